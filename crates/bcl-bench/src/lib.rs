@@ -1,0 +1,1 @@
+//! Parity with reference values and benchmarks.

@@ -1,0 +1,3 @@
+//! The `bcl-bench` program.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Interactions, splits, manifests and seeds: everything about data that needs no tensor.

@@ -1,0 +1,1 @@
+//! Row ranks, sparse products and sampled similarities as Burn backend extensions.

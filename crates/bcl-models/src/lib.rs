@@ -1,0 +1,1 @@
+//! Encoders: matrix factorisation and LightGCN.

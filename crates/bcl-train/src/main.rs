@@ -1,0 +1,3 @@
+//! The `bcl-train` program.
+
+fn main() {}

@@ -1,0 +1,141 @@
+//! What a run leaves behind: one record an epoch (`metrics.jsonl`) and one result (`result.json`).
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Named figures, such as `ndcg@20`, in alphabetical order.
+///
+/// Names: `precision@k`, `recall@k`, `ndcg@k`, `hit_rate@k`, `mrr@k`, `map@k` (means over the users that have a test item),
+/// `coverage@k`, `gini@k`, `mean_popularity@k` (over all recommended lists).
+pub type Metrics = BTreeMap<String, f64>;
+
+/// Which part of a run an epoch belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Trained on nine tenths of train; the remaining tenth chooses the number of epochs.
+    Selection,
+    /// Trained on all of train for the chosen number of epochs (and beyond, for the `oracle` column).
+    Refit,
+}
+
+/// One line of `metrics.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EpochRecord {
+    /// The part of the run.
+    pub phase: Phase,
+    /// Epochs completed in this phase, from 1.
+    pub epoch: usize,
+    /// Mean training loss of the epoch, nats.
+    pub loss: f64,
+    /// The α the estimator used this epoch, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub alpha: Option<f64>,
+    /// α as measured during the epoch: from labels of planted data where there are any, else label-free.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub alpha_hat: Option<f64>,
+    /// Mean over anchors of (Σω)² / Σω², as a share of the number of negatives, in (0, 1].
+    pub effective_sample_size: f64,
+    /// Quantiles 0, 5, 25, 50, 75, 95 and 100 % of the weights on the negatives.
+    pub omega_quantiles: Vec<f64>,
+    /// P(TN|x) against truth, where truth is known.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub calibration: Vec<CalibrationBin>,
+    /// Ranking figures on the validation tenth (selection phase).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub validation: Option<Metrics>,
+    /// Ranking figures on test (refit phase); never used to choose anything but the `oracle` column.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub test: Option<Metrics>,
+    /// Wall time of training, s.
+    pub train_seconds: f64,
+    /// Wall time of evaluation, s.
+    pub evaluation_seconds: f64,
+}
+
+/// One bin of a reliability diagram: what P(TN|x) promised, and how many were true negatives.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CalibrationBin {
+    /// Mean predicted probability of the bin.
+    pub predicted: f64,
+    /// Share of true negatives in the bin.
+    pub observed: f64,
+    /// Number of negatives in the bin.
+    pub count: u64,
+}
+
+/// Test figures at one epoch, and how that epoch was chosen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Chosen {
+    /// The epoch.
+    pub epoch: usize,
+    /// Test figures.
+    pub metrics: Metrics,
+}
+
+/// Size of the data a run saw.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataSummary {
+    /// Name of the data set.
+    pub name: String,
+    /// Number of users.
+    pub users: usize,
+    /// Number of items.
+    pub items: usize,
+    /// Training interactions.
+    pub train: usize,
+    /// Test interactions.
+    pub test: usize,
+}
+
+/// Where and with what a run ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Environment {
+    /// Version of this program.
+    pub version: String,
+    /// Git revision of the source, where it was known when the program was built.
+    pub git_revision: Option<String>,
+    /// Backend, such as `flex`.
+    pub backend: String,
+    /// Device as the backend names it.
+    pub device: String,
+    /// Worker threads.
+    pub threads: usize,
+}
+
+/// The content of `result.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// Version of this layout.
+    pub schema: u32,
+    /// Name of the recipe.
+    pub name: String,
+    /// SHA-256 of the resolved recipe without its seed: runs with equal hashes differ by seed alone.
+    pub recipe_hash: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Where it ran.
+    pub environment: Environment,
+    /// The data.
+    pub data: DataSummary,
+    /// Encoder, as in the recipe (`mf`, `light_gcn`).
+    pub encoder: String,
+    /// Estimator, as in the recipe (`info_nce`, `bayesian`, …).
+    pub loss: String,
+    /// Test figures at the epoch the validation tenth chose, after refitting on all of train.
+    pub validation: Chosen,
+    /// Test figures at the epoch that is best on test: not a fair result, kept for comparison with papers that report it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub oracle: Option<Chosen>,
+    /// Test figures of the baselines, by name (`popularity`, `ease`).
+    pub baselines: BTreeMap<String, Metrics>,
+    /// Wall time of the whole run, s (of this process; a resumed run counts from its resumption).
+    pub wall_seconds: f64,
+    /// Median wall time of a training epoch in the refit phase, s.
+    pub epoch_seconds: f64,
+    /// Peak resident memory of the process, bytes, where the system tells it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub peak_memory_bytes: Option<u64>,
+    /// The resolved recipe.
+    pub recipe: serde_json::Value,
+}

@@ -1,0 +1,3 @@
+//! Project chores: `cargo xtask ci`, `cargo xtask datasets fetch NAME`, `cargo xtask tidy`.
+
+fn main() {}
