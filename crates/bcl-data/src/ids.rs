@@ -1,0 +1,127 @@
+//! From the ids of a file to dense ones and back.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Raw id text and dense `u32` ids, numbered in order of first appearance.
+///
+/// Memory grows with the number of different ids, never with the largest: the id `4000000000` costs what `4` costs.
+///
+/// ```
+/// use bcl_data::IdMap;
+///
+/// let mut users = IdMap::default();
+/// assert_eq!(users.get_or_insert("4000000000"), 0);
+/// assert_eq!(users.get_or_insert("alice"), 1);
+/// assert_eq!(users.get("4000000000"), Some(0));
+/// assert_eq!(users.raw(1), "alice");
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IdMap {
+    /// The text is shared with `raw`, so that it is held once.
+    dense: HashMap<Arc<str>, u32>,
+    raw: Vec<Arc<str>>,
+}
+
+impl IdMap {
+    /// The map of `0` to `count - 1`, each to itself.
+    pub fn numbered(count: usize) -> Self {
+        (0..count).map(|id| id.to_string()).collect()
+    }
+
+    /// Number of different ids.
+    pub fn len(&self) -> usize {
+        self.raw.len()
+    }
+
+    /// Whether there is no id yet.
+    pub fn is_empty(&self) -> bool {
+        self.raw.is_empty()
+    }
+
+    /// The dense id of `raw`, if it has appeared.
+    pub fn get(&self, raw: &str) -> Option<u32> {
+        self.dense.get(raw).copied()
+    }
+
+    /// The text behind a dense id.
+    ///
+    /// # Panics
+    /// If `id` is not below [`len`](Self::len).
+    pub fn raw(&self, id: u32) -> &str {
+        assert!(
+            (id as usize) < self.len(),
+            "id is {id}, but must be below {}, the number of ids",
+            self.len()
+        );
+        &self.raw[id as usize]
+    }
+
+    /// The dense id of `raw`, a new one where it has not appeared yet.
+    ///
+    /// # Panics
+    /// At the 2^32nd different id.
+    pub fn get_or_insert(&mut self, raw: &str) -> u32 {
+        if let Some(id) = self.get(raw) {
+            return id;
+        }
+        let id = u32::try_from(self.raw.len()).expect("at most 2^32 different ids");
+        let text: Arc<str> = raw.into();
+        self.raw.push(text.clone());
+        self.dense.insert(text, id);
+        id
+    }
+
+    /// The ids' texts in the order of their dense ids.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.raw.iter().map(AsRef::as_ref)
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for IdMap {
+    fn from_iter<I: IntoIterator<Item = S>>(ids: I) -> Self {
+        let mut map = IdMap::default();
+        for id in ids {
+            map.get_or_insert(id.as_ref());
+        }
+        map
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ids_are_numbered_in_order_of_first_appearance() {
+        let map: IdMap = ["b", "a", "b", "c", "a"].into_iter().collect();
+        assert_eq!(map.iter().collect::<Vec<_>>(), ["b", "a", "c"]);
+    }
+
+    #[test]
+    fn ids_that_differ_only_in_leading_zeros_are_different() {
+        let map: IdMap = ["1", "01"].into_iter().collect();
+        assert_eq!(map.len(), 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "id is 2, but must be below 2")]
+    fn an_unknown_dense_id_is_named() {
+        IdMap::numbered(2).raw(2);
+    }
+
+    proptest! {
+        #[test]
+        fn raw_and_dense_are_inverse(raw in proptest::collection::vec("[a-z0-9]{1,3}", 0..60)) {
+            let map: IdMap = raw.iter().collect();
+            for text in &raw {
+                let id = map.get(text).expect("inserted");
+                prop_assert_eq!(map.raw(id), text);
+            }
+            for (id, text) in map.iter().enumerate() {
+                prop_assert_eq!(map.get(text), Some(id as u32));
+            }
+        }
+    }
+}
