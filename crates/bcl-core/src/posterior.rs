@@ -1,1 +1,218 @@
-//! To be written.
+//! How probably an unlabelled score belongs to a true negative, and the Bayesian weight that follows.
+//!
+//! A row of scores is a mixture of true negatives (share `τ- = 1 - τ+`) and false negatives (`τ+`). The Bayesian model takes both
+//! from order statistics of two draws from one unknown base distribution `φ` with distribution function `Φ`:
+//!
+//! ```text
+//! true negative:   φ_TN = α · min + (1 - α) · max        P(TN | Φ) ∝ α (1 - Φ) + (1 - α) Φ
+//! false negative:  φ_FN = (1 - α) · min + α · max        P(FN | Φ) ∝ (1 - α)(1 - Φ) + α Φ
+//! ```
+//!
+//! so `α` is how well scores separate the classes: 1/2 not at all, 1 as well as this model can. What a row shows is its empirical
+//! distribution `F`; [`Posterior`] turns `F` into `Φ`, into `P(TN | x)`, and into the weight `ω`. All of them depend on a score's
+//! rank alone, so for a given number of negatives the weights are one vector: [`Posterior::rank_weights`].
+//!
+//! Source: Bayesian Self-Supervised Contrastive Learning (arXiv 2301.11673), equations 11 to 14.
+
+use crate::parameter::{ParameterError, in_closed, in_half_open};
+
+mod ecdf;
+mod official;
+mod tensor;
+
+pub use ecdf::ecdf;
+
+/// The posterior of an unlabelled score for given `alpha`, `beta` and `tau_plus`.
+///
+/// With `u = α τ- + (1 - α) τ+`, its complement `v = 1 - u = (1 - α) τ- + α τ+`, and the eCDF `F` of the score:
+///
+/// ```text
+/// r   = sqrt( u² (1 - F) + v² F )               half the root of Eq. 14's discriminant
+/// Φ   = F / (u + r)                             1 - Φ = (1 - F) / (v + r)
+/// P(TN | x) = τ- ( α (1 - Φ) + (1 - α) Φ ) / r
+/// ω   = ( (1 - β) α (1 - Φ) + β (1 - α) Φ ) / ( r Z ),    Z = (1 - β) α + β (1 - α)
+/// ```
+///
+/// The paper writes Eq. 14 with `a = v - u`, `b = 2u`, so that `b² + 4aF = (2r)²` and the density of an unlabelled score is
+/// `u (1 - Φ) + v Φ = r`. Here everything is a sum of terms that are never negative: nothing cancels, the root is always real,
+/// and `α = 1/2` or `τ+ = 1/2` (`a = 0`) needs no case.
+///
+/// # Which way the weight goes
+/// `ω` is monotone in the score. It rises where `β` is above [`neutral_beta`](Self::neutral_beta) and falls below it, because
+/// mining hard negatives (`β`) and avoiding false ones (`τ+`, `α`) pull in opposite directions.
+///
+/// ```
+/// use bcl_core::posterior::Posterior;
+///
+/// let posterior = Posterior::new(0.9, 0.5, 0.1).unwrap();
+/// // A high score is a probable false negative; with beta = 1/2 the weight is that probability alone.
+/// assert!(posterior.p_true_negative(1.0) < posterior.p_true_negative(0.5));
+/// assert!((posterior.omega(1.0) - posterior.p_true_negative(1.0) / 0.9).abs() < 1e-12);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Posterior {
+    alpha: f64,
+    beta: f64,
+    tau_plus: f64,
+}
+
+impl Posterior {
+    /// The posterior for an encoder of AUC `alpha` in `[0.5, 1]`, hardness `beta` in `[0, 1]` and class prior `tau_plus` in `[0, 1)`.
+    ///
+    /// # Errors
+    /// A value outside its range, or `alpha = 1` with `beta = 1`: a perfect encoder leaves no hard true negatives to weigh, and
+    /// the weight is 0/0.
+    ///
+    /// ```
+    /// use bcl_core::posterior::Posterior;
+    ///
+    /// let error = Posterior::new(1.0, 1.0, 0.1).unwrap_err();
+    /// assert!(error.to_string().contains("choose alpha < 1 or beta < 1"));
+    /// ```
+    pub fn new(alpha: f64, beta: f64, tau_plus: f64) -> Result<Self, ParameterError> {
+        in_closed("alpha", alpha, 0.5, 1.0)?;
+        in_closed("beta", beta, 0.0, 1.0)?;
+        in_half_open("tau_plus", tau_plus, 0.0, 1.0)?;
+        if alpha == 1.0 && beta == 1.0 {
+            return Err(ParameterError::new(
+                "alpha",
+                alpha,
+                "be below 1 when beta is 1, where the weight is 0/0: choose alpha < 1 or beta < 1",
+            ));
+        }
+        Ok(Self {
+            alpha,
+            beta,
+            tau_plus,
+        })
+    }
+
+    /// `α`, the probability that a positive scores above a true negative.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// `β`, the share of the weight that hard true negatives get.
+    pub fn beta(&self) -> f64 {
+        self.beta
+    }
+
+    /// `τ+`, the prior probability that an unlabelled sample is a false negative.
+    pub fn tau_plus(&self) -> f64 {
+        self.tau_plus
+    }
+
+    /// `τ- = 1 - τ+`, the prior probability that an unlabelled sample is a true negative.
+    pub fn tau_minus(&self) -> f64 {
+        1.0 - self.tau_plus
+    }
+
+    /// `Φ`, the base distribution function at the score whose eCDF is `ecdf` in `[0, 1]` (Eq. 14).
+    ///
+    /// It solves `F = 2uΦ + (1 - 2u)Φ²` and increases from `Φ(0) = 0` to `Φ(1) = 1`.
+    ///
+    /// ```
+    /// use bcl_core::posterior::Posterior;
+    ///
+    /// let uninformed = Posterior::new(0.5, 0.9, 0.1).unwrap();
+    /// assert!((uninformed.phi(0.3) - 0.3).abs() < 1e-15);
+    /// ```
+    pub fn phi(&self, ecdf: f64) -> f64 {
+        (ecdf / (self.density_at_lowest() + self.density(ecdf))).min(1.0)
+    }
+
+    /// `P(TN | x)`, the probability that a score whose eCDF is `ecdf` in `[0, 1]` belongs to a true negative.
+    pub fn p_true_negative(&self, ecdf: f64) -> f64 {
+        if self.highest_is_impossible() {
+            return 1.0;
+        }
+        let true_negative =
+            self.alpha * self.phi_complement(ecdf) + (1.0 - self.alpha) * self.phi(ecdf);
+        // The two rounded quotients can exceed a probability of one by the last bit.
+        (self.tau_minus() * true_negative / self.density(ecdf)).min(1.0)
+    }
+
+    /// `ω`, the importance weight of a score whose eCDF is `ecdf` in `[0, 1]` (Eq. 13).
+    ///
+    /// `∫ω dF = 1`, so the weights of a row average to one as the row grows; see [`rank_weights`](Self::rank_weights).
+    pub fn omega(&self, ecdf: f64) -> f64 {
+        if self.highest_is_impossible() {
+            return 1.0;
+        }
+        let easy = (1.0 - self.beta) * self.alpha;
+        let hard = self.beta * (1.0 - self.alpha);
+        (easy * self.phi_complement(ecdf) + hard * self.phi(ecdf))
+            / (self.density(ecdf) * (easy + hard))
+    }
+
+    /// The weights of a row without ties, `w[k] = ω((k + 1) / N)` for the score of rank `k` from below.
+    ///
+    /// Their mean misses one by at most `|ω(1) - ω(0)| / N`, because a score counts itself in its own eCDF: the mean is low where
+    /// `ω` falls with the score and high where it rises.
+    ///
+    /// ```
+    /// use bcl_core::posterior::Posterior;
+    ///
+    /// let weights = Posterior::new(0.9, 0.9, 0.1).unwrap().rank_weights(510);
+    /// let mean = weights.iter().sum::<f64>() / 510.0;
+    /// assert!((mean - 1.0).abs() < 0.01);
+    /// ```
+    pub fn rank_weights(&self, num_negatives: usize) -> Vec<f64> {
+        ranks(num_negatives).map(|ecdf| self.omega(ecdf)).collect()
+    }
+
+    /// The `β` at which hardness and debiasing cancel, `αv / (αv + (1 - α)u)`: there `ω ≡ 1` and the Bayesian loss is `InfoNCE`.
+    ///
+    /// Above it the weight rises with the score, below it the weight falls. It is 1/2 at `τ+ = 0`, grows with `τ+`, and is `α`
+    /// at `τ+ = 1/2`. At `α = 1` no `β < 1` undoes the debiasing and the answer is 1, save at `τ+ = 0`, where there is nothing
+    /// to debias and every `β` is neutral; the limit 1/2 stands for them all.
+    ///
+    /// ```
+    /// use bcl_core::posterior::Posterior;
+    ///
+    /// let at = |beta| Posterior::new(0.9, beta, 0.1).unwrap();
+    /// let neutral = at(0.5).neutral_beta();
+    /// assert!((at(neutral).omega(0.2) - 1.0).abs() < 1e-12);
+    /// assert!(at(neutral + 0.1).omega(1.0) > at(neutral + 0.1).omega(0.5));
+    /// ```
+    pub fn neutral_beta(&self) -> f64 {
+        if self.highest_is_impossible() {
+            return 0.5;
+        }
+        let easy = self.alpha * self.density_at_highest();
+        let hard = (1.0 - self.alpha) * self.density_at_lowest();
+        easy / (easy + hard)
+    }
+
+    /// `1 - Φ`, without the cancellation of that subtraction near the highest score.
+    fn phi_complement(&self, ecdf: f64) -> f64 {
+        (1.0 - ecdf) / (self.density_at_highest() + self.density(ecdf))
+    }
+
+    /// `r = u (1 - Φ) + v Φ`, half the density of an unlabelled score relative to the base distribution.
+    fn density(&self, ecdf: f64) -> f64 {
+        let (lowest, highest) = (self.density_at_lowest(), self.density_at_highest());
+        (lowest * lowest * (1.0 - ecdf) + highest * highest * ecdf).sqrt()
+    }
+
+    /// `u`, the value of `r` at `Φ = 0`.
+    fn density_at_lowest(&self) -> f64 {
+        self.alpha * self.tau_minus() + (1.0 - self.alpha) * self.tau_plus
+    }
+
+    /// `v`, the value of `r` at `Φ = 1`.
+    fn density_at_highest(&self) -> f64 {
+        (1.0 - self.alpha) * self.tau_minus() + self.alpha * self.tau_plus
+    }
+
+    /// Whether `v = 0`: a perfect encoder (`α = 1`) without false negatives (`τ+ = 0`). There `P(TN | x)` and `ω` are one
+    /// everywhere, but their quotients are 0/0 at the highest score.
+    fn highest_is_impossible(&self) -> bool {
+        self.density_at_highest() == 0.0
+    }
+}
+
+/// The eCDF values `1/N, 2/N, …, 1` of a row without ties.
+fn ranks(num_negatives: usize) -> impl Iterator<Item = f64> {
+    (1..=num_negatives).map(move |rank| rank as f64 / num_negatives as f64)
+}

@@ -1,0 +1,36 @@
+//! The empirical distribution function of a row of scores (Eq. 11).
+
+/// The share of scores in the row at or below each score, `F_i = #{ j : x_j <= x_i } / N`.
+///
+/// Equal scores share the largest rank of their run. Any increasing map of the scores (a shift, a temperature, `exp`) leaves the
+/// result unchanged, so raw similarities will do. Takes `O(N log N)`.
+///
+/// # Panics
+/// If a score is not a number: it has no rank.
+///
+/// ```
+/// use bcl_core::posterior::ecdf;
+///
+/// assert_eq!(ecdf(&[6.0, 4.0, 4.0, 7.0]), [0.75, 0.5, 0.5, 1.0]);
+/// ```
+pub fn ecdf(scores: &[f64]) -> Vec<f64> {
+    if let Some(index) = scores.iter().position(|score| score.is_nan()) {
+        panic!(
+            "score {index} of {} is not a number, so it has no rank",
+            scores.len()
+        );
+    }
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_unstable_by(|&left, &right| scores[left].total_cmp(&scores[right]));
+
+    let mut ecdf = vec![0.0; scores.len()];
+    let mut at_or_below = 0;
+    // `total_cmp` puts -0 below +0, but `==` calls them one run, as the definition does.
+    for run in order.chunk_by(|&left, &right| scores[left] == scores[right]) {
+        at_or_below += run.len();
+        for &index in run {
+            ecdf[index] = at_or_below as f64 / scores.len() as f64;
+        }
+    }
+    ecdf
+}

@@ -1,0 +1,80 @@
+//! The weight as the authors' released code computes it, for comparing with it; [`Posterior::omega`] is the paper's.
+
+use burn::tensor::Tensor;
+
+use super::{Posterior, ranks};
+
+/// What the released code adds to `a` and to `Z`, so as not to divide by zero.
+const EPSILON: f64 = 1e-3;
+
+impl Posterior {
+    /// `ω` in the released arithmetic, defects included.
+    ///
+    /// ```text
+    /// a = (1 - 2α)(τ- - τ+) + 1e-3        Φ = ( -b + sqrt(b² + 4aF) ) / (2a)        Z = (1 - β)α + β(1 - α) + 1e-3
+    /// ```
+    ///
+    /// Mostly it is within 1.5 % of [`omega`](Self::omega). It is far off in three places:
+    ///
+    /// - where `a` vanishes, `(2α - 1)(τ- - τ+) = 1e-3`, as at `α = 0.501`, `τ+ = 1/4`, where the released schedule starts. There
+    ///   rounding leaves `a = -9e-19`, the numerator is exactly zero, and every score gets `Φ = 0`: the smallest weight of its
+    ///   row if `β > 1/2`. An `a` that is exactly zero gives 0/0, not a number;
+    /// - near `α = 1` with `β = 1`, where `1e-3` outweighs `Z`: half the weight at `α = 0.999`;
+    /// - at the highest score near `α = 1` with small `τ+`, which the exact form weighs zero.
+    ///
+    /// ```
+    /// use bcl_core::posterior::Posterior;
+    ///
+    /// let posterior = Posterior::new(0.501, 0.9, 0.25).unwrap();
+    /// assert_eq!(posterior.omega_official(0.1), posterior.omega_official(0.9));
+    /// assert!(posterior.omega(0.9) > 3.0 * posterior.omega(0.1));
+    /// ```
+    pub fn omega_official(&self, ecdf: f64) -> f64 {
+        let Official { a, b } = self.official();
+        let phi = (-b + (b * b + 4.0 * a * ecdf).sqrt()) / (2.0 * a);
+        let (easy, hard, z) = self.official_mixture();
+        let unlabelled = self.density_at_lowest() * (1.0 - phi) + self.density_at_highest() * phi;
+        (easy * (1.0 - phi) + hard * phi) / (unlabelled * z)
+    }
+
+    /// The released counterpart of [`rank_weights`](Self::rank_weights).
+    pub fn rank_weights_official(&self, num_negatives: usize) -> Vec<f64> {
+        ranks(num_negatives)
+            .map(|ecdf| self.omega_official(ecdf))
+            .collect()
+    }
+
+    /// [`omega_official`](Self::omega_official) of each eCDF value, in the tensor's own precision as the released code has it.
+    ///
+    /// # Shapes
+    /// - ecdf, output: any, the same
+    pub fn omega_official_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D> {
+        let Official { a, b } = self.official();
+        let phi = ((ecdf * (4.0 * a) + b * b).sqrt() - b) / (2.0 * a);
+        let (easy, hard, z) = self.official_mixture();
+        let complement = -phi.clone() + 1.0;
+        let unlabelled =
+            complement.clone() * self.density_at_lowest() + phi.clone() * self.density_at_highest();
+        (complement * easy + phi * hard) / (unlabelled * z)
+    }
+
+    fn official(&self) -> Official {
+        Official {
+            a: (1.0 - 2.0 * self.alpha) * (self.tau_minus() - self.tau_plus) + EPSILON,
+            b: 2.0 * self.density_at_lowest(),
+        }
+    }
+
+    /// The weights of `1 - Φ` and of `Φ` among the wanted true negatives, and what they are divided by.
+    fn official_mixture(&self) -> (f64, f64, f64) {
+        let easy = self.alpha * (1.0 - self.beta);
+        let hard = (1.0 - self.alpha) * self.beta;
+        (easy, hard, easy + hard + EPSILON)
+    }
+}
+
+/// The coefficients of Eq. 14 in the released code.
+struct Official {
+    a: f64,
+    b: f64,
+}
