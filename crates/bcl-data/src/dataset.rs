@@ -81,15 +81,8 @@ impl Truth {
 
     fn tau_plus_among(&self, user: u32, interacted: &[u32]) -> f64 {
         let community = self.user_community[user as usize];
-        let liked = self
-            .item_community
-            .iter()
-            .filter(|&&c| c == community)
-            .count();
-        let known = interacted
-            .iter()
-            .filter(|&&item| self.same_class(user, item))
-            .count();
+        let liked = self.item_community.iter().filter(|&&c| c == community).count();
+        let known = interacted.iter().filter(|&&item| self.same_class(user, item)).count();
         let unlabelled = self.item_community.len() - interacted.len();
         if unlabelled == 0 {
             0.0

@@ -1,29 +1,361 @@
 //! Everything that data from outside can do wrong.
 //!
-//! One test holds the texts together: each names the file, the line where there is one, the value, and the remedy.
+//! Each text says where (`file:line`), what (field and value), and what to do about it; `tests/bad_input.rs` holds them to that.
 
-use std::path::PathBuf;
+use crate::Format;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A line of a file, shown as `file:line`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub path: PathBuf,
+    /// The line, from 1; of the unpacked text where the file is compressed.
+    pub line: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.path.display(), self.line)
+    }
+}
+
+/// What is wrong with the text of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FieldProblem {
+    /// An id or a number without text.
+    #[error("is empty. Fill it in or delete the line")]
+    Empty,
+    /// An id that is a negative number.
+    #[error("is negative, which usually marks a missing id. Use ids from 0 on, or any text that is not a negative number")]
+    Negative,
+    /// Not a number, where one belongs.
+    #[error("is not a number. Correct it or delete the line; a header must name its columns `user,item,rating,timestamp`")]
+    NotANumber,
+    /// A number, but NaN or infinite.
+    #[error("is not finite. Replace it by a finite number or delete the line")]
+    NotFinite,
+}
 
 /// Why data cannot be used: what is wrong, where, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
+    /// A file does not exist.
+    #[error("{}: no such file. Check the path; a relative one starts at the current folder.", path.display())]
+    MissingFile {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// A folder stands where a file belongs.
+    #[error("{}: is a folder. Name the file in it that holds the interactions.", path.display())]
+    IsFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+
     /// A file cannot be opened or read.
-    #[error("{}: cannot be read: {source}. Check the path and the permissions.", path.display())]
+    #[error("{}: cannot be read: {source}. Check its permissions and the disk.", path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// What the system says.
         source: std::io::Error,
     },
+
+    /// A packed file that is not gzip.
+    #[error("{}: is a {kind} archive. Unpack it and name the file inside; only .gz is read as it is.", path.display())]
+    Packed {
+        /// The file.
+        path: PathBuf,
+        /// How it is packed.
+        kind: &'static str,
+    },
+
+    /// A gzip file ends before its end.
+    #[error("{at}: the gzip file is truncated after this line. Fetch or copy it again.")]
+    TruncatedGzip {
+        /// Where the text ends.
+        at: Place,
+    },
+
+    /// A gzip file is damaged.
+    #[error("{at}: the gzip file is damaged after this line ({source}). Fetch or copy it again.")]
+    DamagedGzip {
+        /// Where the text ends.
+        at: Place,
+        /// What is wrong with it.
+        source: std::io::Error,
+    },
+
+    /// A line is not UTF-8.
+    #[error("{at}: byte {column} of the line is not UTF-8. Convert the file, for example with `iconv -f LATIN1 -t UTF-8`.")]
+    NotUtf8 {
+        /// The line.
+        at: Place,
+        /// The first byte that does not belong, from 1.
+        column: usize,
+    },
+
+    /// A line has no end in sight.
+    #[error("{at}: the line is longer than {} MiB. Check that this is a text file with one row or user a line.", limit >> 20)]
+    LineTooLong {
+        /// The line.
+        at: Place,
+        /// The longest line that is read, bytes.
+        limit: usize,
+    },
+
+    /// The format of a file cannot be told from its name and first lines.
+    #[error(
+        "{}:1: cannot tell the format from the line `{line}`. Set `format` to one of {}.",
+        path.display(),
+        Format::names()
+    )]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its first line, shortened.
+        line: String,
+    },
+
+    /// A row has more or fewer fields than its format.
+    #[error("{at}: {found} field(s) in `{line}`, but {format} rows have {expected}. Correct the line, or set `format`.")]
+    FieldCount {
+        /// The line.
+        at: Place,
+        /// Its text, shortened.
+        line: String,
+        /// How the file is read.
+        format: Format,
+        /// What belongs there.
+        expected: String,
+        /// Number of fields.
+        found: usize,
+    },
+
+    /// A header lacks a column.
+    #[error("{at}: no column `{column}` in the header `{header}`. Rename the column that holds it.")]
+    MissingColumn {
+        /// The header's line.
+        at: Place,
+        /// The column.
+        column: &'static str,
+        /// The header, shortened.
+        header: String,
+    },
+
+    /// A field cannot be what it should.
+    #[error("{at}: {field} `{value}` {problem}.")]
+    BadField {
+        /// The line.
+        at: Place,
+        /// Name of the field.
+        field: &'static str,
+        /// Its text, shortened.
+        value: String,
+        /// What is wrong.
+        problem: FieldProblem,
+    },
+
+    /// A file without any interaction.
+    #[error(
+        "{}: no interaction in the file, read as {format}, up to line {lines}. Check that it is the right file and set `format`.",
+        path.display()
+    )]
+    Empty {
+        /// The file.
+        path: PathBuf,
+        /// How the file is read.
+        format: Format,
+        /// Number of its lines.
+        lines: u64,
+    },
+
+    /// A rating threshold for a file without ratings.
+    #[error(
+        "{}:{line}: min_rating is {min_rating}, but the file, read as {format}, has no ratings. Remove `min_rating` or use a file with ratings.",
+        path.display()
+    )]
+    NoRatings {
+        /// The file.
+        path: PathBuf,
+        /// The first line without a rating.
+        line: u64,
+        /// How the file is read.
+        format: Format,
+        /// The threshold.
+        min_rating: f64,
+    },
+
+    /// No interaction reaches the rating threshold.
+    #[error(
+        "{}: none of its {rows} ratings reaches min_rating {min_rating}; the highest is {highest}. Lower `min_rating`.",
+        path.display()
+    )]
+    AllBelowMinRating {
+        /// The file.
+        path: PathBuf,
+        /// Interactions in the file.
+        rows: usize,
+        /// The threshold.
+        min_rating: f64,
+        /// The highest rating.
+        highest: f64,
+    },
+
+    /// Nothing to compare users by.
+    #[error(
+        "{}: all {interactions} interactions are of one user, `{user}`. At least two are needed; check that the first column holds the users.",
+        path.display()
+    )]
+    OneUser {
+        /// The file.
+        path: PathBuf,
+        /// The user.
+        user: String,
+        /// Number of interactions.
+        interactions: usize,
+    },
+
+    /// No user has enough interactions to hold one out.
+    #[error(
+        "{}: no test items: test_ratio {test_ratio} of at most {most} interactions a user rounds to none. Raise `test_ratio` or use more data.",
+        path.display()
+    )]
+    NoTestItems {
+        /// The file.
+        path: PathBuf,
+        /// The share to hold out.
+        test_ratio: f64,
+        /// The most interactions a user has.
+        most: usize,
+    },
+
+    /// Train and test overlap.
+    #[error(
+        "{at}: user `{user}`, item `{item}` is also in {}, as are {} more. Remove what is in train from test: it would be known when tested.",
+        train.display(), count - 1
+    )]
+    Leakage {
+        /// The first such line of test.
+        at: Place,
+        /// The training file.
+        train: PathBuf,
+        /// The user.
+        user: String,
+        /// The item.
+        item: String,
+        /// Number of different pairs that are in both.
+        count: usize,
+    },
+
+    /// Train and test have no user in common.
+    #[error(
+        "{}: none of its {users} users, such as `{user}`, is in {}. Check that both files are of the same data set and number users alike.",
+        test.display(), train.display()
+    )]
+    UnrelatedSplit {
+        /// The training file.
+        train: PathBuf,
+        /// The test file.
+        test: PathBuf,
+        /// A user of test.
+        user: String,
+        /// Number of users in test.
+        users: usize,
+    },
+
+    /// A data set that no manifest describes.
+    #[error("unknown data set `{name}`{}. Known are {known}.", did_you_mean(suggestion.as_deref()))]
+    UnknownDataset {
+        /// The name asked for.
+        name: String,
+        /// A known name that looks like it.
+        suggestion: Option<&'static str>,
+        /// All known names.
+        known: String,
+    },
+
+    /// The files of a data set are not where they were looked for.
+    #[error(
+        "data set `{name}` is not in {}: no {files} there, nor in {folders}. Pass its folder with `--data DIR`. {obtain}",
+        dir.display()
+    )]
+    MissingDataset {
+        /// The data set.
+        name: String,
+        /// The folder it was looked for in.
+        dir: PathBuf,
+        /// The files looked for.
+        files: String,
+        /// The folders below `dir` that were tried too.
+        folders: String,
+        /// How to get it.
+        obtain: String,
+    },
+
+    /// A data set that has other contents than its manifest says.
+    #[error(
+        "{}: data set `{name}` has {found} {what}, but must have {expected}. The file is incomplete or of another version: fetch it again, \
+         or name the files in the recipe to use them as they are.",
+        path.display()
+    )]
+    Counts {
+        /// The data set.
+        name: String,
+        /// The (training) file.
+        path: PathBuf,
+        /// What was counted.
+        what: &'static str,
+        /// The manifest's count.
+        expected: usize,
+        /// The file's count.
+        found: usize,
+    },
+
+    /// A manifest that cannot be understood.
+    #[error("{file}: {source}. Correct the manifest; the keys are those of `Manifest`.")]
+    BadManifest {
+        /// The manifest's file.
+        file: String,
+        /// Line, column, and what is wrong.
+        source: Box<toml::de::Error>,
+    },
+
     /// A setting is out of range.
-    #[error("{name} is {value}, but must lie in {range}")]
+    #[error("{name} is {value}, but must lie in {range}. Change it in the recipe or with `--set {name}=…`.")]
     OutOfRange {
         /// The setting, as in recipes.
-        name: &'static str,
+        name: String,
         /// Its value.
         value: String,
         /// What it may be.
         range: String,
     },
+}
+
+fn did_you_mean(suggestion: Option<&str>) -> String {
+    suggestion.map_or(String::new(), |name| format!(", did you mean `{name}`?"))
+}
+
+/// Shortens text from a file so that an error stays readable.
+pub(crate) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let shown = text.escape_debug().to_string();
+    match shown.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &shown[..end]),
+        None => shown,
+    }
+}
+
+impl Place {
+    pub(crate) fn new(path: &Path, line: u64) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            line,
+        }
+    }
 }

@@ -29,25 +29,15 @@ impl Interactions {
     ///
     /// # Panics
     /// If a user is not below `num_users` or an item not below `num_items`.
-    pub fn from_pairs(
-        num_users: usize,
-        num_items: usize,
-        pairs: impl IntoIterator<Item = (u32, u32)>,
-    ) -> Self {
+    pub fn from_pairs(num_users: usize, num_items: usize, pairs: impl IntoIterator<Item = (u32, u32)>) -> Self {
         let mut pairs: Vec<(u32, u32)> = pairs.into_iter().collect();
         pairs.sort_unstable();
         pairs.dedup();
 
         let mut offsets = vec![0; num_users + 1];
         for &(user, item) in &pairs {
-            assert!(
-                (user as usize) < num_users,
-                "user is {user}, but must be below {num_users}"
-            );
-            assert!(
-                (item as usize) < num_items,
-                "item is {item}, but must be below {num_items}"
-            );
+            assert!((user as usize) < num_users, "user is {user}, but must be below {num_users}");
+            assert!((item as usize) < num_items, "item is {item}, but must be below {num_items}");
             offsets[user as usize + 1] += 1;
         }
         for user in 0..num_users {
@@ -105,8 +95,7 @@ impl Interactions {
 
     /// All pairs, ascending by user, then by item.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        (0..self.num_users() as u32)
-            .flat_map(|user| self.items_of(user).iter().map(move |&item| (user, item)))
+        (0..self.num_users() as u32).flat_map(|user| self.items_of(user).iter().map(move |&item| (user, item)))
     }
 
     /// How many users interacted with each item: the popularity. `[num_items]`
@@ -121,11 +110,7 @@ impl Interactions {
     /// Interactions per possible pair, in [0, 1]; 0 where no pair is possible.
     pub fn density(&self) -> f64 {
         let possible = self.num_users() as f64 * self.num_items as f64;
-        if possible == 0.0 {
-            0.0
-        } else {
-            self.len() as f64 / possible
-        }
+        if possible == 0.0 { 0.0 } else { self.len() as f64 / possible }
     }
 
     /// The pairs that are in either set.
@@ -138,11 +123,7 @@ impl Interactions {
             (other.num_users(), other.num_items),
             "the numbers of (users, items) must be equal"
         );
-        Self::from_pairs(
-            self.num_users(),
-            self.num_items,
-            self.pairs().chain(other.pairs()),
-        )
+        Self::from_pairs(self.num_users(), self.num_items, self.pairs().chain(other.pairs()))
     }
 
     /// Where the rows begin. `[num_users + 1]`
@@ -185,10 +166,7 @@ mod tests {
     #[test]
     fn nothing_at_all_has_density_zero() {
         assert_eq!(Interactions::from_pairs(0, 0, []).density(), 0.0);
-        assert_eq!(
-            Interactions::from_pairs(2, 4, [(0, 0), (1, 3)]).density(),
-            0.25
-        );
+        assert_eq!(Interactions::from_pairs(2, 4, [(0, 0), (1, 3)]).density(), 0.25);
     }
 
     #[test]

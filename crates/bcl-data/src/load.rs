@@ -1,7 +1,9 @@
 //! From files to an [`InteractionData`].
 
-use crate::{DataError, InteractionData, ReadOptions, SplitOptions};
-use std::path::PathBuf;
+use crate::read::{FileReport, read};
+use crate::{DataError, IdMap, InteractionData, Interactions, ReadOptions, Seed, SplitOptions, split_per_user};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 /// Where a data set lies.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,19 +31,33 @@ pub struct LoadReport {
     pub rows: usize,
     /// Those left out because their rating is below the threshold.
     pub below_min_rating: usize,
-    /// Those left out because the same pair had come before.
+    /// Those left out because the same pair had come before in the same file.
     pub repeats: usize,
+    /// Users of test without a training interaction: nothing can be learned about them.
+    pub untrained_users: usize,
+    /// Items of test without a training interaction.
+    pub untrained_items: usize,
 }
 
 /// Reads a data set.
 ///
 /// # Errors
-/// If a file cannot be read or what it holds cannot be learned from.
-pub fn load(
-    name: &str,
-    source: &Source,
-    options: &ReadOptions,
-) -> Result<InteractionData, DataError> {
+/// If a file cannot be read, or what it holds cannot be learned from: a single user, no test items, a test that overlaps train.
+///
+/// ```
+/// use bcl_data::{Format, ReadOptions, Source, SplitOptions, load};
+///
+/// let dir = tempfile::tempdir()?;
+/// let file = dir.path().join("likes.csv");
+/// std::fs::write(&file, "user,item\nann,tea\nann,milk\nann,bread\nbob,tea\nbob,jam\nbob,rice\n")?;
+///
+/// let source = Source::Whole { file, split: SplitOptions { test_ratio: 0.3, seed: 0 } };
+/// let data = load("likes", &source, &ReadOptions::default())?;
+/// assert_eq!((data.train.len(), data.test.len()), (4, 2));
+/// assert_eq!(data.users.get("bob"), Some(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn load(name: &str, source: &Source, options: &ReadOptions) -> Result<InteractionData, DataError> {
     load_with_report(name, source, options).map(|(data, _)| data)
 }
 
@@ -49,11 +65,141 @@ pub fn load(
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_with_report(
-    name: &str,
-    source: &Source,
-    options: &ReadOptions,
-) -> Result<(InteractionData, LoadReport), DataError> {
-    let _ = (name, source, options);
-    todo!()
+pub fn load_with_report(name: &str, source: &Source, options: &ReadOptions) -> Result<(InteractionData, LoadReport), DataError> {
+    check_options(source, options)?;
+    let mut loader = Loader::default();
+    let (train, test) = match source {
+        Source::Split { train, test } => loader.split(train, test, options)?,
+        Source::Whole { file, split } => loader.whole(file, *split, options)?,
+    };
+
+    let mut report = loader.report;
+    (report.untrained_users, report.untrained_items) = untrained(&train, &test);
+    let data = InteractionData {
+        name: name.to_string(),
+        train,
+        test,
+        users: loader.users,
+        items: loader.items,
+        truth: None,
+    };
+    Ok((data, report))
+}
+
+/// The id maps that the files of a data set share, and what was met so far.
+#[derive(Default)]
+struct Loader {
+    users: IdMap,
+    items: IdMap,
+    report: LoadReport,
+}
+
+impl Loader {
+    fn whole(
+        &mut self,
+        file: &Path,
+        split: SplitOptions,
+        options: &ReadOptions,
+    ) -> Result<(Interactions, Interactions), DataError> {
+        let all = self.first_file(file, options)?;
+        let seed = Seed(split.seed).named("test");
+        let (train, test) = split_per_user(&all, split.test_ratio, seed);
+        if test.is_empty() {
+            let rows = all.offsets().windows(2).map(|row| row[1] - row[0]);
+            return Err(DataError::NoTestItems {
+                path: file.to_path_buf(),
+                test_ratio: split.test_ratio,
+                most: rows.max().unwrap_or(0),
+            });
+        }
+        Ok((train, test))
+    }
+
+    fn split(
+        &mut self,
+        train_file: &Path,
+        test_file: &Path,
+        options: &ReadOptions,
+    ) -> Result<(Interactions, Interactions), DataError> {
+        let train = self.first_file(train_file, options)?;
+
+        let mut pairs = Vec::new();
+        let mut first_leak = None;
+        let mut leaks = HashSet::new();
+        let rows = read(test_file, options, |line, user, item| {
+            let pair = (self.users.get_or_insert(user), self.items.get_or_insert(item));
+            pairs.push(pair);
+            if (pair.0 as usize) < train.num_users() && train.contains(pair.0, pair.1) {
+                leaks.insert(pair);
+                first_leak.get_or_insert_with(|| (line.place(), user.to_string(), item.to_string()));
+            }
+        })?;
+        if let Some((at, user, item)) = first_leak {
+            return Err(DataError::Leakage {
+                at,
+                train: train_file.to_path_buf(),
+                user,
+                item,
+                count: leaks.len(),
+            });
+        }
+
+        let test = self.collect(pairs, rows);
+        if test.pairs().all(|(user, _)| user as usize >= train.num_users()) {
+            return Err(DataError::UnrelatedSplit {
+                train: train_file.to_path_buf(),
+                test: test_file.to_path_buf(),
+                user: self.users.raw(train.num_users() as u32).to_string(),
+                users: self.users.len() - train.num_users(),
+            });
+        }
+        Ok((train.widened(self.users.len(), self.items.len()), test))
+    }
+
+    /// The file that is learned from, or the whole.
+    fn first_file(&mut self, file: &Path, options: &ReadOptions) -> Result<Interactions, DataError> {
+        let mut pairs = Vec::new();
+        let rows = read(file, options, |_, user, item| {
+            pairs.push((self.users.get_or_insert(user), self.items.get_or_insert(item)));
+        })?;
+        let interactions = self.collect(pairs, rows);
+        if self.users.len() == 1 {
+            return Err(DataError::OneUser {
+                path: file.to_path_buf(),
+                user: self.users.raw(0).to_string(),
+                interactions: interactions.len(),
+            });
+        }
+        Ok(interactions)
+    }
+
+    fn collect(&mut self, pairs: Vec<(u32, u32)>, rows: FileReport) -> Interactions {
+        let given = pairs.len();
+        let interactions = Interactions::from_pairs(self.users.len(), self.items.len(), pairs);
+        self.report.rows += rows.rows;
+        self.report.below_min_rating += rows.below_min_rating;
+        self.report.repeats += given - interactions.len();
+        interactions
+    }
+}
+
+fn check_options(source: &Source, options: &ReadOptions) -> Result<(), DataError> {
+    if let Source::Whole { split, .. } = source {
+        split.check()?;
+    }
+    match options.min_rating {
+        Some(value) if !value.is_finite() => Err(DataError::OutOfRange {
+            name: "data.min_rating".into(),
+            value: value.to_string(),
+            range: "the finite numbers".into(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Numbers of users and of items that are in test but not in train.
+fn untrained(train: &Interactions, test: &Interactions) -> (usize, usize) {
+    let users = (0..test.num_users() as u32).filter(|&user| train.items_of(user).is_empty() && !test.items_of(user).is_empty());
+    let items = train.item_counts().into_iter().zip(test.item_counts());
+    (users.count(), items.filter(|&(train, test)| train == 0 && test > 0).count())
 }

@@ -32,9 +32,9 @@ impl Seed {
     /// Derives the seed of the random choice called `name`.
     pub fn named(self, name: &str) -> Seed {
         let start = mix(self.0 ^ NAME_DOMAIN);
-        let hash = name.bytes().fold(start, |hash, byte| {
-            mix(hash.wrapping_add(GOLDEN) ^ u64::from(byte))
-        });
+        let hash = name
+            .bytes()
+            .fold(start, |hash, byte| mix(hash.wrapping_add(GOLDEN) ^ u64::from(byte)));
         Seed(mix(hash ^ name.len() as u64))
     }
 
@@ -101,9 +101,6 @@ mod tests {
     /// A change of this constant changes every published run.
     #[test]
     fn derivation_is_frozen() {
-        assert_eq!(
-            Seed(0).named("negatives").index(17),
-            Seed(16_651_468_879_064_992_045)
-        );
+        assert_eq!(Seed(0).named("negatives").index(17), Seed(16_651_468_879_064_992_045));
     }
 }

@@ -1,6 +1,7 @@
 //! Splitting interactions, user by user.
 
-use crate::{Interactions, Seed};
+use crate::{DataError, Interactions, Seed};
+use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 /// How to split one file into train and test.
@@ -22,13 +23,166 @@ impl Default for SplitOptions {
     }
 }
 
+impl SplitOptions {
+    /// Checks the range.
+    ///
+    /// # Errors
+    /// If `test_ratio` is not in (0, 1).
+    pub fn check(&self) -> Result<(), DataError> {
+        if self.test_ratio > 0.0 && self.test_ratio < 1.0 {
+            return Ok(());
+        }
+        Err(DataError::OutOfRange {
+            name: "data.split.test_ratio".into(),
+            value: self.test_ratio.to_string(),
+            range: "(0, 1)".into(),
+        })
+    }
+}
+
 /// Holds out a share of each user's interactions: (kept, held out).
+///
+/// ```text
+/// held_out_u = min(round(ratio · n_u), n_u - 1)
+/// ```
+///
+/// The published split of `MovieLens` 100K (Liu and Wang, 2023) rounds so too. Every user with an interaction keeps one at least.
+/// Which ones are held out depends on the seed and the user alone, so the split of one user does not move that of another.
+///
+/// # Panics
+/// If `ratio` is not in [0, 1).
+///
+/// ```
+/// use bcl_data::{Interactions, Seed, split_per_user};
+///
+/// let data = Interactions::from_pairs(1, 10, (0..10).map(|item| (0, item)));
+/// let (train, test) = split_per_user(&data, 0.2, Seed(0));
+/// assert_eq!((train.len(), test.len()), (8, 2));
+/// assert_eq!(train.union(&test), data);
+/// ```
 pub fn split_per_user(data: &Interactions, ratio: f64, seed: Seed) -> (Interactions, Interactions) {
-    let _ = (data, ratio, seed);
-    todo!()
+    assert!((0.0..1.0).contains(&ratio), "ratio is {ratio}, but must lie in [0, 1)");
+    let mut kept = Vec::new();
+    let mut held_out = Vec::new();
+    for user in 0..data.num_users() as u32 {
+        let mut items = data.items_of(user).to_vec();
+        let count = held_out_count(items.len(), ratio);
+        let mut rng = seed.index(u64::from(user)).rng();
+        // The first steps of a Fisher-Yates shuffle.
+        for chosen in 0..count {
+            let other = rng.random_range(chosen..items.len());
+            items.swap(chosen, other);
+        }
+        held_out.extend(items[..count].iter().map(|&item| (user, item)));
+        kept.extend(items[count..].iter().map(|&item| (user, item)));
+    }
+    let collect = |pairs| Interactions::from_pairs(data.num_users(), data.num_items(), pairs);
+    (collect(kept), collect(held_out))
 }
 
 /// Holds out the validation part of train: (fit, validation).
+///
+/// By user and rounded, as the test part was: validation then weighs users as the test does, and an epoch chosen on the one suits
+/// the other. Users of whom the share rounds to none (fewer than five interactions, at a tenth) have no validation item; every
+/// user keeps one to be fitted to.
+///
+/// # Panics
+/// If `ratio` is not in [0, 1).
 pub fn hold_out(train: &Interactions, ratio: f64, seed: Seed) -> (Interactions, Interactions) {
     split_per_user(train, ratio, seed.named("hold_out"))
+}
+
+pub(crate) fn held_out_count(interactions: usize, ratio: f64) -> usize {
+    let rounded = (ratio * interactions as f64).round() as usize;
+    rounded.min(interactions.saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn interactions() -> impl Strategy<Value = Interactions> {
+        proptest::collection::vec((0..8u32, 0..30u32), 0..150).prop_map(|pairs| Interactions::from_pairs(8, 30, pairs))
+    }
+
+    #[test]
+    fn a_user_with_one_interaction_keeps_it() {
+        let data = Interactions::from_pairs(1, 1, [(0, 0)]);
+        let (train, test) = split_per_user(&data, 0.9, Seed(0));
+        assert_eq!((train.len(), test.len()), (1, 0));
+    }
+
+    #[test]
+    fn shares_are_rounded_not_cut() {
+        assert_eq!(held_out_count(12, 0.2), 2);
+        assert_eq!(held_out_count(13, 0.2), 3);
+        assert_eq!(held_out_count(0, 0.2), 0);
+    }
+
+    #[test]
+    fn the_split_of_a_user_does_not_depend_on_other_users() {
+        let alone = Interactions::from_pairs(2, 30, (0..30).map(|item| (0, item)));
+        let both = alone.union(&Interactions::from_pairs(2, 30, (5..25).map(|item| (1, item))));
+        let test_of = |data| split_per_user(data, 0.2, Seed(4)).1.items_of(0).to_vec();
+        assert_eq!(test_of(&alone), test_of(&both));
+    }
+
+    #[test]
+    fn each_item_is_held_out_about_equally_often() {
+        let data = Interactions::from_pairs(1, 10, (0..10).map(|item| (0, item)));
+        let mut counts = [0; 10];
+        for seed in 0..2000 {
+            for (_, item) in split_per_user(&data, 0.2, Seed(seed)).1.pairs() {
+                counts[item as usize] += 1;
+            }
+        }
+        // Binomial with mean 400 and standard deviation 18.
+        assert!(counts.iter().all(|count| (320..480).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    #[should_panic(expected = "ratio is 1, but must lie in [0, 1)")]
+    fn a_ratio_of_one_is_refused() {
+        split_per_user(&Interactions::from_pairs(1, 1, []), 1.0, Seed(0));
+    }
+
+    #[test]
+    fn a_test_ratio_out_of_range_is_an_error() {
+        for test_ratio in [0.0, 1.0, -0.1, f64::NAN, f64::INFINITY] {
+            let error = SplitOptions { test_ratio, seed: 0 }.check().unwrap_err();
+            assert!(error.to_string().contains(&format!("test_ratio is {test_ratio}")), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn parts_are_disjoint_and_make_up_the_whole(data in interactions(), ratio in 0.0..1.0, seed: u64) {
+            let (kept, held_out) = split_per_user(&data, ratio, Seed(seed));
+            prop_assert_eq!(kept.len() + held_out.len(), data.len());
+            prop_assert_eq!(&kept.union(&held_out), &data);
+            for user in 0..8 {
+                let all = data.items_of(user).len();
+                prop_assert_eq!(held_out.items_of(user).len(), held_out_count(all, ratio));
+                prop_assert!(all == 0 || !kept.items_of(user).is_empty());
+            }
+        }
+
+        #[test]
+        fn equal_seeds_split_equally(data in interactions(), seed: u64) {
+            prop_assert_eq!(
+                split_per_user(&data, 0.3, Seed(seed)),
+                split_per_user(&data, 0.3, Seed(seed))
+            );
+        }
+
+        #[test]
+        fn different_seeds_split_differently(seed: u64) {
+            let data = Interactions::from_pairs(1, 200, (0..200).map(|item| (0, item)));
+            prop_assert_ne!(
+                split_per_user(&data, 0.5, Seed(seed)),
+                split_per_user(&data, 0.5, Seed(seed.wrapping_add(1)))
+            );
+        }
+    }
 }

@@ -1,0 +1,157 @@
+//! The formats with one interaction a line: which column holds what.
+
+use super::lines::Line;
+use super::{Format, Row};
+use crate::DataError;
+use crate::error::excerpt;
+
+/// Where the fields of a row stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Columns {
+    format: Format,
+    /// Number of fields in each row.
+    width: usize,
+    user: usize,
+    item: usize,
+    rating: Option<usize>,
+    timestamp: Option<usize>,
+}
+
+const USER_NAMES: [&str; 5] = ["user", "user_id", "userid", "uid", "u"];
+const ITEM_NAMES: [&str; 9] = [
+    "item",
+    "item_id",
+    "itemid",
+    "iid",
+    "i",
+    "movie_id",
+    "movieid",
+    "song_id",
+    "business_id",
+];
+const RATING_NAMES: [&str; 4] = ["rating", "ratings", "score", "stars"];
+const TIMESTAMP_NAMES: [&str; 4] = ["timestamp", "time", "ts", "unix_timestamp"];
+
+impl Columns {
+    /// The columns of a file in `format` that begins with `first` and goes on with `second`, and whether `first` is a header.
+    pub(super) fn detect(format: Format, first: &Line<'_>, second: Option<&str>) -> Result<(Self, bool), DataError> {
+        let names: Vec<String> = fields(format, first.text).map(column_name).collect();
+        let find = |known: &[&str]| names.iter().position(|name| known.contains(&name.as_str()));
+        let is_header = match format {
+            Format::Inter => true,
+            Format::Csv => {
+                find(&USER_NAMES).is_some()
+                    || find(&ITEM_NAMES).is_some()
+                    // A header with names of its own would otherwise pass for an interaction, unless a rating gives it away.
+                    || names.len() == 2
+                        && !fields(format, first.text).any(is_number)
+                        && second.is_some_and(|second| fields(format, second).all(is_number))
+            }
+            _ => false,
+        };
+        if is_header {
+            let missing = |column| DataError::MissingColumn {
+                at: first.place(),
+                column,
+                header: excerpt(first.text),
+            };
+            let token = format == Format::Inter;
+            let columns = Self {
+                format,
+                width: names.len(),
+                user: find(&USER_NAMES).ok_or_else(|| missing(if token { "user_id:token" } else { "user" }))?,
+                item: find(&ITEM_NAMES).ok_or_else(|| missing(if token { "item_id:token" } else { "item" }))?,
+                rating: find(&RATING_NAMES),
+                timestamp: find(&TIMESTAMP_NAMES),
+            };
+            return Ok((columns, true));
+        }
+
+        let width = match format {
+            Format::YahooR3 => 3,
+            // A row of another width is reported by `row`, whose text knows the range.
+            Format::Csv => names.len().clamp(2, 4),
+            _ => 4,
+        };
+        let columns = Self {
+            format,
+            width,
+            user: 0,
+            item: 1,
+            rating: (width > 2).then_some(2),
+            timestamp: (width > 3).then_some(3),
+        };
+        Ok((columns, false))
+    }
+
+    /// The interaction of a line.
+    pub(super) fn row<'a>(&self, line: &Line<'a>) -> Result<Row<'a>, DataError> {
+        let (mut user, mut item, mut rating, mut timestamp) = ("", "", None, None);
+        let mut found = 0;
+        for field in fields(self.format, line.text) {
+            match Some(found) {
+                index if index == Some(self.user) => user = field,
+                index if index == Some(self.item) => item = field,
+                index if index == self.rating => rating = Some(field),
+                index if index == self.timestamp => timestamp = Some(field),
+                _ => {}
+            }
+            found += 1;
+        }
+        if found != self.width {
+            return Err(DataError::FieldCount {
+                at: line.place(),
+                line: excerpt(line.text),
+                format: self.format,
+                expected: self.expected(),
+                found,
+            });
+        }
+        let user = line.id("user", user)?;
+        let item = line.id("item", item)?;
+        let rating = rating.map(|raw| line.number("rating", raw)).transpose()?;
+        // Nothing uses the time yet, but a row in which it is broken is a broken row.
+        timestamp.map(|raw| line.number("timestamp", raw)).transpose()?;
+        Ok(Row { user, item, rating })
+    }
+
+    fn expected(&self) -> String {
+        let layout = match self.format {
+            Format::Csv => "`user,item[,rating[,timestamp]]`",
+            Format::Udata => "user, item, rating, timestamp, separated by tabs",
+            Format::RatingsDat => "`user::item::rating::timestamp`",
+            Format::YahooR3 => "user, item, rating, separated by tabs or spaces",
+            _ => "as many as the header, separated by tabs",
+        };
+        format!("{}: {layout}", self.width)
+    }
+}
+
+/// The fields of a row, without the quotes and spaces around them.
+fn fields(format: Format, text: &str) -> impl Iterator<Item = &str> {
+    let separator = match format {
+        Format::Csv => ",",
+        Format::RatingsDat => "::",
+        Format::YahooR3 if !text.contains('\t') => " ",
+        _ => "\t",
+    };
+    text.split(separator)
+        .map(|field| {
+            let field = field.trim();
+            field
+                .strip_prefix('"')
+                .and_then(|field| field.strip_suffix('"'))
+                .unwrap_or(field)
+        })
+        // Columns aligned with several spaces.
+        .filter(move |field| separator != " " || !field.is_empty())
+}
+
+fn is_number(field: &str) -> bool {
+    field.parse::<f64>().is_ok()
+}
+
+/// The name of a column, without the type of `RecBole`'s headers.
+fn column_name(field: &str) -> String {
+    field.split(':').next().unwrap_or_default().to_ascii_lowercase()
+}

@@ -1,0 +1,193 @@
+//! The lines of a plain or gzipped text file, with their numbers.
+
+use crate::DataError;
+use crate::error::{FieldProblem, Place, excerpt};
+use flate2::bufread::MultiGzDecoder;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+/// The longest line that is read, bytes. A user of a million items with ids of ten digits fits.
+const LONGEST_LINE: usize = 16 << 20;
+/// How much of the text is looked at to find the format, bytes.
+const HEAD: u64 = 1 << 16;
+
+/// A file, read line by line: memory does not grow with its size.
+pub(super) struct Lines {
+    path: PathBuf,
+    reader: Box<dyn BufRead>,
+    gzipped: bool,
+    head: Vec<u8>,
+    number: u64,
+    buffer: Vec<u8>,
+}
+
+/// A line that is not blank.
+#[derive(Clone, Copy)]
+pub(crate) struct Line<'a> {
+    pub(super) path: &'a Path,
+    pub(super) number: u64,
+    pub(super) text: &'a str,
+}
+
+impl Lines {
+    pub(super) fn open(path: &Path) -> Result<Self, DataError> {
+        let fail = |source: io::Error| match source.kind() {
+            ErrorKind::NotFound => DataError::MissingFile {
+                path: path.to_path_buf(),
+            },
+            ErrorKind::IsADirectory => DataError::IsFolder {
+                path: path.to_path_buf(),
+            },
+            _ => DataError::Io {
+                path: path.to_path_buf(),
+                source,
+            },
+        };
+        let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(fail)?);
+        let magic = file.fill_buf().map_err(fail)?;
+        if magic.starts_with(b"PK\x03\x04") {
+            return Err(DataError::Packed {
+                path: path.to_path_buf(),
+                kind: "zip",
+            });
+        }
+        let gzipped = magic.starts_with(&[0x1f, 0x8b]);
+        let mut text: Box<dyn BufRead> = if gzipped {
+            Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(file)))
+        } else {
+            Box::new(file)
+        };
+
+        let mut head = Vec::new();
+        let read = text.by_ref().take(HEAD).read_to_end(&mut head);
+        let mut lines = Self {
+            path: path.to_path_buf(),
+            reader: Box::new(Cursor::new(head.clone()).chain(text)),
+            gzipped,
+            head,
+            number: 0,
+            buffer: Vec::new(),
+        };
+        if let Err(source) = read {
+            lines.number = lines.head.iter().filter(|&&byte| byte == b'\n').count() as u64;
+            return Err(lines.read_error(source));
+        }
+        Ok(lines)
+    }
+
+    /// The beginning of the text, up to the end of a line where it is cut.
+    pub(super) fn head(&self) -> &[u8] {
+        let whole = (self.head.len() as u64) < HEAD;
+        match self.head.iter().rposition(|&byte| byte == b'\n') {
+            Some(end) if !whole => &self.head[..end],
+            _ => &self.head,
+        }
+    }
+
+    /// The second line that is not blank, where the beginning of the text has one.
+    pub(super) fn second(&self) -> Option<String> {
+        let head = String::from_utf8_lossy(self.head());
+        head.lines().filter(|line| !line.trim().is_empty()).nth(1).map(str::to_string)
+    }
+
+    /// Number of the line that was read last, from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The next line that is not blank.
+    pub(super) fn next(&mut self) -> Result<Option<Line<'_>>, DataError> {
+        loop {
+            self.buffer.clear();
+            let mut limited = self.reader.by_ref().take(LONGEST_LINE as u64 + 1);
+            let length = match limited.read_until(b'\n', &mut self.buffer) {
+                Ok(length) => length,
+                Err(source) => return Err(self.read_error(source)),
+            };
+            if length == 0 {
+                return Ok(None);
+            }
+            self.number += 1;
+            if length > LONGEST_LINE {
+                return Err(DataError::LineTooLong {
+                    at: self.place(),
+                    limit: LONGEST_LINE,
+                });
+            }
+            if self.number == 1 && self.buffer.starts_with(b"\xef\xbb\xbf") {
+                self.buffer.drain(..3);
+            }
+            if !self.buffer.trim_ascii().is_empty() {
+                break;
+            }
+        }
+        let text = std::str::from_utf8(&self.buffer).map_err(|error| DataError::NotUtf8 {
+            at: self.place(),
+            column: error.valid_up_to() + 1,
+        })?;
+        Ok(Some(Line {
+            path: &self.path,
+            number: self.number,
+            text: text.trim_end_matches(['\n', '\r']),
+        }))
+    }
+
+    fn place(&self) -> Place {
+        Place::new(&self.path, self.number)
+    }
+
+    fn read_error(&self, source: io::Error) -> DataError {
+        match source.kind() {
+            ErrorKind::UnexpectedEof if self.gzipped => DataError::TruncatedGzip { at: self.place() },
+            ErrorKind::InvalidInput | ErrorKind::InvalidData if self.gzipped => DataError::DamagedGzip {
+                at: self.place(),
+                source,
+            },
+            ErrorKind::IsADirectory => DataError::IsFolder { path: self.path.clone() },
+            _ => DataError::Io {
+                path: self.path.clone(),
+                source,
+            },
+        }
+    }
+}
+
+impl<'a> Line<'a> {
+    pub(crate) fn place(&self) -> Place {
+        Place::new(self.path, self.number)
+    }
+
+    /// `raw` as an id.
+    pub(super) fn id(&self, field: &'static str, raw: &'a str) -> Result<&'a str, DataError> {
+        if raw.is_empty() {
+            return Err(self.bad_field(field, raw, FieldProblem::Empty));
+        }
+        // Ids of text may begin with a dash; only what is a number is taken for a negative one.
+        match raw.strip_prefix('-') {
+            Some(rest) if rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => {
+                Err(self.bad_field(field, raw, FieldProblem::Negative))
+            }
+            _ => Ok(raw),
+        }
+    }
+
+    /// `raw` as a finite number.
+    pub(super) fn number(&self, field: &'static str, raw: &str) -> Result<f64, DataError> {
+        match raw.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            Ok(_) => Err(self.bad_field(field, raw, FieldProblem::NotFinite)),
+            Err(_) if raw.is_empty() => Err(self.bad_field(field, raw, FieldProblem::Empty)),
+            Err(_) => Err(self.bad_field(field, raw, FieldProblem::NotANumber)),
+        }
+    }
+
+    fn bad_field(&self, field: &'static str, raw: &str, problem: FieldProblem) -> DataError {
+        DataError::BadField {
+            at: self.place(),
+            field,
+            value: excerpt(raw),
+            problem,
+        }
+    }
+}

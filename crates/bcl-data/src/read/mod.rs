@@ -1,0 +1,101 @@
+//! Reading interactions from files: plain or gzipped text, line by line, in one of several formats.
+
+mod columns;
+mod format;
+mod lines;
+mod ngcf;
+mod sniff;
+
+pub use format::{Format, ReadOptions};
+
+use crate::DataError;
+use columns::Columns;
+use lines::{Line, Lines};
+use std::path::Path;
+
+/// One interaction, as it stands in the file.
+struct Row<'a> {
+    user: &'a str,
+    item: &'a str,
+    rating: Option<f64>,
+}
+
+/// What a file held.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct FileReport {
+    /// Interactions before any was left out.
+    pub(crate) rows: usize,
+    /// Those left out because of their rating.
+    pub(crate) below_min_rating: usize,
+}
+
+/// Calls `each` with the line, user and item of every interaction of the file that reaches the threshold.
+pub(crate) fn read(
+    path: &Path,
+    options: &ReadOptions,
+    mut each: impl FnMut(&Line<'_>, &str, &str),
+) -> Result<FileReport, DataError> {
+    let mut lines = Lines::open(path)?;
+    let format = match options.format {
+        Format::Auto => sniff::sniff(path, lines.head())?,
+        format => format,
+    };
+
+    let empty = |lines| DataError::Empty {
+        path: path.to_path_buf(),
+        format,
+        lines,
+    };
+
+    let mut report = FileReport::default();
+    let mut highest = f64::NEG_INFINITY;
+    let mut keep = |line: &Line<'_>, row: Row<'_>| {
+        report.rows += 1;
+        if let Some(min_rating) = options.min_rating {
+            let rating = row.rating.ok_or_else(|| DataError::NoRatings {
+                path: path.to_path_buf(),
+                line: line.number,
+                format,
+                min_rating,
+            })?;
+            highest = highest.max(rating);
+            if rating < min_rating {
+                report.below_min_rating += 1;
+                return Ok(());
+            }
+        }
+        each(line, row.user, row.item);
+        Ok(())
+    };
+
+    if format == Format::Ngcf {
+        while let Some(line) = lines.next()? {
+            ngcf::rows(&line, |row| keep(&line, row))?;
+        }
+    } else {
+        let second = lines.second();
+        let Some(first) = lines.next()? else {
+            return Err(empty(lines.number()));
+        };
+        let (columns, first_is_header) = Columns::detect(format, &first, second.as_deref())?;
+        if !first_is_header {
+            keep(&first, columns.row(&first)?)?;
+        }
+        while let Some(line) = lines.next()? {
+            keep(&line, columns.row(&line)?)?;
+        }
+    }
+
+    if report.rows == 0 {
+        return Err(empty(lines.number()));
+    }
+    match options.min_rating {
+        Some(min_rating) if report.below_min_rating == report.rows => Err(DataError::AllBelowMinRating {
+            path: path.to_path_buf(),
+            rows: report.rows,
+            min_rating,
+            highest,
+        }),
+        _ => Ok(report),
+    }
+}

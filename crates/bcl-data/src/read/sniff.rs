@@ -1,0 +1,79 @@
+//! Finding the format of a file from its name and first lines.
+
+use super::Format;
+use crate::DataError;
+use crate::error::excerpt;
+use std::collections::HashSet;
+use std::path::Path;
+
+/// Finds the format, or says that it is not clear: a wrong guess would train on nonsense.
+pub(super) fn sniff(path: &Path, head: &[u8]) -> Result<Format, DataError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let head = String::from_utf8_lossy(head);
+    let head = head.trim_start_matches('\u{feff}');
+    let lines: Vec<&str> = head.lines().filter(|line| !line.trim().is_empty()).collect();
+
+    by_name(name)
+        .or_else(|| by_content(&lines))
+        .ok_or_else(|| match lines.first() {
+            Some(line) => DataError::UnknownFormat {
+                path: path.to_path_buf(),
+                line: excerpt(line),
+            },
+            None => DataError::Empty {
+                path: path.to_path_buf(),
+                format: Format::Auto,
+                lines: head.lines().count() as u64,
+            },
+        })
+}
+
+fn by_name(name: &str) -> Option<Format> {
+    match name.rsplit_once('.') {
+        Some((_, "csv")) => Some(Format::Csv),
+        Some((_, "inter")) => Some(Format::Inter),
+        _ if name == "u.data" => Some(Format::Udata),
+        _ if name == "ratings.dat" => Some(Format::RatingsDat),
+        _ => None,
+    }
+}
+
+fn by_content(lines: &[&str]) -> Option<Format> {
+    let first = lines.first()?;
+    if first.contains(":token") {
+        return Some(Format::Inter);
+    }
+    if first.contains("::") {
+        return Some(Format::RatingsDat);
+    }
+    if first.contains(',') {
+        return Some(Format::Csv);
+    }
+
+    // What is left are numbers between blanks; text could be anything, a README or an error page.
+    let mut widths = HashSet::new();
+    let mut users = HashSet::new();
+    for line in lines {
+        let mut width = 0;
+        for field in line.split_ascii_whitespace() {
+            field.parse::<f64>().ok()?;
+            width += 1;
+            if width == 1 {
+                users.insert(field);
+            }
+        }
+        widths.insert(width);
+    }
+    let one_line_a_user = users.len() == lines.len();
+    let tabs = first.contains('\t');
+    match (widths.len(), first.split_ascii_whitespace().count()) {
+        (1, 4) if tabs => Some(Format::Udata),
+        (1, 3) if tabs || !one_line_a_user => Some(Format::YahooR3),
+        // `user item rating` and a user with two items look alike.
+        (1, 3) => None,
+        (1, 2) => Some(Format::Ngcf),
+        _ if one_line_a_user => Some(Format::Ngcf),
+        _ => None,
+    }
+}
