@@ -1,0 +1,75 @@
+//! Debiased contrastive loss: the expected share of false negatives is subtracted.
+
+use super::{
+    Estimator,
+    config::{estimator_config, expect_checked},
+};
+use crate::{
+    ParameterError, Scores,
+    margins::{Margins, masked},
+    parameter::{in_half_open, positive},
+};
+use burn::tensor::Tensor;
+
+estimator_config! {
+    /// Configuration of [`Debiased`].
+    pub struct DebiasedConfig {
+        /// Temperature t, above 0.
+        temperature / with_temperature: f64 = 0.5,
+        /// Prior τ+ that a negative shares the anchor's class, in [0, 1).
+        tau_plus / with_tau_plus: f64 = 0.1,
+    }
+}
+
+impl DebiasedConfig {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// Names the parameter out of range.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        positive("temperature", self.temperature)?;
+        in_half_open("tau_plus", self.tau_plus, 0.0, 1.0)
+    }
+
+    /// Builds the estimator.
+    ///
+    /// # Panics
+    /// When a parameter is out of range.
+    pub fn init(&self) -> Debiased {
+        expect_checked(self.check());
+        Debiased { config: self.clone() }
+    }
+}
+
+/// Debiased contrastive loss:
+///
+/// ```text
+/// Ng = N · max{ (mean x_i - τ+ x+) / (1 - τ+), e^(-1/t) }
+/// ```
+///
+/// Source: Chuang et al., Debiased Contrastive Learning, Eq. 7 and 8 with one positive.
+#[derive(Debug)]
+pub struct Debiased {
+    config: DebiasedConfig,
+}
+
+impl Estimator for Debiased {
+    fn name(&self) -> &'static str {
+        "debiased"
+    }
+
+    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
+        let DebiasedConfig { temperature, tau_plus } = self.config;
+        let margins = Margins::new(&scores, temperature);
+        let expected_false = margins.positive() * margins.counts() * tau_plus;
+        let mass = (margins.mass(None) - expected_false) / (1.0 - tau_plus);
+        margins.loss(margins.floored(mass))
+    }
+
+    fn weights(&self, scores: &Scores) -> Tensor<2> {
+        masked(
+            scores.negatives.full_like(1.0 / (1.0 - self.config.tau_plus)),
+            scores.mask.as_ref(),
+        )
+    }
+}

@@ -1,0 +1,85 @@
+//! Hard negative sampling: debiased, with weights that grow with the score.
+
+use super::{
+    Estimator,
+    config::{estimator_config, expect_checked},
+};
+use crate::{
+    ParameterError, Scores,
+    margins::{Margins, masked},
+    parameter::{in_half_open, non_negative, positive},
+};
+use burn::tensor::Tensor;
+
+estimator_config! {
+    /// Configuration of [`Hard`].
+    pub struct HardConfig {
+        /// Temperature t, above 0.
+        temperature / with_temperature: f64 = 0.5,
+        /// Prior τ+ that a negative shares the anchor's class, in [0, 1).
+        tau_plus / with_tau_plus: f64 = 0.1,
+        /// Concentration on high scores, at least 0; 0 is the debiased loss. Not the β of the Bayesian weight.
+        beta / with_beta: f64 = 1.0,
+    }
+}
+
+impl HardConfig {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// Names the parameter out of range.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        positive("temperature", self.temperature)?;
+        in_half_open("tau_plus", self.tau_plus, 0.0, 1.0)?;
+        non_negative("beta", self.beta)
+    }
+
+    /// Builds the estimator.
+    ///
+    /// # Panics
+    /// When a parameter is out of range.
+    pub fn init(&self) -> Hard {
+        expect_checked(self.check());
+        Hard { config: self.clone() }
+    }
+}
+
+/// Contrastive loss with hard negative samples:
+///
+/// ```text
+/// Ng = N · max{ (mean(w_i x_i) - τ+ x+) / (1 - τ+), e^(-1/t) },   w_i = x_i^β / mean_j x_j^β
+/// ```
+///
+/// Gradients flow through the weights.
+///
+/// Source: Robinson et al., Contrastive Learning with Hard Negative Samples, Eq. 4.
+#[derive(Debug)]
+pub struct Hard {
+    config: HardConfig,
+}
+
+impl Estimator for Hard {
+    fn name(&self) -> &'static str {
+        "hard"
+    }
+
+    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
+        let HardConfig {
+            temperature,
+            tau_plus,
+            beta,
+        } = self.config;
+        let margins = Margins::new(&scores, temperature);
+        let expected_false = margins.positive() * margins.counts() * tau_plus;
+        let mass = (margins.mass(Some(margins.hard_weights(beta))) - expected_false) / (1.0 - tau_plus);
+        margins.loss(margins.floored(mass))
+    }
+
+    fn weights(&self, scores: &Scores) -> Tensor<2> {
+        let margins = Margins::new(scores, self.config.temperature);
+        masked(
+            margins.hard_weights(self.config.beta) / (1.0 - self.config.tau_plus),
+            scores.mask.as_ref(),
+        )
+    }
+}

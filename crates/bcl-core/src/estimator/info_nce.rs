@@ -1,0 +1,75 @@
+//! InfoNCE: every negative counts alike.
+
+use super::{
+    Estimator,
+    config::{estimator_config, expect_checked},
+};
+use crate::{
+    ParameterError, Scores,
+    margins::{Margins, masked},
+    parameter::positive,
+};
+use burn::tensor::Tensor;
+
+estimator_config! {
+    /// Configuration of [`InfoNce`].
+    pub struct InfoNceConfig {
+        /// Temperature t, above 0.
+        temperature / with_temperature: f64 = 0.5,
+    }
+}
+
+impl InfoNceConfig {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// Names the parameter out of range.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        positive("temperature", self.temperature)
+    }
+
+    /// Builds the estimator.
+    ///
+    /// # Panics
+    /// When a parameter is out of range.
+    pub fn init(&self) -> InfoNce {
+        expect_checked(self.check());
+        InfoNce {
+            temperature: self.temperature,
+        }
+    }
+}
+
+/// InfoNCE, the loss of `SimCLR` (NT-Xent): `Ng = Σ x_i`.
+///
+/// Source: van den Oord et al., Representation Learning with Contrastive Predictive Coding; Chen et al., A Simple Framework for
+/// Contrastive Learning of Visual Representations.
+///
+/// ```
+/// use bcl_core::{Estimator, InfoNceConfig, Reduction, Scores};
+/// use burn::tensor::{Device, Tensor};
+///
+/// let device = Device::flex();
+/// let scores = Scores::new(Tensor::from_data([0.0], &device), Tensor::from_data([[0.0, 0.0, 0.0]], &device));
+/// let loss = InfoNceConfig::new().init().forward(scores, Reduction::Mean).into_scalar::<f32>();
+/// assert!((loss - 4f32.ln()).abs() < 1e-6); // one positive among four equal scores
+/// ```
+#[derive(Debug)]
+pub struct InfoNce {
+    temperature: f64,
+}
+
+impl Estimator for InfoNce {
+    fn name(&self) -> &'static str {
+        "info_nce"
+    }
+
+    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
+        let margins = Margins::new(&scores, self.temperature);
+        margins.loss(margins.mass(None))
+    }
+
+    fn weights(&self, scores: &Scores) -> Tensor<2> {
+        masked(scores.negatives.ones_like(), scores.mask.as_ref())
+    }
+}

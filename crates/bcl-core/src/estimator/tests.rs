@@ -1,0 +1,384 @@
+//! Claims that hold for every estimator, or relate one to another.
+
+use super::*;
+use burn::tensor::{DType, Device, TensorData};
+
+/// Deterministic similarities in (-1, 1), without a random source.
+fn similarities(count: usize, phase: f64) -> Vec<f64> {
+    (0..count).map(|i| (1.7 * i as f64 + phase).sin() * 0.95).collect()
+}
+
+fn scores_on(device: &Device, num_anchors: usize, num_negatives: usize) -> Scores {
+    let options = (device, DType::F64);
+    let positives = Tensor::<1>::from_data(TensorData::from(similarities(num_anchors, 0.3).as_slice()), options);
+    let negatives = TensorData::new(similarities(num_anchors * num_negatives, 1.1), [num_anchors, num_negatives]);
+    let same_class = TensorData::new(
+        (0..num_anchors * num_negatives).map(|i| i % 4 == 0).collect::<Vec<_>>(),
+        [num_anchors, num_negatives],
+    );
+    Scores::new(positives, Tensor::from_data(negatives, (device, DType::F64)))
+        .with_same_class(Tensor::from_data(same_class, device))
+        .with_noise(Tensor::from_data(
+            TensorData::from(similarities(num_anchors, 2.0).map_abs().as_slice()),
+            (device, DType::F64),
+        ))
+}
+
+trait MapAbs {
+    fn map_abs(self) -> Self;
+}
+
+impl MapAbs for Vec<f64> {
+    fn map_abs(self) -> Self {
+        self.into_iter().map(|x| x.abs() + 0.1).collect()
+    }
+}
+
+fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
+    tensor.try_into_vec_as::<f64>().expect("the CPU can be read")
+}
+
+fn assert_close(left: &[f64], right: &[f64], tolerance: f64) {
+    assert_eq!(left.len(), right.len());
+    for (l, r) in left.iter().zip(right) {
+        assert!((l - r).abs() <= tolerance * (1.0 + r.abs()), "{l} is not {r}");
+    }
+}
+
+fn losses(config: &EstimatorConfig, scores: Scores) -> Vec<f64> {
+    values(config.init().forward_no_reduction(scores))
+}
+
+#[test]
+fn gradients_match_finite_differences() {
+    let step = 1e-6;
+    let plain = Device::flex();
+    for config in EstimatorConfig::all() {
+        let estimator = config.init();
+        let device = plain.clone().autodiff();
+        let mut scores = scores_on(&device, 3, 7);
+        scores.positives = scores.positives.require_grad();
+        scores.negatives = scores.negatives.require_grad();
+        let (positives, negatives) = (scores.positives.clone(), scores.negatives.clone());
+        let gradients = estimator.forward(scores, Reduction::Sum).backward();
+        let analytic_positives = values(positives.grad(&gradients).expect("a gradient"));
+        let analytic_negatives = values(negatives.grad(&gradients).expect("a gradient"));
+
+        // The noise is constant in the gradient although the rate it is drawn with is not, so the augmented losses have no value
+        // whose slope is their gradient; they have tests of their own.
+        if estimator.noise_shape().is_some() {
+            continue;
+        }
+        let total = |scores: Scores| values(estimator.forward(scores, Reduction::Sum))[0];
+        let slope = |change: &dyn Fn(&mut Scores, f64)| {
+            let (mut up, mut down) = (scores_on(&plain, 3, 7), scores_on(&plain, 3, 7));
+            change(&mut up, step);
+            change(&mut down, -step);
+            (total(up) - total(down)) / (2.0 * step)
+        };
+        for (i, &analytic) in analytic_positives.iter().enumerate() {
+            let numeric = slope(&|scores, by| {
+                let mut data = values(scores.positives.clone());
+                data[i] += by;
+                scores.positives = Tensor::from_data(TensorData::from(data.as_slice()), (&plain, DType::F64));
+            });
+            assert!(
+                (analytic - numeric).abs() < 1e-6,
+                "{}: positive {i}: {analytic} against {numeric}",
+                config.name()
+            );
+        }
+        for (i, &analytic) in analytic_negatives.iter().enumerate() {
+            let numeric = slope(&|scores, by| {
+                let mut data = values(scores.negatives.clone());
+                data[i] += by;
+                scores.negatives = Tensor::from_data(TensorData::new(data, [3, 7]), (&plain, DType::F64));
+            });
+            assert!(
+                (analytic - numeric).abs() < 1e-6,
+                "{}: negative {i}: {analytic} against {numeric}",
+                config.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn masking_an_entry_equals_leaving_it_out() {
+    let device = Device::flex();
+    for config in EstimatorConfig::all() {
+        let whole = scores_on(&device, 4, 9);
+        let mut short = whole.clone();
+        short.negatives = whole.negatives.clone().slice([0..4, 0..6]);
+        short.same_class = whole.same_class.clone().map(|truth| truth.slice([0..4, 0..6]));
+        let keep = TensorData::new((0..4 * 9).map(|i| i % 9 < 6).collect::<Vec<_>>(), [4, 9]);
+        let masked = whole.with_mask(Tensor::from_data(keep, &device));
+
+        let estimator = config.init();
+        let weights = values(estimator.weights(&masked).slice([0..4, 0..6]));
+        assert_close(&weights, &values(estimator.weights(&short)), 1e-12);
+        let left_over = values(estimator.weights(&masked).slice([0..4, 6..9]));
+        assert!(left_over.iter().all(|&weight| weight == 0.0), "{}", config.name());
+        assert_close(&losses(&config, masked), &losses(&config, short), 1e-12);
+    }
+}
+
+#[test]
+fn the_order_of_negatives_does_not_matter() {
+    let device = Device::flex();
+    for config in EstimatorConfig::all() {
+        let scores = scores_on(&device, 3, 8);
+        let mut flipped = scores.clone();
+        flipped.negatives = scores.negatives.clone().flip([1]);
+        flipped.same_class = scores.same_class.clone().map(|truth| truth.flip([1]));
+        assert_close(&losses(&config, flipped), &losses(&config, scores), 1e-12);
+    }
+}
+
+#[test]
+fn weights_and_mass_agree_where_the_loss_is_a_weighted_sum() {
+    let device = Device::flex();
+    for config in EstimatorConfig::all() {
+        let weighted_sum = matches!(
+            config,
+            EstimatorConfig::InfoNce(_)
+                | EstimatorConfig::Bayesian(_)
+                | EstimatorConfig::Ring(_)
+                | EstimatorConfig::Supervised(_)
+        );
+        if !weighted_sum {
+            continue;
+        }
+        let scores = scores_on(&device, 3, 8);
+        let weights = values(config.init().weights(&scores));
+        let (positives, negatives) = (values(scores.positives.clone()), values(scores.negatives.clone()));
+        let x = |similarity: f64| (similarity / config.temperature()).exp();
+        let expected: Vec<f64> = (0..3)
+            .map(|i| (0..8).map(|j| weights[i * 8 + j] * x(negatives[i * 8 + j])).sum::<f64>() / x(positives[i]))
+            .map(f64::ln_1p)
+            .collect();
+        assert_close(&losses(&config, scores), &expected, 1e-12);
+    }
+}
+
+#[test]
+fn huge_and_tiny_similarities_stay_finite() {
+    let device = Device::flex().autodiff();
+    for config in EstimatorConfig::all() {
+        for scale in [1e-30, 1.0, 1e3, 1e6] {
+            let positives = Tensor::<1>::from_data([scale, -scale], &device).require_grad();
+            let negatives = Tensor::<2>::from_data([[-scale, scale, 0.0], [scale, -scale, 0.5 * scale]], &device).require_grad();
+            let scores = Scores::new(positives.clone(), negatives.clone())
+                .with_same_class(Tensor::<2>::from_data([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], &device).bool())
+                .with_noise(Tensor::ones([2], &device));
+            let loss = config.init().forward(scores, Reduction::Mean);
+            let gradients = loss.clone().backward();
+            let finite = values(loss)
+                .into_iter()
+                .chain(values(positives.grad(&gradients).expect("a gradient")))
+                .chain(values(negatives.grad(&gradients).expect("a gradient")))
+                .all(f64::is_finite);
+            assert!(finite, "{} at scale {scale}", config.name());
+        }
+    }
+}
+
+#[test]
+fn the_floor_keeps_a_tiny_loss_and_its_gradient() {
+    let device = Device::flex().autodiff();
+    let positives = Tensor::<1>::from_data([0.9], &device).require_grad();
+    let negatives = Tensor::<2>::from_data([[-0.9, -0.8, -0.95]], &device);
+    let scores = Scores::new(positives.clone(), negatives);
+    let loss = DebiasedConfig::new()
+        .with_temperature(0.07)
+        .with_tau_plus(0.1)
+        .init()
+        .forward(scores, Reduction::Mean);
+    let gradients = loss.clone().backward();
+    let expected = 3.0 * (-1.9f64 / 0.07).exp();
+    assert_close(&[values(loss)[0] / expected], &[1.0], 1e-5);
+    let slope = values(positives.grad(&gradients).expect("a gradient"))[0];
+    assert_close(&[slope / (-expected / 0.07)], &[1.0], 1e-5);
+}
+
+#[test]
+fn limits_lead_from_one_estimator_to_another() {
+    let device = Device::flex();
+    let info_nce = losses(&EstimatorConfig::InfoNce(InfoNceConfig::new()), scores_on(&device, 4, 9));
+    let same_as_info_nce = [
+        EstimatorConfig::Debiased(DebiasedConfig::new().with_tau_plus(0.0)),
+        EstimatorConfig::Hard(HardConfig::new().with_tau_plus(0.0).with_beta(0.0)),
+        EstimatorConfig::Bayesian(BayesianConfig::new().with_alpha(0.5).with_beta(0.5)),
+        EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledConfig::new().with_class_prior(0.0)),
+        EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledConfig::new().with_label_frequency(1.0)),
+        EstimatorConfig::Ring(RingConfig::new().with_lower(0.0).with_upper(1.0)),
+        EstimatorConfig::Augmented(AugmentedConfig::new().with_lambda(0.0)),
+    ];
+    for config in same_as_info_nce {
+        assert_close(&losses(&config, scores_on(&device, 4, 9)), &info_nce, 1e-12);
+    }
+    let hard = EstimatorConfig::Hard(HardConfig::new().with_beta(0.0));
+    let debiased = EstimatorConfig::Debiased(DebiasedConfig::new());
+    assert_close(
+        &losses(&hard, scores_on(&device, 4, 9)),
+        &losses(&debiased, scores_on(&device, 4, 9)),
+        1e-12,
+    );
+}
+
+#[test]
+fn the_augmented_gradient_at_unit_noise_is_that_of_info_nce() {
+    let device = Device::flex().autodiff();
+    let gradient = |config: &EstimatorConfig| {
+        let mut scores = scores_on(&device, 3, 7);
+        scores.noise = Some(scores.positives.ones_like());
+        scores.negatives = scores.negatives.require_grad();
+        let negatives = scores.negatives.clone();
+        let gradients = config.init().forward(scores, Reduction::Sum).backward();
+        values(negatives.grad(&gradients).expect("a gradient"))
+    };
+    let info_nce = gradient(&EstimatorConfig::InfoNce(InfoNceConfig::new()));
+    assert_close(
+        &gradient(&EstimatorConfig::Augmented(AugmentedConfig::new())),
+        &info_nce,
+        1e-12,
+    );
+}
+
+#[test]
+fn the_augmented_and_geometric_values_follow_their_equations() {
+    let device = Device::flex();
+    let scores = scores_on(&device, 3, 7);
+    let x = |similarity: &f64| (similarity / 0.5).exp();
+    let positives: Vec<f64> = values(scores.positives.clone()).iter().map(x).collect();
+    let sums: Vec<f64> = values(scores.negatives.clone())
+        .chunks(7)
+        .map(|row| row.iter().map(x).sum())
+        .collect();
+    let noise = values(scores.noise.clone().expect("noise"));
+    let augmented: Vec<f64> = (0..3)
+        .map(|i| {
+            let rate = positives[i] + sums[i];
+            -positives[i].ln() + noise[i] / rate * rate
+        })
+        .collect();
+    let geometric: Vec<f64> = (0..3)
+        .map(|i| -(3.0 * positives[i].ln() - sums[i].ln() - noise[i] / sums[i] * sums[i]))
+        .collect();
+    assert_close(
+        &losses(&EstimatorConfig::Augmented(AugmentedConfig::new()), scores.clone()),
+        &augmented,
+        1e-12,
+    );
+    assert_close(
+        &losses(&EstimatorConfig::Geometric(GeometricConfig::new()), scores),
+        &geometric,
+        1e-12,
+    );
+}
+
+#[test]
+fn the_oracle_ignores_false_negatives_and_keeps_the_mass_when_asked() {
+    let device = Device::flex();
+    let scores = scores_on(&device, 2, 8);
+    let plain = values(SupervisedConfig::new().init().weights(&scores));
+    assert_eq!(&plain[..8], &[0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0]);
+    let rescaled = values(SupervisedConfig::new().with_rescale(true).init().weights(&scores));
+    assert_close(&[rescaled[..8].iter().sum()], &[8.0], 1e-12);
+}
+
+#[test]
+fn bayesian_weights_are_those_of_the_posterior() {
+    let device = Device::flex();
+    let scores = Scores::new(
+        Tensor::<1>::from_data([0.0], &device),
+        Tensor::<2>::from_data([[1.0, 2.0, 2.0, 3.0, 3.0, 3.0, 4.0, 0.0]], &device),
+    );
+    let weights = values(BayesianConfig::new().with_alpha(0.8).with_beta(0.7).init().weights(&scores));
+    let posterior = crate::posterior::Posterior::new(0.8, 0.7, 0.1).expect("in range");
+    let ecdf = [2.0, 4.0, 4.0, 7.0, 7.0, 7.0, 8.0, 1.0].map(|rank: f64| rank / 8.0);
+    assert_close(&weights, &ecdf.map(|u| posterior.omega(u)), 1e-6);
+}
+
+#[test]
+fn every_kind_survives_a_round_trip_and_refuses_unknown_keys() {
+    for config in EstimatorConfig::all() {
+        let mut value = serde_json::to_value(&config).expect("serialises");
+        assert_eq!(value["kind"], config.name());
+        assert_eq!(
+            serde_json::from_value::<EstimatorConfig>(value.clone()).expect("parses"),
+            config
+        );
+        value["gamma"] = 1.into();
+        assert!(serde_json::from_value::<EstimatorConfig>(value).is_err(), "{}", config.name());
+    }
+}
+
+#[test]
+fn parameters_out_of_range_are_refused_by_name_value_and_range() {
+    let cases = [
+        (
+            EstimatorConfig::InfoNce(InfoNceConfig::new().with_temperature(0.0)),
+            "temperature is 0",
+        ),
+        (
+            EstimatorConfig::Decoupled(DecoupledConfig::new().with_temperature(f64::NAN)),
+            "temperature is NaN",
+        ),
+        (
+            EstimatorConfig::Debiased(DebiasedConfig::new().with_tau_plus(1.0)),
+            "tau_plus is 1, but must lie in [0, 1)",
+        ),
+        (EstimatorConfig::Hard(HardConfig::new().with_beta(-0.5)), "beta is -0.5"),
+        (
+            EstimatorConfig::Bayesian(BayesianConfig::new().with_alpha(0.4)),
+            "alpha is 0.4, but must lie in [0.5, 1]",
+        ),
+        (
+            EstimatorConfig::Bayesian(BayesianConfig::new().with_beta(1.5)),
+            "beta is 1.5, but must lie in [0, 1]",
+        ),
+        (
+            EstimatorConfig::Bayesian(BayesianConfig::new().with_alpha(1.0).with_beta(1.0)),
+            "alpha",
+        ),
+        (
+            EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledConfig::new().with_class_prior(1.0)),
+            "class_prior is 1",
+        ),
+        (
+            EstimatorConfig::Ring(RingConfig::new().with_lower(0.95)),
+            "lower is 0.95, but must lie in [0, 0.9)",
+        ),
+        (
+            EstimatorConfig::Supervised(SupervisedConfig::new().with_temperature(-1.0)),
+            "temperature is -1",
+        ),
+        (
+            EstimatorConfig::Augmented(AugmentedConfig::new().with_lambda(2.0)),
+            "lambda is 2, but must lie in [0, 1]",
+        ),
+        (
+            EstimatorConfig::Geometric(GeometricConfig::new().with_temperature(f64::INFINITY)),
+            "temperature is inf",
+        ),
+    ];
+    for (config, expected) in cases {
+        let message = config.check().expect_err("out of range").to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "beta is 2, but must lie in [0, 1]")]
+fn init_panics_with_the_text_of_the_check() {
+    BayesianConfig::new().with_beta(2.0).init();
+}
+
+#[test]
+#[should_panic(expected = "with_same_class")]
+fn the_oracle_says_how_to_give_it_labels() {
+    let device = Device::flex();
+    let scores = Scores::new(Tensor::zeros([1], &device), Tensor::zeros([1, 2], &device));
+    SupervisedConfig::new().init().forward_no_reduction(scores);
+}

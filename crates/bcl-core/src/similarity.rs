@@ -1,0 +1,41 @@
+//! How two embeddings are compared.
+
+use burn::tensor::Tensor;
+use serde::{Deserialize, Serialize};
+
+/// How two embeddings are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Similarity {
+    /// Dot product of the L2-normalised embeddings, in [-1, 1].
+    #[default]
+    Cosine,
+    /// Plain dot product.
+    Dot,
+}
+
+impl Similarity {
+    /// Brings embeddings into the form in which a dot product is this similarity.
+    ///
+    /// # Shapes
+    /// - embeddings: `[num_embeddings, dim]`
+    /// - output:     `[num_embeddings, dim]`, rows of unit length for [`Similarity::Cosine`]
+    pub fn prepare(self, embeddings: Tensor<2>) -> Tensor<2> {
+        match self {
+            Self::Cosine => normalize(embeddings),
+            Self::Dot => embeddings,
+        }
+    }
+}
+
+/// Scales every row to unit length; a row of zeros stays zero.
+///
+/// # Shapes
+/// - embeddings: `[num_embeddings, dim]`
+/// - output:     `[num_embeddings, dim]`
+pub fn normalize(embeddings: Tensor<2>) -> Tensor<2> {
+    // The square is bounded from below, not the root: the root's slope at zero is infinite and would turn the gradient of a row of
+    // zeros into NaN.
+    let squared_norms = embeddings.clone().square().sum_dim(1).clamp_min(1e-24);
+    embeddings / squared_norms.sqrt()
+}
