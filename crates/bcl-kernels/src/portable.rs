@@ -1,0 +1,52 @@
+//! The portable bodies of the kernels, for comparison with the fast ones.
+//!
+//! These run the default bodies of the extension traits through Burn's dispatching backend, so every step is an ordinary tensor
+//! operation and the gradients are Burn's own. They are the reference in the tests and the baseline in `examples/timings.rs`; programs
+//! should call the functions at the root of the crate, which choose the best body there is for the device.
+
+use burn::backend::Dispatch;
+use burn::tensor::{Bool, Int, Tensor};
+
+use crate::SparseMatrix;
+
+/// [`rank_weights`](crate::rank_weights) composed of tensor operations.
+pub fn rank_weights(scores: Tensor<2>, table: Tensor<1>) -> Tensor<2> {
+    let [_, num_columns] = scores.dims();
+    crate::ranks::check_table(num_columns, table.dims()[0]);
+    Tensor::from_dispatch(crate::ranks::portable::rank_weights::<Dispatch>(
+        scores.detach().into_dispatch(),
+        table.detach().into_dispatch(),
+    ))
+}
+
+/// [`row_ranks`](crate::row_ranks) composed of tensor operations.
+pub fn row_ranks(scores: Tensor<2>, mask: Option<Tensor<2, Bool>>) -> Tensor<2, Int> {
+    Tensor::from_dispatch(crate::ranks::portable::row_ranks::<Dispatch>(
+        scores.detach().into_dispatch(),
+        mask.map(Tensor::into_dispatch),
+    ))
+}
+
+/// [`sparse_matmul`](crate::sparse_matmul) composed of tensor operations.
+pub fn sparse_matmul(matrix: &SparseMatrix, dense: Tensor<2>) -> Tensor<2> {
+    crate::sparse::check_shapes(matrix, dense.dims());
+    Tensor::from_dispatch(crate::sparse::portable::sparse_matmul::<Dispatch>(
+        matrix,
+        dense.into_dispatch(),
+    ))
+}
+
+/// [`sampled_dot`](crate::sampled_dot) composed of tensor operations.
+pub fn sampled_dot(anchors: Tensor<2>, table: Tensor<2>, indices: Tensor<2, Int>) -> Tensor<2> {
+    crate::sampled::check_shapes(anchors.dims(), table.dims(), indices.dims());
+    Tensor::from_dispatch(crate::sampled::portable::sampled_dot::<Dispatch>(
+        anchors.into_dispatch(),
+        table.into_dispatch(),
+        indices.into_dispatch(),
+    ))
+}
+
+/// [`gather_rows`](crate::gather_rows) composed of tensor operations.
+pub fn gather_rows(table: Tensor<2>, indices: Tensor<1, Int>) -> Tensor<2> {
+    table.select(0, indices)
+}

@@ -1,0 +1,193 @@
+//! A sparse matrix in compressed rows, with its transpose built when first asked for.
+
+use std::sync::{Arc, OnceLock};
+
+use burn::tensor::{Device, Tensor, TensorData};
+
+/// A constant sparse `f32` matrix in compressed sparse rows, in host memory.
+///
+/// Cloning and transposing share the storage. The transpose, which the gradient of [`sparse_matmul`](crate::sparse_matmul) needs, is built once, on
+/// first use, and kept.
+///
+/// # Example
+/// ```
+/// use bcl_kernels::SparseMatrix;
+///
+/// // Entries in any order; those at the same place add up.
+/// let matrix = SparseMatrix::from_triplets(2, 3, [(1, 2, 0.5), (0, 0, 1.0), (1, 2, 0.25)]);
+///
+/// assert_eq!(matrix.shape(), [2, 3]);
+/// assert_eq!(matrix.nnz(), 2);
+/// assert_eq!(matrix.indptr(), [0, 1, 2]);
+/// assert_eq!(matrix.transpose().shape(), [3, 2]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct SparseMatrix {
+    storage: Arc<Storage>,
+    transposed: bool,
+}
+
+#[derive(Debug)]
+struct Storage {
+    rows: Rows,
+    columns: OnceLock<Rows>,
+}
+
+/// Compressed rows: entry `k` of row `r` lies at `indptr[r] + k`.
+#[derive(Debug)]
+struct Rows {
+    num_columns: usize,
+    indptr: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f32>,
+}
+
+impl SparseMatrix {
+    /// Builds the matrix from `(row, column, value)` entries in any order.
+    ///
+    /// Entries at the same place are added up, in the order given. Explicit zeros are kept.
+    ///
+    /// # Panics
+    /// When an entry lies outside the shape, or a dimension exceeds `u32::MAX`.
+    pub fn from_triplets(num_rows: usize, num_columns: usize, entries: impl IntoIterator<Item = (u32, u32, f32)>) -> Self {
+        assert!(
+            num_rows <= u32::MAX as usize && num_columns <= u32::MAX as usize,
+            "the shape is [{num_rows}, {num_columns}], but a dimension must be at most {}",
+            u32::MAX
+        );
+        let mut entries: Vec<(u32, u32, f32)> = entries.into_iter().collect();
+        for &(row, column, value) in &entries {
+            assert!(
+                (row as usize) < num_rows && (column as usize) < num_columns,
+                "the entry {value} at ({row}, {column}) lies outside the shape [{num_rows}, {num_columns}]"
+            );
+        }
+        // Stable, so that repeated entries add up in the order given.
+        entries.sort_by_key(|&(row, column, _)| (row, column));
+        entries.dedup_by(|next, kept| {
+            let same = (next.0, next.1) == (kept.0, kept.1);
+            if same {
+                kept.2 += next.2;
+            }
+            same
+        });
+        let mut indptr = vec![0; num_rows + 1];
+        for &(row, _, _) in &entries {
+            indptr[row as usize + 1] += 1;
+        }
+        for row in 0..num_rows {
+            indptr[row + 1] += indptr[row];
+        }
+        let rows = Rows {
+            num_columns,
+            indptr,
+            indices: entries.iter().map(|&(_, column, _)| column).collect(),
+            values: entries.iter().map(|&(_, _, value)| value).collect(),
+        };
+        Self {
+            storage: Arc::new(Storage {
+                rows,
+                columns: OnceLock::new(),
+            }),
+            transposed: false,
+        }
+    }
+
+    /// The number of rows and of columns.
+    pub fn shape(&self) -> [usize; 2] {
+        let rows = self.rows();
+        [rows.indptr.len() - 1, rows.num_columns]
+    }
+
+    /// The number of stored entries.
+    pub fn nnz(&self) -> usize {
+        self.rows().values.len()
+    }
+
+    /// Where each row begins in [`indices`](Self::indices) and [`values`](Self::values), with the end of the last; `num_rows + 1` numbers.
+    pub fn indptr(&self) -> &[usize] {
+        &self.rows().indptr
+    }
+
+    /// The column of each entry, increasing inside a row.
+    pub fn indices(&self) -> &[u32] {
+        &self.rows().indices
+    }
+
+    /// The value of each entry.
+    pub fn values(&self) -> &[f32] {
+        &self.rows().values
+    }
+
+    /// The transpose, sharing this matrix's storage.
+    pub fn transpose(&self) -> Self {
+        Self {
+            storage: Arc::clone(&self.storage),
+            transposed: !self.transposed,
+        }
+    }
+
+    /// The entries as `(row, column, value)`, row by row.
+    pub fn triplets(&self) -> impl Iterator<Item = (u32, u32, f32)> + '_ {
+        let rows = self.rows();
+        rows.indptr.windows(2).enumerate().flat_map(move |(row, range)| {
+            let range = range[0]..range[1];
+            let indices = rows.indices[range.clone()].iter();
+            let values = rows.values[range].iter();
+            indices.zip(values).map(move |(&column, &value)| (row as u32, column, value))
+        })
+    }
+
+    /// The same matrix as a dense tensor.
+    ///
+    /// # Shapes
+    /// - output: `[num_rows, num_columns]`
+    pub fn to_dense(&self, device: &Device) -> Tensor<2> {
+        let [num_rows, num_columns] = self.shape();
+        let mut dense = vec![0.0f32; num_rows * num_columns];
+        for (row, column, value) in self.triplets() {
+            dense[row as usize * num_columns + column as usize] = value;
+        }
+        Tensor::from_data(TensorData::new(dense, [num_rows, num_columns]), device)
+    }
+
+    fn rows(&self) -> &Rows {
+        let Storage { rows, columns } = self.storage.as_ref();
+        if self.transposed {
+            columns.get_or_init(|| rows.transpose())
+        } else {
+            rows
+        }
+    }
+}
+
+impl Rows {
+    /// Counting sort by column; it is stable, so rows come out increasing inside each column.
+    fn transpose(&self) -> Self {
+        let num_rows = self.indptr.len() - 1;
+        let mut indptr = vec![0; self.num_columns + 1];
+        for &column in &self.indices {
+            indptr[column as usize + 1] += 1;
+        }
+        for column in 0..self.num_columns {
+            indptr[column + 1] += indptr[column];
+        }
+        let mut next = indptr.clone();
+        let mut indices = vec![0; self.indices.len()];
+        let mut values = vec![0.0; self.values.len()];
+        for row in 0..num_rows {
+            for entry in self.indptr[row]..self.indptr[row + 1] {
+                let slot = &mut next[self.indices[entry] as usize];
+                indices[*slot] = row as u32;
+                values[*slot] = self.values[entry];
+                *slot += 1;
+            }
+        }
+        Self {
+            num_columns: num_rows,
+            indptr,
+            indices,
+            values,
+        }
+    }
+}
