@@ -1,1 +1,11 @@
-//! To be written.
+//! Models without training epochs that a learned encoder should beat: [`Popularity`] and [`Ease`].
+//!
+//! Both are a [`Scorer`](crate::evaluation::Scorer), so they are evaluated exactly as an encoder is.
+
+mod ease;
+mod popularity;
+#[cfg(test)]
+mod tests;
+
+pub use ease::{Ease, EaseError};
+pub use popularity::Popularity;
