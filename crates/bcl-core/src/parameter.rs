@@ -34,12 +34,7 @@ impl ParameterError {
 ///
 /// # Errors
 /// Outside the interval, or not a number.
-pub fn in_closed(
-    name: &'static str,
-    value: f64,
-    low: f64,
-    high: f64,
-) -> Result<(), ParameterError> {
+pub fn in_closed(name: &'static str, value: f64, low: f64, high: f64) -> Result<(), ParameterError> {
     accept((low..=high).contains(&value), name, value, || {
         format!("lie in [{low}, {high}]")
     })
@@ -49,12 +44,7 @@ pub fn in_closed(
 ///
 /// # Errors
 /// Outside the interval, or not a number.
-pub fn in_half_open(
-    name: &'static str,
-    value: f64,
-    low: f64,
-    high: f64,
-) -> Result<(), ParameterError> {
+pub fn in_half_open(name: &'static str, value: f64, low: f64, high: f64) -> Result<(), ParameterError> {
     accept((low..high).contains(&value), name, value, || {
         format!("lie in [{low}, {high})")
     })
@@ -85,17 +75,10 @@ pub fn non_negative(name: &'static str, value: f64) -> Result<(), ParameterError
 /// # Errors
 /// Below `low`.
 pub fn at_least(name: &'static str, value: usize, low: usize) -> Result<(), ParameterError> {
-    accept(value >= low, name, value as f64, || {
-        format!("be at least {low}")
-    })
+    accept(value >= low, name, value as f64, || format!("be at least {low}"))
 }
 
-fn accept(
-    accepted: bool,
-    name: &'static str,
-    value: f64,
-    requirement: impl FnOnce() -> String,
-) -> Result<(), ParameterError> {
+fn accept(accepted: bool, name: &'static str, value: f64, requirement: impl FnOnce() -> String) -> Result<(), ParameterError> {
     if accepted {
         Ok(())
     } else {
@@ -137,10 +120,7 @@ mod tests {
             text(positive("temperature", 0.0)),
             "temperature is 0, but must be a finite number above 0"
         );
-        assert_eq!(
-            text(at_least("epochs", 0, 1)),
-            "epochs is 0, but must be at least 1"
-        );
+        assert_eq!(text(at_least("epochs", 0, 1)), "epochs is 0, but must be at least 1");
         assert_eq!(
             text(in_closed("alpha", f64::NAN, 0.5, 1.0)),
             "alpha is NaN, but must lie in [0.5, 1]"

@@ -17,10 +17,12 @@
 use crate::parameter::{ParameterError, in_closed, in_half_open};
 
 mod ecdf;
+mod mixture;
 mod official;
 mod tensor;
 
 pub use ecdf::ecdf;
+pub(crate) use mixture::OrderMixture;
 
 /// The posterior of an unlabelled score for given `alpha`, `beta` and `tau_plus`.
 ///
@@ -80,11 +82,7 @@ impl Posterior {
                 "be below 1 when beta is 1, where the weight is 0/0: choose alpha < 1 or beta < 1",
             ));
         }
-        Ok(Self {
-            alpha,
-            beta,
-            tau_plus,
-        })
+        Ok(Self { alpha, beta, tau_plus })
     }
 
     /// `α`, the probability that a positive scores above a true negative.
@@ -118,31 +116,20 @@ impl Posterior {
     /// assert!((uninformed.phi(0.3) - 0.3).abs() < 1e-15);
     /// ```
     pub fn phi(&self, ecdf: f64) -> f64 {
-        (ecdf / (self.density_at_lowest() + self.density(ecdf))).min(1.0)
+        self.unlabelled().base_quantile(ecdf)
     }
 
     /// `P(TN | x)`, the probability that a score whose eCDF is `ecdf` in `[0, 1]` belongs to a true negative.
     pub fn p_true_negative(&self, ecdf: f64) -> f64 {
-        if self.highest_is_impossible() {
-            return 1.0;
-        }
-        let true_negative =
-            self.alpha * self.phi_complement(ecdf) + (1.0 - self.alpha) * self.phi(ecdf);
-        // The two rounded quotients can exceed a probability of one by the last bit.
-        (self.tau_minus() * true_negative / self.density(ecdf)).min(1.0)
+        // Two rounded quotients can exceed a probability of one by the last bit.
+        self.relative_density(self.true_negative(), ecdf).min(1.0)
     }
 
     /// `ω`, the importance weight of a score whose eCDF is `ecdf` in `[0, 1]` (Eq. 13).
     ///
     /// `∫ω dF = 1`, so the weights of a row average to one as the row grows; see [`rank_weights`](Self::rank_weights).
     pub fn omega(&self, ecdf: f64) -> f64 {
-        if self.highest_is_impossible() {
-            return 1.0;
-        }
-        let easy = (1.0 - self.beta) * self.alpha;
-        let hard = self.beta * (1.0 - self.alpha);
-        (easy * self.phi_complement(ecdf) + hard * self.phi(ecdf))
-            / (self.density(ecdf) * (easy + hard))
+        self.relative_density(self.wanted(), ecdf)
     }
 
     /// The weights of a row without ties, `w[k] = ω((k + 1) / N)` for the score of rank `k` from below.
@@ -179,36 +166,51 @@ impl Posterior {
         if self.highest_is_impossible() {
             return 0.5;
         }
-        let easy = self.alpha * self.density_at_highest();
-        let hard = (1.0 - self.alpha) * self.density_at_lowest();
+        let OrderMixture { lowest, highest } = self.unlabelled();
+        let (easy, hard) = (self.alpha * highest, (1.0 - self.alpha) * lowest);
         easy / (easy + hard)
     }
 
-    /// `1 - Φ`, without the cancellation of that subtraction near the highest score.
-    fn phi_complement(&self, ecdf: f64) -> f64 {
-        (1.0 - ecdf) / (self.density_at_highest() + self.density(ecdf))
+    /// How unlabelled scores spread: `u` at the lowest, `v` at the highest.
+    fn unlabelled(&self) -> OrderMixture {
+        OrderMixture {
+            lowest: self.alpha * self.tau_minus() + (1.0 - self.alpha) * self.tau_plus,
+            highest: (1.0 - self.alpha) * self.tau_minus() + self.alpha * self.tau_plus,
+        }
     }
 
-    /// `r = u (1 - Φ) + v Φ`, half the density of an unlabelled score relative to the base distribution.
-    fn density(&self, ecdf: f64) -> f64 {
-        let (lowest, highest) = (self.density_at_lowest(), self.density_at_highest());
-        (lowest * lowest * (1.0 - ecdf) + highest * highest * ecdf).sqrt()
+    /// The part of [`unlabelled`](Self::unlabelled) that true negatives make up; it weighs `τ-`.
+    fn true_negative(&self) -> OrderMixture {
+        OrderMixture {
+            lowest: self.tau_minus() * self.alpha,
+            highest: self.tau_minus() * (1.0 - self.alpha),
+        }
     }
 
-    /// `u`, the value of `r` at `Φ = 0`.
-    fn density_at_lowest(&self) -> f64 {
-        self.alpha * self.tau_minus() + (1.0 - self.alpha) * self.tau_plus
+    /// How true negatives of the wanted hardness spread: a share `β` of hard ones.
+    fn wanted(&self) -> OrderMixture {
+        let (easy, hard) = ((1.0 - self.beta) * self.alpha, self.beta * (1.0 - self.alpha));
+        OrderMixture {
+            lowest: easy / (easy + hard),
+            highest: hard / (easy + hard),
+        }
     }
 
-    /// `v`, the value of `r` at `Φ = 1`.
-    fn density_at_highest(&self) -> f64 {
-        (1.0 - self.alpha) * self.tau_minus() + self.alpha * self.tau_plus
+    /// The density of `part` relative to that of all unlabelled scores, `(lowest (1 - Φ) + highest Φ) / r`.
+    fn relative_density(&self, part: OrderMixture, ecdf: f64) -> f64 {
+        if self.highest_is_impossible() {
+            return 1.0;
+        }
+        let unlabelled = self.unlabelled();
+        let phi = unlabelled.base_quantile(ecdf);
+        let complement = unlabelled.base_quantile_complement(ecdf);
+        (part.lowest * complement + part.highest * phi) / unlabelled.half_density(ecdf)
     }
 
     /// Whether `v = 0`: a perfect encoder (`α = 1`) without false negatives (`τ+ = 0`). There `P(TN | x)` and `ω` are one
     /// everywhere, but their quotients are 0/0 at the highest score.
     fn highest_is_impossible(&self) -> bool {
-        self.density_at_highest() == 0.0
+        self.unlabelled().highest == 0.0
     }
 }
 

@@ -15,10 +15,7 @@
 /// ```
 pub fn ecdf(scores: &[f64]) -> Vec<f64> {
     if let Some(index) = scores.iter().position(|score| score.is_nan()) {
-        panic!(
-            "score {index} of {} is not a number, so it has no rank",
-            scores.len()
-        );
+        panic!("score {index} of {} is not a number, so it has no rank", scores.len());
     }
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_unstable_by(|&left, &right| scores[left].total_cmp(&scores[right]));

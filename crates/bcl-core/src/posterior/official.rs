@@ -2,7 +2,7 @@
 
 use burn::tensor::Tensor;
 
-use super::{Posterior, ranks};
+use super::{OrderMixture, Posterior, ranks};
 
 /// What the released code adds to `a` and to `Z`, so as not to divide by zero.
 const EPSILON: f64 = 1e-3;
@@ -30,18 +30,15 @@ impl Posterior {
     /// assert!(posterior.omega(0.9) > 3.0 * posterior.omega(0.1));
     /// ```
     pub fn omega_official(&self, ecdf: f64) -> f64 {
-        let Official { a, b } = self.official();
+        let Official { a, b, wanted } = self.official();
+        let unlabelled = self.unlabelled();
         let phi = (-b + (b * b + 4.0 * a * ecdf).sqrt()) / (2.0 * a);
-        let (easy, hard, z) = self.official_mixture();
-        let unlabelled = self.density_at_lowest() * (1.0 - phi) + self.density_at_highest() * phi;
-        (easy * (1.0 - phi) + hard * phi) / (unlabelled * z)
+        (wanted.lowest * (1.0 - phi) + wanted.highest * phi) / (unlabelled.lowest * (1.0 - phi) + unlabelled.highest * phi)
     }
 
     /// The released counterpart of [`rank_weights`](Self::rank_weights).
     pub fn rank_weights_official(&self, num_negatives: usize) -> Vec<f64> {
-        ranks(num_negatives)
-            .map(|ecdf| self.omega_official(ecdf))
-            .collect()
+        ranks(num_negatives).map(|ecdf| self.omega_official(ecdf)).collect()
     }
 
     /// [`omega_official`](Self::omega_official) of each eCDF value, in the tensor's own precision as the released code has it.
@@ -49,32 +46,33 @@ impl Posterior {
     /// # Shapes
     /// - ecdf, output: any, the same
     pub fn omega_official_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D> {
-        let Official { a, b } = self.official();
+        let Official { a, b, wanted } = self.official();
+        let unlabelled = self.unlabelled();
         let phi = ((ecdf * (4.0 * a) + b * b).sqrt() - b) / (2.0 * a);
-        let (easy, hard, z) = self.official_mixture();
         let complement = -phi.clone() + 1.0;
-        let unlabelled =
-            complement.clone() * self.density_at_lowest() + phi.clone() * self.density_at_highest();
-        (complement * easy + phi * hard) / (unlabelled * z)
+        (complement.clone() * wanted.lowest + phi.clone() * wanted.highest)
+            / (complement * unlabelled.lowest + phi * unlabelled.highest)
     }
 
     fn official(&self) -> Official {
-        Official {
-            a: (1.0 - 2.0 * self.alpha) * (self.tau_minus() - self.tau_plus) + EPSILON,
-            b: 2.0 * self.density_at_lowest(),
-        }
-    }
-
-    /// The weights of `1 - Φ` and of `Φ` among the wanted true negatives, and what they are divided by.
-    fn official_mixture(&self) -> (f64, f64, f64) {
         let easy = self.alpha * (1.0 - self.beta);
         let hard = (1.0 - self.alpha) * self.beta;
-        (easy, hard, easy + hard + EPSILON)
+        let z = easy + hard + EPSILON;
+        Official {
+            a: (1.0 - 2.0 * self.alpha) * (self.tau_minus() - self.tau_plus) + EPSILON,
+            b: 2.0 * self.unlabelled().lowest,
+            wanted: OrderMixture {
+                lowest: easy / z,
+                highest: hard / z,
+            },
+        }
     }
 }
 
-/// The coefficients of Eq. 14 in the released code.
+/// What the released code makes of the parameters.
 struct Official {
     a: f64,
     b: f64,
+    /// Its two parts add up to less than one, by the epsilon in `Z`.
+    wanted: OrderMixture,
 }

@@ -2,7 +2,7 @@
 
 use burn::tensor::Tensor;
 
-use super::Posterior;
+use super::{OrderMixture, Posterior};
 
 impl Posterior {
     /// [`phi`](Self::phi) of each eCDF value.
@@ -19,8 +19,9 @@ impl Posterior {
     /// assert_eq!(phi.slice([0..1, 1..2]).into_scalar::<f32>(), 1.0);
     /// ```
     pub fn phi_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D> {
-        let density = self.density_tensor(ecdf.clone());
-        (ecdf / (density + self.density_at_lowest())).clamp_max(1.0)
+        let unlabelled = self.unlabelled();
+        let half_density = half_density(unlabelled, ecdf.clone());
+        (ecdf / (half_density + unlabelled.lowest)).clamp_max(1.0)
     }
 
     /// [`p_true_negative`](Self::p_true_negative) of each eCDF value.
@@ -28,9 +29,7 @@ impl Posterior {
     /// # Shapes
     /// - ecdf, output: any, the same
     pub fn p_true_negative_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D> {
-        let scale = self.tau_minus();
-        self.mixture_over_density(ecdf, self.alpha * scale, (1.0 - self.alpha) * scale)
-            .clamp_max(1.0)
+        self.relative_density_tensor(self.true_negative(), ecdf).clamp_max(1.0)
     }
 
     /// [`omega`](Self::omega) of each eCDF value.
@@ -38,30 +37,23 @@ impl Posterior {
     /// # Shapes
     /// - ecdf, output: any, the same
     pub fn omega_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D> {
-        let easy = (1.0 - self.beta) * self.alpha;
-        let hard = self.beta * (1.0 - self.alpha);
-        self.mixture_over_density(ecdf, easy / (easy + hard), hard / (easy + hard))
+        self.relative_density_tensor(self.wanted(), ecdf)
     }
 
-    /// `(at_lowest (1 - Φ) + at_highest Φ) / r`, the form that the weight and the probability share.
-    fn mixture_over_density<const D: usize>(
-        &self,
-        ecdf: Tensor<D>,
-        at_lowest: f64,
-        at_highest: f64,
-    ) -> Tensor<D> {
+    fn relative_density_tensor<const D: usize>(&self, part: OrderMixture, ecdf: Tensor<D>) -> Tensor<D> {
         if self.highest_is_impossible() {
             return ecdf.ones_like();
         }
-        let density = self.density_tensor(ecdf.clone());
-        let complement = (-ecdf.clone() + 1.0) / (density.clone() + self.density_at_highest());
-        let phi = (ecdf / (density.clone() + self.density_at_lowest())).clamp_max(1.0);
-        (complement * at_lowest + phi * at_highest) / density
+        let unlabelled = self.unlabelled();
+        let half_density = half_density(unlabelled, ecdf.clone());
+        let complement = (-ecdf.clone() + 1.0) / (half_density.clone() + unlabelled.highest);
+        let phi = (ecdf / (half_density.clone() + unlabelled.lowest)).clamp_max(1.0);
+        (complement * part.lowest + phi * part.highest) / half_density
     }
+}
 
-    /// `r` of each eCDF value.
-    fn density_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D> {
-        let (lowest, highest) = (self.density_at_lowest(), self.density_at_highest());
-        ((-ecdf.clone() + 1.0) * (lowest * lowest) + ecdf * (highest * highest)).sqrt()
-    }
+/// [`OrderMixture::half_density`] of each eCDF value.
+fn half_density<const D: usize>(mixture: OrderMixture, ecdf: Tensor<D>) -> Tensor<D> {
+    let (lowest, highest) = (mixture.lowest * mixture.lowest, mixture.highest * mixture.highest);
+    ((-ecdf.clone() + 1.0) * lowest + ecdf * highest).sqrt()
 }

@@ -1,0 +1,94 @@
+//! Mixtures of the smaller and the larger of two draws: the family that every distribution of the Bayesian model belongs to.
+
+/// A score that is, relative to its base distribution `Φ`, the smaller of two draws with probability `lowest` and the larger with
+/// probability `highest`; the two add up to one.
+///
+/// ```text
+/// density:   2 ( lowest (1 - Φ) + highest Φ ) φ
+/// F(Φ)     = lowest (2Φ - Φ²) + highest Φ²
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct OrderMixture {
+    pub(crate) lowest: f64,
+    pub(crate) highest: f64,
+}
+
+impl OrderMixture {
+    /// Half the density relative to the base distribution, where the distribution function is `ecdf`.
+    ///
+    /// `r = sqrt( lowest² (1 - F) + highest² F )`, a sum of terms that are never negative.
+    pub(crate) fn half_density(&self, ecdf: f64) -> f64 {
+        (self.lowest * self.lowest * (1.0 - ecdf) + self.highest * self.highest * ecdf).sqrt()
+    }
+
+    /// `Φ` where the distribution function is `ecdf`: the root of `F(Φ) = ecdf` in `[0, 1]`.
+    ///
+    /// Drawing `ecdf` uniformly samples the mixture in base quantiles.
+    pub(crate) fn base_quantile(&self, ecdf: f64) -> f64 {
+        if ecdf <= 0.0 {
+            // Without a lowest part the quotient is 0/0 here.
+            return 0.0;
+        }
+        (ecdf / (self.lowest + self.half_density(ecdf))).min(1.0)
+    }
+
+    /// `1 - Φ` where the distribution function is `ecdf`, without the cancellation of that subtraction.
+    pub(crate) fn base_quantile_complement(&self, ecdf: f64) -> f64 {
+        self.reversed().base_quantile(1.0 - ecdf)
+    }
+
+    /// The mixture with the order of scores turned round.
+    fn reversed(&self) -> Self {
+        Self {
+            lowest: self.highest,
+            highest: self.lowest,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn distribution(mixture: OrderMixture, phi: f64) -> f64 {
+        mixture.lowest * (2.0 * phi - phi * phi) + mixture.highest * phi * phi
+    }
+
+    proptest! {
+        #[test]
+        fn the_quantile_inverts_the_distribution(lowest in 0.0..=1.0, phi in 0.0..=1.0) {
+            let mixture = OrderMixture { lowest, highest: 1.0 - lowest };
+            let ecdf = distribution(mixture, phi);
+            prop_assert!((distribution(mixture, mixture.base_quantile(ecdf)) - ecdf).abs() < 1e-14);
+        }
+
+        #[test]
+        fn the_quantile_and_its_complement_add_to_one(lowest in 0.0..=1.0, ecdf in 0.0..=1.0) {
+            let mixture = OrderMixture { lowest, highest: 1.0 - lowest };
+            let sum = mixture.base_quantile(ecdf) + mixture.base_quantile_complement(ecdf);
+            prop_assert!((sum - 1.0).abs() < 1e-7, "{sum}");
+        }
+
+        #[test]
+        fn the_half_density_is_linear_in_the_quantile(lowest in 0.01..=0.99, ecdf in 0.0..=1.0) {
+            let mixture = OrderMixture { lowest, highest: 1.0 - lowest };
+            let phi = mixture.base_quantile(ecdf);
+            let linear = lowest * (1.0 - phi) + (1.0 - lowest) * phi;
+            prop_assert!((mixture.half_density(ecdf) - linear).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn the_ends_are_exact_even_where_the_mixture_is_one_sided() {
+        for lowest in [0.0, 0.5, 1.0] {
+            let mixture = OrderMixture {
+                lowest,
+                highest: 1.0 - lowest,
+            };
+            assert_eq!(mixture.base_quantile(0.0), 0.0);
+            assert_eq!(mixture.base_quantile(1.0), 1.0);
+            assert_eq!(mixture.base_quantile_complement(1.0), 0.0);
+        }
+    }
+}
