@@ -1,6 +1,6 @@
 //! Interactions, splits, manifests and seeds: everything about data that needs no tensor.
 //!
-//! The way in is [`load_named`] for a data set with a [`Manifest`], [`load`] for files of one's own, and
+//! The way in is [`load_named`] for a data set with a [`Manifest`], [`load()`] for files of one's own, and
 //! [`PlantedConfig::generate`] for data whose truth is known. All three end in an [`InteractionData`]: two
 //! [`Interactions`] in compressed rows, train and test, and the [`IdMap`]s back to the ids of the files.
 //!

@@ -48,11 +48,13 @@ impl Manifest {
             Layout::Split { train, test, .. } => format!("`{train}` with `{test}` (or .gz)"),
             Layout::Whole { files, .. } => format!("`{}` (or .gz)", files.join("` or `")),
         };
-        let folders: Vec<String> = folders
+        let mut folders: Vec<String> = folders
             .iter()
             .filter(|folder| !folder.is_empty())
             .map(|folder| format!("`{folder}`"))
             .collect();
+        folders.sort_unstable();
+        folders.dedup();
         let obtain = match &self.access {
             Some(access) => access.trim().to_string(),
             None => format!("`cargo xtask datasets fetch {}` downloads it.", self.name),

@@ -1,6 +1,9 @@
 //! The data sets that are known by name: `datasets/*.toml`, built into the program.
 
+mod counts;
 mod locate;
+
+pub use counts::{Counts, PaperCounts};
 
 use crate::load::{LoadReport, Source, load_with_report};
 use crate::{DataError, Format, InteractionData, ReadOptions, SplitOptions};
@@ -123,38 +126,6 @@ pub enum Layout {
     },
 }
 
-/// What must be in the files; what is not given is not checked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Counts {
-    /// Users with an interaction.
-    pub users: Option<usize>,
-    /// Items with an interaction.
-    pub items: Option<usize>,
-    /// Interactions, train and test together.
-    pub interactions: Option<usize>,
-    /// Training interactions.
-    pub train: Option<usize>,
-    /// Test interactions.
-    pub test: Option<usize>,
-    /// The counts that the BCL paper prints in its Table 9, and where they differ.
-    pub paper: Option<PaperCounts>,
-}
-
-/// The counts of the BCL paper's Table 9.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PaperCounts {
-    /// Users, as printed.
-    pub users: usize,
-    /// Items, as printed.
-    pub items: usize,
-    /// Interactions, as printed.
-    pub interactions: usize,
-    /// Why other counts are expected here.
-    pub note: Option<String>,
-}
-
 impl Manifest {
     /// All manifests, by name.
     pub fn all() -> &'static [Manifest] {
@@ -218,52 +189,6 @@ impl Manifest {
         let (data, report) = load_with_report(&self.name, source, &options)?;
         self.check_counts(source, &data, &report, min_rating.is_some())?;
         Ok((data, report))
-    }
-
-    fn check_counts(
-        &self,
-        source: &Source,
-        data: &InteractionData,
-        report: &LoadReport,
-        filtered: bool,
-    ) -> Result<(), DataError> {
-        let Counts {
-            users,
-            items,
-            interactions,
-            train,
-            test,
-            ..
-        } = self.counts;
-        let mut counts = vec![("interactions", interactions, report.rows - report.repeats)];
-        if !filtered {
-            counts.insert(0, ("users", users, data.users.len()));
-            counts.insert(1, ("items", items, data.items.len()));
-        }
-        // The manifest's split is the one its counts are of.
-        let own_split = match (source, &self.layout) {
-            (Source::Split { .. }, Layout::Split { .. }) => true,
-            (Source::Whole { split, .. }, Layout::Whole { split: own, .. }) => split.test_ratio == own.test_ratio,
-            _ => false,
-        };
-        if own_split && !filtered {
-            counts.push(("training interactions", train, data.train.len()));
-            counts.push(("test interactions", test, data.test.len()));
-        }
-
-        for (what, expected, found) in counts {
-            if let Some(expected) = expected.filter(|&expected| expected != found) {
-                let (Source::Split { train: path, .. } | Source::Whole { file: path, .. }) = source;
-                return Err(DataError::Counts {
-                    name: self.name.clone(),
-                    path: path.clone(),
-                    what,
-                    expected,
-                    found,
-                });
-            }
-        }
-        Ok(())
     }
 }
 

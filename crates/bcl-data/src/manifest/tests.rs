@@ -1,1 +1,270 @@
-//! What manifests promise.
+//! What manifests promise: they parse, they are complete, their files are found, their counts are checked.
+
+use super::*;
+use std::fs;
+use tempfile::TempDir;
+
+/// A small data set in the layout of a published split.
+const SMALL: &str = r#"
+name = "small"
+title = "Small"
+licence = "none"
+citation = "none"
+homepage = "https://example.org"
+layout = { kind = "split", format = "ngcf", folders = ["split"], train = "train.txt", test = "test.txt" }
+counts = { users = 2, items = 4, interactions = 6, train = 4, test = 2 }
+"#;
+
+/// A small data set with ratings, in one file.
+const RATED: &str = r#"
+name = "rated"
+title = "Rated"
+licence = "none"
+citation = "none"
+homepage = "https://example.org"
+layout = { kind = "whole", format = "auto", files = ["u.data", "rated.inter"], split = { test_ratio = 0.3, seed = 5 } }
+counts = { users = 2, items = 3, interactions = 6, train = 4, test = 2 }
+"#;
+
+fn manifest(text: &str) -> Manifest {
+    Manifest::parse("datasets/test.toml", text).unwrap()
+}
+
+fn write(dir: &TempDir, path: &str, text: &str) {
+    // A leading slash would lead out of the folder.
+    let path = dir.path().join(path.trim_start_matches('/'));
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn write_small(dir: &TempDir, folder: &str) {
+    write(dir, &format!("{folder}/train.txt"), "0 0 1\n1 2 3\n");
+    write(dir, &format!("{folder}/test.txt"), "0 2\n1 0\n");
+}
+
+const RATINGS: &str = "1\t1\t5\t9\n1\t2\t1\t9\n1\t3\t4\t9\n2\t1\t4\t9\n2\t2\t4\t9\n2\t3\t2\t9\n";
+
+#[test]
+fn every_file_in_datasets_is_built_in_under_its_name() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets");
+    let mut files: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter_map(|file| file.strip_suffix(".toml").map(str::to_string))
+        .collect();
+    files.sort();
+    let names: Vec<&str> = Manifest::all().iter().map(|m| m.name.as_str()).collect();
+    assert_eq!(files, names);
+}
+
+#[test]
+fn every_manifest_can_be_had_somehow_and_counts_something() {
+    for manifest in Manifest::all() {
+        let name = &manifest.name;
+        assert!(!manifest.sources.is_empty() || manifest.access.is_some(), "{name}");
+        assert!(manifest.counts.interactions.is_some(), "{name}");
+        assert!(!manifest.licence.is_empty() && !manifest.citation.is_empty(), "{name}");
+        assert!(manifest.homepage.starts_with("https://"), "{name}");
+    }
+}
+
+#[test]
+fn checksums_are_lower_case_hex_of_their_length() {
+    let is_hex = |text: &String, length| text.len() == length && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    for source in Manifest::all().iter().flat_map(|m| &m.sources) {
+        assert!(source.url.starts_with("https://"), "{}", source.url);
+        assert!(source.url.ends_with(&source.file), "{}", source.url);
+        assert!(source.md5.as_ref().is_none_or(|md5| is_hex(md5, 32)), "{}", source.url);
+        assert!(source.sha256.as_ref().is_none_or(|sha| is_hex(sha, 64)), "{}", source.url);
+    }
+}
+
+#[test]
+fn what_is_downloaded_is_where_it_is_looked_for() {
+    for manifest in Manifest::all().iter().filter(|m| m.archive.is_none()) {
+        let dir = tempfile::tempdir().unwrap();
+        for source in &manifest.sources {
+            write(&dir, &format!("{}/{}", manifest.name, source.file), "x");
+        }
+        assert!(
+            manifest.sources.is_empty() || manifest.locate(dir.path()).is_ok(),
+            "{}",
+            manifest.name
+        );
+    }
+}
+
+#[test]
+fn train_and_test_counts_add_up() {
+    for manifest in Manifest::all() {
+        let counts = &manifest.counts;
+        if let (Some(train), Some(test)) = (counts.train, counts.test) {
+            assert_eq!(counts.interactions, Some(train + test), "{}", manifest.name);
+        }
+        let paper = counts.paper.as_ref().unwrap_or_else(|| panic!("{}", manifest.name));
+        let equal = [counts.users, counts.items, counts.interactions] == [paper.users, paper.items, paper.interactions].map(Some);
+        assert!(
+            equal || paper.note.is_some(),
+            "{} differs from the paper without a word",
+            manifest.name
+        );
+    }
+}
+
+#[test]
+fn files_are_found_in_the_own_folder_in_the_given_one_and_in_those_of_the_layout() {
+    for folder in ["small", "", "split", "small/split"] {
+        let dir = tempfile::tempdir().unwrap();
+        write_small(&dir, folder);
+        let manifest = manifest(SMALL);
+        let data = manifest.load(&manifest.locate(dir.path()).unwrap()).unwrap();
+        assert_eq!((data.train.len(), data.test.len()), (4, 2), "{folder}");
+    }
+}
+
+#[test]
+fn the_own_folder_comes_before_the_given_one() {
+    let dir = tempfile::tempdir().unwrap();
+    write_small(&dir, "small");
+    write_small(&dir, "");
+    let train = dir.path().join("small/train.txt");
+    let test = dir.path().join("small/test.txt");
+    assert_eq!(manifest(SMALL).locate(dir.path()).unwrap(), Source::Split { train, test });
+}
+
+#[test]
+fn train_and_test_are_never_taken_from_two_folders() {
+    let dir = tempfile::tempdir().unwrap();
+    write(&dir, "small/train.txt", "0 0 1\n1 2 3\n");
+    write(&dir, "test.txt", "0 2\n1 0\n");
+    assert!(manifest(SMALL).locate(dir.path()).is_err());
+}
+
+#[test]
+fn gzipped_files_are_found_too() {
+    let dir = tempfile::tempdir().unwrap();
+    write(&dir, "train.txt.gz", "0 0 1\n1 2 3\n");
+    write(&dir, "test.txt", "0 2\n1 0\n");
+    let manifest = manifest(SMALL);
+    // Told apart by content: a `.gz` that somebody's browser unpacked is read all the same.
+    let data = manifest.load(&manifest.locate(dir.path()).unwrap()).unwrap();
+    assert_eq!(data.train.len(), 4);
+}
+
+#[test]
+fn a_whole_file_is_found_under_any_of_its_names() {
+    let inter = format!("user_id:token\titem_id:token\trating:float\ttimestamp:float\n{RATINGS}");
+    let manifest = manifest(RATED);
+    let load = |file, text: &str| {
+        let dir = tempfile::tempdir().unwrap();
+        write(&dir, file, text);
+        manifest.load(&manifest.locate(dir.path()).unwrap()).unwrap()
+    };
+    assert_eq!(load("u.data", RATINGS), load("rated/rated.inter", &inter));
+}
+
+#[test]
+fn a_missing_data_set_names_the_flag_and_the_way_to_get_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let error = Manifest::find("ml-100k").unwrap().locate(dir.path()).unwrap_err().to_string();
+    for words in [
+        "`ml-100k`",
+        "u.data",
+        "--data DIR",
+        "cargo xtask datasets fetch ml-100k",
+        dir.path().to_str().unwrap(),
+    ] {
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    let error = Manifest::find("yahoo-r3")
+        .unwrap()
+        .locate(dir.path())
+        .unwrap_err()
+        .to_string();
+    for words in ["needs a licence", "Webscope", "--data DIR"] {
+        assert!(error.contains(words), "{words}: {error}");
+    }
+}
+
+#[test]
+fn an_unknown_name_lists_those_there_are() {
+    let error = load_named("ml-100", Path::new(".")).unwrap_err().to_string();
+    assert!(
+        error.contains("unknown data set `ml-100`, did you mean `ml-100k`?"),
+        "{error}"
+    );
+    assert!(error.contains("`gowalla`") && error.contains("`yelp2018`"), "{error}");
+
+    let error = Manifest::find("imagenet").unwrap_err().to_string();
+    assert!(error.contains("`imagenet`. Known are"), "{error}");
+}
+
+#[test]
+fn other_counts_than_the_manifests_are_named() {
+    let cases = [
+        ("users = 2", "users = 3", "has 2 users, but must have 3"),
+        ("items = 4", "items = 5", "has 4 items, but must have 5"),
+        ("interactions = 6", "interactions = 7", "has 6 interactions, but must have 7"),
+        ("train = 4", "train = 5", "has 4 training interactions, but must have 5"),
+        ("test = 2", "test = 1", "has 2 test interactions, but must have 1"),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    write_small(&dir, "small");
+    for (right, wrong, words) in cases {
+        let manifest = manifest(&SMALL.replace(right, wrong));
+        let error = manifest.load(&manifest.locate(dir.path()).unwrap()).unwrap_err().to_string();
+        for words in [words, "train.txt", "`small`", "fetch it again"] {
+            assert!(error.contains(words), "{words}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_threshold_leaves_the_number_of_rows_checked() {
+    let dir = tempfile::tempdir().unwrap();
+    write(&dir, "u.data", RATINGS);
+    let rated = manifest(RATED);
+    let source = rated.locate(dir.path()).unwrap();
+    let (data, report) = rated.load_with(&source, Some(4.0)).unwrap();
+    assert_eq!(data.train.len() + data.test.len(), 4);
+    assert_eq!((report.rows, report.below_min_rating), (6, 2));
+
+    let more = manifest(&RATED.replace("interactions = 6", "interactions = 7"));
+    let error = more.load_with(&source, Some(4.0)).unwrap_err().to_string();
+    assert!(error.contains("has 6 interactions, but must have 7"), "{error}");
+}
+
+#[test]
+fn another_share_for_test_is_no_other_data_set() {
+    let dir = tempfile::tempdir().unwrap();
+    write(&dir, "u.data", RATINGS);
+    let manifest = manifest(RATED);
+    let Source::Whole { file, mut split } = manifest.locate(dir.path()).unwrap() else {
+        panic!("the layout is of one file")
+    };
+    assert_eq!(
+        split,
+        SplitOptions {
+            test_ratio: 0.3,
+            seed: 5
+        }
+    );
+    split.test_ratio = 0.6;
+    let data = manifest.load(&Source::Whole { file, split }).unwrap();
+    assert_eq!(data.test.len(), 4);
+}
+
+#[test]
+fn unknown_and_missing_keys_of_a_manifest_are_named() {
+    let error = Manifest::parse("datasets/mine.toml", &SMALL.replace("title", "titel")).unwrap_err();
+    let error = error.to_string();
+    for words in ["datasets/mine.toml", "titel", "line 3", "Correct the manifest"] {
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    for (from, to) in [
+        ("users = 2", "people = 2"),
+        ("kind = \"split\"", "kind = \"split\", seed = 0"),
+    ] {
+        assert!(Manifest::parse("x", &SMALL.replace(from, to)).is_err(), "{to}");
+    }
+}

@@ -70,7 +70,7 @@ impl Lines {
             buffer: Vec::new(),
         };
         if let Err(source) = read {
-            lines.number = lines.head.iter().filter(|&&byte| byte == b'\n').count() as u64;
+            lines.number = lines.head.split(|&byte| byte == b'\n').count() as u64 - 1;
             return Err(lines.read_error(source));
         }
         Ok(lines)

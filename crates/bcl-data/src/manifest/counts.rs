@@ -1,0 +1,79 @@
+//! What must be in the files of a data set, and whether it is.
+
+use super::{Layout, Manifest};
+use crate::load::{LoadReport, Source};
+use crate::{DataError, InteractionData};
+use serde::{Deserialize, Serialize};
+
+/// What must be in the files; what is not given is not checked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Counts {
+    /// Users with an interaction.
+    pub users: Option<usize>,
+    /// Items with an interaction.
+    pub items: Option<usize>,
+    /// Interactions, train and test together.
+    pub interactions: Option<usize>,
+    /// Training interactions.
+    pub train: Option<usize>,
+    /// Test interactions.
+    pub test: Option<usize>,
+    /// The counts that the BCL paper prints in its Table 9, and where they differ.
+    pub paper: Option<PaperCounts>,
+}
+
+/// The counts of the BCL paper's Table 9.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaperCounts {
+    /// Users, as printed.
+    pub users: usize,
+    /// Items, as printed.
+    pub items: usize,
+    /// Interactions, as printed.
+    pub interactions: usize,
+    /// Why other counts are expected here.
+    pub note: Option<String>,
+}
+
+impl Manifest {
+    /// Compares what was loaded with the counts; with a threshold (`filtered`), only the number of rows can be compared.
+    pub(super) fn check_counts(
+        &self,
+        source: &Source,
+        data: &InteractionData,
+        report: &LoadReport,
+        filtered: bool,
+    ) -> Result<(), DataError> {
+        // The counts of the parts hold for the manifest's own share only.
+        let own_share = match (source, &self.layout) {
+            (Source::Whole { split, .. }, Layout::Whole { split: own, .. }) => split.test_ratio == own.test_ratio,
+            _ => true,
+        };
+        let all = |count: Option<usize>| count.filter(|_| !filtered);
+        let part = |count| all(count).filter(|_| own_share);
+        let expected = &self.counts;
+        let counts = [
+            ("users", all(expected.users), data.users.len()),
+            ("items", all(expected.items), data.items.len()),
+            ("interactions", expected.interactions, report.rows - report.repeats),
+            ("training interactions", part(expected.train), data.train.len()),
+            ("test interactions", part(expected.test), data.test.len()),
+        ];
+
+        for (what, expected, found) in counts {
+            if let Some(expected) = expected.filter(|&expected| expected != found) {
+                let (Source::Split { train: path, .. } | Source::Whole { file: path, .. }) = source;
+                return Err(DataError::Counts {
+                    name: self.name.clone(),
+                    path: path.clone(),
+                    what,
+                    expected,
+                    found,
+                });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,44 @@
+//! The published files, where they are at hand: set `BCL_DATA` to the folder that holds them.
+
+use bcl_data::{DataError, Manifest, load_named};
+use std::path::PathBuf;
+
+#[test]
+fn every_data_set_that_is_there_loads_with_the_counts_of_its_manifest() {
+    let Some(dir) = std::env::var_os("BCL_DATA").map(PathBuf::from) else {
+        eprintln!("skipped: BCL_DATA is not set to a folder with data sets");
+        return;
+    };
+    let mut loaded = 0;
+    for manifest in Manifest::all() {
+        match load_named(&manifest.name, &dir) {
+            Ok(data) => {
+                loaded += 1;
+                let overlap = data.test.pairs().filter(|&(user, item)| data.train.contains(user, item));
+                assert_eq!(overlap.count(), 0, "{}", manifest.name);
+            }
+            Err(DataError::MissingDataset { name, .. }) => eprintln!("skipped: no {name}"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(loaded > 0, "no data set in {}", dir.display());
+}
+
+#[test]
+fn a_data_set_loads_equally_from_its_alternative_files() {
+    let Some(dir) = std::env::var_os("BCL_DATA").map(PathBuf::from) else {
+        eprintln!("skipped: BCL_DATA is not set to a folder with data sets");
+        return;
+    };
+    let inter = dir.join("ml-100k/ml-100k.inter");
+    if !inter.is_file() {
+        eprintln!("skipped: no ml-100k.inter");
+        return;
+    }
+    let only_inter = tempfile::tempdir().unwrap();
+    std::fs::copy(inter, only_inter.path().join("ml-100k.inter")).unwrap();
+    assert_eq!(
+        load_named("ml-100k", &dir).unwrap(),
+        load_named("ml-100k", only_inter.path()).unwrap()
+    );
+}
