@@ -1,1 +1,176 @@
-//! To be written.
+//! How `α` follows the training: an untrained encoder separates nothing (`α = 1/2`), a trained one does.
+
+use crate::{
+    ParameterError,
+    auc::limited_alpha,
+    parameter::{at_least, in_closed, in_half_open},
+};
+use serde::{Deserialize, Serialize};
+
+/// A rule that gives the Bayesian weight its `α` in every epoch.
+///
+/// A pure function of the configured value, the epoch and the last measurement: the trainer measures what [`measures`](Self::measures)
+/// asks for at the end of each epoch, passes it through [`remember`](Self::remember), and hands the result to [`alpha`](Self::alpha).
+///
+/// In recipes a table with the tag `kind`:
+///
+/// ```
+/// use bcl_core::schedule::AlphaSchedule;
+///
+/// let schedule: AlphaSchedule = serde_json::from_str(r#"{"kind": "linear", "epochs": 100}"#).unwrap();
+/// assert_eq!(schedule.alpha(0.9, 0, None), 0.5);
+/// assert_eq!(schedule.alpha(0.9, 100, None), 0.85);
+/// assert!(serde_json::from_str::<AlphaSchedule>(r#"{"kind": "constant", "epoch": 1}"#).is_err());
+/// ```
+// `Constant` and `Measured` are written with braces because serde lets a unit variant swallow unknown fields.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum AlphaSchedule {
+    /// The configured `α` throughout.
+    Constant {},
+
+    /// A straight line, `start + (end - start) · epoch / epochs`, level after that. The defaults are the authors' revision note:
+    /// `0.5 + 0.35 · epoch / 400`. The configured `α` plays no part.
+    Linear {
+        /// `α` of epoch 0.
+        #[serde(default = "defaults::start")]
+        start: f64,
+        /// `α` from epoch `epochs` on.
+        #[serde(default = "defaults::end")]
+        end: f64,
+        /// Length of the climb.
+        #[serde(default = "defaults::epochs")]
+        epochs: usize,
+    },
+
+    /// The authors' released code: from `start` to the configured `α` in `steps` equal levels (both ends included), one level every
+    /// `every` epochs. The defaults are `linspace(0.501, α, 20)` and 20 epochs.
+    ReleasedSteps {
+        /// `α` of the first level.
+        #[serde(default = "defaults::released_start")]
+        start: f64,
+        /// Number of levels.
+        #[serde(default = "defaults::steps")]
+        steps: usize,
+        /// Epochs a level lasts.
+        #[serde(default = "defaults::every")]
+        every: usize,
+    },
+
+    /// The label-based AUC of the previous epoch, the released code's "empirical" `α`. It reads training labels, so it is for measuring
+    /// what a perfect estimate would bring. The configured `α` until there is a measurement.
+    Measured {},
+
+    /// The label-free estimate of the previous epoch, [`label_free_alpha`](crate::auc::label_free_alpha). The configured `α` until
+    /// there is a measurement.
+    LabelFree {
+        /// How much of the remembered value each new estimate keeps, an exponential moving average; 0 takes the newest alone.
+        #[serde(default)]
+        smoothing: f64,
+    },
+}
+
+/// What a schedule wants measured at the end of each epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AlphaMeasurement {
+    /// An AUC against labels: [`auc_of_classes`](crate::auc::auc_of_classes) or [`auc_of_positives`](crate::auc::auc_of_positives).
+    LabelBased,
+    /// [`label_free_alpha`](crate::auc::label_free_alpha) of [`auc_unlabelled`](crate::auc::auc_unlabelled).
+    LabelFree,
+}
+
+impl AlphaSchedule {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// Names the parameter out of range.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        match *self {
+            Self::Constant {} | Self::Measured {} => Ok(()),
+            Self::Linear { start, end, epochs } => {
+                in_closed("start", start, 0.5, 1.0)?;
+                in_closed("end", end, 0.5, 1.0)?;
+                at_least("epochs", epochs, 1)
+            }
+            Self::ReleasedSteps { start, steps, every } => {
+                in_closed("start", start, 0.5, 1.0)?;
+                at_least("steps", steps, 2)?;
+                at_least("every", every, 1)
+            }
+            Self::LabelFree { smoothing } => in_half_open("smoothing", smoothing, 0.0, 1.0),
+        }
+    }
+
+    /// `α` for an epoch, counted from 0.
+    ///
+    /// `measured` is what [`remember`](Self::remember) returned last, or `None` before the first measurement. Measurements are limited to
+    /// values that every `β` accepts; configured values are taken as they are.
+    pub fn alpha(&self, configured: f64, epoch: usize, measured: Option<f64>) -> f64 {
+        match *self {
+            Self::Constant {} => configured,
+            Self::Linear { start, end, epochs } => between(start, end, epoch, epochs),
+            Self::ReleasedSteps { start, steps, every } => between(start, configured, epoch / every, steps - 1),
+            Self::Measured {} | Self::LabelFree { .. } => measured.map_or(configured, limited_alpha),
+        }
+    }
+
+    /// What to measure at the end of each epoch, if anything.
+    pub fn measures(&self) -> Option<AlphaMeasurement> {
+        match self {
+            Self::Constant {} | Self::Linear { .. } | Self::ReleasedSteps { .. } => None,
+            Self::Measured {} => Some(AlphaMeasurement::LabelBased),
+            Self::LabelFree { .. } => Some(AlphaMeasurement::LabelFree),
+        }
+    }
+
+    /// What to keep of a new measurement: itself, or its moving average with what was `remembered`.
+    pub fn remember(&self, remembered: Option<f64>, measured: f64) -> f64 {
+        match (*self, remembered) {
+            (Self::LabelFree { smoothing }, Some(remembered)) => smoothing * remembered + (1.0 - smoothing) * measured,
+            _ => measured,
+        }
+    }
+}
+
+impl Default for AlphaSchedule {
+    fn default() -> Self {
+        Self::Constant {}
+    }
+}
+
+/// The point `step / last` of the way from `start` to `end`, and `end` itself from there on.
+fn between(start: f64, end: f64, step: usize, last: usize) -> f64 {
+    if step >= last {
+        end
+    } else {
+        start + (end - start) * step as f64 / last as f64
+    }
+}
+
+mod defaults {
+    //! The published settings, for recipes that name only the kind.
+
+    pub(super) fn start() -> f64 {
+        0.5
+    }
+
+    pub(super) fn end() -> f64 {
+        0.85
+    }
+
+    pub(super) fn epochs() -> usize {
+        400
+    }
+
+    pub(super) fn released_start() -> f64 {
+        0.501
+    }
+
+    pub(super) fn steps() -> usize {
+        20
+    }
+
+    pub(super) fn every() -> usize {
+        20
+    }
+}

@@ -1,0 +1,50 @@
+//! The Mann-Whitney statistic of two samples.
+
+use std::cmp::Ordering;
+
+/// The probability that a random positive scores above a random negative, ties counting one half.
+///
+/// ```text
+/// AUC = ( #{ p > n } + ½ #{ p = n } ) / ( #p · #n )
+/// ```
+///
+/// Both samples are sorted and walked through once: `O(n log n)`. `None` when either is empty.
+///
+/// # Panics
+/// If a score is not a number: it is neither above nor below another.
+///
+/// ```
+/// use bcl_core::auc::auc;
+///
+/// assert_eq!(auc(&[2.0, 3.0], &[1.0, 2.0]), Some(0.875));
+/// assert_eq!(auc(&[], &[1.0]), None);
+/// ```
+pub fn auc(positives: &[f64], negatives: &[f64]) -> Option<f64> {
+    if positives.is_empty() || negatives.is_empty() {
+        return None;
+    }
+    let positives = sorted("positive", positives);
+    let negatives = sorted("negative", negatives);
+
+    let (mut below, mut at_or_below) = (0, 0);
+    let mut wins = 0.0;
+    for positive in &positives {
+        below += count_while(&negatives[below..], |negative| negative < positive);
+        at_or_below += count_while(&negatives[at_or_below..], |negative| negative <= positive);
+        wins += (below + at_or_below) as f64 / 2.0;
+    }
+    Some(wins / (positives.len() as f64 * negatives.len() as f64))
+}
+
+fn sorted(kind: &str, scores: &[f64]) -> Vec<f64> {
+    if let Some(index) = scores.iter().position(|score| score.is_nan()) {
+        panic!("{kind} score {index} of {} is not a number, so it has no rank", scores.len());
+    }
+    let mut sorted = scores.to_vec();
+    sorted.sort_unstable_by(|left, right| left.partial_cmp(right).unwrap_or(Ordering::Equal));
+    sorted
+}
+
+fn count_while(scores: &[f64], holds: impl Fn(&f64) -> bool) -> usize {
+    scores.iter().take_while(|score| holds(score)).count()
+}
