@@ -1,1 +1,104 @@
 //! Helpers for the tests that run the built programs.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output},
+    sync::OnceLock,
+};
+
+/// The `bcl-train` program, built from this source in the profile of the tests.
+pub fn bcl_train() -> Command {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    Command::new(PROGRAM.get_or_init(|| build("bcl-train")))
+}
+
+/// Builds a program of the workspace. Cargo builds the programs of a package only for that package's own tests, so these ask for it.
+fn build(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("a running test has a path");
+    let folder = test.parent().and_then(Path::parent).expect("target/PROFILE/deps/TEST");
+    let profile = match folder.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev",
+        Some(profile) => profile,
+    };
+    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["build", "--quiet", "--package", name, "--bin", name, "--profile", profile])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status()
+        .expect("cargo runs");
+    assert!(status.success(), "{name} does not build");
+    folder.join(name).with_extension(std::env::consts::EXE_EXTENSION)
+}
+
+/// What a program printed, for messages of failed tests.
+pub fn shown(output: &Output) -> String {
+    format!(
+        "{}\nstdout:\n{}\nstderr:\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// A small recipe on planted data that trains in about a second.
+pub const SMALL_RECIPE: &str = r#"
+name = "small"
+
+[data]
+dataset = "planted"
+
+[data.planted]
+num_users = 120
+num_items = 160
+num_communities = 4
+interactions_per_user = 15
+
+[encoder]
+kind = "mf"
+dim = 8
+
+[negatives]
+kind = "uniform"
+count = 16
+
+[loss]
+kind = "bayesian"
+temperature = 0.3
+tau_plus = 0.1
+
+[training]
+batch_size = 128
+epochs = 12
+patience = 3
+
+[evaluation]
+baselines = ["popularity"]
+"#;
+
+/// Writes [`SMALL_RECIPE`] (plus more lines) into a folder.
+pub fn small_recipe(folder: &Path, more: &str) -> PathBuf {
+    let path = folder.join("small.toml");
+    std::fs::write(&path, format!("{SMALL_RECIPE}{more}")).expect("a writable folder");
+    path
+}
+
+/// The figures of a finished run that must not depend on interruptions: everything but times and memory.
+pub fn lasting_figures(run: &Path) -> serde_json::Value {
+    let text = std::fs::read_to_string(run.join("result.json")).expect("a finished run has a result");
+    let mut result: serde_json::Value = serde_json::from_str(&text).expect("the result is JSON");
+    let fields = result.as_object_mut().expect("the result is an object");
+    for volatile in ["wall_seconds", "epoch_seconds", "peak_memory_bytes"] {
+        fields.remove(volatile);
+    }
+    let lines = std::fs::read_to_string(run.join("metrics.jsonl")).expect("a finished run has a line an epoch");
+    let epochs: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| {
+            let mut epoch: serde_json::Value = serde_json::from_str(line).expect("each line is JSON");
+            let fields = epoch.as_object_mut().expect("each line is an object");
+            fields.remove("train_seconds");
+            fields.remove("evaluation_seconds");
+            epoch
+        })
+        .collect();
+    serde_json::json!({ "result": result, "epochs": epochs })
+}

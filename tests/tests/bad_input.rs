@@ -1,0 +1,152 @@
+//! Bad input ends with exit code 2 and a message that names the place and the remedy.
+
+use std::{fs, io::Write, path::Path, process::Output};
+use whole_program_tests::{bcl_train, shown, small_recipe};
+
+fn train(recipe: &Path, arguments: &[&str]) -> Output {
+    let out = recipe.with_file_name("runs");
+    bcl_train().arg(recipe).arg("--out").arg(out).arg("--quiet").args(arguments).output().expect("it starts")
+}
+
+fn assert_refused(output: &Output, words: &[&str]) {
+    assert_eq!(output.status.code(), Some(2), "{}", shown(output));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(!message.contains("panicked"), "{}", shown(output));
+    for word in words {
+        assert!(message.contains(word), "`{word}` is missing\n{}", shown(output));
+    }
+}
+
+/// A recipe whose data are two files of a folder.
+fn recipe_on_files(folder: &Path, train: &str, test: &str) -> std::path::PathBuf {
+    fs::write(folder.join("train.csv"), train).expect("writable");
+    fs::write(folder.join("test.csv"), test).expect("writable");
+    let path = folder.join("files.toml");
+    let text = format!(
+        "name = 'files'\n[data]\ntrain = '{0}/train.csv'\ntest = '{0}/test.csv'\n[training]\nepochs = 1\n",
+        folder.display()
+    );
+    fs::write(&path, text).expect("writable");
+    path
+}
+
+#[test]
+fn broken_data_files_are_refused_with_file_and_line() {
+    let good_train = "user,item,rating\n1,1,5\n1,2,4\n2,1,3\n2,3,5\n3,2,1\n3,3,1\n";
+    let good_test = "user,item,rating\n1,3,5\n2,2,4\n";
+    let cases: &[(&str, &str, &[&str])] = &[
+        ("user,item,rating\n1,1,5\n1\n", good_test, &["train.csv", "3"]),
+        ("user,item,rating\n1,1,NaN\n2,2,1\n", good_test, &["train.csv", "2", "NaN"]),
+        ("user,item,rating\n1,1,five\n2,2,1\n", good_test, &["train.csv", "2", "five"]),
+        ("user,item,rating\n,1,5\n2,2,1\n", good_test, &["train.csv", "2"]),
+        ("", good_test, &["train.csv", "empty"]),
+        ("user,item,rating\n1,1,5\n1,2,5\n", "user,item,rating\n1,3,5\n", &["user"]),
+        (good_train, "user,item,rating\n", &["test.csv"]),
+        (good_train, "user,item,rating\n1,1,5\n", &["test.csv", "2"]),
+    ];
+    for (train_text, test_text, words) in cases {
+        let folder = tempfile::tempdir().expect("a folder");
+        let recipe = recipe_on_files(folder.path(), train_text, test_text);
+        assert_refused(&train(&recipe, &[]), words);
+    }
+}
+
+#[test]
+fn a_truncated_gz_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recipe = recipe_on_files(folder.path(), "", "user,item,rating\n1,3,5\n2,2,4\n");
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    for i in 0..5000 {
+        writeln!(encoder, "{},{},1", i % 97, i * 7 % 1009).expect("memory");
+    }
+    let whole = encoder.finish().expect("memory");
+    fs::write(folder.path().join("train.csv"), &whole[..whole.len() / 2]).expect("writable");
+    assert_refused(&train(&recipe, &[]), &["train.csv", "truncated"]);
+}
+
+#[test]
+fn a_missing_file_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recipe = recipe_on_files(folder.path(), "1,1\n", "1,2\n");
+    fs::remove_file(folder.path().join("train.csv")).expect("it was there");
+    assert_refused(&train(&recipe, &[]), &["train.csv"]);
+    assert_refused(&train(Path::new("no-such-recipe.toml"), &[]), &["no-such-recipe.toml"]);
+}
+
+#[test]
+fn recipes_with_mistakes_are_refused_with_the_key() {
+    let cases: &[(&str, &[&str])] = &[
+        ("[los]\nkind = 'info_nce'\n", &["small.toml", "los", "loss"]),
+        ("[optimizer]\nlearning_rat = 1\n", &["learning_rat", "learning_rate"]),
+        ("[optimizer]\nlearning_rate = -1.0\n", &["learning_rate", "-1"]),
+        ("[optimizer]\nlearning_rate = 'fast'\n", &["small.toml", "learning_rate"]),
+        ("[optimizer\n", &["small.toml"]),
+    ];
+    for (more, words) in cases {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert_refused(&train(&small_recipe(folder.path(), more), &[]), words);
+    }
+}
+
+#[test]
+fn overrides_out_of_range_are_refused_by_name_value_and_range() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recipe = small_recipe(folder.path(), "");
+    let cases: &[(&[&str], &[&str])] = &[
+        (&["--set", "loss.alpha=1", "--set", "loss.beta=1"], &["alpha", "beta"]),
+        (&["--set", "loss.beta=1.5"], &["beta", "1.5", "[0, 1]"]),
+        (&["--set", "loss.tau_plus=1"], &["tau_plus", "1"]),
+        (&["--set", "loss.temperature=0"], &["temperature"]),
+        (&["--set", "loss.gamma=1"], &["gamma"]),
+        (&["--set", "loss"], &["loss"]),
+        (&["--set", "training.batch_size=0"], &["batch_size"]),
+        (&["--set", "training.validation=1.0"], &["validation"]),
+        (&["--set", "encoder.dim=0"], &["dim"]),
+        (&["--set", "negatives.count=0"], &["count"]),
+        (&["--set", "evaluation.cutoffs=[0]"], &["cutoffs"]),
+        (&["--set", "evaluation.select_by=speed"], &["select_by", "speed"]),
+        (&["--seed", "minus-one"], &["--seed"]),
+        (&["--backend", "abacus"], &["abacus"]),
+        (&["--no-such-flag"], &["--no-such-flag"]),
+    ];
+    for (arguments, words) in cases {
+        assert_refused(&train(&recipe, arguments), words);
+    }
+}
+
+#[test]
+fn backends_that_are_not_in_the_build_get_one_clear_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recipe = small_recipe(folder.path(), "");
+    for backend in ["cuda", "wgpu", "vulkan", "metal"] {
+        let output = train(&recipe, &["--backend", backend]);
+        assert_refused(&output, &[backend, "not in this build"]);
+        assert_eq!(String::from_utf8_lossy(&output.stderr).trim().lines().count(), 1, "{}", shown(&output));
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_recipe_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recipe = small_recipe(folder.path(), "");
+    let finished = train(&recipe, &["--epochs", "1"]);
+    assert!(finished.status.success(), "{}", shown(&finished));
+    let run = folder.path().join("runs/small-0");
+    let resume = run.to_str().expect("a plain path");
+    assert_refused(&train(&recipe, &["--resume", resume, "--set", "loss.beta=0.6"]), &["recipe", "small-0"]);
+    assert_refused(&train(&recipe, &["--resume", "no-such-run"]), &["no-such-run"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_refused_and_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recipe = small_recipe(folder.path(), "");
+    let finished = train(&recipe, &["--epochs", "1"]);
+    assert!(finished.status.success(), "{}", shown(&finished));
+    // Every write to /dev/full fails for lack of space, whoever writes.
+    let run = folder.path().join("runs/small-0");
+    fs::remove_file(run.join("result.json")).expect("it was there");
+    std::os::unix::fs::symlink("/dev/full", run.join("result.json.tmp")).expect("a link");
+    assert_refused(&train(&recipe, &["--resume", run.to_str().expect("a plain path")]), &["result.json", "space"]);
+}
