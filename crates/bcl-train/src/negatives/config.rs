@@ -1,0 +1,88 @@
+//! The `[negatives]` table of a recipe.
+
+use super::{InBatch, Popularity, Uniform, UniformAll};
+use bcl_core::{
+    ParameterError,
+    parameter::{at_least, in_closed},
+};
+use serde::{Deserialize, Serialize};
+
+/// Where negatives come from, with its parameters.
+///
+/// ```
+/// use bcl_train::negatives::NegativesConfig;
+///
+/// let config: NegativesConfig = toml::from_str("kind = 'popularity'\nexponent = 0.5").unwrap();
+/// assert_eq!(config.count(), Some(128));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[allow(missing_docs)] // each variant is documented at its configuration
+pub enum NegativesConfig {
+    Uniform(Uniform),
+    UniformAll(UniformAll),
+    Popularity(Popularity),
+    InBatch(InBatch),
+}
+
+impl Default for NegativesConfig {
+    fn default() -> Self {
+        Self::Uniform(Uniform::default())
+    }
+}
+
+impl NegativesConfig {
+    /// Checks that every parameter lies in its range.
+    ///
+    /// # Errors
+    /// Names the first parameter that does not, its value and the range.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        if let Some(count) = self.count() {
+            at_least("count", count, 1)?;
+        }
+        match self {
+            Self::Popularity(config) => in_closed("exponent", config.exponent, 0.0, 2.0),
+            _ => Ok(()),
+        }
+    }
+
+    /// Draws per anchor (per batch when shared); `None` for `in_batch`, where the batch size decides.
+    pub fn count(&self) -> Option<usize> {
+        match self {
+            Self::Uniform(config) => Some(config.count),
+            Self::UniformAll(config) => Some(config.count),
+            Self::Popularity(config) => Some(config.count),
+            Self::InBatch(_) => None,
+        }
+    }
+
+    /// Whether all anchors of a batch have the same negatives. True for `in_batch`: the positives of the batch.
+    pub fn shared(&self) -> bool {
+        match self {
+            Self::Uniform(_) => false,
+            Self::UniformAll(config) => config.shared,
+            Self::Popularity(config) => config.shared,
+            Self::InBatch(_) => true,
+        }
+    }
+
+    /// Whether draws that their user has interacted with are masked out. [`Uniform`] never draws one.
+    pub fn mask_hits(&self) -> bool {
+        match self {
+            Self::Uniform(_) => false,
+            Self::UniformAll(config) => config.mask_hits,
+            Self::Popularity(config) => config.mask_hits,
+            Self::InBatch(config) => config.mask_hits,
+        }
+    }
+
+    /// The name recipes use for this kind.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Uniform(_) => "uniform",
+            Self::UniformAll(_) => "uniform_all",
+            Self::Popularity(_) => "popularity",
+            Self::InBatch(_) => "in_batch",
+        }
+    }
+}

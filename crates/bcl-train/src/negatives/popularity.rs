@@ -1,0 +1,67 @@
+//! In proportion to a power of the popularity.
+
+use super::{NegativeSource, NegativesError, alias::AliasTable, marks::Marks, stream::Stream};
+use bcl_data::Interactions;
+use serde::{Deserialize, Serialize};
+
+/// Each negative is item `i` with probability `c_i^exponent / Σ_j c_j^exponent`, where `c_i` counts the training interactions of `i`.
+///
+/// Items without an interaction are never drawn. The exponent 0.75 is that of word2vec (Mikolov et al. 2013).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Popularity {
+    /// Draws per anchor, or per batch when shared.
+    pub count: usize,
+    /// Power of the popularity: 0 is uniform over the items that occur, 1 is proportional.
+    pub exponent: f64,
+    /// One set of draws for the whole batch in place of one an anchor.
+    pub shared: bool,
+    /// Mask out draws that the user has interacted with.
+    pub mask_hits: bool,
+    /// Subtract `log q` from the scores, so that the draws stand for a softmax over all items.
+    pub log_q: bool,
+}
+
+impl Default for Popularity {
+    fn default() -> Self {
+        Self {
+            count: 128,
+            exponent: 0.75,
+            shared: false,
+            mask_hits: true,
+            log_q: false,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Source {
+    table: AliasTable,
+}
+
+pub(crate) fn source(config: &Popularity, train: &Interactions) -> Result<Box<dyn NegativeSource>, NegativesError> {
+    if train.is_empty() {
+        return Err(NegativesError::NoInteractions);
+    }
+    Ok(Box::new(Source {
+        table: AliasTable::new(&weights(train, config.exponent)),
+    }))
+}
+
+impl NegativeSource for Source {
+    fn draw(&self, _user: u32, stream: &mut Stream, _marks: &mut Marks, out: &mut [i32]) {
+        out.fill_with(|| self.table.draw(stream) as i32);
+    }
+}
+
+/// Natural logarithm of the probability of each item.
+pub(crate) fn log_probabilities(train: &Interactions, exponent: f64) -> Vec<f32> {
+    let weights = weights(train, exponent);
+    let log_total = weights.iter().sum::<f64>().ln();
+    weights.iter().map(|weight| (weight.ln() - log_total) as f32).collect()
+}
+
+fn weights(train: &Interactions, exponent: f64) -> Vec<f64> {
+    let weight = |count| if count == 0 { 0.0 } else { f64::from(count).powf(exponent) };
+    train.item_counts().into_iter().map(weight).collect()
+}

@@ -1,0 +1,36 @@
+//! The random numbers of one row.
+
+use bcl_data::Seed;
+
+/// `SplitMix64` (Steele, Lea and Flood 2014): output `i` is a hash of `start + i · γ`.
+///
+/// Outputs do not wait for each other, so the processor computes several at once, and starting a stream costs nothing.
+#[derive(Debug, Clone)]
+pub(crate) struct Stream {
+    state: u64,
+}
+
+impl Stream {
+    /// The stream of a seed.
+    pub(crate) fn new(seed: Seed) -> Self {
+        Self { state: seed.0 }
+    }
+
+    /// 64 random bits.
+    #[inline]
+    pub(crate) fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`, uniform to within 2^-32, and 32 further random bits that are independent of it.
+    ///
+    /// The product with the bound has the number above its binary point and the remaining randomness behind it.
+    #[inline]
+    pub(crate) fn below(&mut self, bound: u32) -> (u32, u32) {
+        let product = u128::from(self.next()) * u128::from(bound);
+        ((product >> 64) as u32, (product >> 32) as u32)
+    }
+}
