@@ -1,3 +1,42 @@
-//! Project chores: `cargo xtask ci`, `cargo xtask datasets fetch NAME`, `cargo xtask tidy`.
+//! Project chores: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask datasets list|fetch NAME`.
+//!
+//! Written in Rust, so that they run wherever the project builds. This crate knows [`bcl_data`] and nothing else of
+//! ours: it must never wait for Burn to compile.
 
-fn main() {}
+mod ci;
+mod datasets;
+mod root;
+mod tidy;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(name = "xtask", bin_name = "cargo xtask", about = "Project chores")]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Runs every check of the continuous integration, in order, until one fails.
+    Ci(ci::Options),
+    /// Checks what the compiler does not: arrows between crates, module docs, machine paths and more.
+    Tidy,
+    /// Lists and downloads the data sets that recipes know by name.
+    #[command(subcommand)]
+    Datasets(datasets::Verb),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().chore {
+        Chore::Ci(options) => ci::run(&options),
+        Chore::Tidy => tidy::run(),
+        Chore::Datasets(verb) => return datasets::run(&verb),
+    };
+    outcome.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}

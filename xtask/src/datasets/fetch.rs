@@ -1,0 +1,132 @@
+//! One file of a data set, from the manifest to the disk.
+
+use super::archive::Packing;
+use super::download::{Downloader, Patience};
+use super::error::FetchError;
+use super::extract::{self, Limits, Unpacked};
+use super::part::{Part, with_suffix};
+use super::progress::Progress;
+use super::verify::{self, Mismatch, Verified};
+use bcl_data::manifest::{Archive, SourceFile};
+use std::fs;
+use std::path::Path;
+use ureq::Proxy;
+
+/// A file to fetch: what the manifest says of it, and where it is to come from.
+pub(crate) struct Item<'a> {
+    source: &'a SourceFile,
+    url: String,
+    packing: Option<Packing>,
+}
+
+impl<'a> Item<'a> {
+    /// The file `source`, from `url_base` if there is one, else from its publisher.
+    pub(crate) fn new(source: &'a SourceFile, archive: Option<Archive>, url_base: Option<&str>) -> Self {
+        let mirror = |base: &str| format!("{}/{}", base.trim_end_matches('/'), source.file);
+        let url = url_base.map_or_else(|| source.url.clone(), mirror);
+        Self {
+            source,
+            url,
+            packing: archive.map(Packing::from),
+        }
+    }
+}
+
+/// Downloads, checks and unpacks files.
+pub(crate) struct Fetcher {
+    downloader: Downloader,
+    limits: Limits,
+}
+
+impl Default for Fetcher {
+    fn default() -> Self {
+        Self::new(Downloader::new(Patience::default(), Proxy::try_from_env()), Limits::default())
+    }
+}
+
+impl Fetcher {
+    /// A fetcher that unpacks no more than `limits` allow.
+    pub(crate) fn new(downloader: Downloader, limits: Limits) -> Self {
+        Self { downloader, limits }
+    }
+
+    /// Has the file lie in `folder`, checked and unpacked; does only what is not done yet.
+    ///
+    /// # Errors
+    /// As told by [`FetchError`]. A file whose checksum is wrong never carries its final name.
+    pub(crate) fn fetch(&self, item: &Item, folder: &Path) -> Result<(), FetchError> {
+        let target = folder.join(&item.source.file);
+        if target.exists() {
+            let verified = check_present(&target, item.source)?;
+            println!("{} is already there: {verified}", target.display());
+        } else {
+            let verified = self.download(item, &target)?;
+            println!("{} is complete: {verified}", target.display());
+        }
+        if let Some(packing) = item.packing {
+            match extract::extract(&target, packing, folder, self.limits)? {
+                Unpacked::Now { files } => println!("{files} files unpacked into {}", folder.display()),
+                Unpacked::Before => println!("its files are already in {}", folder.display()),
+            }
+        }
+        Ok(())
+    }
+
+    fn download(&self, item: &Item, target: &Path) -> Result<Verified, FetchError> {
+        let folder = target.parent().expect("a file lies in a folder");
+        fs::create_dir_all(folder).map_err(FetchError::disk(folder))?;
+        let mut part = Part::open(target)?;
+        let mut progress = Progress::new(&item.source.file);
+        progress.say(&format!("downloading {}", item.url));
+        let outcome = self
+            .downloader
+            .download(&item.url, item.source.bytes, &mut part, &mut progress);
+        progress.finish();
+        if let Err(error) = outcome {
+            part.leave();
+            return Err(error);
+        }
+
+        let path = part.sync()?;
+        match verify::verify(path, item.source).map_err(FetchError::disk(path))? {
+            Ok(verified) => {
+                part.rename(target)?;
+                Ok(verified)
+            }
+            Err(Mismatch {
+                property,
+                expected,
+                found,
+            }) => {
+                let kept = with_suffix(target, ".part.bad");
+                part.rename(&kept)?;
+                Err(FetchError::WrongDownload {
+                    url: item.url.clone(),
+                    property,
+                    expected,
+                    found,
+                    kept,
+                })
+            }
+        }
+    }
+}
+
+fn check_present(target: &Path, source: &SourceFile) -> Result<Verified, FetchError> {
+    let verdict = verify::verify(target, source).map_err(FetchError::disk(target))?;
+    verdict.map_err(
+        |Mismatch {
+             property,
+             expected,
+             found,
+         }| FetchError::WrongFile {
+            path: target.to_path_buf(),
+            property,
+            expected,
+            found,
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! A file that is not complete yet: `FILE.part`, and beside it what the server calls the version it began with.
+
+use super::error::FetchError;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// The part of a download that is there, locked against other processes for as long as this lives.
+pub(crate) struct Part {
+    path: PathBuf,
+    file: File,
+    len: u64,
+}
+
+impl Part {
+    /// Opens the part of the file `target`, or begins one.
+    pub(crate) fn open(target: &Path) -> Result<Self, FetchError> {
+        let path = with_suffix(target, ".part");
+        let open = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let mut file = open.map_err(FetchError::disk(&path))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Err(FetchError::Busy { path }),
+            // Some network file systems know no locks; the checksum still tells.
+            Err(TryLockError::Error(_)) | Ok(()) => {}
+        }
+        let len = file.seek(SeekFrom::End(0)).map_err(FetchError::disk(&path))?;
+        Ok(Self { path, file, len })
+    }
+
+    /// Bytes that are there.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// What the server called the version of these bytes: an entity tag or a date, to resume with.
+    pub(crate) fn validator(&self) -> Option<String> {
+        let text = fs::read_to_string(self.validator_path()).ok()?;
+        Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    }
+
+    /// Drops what is there and begins the version that the server calls `validator`.
+    pub(crate) fn restart(&mut self, validator: Option<&str>) -> Result<(), FetchError> {
+        // Without its name first: bytes of an old version never stand beside the name of a new one.
+        self.forget_validator();
+        self.len = 0;
+        self.file
+            .set_len(0)
+            .and_then(|()| self.file.rewind())
+            .map_err(FetchError::disk(&self.path))?;
+        if let Some(validator) = validator {
+            let path = self.validator_path();
+            fs::write(&path, validator).map_err(FetchError::disk(&path))?;
+        }
+        Ok(())
+    }
+
+    /// Adds `bytes` at the end.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), FetchError> {
+        self.file.write_all(bytes).map_err(FetchError::disk(&self.path))?;
+        self.len += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Has the disk hold all bytes, and gives the path of the part.
+    pub(crate) fn sync(&self) -> Result<&Path, FetchError> {
+        self.file.sync_all().map_err(FetchError::disk(&self.path))?;
+        Ok(&self.path)
+    }
+
+    /// Renames the part to `target`: it is complete, or of no use.
+    pub(crate) fn rename(self, target: &Path) -> Result<(), FetchError> {
+        self.forget_validator();
+        let Self { path, file, .. } = self;
+        drop(file); // Windows renames no open file.
+        fs::rename(&path, target).map_err(FetchError::disk(target))
+    }
+
+    /// Leaves what is there for a later process, or nothing if nothing is there.
+    pub(crate) fn leave(self) {
+        if self.len == 0 {
+            self.forget_validator();
+            let Self { path, file, .. } = self;
+            drop(file);
+            // An empty part that stays is as good as none.
+            let _ = fs::remove_file(path);
+        }
+    }
+
+    fn validator_path(&self) -> PathBuf {
+        with_suffix(&self.path, ".version")
+    }
+
+    fn forget_validator(&self) {
+        // Most often there is none, and one that stays only costs a download from the start.
+        let _ = fs::remove_file(self.validator_path());
+    }
+}
+
+/// `path` with `suffix` after its whole name.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_found_again_with_its_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a.zip");
+        let mut part = Part::open(&target).unwrap();
+        part.restart(Some("\"v1\"")).unwrap();
+        part.append(b"half").unwrap();
+        drop(part);
+
+        let part = Part::open(&target).unwrap();
+        assert_eq!((part.len(), part.validator().as_deref()), (4, Some("\"v1\"")));
+    }
+
+    #[test]
+    fn a_restart_forgets_bytes_and_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut part = Part::open(&folder.path().join("a.zip")).unwrap();
+        part.restart(Some("\"v1\"")).unwrap();
+        part.append(b"half").unwrap();
+        part.restart(None).unwrap();
+        part.append(b"new").unwrap();
+        assert_eq!((part.len(), part.validator()), (3, None));
+        assert_eq!(fs::read(part.sync().unwrap()).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_part_belongs_to_one_process_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a.zip");
+        let _first = Part::open(&target).unwrap();
+        assert!(matches!(Part::open(&target), Err(FetchError::Busy { .. })));
+    }
+
+    #[test]
+    fn nothing_but_the_file_is_left_at_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a.zip");
+        let mut part = Part::open(&target).unwrap();
+        part.restart(Some("\"v1\"")).unwrap();
+        part.append(b"all").unwrap();
+        part.rename(&target).unwrap();
+        let names: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(names, ["a.zip"]);
+    }
+}

@@ -1,0 +1,101 @@
+//! How far a download has come: a bar on a terminal, a few lines elsewhere.
+
+use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use std::io::{self, IsTerminal};
+
+/// Without a known size, a line is printed each time that so many bytes have come.
+const LINE_EVERY: u64 = 32 << 20;
+
+/// Shows on standard error how much of a file is there.
+pub(crate) enum Progress {
+    /// A bar that moves.
+    Bar(ProgressBar),
+    /// A line for each tenth.
+    Lines {
+        /// Name of the file.
+        name: String,
+        /// Bytes that the next line waits for.
+        next: u64,
+    },
+}
+
+impl Progress {
+    /// Shows the progress of the file called `name`.
+    pub(crate) fn new(name: &str) -> Self {
+        if io::stderr().is_terminal() {
+            let style = "{msg} [{wide_bar}] {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+            let bar = ProgressBar::no_length().with_message(name.to_owned());
+            Self::Bar(bar.with_style(ProgressStyle::with_template(style).expect("the template is valid")))
+        } else {
+            Self::Lines {
+                name: name.to_owned(),
+                next: 0,
+            }
+        }
+    }
+
+    /// `done` bytes of `total`, if that is known, are there.
+    pub(crate) fn set(&mut self, done: u64, total: Option<u64>) {
+        match self {
+            Self::Bar(bar) => {
+                bar.set_length(total.unwrap_or(done));
+                bar.set_position(done);
+            }
+            Self::Lines { name, next } => {
+                if let Some(line) = line(done, total, next) {
+                    eprintln!("{name}: {line}");
+                }
+            }
+        }
+    }
+
+    /// Says something between two steps.
+    pub(crate) fn say(&self, text: &str) {
+        match self {
+            Self::Bar(bar) => bar.suspend(|| eprintln!("{text}")),
+            Self::Lines { .. } => eprintln!("{text}"),
+        }
+    }
+
+    /// Ends the display.
+    pub(crate) fn finish(&self) {
+        if let Self::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The line to print once `done` bytes are there, if it is time for one; moves `next` to the time of the one after.
+fn line(done: u64, total: Option<u64>, next: &mut u64) -> Option<String> {
+    if done < *next {
+        return None;
+    }
+    let every = total.map_or(LINE_EVERY, |total| total.div_ceil(10).max(1));
+    *next = (done / every + 1) * every;
+    if let Some(total) = total {
+        *next = (*next).min(total.max(done + 1));
+        return Some(format!("{} of {}", HumanBytes(done), HumanBytes(total)));
+    }
+    Some(HumanBytes(done).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_size_gives_a_line_a_tenth_and_one_at_the_end() {
+        let mut next = 0;
+        let printed: Vec<_> = (0..=105).filter(|done| line(*done, Some(105), &mut next).is_some()).collect();
+        assert_eq!(printed, [0, 11, 22, 33, 44, 55, 66, 77, 88, 99, 105]);
+    }
+
+    #[test]
+    fn an_unknown_size_gives_a_line_each_32_mebibytes() {
+        let mut next = 0;
+        let printed: Vec<_> = (0..=6)
+            .filter(|step| line(step * LINE_EVERY / 2, None, &mut next).is_some())
+            .collect();
+        assert_eq!(printed, [0, 2, 4, 6]);
+    }
+}

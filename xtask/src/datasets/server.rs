@@ -1,0 +1,116 @@
+//! A small HTTP server on the loopback address, for tests.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+
+/// What a client asked for: the request line and the headers.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    /// The path, as in `GET PATH HTTP/1.1`.
+    pub(crate) path: String,
+    headers: Vec<(String, String)>,
+}
+
+impl Request {
+    /// The value of a header.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let header = self.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));
+        header.map(|(_, value)| value.as_str())
+    }
+
+    /// Where the range begins that is asked for.
+    pub(crate) fn range_start(&self) -> Option<usize> {
+        self.header("Range")?.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok()
+    }
+}
+
+/// Answers each request as a closure says, until it is dropped.
+pub(crate) struct Server {
+    address: SocketAddr,
+    requests: Arc<Mutex<Vec<Request>>>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// A server that answers the request of this 0-based number with these bytes, and then closes the connection.
+    pub(crate) fn new(answer: impl Fn(&Request, usize) -> Vec<u8> + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let stop = Arc::new(AtomicBool::new(false));
+        let thread = thread::spawn({
+            let (requests, stop) = (Arc::clone(&requests), Arc::clone(&stop));
+            move || {
+                for stream in listener.incoming() {
+                    if stop.load(Ordering::SeqCst) {
+                        break;
+                    }
+                    let mut stream = stream.unwrap();
+                    let request = read_request(&stream);
+                    let number = requests.lock().unwrap().len();
+                    requests.lock().unwrap().push(request.clone());
+                    // The client may have heard enough before the end.
+                    let _ = stream.write_all(&answer(&request, number));
+                }
+            }
+        });
+        Self {
+            address,
+            requests,
+            stop,
+            thread: Some(thread),
+        }
+    }
+
+    /// Address of the file `name` on this server.
+    pub(crate) fn url(&self, name: &str) -> String {
+        format!("http://{}/{name}", self.address)
+    }
+
+    /// The requests so far.
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::SeqCst);
+        // Wakes the thread up.
+        let _ = TcpStream::connect(self.address);
+        let outcome = self.thread.take().map(JoinHandle::join);
+        assert!(
+            thread::panicking() || !matches!(outcome, Some(Err(_))),
+            "the server's own thread panicked"
+        );
+    }
+}
+
+fn read_request(stream: &TcpStream) -> Request {
+    let lines = BufReader::new(stream).lines().map(Result::unwrap);
+    let mut lines = lines.take_while(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
+    let header = |line: String| line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned()));
+    Request {
+        path,
+        headers: lines.filter_map(header).collect(),
+    }
+}
+
+/// An answer with status, headers and body. The length is that of the body.
+pub(crate) fn answer(status: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
+    let length = format!("Content-Length: {}", body.len());
+    announced(status, &[headers, &[&length]].concat(), body)
+}
+
+/// An answer that leaves the announcement of its length to `headers`.
+pub(crate) fn announced(status: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
+    let first = format!("HTTP/1.1 {status}");
+    let lines = [&[first.as_str()], headers, &["Connection: close", "", ""]].concat();
+    [lines.join("\r\n").as_bytes(), body].concat()
+}

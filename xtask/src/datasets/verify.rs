@@ -1,0 +1,153 @@
+//! Whether a file is the one that the manifest describes.
+
+use bcl_data::manifest::SourceFile;
+use md5::Md5;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// How a file was recognised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verified {
+    /// By its SHA-256.
+    Sha256,
+    /// By its MD5, where the publisher gives no better.
+    Md5,
+    /// By its size, where the publisher gives no checksum.
+    Size,
+    /// Not at all: the publisher gives neither size nor checksum.
+    Nothing,
+}
+
+/// The first property of a file that differs from the manifest.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Mismatch {
+    /// What differs.
+    pub(crate) property: &'static str,
+    /// What the manifest says.
+    pub(crate) expected: String,
+    /// What the file has.
+    pub(crate) found: String,
+}
+
+/// Compares size and checksum of the file at `path` with what the manifest says; SHA-256 goes before MD5.
+///
+/// # Errors
+/// If the file cannot be read.
+pub(crate) fn verify(path: &Path, source: &SourceFile) -> io::Result<Result<Verified, Mismatch>> {
+    let mut file = File::open(path)?;
+    let size = file.metadata()?.len();
+    if let Some(expected) = source.bytes.filter(|expected| *expected != size) {
+        return Ok(Err(Mismatch {
+            property: "size in bytes",
+            expected: expected.to_string(),
+            found: size.to_string(),
+        }));
+    }
+    let (property, expected, found, verified) = match source {
+        SourceFile {
+            sha256: Some(expected), ..
+        } => ("SHA-256", expected, hex::<Sha256>(&mut file)?, Verified::Sha256),
+        SourceFile { md5: Some(expected), .. } => ("MD5", expected, hex::<Md5>(&mut file)?, Verified::Md5),
+        SourceFile { bytes: Some(_), .. } => return Ok(Ok(Verified::Size)),
+        _ => return Ok(Ok(Verified::Nothing)),
+    };
+    if expected.eq_ignore_ascii_case(&found) {
+        Ok(Ok(verified))
+    } else {
+        Ok(Err(Mismatch {
+            property,
+            expected: expected.clone(),
+            found,
+        }))
+    }
+}
+
+/// The digest of all that `reader` gives, in lower-case hex.
+pub(crate) fn hex<D: Digest>(reader: &mut impl Read) -> io::Result<String> {
+    let mut digest = D::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => break,
+            count => digest.update(&buffer[..count]),
+        }
+    }
+    Ok(digest
+        .finalize()
+        .iter()
+        .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}")))
+}
+
+impl fmt::Display for Verified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sha256 => "its SHA-256 is right",
+            Self::Md5 => "its MD5 is right",
+            Self::Size => "its size is right, a checksum is not published",
+            Self::Nothing => "neither size nor checksum is published",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    // `printf hello | sha256sum`, `printf hello | md5sum`
+    const SHA256: &str = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+    const MD5: &str = "5d41402abc4b2a76b9719d911017c592";
+
+    fn verdict(bytes: Option<u64>, md5: Option<&str>, sha256: Option<&str>) -> Result<Verified, Mismatch> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hello");
+        fs::write(&path, "hello").unwrap();
+        let (md5, sha256) = (md5.map(str::to_owned), sha256.map(str::to_owned));
+        verify(
+            &path,
+            &SourceFile {
+                url: String::new(),
+                file: String::new(),
+                bytes,
+                md5,
+                sha256,
+            },
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn the_best_published_property_decides() {
+        assert_eq!(verdict(Some(5), Some("not looked at"), Some(SHA256)), Ok(Verified::Sha256));
+        assert_eq!(verdict(None, Some(&MD5.to_uppercase()), None), Ok(Verified::Md5));
+        assert_eq!(verdict(Some(5), None, None), Ok(Verified::Size));
+        assert_eq!(verdict(None, None, None), Ok(Verified::Nothing));
+    }
+
+    #[test]
+    fn a_wrong_size_is_told_with_both_sizes() {
+        let mismatch = verdict(Some(6), None, Some(SHA256)).unwrap_err();
+        let expected = Mismatch {
+            property: "size in bytes",
+            expected: "6".to_owned(),
+            found: "5".to_owned(),
+        };
+        assert_eq!(mismatch, expected);
+    }
+
+    #[test]
+    fn a_wrong_checksum_is_told_with_both_checksums() {
+        let mismatch = verdict(None, Some(MD5), Some(MD5)).unwrap_err();
+        assert_eq!(
+            mismatch,
+            Mismatch {
+                property: "SHA-256",
+                expected: MD5.to_owned(),
+                found: SHA256.to_owned()
+            }
+        );
+    }
+}

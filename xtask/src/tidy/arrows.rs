@@ -1,0 +1,138 @@
+//! Which crate may depend on which: the drawing in `ARCHITECTURE.md`, as a table.
+
+use super::finding::Finding;
+use super::metadata::{Metadata, Package};
+
+/// Each crate of ours, and those of ours that it may depend on, tests included.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("bcl-kernels", &[]),
+    ("bcl-core", &["bcl-kernels"]),
+    ("bcl-models", &["bcl-kernels"]),
+    ("bcl-data", &[]),
+    ("bcl-train", &["bcl-core", "bcl-data", "bcl-kernels", "bcl-models"]),
+    (
+        "bcl-bench",
+        &["bcl-core", "bcl-data", "bcl-kernels", "bcl-models", "bcl-train"],
+    ),
+    ("xtask", &["bcl-data"]),
+    ("whole-program-tests", &["bcl-data", "bcl-train"]),
+];
+
+/// Crates that stay quick to build: Burn must not come in by any way, however long.
+const WITHOUT_BURN: &[&str] = &["bcl-data", "xtask"];
+
+/// What the library of `bcl-core` may use that is not ours: nothing here opens files, reads clocks or seeds itself.
+const CORE_MAY_USE: &[&str] = &["burn", "libm", "rand", "rand_distr", "serde", "thiserror"];
+
+/// Checks every arrow that starts at a crate of ours.
+pub(crate) fn check(metadata: &Metadata) -> Vec<Finding> {
+    metadata
+        .members()
+        .flat_map(|package| check_crate(metadata, package))
+        .collect()
+}
+
+fn check_crate(metadata: &Metadata, package: &Package) -> Vec<Finding> {
+    let at = |line, what: String, remedy: &str| Finding::new(metadata.manifest(package), line, what, remedy);
+    let name = package.name.as_str();
+    let Some((_, allowed)) = ARROWS.iter().find(|(from, _)| *from == name) else {
+        let remedy = "add it to ARROWS in xtask/src/tidy/arrows.rs and to ARCHITECTURE.md, with what it may depend on";
+        return vec![at(1, format!("the crate {name} has no place among the arrows"), remedy)];
+    };
+
+    let mut findings = Vec::new();
+    for dependency in &package.dependencies {
+        let target = dependency.name.as_str();
+        let line = package.line_of(target);
+        if is_ours(target) && !allowed.contains(&target) {
+            let what = format!("{name} depends on {target}: that arrow does not exist");
+            findings.push(at(line, what, "move what is shared into a crate that both may depend on"));
+        }
+        if name == "bcl-core" && dependency.is_normal() && !is_ours(target) && !CORE_MAY_USE.contains(&target) {
+            let what = format!("bcl-core depends on {target}, and may only use {}", CORE_MAY_USE.join(", "));
+            let remedy = "hand in what it is needed for; or, if it knows neither files nor clocks nor a random source, \
+                          add it to CORE_MAY_USE in xtask/src/tidy/arrows.rs";
+            findings.push(at(line, what, remedy));
+        }
+    }
+    if WITHOUT_BURN.contains(&name)
+        && let Some(way) = metadata.path_to(package, is_burn)
+    {
+        let what = format!("{name} depends on Burn: {}", way.join(" -> "));
+        findings.push(at(
+            package.line_of(way[1]),
+            what,
+            "keep tensors out of it: it has to build in seconds",
+        ));
+    }
+    findings
+}
+
+fn is_ours(name: &str) -> bool {
+    ARROWS.iter().any(|(ours, _)| *ours == name)
+}
+
+fn is_burn(name: &str) -> bool {
+    name == "burn" || name.starts_with("burn-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::fixture::{Fixture, lines};
+
+    fn findings(crates: &[(&str, &[&str])]) -> Vec<String> {
+        lines(&check(&Fixture::workspace(crates).metadata()))
+    }
+
+    #[test]
+    fn arrows_of_the_table_pass() {
+        let crates: &[(&str, &[&str])] = &[
+            ("burn", &[]),
+            ("bcl-kernels", &["burn"]),
+            ("bcl-core", &["bcl-kernels", "burn"]),
+            ("bcl-data", &[]),
+            ("bcl-train", &["bcl-core", "bcl-data", "bcl-kernels"]),
+            ("xtask", &["bcl-data"]),
+        ];
+        assert_eq!(findings(crates), [""; 0]);
+    }
+
+    #[test]
+    fn an_upward_arrow_is_found_on_its_line() {
+        let found = findings(&[("bcl-core", &["bcl-data"]), ("bcl-data", &[])]);
+        let expected = "crates/bcl-core/Cargo.toml:6: bcl-core depends on bcl-data: that arrow does not exist";
+        assert_eq!(found, [expected]);
+    }
+
+    #[test]
+    fn burn_is_found_behind_another_crate() {
+        let crates: &[(&str, &[&str])] = &[
+            ("burn-tensor", &[]),
+            ("tables", &["burn-tensor"]),
+            ("bcl-data", &["tables"]),
+            ("xtask", &["bcl-data"]),
+        ];
+        let expected = [
+            "crates/bcl-data/Cargo.toml:6: bcl-data depends on Burn: bcl-data -> tables -> burn-tensor",
+            "crates/xtask/Cargo.toml:6: xtask depends on Burn: xtask -> bcl-data -> tables -> burn-tensor",
+        ];
+        assert_eq!(findings(crates), expected);
+    }
+
+    #[test]
+    fn a_stranger_in_the_core_is_found() {
+        let found = findings(&[("chrono", &[]), ("bcl-core", &["chrono"])]);
+        assert_eq!(found.len(), 1);
+        assert!(
+            found[0].starts_with("crates/bcl-core/Cargo.toml:6: bcl-core depends on chrono"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_crate_without_a_row_is_found() {
+        let expected = "crates/bcl-extra/Cargo.toml:1: the crate bcl-extra has no place among the arrows";
+        assert_eq!(findings(&[("bcl-extra", &[])]), [expected]);
+    }
+}

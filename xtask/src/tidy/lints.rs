@@ -1,0 +1,49 @@
+//! Every crate takes the lints of the workspace.
+
+use super::finding::Finding;
+use super::tree::Tree;
+use anyhow::Context;
+
+/// Checks that each `Cargo.toml` with a package says `[lints] workspace = true`.
+pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for file in tree.files().filter(|file| file.ends_with("Cargo.toml")) {
+        let text = tree.text(file)?.unwrap_or_default();
+        let manifest: toml::Table = text.parse().with_context(|| format!("cannot read {}", file.display()))?;
+        let inherits = manifest.get("lints").and_then(|lints| lints.get("workspace")) == Some(&true.into());
+        if manifest.contains_key("package") && !inherits {
+            let what = "this crate has lints of its own, or none";
+            findings.push(Finding::new(file, 1, what, "add `[lints]` with `workspace = true`"));
+        }
+    }
+    Ok(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::fixture::{Fixture, lines};
+
+    #[test]
+    fn workspace_lints_pass_and_a_virtual_manifest_needs_none() {
+        let fixture = Fixture::new(&[
+            ("Cargo.toml", "[workspace]\n"),
+            ("a/Cargo.toml", "[package]\nname = \"a\"\n[lints]\nworkspace = true\n"),
+            ("b/Cargo.toml", "lints.workspace = true\n[package]\nname = \"b\"\n"),
+        ]);
+        assert_eq!(check(&fixture.tree()).unwrap(), []);
+    }
+
+    #[test]
+    fn a_crate_without_workspace_lints_is_found() {
+        let fixture = Fixture::new(&[
+            ("a/Cargo.toml", "[package]\nname = \"a\"\n"),
+            ("b/Cargo.toml", "[package]\nname = \"b\"\n[lints]\nworkspace = false\n"),
+        ]);
+        let what = "this crate has lints of its own, or none";
+        assert_eq!(
+            lines(&check(&fixture.tree()).unwrap()),
+            [format!("a/Cargo.toml:1: {what}"), format!("b/Cargo.toml:1: {what}")]
+        );
+    }
+}

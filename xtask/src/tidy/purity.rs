@@ -1,0 +1,131 @@
+//! `bcl-core` never touches a file, a clock or a random source of its own.
+
+use super::finding::Finding;
+use super::tree::Tree;
+
+/// Names that lead to files, to clocks and to random sources that nobody handed in.
+const IMPURE: &[&str] = &[
+    "fs",
+    "File",
+    "OpenOptions",
+    "Instant",
+    "SystemTime",
+    "thread_rng",
+    "OsRng",
+    "SysRng",
+    "ThreadRng",
+    "getrandom",
+];
+
+/// The function of `rand` whose name alone says too little.
+const OWN_RNG: &str = "rand::rng(";
+
+/// Checks the sources of `bcl-core` outside of tests, docs and comments.
+pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for file in tree
+        .with_extension("rs")
+        .filter(|file| file.starts_with("crates/bcl-core/src"))
+    {
+        if file.ends_with("tests.rs") {
+            continue;
+        }
+        let text = tree.text(file)?.unwrap_or_default();
+        for (line, code) in lines_outside_tests(&text) {
+            if let Some(name) = impure_name(code) {
+                let what = format!("bcl-core uses `{name}`: it knows no files, clocks or random sources of its own");
+                let remedy = "take the value, the seed or the random source as an argument";
+                findings.push(Finding::new(file, line, what, remedy));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+fn impure_name(code: &str) -> Option<&'static str> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let word = code
+        .split(|c| !is_word(c))
+        .find_map(|word| IMPURE.iter().find(|name| **name == word));
+    word.copied().or_else(|| code.contains(OWN_RNG).then_some("rand::rng"))
+}
+
+/// The 1-based lines of code that a build without tests compiles, without those that are comments.
+///
+/// Relies on the layout of rustfmt, which CI checks: the brace that closes an item stands below its first letter.
+fn lines_outside_tests(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut test_item: Option<TestItem> = None;
+    text.lines().zip(1..).filter_map(move |(line, number)| {
+        let code = line.trim_start();
+        let indent = &line[..line.len() - code.len()];
+        match &mut test_item {
+            Some(item) => {
+                let ends_header = code.ends_with(';') && !item.is_open;
+                item.is_open |= code.ends_with('{');
+                let closes = item.is_open && line.strip_prefix(&*item.indent).is_some_and(|rest| rest.starts_with('}'));
+                if ends_header || closes {
+                    test_item = None;
+                }
+                None
+            }
+            None if code.starts_with("#[cfg(test)]") => {
+                test_item = Some(TestItem {
+                    indent: indent.to_owned(),
+                    is_open: false,
+                });
+                None
+            }
+            None => (!code.starts_with("//")).then_some((number, line)),
+        }
+    })
+}
+
+/// An item under `#[cfg(test)]` whose end has not been seen.
+struct TestItem {
+    indent: String,
+    is_open: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::fixture::{Fixture, lines};
+
+    #[test]
+    fn tests_comments_and_other_crates_may_use_them() {
+        let tested = "//! Reads no std::fs.\nuse rand::Rng;\n\n#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n";
+        let fixture = Fixture::new(&[
+            ("crates/bcl-core/src/lib.rs", tested),
+            ("crates/bcl-core/src/auc/tests.rs", "use std::fs;\n"),
+            ("crates/bcl-train/src/lib.rs", "use std::time::Instant;\n"),
+        ]);
+        assert_eq!(check(&fixture.tree()).unwrap(), []);
+    }
+
+    #[test]
+    fn each_impure_name_is_found_however_it_is_imported() {
+        for code in [
+            "use std::fs;",
+            "use std::{fmt, fs};",
+            "    std::fs::read(path)",
+            "use std::time::{Duration, Instant};",
+            "let now = std::time::SystemTime::now();",
+            "let mut rng = rand::rng();",
+            "let mut rng = rand::thread_rng();",
+        ] {
+            let fixture = Fixture::new(&[("crates/bcl-core/src/lib.rs", &format!("//! Docs.\n{code}\n"))]);
+            let found = lines(&check(&fixture.tree()).unwrap());
+            assert_eq!(found.len(), 1, "{code}: {found:?}");
+            assert!(
+                found[0].starts_with("crates/bcl-core/src/lib.rs:2: bcl-core uses"),
+                "{found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn code_after_a_test_item_counts_again() {
+        let text = "#[cfg(test)]\nmod tests;\nlet a;\n#[cfg(test)]\nmod more {\n    fn f() {\n    }\n}\nlet b;\n";
+        assert_eq!(lines_outside_tests(text).collect::<Vec<_>>(), [(3, "let a;"), (9, "let b;")]);
+    }
+}
