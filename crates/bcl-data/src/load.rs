@@ -74,7 +74,7 @@ pub fn load_with_report(name: &str, source: &Source, options: &ReadOptions) -> R
     };
 
     let mut report = loader.report;
-    (report.untrained_users, report.untrained_items) = untrained(&train, &test);
+    (report.untrained_users, report.untrained_items) = untrained(&train);
     let data = InteractionData {
         name: name.to_string(),
         train,
@@ -197,9 +197,9 @@ fn check_options(source: &Source, options: &ReadOptions) -> Result<(), DataError
     }
 }
 
-/// Numbers of users and of items that are in test but not in train.
-fn untrained(train: &Interactions, test: &Interactions) -> (usize, usize) {
-    let users = (0..test.num_users() as u32).filter(|&user| train.items_of(user).is_empty() && !test.items_of(user).is_empty());
-    let items = train.item_counts().into_iter().zip(test.item_counts());
-    (users.count(), items.filter(|&(train, test)| train == 0 && test > 0).count())
+/// Numbers of users and of items that are in test only: an id is given to what is in either.
+fn untrained(train: &Interactions) -> (usize, usize) {
+    let users = train.offsets().windows(2).filter(|row| row[0] == row[1]);
+    let items = train.item_counts().into_iter().filter(|&count| count == 0);
+    (users.count(), items.count())
 }

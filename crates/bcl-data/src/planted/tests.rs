@@ -73,6 +73,14 @@ fn mean_tau_plus_is_near_the_share_of_one_community() {
 }
 
 #[test]
+fn test_items_count_as_unlabelled_in_tau_plus() {
+    let data = config().generate();
+    let truth = data.truth.unwrap();
+    let from_train = Truth::new(truth.user_community.clone(), truth.item_community.clone(), &data.train);
+    assert_eq!(truth, from_train);
+}
+
+#[test]
 fn the_largest_setting_that_passes_the_check_ends() {
     let extreme = PlantedConfig {
         num_users: 20,
