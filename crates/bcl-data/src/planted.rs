@@ -111,14 +111,18 @@ impl PlantedConfig {
         for (user, &community) in (0..).zip(&user_community) {
             let mut rng = seed.named("interactions").index(u64::from(user)).rng();
             let half = self.interactions_per_user / 2;
-            let mut missing = rng.random_range(self.interactions_per_user - half..=self.interactions_per_user + half);
-            while missing > 0 {
-                let item = popularity.draw(community, self.noise, &mut rng);
-                if taken_by[item as usize] != user {
-                    taken_by[item as usize] = user;
-                    pairs.push((user, item));
-                    missing -= 1;
-                }
+            let least = self.interactions_per_user - half;
+            for _ in 0..rng.random_range(least..=least + 2 * half) {
+                // Chosen once: were it drawn again with a repeated item, the small own community would lose to the others.
+                let community = self.community_of_interaction(community, &mut rng);
+                let item = loop {
+                    let item = popularity.draw(community, &mut rng);
+                    if taken_by[item as usize] != user {
+                        break item;
+                    }
+                };
+                taken_by[item as usize] = user;
+                pairs.push((user, item));
             }
         }
 
@@ -132,6 +136,16 @@ impl PlantedConfig {
             users: IdMap::numbered(self.num_users),
             items: IdMap::numbered(self.num_items),
             truth: Some(truth),
+        }
+    }
+
+    /// The own community of a user, or another one where noise has it so.
+    fn community_of_interaction(&self, own: u32, rng: &mut Xoshiro256PlusPlus) -> usize {
+        let own = own as usize;
+        if rng.random::<f64>() < self.noise {
+            (own + rng.random_range(1..self.num_communities)) % self.num_communities
+        } else {
+            own
         }
     }
 
@@ -168,13 +182,8 @@ impl Popularity {
         Self { items, cumulative }
     }
 
-    /// An item for a user of `community`.
-    fn draw(&self, community: u32, noise: f64, rng: &mut Xoshiro256PlusPlus) -> u32 {
-        let mut community = community as usize;
-        if rng.random::<f64>() < noise {
-            let step = rng.random_range(1..self.items.len());
-            community = (community + step) % self.items.len();
-        }
+    /// An item of `community`.
+    fn draw(&self, community: usize, rng: &mut Xoshiro256PlusPlus) -> u32 {
         let items = &self.items[community];
         let cumulative = &self.cumulative[..items.len()];
         let target = rng.random::<f64>() * cumulative[items.len() - 1];
