@@ -1,1 +1,27 @@
-//! To be written.
+//! What people see of runs: a table in the terminal, a page in the browser, JSON and CSV for other programs.
+//!
+//! [`read_run`] reads the folder of a run, [`Comparison`] turns runs into rows with intervals over seeds, and
+//! [`Comparison::to_text`], [`Comparison::to_json`] and [`Comparison::to_csv`] show them. [`render_html`] makes the one
+//! self-contained page of a run or of several.
+//!
+//! # Invariants
+//! - The page loads nothing: no script, style, font or image from anywhere.
+//! - Text from outside (names, recipes) is escaped where it enters the page and stripped of control characters in the terminal.
+//! - Nothing here decides anything: epochs are chosen where runs are trained.
+
+mod comparison;
+mod error;
+mod interval;
+mod metric_names;
+mod read;
+#[cfg(test)]
+mod sample;
+mod table;
+mod units;
+
+pub use comparison::{Choice, Comparison, DataTable, Difference, Intervals, Row, RowKind};
+pub use error::ReportError;
+pub use interval::{CONFIDENCE, Interval};
+pub use metric_names::{all_metrics, default_metrics};
+pub use read::read_run;
+pub use table::TextStyle;

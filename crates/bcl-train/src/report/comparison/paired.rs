@@ -1,0 +1,51 @@
+//! Differences between recipes, seed by seed.
+//!
+//! Runs of equal seed share initial values, batches and negatives as far as their recipes allow, so much of the scatter over seeds
+//! cancels in the difference and its interval is narrower than those of the two means.
+
+use super::group::{DataGroup, RecipeGroup, figures, intervals};
+use super::{Choice, Difference, Intervals};
+use crate::result::Metrics;
+
+/// The estimator that others are compared with.
+const REFERENCE_LOSS: &str = "info_nce";
+
+/// Each recipe minus the first one with the InfoNCE loss, where they have a seed in common.
+pub(super) fn differences(group: &DataGroup, metrics: &[String]) -> Vec<Difference> {
+    let is_reference = |recipe: &&RecipeGroup| recipe.first().loss == REFERENCE_LOSS;
+    let Some(reference) = group.recipes.iter().find(is_reference) else {
+        return Vec::new();
+    };
+    group
+        .recipes
+        .iter()
+        .filter(|recipe| !std::ptr::eq(*recipe, reference))
+        .map(|recipe| Difference {
+            name: recipe.name.clone(),
+            reference: reference.name.clone(),
+            seeds: common_seeds(recipe, reference).collect(),
+            validation: paired(recipe, reference, Choice::Validation, metrics),
+            oracle: paired(recipe, reference, Choice::Oracle, metrics),
+        })
+        .filter(|difference| !difference.seeds.is_empty())
+        .collect()
+}
+
+fn common_seeds(recipe: &RecipeGroup, reference: &RecipeGroup) -> impl Iterator<Item = u64> {
+    recipe.runs.keys().copied().filter(|seed| reference.runs.contains_key(seed))
+}
+
+fn paired(recipe: &RecipeGroup, reference: &RecipeGroup, choice: Choice, metrics: &[String]) -> Intervals {
+    let differences: Vec<Metrics> = common_seeds(recipe, reference)
+        .filter_map(|seed| {
+            let subtracted = figures(reference.runs[&seed], choice)?;
+            let figures = figures(recipe.runs[&seed], choice)?.iter();
+            Some(
+                figures
+                    .filter_map(|(metric, figure)| Some((metric.clone(), figure - subtracted.get(metric)?)))
+                    .collect(),
+            )
+        })
+        .collect();
+    intervals(metrics, &differences)
+}

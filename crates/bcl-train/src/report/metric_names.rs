@@ -1,0 +1,101 @@
+//! Which figures a table shows, and in which order.
+
+use crate::result::RunResult;
+
+/// Names of all kinds of figures, in the order in which people look for them.
+const KINDS: [&str; 9] = [
+    "precision",
+    "recall",
+    "ndcg",
+    "hit_rate",
+    "mrr",
+    "map",
+    "coverage",
+    "gini",
+    "mean_popularity",
+];
+
+/// Splits `ndcg@20` into `ndcg` and 20.
+fn parts(metric: &str) -> Option<(&str, usize)> {
+    let (kind, cutoff) = metric.split_once('@')?;
+    Some((kind, cutoff.parse().ok()?))
+}
+
+/// Place in the order: by cutoff, then by kind; what this program does not know comes last.
+fn place(metric: &str) -> (usize, usize) {
+    let Some((kind, cutoff)) = parts(metric) else {
+        return (usize::MAX, usize::MAX);
+    };
+    let kind = KINDS.iter().position(|known| *known == kind);
+    (cutoff, kind.unwrap_or(KINDS.len()))
+}
+
+/// All figures that any of the runs has, by cutoff and then precision, recall, NDCG and so on.
+pub fn all_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult>) -> Vec<String> {
+    let mut metrics: Vec<String> = runs
+        .into_iter()
+        .flat_map(|run| run.validation.metrics.keys().cloned())
+        .collect();
+    metrics.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| a.cmp(b)));
+    metrics.dedup();
+    metrics
+}
+
+/// Recall and NDCG at the largest cutoff that all runs have.
+pub fn default_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult> + Clone) -> Vec<String> {
+    let shared = |metric: &str| {
+        runs.clone()
+            .into_iter()
+            .all(|run| run.validation.metrics.contains_key(metric))
+    };
+    let metrics = all_metrics(runs.clone());
+    let largest = metrics
+        .iter()
+        .filter(|metric| shared(metric))
+        .filter_map(|metric| parts(metric))
+        .map(|(_, cutoff)| cutoff)
+        .max();
+    let Some(largest) = largest else {
+        return metrics;
+    };
+    [format!("recall@{largest}"), format!("ndcg@{largest}")]
+        .into_iter()
+        .filter(|metric| metrics.contains(metric))
+        .collect()
+}
+
+/// Whether a higher figure is a better one; spread and popularity of recommendations are neither good nor bad.
+pub(super) fn higher_is_better(metric: &str) -> bool {
+    !matches!(parts(metric), Some(("gini" | "mean_popularity", _)))
+}
+
+/// Decimals that tell runs apart: four for shares, one for counts.
+pub(super) fn decimals(metric: &str) -> usize {
+    if metric.starts_with("mean_popularity") { 1 } else { 4 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn metrics_come_by_cutoff_as_a_number_and_then_by_kind() {
+        let (mut run, _) = sample::run("a", "info_nce", 0);
+        run.validation.metrics = ["ndcg@5", "recall@20", "odd", "precision@20", "recall@5", "ndcg@100"]
+            .map(|name| (name.to_owned(), 0.5))
+            .into();
+        let expected = ["recall@5", "ndcg@5", "precision@20", "recall@20", "ndcg@100", "odd"];
+        assert_eq!(all_metrics([&run]), expected);
+    }
+
+    #[test]
+    fn the_default_is_the_largest_cutoff_that_all_runs_have() {
+        let (one, _) = sample::run("a", "info_nce", 0);
+        let mut other = one.clone();
+        assert_eq!(default_metrics([&one, &other]), ["recall@20", "ndcg@20"]);
+        other.validation.metrics.retain(|name, _| !name.ends_with("@20"));
+        assert_eq!(default_metrics([&one, &other]), ["recall@10", "ndcg@10"]);
+        assert_eq!(default_metrics([]), [""; 0]);
+    }
+}

@@ -1,0 +1,174 @@
+//! Reads the folder of a run.
+
+use super::ReportError;
+use crate::result::{EpochRecord, RunResult};
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// The [`RunResult::schema`] that this program reads.
+const SUPPORTED_SCHEMA: u32 = 1;
+
+/// Reads `result.json` and `metrics.jsonl` of the run in `dir`.
+///
+/// A run that was interrupted and resumed repeats the epochs since its last checkpoint; the later record of an epoch counts.
+///
+/// # Errors
+/// [`ReportError`], naming file and line.
+pub fn read_run(dir: &Path) -> Result<(RunResult, Vec<EpochRecord>), ReportError> {
+    let path = dir.join("result.json");
+    let text = match std::fs::read_to_string(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(ReportError::NotFinished { path: dir.to_owned() });
+        }
+        text => text.map_err(|source| ReportError::Read {
+            path: path.clone(),
+            source,
+        })?,
+    };
+    let result = parse_result(&path, &text)?;
+
+    let path = dir.join("metrics.jsonl");
+    let text = std::fs::read_to_string(&path).map_err(|source| ReportError::Read {
+        path: path.clone(),
+        source,
+    })?;
+    Ok((result, parse_records(&path, &text)?))
+}
+
+fn parse_result(path: &Path, text: &str) -> Result<RunResult, ReportError> {
+    // The schema is looked at first: another version fails elsewhere with a message that does not help.
+    let value: serde_json::Value = serde_json::from_str(text).map_err(|error| malformed(path, error.line(), &error))?;
+    if let Some(found) = value.get("schema").and_then(serde_json::Value::as_u64)
+        && found != u64::from(SUPPORTED_SCHEMA)
+    {
+        let version = value["environment"]["version"].as_str().unwrap_or("unknown");
+        return Err(ReportError::Schema {
+            path: path.to_owned(),
+            found: u32::try_from(found).unwrap_or(u32::MAX),
+            supported: SUPPORTED_SCHEMA,
+            version: version.to_owned(),
+        });
+    }
+    serde_json::from_str(text).map_err(|error| malformed(path, error.line(), &error))
+}
+
+fn parse_records(path: &Path, text: &str) -> Result<Vec<EpochRecord>, ReportError> {
+    let mut records: Vec<EpochRecord> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let record: EpochRecord = serde_json::from_str(line).map_err(|error| malformed(path, index + 1, &error))?;
+        match records
+            .iter_mut()
+            .rfind(|known| known.phase == record.phase && known.epoch == record.epoch)
+        {
+            Some(known) => *known = record,
+            None => records.push(record),
+        }
+    }
+    Ok(records)
+}
+
+/// Drops serde's own line number, which within a JSON line is always 1.
+fn malformed(path: &Path, line: usize, error: &serde_json::Error) -> ReportError {
+    let text = error.to_string();
+    let message = text
+        .split_once(" at line ")
+        .map_or(text.clone(), |(message, _)| format!("{message} (column {})", error.column()));
+    ReportError::Malformed {
+        path: path.to_owned(),
+        line,
+        message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use std::fs;
+
+    /// Writes a run and returns its folder.
+    fn written() -> (tempfile::TempDir, RunResult, Vec<EpochRecord>) {
+        let (result, records) = sample::run("ml/mf", "info_nce", 3);
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("result.json"), serde_json::to_string_pretty(&result).unwrap()).unwrap();
+        let lines: Vec<String> = records.iter().map(|record| serde_json::to_string(record).unwrap()).collect();
+        fs::write(dir.path().join("metrics.jsonl"), lines.join("\n") + "\n").unwrap();
+        (dir, result, records)
+    }
+
+    fn append_to_metrics(dir: &Path, text: &str) {
+        let path = dir.join("metrics.jsonl");
+        let old = fs::read_to_string(&path).unwrap();
+        fs::write(path, old + text).unwrap();
+    }
+
+    #[test]
+    fn a_run_reads_back_as_written() {
+        let (dir, result, records) = written();
+        assert_eq!(read_run(dir.path()).unwrap(), (result, records));
+    }
+
+    #[test]
+    fn a_repeated_epoch_counts_once_and_the_later_record_wins() {
+        let (dir, _, records) = written();
+        let mut again = records[4].clone();
+        again.loss = 77.0;
+        append_to_metrics(dir.path(), &(serde_json::to_string(&again).unwrap() + "\n\n"));
+        let (_, found) = read_run(dir.path()).unwrap();
+        assert_eq!(found.len(), records.len());
+        assert_eq!(found[4].loss, 77.0);
+    }
+
+    #[test]
+    fn a_folder_without_a_result_is_told_from_one_that_cannot_be_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = read_run(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("no result.json") && error.contains("--resume"), "{error}");
+
+        fs::create_dir(dir.path().join("result.json")).unwrap();
+        let error = read_run(dir.path()).unwrap_err();
+        assert!(matches!(error, ReportError::Read { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_missing_metrics_file_is_named() {
+        let (dir, ..) = written();
+        fs::remove_file(dir.path().join("metrics.jsonl")).unwrap();
+        let error = read_run(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("metrics.jsonl"), "{error}");
+    }
+
+    #[test]
+    fn a_line_cut_short_is_named() {
+        let (dir, _, records) = written();
+        append_to_metrics(dir.path(), "{\"phase\": \"refit\", \"epo");
+        let error = read_run(dir.path()).unwrap_err().to_string();
+        let place = format!("metrics.jsonl:{}: ", records.len() + 1);
+        assert!(error.contains(&place) && !error.contains("line 1 "), "{error}");
+    }
+
+    #[test]
+    fn a_wrong_field_of_the_result_is_named_with_its_line() {
+        let (dir, ..) = written();
+        let path = dir.path().join("result.json");
+        let text = fs::read_to_string(&path)
+            .unwrap()
+            .replace("\"seed\": 3", "\"seed\": \"three\"");
+        fs::write(&path, text).unwrap();
+        let error = read_run(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("result.json:5: invalid type: string \"three\""), "{error}");
+    }
+
+    #[test]
+    fn another_schema_is_refused_by_number() {
+        let (dir, ..) = written();
+        let path = dir.path().join("result.json");
+        let text = fs::read_to_string(&path).unwrap().replace("\"schema\": 1", "\"schema\": 2");
+        fs::write(&path, text).unwrap();
+        let error = read_run(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("schema is 2, but this program reads 1"), "{error}");
+    }
+}

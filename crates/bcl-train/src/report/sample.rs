@@ -1,0 +1,154 @@
+//! Made-up runs for the tests of the report: the shapes of real ones, the numbers of a formula.
+
+use crate::result::{CalibrationBin, Chosen, DataSummary, Environment, EpochRecord, Metrics, Phase, RunResult};
+use std::collections::BTreeMap;
+
+/// Epochs of either phase.
+const EPOCHS: usize = 40;
+
+/// Test figures that all derive from an NDCG@20.
+fn metrics(ndcg: f64) -> Metrics {
+    let mut metrics = Metrics::new();
+    for (cutoff, factor) in [(5, 1.07), (10, 1.01), (20, 1.0)] {
+        let ndcg = ndcg * factor;
+        let depth = f64::from(cutoff).ln();
+        for (name, figure) in [
+            ("precision", ndcg * 1.8 / depth),
+            ("recall", ndcg * 0.28 * depth),
+            ("ndcg", ndcg),
+            ("hit_rate", 0.3 * depth.min(3.0)),
+            ("mrr", ndcg * 1.5),
+            ("map", ndcg * 0.6),
+            ("coverage", 0.1 * depth),
+            ("gini", 0.97 - 0.03 * depth),
+            ("mean_popularity", 320.0 - 40.0 * depth),
+        ] {
+            metrics.insert(format!("{name}@{cutoff}"), figure);
+        }
+    }
+    metrics
+}
+
+/// Scatter in [-1, 1] without a random source.
+fn scatter(seed: u64, epoch: usize) -> f64 {
+    ((seed as f64 + 1.3) * 12.9898 + epoch as f64 * 78.233).sin()
+}
+
+/// NDCG@20 on test after an epoch: rises, then falls off a little.
+fn ndcg(loss: &str, seed: u64, epoch: usize) -> f64 {
+    let top = match loss {
+        "info_nce" => 0.423,
+        "debiased" => 0.438,
+        _ => 0.446,
+    };
+    let epoch_share = epoch as f64 / 12.0;
+    top * (1.0 - (-epoch_share).exp()) - 0.0004 * (epoch as f64 - 25.0).max(0.0) + 0.0012 * scatter(seed, epoch)
+}
+
+fn record(phase: Phase, loss: &str, seed: u64, epoch: usize) -> EpochRecord {
+    let progress = epoch as f64 / EPOCHS as f64;
+    let weighted = matches!(loss, "bayesian" | "hard");
+    let spread = if weighted { 0.2 + 0.6 * progress } else { 0.0 };
+    let ndcg = ndcg(loss, seed, epoch);
+    let calibration = (0..10).map(|bin| {
+        let predicted = (f64::from(bin) + 0.5) / 10.0;
+        CalibrationBin {
+            predicted,
+            observed: (predicted + 0.08 * (1.0 - predicted) * (3.0 * predicted).sin()).min(1.0),
+            count: 40 * 3_u64.pow(bin),
+        }
+    });
+    EpochRecord {
+        phase,
+        epoch,
+        loss: 3.0 + 1.8 * (-4.0 * progress).exp() + 0.01 * scatter(seed, epoch),
+        alpha: weighted.then_some(0.9),
+        alpha_hat: Some(0.95 - 0.4 * (-6.0 * progress).exp()),
+        alpha_labels: (loss == "bayesian").then_some(0.91 - 0.38 * (-6.0 * progress).exp()),
+        effective_sample_size: 1.0 - 0.5 * spread,
+        omega_quantiles: [-1.0, -0.7, -0.3, 0.0, 0.35, 0.9, 1.6]
+            .map(|shift| (shift * spread).exp())
+            .to_vec(),
+        calibration: calibration.filter(|_| loss == "bayesian").collect(),
+        validation: (phase == Phase::Selection).then(|| metrics(ndcg * 0.62)),
+        test: (phase == Phase::Refit).then(|| metrics(ndcg)),
+        train_seconds: 0.61,
+        evaluation_seconds: 0.04,
+    }
+}
+
+/// 64 hexadecimal digits that differ between recipes.
+fn hash(name: &str, loss: &str) -> String {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = name.bytes().chain(loss.bytes()).fold(0xcbf2_9ce4_8422_2325, mix);
+    format!("{hash:016x}").repeat(4)
+}
+
+/// A run of a recipe `name`. The hash of its recipe is made of name and loss.
+pub(super) fn run(name: &str, loss: &str, seed: u64) -> (RunResult, Vec<EpochRecord>) {
+    let records: Vec<EpochRecord> = [Phase::Selection, Phase::Refit]
+        .into_iter()
+        .flat_map(|phase| (1..=EPOCHS).map(move |epoch| (phase, epoch)))
+        .map(|(phase, epoch)| record(phase, loss, seed, epoch))
+        .collect();
+    let chosen = |epoch| Chosen {
+        epoch,
+        metrics: metrics(ndcg(loss, seed, epoch)),
+    };
+    let result = RunResult {
+        schema: 1,
+        name: name.to_owned(),
+        recipe_hash: hash(name, loss),
+        seed,
+        environment: Environment {
+            version: "0.1.0".to_owned(),
+            git_revision: Some("03c353d".to_owned()),
+            backend: "flex".to_owned(),
+            device: "Cpu".to_owned(),
+            threads: 2,
+        },
+        data: DataSummary {
+            name: "ml-100k-authors".to_owned(),
+            users: 943,
+            items: 1682,
+            train: 80_000,
+            test: 20_000,
+        },
+        encoder: "mf".to_owned(),
+        loss: loss.to_owned(),
+        validation: chosen(24),
+        oracle: Some(chosen(27)),
+        baselines: BTreeMap::from([
+            ("ease".to_owned(), metrics(0.4498)),
+            ("popularity".to_owned(), metrics(0.2214)),
+        ]),
+        wall_seconds: 54.2,
+        epoch_seconds: 0.61,
+        peak_memory_bytes: Some(312 << 20),
+        recipe: serde_json::json!({
+            "name": name,
+            "seed": seed,
+            "data": { "dataset": "ml-100k-authors" },
+            "encoder": { "kind": "mf", "dim": 64, "init_std": 0.1, "similarity": "cosine" },
+            "negatives": { "kind": "uniform", "count": 128, "shared": false },
+            "loss": { "kind": loss, "temperature": 0.3 },
+            "optimizer": { "kind": "adam", "learning_rate": 0.01 },
+            "training": { "batch_size": 1024, "epochs": 60, "patience": 12, "validation": 0.1 },
+            "evaluation": { "cutoffs": [5, 10, 20], "select_by": "ndcg@20", "oracle": true },
+        }),
+    };
+    (result, records)
+}
+
+/// Three recipes with three seeds each.
+pub(super) fn runs() -> Vec<(RunResult, Vec<EpochRecord>)> {
+    let recipes = [
+        ("ml-100k/mf-info-nce", "info_nce"),
+        ("ml-100k/mf-debiased", "debiased"),
+        ("ml-100k/mf-bayesian", "bayesian"),
+    ];
+    recipes
+        .into_iter()
+        .flat_map(|(name, loss)| (0..3).map(move |seed| run(name, loss, seed)))
+        .collect()
+}

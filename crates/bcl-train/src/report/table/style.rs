@@ -1,0 +1,86 @@
+//! What the terminal can show.
+
+use std::io::IsTerminal;
+
+/// How to lay out text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TextStyle {
+    /// Characters in a line; `None` for no limit.
+    pub width: Option<usize>,
+    /// Whether bold is shown, as an ANSI escape sequence.
+    pub bold: bool,
+}
+
+impl TextStyle {
+    /// No limit and no escape sequences: for files and pipes.
+    pub const PLAIN: Self = Self {
+        width: None,
+        bold: false,
+    };
+
+    /// What standard output can show: the width of the terminal and bold, or [`PLAIN`](Self::PLAIN) where it is none.
+    /// The environment variable `NO_COLOR` turns bold off.
+    pub fn of_stdout() -> Self {
+        if !std::io::stdout().is_terminal() {
+            return Self::PLAIN;
+        }
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Self {
+            width: terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)),
+            bold: !no_color,
+        }
+    }
+
+    /// `text` in lines that fit, each ended; continued lines are indented.
+    pub(super) fn wrapped(self, text: &str) -> String {
+        const INDENT: &str = "  ";
+        let width = self.width.unwrap_or(usize::MAX);
+        let mut lines = String::new();
+        let mut line = String::new();
+        for word in text.split_whitespace() {
+            let word = printable(word);
+            if !line.trim().is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+                lines += &(line + "\n");
+                line = INDENT.to_owned();
+            } else if !line.is_empty() {
+                line.push(' ');
+            }
+            line += &word;
+        }
+        lines + &line + "\n"
+    }
+}
+
+/// Names come from files: an escape sequence in one must not reach the terminal.
+pub(super) fn printable(text: &str) -> String {
+    text.chars()
+        .map(|char| {
+            if char.is_control() {
+                char::REPLACEMENT_CHARACTER
+            } else {
+                char
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrapped_lines_fit_and_keep_every_word() {
+        let style = TextStyle {
+            width: Some(12),
+            bold: false,
+        };
+        assert_eq!(style.wrapped("one two three four"), "one two\n  three four\n");
+        assert_eq!(style.wrapped("unbreakablylong x"), "unbreakablylong\n  x\n");
+        assert_eq!(TextStyle::PLAIN.wrapped("one two three four"), "one two three four\n");
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        assert_eq!(printable("a\u{1b}[2Jb\n"), "a\u{fffd}[2Jb\u{fffd}");
+    }
+}
