@@ -8,12 +8,9 @@ use thiserror::Error;
 /// Why a data set could not be fetched. Each text ends with the remedy.
 #[derive(Debug, Error)]
 pub(crate) enum FetchError {
-    /// The name is unknown, or what was fetched is not what the manifest says.
+    /// No manifest has the name, the data set cannot be downloaded, or its layout is not what the manifest says.
     #[error(transparent)]
     Manifest(#[from] DataError),
-
-    #[error("{title} cannot be downloaded. {access}")]
-    NotDownloadable { title: String, access: String },
 
     #[error(
         "{url} answers with status {status}; if the file has moved, fetch it from elsewhere with --url-base, or put it \
@@ -27,7 +24,10 @@ pub(crate) enum FetchError {
     )]
     Network { url: String, reason: String, tries: u32 },
 
-    #[error("cannot write {path}: {source}; free some space or choose another folder with --dir, then run again")]
+    #[error(
+        "cannot read or write {path}: {source}; look at its rights and at the space that is left, or choose another folder \
+         with --dir, then run again"
+    )]
     Disk { path: PathBuf, source: io::Error },
 
     #[error("{path} is in use by another process; wait for it, or end it, and run again")]
@@ -77,7 +77,6 @@ impl FetchError {
         match self {
             Self::Status { .. } | Self::Network { .. } | Self::Disk { .. } | Self::Busy { .. } => 1,
             Self::Manifest(_)
-            | Self::NotDownloadable { .. }
             | Self::WrongDownload { .. }
             | Self::WrongFile { .. }
             | Self::Archive { .. }

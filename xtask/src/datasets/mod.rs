@@ -37,7 +37,7 @@ pub(crate) struct Fetch {
     /// Name of the data set, as `list` shows it.
     name: String,
     /// Folder that holds the data sets.
-    #[arg(long, default_value = "data")]
+    #[arg(long, visible_alias = "data", default_value = "data")]
     dir: PathBuf,
     /// Folder of a mirror, to download from instead of the publisher.
     #[arg(long, value_name = "URL")]
@@ -78,22 +78,12 @@ fn list(manifests: &[Manifest]) {
 impl Fetch {
     fn run(&self) -> Result<(), FetchError> {
         let manifest = Manifest::find(&self.name)?;
-        if manifest.sources.is_empty() {
-            let elsewhere = || format!("See {}.", manifest.homepage);
-            let access = manifest
-                .access
-                .as_deref()
-                .map_or_else(elsewhere, |access| access.trim().to_owned());
-            return Err(FetchError::NotDownloadable {
-                title: manifest.title.clone(),
-                access,
-            });
-        }
         let folder = self.dir.join(&manifest.name);
         let fetcher = Fetcher::default();
         for source in &manifest.sources {
             fetcher.fetch(&Item::new(source, manifest.archive, self.url_base.as_deref()), &folder)?;
         }
+        // Without sources there was nothing to download: the error says whom to ask, unless the files were put there by hand.
         manifest.locate(&self.dir)?;
         println!("{} is ready; its terms: {}", manifest.name, manifest.licence);
         Ok(())

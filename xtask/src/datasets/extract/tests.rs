@@ -3,7 +3,7 @@
 use super::*;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use std::io::Cursor;
+use std::io::{self, Cursor};
 use tar::{EntryType, Header};
 use tempfile::TempDir;
 use zip::ZipWriter;
@@ -205,6 +205,20 @@ fn a_bomb_that_announces_less_is_refused() {
         Limits { bytes: 100, entries: 1 },
         "bomb announces 10 bytes, but holds more",
     );
+}
+
+#[test]
+fn no_more_is_read_than_shows_that_an_announcement_was_wrong() {
+    let place = Place::with(&zip_of(&[]));
+    let path = place.inner().join("archive");
+    let archive = Archive::open(&path, Packing::Zip).unwrap();
+    let entry = Entry {
+        path: PathBuf::from("bomb"),
+        size: Some(10),
+    };
+    let mut content = io::repeat(0).take(1 << 20);
+    unpack(&archive, &entry, &mut content, &place.inner()).unwrap_err();
+    assert_eq!(content.limit(), (1 << 20) - 11);
 }
 
 #[test]
