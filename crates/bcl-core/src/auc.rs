@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | compare two samples of scores | [`auc`] | nothing |
 //! | follow an encoder without labels | [`auc_unlabelled`], then [`label_free_alpha`] | the prior `τ+` |
-//! | follow it with labels | [`auc_of_positives`], [`auc_of_classes`] | [`Scores::same_class`] |
+//! | follow it with labels | [`auc_of_positives`], [`auc_of_classes`] | [`Scores::same_class`](crate::Scores::same_class) |
 //!
 //! Augmented positives are easier than true class mates, so the label-free `α` is biased upwards: report it beside the label-based
 //! one wherever labels exist.
@@ -55,6 +55,9 @@ pub fn unlimited_label_free_alpha(auc_unlabelled: f64, tau_plus: f64) -> f64 {
 
 /// The nearest `α` that the Bayesian weight accepts for every `β`. What is not a number becomes 1/2, the uninformed encoder.
 pub fn limited_alpha(estimate: f64) -> f64 {
-    // `max` ignores what is not a number.
-    estimate.max(0.5).min(ALPHA_CEILING)
+    if estimate.is_nan() {
+        0.5
+    } else {
+        estimate.clamp(0.5, ALPHA_CEILING)
+    }
 }

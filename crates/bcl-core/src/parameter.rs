@@ -70,6 +70,16 @@ pub fn non_negative(name: &'static str, value: f64) -> Result<(), ParameterError
     })
 }
 
+/// Checks that the value is finite and at least `low`.
+///
+/// # Errors
+/// Below `low`, infinite, or not a number.
+pub fn not_below(name: &'static str, value: f64, low: f64) -> Result<(), ParameterError> {
+    accept(value.is_finite() && value >= low, name, value, || {
+        format!("be a finite number of at least {low}")
+    })
+}
+
 /// Checks that a count is at least `low`.
 ///
 /// # Errors
@@ -110,6 +120,7 @@ mod tests {
             assert!(in_closed("x", value, 0.0, 1.0).is_err());
             assert!(in_half_open("x", value, 0.0, 1.0).is_err());
             assert!(positive("x", value).is_err());
+            assert!(not_below("x", value, 0.0).is_err());
         }
     }
 
@@ -119,6 +130,10 @@ mod tests {
         assert_eq!(
             text(positive("temperature", 0.0)),
             "temperature is 0, but must be a finite number above 0"
+        );
+        assert_eq!(
+            text(not_below("temperature", 0.1, 0.15)),
+            "temperature is 0.1, but must be a finite number of at least 0.15"
         );
         assert_eq!(text(at_least("epochs", 0, 1)), "epochs is 0, but must be at least 1");
         assert_eq!(

@@ -1,0 +1,93 @@
+//! The parameters of the numerical experiment.
+
+use crate::{
+    ParameterError,
+    parameter::{at_least, in_closed, in_half_open, not_below},
+    posterior::Posterior,
+};
+use serde::{Deserialize, Serialize};
+
+/// The parameters of [`simulate`](super::simulate); the defaults give the figures of the paper's appendix B.2.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SimulationConfig {
+    /// Number of anchors M of a repetition.
+    pub num_anchors: usize,
+    /// Number of unlabelled scores N of an anchor.
+    pub num_negatives: usize,
+    /// Number of positive scores K of an anchor, which the debiased and hard estimators average.
+    pub num_positives: usize,
+    /// How well scores separate the classes, in `[0.5, 1]`: in drawing and in weighing.
+    pub alpha: f64,
+    /// Hardness of the Bayesian weight, in `[0, 1]`. Only 1/2 estimates the mean of true negatives.
+    pub beta: f64,
+    /// How much the anchors' score intervals differ, in `[0, 1)`.
+    pub gamma: f64,
+    /// Prior probability of a false negative, in `[0, 0.99]`: in drawing and in weighing.
+    pub tau_plus: f64,
+    /// Temperature t, at least 0.15: similarities lie in `[-1/t², 1/t²]` and scores are `exp(s / t)`.
+    pub temperature: f64,
+    /// Concentration of the hard estimator's weights, at least 0; not the Bayesian `beta`.
+    pub hard_beta: f64,
+    /// How often the whole is repeated.
+    pub repetitions: usize,
+}
+
+/// The largest prior at which an anchor with a true negative turns up within reasonable time, however few its negatives.
+const HIGHEST_TAU_PLUS: f64 = 0.99;
+
+/// The smallest temperature whose squared errors fit an f64: `exp(2 / t³)` is then about 1e257.
+const LOWEST_TEMPERATURE: f64 = 0.15;
+
+impl SimulationConfig {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// Names the parameter out of range.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        at_least("num_anchors", self.num_anchors, 1)?;
+        at_least("num_negatives", self.num_negatives, 1)?;
+        at_least("num_positives", self.num_positives, 1)?;
+        at_least("repetitions", self.repetitions, 1)?;
+        Posterior::new(self.alpha, self.beta, self.tau_plus)?;
+        in_closed("tau_plus", self.tau_plus, 0.0, HIGHEST_TAU_PLUS)?;
+        in_half_open("gamma", self.gamma, 0.0, 1.0)?;
+        not_below("temperature", self.temperature, LOWEST_TEMPERATURE)?;
+        not_below("hard_beta", self.hard_beta, 0.0)
+    }
+
+    /// The largest similarity, `1/t²`; the smallest is its opposite.
+    pub fn largest_similarity(&self) -> f64 {
+        self.temperature.powi(-2)
+    }
+
+    /// The smallest score an anchor can have, `exp(-1/t³)`: no mean of scores lies below it.
+    pub fn smallest_score(&self) -> f64 {
+        (-self.largest_similarity() / self.temperature).exp()
+    }
+
+    /// The weights' posterior.
+    ///
+    /// # Panics
+    /// When a parameter is out of range.
+    pub fn posterior(&self) -> Posterior {
+        Posterior::new(self.alpha, self.beta, self.tau_plus).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+impl Default for SimulationConfig {
+    fn default() -> Self {
+        Self {
+            num_anchors: 1000,
+            num_negatives: 64,
+            num_positives: 10,
+            alpha: 0.9,
+            beta: 0.5,
+            gamma: 0.1,
+            tau_plus: 0.1,
+            temperature: 0.5,
+            hard_beta: 0.5,
+            repetitions: 10,
+        }
+    }
+}
