@@ -3,6 +3,9 @@
 //! The literals are rows of the project's golden file, made by `PyTorch` and by numpy with each other's agreement to 1e-13. With
 //! `BCL_GOLDEN=PATH/golden_public.json` in the environment all of that file's rows are compared.
 
+// Digits as the reference prints them, so that they can be searched for.
+#![allow(clippy::unreadable_literal)]
+
 use bcl_core::posterior::{Posterior, ecdf};
 
 struct Golden {
