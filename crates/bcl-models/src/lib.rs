@@ -1,1 +1,30 @@
-//! Encoders: matrix factorisation and LightGCN.
+//! Encoders of users and items: matrix factorisation and LightGCN.
+//!
+//! An encoder turns what it was given into one vector per user and per item; it knows nothing of losses or data sets. All of them
+//! come as one [`Recommender`], built from a [`RecommenderConfig`]:
+//!
+//! ```
+//! use bcl_models::{Graph, RecommenderConfig};
+//! use burn::tensor::Device;
+//!
+//! let graph = Graph { num_users: 2, num_items: 3, edges: vec![(0, 0), (0, 1), (1, 2)] };
+//! let config: RecommenderConfig = serde_json::from_str(r#"{ "kind": "light_gcn", "dim": 8, "layers": 2 }"#).unwrap();
+//! let encoder = config.init(&graph, 0, &Device::flex());
+//! assert_eq!(encoder.embeddings().items.dims(), [3, 8]);
+//! ```
+
+mod config;
+mod graph;
+mod light_gcn;
+mod matrix_factorisation;
+mod recommender;
+mod similarity;
+mod tables;
+
+pub use config::{LightGcnConfig, MatrixFactorisationConfig, RecommenderConfig};
+pub use graph::Graph;
+pub use light_gcn::LightGcn;
+pub use matrix_factorisation::MatrixFactorisation;
+pub use recommender::{Embeddings, Recommender};
+pub use similarity::Similarity;
+pub use tables::Tables;

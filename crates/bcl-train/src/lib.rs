@@ -1,6 +1,16 @@
 //! Recipes, training loops, evaluation and the command line.
+//!
+//! | to | see |
+//! | --- | --- |
+//! | read or write a recipe | [`recipe`] |
+//! | draw negative items | [`negatives`] |
+//! | train | [`training`] |
+//! | rank items and measure rankings | [`evaluation`], [`baselines`] |
+//! | compare runs | [`report`] |
 
+pub mod backend;
 pub mod baselines;
+pub mod error;
 pub mod evaluation;
 pub mod negatives;
 pub mod recipe;

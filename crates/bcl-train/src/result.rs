@@ -31,9 +31,12 @@ pub struct EpochRecord {
     /// The α the estimator used this epoch, if it has one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub alpha: Option<f64>,
-    /// α as measured during the epoch: from labels of planted data where there are any, else label-free.
+    /// The label-free estimate of α after the epoch. Positives of training are easier than unseen ones, so it is biased upwards.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub alpha_hat: Option<f64>,
+    /// α measured against the labels after the epoch, where truth is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub alpha_labels: Option<f64>,
     /// Mean over anchors of (Σω)² / Σω², as a share of the number of negatives, in (0, 1].
     pub effective_sample_size: f64,
     /// Quantiles 0, 5, 25, 50, 75, 95 and 100 % of the weights on the negatives.

@@ -1,0 +1,116 @@
+//! What all encoders of users and items can do.
+
+use crate::{LightGcn, MatrixFactorisation, Similarity, Tables};
+use bcl_kernels::{gather_rows, sampled_dot};
+use burn::{
+    module::Module,
+    tensor::{Int, Tensor},
+};
+
+/// An encoder of users and items.
+#[derive(Module, Debug)]
+pub enum Recommender {
+    /// Matrix factorisation.
+    Mf(MatrixFactorisation),
+    /// LightGCN.
+    LightGcn(LightGcn),
+}
+
+/// Embeddings in which a dot product is the similarity.
+#[derive(Debug, Clone)]
+pub struct Embeddings {
+    /// `[num_users, dim]`
+    pub users: Tensor<2>,
+    /// `[num_items, dim]`
+    pub items: Tensor<2>,
+}
+
+impl Recommender {
+    /// The embeddings of all users and items, normalised where the similarity is the cosine.
+    pub fn embeddings(&self) -> Embeddings {
+        let (users, items) = self.encode();
+        let similarity = self.similarity();
+        Embeddings { users: similarity.prepare(users), items: similarity.prepare(items) }
+    }
+
+    /// Similarities of users with their positives and with negatives of their own.
+    ///
+    /// # Shapes
+    /// - users, positives: `[batch_size]`
+    /// - negatives:        `[batch_size, num_negatives]`
+    /// - output:           `[batch_size]`, `[batch_size, num_negatives]`
+    pub fn score_batch(
+        &self,
+        users: Tensor<1, Int>,
+        positives: Tensor<1, Int>,
+        negatives: Tensor<2, Int>,
+    ) -> (Tensor<1>, Tensor<2>) {
+        let [batch_size, num_negatives] = negatives.dims();
+        let (anchors, items) = self.anchors_and_items(users);
+        // One pass over positives and negatives: the gradient of the item table is built once.
+        let candidates = Tensor::cat(vec![positives.unsqueeze_dim(1), negatives], 1);
+        let scores = sampled_dot(anchors, items, candidates);
+        let positives = scores.clone().slice([0..batch_size, 0..1]).squeeze_dim(1);
+        (positives, scores.slice([0..batch_size, 1..num_negatives + 1]))
+    }
+
+    /// Similarities of users with their positives and with negatives that all of them share.
+    ///
+    /// # Shapes
+    /// - users, positives: `[batch_size]`
+    /// - negatives:        `[num_negatives]`
+    /// - output:           `[batch_size]`, `[batch_size, num_negatives]`
+    pub fn score_shared(
+        &self,
+        users: Tensor<1, Int>,
+        positives: Tensor<1, Int>,
+        negatives: Tensor<1, Int>,
+    ) -> (Tensor<1>, Tensor<2>) {
+        let (anchors, items) = self.anchors_and_items(users);
+        let positives = sampled_dot(anchors.clone(), items.clone(), positives.unsqueeze_dim(1)).squeeze_dim(1);
+        let negatives = gather_rows(items, negatives);
+        (positives, anchors.matmul(negatives.transpose()))
+    }
+
+    /// Rows of the trained tables, before any propagation: what a norm penalty is put on.
+    ///
+    /// # Shapes
+    /// - users, items: `[num_read]`
+    /// - output:       `[num_read, dim]` each
+    pub fn table_rows(&self, users: Tensor<1, Int>, items: Tensor<1, Int>) -> (Tensor<2>, Tensor<2>) {
+        self.tables().rows(users, items)
+    }
+
+    /// How a user and an item are compared.
+    pub fn similarity(&self) -> Similarity {
+        match self {
+            Self::Mf(model) => model.similarity,
+            Self::LightGcn(model) => model.similarity,
+        }
+    }
+
+    /// The trained tables.
+    pub fn tables(&self) -> &Tables {
+        match self {
+            Self::Mf(model) => &model.tables,
+            Self::LightGcn(model) => &model.tables,
+        }
+    }
+
+    /// Embeddings as the encoder makes them, not normalised.
+    fn encode(&self) -> (Tensor<2>, Tensor<2>) {
+        match self {
+            Self::Mf(model) => (model.tables.users.val(), model.tables.items.val()),
+            Self::LightGcn(model) => model.propagate(),
+        }
+    }
+
+    /// Prepared embeddings of the given users and of all items.
+    ///
+    /// Normalising every item costs less than normalising each of a batch's many negatives, most of them drawn several times.
+    fn anchors_and_items(&self, users: Tensor<1, Int>) -> (Tensor<2>, Tensor<2>) {
+        let (user_table, items) = self.encode();
+        let similarity = self.similarity();
+        (similarity.prepare(gather_rows(user_table, users)), similarity.prepare(items))
+    }
+}

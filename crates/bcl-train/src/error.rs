@@ -1,0 +1,91 @@
+//! What can go wrong in a run, and the exit code it ends with.
+
+use crate::{baselines, evaluation, recipe, report};
+use std::{io, path::{Path, PathBuf}};
+
+/// Why a command ended without its result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The data could not be read, or contradict themselves.
+    #[error(transparent)]
+    Data(#[from] bcl_data::DataError),
+    /// The recipe could not be read, or contradicts itself.
+    #[error(transparent)]
+    Recipe(#[from] recipe::RecipeError),
+    /// Negatives cannot be drawn from these data.
+    #[error(transparent)]
+    Negatives(#[from] crate::negatives::NegativesError),
+    /// A parameter is out of range once the data are known.
+    #[error(transparent)]
+    Parameter(#[from] bcl_core::ParameterError),
+    /// A baseline could not be computed.
+    #[error(transparent)]
+    Baseline(#[from] baselines::EaseError),
+    /// The model's scores could not be ranked.
+    #[error(transparent)]
+    Evaluation(#[from] evaluation::EvaluationError),
+    /// A run could not be read back.
+    #[error(transparent)]
+    Report(#[from] report::ReportError),
+    /// A file or folder could not be read or written.
+    #[error("cannot {action} {path}: {source}{remedy}", path = path.display(), remedy = remedy(source))]
+    Io {
+        /// What was being done, such as `write`.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something in a run's folder or on the command line does not fit.
+    #[error("{0}")]
+    Input(String),
+    /// The loss is not a number any more.
+    #[error(
+        "the loss became {loss} in epoch {epoch}, step {step}; lower optimizer.learning_rate or raise loss.temperature \
+         (the last checkpoint before it is kept)"
+    )]
+    Diverged {
+        /// The loss.
+        loss: f64,
+        /// Epoch, from 1.
+        epoch: usize,
+        /// Step within the epoch, from 1.
+        step: usize,
+    },
+    /// The training framework failed.
+    #[error("training failed: {0}")]
+    Training(String),
+    /// The user asked to stop; the checkpoint is written.
+    #[error("interrupted; everything up to here is saved, go on with: bcl-train --resume {}", .0.display())]
+    Interrupted(PathBuf),
+}
+
+impl Error {
+    /// An error about a file, for `map_err`.
+    pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.as_ref().to_path_buf();
+        move |source| Self::Io { action, path, source }
+    }
+
+    /// The exit code: 2 for bad input, 130 for an interruption, 1 for a failure of ours.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Interrupted(_) => 130,
+            Self::Diverged { .. } | Self::Training(_) | Self::Evaluation(_) => 1,
+            _ => 2,
+        }
+    }
+}
+
+fn remedy(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; free some space or choose another folder with --out, then go on with --resume (the last checkpoint is kept)"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "; choose a folder you may write to with --out",
+        io::ErrorKind::NotFound => "; check the path",
+        _ => "",
+    }
+}

@@ -1,0 +1,237 @@
+//! The work of one training step, and the loader that prepares it.
+
+use crate::negatives::NegativeSampler;
+use bcl_core::Estimator;
+use bcl_data::{Interactions, Seed, dataset::Truth};
+use burn::{
+    data::{
+        dataloader::{DataLoader, DataLoaderIterator, Progress},
+        dataset::DatasetError,
+    },
+    tensor::{Bool, Device, Int, Tensor, TensorData},
+};
+use rand::seq::SliceRandom;
+use rand_distr::{Distribution, Gamma};
+use std::sync::{Arc, Mutex};
+
+/// The work of one training step.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    /// Anchors, `[batch_size]`.
+    pub users: Tensor<1, Int>,
+    /// Their positives, `[batch_size]`.
+    pub positives: Tensor<1, Int>,
+    /// Where the negatives come from.
+    pub negatives: Negatives,
+    /// The negatives that count, `[batch_size, num_negatives]`, where some do not.
+    pub mask: Option<Tensor<2, Bool>>,
+    /// The negatives their user likes in truth, where that is known.
+    pub same_class: Option<Tensor<2, Bool>>,
+    /// Standard Gamma draws, `[batch_size]`, where the estimator needs them.
+    pub noise: Option<Tensor<1>>,
+    /// What the log-Q correction takes off the scores, where it is asked for.
+    pub log_q: Option<LogQ>,
+    /// How the negatives are weighed.
+    pub estimator: Arc<dyn Estimator>,
+}
+
+/// Temperature times the log probability with which items are drawn as negatives.
+///
+/// Estimators divide scores by the temperature, so taking this off a score is the correction `s / t - log q`.
+#[derive(Debug, Clone)]
+pub struct LogQ {
+    /// Of the positives, `[batch_size]`.
+    pub positives: Tensor<1>,
+    /// Of the negatives, `[batch_size, num_negatives]` or `[1, num_negatives]`.
+    pub negatives: Tensor<2>,
+}
+
+/// The negatives of a batch.
+#[derive(Debug, Clone)]
+pub enum Negatives {
+    /// Items of their own for every anchor, `[batch_size, num_negatives]`.
+    PerAnchor(Tensor<2, Int>),
+    /// The same items for all anchors, `[num_negatives]`; the positives of the batch for `in_batch`.
+    Shared(Tensor<1, Int>),
+}
+
+/// What an epoch is to do; the loop sets it before it asks the loader for batches.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Epoch, from 0: it determines the order.
+    pub epoch: usize,
+    /// Step of the epoch to begin with: above 0 where an interrupted epoch goes on.
+    pub first_step: usize,
+    /// How negatives are weighed in this epoch.
+    pub estimator: Arc<dyn Estimator>,
+}
+
+/// Prepares batches of interactions with their negatives.
+///
+/// Order and negatives are counter-based: step s of epoch e is the same whether the run was interrupted before it or not.
+#[derive(Debug, Clone)]
+pub struct InteractionLoader {
+    pairs: Arc<Vec<(u32, u32)>>,
+    sampler: Arc<NegativeSampler>,
+    truth: Option<Arc<Truth>>,
+    /// Temperature times log q, `[num_items]`.
+    log_q: Option<Arc<Vec<f32>>>,
+    batch_size: usize,
+    seed: Seed,
+    plan: Arc<Mutex<Plan>>,
+    device: Device,
+}
+
+/// What a loader is made of, beside the interactions.
+#[derive(Debug)]
+pub struct LoaderOptions {
+    /// Interactions a step.
+    pub batch_size: usize,
+    /// Temperature of the estimator, which scales the log-Q correction.
+    pub temperature: f64,
+    /// The run's seed.
+    pub seed: Seed,
+    /// Where batches go.
+    pub device: Device,
+}
+
+impl InteractionLoader {
+    /// A loader of all interactions of `train`.
+    pub fn new(train: &Interactions, sampler: Arc<NegativeSampler>, truth: Option<Arc<Truth>>, plan: Plan, options: LoaderOptions) -> Self {
+        let scaled = |log_q: Vec<f32>| Arc::new(log_q.into_iter().map(|q| q * options.temperature as f32).collect());
+        Self {
+            pairs: Arc::new(train.pairs().collect()),
+            log_q: sampler.log_q().map(scaled),
+            sampler,
+            truth,
+            batch_size: options.batch_size,
+            seed: options.seed,
+            plan: Arc::new(Mutex::new(plan)),
+            device: options.device,
+        }
+    }
+
+    /// Sets what the next [`iter`](DataLoader::iter) does.
+    pub fn set_plan(&self, plan: Plan) {
+        *self.plan.lock().expect("no thread panics while it holds the plan") = plan;
+    }
+
+    /// Number of steps of an epoch.
+    pub fn steps_per_epoch(&self) -> usize {
+        self.pairs.len().div_ceil(self.batch_size)
+    }
+
+    /// The interactions in the order of an epoch.
+    fn order(&self, epoch: usize) -> Vec<(u32, u32)> {
+        let mut pairs = self.pairs.to_vec();
+        pairs.shuffle(&mut self.seed.named("order").index(epoch as u64).rng());
+        pairs
+    }
+
+    /// A batch for measuring: the same interactions and negatives whenever it is asked for, apart from all training batches.
+    pub fn probe(&self, estimator: Arc<dyn Estimator>, num_anchors: usize) -> Batch {
+        let mut pairs = self.pairs.to_vec();
+        let (chosen, _) = pairs.partial_shuffle(&mut self.seed.named("probe").rng(), num_anchors);
+        self.batch(chosen, u64::MAX, estimator)
+    }
+
+    fn batch(&self, pairs: &[(u32, u32)], step: u64, estimator: Arc<dyn Estimator>) -> Batch {
+        let (users, positives): (Vec<u32>, Vec<i32>) = pairs.iter().map(|&(user, item)| (user, item as i32)).unzip();
+        let mut items = Vec::new();
+        self.sampler.sample(step, &users, &mut items);
+        let in_batch = self.sampler.config().count().is_none();
+        let items = if in_batch { positives.clone() } else { items };
+        let mut keep = Vec::new();
+        self.sampler.mask(&users, &items, &mut keep);
+
+        let shared = self.sampler.config().shared();
+        let width = if shared { items.len() } else { items.len() / users.len() };
+        let shape = [users.len(), width];
+        if in_batch && keep.is_empty() {
+            // An anchor's own positive is never its negative, whatever the configuration says of other hits.
+            keep = (0..users.len() * width).map(|i| i / width != i % width).collect();
+        }
+        Batch {
+            mask: (!keep.is_empty()).then(|| Tensor::from_data(TensorData::new(keep, shape), &self.device)),
+            same_class: self.truth.as_ref().map(|truth| {
+                let of = |row: usize, column: usize| items[if shared { column } else { row * width + column }] as u32;
+                let likes = (0..users.len() * width).map(|i| truth.same_class(users[i / width], of(i / width, i % width)));
+                Tensor::from_data(TensorData::new(likes.collect::<Vec<bool>>(), shape), &self.device)
+            }),
+            log_q: self.log_q.as_ref().map(|log_q| LogQ {
+                positives: floats(positives.iter().map(|&item| log_q[item as usize]).collect(), &self.device),
+                negatives: floats(items.iter().map(|&item| log_q[item as usize]).collect(), &self.device)
+                    .reshape([items.len() / width, width]),
+            }),
+            noise: estimator.noise_shape().map(|shape| {
+                let gamma = Gamma::new(shape, 1.0).expect("the shapes of our estimators are positive");
+                let mut rng = self.seed.named("noise").index(step).rng();
+                let draws: Vec<f32> = users.iter().map(|_| gamma.sample(&mut rng) as f32).collect();
+                floats(draws, &self.device)
+            }),
+            users: indices(users.iter().map(|&user| user as i32).collect(), &self.device),
+            positives: indices(positives, &self.device),
+            negatives: if shared {
+                Negatives::Shared(indices(items, &self.device))
+            } else {
+                Negatives::PerAnchor(Tensor::from_data(TensorData::new(items, shape), &self.device))
+            },
+            estimator,
+        }
+    }
+}
+
+fn floats(values: Vec<f32>, device: &Device) -> Tensor<1> {
+    let length = values.len();
+    Tensor::from_data(TensorData::new(values, [length]), device)
+}
+
+fn indices(values: Vec<i32>, device: &Device) -> Tensor<1, Int> {
+    let length = values.len();
+    Tensor::from_data(TensorData::new(values, [length]), device)
+}
+
+impl DataLoader<Batch> for InteractionLoader {
+    fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<Batch> + 'a> {
+        let plan = self.plan.lock().expect("no thread panics while it holds the plan").clone();
+        Box::new(Epoch { order: self.order(plan.epoch), step: plan.first_step, plan, loader: self })
+    }
+
+    fn num_items(&self) -> usize {
+        self.pairs.len()
+    }
+
+    fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<Batch>> {
+        Arc::new(Self { device: device.clone(), ..self.clone() })
+    }
+
+    fn slice(&self, start: usize, end: usize) -> Arc<dyn DataLoader<Batch>> {
+        Arc::new(Self { pairs: Arc::new(self.pairs[start..end].to_vec()), ..self.clone() })
+    }
+}
+
+/// One pass over the interactions.
+struct Epoch<'a> {
+    loader: &'a InteractionLoader,
+    plan: Plan,
+    order: Vec<(u32, u32)>,
+    step: usize,
+}
+
+impl Iterator for Epoch<'_> {
+    type Item = Result<Batch, DatasetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let pairs = self.order.chunks(self.loader.batch_size).nth(self.step)?;
+        let global_step = self.plan.epoch * self.loader.steps_per_epoch() + self.step;
+        self.step += 1;
+        Some(Ok(self.loader.batch(pairs, global_step as u64, self.plan.estimator.clone())))
+    }
+}
+
+impl DataLoaderIterator<Batch> for Epoch<'_> {
+    fn progress(&self) -> Progress {
+        let done = (self.step * self.loader.batch_size).min(self.order.len());
+        Progress::new(done, self.order.len(), Some("interactions".to_owned()))
+    }
+}

@@ -1,0 +1,270 @@
+//! The loop over epochs, as a learning strategy of Burn.
+//!
+//! Burn's own single-device strategy keeps no state between epochs and stops an interrupted epoch without saving it. This one lets α
+//! follow its schedule, measures and records each epoch, checkpoints within an epoch when interrupted, and goes on from there to the
+//! same bits as if nothing had happened.
+
+use super::{
+    batch::{Batch, InteractionLoader, Plan},
+    checkpoint,
+    estimator::EpochEstimator,
+    evaluate::{Evaluated, EvaluationTask},
+    files,
+    model::ContrastiveRecommender,
+    progress::Progress,
+    stopping::Until,
+};
+use crate::{
+    error::Error,
+    result::{EpochRecord, Metrics, Phase},
+};
+use bcl_core::Estimator;
+use burn::{
+    data::dataloader::DataLoader,
+    tensor::{Device, Tensor},
+    train::{
+        EventProcessorTraining, InferenceStep, Interrupter, Learner, LearnerEvent, SupervisedLearningStrategy,
+        SupervisedTrainingEventProcessor, TrainLoader, TrainingComponents, TrainingItem, ValidLoader,
+    },
+};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    time::Instant,
+};
+
+/// How often the losses of past steps are read back: on a GPU, each reading waits for all work under way.
+const LOSSES_KEPT: usize = 16;
+
+/// One phase of a run.
+#[derive(Debug)]
+pub struct EpochLoop {
+    /// Where the phase begins: at its start, or at a checkpoint.
+    pub start: Progress,
+    /// Whether `start` is a checkpoint, whose records are to be loaded.
+    pub resumed: bool,
+    /// When it ends.
+    pub until: Until,
+    /// The figure that selects the epoch.
+    pub select_by: String,
+    /// The estimator of each epoch.
+    pub estimator: EpochEstimator,
+    /// The loader whose plan is set before each epoch; Burn gets another handle of it.
+    pub loader: InteractionLoader,
+    /// Folder of the checkpoints of this phase.
+    pub checkpoints: PathBuf,
+    /// The lines of the epochs.
+    pub metrics_file: PathBuf,
+    /// Where and after which epoch the weights are to be kept for good.
+    pub keep: Option<(usize, PathBuf)>,
+    /// Where it trains.
+    pub device: Device,
+    /// How it went; Burn's interface has no way to return it.
+    pub outcome: Mutex<Option<Result<Progress, Error>>>,
+}
+
+impl SupervisedLearningStrategy<ContrastiveRecommender> for EpochLoop {
+    fn fit(
+        &self,
+        mut components: TrainingComponents<ContrastiveRecommender>,
+        mut learner: Learner<ContrastiveRecommender>,
+        _: TrainLoader<ContrastiveRecommender>,
+        evaluation: ValidLoader<ContrastiveRecommender>,
+        _: usize,
+    ) -> (ContrastiveRecommender, SupervisedTrainingEventProcessor<ContrastiveRecommender>) {
+        learner.fork(&self.device);
+        if self.resumed
+            && let Some(checkpointer) = &components.checkpointer
+        {
+            learner = checkpointer.load_checkpoint(learner, self.start.step);
+        }
+        let mut phase = RunningPhase { plan: self, components: &mut components, evaluation, progress: self.start.clone() };
+        let result = phase.run(&mut learner);
+        let progress = phase.progress;
+        *self.outcome.lock().expect("only this thread holds it") = Some(result.map(|()| progress));
+        (learner.model(), components.event_processor)
+    }
+}
+
+/// The phase under way.
+struct RunningPhase<'a> {
+    plan: &'a EpochLoop,
+    components: &'a mut TrainingComponents<ContrastiveRecommender>,
+    evaluation: ValidLoader<ContrastiveRecommender>,
+    progress: Progress,
+}
+
+impl RunningPhase<'_> {
+    fn run(&mut self, learner: &mut Learner<ContrastiveRecommender>) -> Result<(), Error> {
+        while !self.is_over() {
+            let started = Instant::now();
+            let estimator = self.plan.estimator.at(&self.progress);
+            self.train(learner, &estimator)?;
+            let train_seconds = started.elapsed().as_secs_f64();
+
+            let started = Instant::now();
+            let evaluated = self.evaluate(learner, &estimator);
+            self.record(evaluated, train_seconds, started.elapsed().as_secs_f64())?;
+            self.keep_weights(learner)?;
+            self.save(learner)?;
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        let records: Vec<_> = self.progress.of_phase().collect();
+        self.plan.until.is_over(&records, &self.plan.select_by)
+    }
+
+    /// Trains what is left of the epoch under way.
+    fn train(&mut self, learner: &mut Learner<ContrastiveRecommender>, estimator: &Arc<dyn Estimator>) -> Result<(), Error> {
+        let loader = &self.plan.loader;
+        let epoch = self.progress.epoch;
+        let first_step = self.progress.step - epoch * loader.steps_per_epoch();
+        loader.set_plan(Plan { epoch, first_step, estimator: estimator.clone() });
+        self.emit_train(LearnerEvent::StartSplit { epoch_number: epoch + 1, total_items: loader.num_items() });
+
+        let mut unread = Vec::new();
+        let mut batches = loader.iter();
+        let mut step = first_step;
+        while let Some(batch) = batches.next() {
+            let batch: Batch = batch.map_err(|error| Error::Training(error.to_string()))?;
+            let [num_anchors] = batch.users.dims();
+            let output = learner.train_step(batch);
+            learner.lr_step();
+            learner.optimizer_step(output.grads);
+            step += 1;
+            self.progress.step += 1;
+            unread.push((num_anchors, output.item.loss.clone()));
+            if unread.len() == LOSSES_KEPT {
+                self.read_losses(&mut unread, step)?;
+            }
+            let item = TrainingItem::new(output.item, batches.progress(), Some(step), Some(learner.lr_current()));
+            self.emit_train(LearnerEvent::ProcessedItem(item));
+            if self.components.interrupter.should_stop() {
+                self.read_losses(&mut unread, step)?;
+                return self.stop(learner);
+            }
+        }
+        self.read_losses(&mut unread, step)?;
+        self.emit_train(LearnerEvent::EndSplit(epoch + 1));
+        Ok(())
+    }
+
+    /// Adds up losses that are still on the device, in the order of their steps.
+    fn read_losses(&mut self, unread: &mut Vec<(usize, Tensor<1>)>, step: usize) -> Result<(), Error> {
+        let first = step - unread.len();
+        for (i, (num_anchors, loss)) in unread.drain(..).enumerate() {
+            let loss = loss.into_scalar::<f64>();
+            if !loss.is_finite() {
+                return Err(Error::Diverged { loss, epoch: self.progress.epoch + 1, step: first + i + 1 });
+            }
+            self.progress.loss_sum += loss * num_anchors as f64;
+            self.progress.anchors += num_anchors;
+        }
+        Ok(())
+    }
+
+    fn evaluate(&mut self, learner: &Learner<ContrastiveRecommender>, estimator: &Arc<dyn Estimator>) -> Evaluated {
+        let epoch = self.progress.epoch + 1;
+        self.emit_valid(LearnerEvent::StartSplit { epoch_number: epoch, total_items: 1 });
+        let model = burn::module::Module::valid(&learner.model());
+        let mut tasks = self.evaluation.iter();
+        let mut task: EvaluationTask = tasks.next().expect("an evaluation loader has one item").expect("and it needs no reading");
+        if !self.plan.until.wants_ranking(epoch) {
+            task = task.without_ranking();
+        }
+        let posterior = self.plan.estimator.posterior(&self.progress);
+        let evaluated = InferenceStep::step(&model, task.with_estimator(estimator.clone(), posterior));
+        let item = TrainingItem::new(evaluated.clone(), tasks.progress(), Some(1), None);
+        drop(tasks);
+        self.emit_valid(LearnerEvent::ProcessedItem(item));
+        self.emit_valid(LearnerEvent::EndSplit(epoch));
+        self.emit_train(LearnerEvent::EndEpoch(epoch));
+        evaluated
+    }
+
+    fn record(&mut self, evaluated: Evaluated, train_seconds: f64, evaluation_seconds: f64) -> Result<(), Error> {
+        let ranking: Option<Metrics> = evaluated.ranking.transpose()?;
+        let of = |phase| (self.progress.phase == phase).then(|| ranking.clone()).flatten();
+        let diagnostics = evaluated.diagnostics;
+        let record = EpochRecord {
+            phase: self.progress.phase,
+            epoch: self.progress.epoch + 1,
+            loss: self.progress.loss_sum / self.progress.anchors as f64,
+            alpha: self.plan.estimator.alpha(&self.progress),
+            alpha_hat: evaluated.alpha_hat,
+            alpha_labels: diagnostics.alpha_labels,
+            effective_sample_size: diagnostics.effective_sample_size,
+            omega_quantiles: diagnostics.omega_quantiles,
+            calibration: diagnostics.calibration,
+            validation: of(Phase::Selection),
+            test: of(Phase::Refit),
+            train_seconds,
+            evaluation_seconds,
+        };
+        log_epoch(&self.plan.metrics_file, &record)?;
+        self.progress.records.push(record);
+        self.progress.epoch += 1;
+        self.progress.loss_sum = 0.0;
+        self.progress.anchors = 0;
+        Ok(())
+    }
+
+    /// Keeps the weights of the chosen epoch outside the checkpoints, which go.
+    fn keep_weights(&self, learner: &Learner<ContrastiveRecommender>) -> Result<(), Error> {
+        let Some((epoch, path)) = &self.plan.keep else { return Ok(()) };
+        if *epoch != self.progress.epoch {
+            return Ok(());
+        }
+        let record = burn::module::Module::into_record(learner.model());
+        let bytes = record.into_bytes().map_err(|error| Error::Training(error.to_string()))?;
+        files::write_whole(path, &bytes)
+    }
+
+    /// Writes a checkpoint of the step reached.
+    fn save(&mut self, learner: &Learner<ContrastiveRecommender>) -> Result<(), Error> {
+        if let Some(checkpointer) = &mut self.components.checkpointer {
+            checkpointer.checkpoint(learner, self.progress.step, &self.components.event_store);
+        }
+        if let Some(error) = self.components.interrupter.error() {
+            return Err(Error::Input(error.to_string()));
+        }
+        checkpoint::complete(&self.plan.checkpoints, &self.progress)
+    }
+
+    fn stop(&mut self, learner: &Learner<ContrastiveRecommender>) -> Result<(), Error> {
+        if let Some(error) = self.components.interrupter.error() {
+            return Err(Error::Training(error.to_string()));
+        }
+        self.save(learner)?;
+        let run = self.plan.metrics_file.parent().map(PathBuf::from).unwrap_or_default();
+        Err(Error::Interrupted(run))
+    }
+
+    fn emit_train(&mut self, event: LearnerEvent<super::figures::StepOutput>) {
+        let outcome = self.components.event_processor.process_train(event);
+        self.components.interrupter.fail_on_error(outcome);
+    }
+
+    fn emit_valid(&mut self, event: LearnerEvent<Evaluated>) {
+        let outcome = self.components.event_processor.process_valid(event);
+        self.components.interrupter.fail_on_error(outcome);
+    }
+}
+
+/// Appends the line of an epoch.
+fn log_epoch(path: &std::path::Path, record: &EpochRecord) -> Result<(), Error> {
+    use std::io::Write;
+    let mut line = serde_json::to_vec(record).expect("a record is plain data");
+    line.push(b'\n');
+    std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .and_then(|mut file| file.write_all(&line))
+        .map_err(Error::io("write", path))
+}
+
+/// A handle that stops a run, whoever holds it; Burn's own, shared by all phases of a command.
+pub type Stop = Interrupter;

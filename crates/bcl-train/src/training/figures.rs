@@ -1,0 +1,113 @@
+//! What a step and an epoch report, as Burn metrics, so that any of Burn's renderers and loggers can show them.
+
+use burn::{
+    tensor::{ExecutionError, Tensor, TensorReadError},
+    train::{
+        ItemLazy,
+        metric::{Adaptor, Metric, MetricAttributes, MetricMetadata, MetricName, Numeric, NumericAttributes, NumericEntry, SerializedEntry},
+    },
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// Named figures of one step or one epoch.
+pub type Figures = BTreeMap<&'static str, f64>;
+
+/// Name of the training loss among the [`Figures`].
+pub const LOSS: &str = "loss";
+/// Name of the label-free estimate of α.
+pub const ALPHA_HAT: &str = "alpha_hat";
+/// Name of the effective sample size, a share of the number of negatives.
+pub const EFFECTIVE_SAMPLE_SIZE: &str = "ess";
+/// Name of the figure that selects the epoch.
+pub const SELECTED: &str = "selected";
+
+/// The output of a training step: its mean loss, still on the device.
+#[derive(Debug)]
+pub struct StepOutput {
+    /// Mean loss of the batch, nats, `[1]`.
+    pub loss: Tensor<1>,
+}
+
+impl ItemLazy for StepOutput {
+    fn sync(self) -> Result<Self, ExecutionError> {
+        Ok(self)
+    }
+}
+
+impl Adaptor<Figures> for StepOutput {
+    fn adapt(&self) -> Figures {
+        let loss = self.loss.clone().into_scalar::<f32>();
+        Figures::from([(LOSS, f64::from(loss))])
+    }
+}
+
+/// One of the [`Figures`] as a Burn metric: its last value, and its mean over the epoch.
+#[derive(Debug, Clone)]
+pub struct FigureMetric {
+    key: &'static str,
+    name: MetricName,
+    last: Option<f64>,
+    sum: f64,
+    count: usize,
+}
+
+impl FigureMetric {
+    /// The metric of one figure.
+    pub fn new(key: &'static str) -> Self {
+        Self { key, name: Arc::new(key.to_owned()), last: None, sum: 0.0, count: 0 }
+    }
+
+    fn mean(&self) -> f64 {
+        self.sum / self.count.max(1) as f64
+    }
+
+    fn entry(&self) -> SerializedEntry {
+        if self.count == 0 {
+            return SerializedEntry::not_available(None);
+        }
+        SerializedEntry::new(format!("{:.4}", self.mean()), self.mean().to_string())
+    }
+}
+
+impl Metric for FigureMetric {
+    type Input = Figures;
+
+    fn name(&self) -> MetricName {
+        self.name.clone()
+    }
+
+    fn attributes(&self) -> MetricAttributes {
+        NumericAttributes { unit: None, higher_is_better: self.key != LOSS }.into()
+    }
+
+    fn update(&mut self, figures: &Figures, _: &MetricMetadata) -> Result<SerializedEntry, TensorReadError> {
+        self.last = figures.get(self.key).copied();
+        if let Some(value) = self.last {
+            self.sum += value;
+            self.count += 1;
+        }
+        Ok(self.entry())
+    }
+
+    fn compute(&mut self) -> Result<SerializedEntry, TensorReadError> {
+        Ok(self.entry())
+    }
+
+    fn clear(&mut self) {
+        *self = Self::new(self.key);
+    }
+}
+
+impl Numeric for FigureMetric {
+    fn value(&self) -> Option<NumericEntry> {
+        self.last.map(NumericEntry::Value)
+    }
+
+    fn running_value(&self) -> Option<NumericEntry> {
+        (self.count > 0).then(|| NumericEntry::Value(self.mean()))
+    }
+
+    fn final_value(&self) -> NumericEntry {
+        NumericEntry::Final(self.mean())
+    }
+}

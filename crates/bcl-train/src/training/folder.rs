@@ -1,0 +1,134 @@
+//! The folder of a run.
+
+use super::files;
+use crate::{error::Error, recipe::Recipe, result::{EpochRecord, Phase, RunResult}};
+use serde::{Deserialize, Serialize};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The folder of a run and what lies where in it.
+#[derive(Debug, Clone)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+/// What a run needs to go on beside its recipe, as `run.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Invocation {
+    /// Where data files were looked for.
+    pub data_dir: PathBuf,
+    /// The backend.
+    pub backend: String,
+}
+
+impl RunFolder {
+    /// Makes the folder of a new run: `<out>/<name>-<seed>`, or that with a number behind it where there is one already, because nothing
+    /// that a former run wrote is overwritten.
+    ///
+    /// # Errors
+    /// When it cannot be made or written to.
+    pub fn create(out: &Path, recipe: &Recipe, invocation: &Invocation) -> Result<Self, Error> {
+        let first = recipe.run_folder(out);
+        let numbered = |number: usize| match number {
+            1 => first.clone(),
+            _ => PathBuf::from(format!("{}.{number}", first.display())),
+        };
+        let path = (1..).map(numbered).find(|path| !path.exists()).expect("numbers do not run out");
+        files::create_folder(&path)?;
+        let folder = Self { path };
+        let invocation = serde_json::to_vec_pretty(invocation).expect("an invocation is plain data");
+        files::write_whole(&folder.path.join("run.json"), &invocation)?;
+        // The recipe comes last: with it, the folder can be resumed.
+        files::write_whole(&folder.recipe_file(), recipe.to_toml().as_bytes())?;
+        Ok(folder)
+    }
+
+    /// Opens the folder of an earlier run.
+    ///
+    /// # Errors
+    /// When there is no run in it.
+    pub fn open(path: &Path) -> Result<(Self, Recipe, Invocation), Error> {
+        let folder = Self { path: path.to_path_buf() };
+        if !folder.recipe_file().is_file() {
+            return Err(Error::Input(format!(
+                "{} holds no run (no recipe.toml); give the folder of a run, such as runs/NAME-SEED",
+                path.display()
+            )));
+        }
+        let recipe = Recipe::from_file(folder.recipe_file(), &[])?;
+        let file = path.join("run.json");
+        let text = fs::read(&file).map_err(Error::io("read", &file))?;
+        let invocation = serde_json::from_slice(&text)
+            .map_err(|error| Error::Input(format!("{} is broken: {error}; start the run again", file.display())))?;
+        Ok((folder, recipe, invocation))
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Folder of the checkpoints of a phase.
+    pub fn checkpoints(&self, phase: Phase) -> PathBuf {
+        let name = match phase {
+            Phase::Selection => "selection",
+            Phase::Refit => "refit",
+        };
+        self.path.join("checkpoints").join(name)
+    }
+
+    /// The resolved recipe.
+    pub fn recipe_file(&self) -> PathBuf {
+        self.path.join("recipe.toml")
+    }
+
+    /// One line an epoch.
+    pub fn metrics_file(&self) -> PathBuf {
+        self.path.join("metrics.jsonl")
+    }
+
+    /// The weights at the chosen epoch.
+    pub fn model_file(&self) -> PathBuf {
+        self.path.join("model.bpk")
+    }
+
+    /// The result.
+    pub fn result_file(&self) -> PathBuf {
+        self.path.join("result.json")
+    }
+
+    /// The report.
+    pub fn report_file(&self) -> PathBuf {
+        self.path.join("report.html")
+    }
+
+    /// Rewrites the lines of the epochs: a killed run may have left one more than its checkpoint knows, or half a line.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn rewrite_metrics(&self, records: &[EpochRecord]) -> Result<(), Error> {
+        let mut lines = Vec::new();
+        for record in records {
+            serde_json::to_writer(&mut lines, record).expect("a record is plain data");
+            lines.push(b'\n');
+        }
+        files::write_whole(&self.metrics_file(), &lines)
+    }
+
+    /// Writes the result.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_result(&self, result: &RunResult) -> Result<(), Error> {
+        let text = serde_json::to_vec_pretty(result).expect("a result is plain data");
+        files::write_whole(&self.result_file(), &text)
+    }
+
+    /// Removes what only an unfinished run needs.
+    pub fn tidy(&self) {
+        // Checkpoints left behind cost space, not correctness.
+        let _ = fs::remove_dir_all(self.checkpoints(Phase::Selection));
+    }
+}

@@ -1,0 +1,76 @@
+//! The trained module: an encoder of users and items, stepped by whatever estimator its batch brings.
+
+use super::{
+    batch::{Batch, Negatives},
+    evaluate::{Evaluated, EvaluationTask},
+    figures::StepOutput,
+};
+use bcl_core::{Reduction, Scores};
+use bcl_models::Recommender;
+use burn::{
+    module::Module,
+    tensor::Tensor,
+    train::{InferenceStep, TrainOutput, TrainStep},
+};
+
+/// An encoder with what training adds to it.
+#[derive(Module, Debug)]
+pub struct ContrastiveRecommender {
+    /// The encoder.
+    pub encoder: Recommender,
+    /// Strength of the squared-norm penalty on the embeddings of a batch's users and positives.
+    #[module(skip)]
+    pub l2: f64,
+}
+
+impl ContrastiveRecommender {
+    /// The scores of a batch: where the encoder and the negatives meet, and all that an estimator sees of them.
+    pub fn scores(&self, batch: &Batch) -> Scores {
+        let (users, positives) = (batch.users.clone(), batch.positives.clone());
+        let (mut positive_scores, mut negative_scores) = match &batch.negatives {
+            Negatives::PerAnchor(items) => self.encoder.score_batch(users, positives.clone(), items.clone()),
+            Negatives::Shared(items) => self.encoder.score_shared(users, positives.clone(), items.clone()),
+        };
+        if let Some(log_q) = &batch.log_q {
+            positive_scores = positive_scores - log_q.positives.clone();
+            negative_scores = negative_scores - log_q.negatives.clone();
+        }
+        let mut scores = Scores::new(positive_scores, negative_scores);
+        scores.mask = batch.mask.clone();
+        scores.same_class = batch.same_class.clone();
+        scores.noise = batch.noise.clone();
+        scores
+    }
+
+    /// `l2 / 2` times the mean over the batch of the squared norms of the user's and the positive's table rows.
+    fn penalty(&self, batch: &Batch) -> Option<Tensor<1>> {
+        (self.l2 > 0.0).then(|| {
+            let (users, items) = self.encoder.table_rows(batch.users.clone(), batch.positives.clone());
+            let [batch_size, _] = users.dims();
+            (users.square().sum() + items.square().sum()) * (0.5 * self.l2 / batch_size as f64)
+        })
+    }
+}
+
+impl TrainStep for ContrastiveRecommender {
+    type Input = Batch;
+    type Output = StepOutput;
+
+    fn step(&self, batch: Batch) -> TrainOutput<StepOutput> {
+        let loss = batch.estimator.forward(self.scores(&batch), Reduction::Mean);
+        let objective = match self.penalty(&batch) {
+            Some(penalty) => loss.clone() + penalty,
+            None => loss.clone(),
+        };
+        TrainOutput::new(self, objective.backward(), StepOutput { loss: loss.detach() })
+    }
+}
+
+impl InferenceStep for ContrastiveRecommender {
+    type Input = EvaluationTask;
+    type Output = Evaluated;
+
+    fn step(&self, task: EvaluationTask) -> Evaluated {
+        task.run(self)
+    }
+}

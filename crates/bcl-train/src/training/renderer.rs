@@ -1,0 +1,167 @@
+//! The progress display: a bar on a terminal, one line an epoch elsewhere. Always on stderr; results go to stdout.
+
+use super::figures;
+use burn::train::{
+    logger::{EvaluationProgressLogger, TrainingProgressLogger},
+    metric::MetricDefinition,
+    renderer::{EvaluationName, MetricState, MetricsRenderer, MetricsRendererEvaluation, MetricsRendererTraining},
+};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::{collections::BTreeMap, io::IsTerminal, time::Instant};
+
+/// Renders a training run.
+#[derive(Debug)]
+pub struct Renderer {
+    bar: ProgressBar,
+    plain: bool,
+    /// What the selecting figure is called, such as `ndcg@20`.
+    selected_name: String,
+    label: String,
+    total_epochs: usize,
+    epoch: usize,
+    first_epoch: usize,
+    items_per_epoch: u64,
+    started: Instant,
+    metrics: Vec<MetricDefinition>,
+    figures: BTreeMap<String, String>,
+}
+
+impl Renderer {
+    /// A renderer; `quiet` shows nothing at all.
+    pub fn new(quiet: bool, selected_name: &str) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        if terminal && !quiet {
+            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        }
+        bar.set_style(ProgressStyle::with_template("{prefix} {bar:24} {msg}").expect("a valid template"));
+        Self {
+            bar,
+            plain: !terminal && !quiet,
+            selected_name: selected_name.to_owned(),
+            label: String::new(),
+            total_epochs: 0,
+            epoch: 0,
+            first_epoch: 1,
+            items_per_epoch: 0,
+            started: Instant::now(),
+            metrics: Vec::new(),
+            figures: BTreeMap::new(),
+        }
+    }
+
+    /// The line of figures: loss, ω's effective sample size, α̂, the selecting figure, time left.
+    fn status(&self) -> String {
+        let show = |key: &str, name: &str| self.figures.get(key).map(|value| format!("{name} {value}"));
+        let parts = [
+            show(figures::LOSS, "loss"),
+            show(figures::SELECTED, &self.selected_name),
+            show(figures::ALPHA_HAT, "α̂"),
+            show(figures::EFFECTIVE_SAMPLE_SIZE, "ess"),
+            self.time_left(),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
+    }
+
+    /// Upper bound on the time left: early stopping usually ends sooner.
+    fn time_left(&self) -> Option<String> {
+        let per_epoch = self.items_per_epoch.max(1);
+        let done = (self.epoch - self.first_epoch) as u64 * per_epoch + self.bar.position();
+        let all = (self.total_epochs + 1 - self.first_epoch) as u64 * per_epoch;
+        if done == 0 {
+            return None;
+        }
+        let seconds = self.started.elapsed().as_secs_f64() / done as f64 * all.saturating_sub(done) as f64;
+        Some(format!("≤{} left", indicatif::HumanDuration(std::time::Duration::from_secs_f64(seconds))))
+    }
+
+    fn keep(&mut self, state: MetricState) {
+        let (MetricState::Generic(entry) | MetricState::Numeric(entry, _)) = state;
+        if !entry.serialized_entry.is_not_available() {
+            if let Some(definition) = self.metrics.iter().find(|definition| definition.metric_id == entry.metric_id) {
+                self.figures.insert(definition.name.to_string(), entry.serialized_entry.formatted);
+            }
+        }
+    }
+}
+
+impl MetricsRendererTraining for Renderer {
+    fn update_train(&mut self, state: MetricState) {
+        self.keep(state);
+    }
+
+    fn update_valid(&mut self, state: MetricState) {
+        self.keep(state);
+    }
+}
+
+impl TrainingProgressLogger for Renderer {
+    fn start(&mut self, total_epochs: usize, starting_epoch: usize, _: Option<usize>, label: Option<&str>) {
+        self.label = label.unwrap_or("training").to_owned();
+        self.total_epochs = total_epochs;
+        self.epoch = starting_epoch;
+        self.first_epoch = starting_epoch;
+        self.started = Instant::now();
+    }
+
+    fn start_split(&mut self, split: &str, total_items: usize) {
+        if split.eq_ignore_ascii_case("train") {
+            self.items_per_epoch = total_items as u64;
+            self.bar.set_length(total_items as u64);
+            self.bar.set_position(0);
+            self.bar.set_prefix(format!("{} {:>3}/{}", self.label, self.epoch, self.total_epochs));
+        }
+    }
+
+    fn update_split(&mut self, items_processed: usize) {
+        if items_processed as u64 > self.bar.position() {
+            self.bar.set_position(items_processed as u64);
+            if !self.bar.is_hidden() {
+                self.bar.set_message(self.status());
+            }
+        }
+    }
+
+    fn end_split(&mut self) {}
+
+    fn update_epoch(&mut self, epoch: usize) {
+        if self.plain {
+            eprintln!("{} {epoch:>3}/{}  {}", self.label, self.total_epochs, self.status());
+        }
+        self.epoch = epoch + 1;
+    }
+
+    fn end(&mut self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn log_event_training(&mut self, event: String) {
+        if self.plain {
+            eprintln!("{event}");
+        } else {
+            self.bar.println(event);
+        }
+    }
+}
+
+// The evaluation half of Burn's renderer trait: `Evaluator` is not used here, ranking has its own.
+impl MetricsRendererEvaluation for Renderer {
+    fn update_test(&mut self, _: EvaluationName, _: MetricState) {}
+}
+
+impl EvaluationProgressLogger for Renderer {
+    fn start_global_progress(&mut self, _: usize) {}
+    fn start_test(&mut self, _: &str, _: usize) {}
+    fn update_test_progress(&mut self, _: usize) {}
+    fn end_test(&mut self) {}
+    fn end_global_progress(&mut self) {}
+    fn log_event_evaluation(&mut self, _: String) {}
+}
+
+impl MetricsRenderer for Renderer {
+    fn manual_close(&mut self) {}
+
+    fn register_metric(&mut self, definition: MetricDefinition) {
+        self.metrics.push(definition);
+    }
+}

@@ -1,0 +1,248 @@
+//! One run: a recipe, data and a seed become a result.
+
+use super::{
+    batch::{InteractionLoader, LoaderOptions, Plan},
+    checkpoint::{self, KeepLast},
+    epoch_loop::{EpochLoop, Stop},
+    estimator::EpochEstimator,
+    evaluate::{EvaluationLoader, EvaluationTask},
+    figures::{ALPHA_HAT, EFFECTIVE_SAMPLE_SIZE, FigureMetric, LOSS, SELECTED},
+    files,
+    folder::RunFolder,
+    model::ContrastiveRecommender,
+    progress::Progress,
+    renderer::Renderer,
+    stopping::{Until, best},
+};
+use crate::{
+    backend::Backend,
+    error::Error,
+    evaluation::RankingEvaluator,
+    negatives::NegativeSampler,
+    recipe::Recipe,
+    result::{Chosen, DataSummary, EpochRecord, Metrics, Phase, RunResult},
+};
+use bcl_core::EstimatorConfig;
+use bcl_data::{InteractionData, Interactions, Seed, hold_out};
+use bcl_models::Graph;
+use burn::{
+    optim::{AdamConfig, ModuleOptimizer, decay::WeightDecayConfig, lr_scheduler::constant::ConstantLr},
+    train::{Learner, SupervisedTraining, TrainingStrategy, logger::InMemoryMetricLogger},
+};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Instant,
+};
+
+/// Anchors that the diagnostics of an epoch are measured on.
+const PROBE_ANCHORS: usize = 1024;
+
+/// Figures of the baselines, by name.
+pub type Baselines = BTreeMap<String, Metrics>;
+
+/// A run of one recipe with one seed.
+#[allow(missing_debug_implementations)] // Burn's interrupter has none
+pub struct Run<'a> {
+    /// What to do.
+    pub recipe: &'a Recipe,
+    /// The data the recipe names.
+    pub data: &'a InteractionData,
+    /// Where to write.
+    pub folder: &'a RunFolder,
+    /// Where to compute.
+    pub backend: &'a Backend,
+    /// Whether to show no progress.
+    pub quiet: bool,
+    /// Stops the run after the step under way.
+    pub stop: Stop,
+}
+
+impl Run<'_> {
+    /// Trains and evaluates, going on from the newest checkpoint in the folder where there is one, and writes the result.
+    ///
+    /// # Errors
+    /// When data, recipe or disk do not allow it, the loss diverges, or the run is interrupted; what was written stays.
+    pub fn finish(&self, baselines: Baselines) -> Result<RunResult, Error> {
+        let started = Instant::now();
+        let estimator = self.recipe.loss.estimator(self.data.train.density())?;
+        let seed = Seed(self.recipe.seed);
+        let hash = self.recipe.hash();
+        let select_by = &self.recipe.evaluation.select_by;
+
+        let start = Progress::start(&hash, self.recipe.seed, Phase::Selection, Vec::new());
+        let selection = match self.newest(Phase::Refit)? {
+            Some(refit) => Progress { phase: Phase::Selection, ..refit },
+            None => {
+                let (fit, validation) = hold_out(&self.data.train, self.recipe.training.validation, seed.named("validation"));
+                let until = Until::NoImprovement {
+                    patience: self.recipe.training.patience,
+                    at_most: self.recipe.training.epochs,
+                };
+                self.phase(&estimator, start, until, &fit, &validation, None)?
+            }
+        };
+        let records: Vec<&EpochRecord> = selection.of_phase().collect();
+        let (epochs, _) = best(&records, |record| record.validation.as_ref(), select_by).expect("a phase has at least one epoch");
+
+        let selected = records.into_iter().cloned().collect();
+        let start = Progress::start(&hash, self.recipe.seed, Phase::Refit, selected);
+        let until = Until::Epochs {
+            epochs,
+            oracle_patience: self.recipe.evaluation.oracle.then_some(self.recipe.training.patience),
+            at_most: self.recipe.training.epochs,
+        };
+        let refit = self.phase(&estimator, start, until, &self.data.train, &self.data.test, Some(epochs))?;
+
+        let result = self.result(&refit, epochs, &estimator, baselines, started);
+        self.folder.write_result(&result)?;
+        crate::report::write_html(&self.folder.report_file(), &[(result.clone(), refit.records)])?;
+        self.folder.tidy();
+        Ok(result)
+    }
+
+    /// The newest checkpoint of a phase.
+    fn newest(&self, phase: Phase) -> Result<Option<Progress>, Error> {
+        let folder = self.folder.checkpoints(phase);
+        let Some(progress) = checkpoint::newest(&folder)? else { return Ok(None) };
+        if progress.recipe_hash == self.recipe.hash() && progress.seed == self.recipe.seed {
+            return Ok(Some(progress));
+        }
+        Err(Error::Input(format!(
+            "the checkpoint in {} belongs to another recipe or seed than {}; resume with the recipe it was started with, or start a \
+             new run without --resume",
+            folder.display(),
+            self.folder.recipe_file().display()
+        )))
+    }
+
+    /// Trains on some interactions and evaluates on others, epoch by epoch.
+    fn phase(
+        &self,
+        estimator: &EstimatorConfig,
+        start: Progress,
+        until: Until,
+        train: &Interactions,
+        held_out: &Interactions,
+        keep: Option<usize>,
+    ) -> Result<Progress, Error> {
+        let recipe = self.recipe;
+        let phase = start.phase;
+        let checkpoints = self.folder.checkpoints(phase);
+        files::create_folder(&checkpoints)?;
+        let checkpoint = self.newest(phase)?;
+        let resumed = checkpoint.is_some();
+        let start = checkpoint.unwrap_or(start);
+        self.folder.rewrite_metrics(&start.records)?;
+
+        let seed = Seed(recipe.seed);
+        let device = self.backend.training_device();
+        let schedule = EpochEstimator::new(estimator.clone(), recipe.alpha_schedule);
+        let first = schedule.at(&start);
+        let plan = Plan { epoch: start.epoch, first_step: 0, estimator: first.clone() };
+        let sampler = Arc::new(NegativeSampler::new(&recipe.negatives, train, seed)?);
+        let options = |device| LoaderOptions {
+            batch_size: recipe.training.batch_size,
+            temperature: estimator.temperature(),
+            seed,
+            device,
+        };
+        let truth = self.data.truth.clone().map(Arc::new);
+        let loader = InteractionLoader::new(train, sampler.clone(), truth.clone(), plan.clone(), options(device.clone()));
+        let measured = InteractionLoader::new(train, sampler, truth, plan, options(self.backend.device()));
+        let task = EvaluationTask {
+            evaluator: Some(Arc::new(RankingEvaluator::new(&recipe.evaluation.cutoffs, train, held_out))),
+            select_by: Arc::from(recipe.evaluation.select_by.as_str()),
+            probe: measured.probe(first, PROBE_ANCHORS),
+            posterior: None,
+            tau_plus: estimator.tau_plus().unwrap_or_else(|| self.data.train.density()),
+        };
+
+        let graph = Graph { num_users: train.num_users(), num_items: train.num_items(), edges: train.pairs().collect() };
+        let model = ContrastiveRecommender {
+            encoder: recipe.encoder.init(&graph, seed.named("init").0, &device),
+            l2: recipe.optimizer.l2,
+        };
+        let epoch_loop = Arc::new(EpochLoop {
+            resumed,
+            until,
+            select_by: recipe.evaluation.select_by.clone(),
+            estimator: schedule,
+            loader: loader.clone(),
+            metrics_file: self.folder.metrics_file(),
+            keep: keep.map(|epoch| (epoch, self.folder.model_file())),
+            device,
+            outcome: Mutex::new(None),
+            checkpoints: checkpoints.clone(),
+            start: start.clone(),
+        });
+        let (model_records, optimizer_records, scheduler_records) = checkpoint::checkpointers(&checkpoints);
+        let label = match phase {
+            Phase::Selection => "select",
+            Phase::Refit => "refit",
+        };
+        SupervisedTraining::new(self.folder.path(), Arc::new(loader), Arc::new(EvaluationLoader(task)))
+            .with_training_strategy(TrainingStrategy::Custom(epoch_loop.clone()))
+            .with_custom_checkpointers(model_records, optimizer_records, scheduler_records)
+            .with_checkpointing_strategy(KeepLast::continuing(checkpoint::completed_steps(&checkpoints)?))
+            .with_interrupter(self.stop.clone())
+            .with_application_logger(None)
+            .with_metric_logger(InMemoryMetricLogger::new())
+            .renderer(Box::new(Renderer::new(self.quiet, &recipe.evaluation.select_by)))
+            .metric_train_numeric(FigureMetric::new(LOSS))
+            .metric_valid_numeric(FigureMetric::new(SELECTED))
+            .metric_valid_numeric(FigureMetric::new(ALPHA_HAT))
+            .metric_valid_numeric(FigureMetric::new(EFFECTIVE_SAMPLE_SIZE))
+            .num_epochs(until.at_most())
+            .checkpoint(start.epoch)
+            .label(&format!("{} {label}", recipe.name))
+            .launch(Learner::new(model, self.optimizer(), ConstantLr::new(recipe.optimizer.learning_rate)));
+        let outcome = epoch_loop.outcome.lock().expect("the loop is over").take();
+        outcome.unwrap_or_else(|| Err(Error::Training("the loop ended without a word".to_owned())))
+    }
+
+    fn optimizer(&self) -> ModuleOptimizer {
+        let decay = self.recipe.optimizer.weight_decay;
+        // Burn's default epsilon of 1e-5 is a thousand times that of the paper and of other frameworks, and the gradients of single
+        // embedding rows are small enough to feel it.
+        AdamConfig::new().with_epsilon(1e-8).with_weight_decay((decay > 0.0).then(|| WeightDecayConfig::new(decay as f32))).init()
+    }
+
+    fn result(
+        &self,
+        refit: &Progress,
+        epochs: usize,
+        estimator: &EstimatorConfig,
+        baselines: Baselines,
+        started: Instant,
+    ) -> RunResult {
+        let records: Vec<&EpochRecord> = refit.of_phase().collect();
+        let chosen = |epoch: usize| Chosen { epoch, metrics: records[epoch - 1].test.clone().unwrap_or_default() };
+        let oracle = best(&records, |record| record.test.as_ref(), &self.recipe.evaluation.select_by).map(|(epoch, _)| epoch);
+        let mut epoch_seconds: Vec<f64> = records.iter().map(|record| record.train_seconds).collect();
+        epoch_seconds.sort_by(f64::total_cmp);
+        RunResult {
+            schema: 1,
+            name: self.recipe.name.clone(),
+            recipe_hash: self.recipe.hash(),
+            seed: self.recipe.seed,
+            environment: self.backend.environment(),
+            data: DataSummary {
+                name: self.data.name.clone(),
+                users: self.data.train.num_users(),
+                items: self.data.train.num_items(),
+                train: self.data.train.len(),
+                test: self.data.test.len(),
+            },
+            encoder: self.recipe.encoder.name().to_owned(),
+            loss: estimator.name().to_owned(),
+            validation: chosen(epochs),
+            oracle: oracle.filter(|_| self.recipe.evaluation.oracle).map(chosen),
+            baselines,
+            wall_seconds: started.elapsed().as_secs_f64(),
+            epoch_seconds: epoch_seconds[epoch_seconds.len() / 2],
+            peak_memory_bytes: crate::backend::peak_memory(),
+            recipe: serde_json::to_value(self.recipe).expect("a recipe is plain data"),
+        }
+    }
+}
