@@ -11,16 +11,20 @@
 
 mod comparison;
 mod error;
+mod html;
 mod interval;
+mod markup;
 mod metric_names;
 mod read;
 #[cfg(test)]
 mod sample;
+mod svg;
 mod table;
 mod units;
 
 pub use comparison::{Choice, Comparison, DataTable, Difference, Intervals, Row, RowKind};
 pub use error::ReportError;
+pub use html::{render_html, write_html};
 pub use interval::{CONFIDENCE, Interval};
 pub use metric_names::{all_metrics, default_metrics};
 pub use read::read_run;

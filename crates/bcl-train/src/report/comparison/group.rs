@@ -5,16 +5,16 @@ use crate::result::{DataSummary, Metrics, RunResult};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The runs on one data set.
-pub(super) struct DataGroup<'a> {
-    pub(super) data: &'a DataSummary,
-    pub(super) recipes: Vec<RecipeGroup<'a>>,
+pub(in crate::report) struct DataGroup<'a> {
+    pub(in crate::report) data: &'a DataSummary,
+    pub(in crate::report) recipes: Vec<RecipeGroup<'a>>,
 }
 
 /// The runs of one recipe, one per seed.
-pub(super) struct RecipeGroup<'a> {
+pub(in crate::report) struct RecipeGroup<'a> {
     /// Name of the recipe, with the start of its hash where another recipe of the data set has the same name.
-    pub(super) name: String,
-    pub(super) runs: BTreeMap<u64, &'a RunResult>,
+    pub(in crate::report) name: String,
+    pub(in crate::report) runs: BTreeMap<u64, &'a RunResult>,
 }
 
 /// Test figures of a run under a choice of epoch.
@@ -27,7 +27,10 @@ pub(super) fn figures(run: &RunResult, choice: Choice) -> Option<&Metrics> {
 
 /// Groups runs by data set and recipe, both in the order of their first run. Of runs with equal recipe and seed the last counts:
 /// they are no independent measurements, and counting both would make the interval too narrow.
-pub(super) fn by_data<'a>(runs: impl IntoIterator<Item = &'a RunResult>, notes: &mut Vec<String>) -> Vec<DataGroup<'a>> {
+pub(in crate::report) fn by_data<'a>(
+    runs: impl IntoIterator<Item = &'a RunResult>,
+    notes: &mut Vec<String>,
+) -> Vec<DataGroup<'a>> {
     let mut groups: Vec<DataGroup> = Vec::new();
     let mut repeated = 0;
     for run in runs {

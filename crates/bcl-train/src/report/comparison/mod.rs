@@ -1,7 +1,7 @@
 //! Many runs as few rows: one per recipe and one per baseline, a table per data set.
 
 mod export;
-mod group;
+pub(in crate::report) mod group;
 mod legend;
 mod paired;
 #[cfg(test)]

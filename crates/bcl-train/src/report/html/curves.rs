@@ -1,0 +1,184 @@
+//! Loss and ranking figures over epochs.
+
+use super::figure::{self, Figure};
+use super::view::{DataView, RecipeView, Run};
+use crate::report::svg::{LineChart, Reference, Series, Shape};
+use crate::result::{Chosen, EpochRecord, Phase};
+
+/// The charts of the section, or nothing where no run has epochs.
+pub(super) fn section(view: &DataView, id: &str) -> String {
+    let charts = [loss(view, id), validation(view, id), test(view, id)];
+    figure::section("Training", "", &figure::legend(view), charts.into_iter().flatten())
+}
+
+fn loss(view: &DataView, id: &str) -> Option<Figure> {
+    let series = over_seeds(view, RecipeView::shown_epochs, |record| Some(record.loss));
+    let chart = LineChart {
+        title: "Training loss",
+        description: "Mean training loss of each epoch in nats, a line per recipe.",
+        series: &series,
+        references: &[],
+        decimals: 4,
+    };
+    let caption = "Mean over the anchors of an epoch, nats. Losses of different estimators have different scales.";
+    Some(Figure::new("Training loss", chart.to_svg(&format!("{id}-loss"))?, caption))
+}
+
+fn validation(view: &DataView, id: &str) -> Option<Figure> {
+    let metric = &view.metric;
+    let mut series = over_seeds(
+        view,
+        |run| RecipeView::epochs(run, Phase::Selection),
+        |record| record.validation.as_ref()?.get(metric).copied(),
+    );
+    let measured = |run: &Run, epoch| {
+        value_at(RecipeView::epochs(run, Phase::Selection), epoch, |record| {
+            record.validation.as_ref()?.get(metric).copied()
+        })
+    };
+    series.extend(marks(view, |run| {
+        let epoch = run.0.validation.epoch;
+        Some((epoch, measured(run, epoch)?))
+    }));
+    let title = format!("{metric} on validation");
+    let chart = LineChart {
+        title: &title,
+        description: "The figure on the validation part of train after each epoch of the selection phase.",
+        series: &series,
+        references: &[],
+        decimals: 4,
+    };
+    let caption = "Trained without the validation part. A point marks the epoch it chose.";
+    Some(Figure::new(&title, chart.to_svg(&format!("{id}-validation"))?, caption))
+}
+
+fn test(view: &DataView, id: &str) -> Option<Figure> {
+    let metric = &view.metric;
+    let mut series = over_seeds(
+        view,
+        |run| RecipeView::epochs(run, Phase::Refit),
+        |record| record.test.as_ref()?.get(metric).copied(),
+    );
+    let point = |chosen: &Chosen| Some((chosen.epoch, *chosen.metrics.get(metric)?));
+    series.extend(marks(view, |run| point(&run.0.validation)));
+    let references = baselines(view);
+    let title = format!("{metric} on test");
+    let chart = LineChart {
+        title: &title,
+        description: "The figure on test after each epoch of the refit, with baselines as dashed levels.",
+        series: &series,
+        references: &references,
+        decimals: 4,
+    };
+    let svg = chart.to_svg(&format!("{id}-test"))?;
+    let mut caption = "Trained on all of train. A point marks the epoch that validation chose".to_owned();
+    let absent: Vec<String> = references
+        .iter()
+        .filter(|reference| !chart.shows(reference))
+        .map(|reference| format!("{} ({:.4})", reference.name, reference.value))
+        .collect();
+    caption += &match absent.len() {
+        0 => ".".to_owned(),
+        1 => format!("; {} lies outside the frame.", absent[0]),
+        _ => format!("; {} lie outside the frame.", absent.join(", ")),
+    };
+    Some(Figure::new(&title, svg, &caption))
+}
+
+/// Baselines of the data set, once each.
+fn baselines(view: &DataView) -> Vec<Reference> {
+    let mut references: Vec<Reference> = Vec::new();
+    let runs = view.recipes.iter().flat_map(|recipe| &recipe.runs);
+    for (name, figures) in runs.flat_map(|(result, _)| &result.baselines) {
+        if let Some(&value) = figures.get(&view.metric)
+            && !references.iter().any(|reference| reference.name == *name)
+        {
+            references.push(Reference {
+                name: name.clone(),
+                value,
+            });
+        }
+    }
+    references
+}
+
+/// Per recipe: one line, or for several seeds a faint line each and the line of their mean.
+pub(super) fn over_seeds<'a, Epochs: Iterator<Item = &'a EpochRecord>>(
+    view: &DataView<'a>,
+    epochs: impl Fn(&Run<'a>) -> Epochs,
+    value: impl Fn(&EpochRecord) -> Option<f64>,
+) -> Vec<Series> {
+    let mut all = Vec::new();
+    for recipe in &view.recipes {
+        let seeds: Vec<Vec<(f64, f64)>> = recipe
+            .runs
+            .iter()
+            .map(|run| {
+                let points = epochs(run).filter_map(|record| Some((record.epoch as f64, value(record)?)));
+                points.collect()
+            })
+            .filter(|points: &Vec<_>| !points.is_empty())
+            .collect();
+        let series = |shape, points| Series {
+            name: recipe.name.clone(),
+            colour: recipe.colour,
+            shape,
+            points,
+        };
+        let Some(first) = seeds.first() else {
+            continue;
+        };
+        all.push(series(Shape::Line, mean(first, &seeds)));
+        if seeds.len() > 1 {
+            all.extend(seeds.into_iter().map(|points| series(Shape::Faint, points)));
+        }
+    }
+    all
+}
+
+/// Mean over seeds at the epochs that all seeds reached.
+fn mean(first: &[(f64, f64)], seeds: &[Vec<(f64, f64)>]) -> Vec<(f64, f64)> {
+    let at = |points: &[(f64, f64)], epoch: f64| points.iter().find(|(x, _)| *x == epoch).map(|(_, y)| *y);
+    first
+        .iter()
+        .filter_map(|&(epoch, _)| {
+            let values: Option<Vec<f64>> = seeds.iter().map(|points| at(points, epoch)).collect();
+            Some((epoch, values?.iter().sum::<f64>() / seeds.len() as f64))
+        })
+        .collect()
+}
+
+/// A mark per run, where it has one.
+fn marks(view: &DataView, point: impl Fn(&Run) -> Option<(usize, f64)>) -> Vec<Series> {
+    let series = view.recipes.iter().map(|recipe| Series {
+        name: recipe.name.clone(),
+        colour: recipe.colour,
+        shape: Shape::Mark,
+        points: recipe
+            .runs
+            .iter()
+            .filter_map(&point)
+            .map(|(epoch, value)| (epoch as f64, value))
+            .collect(),
+    });
+    series.collect()
+}
+
+fn value_at<'a>(
+    mut epochs: impl Iterator<Item = &'a EpochRecord>,
+    epoch: usize,
+    value: impl Fn(&EpochRecord) -> Option<f64>,
+) -> Option<f64> {
+    value(epochs.find(|record| record.epoch == epoch)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_stops_where_the_shortest_seed_stops() {
+        let seeds = [vec![(1.0, 1.0), (2.0, 2.0), (3.0, 9.0)], vec![(1.0, 3.0), (2.0, 4.0)]];
+        assert_eq!(mean(&seeds[0], &seeds), [(1.0, 2.0), (2.0, 3.0)]);
+    }
+}

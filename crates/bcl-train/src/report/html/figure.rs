@@ -1,0 +1,69 @@
+//! Charts in a grid, with titles, captions and a legend.
+
+use super::view::DataView;
+use crate::report::markup::escape;
+use crate::report::svg::series_class;
+
+/// A chart with its title and caption.
+pub(super) struct Figure {
+    title: String,
+    svg: String,
+    caption: String,
+}
+
+impl Figure {
+    pub(super) fn new(title: &str, svg: String, caption: &str) -> Self {
+        Self {
+            title: title.to_owned(),
+            svg,
+            caption: caption.to_owned(),
+        }
+    }
+
+    fn html(&self) -> String {
+        format!(
+            "<figure>\n<h4>{}</h4>\n{}<figcaption>{}</figcaption>\n</figure>\n",
+            escape(&self.title),
+            self.svg,
+            escape(&self.caption)
+        )
+    }
+}
+
+/// A section of `figures` under a heading; empty without figures. `intro` is text, `legend` markup.
+pub(super) fn section(heading: &str, intro: &str, legend: &str, figures: impl Iterator<Item = Figure>) -> String {
+    let figures: String = figures.map(|figure| figure.html()).collect();
+    if figures.is_empty() {
+        return String::new();
+    }
+    let intro = if intro.is_empty() {
+        String::new()
+    } else {
+        format!("<p class=\"intro\">{}</p>\n", escape(intro))
+    };
+    format!(
+        "<section>\n<h3>{}</h3>\n{intro}{legend}<div class=\"figures\">\n{figures}</div>\n</section>\n",
+        escape(heading)
+    )
+}
+
+/// Which line is which recipe; one recipe needs none.
+pub(super) fn legend(view: &DataView) -> String {
+    if view.recipes.len() < 2 {
+        return String::new();
+    }
+    let entries: String = view
+        .recipes
+        .iter()
+        .map(|recipe| format!("<li>{}<span>{}</span></li>\n", swatch(recipe.colour), escape(&recipe.name)))
+        .collect();
+    format!("<ul class=\"legend\">\n{entries}</ul>\n")
+}
+
+/// A short piece of the line of a recipe.
+pub(super) fn swatch(colour: usize) -> String {
+    format!(
+        "<svg class=\"swatch\" viewBox=\"0 0 28 8\" aria-hidden=\"true\"><path class=\"line {}\" d=\"M1 4H27\"/></svg>",
+        series_class(colour)
+    )
+}

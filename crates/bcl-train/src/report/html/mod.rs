@@ -1,0 +1,119 @@
+//! The report of one run or several as one self-contained page.
+
+mod calibration;
+mod curves;
+mod figure;
+mod forest;
+mod headline;
+mod results;
+mod runs;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod view;
+mod weights;
+
+use super::ReportError;
+use super::markup::escape;
+use super::units::{count, duration};
+use crate::result::{EpochRecord, RunResult};
+use std::path::Path;
+use view::{Page, RecipeView};
+
+/// Colours, type and layout, for light and dark.
+const STYLE: &str = include_str!("style.css");
+
+/// The page of `runs`: results, curves, weights, calibration, environment and recipes.
+///
+/// It needs nothing but itself (no script, no font, no request), follows the reader's choice of light or dark, and fits a phone.
+pub fn render_html(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
+    let page = Page::new(runs);
+    let title = title(&page);
+    let mut body = String::new();
+    for (index, (view, table)) in page.parts().enumerate() {
+        let id = format!("data{index}");
+        if page.data.len() > 1 {
+            body += &format!("<h2>{}</h2>\n", escape(&view.data.name));
+        }
+        body += &headline::html(&page, index);
+        body += &forest::html(view, table);
+        body += &results::section(&page, index);
+        body += &curves::section(view, &id);
+        body += &weights::section(view, &id);
+        body += &calibration::section(view, &id);
+    }
+    body += &runs::section(&page);
+    body += &settings::section(&page);
+    if body.is_empty() {
+        body += "<p class=\"headline\">No runs.</p>\n";
+    }
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <header>\n<p class=\"kind\">bcl-train report</p>\n<h1>{title}</h1>\n{}</header>\n<main>\n{body}</main>\n</body>\n</html>\n",
+        facts(&page)
+    )
+}
+
+/// Writes the page of `runs` to `path`; what was there before stays whole until the new page is complete.
+///
+/// # Errors
+/// [`ReportError::Write`], naming the file.
+pub fn write_html(path: &Path, runs: &[(RunResult, Vec<EpochRecord>)]) -> Result<(), ReportError> {
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(".tmp");
+    std::fs::write(&unfinished, render_html(runs))
+        .and_then(|()| std::fs::rename(&unfinished, path))
+        .map_err(|source| ReportError::Write {
+            path: path.to_owned(),
+            source,
+        })
+}
+
+/// The name of the recipe, or the number of recipes; escaped.
+fn title(page: &Page) -> String {
+    let recipes: Vec<&RecipeView> = page.recipes().collect();
+    match recipes[..] {
+        [] => "No runs".to_owned(),
+        [recipe] => escape(&recipe.name),
+        _ => format!("Comparison of {} recipes", recipes.len()),
+    }
+}
+
+/// What the runs have in common, as a row of facts.
+fn facts(page: &Page) -> String {
+    let mut facts: Vec<(&str, String)> = Vec::new();
+    if let [view] = &page.data[..] {
+        let data = view.data;
+        facts.push((
+            "data",
+            format!("{}, {} users, {} items", data.name, count(data.users), count(data.items)),
+        ));
+        facts.push((
+            "interactions",
+            format!("{} training, {} test", count(data.train), count(data.test)),
+        ));
+    }
+    let recipes: Vec<&RecipeView> = page.recipes().collect();
+    if let [recipe] = recipes[..] {
+        let result = recipe.result();
+        facts.push(("model", format!("{}, {}", result.encoder, result.loss)));
+        let epochs: Vec<String> = recipe.runs.iter().map(|(run, _)| run.validation.epoch.to_string()).collect();
+        facts.push((if epochs.len() == 1 { "epoch" } else { "epochs" }, epochs.join(", ")));
+    }
+    let results = || recipes.iter().flat_map(|recipe| &recipe.runs).map(|(result, _)| *result);
+    if results().next().is_some() {
+        let mut seeds: Vec<u64> = results().map(|result| result.seed).collect();
+        seeds.sort_unstable();
+        seeds.dedup();
+        let list: Vec<String> = seeds.iter().map(u64::to_string).collect();
+        facts.push((if list.len() == 1 { "seed" } else { "seeds" }, list.join(", ")));
+        facts.push(("wall time", duration(results().map(|result| result.wall_seconds).sum())));
+    }
+    let items: String = facts
+        .iter()
+        .map(|(name, text)| format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escape(text)))
+        .collect();
+    format!("<dl class=\"facts\">\n{items}</dl>\n")
+}

@@ -1,0 +1,127 @@
+//! What the estimator does with its negatives: weights, effective sample size, α.
+
+use super::curves::over_seeds;
+use super::figure::{self, Figure};
+use super::view::{DataView, RecipeView};
+use crate::report::svg::{FanChart, LineChart, Quantiles, Series, Shape};
+use crate::result::EpochRecord;
+
+/// The charts of the section.
+pub(super) fn section(view: &DataView, id: &str) -> String {
+    let mut charts = vec![effective_sample_size(view, id), alpha(view, id)];
+    let mut unweighted = Vec::new();
+    for recipe in &view.recipes {
+        let quantiles = quantiles(recipe);
+        if quantiles
+            .iter()
+            .flat_map(|(_, weights)| weights)
+            .all(|weight| (weight - 1.0).abs() < 1e-6)
+        {
+            if !quantiles.is_empty() {
+                unweighted.push(recipe.name.as_str());
+            }
+        } else {
+            charts.push(weights(recipe, &quantiles, id));
+        }
+    }
+    let intro = match unweighted[..] {
+        [] => String::new(),
+        [name] => format!("{name} weighs every negative by 1."),
+        [ref others @ .., last] => format!("{} and {last} weigh every negative by 1.", others.join(", ")),
+    };
+    figure::section("Negatives", &intro, &figure::legend(view), charts.into_iter().flatten())
+}
+
+fn effective_sample_size(view: &DataView, id: &str) -> Option<Figure> {
+    let series = over_seeds(view, RecipeView::shown_epochs, |record| Some(record.effective_sample_size));
+    let chart = LineChart {
+        title: "Effective sample size",
+        description: "Effective number of negatives as a share of their number after each epoch, a line per recipe.",
+        series: &series,
+        references: &[],
+        decimals: 3,
+    };
+    let caption =
+        "(Σω)² / Σω² as a share of the number of negatives: 1 where all weigh the same, 1/N where one has all the weight.";
+    Some(Figure::new(
+        "Effective sample size",
+        chart.to_svg(&format!("{id}-ess"))?,
+        caption,
+    ))
+}
+
+fn alpha(view: &DataView, id: &str) -> Option<Figure> {
+    let mut series: Vec<Series> = Vec::new();
+    let kinds: [(Shape, &str, fn(&EpochRecord) -> Option<f64>); 3] = [
+        (Shape::Line, "α", |record| record.alpha),
+        (Shape::Dots, "α̂", |record| record.alpha_hat),
+        (Shape::Rings, "α of labels", |record| record.alpha_labels),
+    ];
+    let mut present = [false; 3];
+    for (index, (shape, symbol, value)) in kinds.into_iter().enumerate() {
+        for mut line in over_seeds(view, RecipeView::shown_epochs, value) {
+            if line.shape == Shape::Line {
+                line.name = if view.recipes.len() > 1 {
+                    format!("{}, {symbol}", line.name)
+                } else {
+                    symbol.to_owned()
+                };
+                line.shape = shape;
+                present[index] = true;
+                series.push(line);
+            }
+        }
+    }
+    let chart = LineChart {
+        title: "α, the encoder's AUC",
+        description: "The α that the estimator used (lines), its label-free estimate (points) and its value by labels (rings).",
+        series: &series,
+        references: &[],
+        decimals: 3,
+    };
+    let svg = chart.to_svg(&format!("{id}-alpha"))?;
+    let parts = [
+        "Line: α that the estimator used.",
+        "Points: α̂, its label-free estimate, which training positives bias upwards.",
+        "Rings: α by labels.",
+    ];
+    let caption: Vec<&str> = parts
+        .into_iter()
+        .zip(present)
+        .filter_map(|(part, present)| present.then_some(part))
+        .collect();
+    Some(Figure::new("α, the encoder's AUC", svg, &caption.join(" ")))
+}
+
+/// Quantiles of the weights over the epochs of the first seed.
+fn quantiles(recipe: &RecipeView) -> Vec<(f64, Quantiles)> {
+    RecipeView::shown_epochs(&recipe.runs[0])
+        .filter_map(|record| {
+            Some((
+                record.epoch as f64,
+                Quantiles::try_from(record.omega_quantiles.as_slice()).ok()?,
+            ))
+        })
+        .collect()
+}
+
+fn weights(recipe: &RecipeView, quantiles: &[(f64, Quantiles)], id: &str) -> Option<Figure> {
+    let title = format!("Weights ω of {}", recipe.name);
+    let chart = FanChart {
+        title: &title,
+        description: "Quantiles of the weights on the negatives after each epoch: all, 5 to 95 %, 25 to 75 %, and the median.",
+        colour: recipe.colour,
+        quantiles,
+        reference: 1.0,
+    };
+    let seed = match recipe.runs.len() {
+        1 => String::new(),
+        _ => format!(" Seed {}.", recipe.result().seed),
+    };
+    let caption = format!("Median, middle half, 5–95 % and all weights; dashed: 1, the weight of InfoNCE.{seed}");
+    Some(Figure::new(
+        &title,
+        chart.to_svg(&format!("{id}-weights-{}", recipe.colour))?,
+        &caption,
+    ))
+}

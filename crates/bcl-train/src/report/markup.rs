@@ -1,0 +1,42 @@
+//! Text from outside becomes text of the page, never markup.
+
+/// Escapes `text` for elements and for attributes in double or single quotes.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            // Control characters are not allowed in a document, line breaks and tabs apart.
+            char if char.is_control() && !matches!(char, '\n' | '\t') => escaped.push(char::REPLACEMENT_CHARACTER),
+            char => escaped.push(char),
+        }
+    }
+    escaped
+}
+
+/// Escapes a name such as `ml-100k/mf-bayesian` and lets it break after a slash.
+pub(super) fn breakable(name: &str) -> String {
+    escape(name).replace('/', "/<wbr>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_in_text_stays_text() {
+        assert_eq!(
+            escape("<img src=\"x\" onerror='a()'> & \u{1b}\n"),
+            "&lt;img src=&quot;x&quot; onerror=&#39;a()&#39;&gt; &amp; \u{fffd}\n"
+        );
+    }
+
+    #[test]
+    fn names_break_after_slashes_and_are_escaped_first() {
+        assert_eq!(breakable("a/<b>"), "a/<wbr>&lt;b&gt;");
+    }
+}

@@ -1,0 +1,25 @@
+//! Charts as inline SVG, without a colour of their own: classes (`c0` … `c7` for series, `grid`, `tick`) take them from the page,
+//! so the same chart serves light and dark.
+//!
+//! A chart is drawn for about 330 to 400 pixels of width and scales with its column. Every chart has a title and a description for
+//! screen readers, and columns that show their values under the pointer.
+
+mod fan_chart;
+mod frame;
+mod line_chart;
+mod reliability;
+mod scale;
+
+pub(super) use fan_chart::{FanChart, Quantiles};
+pub(super) use line_chart::{LineChart, Reference, Series, Shape};
+pub(super) use reliability::{ReliabilityDiagram, calibration_error};
+
+/// Colours before they repeat.
+pub(super) const NUM_COLOURS: usize = 8;
+/// Dash patterns before they repeat.
+pub(super) const NUM_DASHES: usize = 4;
+
+/// The classes of a series: a colour and, for those who cannot tell colours apart, a dash pattern.
+pub(super) fn series_class(series: usize) -> String {
+    format!("c{} d{}", series % NUM_COLOURS, series % NUM_DASHES)
+}
