@@ -7,9 +7,11 @@
 //! | train | [`training`] |
 //! | rank items and measure rankings | [`evaluation`], [`baselines`] |
 //! | compare runs | [`report`] |
+//! | do what a verb of the command line does | [`commands`] |
 
 pub mod backend;
 pub mod baselines;
+pub mod commands;
 pub mod error;
 pub mod evaluation;
 pub mod negatives;

@@ -27,8 +27,8 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// A renderer; `quiet` shows nothing at all.
-    pub fn new(quiet: bool, selected_name: &str) -> Self {
+    /// A renderer of a run that begins with the given epoch, from 1; `quiet` shows nothing at all.
+    pub fn new(quiet: bool, selected_name: &str, first_epoch: usize) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if terminal && !quiet {
@@ -41,8 +41,8 @@ impl Renderer {
             selected_name: selected_name.to_owned(),
             label: String::new(),
             total_epochs: 0,
-            epoch: 0,
-            first_epoch: 1,
+            epoch: first_epoch,
+            first_epoch,
             items_per_epoch: 0,
             started: Instant::now(),
             metrics: Vec::new(),
@@ -96,11 +96,9 @@ impl MetricsRendererTraining for Renderer {
 }
 
 impl TrainingProgressLogger for Renderer {
-    fn start(&mut self, total_epochs: usize, starting_epoch: usize, _: Option<usize>, label: Option<&str>) {
+    fn start(&mut self, total_epochs: usize, _: usize, _: Option<usize>, label: Option<&str>) {
         self.label = label.unwrap_or("training").to_owned();
         self.total_epochs = total_epochs;
-        self.epoch = starting_epoch;
-        self.first_epoch = starting_epoch;
         self.started = Instant::now();
     }
 
@@ -135,13 +133,8 @@ impl TrainingProgressLogger for Renderer {
         self.bar.finish_and_clear();
     }
 
-    fn log_event_training(&mut self, event: String) {
-        if self.plain {
-            eprintln!("{event}");
-        } else {
-            self.bar.println(event);
-        }
-    }
+    // Burn announces every iteration this way; the bar shows them already.
+    fn log_event_training(&mut self, _: String) {}
 }
 
 // The evaluation half of Burn's renderer trait: `Evaluator` is not used here, ranking has its own.

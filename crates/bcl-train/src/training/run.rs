@@ -188,13 +188,12 @@ impl Run<'_> {
             .with_interrupter(self.stop.clone())
             .with_application_logger(None)
             .with_metric_logger(InMemoryMetricLogger::new())
-            .renderer(Box::new(Renderer::new(self.quiet, &recipe.evaluation.select_by)))
+            .renderer(Box::new(Renderer::new(self.quiet, &recipe.evaluation.select_by, start.epoch + 1)))
             .metric_train_numeric(FigureMetric::new(LOSS))
             .metric_valid_numeric(FigureMetric::new(SELECTED))
             .metric_valid_numeric(FigureMetric::new(ALPHA_HAT))
             .metric_valid_numeric(FigureMetric::new(EFFECTIVE_SAMPLE_SIZE))
             .num_epochs(until.at_most())
-            .checkpoint(start.epoch)
             .label(&format!("{} {label}", recipe.name))
             .launch(Learner::new(model, self.optimizer(), ConstantLr::new(recipe.optimizer.learning_rate)));
         let outcome = epoch_loop.outcome.lock().expect("the loop is over").take();

@@ -1,0 +1,168 @@
+//! What can be done with the weights of a finished run.
+
+use crate::{
+    backend::Backend,
+    error::Error,
+    evaluation::{RankingEvaluator, top_items},
+    recipe::Recipe,
+    report::TextStyle,
+    training::{RunFolder, evaluate::EmbeddingScorer, files, model::ContrastiveRecommender},
+};
+use bcl_data::{IdMap, InteractionData, Interactions};
+use bcl_models::{Embeddings, Graph, Recommender};
+use burn::{module::Module, store::ModuleRecord};
+use safetensors::{Dtype, tensor::TensorView};
+use serde_json::json;
+use std::path::Path;
+
+/// A finished run, loaded.
+struct Saved {
+    recipe: Recipe,
+    data: InteractionData,
+    encoder: Recommender,
+    embeddings: Embeddings,
+}
+
+impl Saved {
+    /// Loads the data and the kept weights of a run; `data_dir` in the place of the one it was trained with.
+    fn open(run: &Path, data_dir: Option<&Path>, backend: &Backend) -> Result<Self, Error> {
+        let (folder, recipe, invocation) = RunFolder::open(run)?;
+        let data = recipe.data.load(data_dir.unwrap_or(&invocation.data_dir))?;
+        let file = folder.model_file();
+        if !file.is_file() {
+            return Err(Error::Input(format!(
+                "{} has no weights yet; finish the run with: bcl-train --resume {}",
+                run.display(),
+                run.display()
+            )));
+        }
+        let broken = |error: &dyn std::fmt::Display| {
+            Error::Input(format!("{} cannot be read: {error}; train again or restore the file", file.display()))
+        };
+        let record = ModuleRecord::load(&file).map_err(|error| broken(&error))?;
+        let train = &data.train;
+        let graph = Graph { num_users: train.num_users(), num_items: train.num_items(), edges: train.pairs().collect() };
+        let encoder = recipe.encoder.init(&graph, recipe.seed, &backend.device());
+        let model = ContrastiveRecommender { encoder, l2: 0.0 };
+        let model = model.try_load_record(record).map_err(|error| broken(&error))?;
+        Ok(Self { embeddings: model.encoder.embeddings(), encoder: model.encoder, recipe, data })
+    }
+}
+
+/// Evaluates the kept weights of a run on its test interactions and prints the figures.
+///
+/// # Errors
+/// When the run or its data cannot be read.
+pub fn evaluate(run: &Path, data_dir: Option<&Path>, backend: &Backend, json: bool) -> Result<(), Error> {
+    let saved = Saved::open(run, data_dir, backend)?;
+    let data = &saved.data;
+    let evaluator = RankingEvaluator::new(&saved.recipe.evaluation.cutoffs, &data.train, &data.test);
+    let metrics = evaluator.evaluate(&EmbeddingScorer::new(saved.embeddings))?;
+    if json {
+        println!("{:#}", json!({ "run": run, "users": evaluator.num_evaluated_users(), "metrics": metrics }));
+    } else {
+        println!("{} on {} users of {}", saved.recipe.name, evaluator.num_evaluated_users(), data.name);
+        for (name, value) in &metrics {
+            println!("{name:>20}  {value:.4}");
+        }
+    }
+    Ok(())
+}
+
+/// Prints the best items for a user, by the ids of the data files, without those of training.
+///
+/// # Errors
+/// When the run or its data cannot be read, or the user is not among them.
+pub fn recommend(run: &Path, data_dir: Option<&Path>, backend: &Backend, user: &str, top: usize, json: bool) -> Result<(), Error> {
+    let saved = Saved::open(run, data_dir, backend)?;
+    let data = &saved.data;
+    let id = data.users.get(user).ok_or_else(|| {
+        let examples: Vec<&str> = (0..data.users.len().min(3) as u32).map(|id| data.users.raw(id)).collect();
+        Error::Input(format!(
+            "--user {user} is not among the {} users of {}; their ids look like {}",
+            data.users.len(),
+            data.name,
+            examples.join(", ")
+        ))
+    })?;
+    let ranked = top_items(&EmbeddingScorer::new(saved.embeddings), &data.train, id, top)?;
+    if json {
+        let items: Vec<_> =
+            ranked.iter().map(|ranked| json!({ "item": data.items.raw(ranked.item), "score": ranked.score })).collect();
+        println!("{:#}", json!({ "user": user, "items": items }));
+        return Ok(());
+    }
+    let bold = TextStyle::of_stdout().bold;
+    for (rank, ranked) in ranked.iter().enumerate() {
+        let held_out = if is_test(&data.test, id, ranked.item) { "  (in test)" } else { "" };
+        let item = data.items.raw(ranked.item);
+        let item = if bold { format!("\x1b[1m{item}\x1b[0m") } else { item.to_owned() };
+        println!("{:>3}  {item}  {:.4}{held_out}", rank + 1, ranked.score);
+    }
+    Ok(())
+}
+
+fn is_test(test: &Interactions, user: u32, item: u32) -> bool {
+    test.contains(user, item)
+}
+
+/// Writes the embeddings of users and items as two CSV files, `id,0,1,…`, into a folder.
+///
+/// # Errors
+/// When the run cannot be read or the files not be written.
+pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
+    let saved = Saved::open(run, data_dir, backend)?;
+    files::create_folder(out)?;
+    let tables = [
+        ("users.csv", saved.embeddings.users, &saved.data.users),
+        ("items.csv", saved.embeddings.items, &saved.data.items),
+    ];
+    for (name, table, ids) in tables {
+        let [_, dim] = table.dims();
+        let values: Vec<f32> = table.into_data().iter::<f32>().collect();
+        files::write_whole(&out.join(name), csv(ids, &values, dim).as_bytes())?;
+        println!("{}", out.join(name).display());
+    }
+    Ok(())
+}
+
+fn csv(ids: &IdMap, values: &[f32], dim: usize) -> String {
+    let mut text = String::from("id");
+    for column in 0..dim {
+        text.push_str(&format!(",{column}"));
+    }
+    for (id, row) in values.chunks(dim).enumerate() {
+        text.push('\n');
+        text.push_str(ids.raw(id as u32));
+        for value in row {
+            text.push_str(&format!(",{value}"));
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// Writes the trained tables of a run as a safetensors file, `embedding_user.weight` and `embedding_item.weight` as the usual
+/// `LightGCN` code names them: before any propagation or normalisation.
+///
+/// # Errors
+/// When the run cannot be read or the file not be written.
+pub fn export(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
+    let saved = Saved::open(run, data_dir, backend)?;
+    let tables = saved.encoder.tables();
+    let views: Vec<(&str, [usize; 2], Vec<u8>)> =
+        [("embedding_user.weight", tables.users.val()), ("embedding_item.weight", tables.items.val())]
+            .into_iter()
+            .map(|(name, table)| (name, table.dims(), table.into_data().iter::<f32>().flat_map(f32::to_le_bytes).collect()))
+            .collect();
+    let views = views.iter().map(|(name, shape, bytes)| {
+        let view = TensorView::new(Dtype::F32, shape.to_vec(), bytes).expect("as many bytes as the shape says");
+        (*name, view)
+    });
+    let about = [("recipe", saved.recipe.to_toml()), ("recipe_hash", saved.recipe.hash()), ("seed", saved.recipe.seed.to_string())];
+    let about = about.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    let bytes = safetensors::serialize(views, Some(about)).map_err(|error| Error::Training(error.to_string()))?;
+    files::write_whole(out, &bytes)?;
+    println!("{}", out.display());
+    Ok(())
+}
