@@ -1,9 +1,9 @@
 //! Values over epochs, several series in one frame.
 
 use super::frame::Frame;
+use super::reference::Reference;
 use super::scale::Scale;
 use super::series_class;
-use crate::report::markup::escape;
 
 const HEIGHT: f64 = 240.0;
 
@@ -34,13 +34,6 @@ pub(in crate::report) struct Series {
     pub(in crate::report) points: Vec<(f64, f64)>,
 }
 
-/// A level to compare with, such as a baseline.
-#[derive(Debug, Clone)]
-pub(in crate::report) struct Reference {
-    pub(in crate::report) name: String,
-    pub(in crate::report) value: f64,
-}
-
 /// A chart over epochs.
 #[derive(Debug)]
 pub(in crate::report) struct LineChart<'a> {
@@ -62,9 +55,9 @@ impl LineChart<'_> {
         let y = Scale::around(points().map(|(_, y)| *y).chain(shown.iter().map(|reference| reference.value)));
 
         let mut frame = Frame::new(x, y, HEIGHT, "epoch");
+        let curves: Vec<(f64, f64)> = points().copied().collect();
         for reference in shown {
-            frame.level("reference", reference.value);
-            self.label(&mut frame, reference);
+            reference.draw(&mut frame, &curves);
         }
         // Faint lines lie behind, marks in front.
         for layer in [Shape::Faint, Shape::Line, Shape::Dots, Shape::Rings, Shape::Mark] {
@@ -74,32 +67,6 @@ impl LineChart<'_> {
         }
         frame.tooltips(&self.tooltips());
         Some(frame.into_svg(id, self.title, self.description))
-    }
-
-    /// Writes the name of a reference at that end of its line, above or below, where the curves leave most room.
-    fn label(&self, frame: &mut Frame, reference: &Reference) {
-        const LETTER: f64 = 7.0;
-        let top = frame.top(reference.value);
-        let width = LETTER * reference.name.chars().count() as f64;
-        let (start, end) = frame.sides();
-        let places = [("start", start, start..start + width), ("end", end, end - width..end)];
-        let places = places.iter().flat_map(|place| [(place, top - 4.0), (place, top + 13.0)]);
-        let clearance = |((_, _, columns), baseline): &(&(&str, f64, std::ops::Range<f64>), f64)| {
-            let curves = self.series.iter().flat_map(|series| &series.points);
-            let curves = curves.filter(|(x, y)| y.is_finite() && columns.contains(&frame.left(*x)));
-            let distances = curves.map(|(_, y)| (frame.top(*y) - (baseline - 4.0)).abs());
-            // Beyond the height of two lines more room is no better.
-            distances.fold(26.0, f64::min)
-        };
-        let best = places
-            .filter(|(_, baseline)| frame.holds(*baseline))
-            .reduce(|best, other| if clearance(&other) > clearance(&best) { other } else { best });
-        if let Some(((anchor, left, _), baseline)) = best {
-            frame.push(format_args!(
-                "<text class=\"tick\" x=\"{left:.1}\" y=\"{baseline:.1}\" text-anchor=\"{anchor}\">{}</text>",
-                escape(&reference.name)
-            ));
-        }
     }
 
     /// Whether `reference` lies near enough to be drawn: it may take at most half of the frame from the series.

@@ -7,11 +7,13 @@
 mod fan_chart;
 mod frame;
 mod line_chart;
+mod reference;
 mod reliability;
 mod scale;
 
 pub(super) use fan_chart::{FanChart, Quantiles};
-pub(super) use line_chart::{LineChart, Reference, Series, Shape};
+pub(super) use line_chart::{LineChart, Series, Shape};
+pub(super) use reference::Reference;
 pub(super) use reliability::{ReliabilityDiagram, calibration_error};
 
 /// Colours before they repeat.
