@@ -87,7 +87,7 @@ fn unlabelled_scores_follow_the_distribution_that_the_posterior_inverts() {
     let quantiles = anchor
         .scores
         .iter()
-        .map(|score| (score.ln() * config.temperature / largest + 1.0) / 2.0)
+        .map(|score| f64::midpoint(score.ln() * config.temperature / largest, 1.0))
         .collect();
 
     let posterior = config.posterior();
@@ -97,9 +97,9 @@ fn unlabelled_scores_follow_the_distribution_that_the_posterior_inverts() {
         for _ in 0..40 {
             let middle = f64::midpoint(low, high);
             if posterior.phi(middle) < quantile {
-                low = middle
+                low = middle;
             } else {
-                high = middle
+                high = middle;
             }
         }
         low
