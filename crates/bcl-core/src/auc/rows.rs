@@ -41,8 +41,8 @@ pub fn auc_of_positives(scores: &Scores) -> Option<f64> {
 /// The label-based AUC of classes: the probability that a **false** negative scores above a true one of the same anchor, averaged over
 /// the anchors that have both. `None` when there is no such anchor.
 ///
-/// The positive does not take part, so nothing here is easier than a true class mate. It is the `α` that the Bayesian weight means,
-/// and what the authors' "empirical" schedule measures on labelled batches. Runs on the host.
+/// The positive does not take part, so nothing here is easier than a true class mate. This is what the papers take for `α`, as does
+/// the authors' "empirical" schedule on labelled batches. Runs on the host.
 ///
 /// # Panics
 /// When the scores carry no `same_class`.
