@@ -18,6 +18,15 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
+/// The markup of all items, one after the other.
+pub(super) fn each<T>(items: impl IntoIterator<Item = T>, markup: impl Fn(T) -> String) -> String {
+    let mut all = String::new();
+    for item in items {
+        all.push_str(&markup(item));
+    }
+    all
+}
+
 /// Escapes a name such as `ml-100k/mf-bayesian` and lets it break after a slash.
 pub(super) fn breakable(name: &str) -> String {
     escape(name).replace('/', "/<wbr>")

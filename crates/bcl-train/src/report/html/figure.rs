@@ -1,7 +1,7 @@
 //! Charts in a grid, with titles, captions and a legend.
 
 use super::view::DataView;
-use crate::report::markup::escape;
+use crate::report::markup::{each, escape};
 use crate::report::svg::series_class;
 
 /// A chart with its title and caption.
@@ -52,11 +52,9 @@ pub(super) fn legend(view: &DataView) -> String {
     if view.recipes.len() < 2 {
         return String::new();
     }
-    let entries: String = view
-        .recipes
-        .iter()
-        .map(|recipe| format!("<li>{}<span>{}</span></li>\n", swatch(recipe.colour), escape(&recipe.name)))
-        .collect();
+    let entries = each(&view.recipes, |recipe| {
+        format!("<li>{}<span>{}</span></li>\n", swatch(recipe.colour), escape(&recipe.name))
+    });
     format!("<ul class=\"legend\">\n{entries}</ul>\n")
 }
 

@@ -8,13 +8,14 @@ mod headline;
 mod results;
 mod runs;
 mod settings;
+mod table;
 #[cfg(test)]
 mod tests;
 mod view;
 mod weights;
 
 use super::ReportError;
-use super::markup::escape;
+use super::markup::{each, escape};
 use super::units::{count, duration};
 use crate::result::{EpochRecord, RunResult};
 use std::path::Path;
@@ -111,9 +112,8 @@ fn facts(page: &Page) -> String {
         facts.push((if list.len() == 1 { "seed" } else { "seeds" }, list.join(", ")));
         facts.push(("wall time", duration(results().map(|result| result.wall_seconds).sum())));
     }
-    let items: String = facts
-        .iter()
-        .map(|(name, text)| format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escape(text)))
-        .collect();
+    let items = each(facts, |(name, text)| {
+        format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escape(&text))
+    });
     format!("<dl class=\"facts\">\n{items}</dl>\n")
 }

@@ -1,5 +1,6 @@
 //! Where the runs ran, and how long.
 
+use super::table::{Cells, head, row, table};
 use super::view::Page;
 use crate::report::markup::{breakable, escape};
 use crate::report::units::{bytes, duration};
@@ -10,36 +11,28 @@ const DETERMINISTIC_BACKENDS: [&str; 1] = ["flex"];
 
 /// A table with a line per run.
 pub(super) fn section(page: &Page) -> String {
-    let results = || {
-        page.recipes()
-            .flat_map(|recipe| recipe.runs.iter().map(move |(result, _)| (recipe, *result)))
-    };
-    let mut body = String::new();
-    for (recipe, result) in results() {
-        let cells: String = cells(result)
-            .iter()
-            .map(|(_, text)| format!("<td>{}</td>", escape(text)))
-            .collect();
-        body += &format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", breakable(&recipe.name));
-    }
-    let Some((_, first)) = results().next() else {
+    let Some(first) = page.recipes().next() else {
         return String::new();
     };
-    let names: String = cells(first)
-        .iter()
-        .map(|(name, _)| format!("<th scope=\"col\">{name}</th>"))
-        .collect();
-    let varies = results().any(|(_, result)| !DETERMINISTIC_BACKENDS.contains(&result.environment.backend.as_str()));
-    let note = if varies {
+    let mut body = String::new();
+    let mut is_deterministic = true;
+    for recipe in page.recipes() {
+        for (result, _) in &recipe.runs {
+            body += &row(&breakable(&recipe.name), cells(result).map(|(_, text)| escape(&text)));
+            is_deterministic &= DETERMINISTIC_BACKENDS.contains(&result.environment.backend.as_str());
+        }
+    }
+    let names = cells(first.result()).map(|(name, _)| name.to_owned());
+    let head = head(std::iter::once("recipe".to_owned()).chain(names));
+    let note = if is_deterministic {
+        ""
+    } else {
         "<p class=\"intro\">On a GPU sums run in no fixed order, so a run repeated with the same seed may differ in the last digits \
          and, over many epochs, in more.</p>\n"
-    } else {
-        ""
     };
     format!(
-        "<section>\n<h2>Environment</h2>\n{note}<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Environment\">\n\
-         <table class=\"text\">\n<thead><tr><th scope=\"col\">recipe</th>{names}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n</div>\n\
-         </section>\n"
+        "<section>\n<h2>Environment</h2>\n{note}{}</section>\n",
+        table("Environment", Cells::Text, &head, &body)
     )
 }
 

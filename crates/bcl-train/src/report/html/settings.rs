@@ -1,7 +1,8 @@
 //! The recipes: where they differ, and each in full.
 
+use super::table::{Cells, head, row, table};
 use super::view::{Page, RecipeView};
-use crate::report::markup::{breakable, escape};
+use crate::report::markup::{breakable, each, escape};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -12,18 +13,15 @@ const IDENTITY: [&str; 2] = ["name", "seed"];
 pub(super) fn section(page: &Page) -> String {
     let recipes: Vec<&RecipeView> = page.recipes().collect();
     let open = if recipes.len() == 1 { " open" } else { "" };
-    let full: String = recipes
-        .iter()
-        .map(|recipe| {
-            let result = recipe.result();
-            format!(
-                "<details{open}>\n<summary>{} <span class=\"hash\">{}</span></summary>\n<pre tabindex=\"0\">{}</pre>\n</details>\n",
-                escape(&recipe.name),
-                escape(&result.recipe_hash.chars().take(12).collect::<String>()),
-                escape(&toml(&result.recipe))
-            )
-        })
-        .collect();
+    let full = each(&recipes, |recipe| {
+        let result = recipe.result();
+        format!(
+            "<details{open}>\n<summary>{} <span class=\"hash\">{}</span></summary>\n<pre tabindex=\"0\">{}</pre>\n</details>\n",
+            escape(&recipe.name),
+            escape(&result.recipe_hash.chars().take(12).collect::<String>()),
+            escape(&toml(&result.recipe))
+        )
+    });
     if full.is_empty() {
         return full;
     }
@@ -45,21 +43,15 @@ fn differing(recipes: &[&RecipeView]) -> String {
     if keys.is_empty() {
         return String::new();
     }
-    let names: String = recipes
-        .iter()
-        .map(|recipe| format!("<th scope=\"col\">{}</th>", breakable(&recipe.name)))
-        .collect();
-    let mut body = String::new();
-    for key in keys {
-        body += &format!("<tr><th scope=\"row\">{}</th>", escape(key));
-        for settings in &settings {
-            body += &format!("<td>{}</td>", settings.get(key).map_or("–".to_owned(), |value| escape(value)));
-        }
-        body += "</tr>\n";
-    }
+    let names = recipes.iter().map(|recipe| breakable(&recipe.name));
+    let head = head(std::iter::once("key".to_owned()).chain(names));
+    let body = each(keys, |key| {
+        let value = |settings: &BTreeMap<String, String>| settings.get(key).map_or("–".to_owned(), |value| escape(value));
+        row(&escape(key), settings.iter().map(value))
+    });
     format!(
-        "<h4>Settings that differ</h4>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Settings that differ\">\n\
-         <table class=\"text\">\n<thead><tr><th scope=\"col\">key</th>{names}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n</div>\n"
+        "<h4>Settings that differ</h4>\n{}",
+        table("Settings that differ", Cells::Text, &head, &body)
     )
 }
 

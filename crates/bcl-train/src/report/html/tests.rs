@@ -38,7 +38,7 @@ fn the_page_of_a_run_holds_every_part() {
         "<h4>P(TN|x) of ml-100k/mf-bayesian</h4>",
         "<h2>Environment</h2>",
         "[negatives]\ncount = 128",
-        "<th scope=\"row\">ease</th>",
+        "<th scope=\"row\"><span class=\"baseline\">ease</span></th>",
     ] {
         assert!(page.contains(part), "{part}");
     }

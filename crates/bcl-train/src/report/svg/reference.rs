@@ -73,9 +73,8 @@ impl Place {
     /// Vertical distance from the middle of the text to the nearest curve, up to two lines: more room is no better.
     fn room(&self, frame: &Frame, curves: &[(f64, f64)]) -> f64 {
         let middle = self.baseline - LINE / 3.0;
-        let beside = curves
-            .iter()
-            .filter(|(x, y)| y.is_finite() && self.columns.contains(&frame.left(*x)));
+        let is_beside = |left: f64| left > self.columns.start - LETTER && left < self.columns.end + LETTER;
+        let beside = curves.iter().filter(|(x, y)| y.is_finite() && is_beside(frame.left(*x)));
         beside.map(|(_, y)| (frame.top(*y) - middle).abs()).fold(2.0 * LINE, f64::min)
     }
 }
