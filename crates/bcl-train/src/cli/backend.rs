@@ -1,0 +1,142 @@
+//! Which backend computes.
+
+use clap::ValueEnum;
+
+/// A backend, as `--backend` names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, ValueEnum)]
+pub enum BackendChoice {
+    /// The processor, in plain Rust: in every build, and the same to the bit each time.
+    #[default]
+    #[value(alias = "cpu")]
+    Flex,
+    /// The fastest of this build that finds a device.
+    Auto,
+    /// Any GPU, through WebGPU.
+    Wgpu,
+    /// GPUs with a Vulkan driver.
+    Vulkan,
+    /// Apple's GPUs.
+    Metal,
+    /// NVIDIA's GPUs.
+    Cuda,
+}
+
+impl BackendChoice {
+    /// From the fastest to the one that always works.
+    const PREFERENCE: [BackendChoice; 5] = [
+        BackendChoice::Cuda,
+        BackendChoice::Metal,
+        BackendChoice::Vulkan,
+        BackendChoice::Wgpu,
+        BackendChoice::Flex,
+    ];
+
+    /// The name that `--backend` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Flex => "flex",
+            Self::Auto => "auto",
+            Self::Wgpu => "wgpu",
+            Self::Vulkan => "vulkan",
+            Self::Metal => "metal",
+            Self::Cuda => "cuda",
+        }
+    }
+
+    /// The cargo feature that puts it into a build; none for what is always there.
+    pub fn feature(self) -> Option<&'static str> {
+        match self {
+            Self::Flex | Self::Auto => None,
+            gpu => Some(gpu.name()),
+        }
+    }
+
+    /// The backends to try, the best first, of those in this build.
+    ///
+    /// ```
+    /// use bcl_train::cli::BackendChoice;
+    ///
+    /// let built = [BackendChoice::Flex, BackendChoice::Wgpu];
+    /// assert_eq!(BackendChoice::Auto.candidates(&built), Ok(vec![BackendChoice::Wgpu, BackendChoice::Flex]));
+    /// assert!(BackendChoice::Cuda.candidates(&built).unwrap_err().to_string().starts_with("--backend cuda is not in this build"));
+    /// ```
+    ///
+    /// # Errors
+    /// When the backend is not in the build.
+    pub fn candidates(self, built: &[BackendChoice]) -> Result<Vec<BackendChoice>, MissingBackend> {
+        let in_build: Vec<BackendChoice> = Self::PREFERENCE
+            .into_iter()
+            .filter(|backend| built.contains(backend))
+            .collect();
+        match self {
+            Self::Auto => Ok(in_build),
+            wanted if in_build.contains(&wanted) => Ok(vec![wanted]),
+            wanted => Err(MissingBackend { wanted, in_build }),
+        }
+    }
+
+    fn described(self) -> String {
+        match self {
+            Self::Flex => "flex (CPU)".to_owned(),
+            gpu => gpu.name().to_owned(),
+        }
+    }
+}
+
+/// A backend that was asked for but left out of this build.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "--backend {} is not in this build: build it with `cargo run -p bcl-train --features {0} --target-dir target-{0}`; \
+     this build has: {}",
+    wanted.name(),
+    in_build.iter().map(|backend| backend.described()).collect::<Vec<_>>().join(", ")
+)]
+pub struct MissingBackend {
+    /// What was asked for.
+    pub wanted: BackendChoice,
+    /// What there is, the best first.
+    pub in_build: Vec<BackendChoice>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_backend_is_one_line_with_the_remedy() {
+        let text = BackendChoice::Cuda
+            .candidates(&[BackendChoice::Flex])
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            text,
+            "--backend cuda is not in this build: build it with `cargo run -p bcl-train --features cuda --target-dir target-cuda`; \
+             this build has: flex (CPU)"
+        );
+    }
+
+    #[test]
+    fn auto_takes_what_there_is() {
+        assert_eq!(
+            BackendChoice::Auto.candidates(&[BackendChoice::Flex]),
+            Ok(vec![BackendChoice::Flex])
+        );
+        let all = [
+            BackendChoice::Flex,
+            BackendChoice::Wgpu,
+            BackendChoice::Vulkan,
+            BackendChoice::Metal,
+            BackendChoice::Cuda,
+        ];
+        assert_eq!(BackendChoice::Auto.candidates(&all).unwrap()[0], BackendChoice::Cuda);
+        assert_eq!(BackendChoice::Wgpu.candidates(&all), Ok(vec![BackendChoice::Wgpu]));
+    }
+
+    #[test]
+    fn names_are_those_that_the_flag_takes() {
+        for backend in BackendChoice::value_variants() {
+            assert_eq!(backend.to_possible_value().unwrap().get_name(), backend.name());
+        }
+        assert_eq!(BackendChoice::from_str("cpu", false), Ok(BackendChoice::Flex));
+    }
+}

@@ -1,0 +1,106 @@
+//! The command line: what was asked for, as plain data. Nothing here runs anything.
+//!
+//! `train` is the default verb, so that `bcl-train` alone does something useful and `bcl-train my.toml --seed 3` reads as it should.
+//!
+//! ```
+//! use bcl_train::cli::{Command, parse_from};
+//!
+//! let Command::Train(train) = parse_from(["bcl-train", "quickstart/bayesian", "--set", "loss.beta=0.7", "--seeds", "0..3"])? else {
+//!     unreachable!("train is the default verb");
+//! };
+//! let runs = train.load()?;
+//! assert_eq!(runs.iter().map(|recipe| recipe.seed).collect::<Vec<_>>(), [0, 1, 2]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod backend;
+mod command;
+mod seeds;
+mod train;
+
+pub use backend::{BackendChoice, MissingBackend};
+pub use command::{Command, Completions, Devices, Embed, Evaluate, Export, Output, Place, Recipes, Recommend, Report};
+pub use seeds::{BadSeeds, Seeds};
+pub use train::Train;
+
+use clap::{CommandFactory, Parser, error::ErrorKind};
+use std::{ffi::OsString, io, path::Path, sync::LazyLock};
+
+const EXAMPLES: &str = "\
+Examples:
+  bcl-train                                        the built-in quickstart
+  bcl-train quickstart/bayesian --set loss.beta=0.7
+  bcl-train table10/ml-100k --data data --seeds 0..3
+  bcl-train my-recipe.toml --backend cuda --out runs
+  bcl-train --resume runs/quickstart/bayesian-0    go on after an interruption
+  bcl-train recommend runs/quickstart/bayesian-0 --user 17 --top 5
+  bcl-train report runs/quickstart/*               compare runs
+
+Exit codes: 0 done, 1 failure, 2 bad input, 130 interrupted (go on with --resume).";
+
+/// The version, with the git revision where it was known when the program was built.
+static VERSION: LazyLock<String> = LazyLock::new(|| match option_env!("BCL_GIT_REVISION") {
+    Some(revision) => format!("{} ({revision})", env!("CARGO_PKG_VERSION")),
+    None => env!("CARGO_PKG_VERSION").to_owned(),
+});
+
+/// Trains and evaluates contrastive recommenders, one recipe a run.
+///
+/// Without a verb, RECIPE is trained, evaluated and reported; without a recipe, the built-in quickstart is.
+#[derive(Debug, Parser)]
+#[command(
+    name = "bcl-train",
+    version = VERSION.as_str(),
+    after_help = EXAMPLES,
+    args_conflicts_with_subcommands = true,
+    max_term_width = 110
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    train: Train,
+}
+
+/// Parses the arguments of the process. Prints help, version or what is wrong, and exits with 0 or 2 for those.
+pub fn parse() -> Command {
+    parse_from(std::env::args_os()).unwrap_or_else(|error| error.exit())
+}
+
+/// Parses arguments, of which the first is the name of the program.
+///
+/// # Errors
+/// When they make no sense, or ask for help or the version. [`clap::Error::exit`] prints each to the right stream and exits with the
+/// right code.
+pub fn parse_from(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Command, clap::Error> {
+    let Arguments { command, train } = Arguments::try_parse_from(arguments)?;
+    if let Some(command) = command {
+        return Ok(command);
+    }
+    let conflict = |message| Err(Arguments::command().error(ErrorKind::ArgumentConflict, message));
+    // After a flag, clap takes the name of a verb for that of a recipe.
+    let is_verb = |name: &&String| Arguments::command().find_subcommand(name).is_some() && !Path::new(name).exists();
+    if let Some(verb) = train.recipes.iter().find(is_verb) {
+        return conflict(format!("the verb `{verb}` must come first: bcl-train {verb} [OPTIONS]"));
+    }
+    if train.resume.is_some() && train.recipes.is_empty() && !train.overrides().is_empty() {
+        return conflict("--resume goes on with the recipe in the run's folder; leave --set, --seed and --epochs out".to_owned());
+    }
+    Ok(Command::Train(train))
+}
+
+impl Completions {
+    /// Writes the script that completes commands in the shell.
+    ///
+    /// # Errors
+    /// When `out` cannot be written to.
+    pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        // The generator panics where it cannot write, so it writes to memory.
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Arguments::command(), "bcl-train", &mut script);
+        out.write_all(&script)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! The arguments of `train`.
+
+use super::{Output, Place, Seeds, seeds::seed};
+use crate::recipe::{Override, Recipe, RecipeError, find};
+use clap::Args;
+use std::path::PathBuf;
+
+/// What runs when no recipe is named.
+const QUICKSTART: &str = "quickstart";
+
+/// Trains recipes, evaluates them, and writes a report.
+#[derive(Debug, Clone, PartialEq, Args)]
+pub struct Train {
+    /// Recipes: files, folders of them, or names and folders that `bcl-train recipes` lists [default: quickstart].
+    #[arg(value_name = "RECIPE")]
+    pub recipes: Vec<String>,
+
+    /// Set a key of the recipe, as in `--set loss.beta=0.8`; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<Override>,
+
+    /// Seed from which every random choice derives.
+    #[arg(long, value_name = "N", value_parser = seed, conflicts_with = "seeds")]
+    pub seed: Option<u64>,
+
+    /// Run every recipe once a seed: `0,1,2` or `0..3`.
+    #[arg(long, value_name = "LIST")]
+    pub seeds: Option<Seeds>,
+
+    /// The most epochs a phase of training has.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub epochs: Option<u32>,
+
+    /// Folder for runs; each gets one of its own, `NAME-SEED`.
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub out: PathBuf,
+
+    /// Go on with the interrupted run in DIR, to the same result as if it had not been interrupted. A RECIPE beside it must be the one
+    /// that the run was started with.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["seeds", "out", "print_recipe"])]
+    pub resume: Option<PathBuf>,
+
+    /// Print the resolved recipe, defaults written out, and do not train.
+    #[arg(long)]
+    pub print_recipe: bool,
+
+    /// Where it runs.
+    #[command(flatten)]
+    pub place: Place,
+
+    /// What is printed.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+impl Train {
+    /// What flags set in the place of the recipe's own values; `--set` first, so that the flags with a name of their own win.
+    pub fn overrides(&self) -> Vec<Override> {
+        let mut overrides = self.set.clone();
+        if let Some(seed) = self.seed {
+            overrides.push(Override::new("seed", seed as i64, format!("--seed {seed}")));
+        }
+        if let Some(epochs) = self.epochs {
+            overrides.push(Override::new(
+                "training.epochs",
+                i64::from(epochs),
+                format!("--epochs {epochs}"),
+            ));
+        }
+        overrides
+    }
+
+    /// The runs that were asked for: every recipe, with every seed.
+    ///
+    /// # Errors
+    /// When a recipe cannot be found, read or used, or two runs would share a folder.
+    pub fn load(&self) -> Result<Vec<Recipe>, RecipeError> {
+        let quickstart = [QUICKSTART.to_owned()];
+        let names = if self.recipes.is_empty() {
+            &quickstart[..]
+        } else {
+            &self.recipes
+        };
+        let overrides = self.overrides();
+        let mut runs: Vec<Recipe> = Vec::new();
+        for name in names {
+            for found in find(name)? {
+                let recipe = Recipe::read(&found, &overrides)?;
+                match &self.seeds {
+                    Some(Seeds(seeds)) => runs.extend(seeds.iter().map(|&seed| recipe.clone().with_seed(seed))),
+                    None => runs.push(recipe),
+                }
+            }
+        }
+        for (i, run) in runs.iter().enumerate() {
+            if runs[..i]
+                .iter()
+                .any(|other| (&other.name, other.seed) == (&run.name, run.seed))
+            {
+                return Err(RecipeError::SameRun {
+                    name: run.name.clone(),
+                    seed: run.seed,
+                });
+            }
+        }
+        Ok(runs)
+    }
+}

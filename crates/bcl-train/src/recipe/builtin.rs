@@ -1,0 +1,136 @@
+//! The recipes that come with the program, and how a recipe is found by name or path.
+
+use super::{RecipeError, suggest::nearest};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// A recipe that is part of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Builtin {
+    /// Its name: the path below `recipes/`, without the ending.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+macro_rules! builtin {
+    ($($name:literal)*) => {
+        &[$(Builtin {
+            name: $name,
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes/", $name, ".toml")),
+        }),*]
+    };
+}
+
+/// All of them, by name. A test compares the list with the folder.
+const BUILTIN: &[Builtin] = builtin! {
+    "quickstart/bayesian"
+    "quickstart/infonce"
+    "sensitivity/ml-100k/mf-bayesian-t03"
+    "sensitivity/ml-100k/mf-infonce-t03"
+    "table10/gowalla/lightgcn-bayesian"
+    "table10/gowalla/lightgcn-debiased"
+    "table10/gowalla/lightgcn-hard"
+    "table10/gowalla/lightgcn-infonce"
+    "table10/gowalla/mf-bayesian"
+    "table10/gowalla/mf-debiased"
+    "table10/gowalla/mf-hard"
+    "table10/gowalla/mf-infonce"
+    "table10/ml-100k/lightgcn-bayesian"
+    "table10/ml-100k/lightgcn-debiased"
+    "table10/ml-100k/lightgcn-hard"
+    "table10/ml-100k/lightgcn-infonce"
+    "table10/ml-100k/mf-bayesian"
+    "table10/ml-100k/mf-debiased"
+    "table10/ml-100k/mf-hard"
+    "table10/ml-100k/mf-infonce"
+    "table10/ml-1m/lightgcn-bayesian"
+    "table10/ml-1m/lightgcn-debiased"
+    "table10/ml-1m/lightgcn-hard"
+    "table10/ml-1m/lightgcn-infonce"
+    "table10/ml-1m/mf-bayesian"
+    "table10/ml-1m/mf-debiased"
+    "table10/ml-1m/mf-hard"
+    "table10/ml-1m/mf-infonce"
+};
+
+impl Builtin {
+    /// All built-in recipes, by name.
+    pub fn all() -> &'static [Builtin] {
+        BUILTIN
+    }
+
+    /// What the recipe is for: its first line, a comment.
+    pub fn summary(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim()
+    }
+}
+
+/// A recipe that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// A file.
+    File(PathBuf),
+    /// A built-in recipe.
+    Builtin(Builtin),
+}
+
+/// Finds recipes: a file, all `.toml` files below a folder, a built-in recipe by name, or all whose names begin with `name/`.
+///
+/// ```
+/// use bcl_train::recipe::find;
+///
+/// assert_eq!(find("quickstart/bayesian")?.len(), 1);
+/// assert_eq!(find("table10/ml-100k")?.len(), 8);
+/// # Ok::<(), bcl_train::recipe::RecipeError>(())
+/// ```
+///
+/// # Errors
+/// When there is no such recipe, or the folder cannot be read or holds none.
+pub fn find(name: &str) -> Result<Vec<Found>, RecipeError> {
+    let path = Path::new(name);
+    if path.is_dir() {
+        let mut files = Vec::new();
+        collect(path, &mut files)?;
+        files.sort();
+        if files.is_empty() {
+            return Err(RecipeError::EmptyFolder { path: path.to_owned() });
+        }
+        return Ok(files.into_iter().map(Found::File).collect());
+    }
+    if path.exists() {
+        return Ok(vec![Found::File(path.to_owned())]);
+    }
+    let group = format!("{}/", name.trim_end_matches('/'));
+    let found: Vec<Found> = BUILTIN
+        .iter()
+        .filter(|recipe| recipe.name == name || recipe.name.starts_with(&group))
+        .map(|recipe| Found::Builtin(*recipe))
+        .collect();
+    if found.is_empty() {
+        let bare = name.trim_start_matches("recipes/").trim_end_matches(".toml");
+        return Err(RecipeError::Missing {
+            name: name.to_owned(),
+            meant: nearest(bare, BUILTIN.iter().map(|recipe| recipe.name)).map(str::to_owned),
+        });
+    }
+    Ok(found)
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), RecipeError> {
+    let unreadable = |source| RecipeError::Io {
+        path: folder.to_owned(),
+        source,
+    };
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "toml") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

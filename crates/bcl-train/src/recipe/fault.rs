@@ -1,0 +1,115 @@
+//! What serde found wrong, kept as data: the key and what would be accepted, rather than a finished sentence.
+
+use serde::de::{self, Expected, Unexpected};
+use std::fmt;
+
+/// A mistake in a value, and the keys that lead to it from the value that was read.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Fault {
+    /// Keys from the outside in.
+    pub(super) path: Vec<String>,
+    pub(super) kind: FaultKind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum FaultKind {
+    /// A key that nobody reads.
+    UnknownKey { key: String, known: &'static [&'static str] },
+    /// A word that is not one of those to choose from.
+    UnknownWord { word: String, known: &'static [&'static str] },
+    /// A value of the wrong type, or one that the type cannot hold.
+    WrongValue { found: String, expected: String },
+    /// A key that must be there.
+    MissingKey { key: &'static str },
+    /// Anything else.
+    Other(String),
+}
+
+impl Fault {
+    /// The same mistake, seen from the table that holds the value under `key`.
+    pub(super) fn below(mut self, key: &str) -> Self {
+        self.path.insert(0, key.to_owned());
+        self
+    }
+}
+
+impl From<FaultKind> for Fault {
+    fn from(kind: FaultKind) -> Self {
+        Self { path: Vec::new(), kind }
+    }
+}
+
+impl de::Error for Fault {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        FaultKind::Other(message.to_string()).into()
+    }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        FaultKind::WrongValue {
+            found: describe(&found),
+            expected: plain(&expected.to_string()),
+        }
+        .into()
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::invalid_type(found, expected)
+    }
+
+    fn unknown_variant(word: &str, known: &'static [&'static str]) -> Self {
+        FaultKind::UnknownWord {
+            word: word.to_owned(),
+            known,
+        }
+        .into()
+    }
+
+    fn unknown_field(key: &str, known: &'static [&'static str]) -> Self {
+        FaultKind::UnknownKey {
+            key: key.to_owned(),
+            known,
+        }
+        .into()
+    }
+
+    fn missing_field(key: &'static str) -> Self {
+        FaultKind::MissingKey { key }.into()
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {:?}", self.path.join("."), self.kind)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// The value as its author wrote it.
+fn describe(found: &Unexpected<'_>) -> String {
+    match found {
+        Unexpected::Bool(value) => value.to_string(),
+        Unexpected::Signed(value) => value.to_string(),
+        Unexpected::Unsigned(value) => value.to_string(),
+        Unexpected::Float(value) => value.to_string(),
+        Unexpected::Str(text) => format!("the text \"{text}\""),
+        Unexpected::Seq => "a list".to_owned(),
+        Unexpected::Map | Unexpected::NewtypeStruct => "a table".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// Serde names types of Rust; a recipe's author knows those of TOML.
+fn plain(expected: &str) -> String {
+    match expected {
+        "u64" | "u32" | "usize" => "a whole number, 0 or more",
+        "f64" | "f32" => "a number",
+        "a boolean" => "true or false",
+        "a string" | "path string" | "variant identifier" | "string or map" => "a text in quotes",
+        "a sequence" => "a list in brackets",
+        "a map" => "a table",
+        text if text.starts_with("struct ") || text.contains("tagged enum") => "a table",
+        text => text,
+    }
+    .to_owned()
+}

@@ -1,0 +1,115 @@
+//! Values that flags put in the place of a recipe's.
+
+use super::RecipeError;
+use std::str::FromStr;
+use toml::Value;
+
+/// A key and the value that a flag gives it.
+///
+/// ```
+/// use bcl_train::recipe::Override;
+///
+/// let change: Override = "loss.beta=0.8".parse().unwrap();
+/// assert_eq!(change.value(), &toml::Value::Float(0.8));
+///
+/// // What is not TOML is a text, so that words need no quotes within quotes.
+/// let change: Override = "encoder.kind=light_gcn".parse().unwrap();
+/// assert_eq!(change.value().as_str(), Some("light_gcn"));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Override {
+    pub(super) path: Vec<String>,
+    pub(super) value: Value,
+    pub(super) flag: String,
+}
+
+impl Override {
+    /// Sets `key` on behalf of a flag of its own: `Override::new("seed", 3, "--seed 3")`.
+    ///
+    /// # Panics
+    /// When `key` is empty.
+    pub fn new(key: &str, value: impl Into<Value>, flag: impl Into<String>) -> Self {
+        assert!(!key.is_empty(), "key must not be empty");
+        Self {
+            path: key.split('.').map(str::to_owned).collect(),
+            value: value.into(),
+            flag: flag.into(),
+        }
+    }
+
+    /// The key, in full.
+    pub fn key(&self) -> String {
+        self.path.join(".")
+    }
+
+    /// The new value.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+}
+
+impl FromStr for Override {
+    type Err = RecipeError;
+
+    fn from_str(text: &str) -> Result<Self, RecipeError> {
+        let refuse = |problem| RecipeError::BadOverride {
+            text: text.to_owned(),
+            problem,
+        };
+        let (key, value) = text.split_once('=').ok_or_else(|| refuse("has no `=`"))?;
+        let (key, value) = (key.trim(), value.trim());
+        if key.split('.').any(|part| part.trim().is_empty()) {
+            return Err(refuse("has an empty key"));
+        }
+        if value.is_empty() {
+            return Err(refuse("has no value"));
+        }
+        // A value that begins like TOML's quoted or nested ones is meant as one: its mistakes are not a bare word.
+        let parsed = format!("value = {value}").parse::<toml::Table>().ok();
+        let value = match parsed.and_then(|mut table| table.remove("value").filter(|_| table.is_empty())) {
+            Some(value) => value,
+            None if value.starts_with(['"', '\'', '[', '{']) => return Err(refuse("has a value that is not TOML")),
+            None => Value::String(value.to_owned()),
+        };
+        Ok(Self::new(key, value, format!("--set {text}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> Value {
+        text.parse::<Override>().unwrap().value
+    }
+
+    #[test]
+    fn values_are_toml_and_bare_words_are_texts() {
+        assert_eq!(value("a=3"), Value::Integer(3));
+        assert_eq!(value("a = 1e-3"), Value::Float(1e-3));
+        assert_eq!(value("a=true"), Value::Boolean(true));
+        assert_eq!(value("a='x y'"), Value::String("x y".into()));
+        assert_eq!(value("a=[5, 10]").as_array().unwrap().len(), 2);
+        assert_eq!(value("a={kind='x'}")["kind"].as_str(), Some("x"));
+        assert_eq!(value("a=light_gcn"), Value::String("light_gcn".into()));
+        assert_eq!(value("a=../data/x.csv"), Value::String("../data/x.csv".into()));
+        assert_eq!(value("a=b=c"), Value::String("b=c".into()));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        for text in [
+            "loss.beta",
+            "=3",
+            "loss.=3",
+            ".beta=3",
+            "loss.beta=",
+            "a=[1, 2",
+            "a='x",
+            "a={kind=}",
+        ] {
+            let error = text.parse::<Override>().unwrap_err().to_string();
+            assert!(error.contains(text), "{error}");
+        }
+    }
+}

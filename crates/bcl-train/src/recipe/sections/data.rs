@@ -1,0 +1,249 @@
+//! The `[data]` table.
+
+use super::super::{Refusal, suggest::nearest};
+use bcl_data::{
+    DataError, Format, InteractionData, Manifest, PlantedConfig, ReadOptions, Source, SplitOptions, load, load_named,
+};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Which interactions to learn from: a data set by name, planted data, or files of one's own.
+///
+/// ```toml
+/// [data]
+/// dataset = "ml-100k"          # by name; its files are looked for in --data DIR
+///
+/// [data]
+/// dataset = "planted"          # generated, with known truth
+/// planted.noise = 0.2
+///
+/// [data]
+/// train = "train.txt"          # files with a given split
+/// test = "test.txt"
+///
+/// [data]
+/// file = "ratings.csv"         # one file, split here
+/// min_rating = 4
+/// split.test_ratio = 0.2
+/// ```
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DataConfig {
+    /// Name of a data set, or `planted`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<String>,
+    /// File of the training interactions; relative to `--data`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub train: Option<PathBuf>,
+    /// File of the test interactions; relative to `--data`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<PathBuf>,
+    /// File of all interactions, to be split; relative to `--data`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// How the files are written; found out where it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
+    /// Interactions with a lower rating are left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rating: Option<f64>,
+    /// How to split a single file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<SplitOptions>,
+    /// How to generate planted data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planted: Option<PlantedConfig>,
+}
+
+/// A [`DataConfig`] as one of the things it can be.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DataSource {
+    /// Generated.
+    Planted(PlantedConfig),
+    /// A data set with a manifest, by name.
+    Named(String),
+    /// Files, with paths as in the recipe.
+    Files(Source, ReadOptions),
+}
+
+impl DataConfig {
+    /// Planted data.
+    pub fn planted(config: PlantedConfig) -> Self {
+        Self {
+            dataset: Some("planted".to_owned()),
+            planted: Some(config),
+            ..Self::default()
+        }
+    }
+
+    /// Says which of its kinds of source this is.
+    ///
+    /// # Errors
+    /// None, several, or keys that do not belong to the one there is.
+    pub fn source(&self) -> Result<DataSource, Refusal> {
+        let given = [
+            ("data.dataset", self.dataset.is_some()),
+            ("data.train", self.train.is_some() || self.test.is_some()),
+            ("data.file", self.file.is_some()),
+        ];
+        let given: Vec<&str> = given.iter().filter(|(_, given)| *given).map(|(key, _)| *key).collect();
+        if let [first, second, ..] = given[..] {
+            return Err(Refusal::new(
+                second,
+                format!("cannot be combined with {first}; remove one of them"),
+            ));
+        }
+        match self {
+            Self { dataset: Some(name), .. } if name == "planted" => {
+                self.only_with("a file", &["split", "format", "min_rating"])?;
+                Ok(DataSource::Planted(self.planted.clone().unwrap_or_default()))
+            }
+            Self { dataset: Some(name), .. } => {
+                self.only_with("dataset = \"planted\"", &["planted"])?;
+                self.only_with("a file", &["split", "format", "min_rating"])?;
+                Ok(DataSource::Named(name.clone()))
+            }
+            Self {
+                train: Some(train),
+                test: Some(test),
+                ..
+            } => {
+                self.only_with("dataset = \"planted\"", &["planted"])?;
+                self.only_with("data.file, which is not split yet", &["split"])?;
+                let (train, test) = (train.clone(), test.clone());
+                Ok(DataSource::Files(Source::Split { train, test }, self.read_options()))
+            }
+            Self { file: Some(file), .. } => {
+                self.only_with("dataset = \"planted\"", &["planted"])?;
+                let (file, split) = (file.clone(), self.split.unwrap_or_default());
+                Ok(DataSource::Files(Source::Whole { file, split }, self.read_options()))
+            }
+            Self {
+                train: None, test: None, ..
+            } => Err(Refusal::new(
+                "data",
+                "names no data; set data.dataset (such as \"planted\"), data.train and data.test, or data.file",
+            )),
+            Self { train, .. } => {
+                let (there, missing) = if train.is_some() {
+                    ("train", "test")
+                } else {
+                    ("test", "train")
+                };
+                Err(Refusal::new(
+                    format!("data.{there}"),
+                    format!("needs data.{missing} beside it; a single file to be split is data.file"),
+                ))
+            }
+        }
+    }
+
+    /// Checks that there is one source, and that its parameters lie in their ranges.
+    ///
+    /// # Errors
+    /// Names the first key that does not fit, and the remedy.
+    pub fn check(&self) -> Result<(), Refusal> {
+        if let Some(rating) = self.min_rating
+            && !rating.is_finite()
+        {
+            return Err(Refusal::new(
+                "data.min_rating",
+                format!("is {rating}, but must be a finite number"),
+            ));
+        }
+        let checked = match self.source()? {
+            DataSource::Planted(config) => config.check(),
+            DataSource::Named(name) => return known(&name),
+            DataSource::Files(Source::Whole { split, .. }, _) => split.check(),
+            DataSource::Files(..) => Ok(()),
+        };
+        checked.map_err(refusal)
+    }
+
+    /// Writes defaults out, so that a resolved recipe shows them.
+    pub(crate) fn resolve(&mut self) {
+        match self.source() {
+            Ok(DataSource::Planted(config)) => self.planted = Some(config),
+            Ok(DataSource::Files(source, options)) => {
+                self.format = Some(options.format);
+                if let Source::Whole { split, .. } = source {
+                    self.split = Some(split);
+                }
+            }
+            Ok(DataSource::Named(_)) | Err(_) => {}
+        }
+    }
+
+    /// Generates or reads the data; `dir` is where data sets and relative paths are looked for.
+    ///
+    /// # Errors
+    /// When a file is missing or broken.
+    ///
+    /// # Panics
+    /// When [`check`](Self::check) fails.
+    pub fn load(&self, dir: &Path) -> Result<InteractionData, DataError> {
+        match self.source().unwrap_or_else(|refusal| panic!("{refusal}")) {
+            DataSource::Planted(config) => Ok(config.generate()),
+            DataSource::Named(name) => load_named(&name, dir),
+            DataSource::Files(Source::Split { train, test }, options) => {
+                let (name, train, test) = (stem(&train), dir.join(train), dir.join(test));
+                load(&name, &Source::Split { train, test }, &options)
+            }
+            DataSource::Files(Source::Whole { file, split }, options) => {
+                let (name, file) = (stem(&file), dir.join(file));
+                load(&name, &Source::Whole { file, split }, &options)
+            }
+        }
+    }
+
+    fn read_options(&self) -> ReadOptions {
+        ReadOptions {
+            format: self.format.unwrap_or_default(),
+            min_rating: self.min_rating,
+        }
+    }
+
+    /// Refuses keys that have no meaning for the source there is.
+    fn only_with(&self, partner: &str, keys: &[&str]) -> Result<(), Refusal> {
+        let given = |key: &str| match key {
+            "split" => self.split.is_some(),
+            "planted" => self.planted.is_some(),
+            "format" => self.format.is_some(),
+            _ => self.min_rating.is_some(),
+        };
+        match keys.iter().find(|key| given(key)) {
+            Some(key) => Err(Refusal::new(
+                format!("data.{key}"),
+                format!("only has a meaning with {partner}; remove it"),
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem()
+        .map_or_else(|| "data".to_owned(), |stem| stem.to_string_lossy().into_owned())
+}
+
+/// Checks that there is a manifest of this name.
+fn known(name: &str) -> Result<(), Refusal> {
+    let known: Vec<&str> = Manifest::all()
+        .iter()
+        .map(|manifest| manifest.name.as_str())
+        .chain(["planted"])
+        .collect();
+    if known.contains(&name) {
+        return Ok(());
+    }
+    let meant = nearest(name, known.iter().copied()).map_or(String::new(), |meant| format!("; did you mean \"{meant}\"?"));
+    let problem = format!("is \"{name}\", but must be one of {}{meant}", known.join(", "));
+    Err(Refusal::new("data.dataset", problem))
+}
+
+fn refusal(error: DataError) -> Refusal {
+    match error {
+        DataError::OutOfRange { name, value, range } => Refusal::new(name, format!("is {value}, but must lie in {range}")),
+        error => Refusal::new("data", format!("cannot be used: {error}")),
+    }
+}

@@ -1,0 +1,97 @@
+//! The `[evaluation]` table.
+
+use super::super::{Refusal, suggest::nearest};
+use bcl_core::parameter::positive;
+use serde::{Deserialize, Serialize};
+
+/// Figures of one user's ranking, averaged over users: what an epoch can be selected by.
+const RANKING_FIGURES: [&str; 6] = ["precision", "recall", "ndcg", "hit_rate", "mrr", "map"];
+
+/// What is measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EvaluationConfig {
+    /// Lengths of the recommended lists, ascending.
+    pub cutoffs: Vec<usize>,
+    /// The validation figure that selects the epoch, such as `ndcg@20`; one of the cutoffs.
+    pub select_by: String,
+    /// Also report the epoch that is best on test: not a fair figure, but the one many papers print.
+    pub oracle: bool,
+    /// What to compare with.
+    pub baselines: Vec<BaselineKind>,
+    /// Regularisation λ of EASE, above 0.
+    pub ease_lambda: f64,
+}
+
+/// Recommenders without training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BaselineKind {
+    /// The most popular items, for everybody.
+    Popularity,
+    /// A linear model in closed form (Steck 2019). Needs a dense matrix of items times items.
+    Ease,
+}
+
+impl BaselineKind {
+    /// The name recipes and results use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Popularity => "popularity",
+            Self::Ease => "ease",
+        }
+    }
+}
+
+impl Default for EvaluationConfig {
+    fn default() -> Self {
+        Self {
+            cutoffs: vec![5, 10, 20],
+            select_by: "ndcg@20".to_owned(),
+            oracle: true,
+            baselines: vec![BaselineKind::Popularity, BaselineKind::Ease],
+            ease_lambda: 400.0,
+        }
+    }
+}
+
+impl EvaluationConfig {
+    /// Checks that every parameter lies in its range.
+    ///
+    /// # Errors
+    /// Names the first parameter that does not, its value and the remedy.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let cutoffs = &self.cutoffs;
+        if cutoffs.is_empty() || cutoffs.contains(&0) || !cutoffs.is_sorted_by(|a, b| a < b) {
+            return Err(Refusal::new(
+                "evaluation.cutoffs",
+                format!("is {cutoffs:?}, but must be ascending lengths from 1 on, such as [5, 10, 20]"),
+            ));
+        }
+        let known: Vec<String> = RANKING_FIGURES
+            .iter()
+            .flat_map(|figure| cutoffs.iter().map(move |cutoff| format!("{figure}@{cutoff}")))
+            .collect();
+        if !known.contains(&self.select_by) {
+            let meant = nearest(&self.select_by, known.iter().map(String::as_str));
+            let meant = meant.map_or(String::new(), |meant| format!("; did you mean \"{meant}\"?"));
+            return Err(Refusal::new(
+                "evaluation.select_by",
+                format!(
+                    "is \"{}\", but must be one of {} with `@` and one of the cutoffs {cutoffs:?}{meant}",
+                    self.select_by,
+                    RANKING_FIGURES.join(", ")
+                ),
+            ));
+        }
+        if self
+            .baselines
+            .iter()
+            .enumerate()
+            .any(|(i, kind)| self.baselines[..i].contains(kind))
+        {
+            return Err(Refusal::new("evaluation.baselines", "names a baseline twice; name each once"));
+        }
+        positive("ease_lambda", self.ease_lambda).map_err(|error| Refusal::of_parameter("evaluation", &error))
+    }
+}

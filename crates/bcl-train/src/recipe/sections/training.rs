@@ -1,0 +1,49 @@
+//! The `[training]` table.
+
+use bcl_core::{
+    ParameterError,
+    parameter::{at_least, in_closed},
+};
+use serde::{Deserialize, Serialize};
+
+/// How long to train, and on how much at a time.
+///
+/// A run has two phases: it trains on what is left of train without the validation share until that share's figure stops rising,
+/// then again on all of train for as many epochs as were best.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrainingConfig {
+    /// Interactions a step.
+    pub batch_size: usize,
+    /// The most epochs a phase has.
+    pub epochs: usize,
+    /// Epochs without a better validation figure before the first phase ends.
+    pub patience: usize,
+    /// Share of each user's training interactions that is held out to choose the number of epochs, in (0, 0.5].
+    pub validation: f64,
+}
+
+impl Default for TrainingConfig {
+    fn default() -> Self {
+        Self {
+            batch_size: 1024,
+            epochs: 60,
+            patience: 12,
+            validation: 0.1,
+        }
+    }
+}
+
+impl TrainingConfig {
+    /// Checks that every parameter lies in its range.
+    ///
+    /// # Errors
+    /// Names the first parameter that does not, its value and the range.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        at_least("batch_size", self.batch_size, 1)?;
+        at_least("epochs", self.epochs, 1)?;
+        at_least("patience", self.patience, 1)?;
+        // Below a thousandth, not even a user with hundreds of items has one left to validate on.
+        in_closed("validation", self.validation, 0.001, 0.5)
+    }
+}

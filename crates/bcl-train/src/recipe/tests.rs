@@ -1,0 +1,482 @@
+//! What recipes promise.
+
+use super::*;
+use bcl_core::EstimatorConfig;
+use std::collections::BTreeSet;
+
+/// The least a recipe says.
+const LEAST: &str = "data.dataset = 'planted'\nloss.kind = 'bayesian'\n";
+
+fn recipe(text: &str) -> Recipe {
+    text.parse().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn recipes_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes")
+}
+
+#[test]
+fn every_file_in_the_recipes_folder_is_a_recipe_and_named_after_its_path() {
+    let found = find(recipes_folder().to_str().unwrap()).unwrap();
+    assert!(found.len() >= 28, "{} recipes", found.len());
+    for file in found {
+        let Found::File(path) = &file else { unreachable!("{file:?}") };
+        let recipe = Recipe::read(&file, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let name = path.strip_prefix(recipes_folder()).unwrap().with_extension("");
+        assert_eq!(Path::new(&recipe.name), name);
+    }
+}
+
+#[test]
+fn the_built_in_recipes_are_the_files() {
+    let files = find(recipes_folder().to_str().unwrap()).unwrap();
+    let files: BTreeSet<PathBuf> = files
+        .into_iter()
+        .map(|file| match file {
+            Found::File(path) => path.strip_prefix(recipes_folder()).unwrap().with_extension(""),
+            Found::Builtin(_) => unreachable!(),
+        })
+        .collect();
+    let built_in: BTreeSet<PathBuf> = Builtin::all().iter().map(|recipe| recipe.name.into()).collect();
+    assert_eq!(built_in, files);
+}
+
+#[test]
+fn every_built_in_recipe_says_what_it_is_for() {
+    for recipe in Builtin::all() {
+        assert!(
+            recipe.text.starts_with("# ") && recipe.summary().len() > 20,
+            "{}",
+            recipe.name
+        );
+    }
+}
+
+#[test]
+fn what_is_written_is_read_back_equal() {
+    for found in find("table10").unwrap().into_iter().chain(find("quickstart").unwrap()) {
+        let recipe = Recipe::read(&found, &[]).unwrap();
+        assert_eq!(self::recipe(&recipe.to_toml()), recipe);
+    }
+    let files = "data.file = 'x.csv'\ndata.min_rating = 4\nloss.kind = 'hard'\nalpha_schedule.kind = 'constant'\nnegatives.kind = 'in_batch'";
+    assert_eq!(recipe(&recipe(files).to_toml()), recipe(files));
+}
+
+#[test]
+fn every_estimator_can_stand_in_a_recipe() {
+    for config in EstimatorConfig::all() {
+        let recipe = recipe(&format!("data.dataset = 'planted'\nloss.kind = '{}'", config.name()));
+        assert_eq!(recipe.loss.estimator(0.1).unwrap(), config);
+    }
+}
+
+#[test]
+fn a_resolved_recipe_shows_every_default() {
+    let text = recipe(LEAST).to_toml();
+    for key in [
+        "num_communities = 8",
+        "similarity = \"cosine\"",
+        "count = 128",
+        "learning_rate = 0.01",
+        "patience = 12",
+        "ease_lambda",
+    ] {
+        assert!(text.contains(key), "{key} is not in\n{text}");
+    }
+}
+
+#[test]
+fn the_hash_is_that_of_the_content() {
+    let hash = recipe(LEAST).hash();
+    assert_eq!(hash.len(), 64);
+    // Order, comments, spelled-out defaults and the seed do not matter.
+    for same in [
+        "seed = 7\n# c\nloss.kind = 'bayesian'\ndata.dataset = 'planted'",
+        "loss.kind = 'bayesian'\ndata.dataset = 'planted'\ntraining.batch_size = 1024\nencoder.kind = 'mf'\nloss.beta = 0.90",
+    ] {
+        assert_eq!(recipe(same).hash(), hash, "{same}");
+    }
+    for other in [
+        "loss.beta = 0.8",
+        "data.planted.seed = 1",
+        "training.epochs = 61",
+        "name = 'x'",
+    ] {
+        assert_ne!(recipe(&format!("{LEAST}{other}")).hash(), hash, "{other}");
+    }
+}
+
+/// A change of this constant means that results of before and after are no longer recognised as runs of one recipe.
+#[test]
+fn the_hash_is_frozen() {
+    let recipe = recipe("data.dataset = 'ml-100k'\nloss = {kind = 'info_nce', temperature = 0.2}");
+    assert_eq!(
+        recipe.hash(),
+        "5f3f5e09173326021242f9d9293aa4bf7f768f5626c4f40271746ee6f49d36d2"
+    );
+}
+
+#[test]
+fn a_name_is_taken_from_the_file_where_there_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("my run.toml");
+    std::fs::write(&path, LEAST).unwrap();
+    let recipe = Recipe::from_file(&path, &[Override::new("seed", 3, "--seed 3")]).unwrap();
+    assert_eq!(recipe.run_folder(Path::new("runs")), Path::new("runs/my_run-3"));
+    assert_eq!(
+        self::recipe(&format!("name = 'a/b'\n{LEAST}")).run_folder(Path::new("runs")),
+        Path::new("runs/a/b-0")
+    );
+}
+
+#[test]
+fn flags_reach_every_key() {
+    let set = |texts: &[&str]| {
+        let changes: Vec<Override> = texts.iter().map(|text| text.parse().unwrap()).collect();
+        Recipe::from_toml(LEAST, "a.toml", &changes).unwrap()
+    };
+    assert_eq!(
+        set(&["loss.beta=0.8"]).loss.without_data(),
+        &EstimatorConfig::Bayesian(bcl_core::BayesianConfig::new().with_beta(0.8))
+    );
+    assert_eq!(
+        set(&["encoder.dim=32"]).encoder,
+        recipe(&format!("{LEAST}encoder = {{kind = 'mf', dim = 32}}")).encoder
+    );
+    assert_eq!(
+        set(&["encoder.kind=light_gcn", "encoder.layers=2"]).encoder.name(),
+        "light_gcn"
+    );
+    assert_eq!(set(&["evaluation.cutoffs=[20]", "training.epochs=3"]).training.epochs, 3);
+    assert_eq!(set(&["loss={kind='info_nce'}"]).loss.without_data().name(), "info_nce");
+    assert!(set(&["loss.tau_plus=density"]).loss.tau_plus_is_density());
+}
+
+#[test]
+fn recipes_are_found_by_name_group_file_and_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("inner")).unwrap();
+    for name in ["b.toml", "inner/a.toml", "notes.txt"] {
+        std::fs::write(folder.path().join(name), LEAST).unwrap();
+    }
+    let files = find(folder.path().to_str().unwrap()).unwrap();
+    assert_eq!(
+        files,
+        [
+            Found::File(folder.path().join("b.toml")),
+            Found::File(folder.path().join("inner/a.toml"))
+        ]
+    );
+    assert_eq!(find(folder.path().join("b.toml").to_str().unwrap()).unwrap(), files[..1]);
+    assert_eq!(find("quickstart").unwrap().len(), 2);
+    assert_eq!(find("table10/").unwrap().len(), 24);
+}
+
+#[test]
+fn what_cannot_be_found_is_said_with_a_guess() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = |name: &str| find(name).unwrap_err().to_string();
+    assert!(text("quickstart/bayes").contains("did you mean quickstart/bayesian?"));
+    assert!(text("recipes/table10/ml-100k/mf-bayesain.toml").contains("did you mean table10/ml-100k/mf-bayesian?"));
+    assert!(text("nonsense").contains("nonsense: no such recipe") && !text("nonsense").contains("did you mean"));
+    assert!(text(folder.path().to_str().unwrap()).contains("holds no recipe"));
+    let gone = Recipe::from_file(folder.path().join("gone.toml"), &[])
+        .unwrap_err()
+        .to_string();
+    assert!(gone.contains("gone.toml: cannot be read"), "{gone}");
+}
+
+/// Recipe, flags, and the message.
+type Bad = (&'static str, &'static [&'static str], &'static str);
+
+const BAD: &[Bad] = &[
+    // Syntax.
+    ("data.dataset = 'planted'\n\nseed = = 3", &[], "a.toml:3: not TOML: "),
+    ("seed = 1\nseed = 2", &[], "a.toml:2: not TOML: duplicate key"),
+    ("[loss\nkind = 'hard'", &[], "a.toml:1: not TOML: "),
+    // Unknown keys.
+    (
+        "data.dataset = 'planted'\n[loss]\nkind = 'info_nce'\ntemprature = 0.2",
+        &[],
+        "a.toml:4: unknown key loss.temprature; did you mean loss.temperature?; [loss] of kind \"info_nce\" has kind, temperature",
+    ),
+    (
+        "data.dataset = 'planted'\nloss.kind = 'info_nce'\nloss.alpha = 0.9",
+        &[],
+        "a.toml:3: unknown key loss.alpha; [loss] of kind",
+    ),
+    (
+        "dta.dataset = 'planted'\nloss.kind = 'info_nce'",
+        &[],
+        "a.toml:1: unknown key dta; did you mean data?; a recipe has name, seed, data",
+    ),
+    (
+        LEAST,
+        &["trainig.epochs=3"],
+        "--set trainig.epochs=3: unknown key trainig; did you mean training?",
+    ),
+    (
+        LEAST,
+        &["training.epoch=3"],
+        "--set training.epoch=3: unknown key training.epoch; did you mean training.epochs?",
+    ),
+    (
+        "data.dataset = 'planted'\nloss.kind = 'hard'\nencoder.knd = 'mf'",
+        &[],
+        "a.toml:3: unknown key encoder.knd; did you mean encoder.kind?",
+    ),
+    (
+        "data.dataset = 'planted'\nloss.kind = 'hard'\n[data.planted]\nnois = 0.1",
+        &[],
+        "a.toml:4: unknown key data.planted.nois; did you mean data.planted.noise?",
+    ),
+    (
+        "data.dataset = 'planted'\nloss.kind = 'hard'\nencoder.layers = 2",
+        &[],
+        "a.toml:3: unknown key encoder.layers; [encoder] of kind \"mf\" has",
+    ),
+    (
+        "data.dataset = 'planted'\nloss.kind = 'bayesian'\nalpha_schedule = {kind = 'linear', ends = 0.9}",
+        &[],
+        "a.toml:3: unknown key alpha_schedule.ends; did you mean alpha_schedule.end?",
+    ),
+    // Missing keys.
+    ("loss.kind = 'hard'", &[], "a.toml: data is missing; set data.dataset"),
+    (
+        "data.dataset = 'planted'\n[loss]\ntemperature = 0.2",
+        &[],
+        "a.toml:2: loss.kind is missing; set loss.kind to one of \"info_nce\"",
+    ),
+    (
+        "data.dataset = 'planted'\n[loss]\nkid = 'hard'",
+        &[],
+        "a.toml:3: loss.kind is missing; did you mean it by loss.kid?",
+    ),
+    // Wrong types.
+    (
+        "data.dataset = 'planted'\nloss.kind = 'hard'\nseed = '3'",
+        &[],
+        "a.toml:3: seed is the text \"3\", but must be a whole number, 0 or more",
+    ),
+    (
+        "data.dataset = 'planted'\nloss.kind = 'hard'\nseed = -1",
+        &[],
+        "a.toml:3: seed is -1, but must be a whole number, 0 or more",
+    ),
+    (
+        "data.dataset = 'planted'\nloss.kind = 'hard'\ntraining.epochs = 2.5",
+        &[],
+        "a.toml:3: training.epochs is 2.5, but must be a whole number",
+    ),
+    (
+        "data.dataset = 'planted'\n[loss]\nkind = 'hard'\ntemperature = 'cold'",
+        &[],
+        "a.toml:4: loss.temperature is the text \"cold\", but must be a number",
+    ),
+    (
+        "data.dataset = 'planted'\nloss = 3",
+        &[],
+        "a.toml:2: loss is 3, but must be a table",
+    ),
+    (
+        LEAST,
+        &["evaluation.oracle=maybe"],
+        "--set evaluation.oracle=maybe: evaluation.oracle is the text \"maybe\", but must be true or false",
+    ),
+    (
+        LEAST,
+        &["evaluation.cutoffs=20"],
+        "evaluation.cutoffs is 20, but must be a list in brackets",
+    ),
+    (
+        LEAST,
+        &["loss.tau_plus=densty"],
+        "--set loss.tau_plus=densty: loss.tau_plus is the text \"densty\", but must be a number or the word \"density\"",
+    ),
+    (LEAST, &["seed.x=1", "seed.x.y=2"], "--set seed.x.y=2: seed.x is not a table"),
+    // Words that are none of the choices.
+    (
+        "data.dataset = 'planted'\nloss.kind = 'bayes'",
+        &[],
+        "a.toml:2: loss.kind is \"bayes\", but must be one of \"info_nce\"",
+    ),
+    (
+        "data.dataset = 'planted'\nloss.kind = 'bayesain'",
+        &[],
+        "did you mean bayesian?",
+    ),
+    (
+        LEAST,
+        &["encoder={dim=8, kind='lightgcn'}"],
+        "encoder.kind is \"lightgcn\", but must be one of \"mf\", \"light_gcn\"; did you mean light_gcn?",
+    ),
+    (
+        LEAST,
+        &["encoder.similarity=cosin"],
+        "encoder.similarity is \"cosin\", but must be one of \"cosine\", \"dot\"; did you mean cosine?",
+    ),
+    (
+        LEAST,
+        &["evaluation.baselines=['ease','pop']"],
+        "evaluation.baselines is \"pop\", but must be one of \"popularity\", \"ease\"",
+    ),
+    (
+        LEAST,
+        &["optimizer.kind=sgd"],
+        "optimizer.kind is \"sgd\", but must be one of \"adam\"",
+    ),
+    // Out of range.
+    (
+        LEAST,
+        &["loss.beta=1.2"],
+        "--set loss.beta=1.2: loss.beta is 1.2, but must lie in [0, 1]",
+    ),
+    (
+        "data.dataset = 'planted'\n[loss]\nkind = 'bayesian'\n\nalpha = 0.4",
+        &[],
+        "a.toml:5: loss.alpha is 0.4, but must lie in [0.5, 1]",
+    ),
+    (
+        LEAST,
+        &["loss.alpha=1", "loss.beta=1"],
+        "--set loss.alpha=1: loss.alpha is 1, but must be below 1 when beta is 1",
+    ),
+    (
+        LEAST,
+        &["loss.temperature=0"],
+        "loss.temperature is 0, but must be a finite number above 0",
+    ),
+    (LEAST, &["loss.temperature=nan"], "loss.temperature is NaN, but must be"),
+    (LEAST, &["encoder.dim=0"], "encoder.dim is 0, but must be at least 1"),
+    (
+        LEAST,
+        &["encoder={kind='light_gcn', layers=0}"],
+        "encoder.layers is 0, but must be at least 1",
+    ),
+    (LEAST, &["negatives.count=0"], "negatives.count is 0, but must be at least 1"),
+    (
+        LEAST,
+        &["negatives={kind='popularity', exponent=-1}"],
+        "negatives.exponent is -1, but must lie in [0, 2]",
+    ),
+    (
+        LEAST,
+        &["optimizer.learning_rate=-0.1"],
+        "optimizer.learning_rate is -0.1, but must be a finite number above 0",
+    ),
+    (
+        LEAST,
+        &["training.validation=0.9"],
+        "training.validation is 0.9, but must lie in [0.001, 0.5]",
+    ),
+    (LEAST, &["training.epochs=0"], "training.epochs is 0, but must be at least 1"),
+    (
+        LEAST,
+        &["evaluation.cutoffs=[10, 5]"],
+        "evaluation.cutoffs is [10, 5], but must be ascending",
+    ),
+    (
+        LEAST,
+        &["evaluation.select_by=ndgc@20"],
+        "evaluation.select_by is \"ndgc@20\", but must be one of precision, recall, ndcg, hit_rate, mrr, map with `@` and one of the cutoffs [5, 10, 20]; did you mean \"ndcg@20\"?",
+    ),
+    (
+        LEAST,
+        &["evaluation.ease_lambda=0"],
+        "evaluation.ease_lambda is 0, but must be a finite number above 0",
+    ),
+    (
+        LEAST,
+        &["evaluation.baselines=['ease','ease']"],
+        "evaluation.baselines names a baseline twice",
+    ),
+    (
+        LEAST,
+        &["data.planted.noise=1"],
+        "--set data.planted.noise=1: data.planted.noise is 1, but must lie in [0, 1)",
+    ),
+    (
+        "loss.kind = 'hard'\ndata.file = 'x'\ndata.split.test_ratio = 0",
+        &[],
+        "a.toml:3: data.split.test_ratio is 0, but must lie in (0, 1)",
+    ),
+    (
+        LEAST,
+        &["name=../x"],
+        "--set name=../x: name is \"../x\", but must be a relative path",
+    ),
+    (LEAST, &["name=/x"], "name is \"/x\", but must be a relative path"),
+    // Contradictions.
+    (
+        "data.dataset = 'planted'\nloss.kind = 'hard'\nalpha_schedule.kind = 'linear'",
+        &[],
+        "a.toml:3: alpha_schedule.kind moves alpha, which loss.kind \"hard\" has not; remove [alpha_schedule]",
+    ),
+    (
+        LEAST,
+        &["loss.beta=1", "alpha_schedule={kind='linear', end=1}"],
+        "alpha_schedule.end makes alpha 1, which must be below 1 when beta is 1",
+    ),
+    (
+        LEAST,
+        &["negatives.kind=in_batch", "training.batch_size=1"],
+        "--set training.batch_size=1: training.batch_size is 1, but negatives.kind \"in_batch\" needs at least 2",
+    ),
+    (
+        "data.dataset = 'ml-100k'\nloss.kind = 'supervised'",
+        &[],
+        "a.toml:2: loss.kind is \"supervised\", which needs to know the true negatives",
+    ),
+    (
+        "data.dataset = 'ml-100k'\nloss.kind = 'bayesian'\nalpha_schedule.kind = 'measured'",
+        &[],
+        "a.toml:3: alpha_schedule.kind is \"measured\", which reads the true classes",
+    ),
+    (
+        "data.dataset = 'ml-100kk'\nloss.kind = 'hard'",
+        &[],
+        "a.toml:1: data.dataset is \"ml-100kk\", but must be one of gowalla, ",
+    ),
+    (
+        "data = {}\nloss.kind = 'hard'",
+        &[],
+        "a.toml:1: data names no data; set data.dataset",
+    ),
+    (
+        "data.train = 'x'\nloss.kind = 'hard'",
+        &[],
+        "a.toml:1: data.train needs data.test beside it",
+    ),
+    (
+        "data.dataset = 'ml-100k'\nloss.kind = 'hard'\ndata.file = 'x'",
+        &[],
+        "a.toml:3: data.file cannot be combined with data.dataset",
+    ),
+    (
+        "data.dataset = 'ml-100k'\nloss.kind = 'hard'\ndata.min_rating = 4",
+        &[],
+        "a.toml:3: data.min_rating only has a meaning with a file",
+    ),
+    (
+        "data.file = 'x'\nloss.kind = 'hard'\ndata.planted.noise = 0.1",
+        &[],
+        "a.toml:3: data.planted only has a meaning with dataset = \"planted\"",
+    ),
+];
+
+#[test]
+fn a_bad_recipe_is_refused_with_place_key_value_and_remedy() {
+    let mut wrong = Vec::new();
+    for (text, flags, expected) in BAD {
+        let changes: Vec<Override> = flags.iter().map(|flag| flag.parse().unwrap()).collect();
+        let message = match Recipe::from_toml(text, "a.toml", &changes) {
+            Ok(_) => "accepted".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        // Errors are one line, so that they stay readable in logs.
+        if !message.contains(expected) || message.contains('\n') {
+            wrong.push(format!("{text} {flags:?}\nexpected: {expected}\nfound:    {message}\n"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,219 @@
+//! Reads serde types from TOML values so that a mistake comes back with the keys that lead to it.
+
+use super::fault::{Fault, FaultKind};
+use serde::{
+    Deserializer,
+    de::{DeserializeOwned, DeserializeSeed, IntoDeserializer, MapAccess, Visitor, value::SeqDeserializer},
+    forward_to_deserialize_any,
+};
+use toml::{Table, Value};
+
+/// Reads a `T` from a table.
+pub(super) fn read<T: DeserializeOwned>(table: &Table) -> Result<T, Fault> {
+    let attempt = |table: &Table| T::deserialize(Node(&Value::Table(table.clone())));
+    attempt(table).map_err(|fault| blame(table, fault, |table| attempt(table).err()))
+}
+
+/// Finds the key behind a wrong value in a table with a `kind`.
+///
+/// Serde copies such a table before it knows the type of its fields and forgets the keys on the way. Alone with the kind, only the
+/// key to blame fails as it did.
+fn blame(table: &Table, fault: Fault, attempt: impl Fn(&Table) -> Option<Fault>) -> Fault {
+    let ([section], FaultKind::WrongValue { .. } | FaultKind::UnknownWord { .. }) = (&fault.path[..], &fault.kind) else {
+        return fault;
+    };
+    let Some(Value::Table(fields)) = table.get(section) else {
+        return fault;
+    };
+    // The kind comes first: where it is wrong, every key fails with it.
+    let kind = fields.get_key_value("kind");
+    for (key, value) in kind.into_iter().chain(fields) {
+        let alone = kind
+            .into_iter()
+            .chain([(key, value)])
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        let mut table = table.clone();
+        table.insert(section.clone(), Value::Table(alone));
+        if attempt(&table).as_ref() == Some(&fault) {
+            let path = vec![section.clone(), key.clone()];
+            return Fault { path, ..fault };
+        }
+    }
+    fault
+}
+
+/// A TOML value as a deserializer.
+#[derive(Debug, Clone, Copy)]
+struct Node<'a>(&'a Value);
+
+impl<'de> Deserializer<'de> for Node<'_> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.0 {
+            Value::String(text) => visitor.visit_str(text),
+            Value::Integer(number) => visitor.visit_i64(*number),
+            Value::Float(number) => visitor.visit_f64(*number),
+            Value::Boolean(value) => visitor.visit_bool(*value),
+            // No key takes a date; a text gets the usual complaint.
+            Value::Datetime(date) => visitor.visit_string(date.to_string()),
+            Value::Array(values) => visitor.visit_seq(SeqDeserializer::new(values.iter().map(Node))),
+            Value::Table(table) => visitor.visit_map(Entries {
+                entries: table.iter(),
+                current: None,
+            }),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match self.0 {
+            Value::String(text) => visitor.visit_enum(text.as_str().into_deserializer()),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct
+        map struct identifier ignored_any
+    }
+}
+
+impl IntoDeserializer<'_, Fault> for Node<'_> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+/// The entries of a table, which remember their key for the errors of their value.
+struct Entries<'a> {
+    entries: toml::map::Iter<'a, String, Value>,
+    current: Option<(&'a String, &'a Value)>,
+}
+
+impl<'de> MapAccess<'de> for Entries<'_> {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
+        self.current = self.entries.next();
+        let Some((key, _)) = self.current else { return Ok(None) };
+        seed.deserialize(key.as_str().into_deserializer()).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+        let (key, value) = self.current.expect("serde asks for a value after its key");
+        seed.deserialize(Node(value)).map_err(|fault| fault.below(key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Outer {
+        inner: Inner,
+        #[serde(default)]
+        tagged: Tagged,
+        #[serde(default)]
+        list: Vec<f64>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Inner {
+        count: usize,
+        share: Option<f64>,
+    }
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    #[serde(tag = "kind", rename_all = "snake_case")]
+    enum Tagged {
+        #[default]
+        None,
+        Some(Fields),
+    }
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Fields {
+        first: f64,
+        second: f64,
+    }
+
+    fn read_text(text: &str) -> Result<Outer, Fault> {
+        read(&text.parse().unwrap())
+    }
+
+    fn fault(text: &str) -> (String, FaultKind) {
+        let fault = read_text(text).unwrap_err();
+        (fault.path.join("."), fault.kind)
+    }
+
+    #[test]
+    fn whole_numbers_are_numbers() {
+        let outer = read_text("list = [1, 2.5]\n[inner]\ncount = 3\nshare = 1\n[tagged]\nkind = 'some'\nsecond = 2").unwrap();
+        assert_eq!(
+            outer.inner,
+            Inner {
+                count: 3,
+                share: Some(1.0)
+            }
+        );
+        assert_eq!(outer.list, [1.0, 2.5]);
+        assert_eq!(outer.tagged, Tagged::Some(Fields { first: 0.0, second: 2.0 }));
+    }
+
+    #[test]
+    fn a_wrong_value_is_found_by_its_keys() {
+        let wrong = |found: &str, expected: &str| FaultKind::WrongValue {
+            found: found.into(),
+            expected: expected.into(),
+        };
+        let whole = "a whole number, 0 or more";
+        assert_eq!(fault("[inner]\ncount = -1"), ("inner.count".into(), wrong("-1", whole)));
+        assert_eq!(fault("[inner]\ncount = 1.5"), ("inner.count".into(), wrong("1.5", whole)));
+        assert_eq!(
+            fault("[inner]\ncount = 1\nshare = 'x'"),
+            ("inner.share".into(), wrong("the text \"x\"", "a number"))
+        );
+        assert_eq!(fault("inner = 3"), ("inner".into(), wrong("3", "a table")));
+    }
+
+    #[test]
+    fn a_wrong_value_in_a_table_with_a_kind_is_found_too() {
+        let text = |fields: &str| format!("inner.count = 1\n[tagged]\nkind = 'some'\n{fields}");
+        assert_eq!(fault(&text("first = 1\nsecond = 'x'")).0, "tagged.second");
+        // Two equal mistakes: the first is named, not neither.
+        assert_eq!(fault(&text("first = 'x'\nsecond = 'x'")).0, "tagged.first");
+    }
+
+    #[test]
+    fn unknown_and_missing_keys_come_with_their_table() {
+        assert!(
+            matches!(fault("[inner]\ncuont = 1"), (path, FaultKind::UnknownKey { key, .. }) if path == "inner" && key == "cuont")
+        );
+        assert!(matches!(fault("[inner]"), (path, FaultKind::MissingKey { key: "count" }) if path == "inner"));
+        assert!(matches!(
+            fault("inner.count = 1\ntagged.kind = 'sum'"),
+            (path, FaultKind::UnknownWord { word, .. }) if path == "tagged.kind" && word == "sum"
+        ));
+    }
+}
