@@ -1,81 +1,34 @@
-//! Backends: which there are, and the device a run computes on.
+//! Backends: which this build holds, and the device a run computes on.
 
-use crate::{error::Error, result::Environment};
+use crate::{
+    cli::{BackendChoice, MissingBackend},
+    result::Environment,
+};
 use burn::tensor::Device;
-use std::fmt;
 
-/// The backends this program knows by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BackendKind {
-    /// The CPU.
-    Flex,
-    /// NVIDIA GPUs.
-    Cuda,
-    /// GPUs through Vulkan.
-    Vulkan,
-    /// Apple GPUs.
-    Metal,
-    /// GPUs through whatever graphics interface the system has.
-    Wgpu,
-}
-
-impl BackendKind {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Flex, Self::Cuda, Self::Vulkan, Self::Metal, Self::Wgpu];
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Flex => "flex",
-            Self::Cuda => "cuda",
-            Self::Vulkan => "vulkan",
-            Self::Metal => "metal",
-            Self::Wgpu => "wgpu",
-        }
-    }
-
-    /// Whether this build holds it.
-    pub fn is_built(self) -> bool {
-        self == Self::Flex
-    }
-}
-
-impl fmt::Display for BackendKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+/// The backends of this build.
+pub const BUILT: [BackendChoice; 1] = [BackendChoice::Flex];
 
 /// A backend with its device.
 #[derive(Debug, Clone)]
 pub struct Backend {
-    kind: BackendKind,
+    choice: BackendChoice,
     device: Device,
 }
 
 impl Backend {
-    /// Opens a backend by name; `auto` takes the best one that is built.
+    /// Opens a backend.
     ///
     /// # Errors
-    /// An unknown name, or one that is not in this build.
-    pub fn open(name: &str) -> Result<Self, Error> {
-        let name = match name {
-            "auto" | "cpu" => "flex",
-            name => name,
-        };
-        let kind = BackendKind::ALL.into_iter().find(|kind| kind.name() == name);
-        match kind {
-            Some(kind) if kind.is_built() => Ok(Self { kind, device: Device::flex() }),
-            Some(kind) => {
-                Err(Error::Input(format!("--backend {kind} is not in this build, which computes on the CPU alone; use --backend flex")))
-            }
-            None => Err(Error::Input(format!("--backend {name} is unknown; known are flex, cuda, vulkan, metal, wgpu and auto"))),
-        }
+    /// When it is not in this build.
+    pub fn open(choice: BackendChoice) -> Result<Self, MissingBackend> {
+        let choice = choice.candidates(&BUILT)?[0];
+        Ok(Self { choice, device: Device::flex() })
     }
 
-    /// The kind.
-    pub fn kind(&self) -> BackendKind {
-        self.kind
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.choice.name()
     }
 
     /// The device for evaluation.
@@ -93,7 +46,7 @@ impl Backend {
         Environment {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             git_revision: option_env!("BCL_GIT_REVISION").map(str::to_owned),
-            backend: self.kind.name().to_owned(),
+            backend: self.name().to_owned(),
             device: "CPU".to_owned(),
             threads: rayon::current_num_threads(),
         }

@@ -10,6 +10,9 @@ pub enum Error {
     /// The data could not be read, or contradict themselves.
     #[error(transparent)]
     Data(#[from] bcl_data::DataError),
+    /// The backend is not in this build.
+    #[error(transparent)]
+    Backend(#[from] crate::cli::MissingBackend),
     /// The recipe could not be read, or contradicts itself.
     #[error(transparent)]
     Recipe(#[from] recipe::RecipeError),

@@ -11,6 +11,7 @@
 
 pub mod backend;
 pub mod baselines;
+pub mod cli;
 pub mod commands;
 pub mod error;
 pub mod evaluation;

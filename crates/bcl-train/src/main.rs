@@ -1,3 +1,104 @@
-//! The `bcl-train` program.
+//! The `bcl-train` program: parses the command line, runs the verb, and turns errors into exit codes.
 
-fn main() {}
+use bcl_train::{
+    backend::{BUILT, Backend},
+    cli::{self, Command, Place, Train},
+    commands::{self, Session},
+    error::Error,
+    recipe::Builtin,
+    training::Stop,
+};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match run(cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), Error> {
+    match command {
+        Command::Train(train) => run_training(&train),
+        Command::Evaluate(args) => {
+            let backend = open(&args.place)?;
+            commands::evaluate(&args.run, args.place.data.as_deref(), &backend, args.output.json)
+        }
+        Command::Embed(args) => {
+            let out = args.out.unwrap_or_else(|| args.run.join("embeddings"));
+            commands::embed(&args.run, args.place.data.as_deref(), &open(&args.place)?, &out)
+        }
+        Command::Recommend(args) => {
+            let backend = open(&args.place)?;
+            let top = args.top as usize;
+            commands::recommend(&args.run, args.place.data.as_deref(), &backend, &args.user, top, args.output.json)
+        }
+        Command::Export(args) => {
+            let out = args.out.unwrap_or_else(|| args.run.join("model.safetensors"));
+            commands::export(&args.run, args.place.data.as_deref(), &open(&args.place)?, &out)
+        }
+        Command::Report(args) => commands::report(&args),
+        Command::Recipes(args) => {
+            commands::list(Builtin::all().iter().map(|recipe| (recipe.name, recipe.summary())), args.output.json);
+            Ok(())
+        }
+        Command::Devices(args) => {
+            commands::list(BUILT.iter().map(|backend| (backend.name(), "CPU")), args.output.json);
+            Ok(())
+        }
+        Command::Completions(args) => args.write(&mut std::io::stdout()).map_err(Error::io("write", "standard output")),
+    }
+}
+
+fn run_training(args: &Train) -> Result<(), Error> {
+    if args.print_recipe {
+        for recipe in args.load()? {
+            print!("{}", recipe.to_toml());
+        }
+        return Ok(());
+    }
+    let session = Session {
+        backend: open(&args.place)?,
+        data_dir: args.place.data_dir().to_path_buf(),
+        out: args.out.clone(),
+        quiet: args.output.quiet,
+        json: args.output.json,
+        stop: stop_on_ctrl_c()?,
+    };
+    match &args.resume {
+        Some(folder) => {
+            let asked = if args.recipes.is_empty() { None } else { args.load()?.into_iter().next() };
+            commands::resume(&session, folder, asked.as_ref())
+        }
+        None => commands::train(&session, &args.load()?),
+    }
+}
+
+/// Opens the backend that was asked for, with as many threads.
+fn open(place: &Place) -> Result<Backend, Error> {
+    if let Some(threads) = place.threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(usize::from(threads))
+            .build_global()
+            .map_err(|error| Error::Training(format!("cannot start {threads} threads: {error}")))?;
+    }
+    Ok(Backend::open(place.backend)?)
+}
+
+/// The first Ctrl-C ends the run after the step under way, with a checkpoint; the second ends the process.
+fn stop_on_ctrl_c() -> Result<Stop, Error> {
+    let stop = Stop::new();
+    let handle = stop.clone();
+    ctrlc::set_handler(move || {
+        if handle.should_stop() {
+            std::process::exit(130);
+        }
+        eprintln!("stopping after this step; once more to stop at once");
+        handle.stop(Some("Ctrl-C"));
+    })
+    .map_err(|error| Error::Training(format!("cannot listen for Ctrl-C: {error}")))?;
+    Ok(stop)
+}

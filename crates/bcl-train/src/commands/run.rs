@@ -28,25 +28,20 @@ pub struct Session {
     pub stop: Stop,
 }
 
-/// Trains every recipe with every seed, prints one table of all, and writes a report of each run and of the comparison.
+/// Trains every recipe, prints one table of all, and writes a report of each run and of the comparison.
 ///
 /// # Errors
 /// At the first run that fails; those before it are finished and on disk.
-pub fn train(session: &Session, recipes: &[Recipe], seeds: Option<&[u64]>) -> Result<(), Error> {
+pub fn train(session: &Session, recipes: &[Recipe]) -> Result<(), Error> {
     let mut loaded = Loaded::default();
     let mut finished: Vec<(PathBuf, Finished)> = Vec::new();
     for recipe in recipes {
-        for &seed in seeds.unwrap_or(&[recipe.seed]) {
-            let recipe = recipe.clone().with_seed(seed);
-            let (data, baselines) = loaded.get(&recipe, &session.data_dir)?;
-            let invocation = Invocation {
-                data_dir: session.data_dir.clone(),
-                backend: session.backend.kind().name().to_owned(),
-            };
-            let folder = RunFolder::create(&session.out, &recipe, &invocation)?;
-            finish(session, &recipe, data, &folder, baselines)?;
-            finished.push((folder.path().to_path_buf(), read_run(folder.path())?));
-        }
+        let (data, baselines) = loaded.get(recipe, &session.data_dir)?;
+        let invocation =
+            Invocation { data_dir: session.data_dir.clone(), backend: session.backend.name().to_owned() };
+        let folder = RunFolder::create(&session.out, recipe, &invocation)?;
+        finish(session, recipe, data, &folder, baselines)?;
+        finished.push((folder.path().to_path_buf(), read_run(folder.path())?));
     }
     let runs: Vec<Finished> = finished.iter().map(|(_, run)| run.clone()).collect();
     print_table(&runs.iter().map(|(result, _)| result).collect::<Vec<_>>(), session.json);
