@@ -1,25 +1,29 @@
 //! Row ranks, sparse products and sampled similarities as Burn backend extensions.
 //!
-//! Burn composes losses out of tensor operations, and most of a contrastive loss is well served by them. Three steps are not:
+//! Burn composes losses out of tensor operations, and most of a contrastive loss is well served by them. Four steps are not:
 //!
 //! - [`rank_weights`] and [`row_ranks`] need the empirical distribution of each row of scores. Out of tensor operations that is a
 //!   sort, a gather, a running minimum and a scatter (or an `[N, N]` comparison per anchor, as in the paper's released code).
 //! - [`sparse_matmul`] propagates embeddings over a graph. Burn has no sparse tensors.
 //! - [`sampled_dot`] and [`gather_rows`] read a few rows of an embedding table and must add the gradients of repeated rows back
 //!   in an order that does not depend on the number of threads.
+//! - [`unit_rows`] turns inner products into cosines in one pass over the rows each way, where tensor operations take a dozen.
 //!
 //! Each is a function on Burn's [`Tensor`](burn::tensor::Tensor) that works on any backend this crate lists. Behind it stands a
-//! backend-extension trait ([`RankOps`], [`SparseOps`], [`SampledOps`]) whose default bodies compose tensor operations, found again in
+//! backend-extension trait ([`RankOps`], [`SparseOps`], [`SampledOps`], [`UnitOps`]) whose default bodies compose tensor operations, found again in
 //! [`portable`]; the CPU backend overrides them, and autodiff gets a handwritten backward pass.
 //!
 //! The results on the CPU are the same, bit for bit, for any number of threads.
 
+mod cpu;
 mod ranks;
 mod sampled;
 mod sparse;
+mod unit;
 
 pub mod portable;
 
 pub use ranks::{RankOps, rank_weights, row_ranks};
 pub use sampled::{SampledOps, gather_rows, sampled_dot};
 pub use sparse::{SparseMatrix, SparseOps, sparse_matmul};
+pub use unit::{UnitOps, unit_rows};

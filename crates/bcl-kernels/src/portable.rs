@@ -50,3 +50,8 @@ pub fn sampled_dot(anchors: Tensor<2>, table: Tensor<2>, indices: Tensor<2, Int>
 pub fn gather_rows(table: Tensor<2>, indices: Tensor<1, Int>) -> Tensor<2> {
     table.select(0, indices)
 }
+
+/// [`unit_rows`](crate::unit_rows) composed of tensor operations.
+pub fn unit_rows(rows: Tensor<2>) -> Tensor<2> {
+    Tensor::from_dispatch(crate::unit::portable::unit_rows::<Dispatch>(rows.into_dispatch()))
+}

@@ -2,9 +2,11 @@
 
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
-use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
+use burn::backend::{Autodiff, Backend, Dispatch, backend_extension};
 use burn::tensor::{Bool, Int, Tensor};
 
+mod buckets;
+mod flex;
 pub(crate) mod portable;
 
 /// Looks up a weight for each score by the score's rank in its own row.
@@ -117,8 +119,6 @@ pub trait RankOps: Backend {
         portable::row_ranks::<Self>(scores, Some(mask))
     }
 }
-
-impl RankOps for Flex {}
 
 impl<B: Backend + RankOps, C: CheckpointStrategy> RankOps for Autodiff<B, C> {
     fn rank_weights(scores: FloatTensor<Self>, table: FloatTensor<Self>) -> FloatTensor<Self> {

@@ -5,10 +5,12 @@ use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind, unary};
 use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::backend::{Autodiff, Backend, Dispatch, Flex, TensorMetadata, backend_extension};
+use burn::backend::{Autodiff, Backend, Dispatch, TensorMetadata, backend_extension};
 use burn::tensor::{Int, Tensor};
 
+mod flex;
 pub(crate) mod portable;
+mod scatter;
 
 /// Multiplies each anchor with the table rows sampled for it.
 ///
@@ -128,8 +130,6 @@ pub trait SampledOps: Backend {
         portable::scatter_rows::<Self>(rows, indices, num_rows)
     }
 }
-
-impl SampledOps for Flex {}
 
 impl<B: Backend + SampledOps, C: CheckpointStrategy> SampledOps for Autodiff<B, C> {
     fn sampled_dot(anchors: FloatTensor<Self>, table: FloatTensor<Self>, indices: IntTensor<Self>) -> FloatTensor<Self> {

@@ -5,9 +5,10 @@ use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind, unary};
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
+use burn::backend::{Autodiff, Backend, Dispatch, backend_extension};
 use burn::tensor::Tensor;
 
+mod flex;
 mod matrix;
 pub(crate) mod portable;
 
@@ -63,8 +64,6 @@ pub trait SparseOps: Backend {
         portable::sparse_matmul::<Self>(&matrix, dense)
     }
 }
-
-impl SparseOps for Flex {}
 
 impl<B: Backend + SparseOps, C: CheckpointStrategy> SparseOps for Autodiff<B, C> {
     fn sparse_matmul(matrix: SparseMatrix, dense: FloatTensor<Self>) -> FloatTensor<Self> {

@@ -1,0 +1,211 @@
+//! What the CPU kernels share: typed views of tensors, vector instructions and the shape of parallel work.
+
+use std::iter::Sum;
+use std::ops::{AddAssign, Mul};
+
+use burn::backend::flex::FlexTensor;
+use burn::backend::{Flex, ops::IntTensorOps};
+use burn::tensor::{DType, Element, FloatDType, IntDType, Shape, TensorData};
+use pulp::{Arch, Simd, WithSimd};
+
+/// The element types with a fast body; all others take the portable one.
+pub(crate) trait Value: Element + Copy + AddAssign + Mul<Output = Self> + Sum + PartialOrd {
+    const ZERO: Self;
+    const ONE: Self;
+    fn from_f32(value: f32) -> Self;
+    fn square_root(self) -> Self;
+    fn reciprocal(self) -> Self;
+    fn negative(self) -> Self;
+    /// The elements of a contiguous tensor of this type.
+    fn of(tensor: &FlexTensor) -> &[Self];
+    /// The inner product. The order of its additions depends on the length and on the width of the vector instructions alone.
+    fn dot<S: Simd>(simd: S, left: &[Self], right: &[Self]) -> Self;
+}
+
+macro_rules! value {
+    ($type:ty, $as_simd:ident, $splat:ident, $mul_add:ident, $add:ident, $reduce:ident) => {
+        impl Value for $type {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+
+            #[inline(always)]
+            fn from_f32(value: f32) -> Self {
+                Self::from(value)
+            }
+
+            #[inline(always)]
+            fn square_root(self) -> Self {
+                self.sqrt()
+            }
+
+            #[inline(always)]
+            fn reciprocal(self) -> Self {
+                self.recip()
+            }
+
+            #[inline(always)]
+            fn negative(self) -> Self {
+                -self
+            }
+
+            fn of(tensor: &FlexTensor) -> &[Self] {
+                let (start, end) = tensor
+                    .layout()
+                    .contiguous_offsets()
+                    .expect("the tensor was made contiguous");
+                &tensor.storage::<$type>()[start..end]
+            }
+
+            // Written in vectors: the compiler unrolls the plain loop into single multiplications before it looks for vectors.
+            #[inline(always)]
+            fn dot<S: Simd>(simd: S, left: &[Self], right: &[Self]) -> Self {
+                let (left, left_rest) = S::$as_simd(left);
+                let (right, right_rest) = S::$as_simd(right);
+                let (left_by_four, left) = left.as_chunks::<4>();
+                let (right_by_four, right) = right.as_chunks::<4>();
+                let mut sums = [simd.$splat(0.0); 4];
+                for (left, right) in left_by_four.iter().zip(right_by_four) {
+                    for lane in 0..4 {
+                        sums[lane] = simd.$mul_add(left[lane], right[lane], sums[lane]);
+                    }
+                }
+                for (&left, &right) in left.iter().zip(right) {
+                    sums[0] = simd.$mul_add(left, right, sums[0]);
+                }
+                let [a, b, c, d] = sums;
+                let mut sum = simd.$reduce(simd.$add(simd.$add(a, b), simd.$add(c, d)));
+                for (&left, &right) in left_rest.iter().zip(right_rest) {
+                    sum += left * right;
+                }
+                sum
+            }
+        }
+    };
+}
+value!(f32, as_simd_f32s, splat_f32s, mul_add_e_f32s, add_f32s, reduce_sum_f32s);
+value!(f64, as_simd_f64s, splat_f64s, mul_add_e_f64s, add_f64s, reduce_sum_f64s);
+
+/// Runs `$body` with `$type` standing for the element type, or `$otherwise` when it has no fast body.
+macro_rules! by_float_type {
+    ($tensor:expr, $type:ident => $body:expr, $otherwise:expr) => {
+        match $tensor.dtype() {
+            burn::tensor::DType::F32 => {
+                type $type = f32;
+                $body
+            }
+            burn::tensor::DType::F64 => {
+                type $type = f64;
+                $body
+            }
+            _ => $otherwise,
+        }
+    };
+}
+pub(crate) use by_float_type;
+
+/// A loop compiled for the vector instructions of the processor it runs on.
+pub(crate) trait Kernel: Sized {
+    /// The loop. It must be `#[inline(always)]`, as must all it calls: what is not inlined is compiled for the oldest processor.
+    fn run<S: Simd>(self, simd: S);
+
+    /// Runs the loop with the widest vector instructions there are.
+    fn dispatch(self) {
+        Arch::new().dispatch(Vectorised(self));
+    }
+}
+
+struct Vectorised<K>(K);
+
+impl<K: Kernel> WithSimd for Vectorised<K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        self.0.run(simd);
+    }
+}
+
+/// How many rows one task should take when a row costs about `row_cost` multiplications.
+pub(crate) fn rows_per_task(row_cost: usize) -> usize {
+    // Some 20 microseconds of work: far above what handing a task to a thread costs.
+    const TASK_COST: usize = 1 << 16;
+    (TASK_COST / row_cost.max(1)).max(1)
+}
+
+pub(crate) fn tensor<T: Element>(values: Vec<T>, shape: impl Into<Shape>) -> FlexTensor {
+    FlexTensor::from_data(TensorData::new(values, shape))
+}
+
+/// Casts to another type of float where they differ, as when a table is kept in another precision than the scores.
+pub(crate) fn cast_like(tensor: FlexTensor, like: &FlexTensor) -> FlexTensor {
+    if tensor.dtype() == like.dtype() {
+        return tensor;
+    }
+    let dtype: FloatDType = like.dtype().into();
+    <Flex as burn::backend::ops::FloatTensorOps<Flex>>::float_cast(tensor, dtype)
+}
+
+/// Reads row numbers.
+///
+/// # Panics
+/// When one lies outside `0..num_rows`.
+pub(crate) fn row_numbers(indices: &FlexTensor, num_rows: usize) -> Vec<u32> {
+    fn narrow<I: Copy + TryInto<usize> + std::fmt::Display>(indices: &[I], num_rows: usize) -> Vec<u32> {
+        indices
+            .iter()
+            .map(|&index| match index.try_into() {
+                Ok(row) if row < num_rows => row as u32,
+                _ => panic!("the index {index} lies outside the {num_rows} rows of the table"),
+            })
+            .collect()
+    }
+    let indices = match indices.dtype() {
+        DType::I32 | DType::I64 => indices.to_contiguous(),
+        _ => Flex::int_cast(indices.clone(), IntDType::I64).to_contiguous(),
+    };
+    let (start, end) = indices.layout().contiguous_offsets().expect("the tensor was made contiguous");
+    match indices.dtype() {
+        DType::I32 => narrow(&indices.storage::<i32>()[start..end], num_rows),
+        _ => narrow(&indices.storage::<i64>()[start..end], num_rows),
+    }
+}
+
+/// `out[c] = Σ weight · table[row, c]` over the `(weight, row)` terms, in their order.
+///
+/// Blocks of columns are summed in registers, so a row of the output is written once however many terms it has.
+#[inline(always)]
+pub(crate) fn weighted_sum_of_rows<T: Value>(out: &mut [T], terms: impl Iterator<Item = (T, u32)> + Clone, table: &[T]) {
+    let dim = out.len();
+    let mut column = 0;
+    // 64 single or 32 double precision numbers fill half of the sixteen vector registers.
+    while size_of::<T>() <= 4 && dim - column >= 64 {
+        sum_block::<T, 64>(out, column, terms.clone(), table);
+        column += 64;
+    }
+    while dim - column >= 32 {
+        sum_block::<T, 32>(out, column, terms.clone(), table);
+        column += 32;
+    }
+    while dim - column >= 8 {
+        sum_block::<T, 8>(out, column, terms.clone(), table);
+        column += 8;
+    }
+    while dim - column >= 1 {
+        sum_block::<T, 1>(out, column, terms.clone(), table);
+        column += 1;
+    }
+}
+
+#[inline(always)]
+fn sum_block<T: Value, const WIDTH: usize>(out: &mut [T], column: usize, terms: impl Iterator<Item = (T, u32)>, table: &[T]) {
+    let dim = out.len();
+    let mut sums = [T::ZERO; WIDTH];
+    for (weight, row) in terms {
+        let start = row as usize * dim + column;
+        let row = &table[start..start + WIDTH];
+        for (sum, &value) in sums.iter_mut().zip(row) {
+            *sum += weight * value;
+        }
+    }
+    out[column..column + WIDTH].copy_from_slice(&sums);
+}

@@ -1,0 +1,86 @@
+//! The sparse product on the CPU: parallel over blocks of rows with about as many entries each.
+
+use burn::backend::Flex;
+use burn::backend::TensorMetadata;
+use burn::backend::flex::FlexTensor;
+use pulp::Simd;
+use rayon::prelude::*;
+
+use super::{SparseMatrix, SparseOps, portable};
+use crate::cpu::{self, Kernel, Value, by_float_type, rows_per_task};
+
+impl SparseOps for Flex {
+    fn sparse_matmul(matrix: SparseMatrix, dense: FlexTensor) -> FlexTensor {
+        by_float_type!(
+            dense, T => sparse_matmul::<T>(&matrix, dense),
+            portable::sparse_matmul::<Flex>(&matrix, dense)
+        )
+    }
+}
+
+fn sparse_matmul<T: Value>(matrix: &SparseMatrix, dense: FlexTensor) -> FlexTensor {
+    let [num_rows, _] = matrix.shape();
+    let num_columns = dense.shape()[1];
+    let dense = dense.to_contiguous();
+    let dense = T::of(&dense);
+    let mut out = vec![T::ZERO; num_rows * num_columns];
+    if !out.is_empty() {
+        blocks(matrix, &mut out, num_columns)
+            .into_par_iter()
+            .for_each(|(first_row, out)| {
+                Product {
+                    matrix,
+                    dense,
+                    num_columns,
+                    first_row,
+                    out,
+                }
+                .dispatch()
+            });
+    }
+    cpu::tensor(out, [num_rows, num_columns])
+}
+
+/// Cuts the output into blocks of rows that cost about the same, each with the number of its first row.
+fn blocks<'a, T>(matrix: &SparseMatrix, mut out: &'a mut [T], num_columns: usize) -> Vec<(usize, &'a mut [T])> {
+    // A row costs its entries and, even when it has none, the writing of it.
+    let entries_per_task = rows_per_task(num_columns);
+    let indptr = matrix.indptr();
+    let [num_rows, _] = matrix.shape();
+    let mut blocks = Vec::new();
+    let mut first_row = 0;
+    while first_row < num_rows {
+        let cost = |end: usize| indptr[end] - indptr[first_row] + (end - first_row);
+        let mut end = first_row + 1;
+        while end < num_rows && cost(end + 1) <= entries_per_task {
+            end += 1;
+        }
+        let (block, rest) = out.split_at_mut((end - first_row) * num_columns);
+        blocks.push((first_row, block));
+        out = rest;
+        first_row = end;
+    }
+    blocks
+}
+
+/// Some rows of [`sparse_matmul`](crate::sparse_matmul).
+struct Product<'a, T> {
+    matrix: &'a SparseMatrix,
+    dense: &'a [T],
+    num_columns: usize,
+    first_row: usize,
+    out: &'a mut [T],
+}
+
+impl<T: Value> Kernel for Product<'_, T> {
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        let (indices, values) = (self.matrix.indices(), self.matrix.values());
+        let ranges = self.matrix.indptr()[self.first_row..].windows(2);
+        for (range, out) in ranges.zip(self.out.chunks_exact_mut(self.num_columns)) {
+            let range = range[0]..range[1];
+            let weights = values[range.clone()].iter().map(|&value| T::from_f32(value));
+            cpu::weighted_sum_of_rows(out, weights.zip(indices[range].iter().copied()), self.dense);
+        }
+    }
+}

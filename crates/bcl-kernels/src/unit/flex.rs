@@ -1,0 +1,106 @@
+//! Unit rows on the CPU: one pass forward, one pass backward.
+
+use burn::backend::flex::FlexTensor;
+use burn::backend::{Flex, TensorMetadata};
+use pulp::Simd;
+use rayon::prelude::*;
+
+use super::{UnitOps, portable};
+use crate::cpu::{self, Kernel, Value, by_float_type, rows_per_task};
+
+impl UnitOps for Flex {
+    fn unit_rows(rows: FlexTensor) -> FlexTensor {
+        by_float_type!(rows, T => unit_rows::<T>(rows), portable::unit_rows::<Flex>(rows))
+    }
+
+    fn unit_rows_backward(rows: FlexTensor, grad: FlexTensor) -> FlexTensor {
+        by_float_type!(
+            rows, T => unit_rows_backward::<T>(rows, grad),
+            portable::unit_rows_backward::<Flex>(rows, grad)
+        )
+    }
+}
+
+fn unit_rows<T: Value>(rows: FlexTensor) -> FlexTensor {
+    let shape = rows.shape();
+    let dim = shape[1];
+    let rows = rows.to_contiguous();
+    let mut out = vec![T::ZERO; shape.num_elements()];
+    if !out.is_empty() {
+        let chunk = rows_per_task(2 * dim) * dim;
+        out.par_chunks_mut(chunk)
+            .zip(T::of(&rows).par_chunks(chunk))
+            .for_each(|(out, rows)| Units { rows, dim, out }.dispatch());
+    }
+    cpu::tensor(out, shape)
+}
+
+fn unit_rows_backward<T: Value>(rows: FlexTensor, grad: FlexTensor) -> FlexTensor {
+    let shape = rows.shape();
+    let dim = shape[1];
+    let (rows, grad) = (rows.to_contiguous(), grad.to_contiguous());
+    let mut out = vec![T::ZERO; shape.num_elements()];
+    if !out.is_empty() {
+        let chunk = rows_per_task(4 * dim) * dim;
+        out.par_chunks_mut(chunk)
+            .zip(T::of(&rows).par_chunks(chunk))
+            .zip(T::of(&grad).par_chunks(chunk))
+            .for_each(|((out, rows), grad)| Gradients { rows, grad, dim, out }.dispatch());
+    }
+    cpu::tensor(out, shape)
+}
+
+/// `1 / |row|`, or 0 for a row of zeros.
+#[inline(always)]
+fn scale<T: Value, S: Simd>(simd: S, row: &[T]) -> T {
+    let square = T::dot(simd, row, row);
+    if square == T::ZERO {
+        T::ZERO
+    } else {
+        square.square_root().reciprocal()
+    }
+}
+
+/// Some rows of [`unit_rows`](crate::unit_rows).
+struct Units<'a, T> {
+    rows: &'a [T],
+    dim: usize,
+    out: &'a mut [T],
+}
+
+impl<T: Value> Kernel for Units<'_, T> {
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let rows = self.rows.chunks_exact(self.dim);
+        for (out, row) in self.out.chunks_exact_mut(self.dim).zip(rows) {
+            let scale = scale(simd, row);
+            for (out, &value) in out.iter_mut().zip(row) {
+                *out = value * scale;
+            }
+        }
+    }
+}
+
+/// Some rows of the gradient of [`unit_rows`](crate::unit_rows).
+struct Gradients<'a, T> {
+    rows: &'a [T],
+    grad: &'a [T],
+    dim: usize,
+    out: &'a mut [T],
+}
+
+impl<T: Value> Kernel for Gradients<'_, T> {
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let rows = self.rows.chunks_exact(self.dim);
+        let grads = self.grad.chunks_exact(self.dim);
+        for ((out, row), grad) in self.out.chunks_exact_mut(self.dim).zip(rows).zip(grads) {
+            let scale = scale(simd, row);
+            let along = (T::dot(simd, row, grad) * scale * scale * scale).negative();
+            for ((out, &value), &grad) in out.iter_mut().zip(row).zip(grad) {
+                *out = grad * scale;
+                *out += value * along;
+            }
+        }
+    }
+}
