@@ -1,4 +1,4 @@
-//! EASE against its normal equations, and both baselines against known figures of MovieLens 100K.
+//! EASE against its normal equations, and both baselines against known figures of `MovieLens` 100K.
 
 use super::{Ease, EaseError, Popularity};
 use crate::evaluation::{RankingEvaluator, Scorer};
@@ -127,7 +127,7 @@ fn read_pairs(path: &std::path::Path) -> Vec<(u32, u32)> {
         .collect()
 }
 
-/// Figures of MovieLens 100K in the split of Liu and Wang, all ratings positive; `BCL_DATA` is the folder that holds `ml-100k/`.
+/// Figures of `MovieLens` 100K in the split of Liu and Wang, all ratings positive; `BCL_DATA` is the folder that holds `ml-100k/`.
 #[test]
 #[ignore = "needs BCL_DATA, the folder with ml-100k/authors-split"]
 fn figures_of_movielens_100k_are_the_published_ones() {

@@ -66,25 +66,26 @@ fn figures_equal_those_computed_by_hand() {
         .unwrap();
     assert_eq!(metrics.len(), 3 * 9);
 
+    let mean = f64::midpoint;
     // User 0 hits at ranks 2 and 5, user 1 at rank 5; user 2 has nothing held out and is skipped, NaN and all.
     assert_close(metrics["precision@1"], 0.0);
-    assert_close(metrics["precision@2"], (0.5 + 0.0) / 2.0);
-    assert_close(metrics["precision@5"], (0.4 + 0.2) / 2.0);
-    assert_close(metrics["recall@2"], (0.5 + 0.0) / 2.0);
+    assert_close(metrics["precision@2"], mean(0.5, 0.0));
+    assert_close(metrics["precision@5"], mean(0.4, 0.2));
+    assert_close(metrics["recall@2"], mean(0.5, 0.0));
     assert_close(metrics["recall@5"], 1.0);
     assert_close(metrics["hit_rate@2"], 0.5);
     assert_close(metrics["hit_rate@5"], 1.0);
-    assert_close(metrics["mrr@2"], (1.0 / 2.0 + 0.0) / 2.0);
-    assert_close(metrics["mrr@5"], (1.0 / 2.0 + 1.0 / 5.0) / 2.0);
+    assert_close(metrics["mrr@2"], mean(1.0 / 2.0, 0.0));
+    assert_close(metrics["mrr@5"], mean(1.0 / 2.0, 1.0 / 5.0));
     // min(k, held-out) is 2 for user 0 and 1 for user 1.
-    assert_close(metrics["map@2"], (0.5 / 2.0 + 0.0) / 2.0);
-    assert_close(metrics["map@5"], ((0.5 + 2.0 / 5.0) / 2.0 + 1.0 / 5.0) / 2.0);
+    assert_close(metrics["map@2"], mean(0.5 / 2.0, 0.0));
+    assert_close(metrics["map@5"], mean(mean(0.5, 2.0 / 5.0), 1.0 / 5.0));
     let discount = |rank: f64| 1.0 / (rank + 1.0).log2();
     let ideal = discount(1.0) + discount(2.0);
-    assert_close(metrics["ndcg@2"], (discount(2.0) / ideal + 0.0) / 2.0);
+    assert_close(metrics["ndcg@2"], mean(discount(2.0) / ideal, 0.0));
     assert_close(
         metrics["ndcg@5"],
-        ((discount(2.0) + discount(5.0)) / ideal + discount(5.0)) / 2.0,
+        mean((discount(2.0) + discount(5.0)) / ideal, discount(5.0)),
     );
     // Lists [1, 2] and [4, 3]; four of six items once each. Only item 0 (one) and item 5 (two) occur in train.
     assert_close(metrics["coverage@2"], 4.0 / 6.0);

@@ -33,9 +33,10 @@ pub(super) fn top_k(scores: &[f32], excluded: &[u32], k: usize, best: &mut Vec<R
     let mut bar = None;
 
     for (chunk_index, chunk) in scores.chunks(LANES).enumerate() {
-        // A comparison with NaN is false, so a chunk that holds one is always looked at below.
+        // Counted without a branch, so that it becomes vector instructions. A comparison with NaN is false: a chunk that holds one
+        // is always looked at below.
         if let Some(bar) = bar
-            && chunk.iter().fold(true, |all_lose, &score| all_lose & (score <= bar))
+            && chunk.iter().filter(|&&score| score <= bar).count() == chunk.len()
         {
             continue;
         }
@@ -49,20 +50,20 @@ pub(super) fn top_k(scores: &[f32], excluded: &[u32], k: usize, best: &mut Vec<R
             }
             best.push(RankedItem { item, score });
             if best.len() == room {
-                best.select_nth_unstable_by(room / 2 - 1, better_first);
+                best.select_nth_unstable_by(room / 2 - 1, |a, b| better_first(*a, *b));
                 best.truncate(room / 2);
                 bar = best.last().map(|ranked| ranked.score);
             }
         }
     }
 
-    best.sort_unstable_by(better_first);
+    best.sort_unstable_by(|a, b| better_first(*a, *b));
     best.truncate(k);
     Ok(())
 }
 
 /// The order of a ranking; total, as scores are not NaN and item ids differ.
-fn better_first(a: &RankedItem, b: &RankedItem) -> Ordering {
+fn better_first(a: RankedItem, b: RankedItem) -> Ordering {
     b.score
         .partial_cmp(&a.score)
         .unwrap_or(Ordering::Equal)

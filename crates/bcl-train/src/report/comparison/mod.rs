@@ -42,7 +42,7 @@ pub struct DataTable {
     pub data: DataSummary,
     /// Recipes in the order of the runs, then baselines.
     pub rows: Vec<Row>,
-    /// Each other recipe minus the first one with the InfoNCE loss, over the seeds that both have.
+    /// Each other recipe minus the first one with the `info_nce` loss, over the seeds that both have.
     pub differences: Vec<Difference>,
 }
 

@@ -10,7 +10,7 @@ use crate::result::Metrics;
 /// The estimator that others are compared with.
 const REFERENCE_LOSS: &str = "info_nce";
 
-/// Each recipe minus the first one with the InfoNCE loss, where they have a seed in common.
+/// Each recipe minus the first one with the `info_nce` loss, where they have a seed in common.
 pub(super) fn differences(group: &DataGroup, metrics: &[String]) -> Vec<Difference> {
     let is_reference = |recipe: &&RecipeGroup| recipe.first().loss == REFERENCE_LOSS;
     let Some(reference) = group.recipes.iter().find(is_reference) else {

@@ -155,7 +155,9 @@ fn the_best_rows_are_those_that_print_the_largest_mean() {
 #[test]
 fn runs_without_an_oracle_have_no_such_column() {
     let mut runs = results();
-    runs.iter_mut().for_each(|run| run.oracle = None);
+    for run in &mut runs {
+        run.oracle = None;
+    }
     let table = &Comparison::new(&runs, &ndcg()).tables[0];
     assert!(table.has(Choice::Validation) && !table.has(Choice::Oracle));
 }

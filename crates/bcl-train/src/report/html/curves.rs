@@ -77,11 +77,11 @@ fn test(view: &DataView, id: &str) -> Option<Figure> {
         .filter(|reference| !chart.shows(reference))
         .map(|reference| format!("{} ({:.4})", reference.name, reference.value))
         .collect();
-    caption += &match absent.len() {
-        0 => ".".to_owned(),
-        1 => format!("; {} lies outside the frame.", absent[0]),
-        _ => format!("; {} lie outside the frame.", absent.join(", ")),
-    };
+    if !absent.is_empty() {
+        let verb = if absent.len() == 1 { "lies" } else { "lie" };
+        caption = format!("{caption}; {} {verb} outside the frame", absent.join(" and "));
+    }
+    caption.push('.');
     Some(Figure::new(&title, svg, &caption))
 }
 

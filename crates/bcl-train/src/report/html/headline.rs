@@ -44,7 +44,7 @@ fn highest<'a>(table: &'a DataTable, kind: RowKind, metric: &str) -> Option<(&'a
         .reduce(|best, other| if other.1.mean > best.1.mean { other } else { best })
 }
 
-/// What the seeds say about the best recipe against the InfoNCE one.
+/// What the seeds say about the best recipe against that with the `info_nce` loss.
 fn against_reference(table: &DataTable, best: &Row, view: &DataView) -> Option<String> {
     let reference = escape(&table.differences.first()?.reference);
     let Some(difference) = table.differences.iter().find(|difference| difference.name == best.name) else {

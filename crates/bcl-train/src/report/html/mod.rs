@@ -34,7 +34,7 @@ pub fn render_html(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
     for (index, (view, table)) in page.parts().enumerate() {
         let id = format!("data{index}");
         if page.data.len() > 1 {
-            body += &format!("<h2>{}</h2>\n", escape(&view.data.name));
+            body += &["<h2>", &escape(&view.data.name), "</h2>\n"].concat();
         }
         body += &headline::html(&page, index);
         body += &forest::html(view, table);

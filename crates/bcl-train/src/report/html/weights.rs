@@ -50,9 +50,12 @@ fn effective_sample_size(view: &DataView, id: &str) -> Option<Figure> {
     ))
 }
 
+/// A value of an epoch, where it has one.
+type Value = fn(&EpochRecord) -> Option<f64>;
+
 fn alpha(view: &DataView, id: &str) -> Option<Figure> {
     let mut series: Vec<Series> = Vec::new();
-    let kinds: [(Shape, &str, fn(&EpochRecord) -> Option<f64>); 3] = [
+    let kinds: [(Shape, &str, Value); 3] = [
         (Shape::Line, "α", |record| record.alpha),
         (Shape::Dots, "α̂", |record| record.alpha_hat),
         (Shape::Rings, "α of labels", |record| record.alpha_labels),

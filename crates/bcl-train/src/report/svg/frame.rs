@@ -77,9 +77,7 @@ impl Frame {
     }
 
     /// Left and right end of the plotted area, a little inside.
-    pub(super) fn sides(&self) -> (f64, f64) {
-        (LEFT + 4.0, WIDTH - RIGHT)
-    }
+    pub(super) const SIDES: (f64, f64) = (LEFT + 4.0, WIDTH - RIGHT);
 
     /// Whether a line of text fits above `baseline` within the plotted area.
     pub(super) fn holds(&self, baseline: f64) -> bool {

@@ -50,7 +50,7 @@ impl Reference {
     fn places(&self, frame: &Frame) -> [Place; 4] {
         let width = LETTER * self.name.chars().count() as f64;
         let top = frame.top(self.value);
-        let (start, end) = frame.sides();
+        let (start, end) = Frame::SIDES;
         let above = top - 4.0;
         let below = top + LINE;
         [("end", above), ("end", below), ("start", above), ("start", below)].map(|(anchor, baseline)| {

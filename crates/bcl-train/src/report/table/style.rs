@@ -41,7 +41,7 @@ impl TextStyle {
             let word = printable(word);
             if !line.trim().is_empty() && line.chars().count() + 1 + word.chars().count() > width {
                 lines += &(line + "\n");
-                line = INDENT.to_owned();
+                line = String::from(INDENT);
             } else if !line.is_empty() {
                 line.push(' ');
             }
