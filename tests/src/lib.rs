@@ -50,7 +50,7 @@ dataset = "planted"
 num_users = 120
 num_items = 160
 num_communities = 4
-interactions_per_user = 15
+interactions_per_user = 12
 
 [encoder]
 kind = "mf"

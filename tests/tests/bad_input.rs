@@ -8,6 +8,10 @@ fn train(recipe: &Path, arguments: &[&str]) -> Output {
     bcl_train().arg(recipe).arg("--out").arg(out).arg("--quiet").args(arguments).output().expect("it starts")
 }
 
+fn resume(run: &Path, arguments: &[&str]) -> Output {
+    bcl_train().args(arguments).arg("--resume").arg(run).arg("--quiet").output().expect("it starts")
+}
+
 fn assert_refused(output: &Output, words: &[&str]) {
     assert_eq!(output.status.code(), Some(2), "{}", shown(output));
     let message = String::from_utf8_lossy(&output.stderr);
@@ -23,7 +27,7 @@ fn recipe_on_files(folder: &Path, train: &str, test: &str) -> std::path::PathBuf
     fs::write(folder.join("test.csv"), test).expect("writable");
     let path = folder.join("files.toml");
     let text = format!(
-        "name = 'files'\n[data]\ntrain = '{0}/train.csv'\ntest = '{0}/test.csv'\n[training]\nepochs = 1\n",
+        "name = 'files'\n[data]\ntrain = '{0}/train.csv'\ntest = '{0}/test.csv'\n[loss]\nkind = 'info_nce'\n[training]\nepochs = 1\n",
         folder.display()
     );
     fs::write(&path, text).expect("writable");
@@ -39,7 +43,7 @@ fn broken_data_files_are_refused_with_file_and_line() {
         ("user,item,rating\n1,1,NaN\n2,2,1\n", good_test, &["train.csv", "2", "NaN"]),
         ("user,item,rating\n1,1,five\n2,2,1\n", good_test, &["train.csv", "2", "five"]),
         ("user,item,rating\n,1,5\n2,2,1\n", good_test, &["train.csv", "2"]),
-        ("", good_test, &["train.csv", "empty"]),
+        ("", good_test, &["train.csv", "no interaction"]),
         ("user,item,rating\n1,1,5\n1,2,5\n", "user,item,rating\n1,3,5\n", &["user"]),
         (good_train, "user,item,rating\n", &["test.csv"]),
         (good_train, "user,item,rating\n1,1,5\n", &["test.csv", "2"]),
@@ -132,9 +136,15 @@ fn a_checkpoint_of_another_recipe_is_refused() {
     let finished = train(&recipe, &["--epochs", "1"]);
     assert!(finished.status.success(), "{}", shown(&finished));
     let run = folder.path().join("runs/small-0");
-    let resume = run.to_str().expect("a plain path");
-    assert_refused(&train(&recipe, &["--resume", resume, "--set", "loss.beta=0.6"]), &["recipe", "small-0"]);
-    assert_refused(&train(&recipe, &["--resume", "no-such-run"]), &["no-such-run"]);
+    let other = resume(&run, &[recipe.to_str().expect("a plain path"), "--set", "loss.beta=0.6"]);
+    assert_refused(&other, &["recipe", "small-0"]);
+    assert_refused(&resume(Path::new("no-such-run"), &[]), &["no-such-run"]);
+
+    // A checkpoint that was copied from elsewhere is found out too, without the recipe on the command line.
+    fs::remove_file(run.join("result.json")).expect("it was there");
+    let text = fs::read_to_string(run.join("recipe.toml")).expect("readable");
+    fs::write(run.join("recipe.toml"), text.replace("beta = 0.9", "beta = 0.7")).expect("writable");
+    assert_refused(&resume(&run, &[]), &["checkpoint", "recipe"]);
 }
 
 #[cfg(target_os = "linux")]
@@ -148,5 +158,5 @@ fn a_full_disk_is_refused_and_named() {
     let run = folder.path().join("runs/small-0");
     fs::remove_file(run.join("result.json")).expect("it was there");
     std::os::unix::fs::symlink("/dev/full", run.join("result.json.tmp")).expect("a link");
-    assert_refused(&train(&recipe, &["--resume", run.to_str().expect("a plain path")]), &["result.json", "space"]);
+    assert_refused(&resume(&run, &[]), &["result.json", "space"]);
 }
