@@ -1,0 +1,8 @@
+//! The kernels against slow references, their portable bodies, finite differences and themselves on other numbers of threads.
+
+mod common;
+mod ranks;
+mod sampled;
+mod sparse;
+mod threads;
+mod unit_rows;

@@ -1,0 +1,73 @@
+//! The same bits for any number of threads.
+
+use super::common::{Numbers, values};
+use bcl_kernels::{SparseMatrix, gather_rows, rank_weights, row_ranks, sampled_dot, sparse_matmul, unit_rows};
+use burn::tensor::{DType, Device};
+use rayon::ThreadPoolBuilder;
+
+fn on_threads<R: Send>(num_threads: usize, run: impl FnOnce() -> R + Send) -> R {
+    ThreadPoolBuilder::new()
+        .num_threads(num_threads)
+        .build()
+        .expect("threads")
+        .install(run)
+}
+
+#[track_caller]
+fn assert_same(run: impl Fn() -> Vec<f64> + Send + Sync) {
+    let bits = |values: Vec<f64>| values.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+    let one = bits(on_threads(1, &run));
+    for num_threads in [2, 5] {
+        assert_eq!(bits(on_threads(num_threads, &run)), one, "with {num_threads} threads");
+    }
+}
+
+#[test]
+fn ranks_do_not_depend_on_the_number_of_threads() {
+    assert_same(|| {
+        let device = Device::flex();
+        let scores = Numbers(20).matrix([90, 400], DType::F32, &device);
+        let table = Numbers(21).matrix([1, 400], DType::F32, &device).squeeze_dim(0);
+        let mut all = values(rank_weights(scores.clone(), table));
+        all.extend(values(row_ranks(scores.clone(), Some(scores.greater_elem(0.1))).float()));
+        all
+    });
+}
+
+#[test]
+fn sampled_gradients_do_not_depend_on_the_number_of_threads() {
+    // 120 x 90 samples of 300 rows: each row is hit some 36 times, and in single precision order shows.
+    assert_same(|| {
+        let device = Device::flex().autodiff();
+        let mut numbers = Numbers(22);
+        let anchors = numbers.matrix([120, 40], DType::F32, &device).require_grad();
+        let table = numbers.matrix([300, 40], DType::F32, &device).require_grad();
+        let indices = numbers.indices([120, 90], 300, &device);
+        let read = numbers.indices([1, 5000], 300, &device).squeeze_dim(0);
+        let scores = sampled_dot(anchors.clone(), unit_rows(table.clone()), indices);
+        let loss = scores.exp().sum() + gather_rows(table.clone(), read).exp().sum();
+        let gradients = loss.backward();
+        [anchors, table]
+            .iter()
+            .flat_map(|input| values(input.grad(&gradients).expect("tracked")))
+            .collect()
+    });
+}
+
+#[test]
+fn sparse_products_do_not_depend_on_the_number_of_threads() {
+    assert_same(|| {
+        let device = Device::flex().autodiff();
+        let mut numbers = Numbers(23);
+        let entries: Vec<_> = (0..20_000)
+            .map(|_| (numbers.below(500) as u32, numbers.below(300) as u32, numbers.signed() as f32))
+            .collect();
+        let matrix = SparseMatrix::from_triplets(500, 300, entries);
+        let dense = numbers.matrix([300, 50], DType::F32, &device).require_grad();
+        let product = sparse_matmul(&matrix, dense.clone());
+        let gradients = product.clone().exp().sum().backward();
+        let mut all = values(product);
+        all.extend(values(dense.grad(&gradients).expect("tracked")));
+        all
+    });
+}
