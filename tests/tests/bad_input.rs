@@ -5,11 +5,24 @@ use whole_program_tests::{bcl_train, shown, small_recipe};
 
 fn train(recipe: &Path, arguments: &[&str]) -> Output {
     let out = recipe.with_file_name("runs");
-    bcl_train().arg(recipe).arg("--out").arg(out).arg("--quiet").args(arguments).output().expect("it starts")
+    bcl_train()
+        .arg(recipe)
+        .arg("--out")
+        .arg(out)
+        .arg("--quiet")
+        .args(arguments)
+        .output()
+        .expect("it starts")
 }
 
 fn resume(run: &Path, arguments: &[&str]) -> Output {
-    bcl_train().args(arguments).arg("--resume").arg(run).arg("--quiet").output().expect("it starts")
+    bcl_train()
+        .args(arguments)
+        .arg("--resume")
+        .arg(run)
+        .arg("--quiet")
+        .output()
+        .expect("it starts")
 }
 
 fn assert_refused(output: &Output, words: &[&str]) {
@@ -125,7 +138,12 @@ fn backends_that_are_not_in_the_build_get_one_clear_line() {
     for backend in ["cuda", "wgpu", "vulkan", "metal"] {
         let output = train(&recipe, &["--backend", backend]);
         assert_refused(&output, &[backend, "not in this build"]);
-        assert_eq!(String::from_utf8_lossy(&output.stderr).trim().lines().count(), 1, "{}", shown(&output));
+        assert_eq!(
+            String::from_utf8_lossy(&output.stderr).trim().lines().count(),
+            1,
+            "{}",
+            shown(&output)
+        );
     }
 }
 

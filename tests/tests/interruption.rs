@@ -4,12 +4,23 @@ use std::{path::Path, process::Stdio, time::Duration};
 use whole_program_tests::{bcl_train, lasting_figures, shown, small_recipe};
 
 fn run_to_the_end(recipe: &Path, out: &Path) {
-    let output = bcl_train().arg(recipe).arg("--out").arg(out).arg("--quiet").output().expect("it starts");
+    let output = bcl_train()
+        .arg(recipe)
+        .arg("--out")
+        .arg(out)
+        .arg("--quiet")
+        .output()
+        .expect("it starts");
     assert!(output.status.success(), "{}", shown(&output));
 }
 
 fn resume(run: &Path) {
-    let output = bcl_train().arg("--resume").arg(run).arg("--quiet").output().expect("it starts");
+    let output = bcl_train()
+        .arg("--resume")
+        .arg(run)
+        .arg("--quiet")
+        .output()
+        .expect("it starts");
     assert!(output.status.success(), "{}", shown(&output));
 }
 
@@ -38,13 +49,16 @@ fn killed_at_any_moment_and_resumed_it_ends_as_if_it_had_never_stopped() {
         kills += u32::from(child.try_wait().expect("it can be asked").is_none());
         let _ = child.kill();
         child.wait().expect("it ends");
-        if !run.join("recipe.toml").exists() {
+        if run.join("recipe.toml").exists() {
+            resume(&run);
+        } else {
             // Killed before the run had a folder: nothing is lost, the same command starts it.
             run_to_the_end(&recipe, &out);
-        } else {
-            resume(&run);
         }
         assert_eq!(lasting_figures(&run), expected, "killed at moment {i}");
     }
-    assert!(kills >= 3, "only {kills} of 10 runs were killed before they ended: the recipe is too small for this test");
+    assert!(
+        kills >= 3,
+        "only {kills} of 10 runs were killed before they ended: the recipe is too small for this test"
+    );
 }

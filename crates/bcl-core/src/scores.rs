@@ -12,7 +12,7 @@ use burn::tensor::{Bool, Tensor};
 /// - positives:  `[num_anchors]`
 /// - negatives:  `[num_anchors, num_negatives]`
 /// - mask:       `[num_anchors, num_negatives]`, true where the entry counts
-/// - same_class: `[num_anchors, num_negatives]`, true where the negative shares the anchor's class
+/// - `same_class`: `[num_anchors, num_negatives]`, true where the negative shares the anchor's class
 /// - noise:      `[num_anchors]`, standard Gamma draws
 #[derive(Debug, Clone)]
 pub struct Scores {
@@ -160,7 +160,7 @@ fn off_diagonal(square: Tensor<2>) -> Tensor<2> {
     let [n, _] = square.dims();
     square
         .reshape([n * n])
-        .slice([1..n * n])
+        .slice(1..n * n)
         .reshape([n - 1, n + 1])
         .slice([0..n - 1, 0..n])
         .reshape([n, n - 1])

@@ -18,7 +18,11 @@ pub struct MatrixFactorisationConfig {
 
 impl Default for MatrixFactorisationConfig {
     fn default() -> Self {
-        Self { dim: 64, init_std: 0.1, similarity: Similarity::Cosine }
+        Self {
+            dim: 64,
+            init_std: 0.1,
+            similarity: Similarity::Cosine,
+        }
     }
 }
 
@@ -38,7 +42,12 @@ pub struct LightGcnConfig {
 
 impl Default for LightGcnConfig {
     fn default() -> Self {
-        Self { dim: 64, layers: 3, init_std: 0.1, similarity: Similarity::Cosine }
+        Self {
+            dim: 64,
+            layers: 3,
+            init_std: 0.1,
+            similarity: Similarity::Cosine,
+        }
     }
 }
 
@@ -100,7 +109,10 @@ impl RecommenderConfig {
         match self {
             Self::Mf(config) => {
                 let tables = tables(config.dim, config.init_std);
-                Recommender::Mf(MatrixFactorisation { tables, similarity: config.similarity })
+                Recommender::Mf(MatrixFactorisation {
+                    tables,
+                    similarity: config.similarity,
+                })
             }
             Self::LightGcn(config) => Recommender::LightGcn(LightGcn {
                 tables: tables(config.dim, config.init_std),

@@ -34,7 +34,9 @@ impl Graph {
         }
         let both_ways = self.edges.iter().flat_map(|&(user, item)| {
             let item = self.num_users as u32 + item;
-            let value = (f64::from(degrees[user as usize]) * f64::from(degrees[item as usize])).sqrt().recip() as f32;
+            let value = (f64::from(degrees[user as usize]) * f64::from(degrees[item as usize]))
+                .sqrt()
+                .recip() as f32;
             [(user, item, value), (item, user, value)]
         });
         SparseMatrix::from_triplets(num_nodes, num_nodes, both_ways)

@@ -30,7 +30,10 @@ impl Recommender {
     pub fn embeddings(&self) -> Embeddings {
         let (users, items) = self.encode();
         let similarity = self.similarity();
-        Embeddings { users: similarity.prepare(users), items: similarity.prepare(items) }
+        Embeddings {
+            users: similarity.prepare(users),
+            items: similarity.prepare(items),
+        }
     }
 
     /// Similarities of users with their positives and with negatives of their own.

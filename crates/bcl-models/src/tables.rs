@@ -27,7 +27,10 @@ impl Tables {
             let values: Vec<f32> = (0..rows * dim).map(|_| normal.sample(&mut rng)).collect();
             Param::from_tensor(Tensor::from_data(TensorData::new(values, [rows, dim]), device))
         };
-        Self { users: table(num_users), items: table(num_items) }
+        Self {
+            users: table(num_users),
+            items: table(num_items),
+        }
     }
 
     /// Rows of both tables.

@@ -8,7 +8,11 @@ use burn::{
 
 /// User 2 and item 3 have no interaction.
 fn graph() -> Graph {
-    Graph { num_users: 3, num_items: 4, edges: vec![(0, 0), (0, 1), (0, 2), (1, 1)] }
+    Graph {
+        num_users: 3,
+        num_items: 4,
+        edges: vec![(0, 0), (0, 1), (0, 2), (1, 1)],
+    }
 }
 
 fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
@@ -27,8 +31,17 @@ fn configs() -> Vec<RecommenderConfig> {
         .into_iter()
         .flat_map(|similarity| {
             [
-                RecommenderConfig::Mf(MatrixFactorisationConfig { dim: 5, init_std: 0.5, similarity }),
-                RecommenderConfig::LightGcn(LightGcnConfig { dim: 5, layers: 2, init_std: 0.5, similarity }),
+                RecommenderConfig::Mf(MatrixFactorisationConfig {
+                    dim: 5,
+                    init_std: 0.5,
+                    similarity,
+                }),
+                RecommenderConfig::LightGcn(LightGcnConfig {
+                    dim: 5,
+                    layers: 2,
+                    init_std: 0.5,
+                    similarity,
+                }),
             ]
         })
         .collect()
@@ -59,7 +72,10 @@ fn ids(values: &[i32], device: &Device) -> Tensor<1, Int> {
 fn the_adjacency_is_normalised_by_the_degrees_of_both_ends() {
     let dense = values(graph().normalised_adjacency().to_dense(&Device::flex()));
     let at = |row: usize, column: usize| dense[row * 7 + column];
-    assert_close(&[at(0, 3), at(0, 4), at(4, 1)], &[3.0, 6.0, 2.0].map(|degrees: f32| degrees.sqrt().recip()));
+    assert_close(
+        &[at(0, 3), at(0, 4), at(4, 1)],
+        &[3.0, 6.0, 2.0].map(|degrees: f32| degrees.sqrt().recip()),
+    );
     assert!((0..7).all(|i| at(2, i) == 0.0 && at(6, i) == 0.0 && (0..7).all(|j| at(i, j) == at(j, i))));
 }
 
@@ -111,7 +127,12 @@ fn gradients_equal_those_of_the_dense_reference() {
 fn nodes_without_an_edge_keep_a_finite_embedding() {
     for config in configs() {
         let embeddings = config.init(&graph(), 3, &Device::flex()).embeddings();
-        assert!(values(embeddings.users).into_iter().chain(values(embeddings.items)).all(f32::is_finite));
+        assert!(
+            values(embeddings.users)
+                .into_iter()
+                .chain(values(embeddings.items))
+                .all(f32::is_finite)
+        );
     }
 }
 

@@ -23,7 +23,10 @@ impl Backend {
     /// When it is not in this build.
     pub fn open(choice: BackendChoice) -> Result<Self, MissingBackend> {
         let choice = choice.candidates(&BUILT)?[0];
-        Ok(Self { choice, device: Device::flex() })
+        Ok(Self {
+            choice,
+            device: Device::flex(),
+        })
     }
 
     /// Its name.

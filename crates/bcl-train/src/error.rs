@@ -1,7 +1,10 @@
 //! What can go wrong in a run, and the exit code it ends with.
 
 use crate::{baselines, evaluation, recipe, report};
-use std::{io, path::{Path, PathBuf}};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 /// Why a command ended without its result.
 #[derive(Debug, thiserror::Error)]

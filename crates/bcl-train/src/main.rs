@@ -34,7 +34,14 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Recommend(args) => {
             let backend = open(&args.place)?;
             let top = args.top as usize;
-            commands::recommend(&args.run, args.place.data.as_deref(), &backend, &args.user, top, args.output.json)
+            commands::recommend(
+                &args.run,
+                args.place.data.as_deref(),
+                &backend,
+                &args.user,
+                top,
+                args.output.json,
+            )
         }
         Command::Export(args) => {
             let out = args.out.unwrap_or_else(|| args.run.join("model.safetensors"));
@@ -42,14 +49,19 @@ fn run(command: Command) -> Result<(), Error> {
         }
         Command::Report(args) => commands::report(&args),
         Command::Recipes(args) => {
-            commands::list(Builtin::all().iter().map(|recipe| (recipe.name, recipe.summary())), args.output.json);
+            commands::list(
+                Builtin::all().iter().map(|recipe| (recipe.name, recipe.summary())),
+                args.output.json,
+            );
             Ok(())
         }
         Command::Devices(args) => {
             commands::list(BUILT.iter().map(|backend| (backend.name(), "CPU")), args.output.json);
             Ok(())
         }
-        Command::Completions(args) => args.write(&mut std::io::stdout()).map_err(Error::io("write", "standard output")),
+        Command::Completions(args) => args
+            .write(&mut std::io::stdout())
+            .map_err(Error::io("write", "standard output")),
     }
 }
 
@@ -70,7 +82,11 @@ fn run_training(args: &Train) -> Result<(), Error> {
     };
     match &args.resume {
         Some(folder) => {
-            let asked = if args.recipes.is_empty() { None } else { args.load()?.into_iter().next() };
+            let asked = if args.recipes.is_empty() {
+                None
+            } else {
+                args.load()?.into_iter().next()
+            };
             commands::resume(&session, folder, asked.as_ref())
         }
         None => commands::train(&session, &args.load()?),

@@ -48,7 +48,7 @@ use std::fmt::Debug;
 ///         scores = scores.with_noise(Tensor::ones([4], &device));
 ///     }
 ///     if estimator.needs_truth() {
-///         scores = scores.with_same_class(Tensor::zeros([4, 2], &device).bool());
+///         scores = scores.with_same_class(Tensor::<2>::zeros([4, 2], &device).bool());
 ///     }
 ///     assert!(estimator.forward(scores, Reduction::Mean).into_scalar::<f32>().is_finite());
 /// }

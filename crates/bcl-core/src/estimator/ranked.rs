@@ -25,8 +25,8 @@ impl RankTable {
     /// The weight of every negative, constant in the gradient.
     ///
     /// # Shapes
-    /// - by_rank: a function from the row length n to the weights of ranks 1..=n
-    /// - by_ecdf: the same weight as a function of the eCDF, `[num_anchors, num_negatives]`
+    /// - `by_rank`: a function from the row length n to the weights of ranks 1..=n
+    /// - `by_ecdf`: the same weight as a function of the eCDF, `[num_anchors, num_negatives]`
     /// - output:  `[num_anchors, num_negatives]`, 0 where masked out
     pub(crate) fn weights(
         &self,

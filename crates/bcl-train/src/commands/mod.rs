@@ -31,10 +31,17 @@ pub fn print_table(results: &[&RunResult], json: bool) {
 pub fn report(args: &cli::Report) -> Result<(), Error> {
     let runs: Vec<Finished> = args.runs.iter().map(|run| read_run(run)).collect::<Result<_, _>>()?;
     let results = runs.iter().map(|(result, _)| result);
-    let metrics = if args.metrics.is_empty() { default_metrics(results.clone()) } else { args.metrics.clone() };
+    let metrics = if args.metrics.is_empty() {
+        default_metrics(results.clone())
+    } else {
+        args.metrics.clone()
+    };
     let known = all_metrics(results.clone());
     if let Some(unknown) = metrics.iter().find(|metric| !known.contains(metric)) {
-        return Err(Error::Input(format!("--metric {unknown} is in none of these runs; they have {}", known.join(", "))));
+        return Err(Error::Input(format!(
+            "--metric {unknown} is in none of these runs; they have {}",
+            known.join(", ")
+        )));
     }
     let comparison = Comparison::new(results, &metrics);
     if args.csv {
@@ -53,7 +60,10 @@ pub fn report(args: &cli::Report) -> Result<(), Error> {
 pub fn list(entries: impl Iterator<Item = (&'static str, &'static str)>, json: bool) {
     let entries: Vec<_> = entries.collect();
     if json {
-        let entries: Vec<_> = entries.iter().map(|(name, about)| json!({ "name": name, "about": about })).collect();
+        let entries: Vec<_> = entries
+            .iter()
+            .map(|(name, about)| json!({ "name": name, "about": about }))
+            .collect();
         println!("{:#}", json!(entries));
         return;
     }

@@ -37,21 +37,22 @@ pub fn train(session: &Session, recipes: &[Recipe]) -> Result<(), Error> {
     let mut finished: Vec<(PathBuf, Finished)> = Vec::new();
     for recipe in recipes {
         let (data, baselines) = loaded.get(recipe, &session.data_dir)?;
-        let invocation =
-            Invocation { data_dir: session.data_dir.clone(), backend: session.backend.name().to_owned() };
+        let invocation = Invocation {
+            data_dir: session.data_dir.clone(),
+            backend: session.backend.name().to_owned(),
+        };
         let folder = RunFolder::create(&session.out, recipe, &invocation)?;
         finish(session, recipe, data, &folder, baselines)?;
         finished.push((folder.path().to_path_buf(), read_run(folder.path())?));
     }
     let runs: Vec<Finished> = finished.iter().map(|(_, run)| run.clone()).collect();
     print_table(&runs.iter().map(|(result, _)| result).collect::<Vec<_>>(), session.json);
-    match &finished[..] {
-        [(folder, _)] => say_where(session, &folder.join("report.html")),
-        _ => {
-            let page = session.out.join("report.html");
-            write_html(&page, &runs)?;
-            say_where(session, &page);
-        }
+    if let [(folder, _)] = &finished[..] {
+        say_where(session, &folder.join("report.html"));
+    } else {
+        let page = session.out.join("report.html");
+        write_html(&page, &runs)?;
+        say_where(session, &page);
     }
     Ok(())
 }
@@ -90,7 +91,14 @@ fn finish(
     folder: &RunFolder,
     baselines: &Baselines,
 ) -> Result<(), Error> {
-    let run = Run { recipe, data, folder, backend: &session.backend, quiet: session.quiet, stop: session.stop.clone() };
+    let run = Run {
+        recipe,
+        data,
+        folder,
+        backend: &session.backend,
+        quiet: session.quiet,
+        stop: session.stop.clone(),
+    };
     run.finish(baselines.clone()).map(drop)
 }
 

@@ -8,7 +8,7 @@ use crate::{
     report::TextStyle,
     training::{RunFolder, evaluate::EmbeddingScorer, files, model::ContrastiveRecommender},
 };
-use bcl_data::{IdMap, InteractionData, Interactions};
+use bcl_data::{IdMap, InteractionData};
 use bcl_models::{Embeddings, Graph, Recommender};
 use burn::{module::Module, store::ModuleRecord};
 use safetensors::{Dtype, tensor::TensorView};
@@ -37,15 +37,27 @@ impl Saved {
             )));
         }
         let broken = |error: &dyn std::fmt::Display| {
-            Error::Input(format!("{} cannot be read: {error}; train again or restore the file", file.display()))
+            Error::Input(format!(
+                "{} cannot be read: {error}; train again or restore the file",
+                file.display()
+            ))
         };
         let record = ModuleRecord::load(&file).map_err(|error| broken(&error))?;
         let train = &data.train;
-        let graph = Graph { num_users: train.num_users(), num_items: train.num_items(), edges: train.pairs().collect() };
+        let graph = Graph {
+            num_users: train.num_users(),
+            num_items: train.num_items(),
+            edges: train.pairs().collect(),
+        };
         let encoder = recipe.encoder.init(&graph, recipe.seed, &backend.device());
         let model = ContrastiveRecommender { encoder, l2: 0.0 };
         let model = model.try_load_record(record).map_err(|error| broken(&error))?;
-        Ok(Self { embeddings: model.encoder.embeddings(), encoder: model.encoder, recipe, data })
+        Ok(Self {
+            embeddings: model.encoder.embeddings(),
+            encoder: model.encoder,
+            recipe,
+            data,
+        })
     }
 }
 
@@ -59,9 +71,17 @@ pub fn evaluate(run: &Path, data_dir: Option<&Path>, backend: &Backend, json: bo
     let evaluator = RankingEvaluator::new(&saved.recipe.evaluation.cutoffs, &data.train, &data.test);
     let metrics = evaluator.evaluate(&EmbeddingScorer::new(saved.embeddings))?;
     if json {
-        println!("{:#}", json!({ "run": run, "users": evaluator.num_evaluated_users(), "metrics": metrics }));
+        println!(
+            "{:#}",
+            json!({ "run": run, "users": evaluator.num_evaluated_users(), "metrics": metrics })
+        );
     } else {
-        println!("{} on {} users of {}", saved.recipe.name, evaluator.num_evaluated_users(), data.name);
+        println!(
+            "{} on {} users of {}",
+            saved.recipe.name,
+            evaluator.num_evaluated_users(),
+            data.name
+        );
         for (name, value) in &metrics {
             println!("{name:>20}  {value:.4}");
         }
@@ -73,7 +93,14 @@ pub fn evaluate(run: &Path, data_dir: Option<&Path>, backend: &Backend, json: bo
 ///
 /// # Errors
 /// When the run or its data cannot be read, or the user is not among them.
-pub fn recommend(run: &Path, data_dir: Option<&Path>, backend: &Backend, user: &str, top: usize, json: bool) -> Result<(), Error> {
+pub fn recommend(
+    run: &Path,
+    data_dir: Option<&Path>,
+    backend: &Backend,
+    user: &str,
+    top: usize,
+    json: bool,
+) -> Result<(), Error> {
     let saved = Saved::open(run, data_dir, backend)?;
     let data = &saved.data;
     let id = data.users.get(user).ok_or_else(|| {
@@ -87,23 +114,29 @@ pub fn recommend(run: &Path, data_dir: Option<&Path>, backend: &Backend, user: &
     })?;
     let ranked = top_items(&EmbeddingScorer::new(saved.embeddings), &data.train, id, top)?;
     if json {
-        let items: Vec<_> =
-            ranked.iter().map(|ranked| json!({ "item": data.items.raw(ranked.item), "score": ranked.score })).collect();
+        let items: Vec<_> = ranked
+            .iter()
+            .map(|ranked| json!({ "item": data.items.raw(ranked.item), "score": ranked.score }))
+            .collect();
         println!("{:#}", json!({ "user": user, "items": items }));
         return Ok(());
     }
     let bold = TextStyle::of_stdout().bold;
     for (rank, ranked) in ranked.iter().enumerate() {
-        let held_out = if is_test(&data.test, id, ranked.item) { "  (in test)" } else { "" };
+        let held_out = if data.test.contains(id, ranked.item) {
+            "  (in test)"
+        } else {
+            ""
+        };
         let item = data.items.raw(ranked.item);
-        let item = if bold { format!("\x1b[1m{item}\x1b[0m") } else { item.to_owned() };
+        let item = if bold {
+            format!("\x1b[1m{item}\x1b[0m")
+        } else {
+            item.to_owned()
+        };
         println!("{:>3}  {item}  {:.4}{held_out}", rank + 1, ranked.score);
     }
     Ok(())
-}
-
-fn is_test(test: &Interactions, user: u32, item: u32) -> bool {
-    test.contains(user, item)
 }
 
 /// Writes the embeddings of users and items as two CSV files, `id,0,1,…`, into a folder.
@@ -127,19 +160,14 @@ pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path)
 }
 
 fn csv(ids: &IdMap, values: &[f32], dim: usize) -> String {
-    let mut text = String::from("id");
-    for column in 0..dim {
-        text.push_str(&format!(",{column}"));
-    }
-    for (id, row) in values.chunks(dim).enumerate() {
-        text.push('\n');
-        text.push_str(ids.raw(id as u32));
-        for value in row {
-            text.push_str(&format!(",{value}"));
-        }
-    }
-    text.push('\n');
-    text
+    let line = |first: &str, cells: &mut dyn Iterator<Item = String>| {
+        let cells: Vec<String> = std::iter::once(first.to_owned()).chain(cells).collect();
+        cells.join(",") + "\n"
+    };
+    let header = line("id", &mut (0..dim).map(|column| column.to_string()));
+    let rows = values.chunks(dim).enumerate();
+    let rows = rows.map(|(id, row)| line(ids.raw(id as u32), &mut row.iter().map(f32::to_string)));
+    std::iter::once(header).chain(rows).collect()
 }
 
 /// Writes the trained tables of a run as a safetensors file, `embedding_user.weight` and `embedding_item.weight` as the usual
@@ -150,16 +178,28 @@ fn csv(ids: &IdMap, values: &[f32], dim: usize) -> String {
 pub fn export(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
     let saved = Saved::open(run, data_dir, backend)?;
     let tables = saved.encoder.tables();
-    let views: Vec<(&str, [usize; 2], Vec<u8>)> =
-        [("embedding_user.weight", tables.users.val()), ("embedding_item.weight", tables.items.val())]
-            .into_iter()
-            .map(|(name, table)| (name, table.dims(), table.into_data().iter::<f32>().flat_map(f32::to_le_bytes).collect()))
-            .collect();
+    let views: Vec<(&str, [usize; 2], Vec<u8>)> = [
+        ("embedding_user.weight", tables.users.val()),
+        ("embedding_item.weight", tables.items.val()),
+    ]
+    .into_iter()
+    .map(|(name, table)| {
+        (
+            name,
+            table.dims(),
+            table.into_data().iter::<f32>().flat_map(f32::to_le_bytes).collect(),
+        )
+    })
+    .collect();
     let views = views.iter().map(|(name, shape, bytes)| {
         let view = TensorView::new(Dtype::F32, shape.to_vec(), bytes).expect("as many bytes as the shape says");
         (*name, view)
     });
-    let about = [("recipe", saved.recipe.to_toml()), ("recipe_hash", saved.recipe.hash()), ("seed", saved.recipe.seed.to_string())];
+    let about = [
+        ("recipe", saved.recipe.to_toml()),
+        ("recipe_hash", saved.recipe.hash()),
+        ("seed", saved.recipe.seed.to_string()),
+    ];
     let about = about.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     let bytes = safetensors::serialize(views, Some(about)).map_err(|error| Error::Training(error.to_string()))?;
     files::write_whole(out, &bytes)?;

@@ -97,7 +97,13 @@ pub struct LoaderOptions {
 
 impl InteractionLoader {
     /// A loader of all interactions of `train`.
-    pub fn new(train: &Interactions, sampler: Arc<NegativeSampler>, truth: Option<Arc<Truth>>, plan: Plan, options: LoaderOptions) -> Self {
+    pub fn new(
+        train: &Interactions,
+        sampler: Arc<NegativeSampler>,
+        truth: Option<Arc<Truth>>,
+        plan: Plan,
+        options: LoaderOptions,
+    ) -> Self {
         let scaled = |log_q: Vec<f32>| Arc::new(log_q.into_iter().map(|q| q * options.temperature as f32).collect());
         Self {
             pairs: Arc::new(train.pairs().collect()),
@@ -194,7 +200,12 @@ fn indices(values: Vec<i32>, device: &Device) -> Tensor<1, Int> {
 impl DataLoader<Batch> for InteractionLoader {
     fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<Batch> + 'a> {
         let plan = self.plan.lock().expect("no thread panics while it holds the plan").clone();
-        Box::new(Epoch { order: self.order(plan.epoch), step: plan.first_step, plan, loader: self })
+        Box::new(Epoch {
+            order: self.order(plan.epoch),
+            step: plan.first_step,
+            plan,
+            loader: self,
+        })
     }
 
     fn num_items(&self) -> usize {
@@ -202,11 +213,17 @@ impl DataLoader<Batch> for InteractionLoader {
     }
 
     fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<Batch>> {
-        Arc::new(Self { device: device.clone(), ..self.clone() })
+        Arc::new(Self {
+            device: device.clone(),
+            ..self.clone()
+        })
     }
 
     fn slice(&self, start: usize, end: usize) -> Arc<dyn DataLoader<Batch>> {
-        Arc::new(Self { pairs: Arc::new(self.pairs[start..end].to_vec()), ..self.clone() })
+        Arc::new(Self {
+            pairs: Arc::new(self.pairs[start..end].to_vec()),
+            ..self.clone()
+        })
     }
 }
 

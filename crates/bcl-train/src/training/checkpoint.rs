@@ -33,7 +33,11 @@ pub struct AtomicCheckpointer<R> {
 impl<R> AtomicCheckpointer<R> {
     /// A checkpointer in a folder.
     pub fn new(folder: &Path, name: &'static str) -> Self {
-        Self { folder: folder.to_path_buf(), name, record: PhantomData }
+        Self {
+            folder: folder.to_path_buf(),
+            name,
+            record: PhantomData,
+        }
     }
 
     fn path(&self, step: usize) -> PathBuf {
@@ -62,7 +66,11 @@ impl<R: Checkpoint> Checkpointer<R> for AtomicCheckpointer<R> {
 /// The three record checkpointers of a folder.
 pub fn checkpointers(
     folder: &Path,
-) -> (AtomicCheckpointer<ModuleRecord>, AtomicCheckpointer<OptimizerRecord>, AtomicCheckpointer<LrSchedulerRecord>) {
+) -> (
+    AtomicCheckpointer<ModuleRecord>,
+    AtomicCheckpointer<OptimizerRecord>,
+    AtomicCheckpointer<LrSchedulerRecord>,
+) {
     (
         AtomicCheckpointer::new(folder, "model"),
         AtomicCheckpointer::new(folder, "optimizer"),
@@ -139,7 +147,16 @@ pub fn completed_steps(folder: &Path) -> Result<Vec<usize>, Error> {
         Err(error) => return Err(Error::io("list", folder)(error)),
     };
     let mut steps: Vec<usize> = entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_prefix("progress-")?.strip_suffix(".json")?.parse().ok())
+        .filter_map(|entry| {
+            entry
+                .ok()?
+                .file_name()
+                .to_str()?
+                .strip_prefix("progress-")?
+                .strip_suffix(".json")?
+                .parse()
+                .ok()
+        })
         .collect();
     steps.sort_unstable();
     Ok(steps)

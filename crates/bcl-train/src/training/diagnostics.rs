@@ -17,9 +17,9 @@ pub struct Diagnostics {
     pub effective_sample_size: f64,
     /// The weights at [`QUANTILES`].
     pub omega_quantiles: Vec<f64>,
-    /// P(x+ > x_unlabelled), ties counting half; `None` where no negative counts.
+    /// `P(x+ > x_unlabelled)`, ties counting half; `None` where no negative counts.
     pub auc_unlabelled: Option<f64>,
-    /// P(x_false negative > x_true negative), where truth is known: the α that the Bayesian weight means.
+    /// P(false negative > true negative), where truth is known: the α that the Bayesian weight means.
     pub alpha_labels: Option<f64>,
     /// P(TN|x) against truth, where truth is known and the estimator has a posterior.
     pub calibration: Vec<CalibrationBin>,
@@ -33,10 +33,19 @@ impl Diagnostics {
         let counted = counted(scores);
         Self {
             effective_sample_size: effective_sample_size(&weights, num_negatives),
-            omega_quantiles: quantiles(weights.iter().zip(&counted).filter(|(_, counts)| **counts).map(|(w, _)| *w).collect()),
+            omega_quantiles: quantiles(
+                weights
+                    .iter()
+                    .zip(&counted)
+                    .filter(|(_, counts)| **counts)
+                    .map(|(w, _)| *w)
+                    .collect(),
+            ),
             auc_unlabelled: auc::auc_unlabelled(scores),
             alpha_labels: scores.same_class.as_ref().and_then(|_| auc::auc_of_classes(scores)),
-            calibration: posterior.map(|posterior| calibration(scores, &counted, posterior)).unwrap_or_default(),
+            calibration: posterior
+                .map(|posterior| calibration(scores, &counted, posterior))
+                .unwrap_or_default(),
         }
     }
 }
@@ -59,7 +68,11 @@ fn effective_sample_size(weights: &[f64], num_negatives: usize) -> f64 {
     let num_rows = rows.len();
     let of_row = |row: &[f64]| {
         let (sum, squares) = row.iter().fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
-        if squares > 0.0 { sum * sum / (squares * row.len() as f64) } else { 0.0 }
+        if squares > 0.0 {
+            sum * sum / (squares * row.len() as f64)
+        } else {
+            0.0
+        }
     };
     rows.map(of_row).sum::<f64>() / num_rows as f64
 }
@@ -72,7 +85,9 @@ fn quantiles(mut weights: Vec<f64>) -> Vec<f64> {
 
 /// Predicted P(TN|x) in equal-width bins, beside the share of true negatives in each.
 fn calibration(scores: &Scores, counted: &[bool], posterior: Posterior) -> Vec<CalibrationBin> {
-    let Some(same_class) = &scores.same_class else { return Vec::new() };
+    let Some(same_class) = &scores.same_class else {
+        return Vec::new();
+    };
     let same_class: Vec<bool> = same_class.clone().into_data().iter::<bool>().collect();
     let negatives = host(scores.negatives.clone());
     let mut bins = [(0.0, 0u64, 0u64); CALIBRATION_BINS];

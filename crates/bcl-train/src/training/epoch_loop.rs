@@ -71,14 +71,22 @@ impl SupervisedLearningStrategy<ContrastiveRecommender> for EpochLoop {
         _: TrainLoader<ContrastiveRecommender>,
         evaluation: ValidLoader<ContrastiveRecommender>,
         _: usize,
-    ) -> (ContrastiveRecommender, SupervisedTrainingEventProcessor<ContrastiveRecommender>) {
+    ) -> (
+        ContrastiveRecommender,
+        SupervisedTrainingEventProcessor<ContrastiveRecommender>,
+    ) {
         learner.fork(&self.device);
         if self.resumed
             && let Some(checkpointer) = &components.checkpointer
         {
             learner = checkpointer.load_checkpoint(learner, self.start.step);
         }
-        let mut phase = RunningPhase { plan: self, components: &mut components, evaluation, progress: self.start.clone() };
+        let mut phase = RunningPhase {
+            plan: self,
+            components: &mut components,
+            evaluation,
+            progress: self.start.clone(),
+        };
         let result = phase.run(&mut learner);
         let progress = phase.progress;
         *self.outcome.lock().expect("only this thread holds it") = Some(result.map(|()| progress));
@@ -121,8 +129,15 @@ impl RunningPhase<'_> {
         let loader = &self.plan.loader;
         let epoch = self.progress.epoch;
         let first_step = self.progress.step - epoch * loader.steps_per_epoch();
-        loader.set_plan(Plan { epoch, first_step, estimator: estimator.clone() });
-        self.emit_train(LearnerEvent::StartSplit { epoch_number: epoch + 1, total_items: loader.num_items() });
+        loader.set_plan(Plan {
+            epoch,
+            first_step,
+            estimator: estimator.clone(),
+        });
+        self.emit_train(LearnerEvent::StartSplit {
+            epoch_number: epoch + 1,
+            total_items: loader.num_items(),
+        });
 
         let mut unread = Vec::new();
         let mut batches = loader.iter();
@@ -157,7 +172,11 @@ impl RunningPhase<'_> {
         for (i, (num_anchors, loss)) in unread.drain(..).enumerate() {
             let loss = loss.into_scalar::<f64>();
             if !loss.is_finite() {
-                return Err(Error::Diverged { loss, epoch: self.progress.epoch + 1, step: first + i + 1 });
+                return Err(Error::Diverged {
+                    loss,
+                    epoch: self.progress.epoch + 1,
+                    step: first + i + 1,
+                });
             }
             self.progress.loss_sum += loss * num_anchors as f64;
             self.progress.anchors += num_anchors;
@@ -167,10 +186,16 @@ impl RunningPhase<'_> {
 
     fn evaluate(&mut self, learner: &Learner<ContrastiveRecommender>, estimator: &Arc<dyn Estimator>) -> Evaluated {
         let epoch = self.progress.epoch + 1;
-        self.emit_valid(LearnerEvent::StartSplit { epoch_number: epoch, total_items: 1 });
+        self.emit_valid(LearnerEvent::StartSplit {
+            epoch_number: epoch,
+            total_items: 1,
+        });
         let model = burn::module::Module::valid(&learner.model());
         let mut tasks = self.evaluation.iter();
-        let mut task: EvaluationTask = tasks.next().expect("an evaluation loader has one item").expect("and it needs no reading");
+        let mut task: EvaluationTask = tasks
+            .next()
+            .expect("an evaluation loader has one item")
+            .expect("and it needs no reading");
         if !self.plan.until.wants_ranking(epoch) {
             task = task.without_ranking();
         }

@@ -2,7 +2,11 @@
 
 use super::progress::Progress;
 use crate::result::EpochRecord;
-use bcl_core::{Estimator, EstimatorConfig, posterior::Posterior, schedule::{AlphaMeasurement, AlphaSchedule}};
+use bcl_core::{
+    Estimator, EstimatorConfig,
+    posterior::Posterior,
+    schedule::{AlphaMeasurement, AlphaSchedule},
+};
 use std::sync::Arc;
 
 /// The estimator of each epoch.
@@ -30,10 +34,9 @@ impl EpochEstimator {
             AlphaMeasurement::LabelBased => record.alpha_labels,
             AlphaMeasurement::LabelFree => record.alpha_hat,
         };
-        let measured = progress
-            .of_phase()
-            .filter_map(measure)
-            .fold(None, |remembered, measured| Some(self.schedule.remember(remembered, measured)));
+        let measured = progress.of_phase().filter_map(measure).fold(None, |remembered, measured| {
+            Some(self.schedule.remember(remembered, measured))
+        });
         Some(self.schedule.alpha(configured, progress.epoch, measured))
     }
 

@@ -54,8 +54,12 @@ impl EvaluationTask {
     /// Measures a model; its embeddings are computed once.
     pub fn run(self, model: &ContrastiveRecommender) -> Evaluated {
         let diagnostics = Diagnostics::measure(&model.scores(&self.probe), self.probe.estimator.as_ref(), self.posterior);
-        let ranking = self.evaluator.map(|evaluator| evaluator.evaluate(&EmbeddingScorer::new(model.encoder.embeddings())));
-        let alpha_hat = diagnostics.auc_unlabelled.map(|auc| bcl_core::auc::label_free_alpha(auc, self.tau_plus));
+        let ranking = self
+            .evaluator
+            .map(|evaluator| evaluator.evaluate(&EmbeddingScorer::new(model.encoder.embeddings())));
+        let alpha_hat = diagnostics
+            .auc_unlabelled
+            .map(|auc| bcl_core::auc::label_free_alpha(auc, self.tau_plus));
         let mut figures = Figures::from([(figures::EFFECTIVE_SAMPLE_SIZE, diagnostics.effective_sample_size)]);
         figures.extend(alpha_hat.map(|alpha| (figures::ALPHA_HAT, alpha)));
         if let Some(Ok(metrics)) = &ranking
@@ -63,7 +67,12 @@ impl EvaluationTask {
         {
             figures.insert(figures::SELECTED, selected);
         }
-        Evaluated { ranking, diagnostics, alpha_hat, figures }
+        Evaluated {
+            ranking,
+            diagnostics,
+            alpha_hat,
+            figures,
+        }
     }
 }
 
@@ -141,7 +150,11 @@ impl EmbeddingScorer {
     /// A scorer from embeddings in which a dot product is the similarity.
     pub fn new(embeddings: Embeddings) -> Self {
         let [num_items, _] = embeddings.items.dims();
-        Self { users: embeddings.users, items_transposed: embeddings.items.transpose(), num_items }
+        Self {
+            users: embeddings.users,
+            items_transposed: embeddings.items.transpose(),
+            num_items,
+        }
     }
 }
 
@@ -153,7 +166,12 @@ impl Scorer for EmbeddingScorer {
     fn score(&self, users: &[u32], out: &mut Vec<f32>) {
         let ids: Vec<i32> = users.iter().map(|&user| user as i32).collect();
         let ids = Tensor::<1, Int>::from_data(TensorData::from(ids.as_slice()), &self.users.device());
-        let scores = self.users.clone().select(0, ids).matmul(self.items_transposed.clone()).into_data();
+        let scores = self
+            .users
+            .clone()
+            .select(0, ids)
+            .matmul(self.items_transposed.clone())
+            .into_data();
         out.clear();
         match scores.as_slice::<f32>() {
             Ok(values) => out.extend_from_slice(values),

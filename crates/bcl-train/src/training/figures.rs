@@ -4,7 +4,10 @@ use burn::{
     tensor::{ExecutionError, Tensor, TensorReadError},
     train::{
         ItemLazy,
-        metric::{Adaptor, Metric, MetricAttributes, MetricMetadata, MetricName, Numeric, NumericAttributes, NumericEntry, SerializedEntry},
+        metric::{
+            Adaptor, Metric, MetricAttributes, MetricMetadata, MetricName, Numeric, NumericAttributes, NumericEntry,
+            SerializedEntry,
+        },
     },
 };
 use std::{collections::BTreeMap, sync::Arc};
@@ -54,7 +57,13 @@ pub struct FigureMetric {
 impl FigureMetric {
     /// The metric of one figure.
     pub fn new(key: &'static str) -> Self {
-        Self { key, name: Arc::new(key.to_owned()), last: None, sum: 0.0, count: 0 }
+        Self {
+            key,
+            name: Arc::new(key.to_owned()),
+            last: None,
+            sum: 0.0,
+            count: 0,
+        }
     }
 
     fn mean(&self) -> f64 {
@@ -77,7 +86,11 @@ impl Metric for FigureMetric {
     }
 
     fn attributes(&self) -> MetricAttributes {
-        NumericAttributes { unit: None, higher_is_better: self.key != LOSS }.into()
+        NumericAttributes {
+            unit: None,
+            higher_is_better: self.key != LOSS,
+        }
+        .into()
     }
 
     fn update(&mut self, figures: &Figures, _: &MetricMetadata) -> Result<SerializedEntry, TensorReadError> {

@@ -1,7 +1,11 @@
 //! The folder of a run.
 
 use super::files;
-use crate::{error::Error, recipe::Recipe, result::{EpochRecord, Phase, RunResult}};
+use crate::{
+    error::Error,
+    recipe::Recipe,
+    result::{EpochRecord, Phase, RunResult},
+};
 use serde::{Deserialize, Serialize};
 use std::{
     fs,
@@ -31,11 +35,12 @@ impl RunFolder {
     /// When it cannot be made or written to.
     pub fn create(out: &Path, recipe: &Recipe, invocation: &Invocation) -> Result<Self, Error> {
         let first = recipe.run_folder(out);
-        let numbered = |number: usize| match number {
-            1 => first.clone(),
-            _ => PathBuf::from(format!("{}.{number}", first.display())),
-        };
-        let path = (1..).map(numbered).find(|path| !path.exists()).expect("numbers do not run out");
+        let mut path = first.clone();
+        let mut number = 1;
+        while path.exists() {
+            number += 1;
+            path = PathBuf::from(format!("{}.{number}", first.display()));
+        }
         files::create_folder(&path)?;
         let folder = Self { path };
         let invocation = serde_json::to_vec_pretty(invocation).expect("an invocation is plain data");
@@ -50,7 +55,9 @@ impl RunFolder {
     /// # Errors
     /// When there is no run in it.
     pub fn open(path: &Path) -> Result<(Self, Recipe, Invocation), Error> {
-        let folder = Self { path: path.to_path_buf() };
+        let folder = Self {
+            path: path.to_path_buf(),
+        };
         if !folder.recipe_file().is_file() {
             return Err(Error::Input(format!(
                 "{} holds no run (no recipe.toml); give the folder of a run, such as runs/NAME-SEED",

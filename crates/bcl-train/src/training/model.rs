@@ -35,11 +35,12 @@ impl ContrastiveRecommender {
             positive_scores = positive_scores - log_q.positives.clone();
             negative_scores = negative_scores - log_q.negatives.clone();
         }
-        let mut scores = Scores::new(positive_scores, negative_scores);
-        scores.mask = batch.mask.clone();
-        scores.same_class = batch.same_class.clone();
-        scores.noise = batch.noise.clone();
-        scores
+        Scores {
+            mask: batch.mask.clone(),
+            same_class: batch.same_class.clone(),
+            noise: batch.noise.clone(),
+            ..Scores::new(positive_scores, negative_scores)
+        }
     }
 
     /// `l2 / 2` times the mean over the batch of the squared norms of the user's and the positive's table rows.

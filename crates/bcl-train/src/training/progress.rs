@@ -27,7 +27,16 @@ pub struct Progress {
 impl Progress {
     /// The beginning of a phase.
     pub fn start(recipe_hash: &str, seed: u64, phase: Phase, records: Vec<EpochRecord>) -> Self {
-        Self { recipe_hash: recipe_hash.to_owned(), seed, phase, step: 0, epoch: 0, loss_sum: 0.0, anchors: 0, records }
+        Self {
+            recipe_hash: recipe_hash.to_owned(),
+            seed,
+            phase,
+            step: 0,
+            epoch: 0,
+            loss_sum: 0.0,
+            anchors: 0,
+            records,
+        }
     }
 
     /// The records of the phase under way.

@@ -72,14 +72,18 @@ impl Renderer {
             return None;
         }
         let seconds = self.started.elapsed().as_secs_f64() / done as f64 * all.saturating_sub(done) as f64;
-        Some(format!("≤{} left", indicatif::HumanDuration(std::time::Duration::from_secs_f64(seconds))))
+        Some(format!(
+            "≤{} left",
+            indicatif::HumanDuration(std::time::Duration::from_secs_f64(seconds))
+        ))
     }
 
     fn keep(&mut self, state: MetricState) {
         let (MetricState::Generic(entry) | MetricState::Numeric(entry, _)) = state;
         if !entry.serialized_entry.is_not_available() {
             if let Some(definition) = self.metrics.iter().find(|definition| definition.metric_id == entry.metric_id) {
-                self.figures.insert(definition.name.to_string(), entry.serialized_entry.formatted);
+                self.figures
+                    .insert(definition.name.to_string(), entry.serialized_entry.formatted);
             }
         }
     }
@@ -97,7 +101,7 @@ impl MetricsRendererTraining for Renderer {
 
 impl TrainingProgressLogger for Renderer {
     fn start(&mut self, total_epochs: usize, _: usize, _: Option<usize>, label: Option<&str>) {
-        self.label = label.unwrap_or("training").to_owned();
+        label.unwrap_or("training").clone_into(&mut self.label);
         self.total_epochs = total_epochs;
         self.started = Instant::now();
     }
@@ -107,16 +111,16 @@ impl TrainingProgressLogger for Renderer {
             self.items_per_epoch = total_items as u64;
             self.bar.set_length(total_items as u64);
             self.bar.set_position(0);
-            self.bar.set_prefix(format!("{} {:>3}/{}", self.label, self.epoch, self.total_epochs));
+            self.bar
+                .set_prefix(format!("{} {:>3}/{}", self.label, self.epoch, self.total_epochs));
         }
     }
 
     fn update_split(&mut self, items_processed: usize) {
-        if items_processed as u64 > self.bar.position() {
-            self.bar.set_position(items_processed as u64);
-            if !self.bar.is_hidden() {
-                self.bar.set_message(self.status());
-            }
+        // The single item of an evaluation comes here too; it must not take the bar back to its beginning.
+        self.bar.set_position(self.bar.position().max(items_processed as u64));
+        if !self.bar.is_hidden() {
+            self.bar.set_message(self.status());
         }
     }
 

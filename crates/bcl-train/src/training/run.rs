@@ -71,16 +71,18 @@ impl Run<'_> {
         let select_by = &self.recipe.evaluation.select_by;
 
         let start = Progress::start(&hash, self.recipe.seed, Phase::Selection, Vec::new());
-        let selection = match self.newest(Phase::Refit)? {
-            Some(refit) => Progress { phase: Phase::Selection, ..refit },
-            None => {
-                let (fit, validation) = hold_out(&self.data.train, self.recipe.training.validation, seed.named("validation"));
-                let until = Until::NoImprovement {
-                    patience: self.recipe.training.patience,
-                    at_most: self.recipe.training.epochs,
-                };
-                self.phase(&estimator, start, until, &fit, &validation, None)?
+        let selection = if let Some(refit) = self.newest(Phase::Refit)? {
+            Progress {
+                phase: Phase::Selection,
+                ..refit
             }
+        } else {
+            let (fit, validation) = hold_out(&self.data.train, self.recipe.training.validation, seed.named("validation"));
+            let until = Until::NoImprovement {
+                patience: self.recipe.training.patience,
+                at_most: self.recipe.training.epochs,
+            };
+            self.phase(&estimator, start, until, &fit, &validation, None)?
         };
         let records: Vec<&EpochRecord> = selection.of_phase().collect();
         let (epochs, _) = best(&records, |record| record.validation.as_ref(), select_by).expect("a phase has at least one epoch");
@@ -104,7 +106,9 @@ impl Run<'_> {
     /// The newest checkpoint of a phase.
     fn newest(&self, phase: Phase) -> Result<Option<Progress>, Error> {
         let folder = self.folder.checkpoints(phase);
-        let Some(progress) = checkpoint::newest(&folder)? else { return Ok(None) };
+        let Some(progress) = checkpoint::newest(&folder)? else {
+            return Ok(None);
+        };
         if progress.recipe_hash == self.recipe.hash() && progress.seed == self.recipe.seed {
             return Ok(Some(progress));
         }
@@ -139,7 +143,11 @@ impl Run<'_> {
         let device = self.backend.training_device();
         let schedule = EpochEstimator::new(estimator.clone(), recipe.alpha_schedule);
         let first = schedule.at(&start);
-        let plan = Plan { epoch: start.epoch, first_step: 0, estimator: first.clone() };
+        let plan = Plan {
+            epoch: start.epoch,
+            first_step: 0,
+            estimator: first.clone(),
+        };
         let sampler = Arc::new(NegativeSampler::new(&recipe.negatives, train, seed)?);
         let options = |device| LoaderOptions {
             batch_size: recipe.training.batch_size,
@@ -158,7 +166,11 @@ impl Run<'_> {
             tau_plus: estimator.tau_plus().unwrap_or_else(|| self.data.train.density()),
         };
 
-        let graph = Graph { num_users: train.num_users(), num_items: train.num_items(), edges: train.pairs().collect() };
+        let graph = Graph {
+            num_users: train.num_users(),
+            num_items: train.num_items(),
+            edges: train.pairs().collect(),
+        };
         let model = ContrastiveRecommender {
             encoder: recipe.encoder.init(&graph, seed.named("init").0, &device),
             l2: recipe.optimizer.l2,
@@ -188,14 +200,22 @@ impl Run<'_> {
             .with_interrupter(self.stop.clone())
             .with_application_logger(None)
             .with_metric_logger(InMemoryMetricLogger::new())
-            .renderer(Box::new(Renderer::new(self.quiet, &recipe.evaluation.select_by, start.epoch + 1)))
+            .renderer(Box::new(Renderer::new(
+                self.quiet,
+                &recipe.evaluation.select_by,
+                start.epoch + 1,
+            )))
             .metric_train_numeric(FigureMetric::new(LOSS))
             .metric_valid_numeric(FigureMetric::new(SELECTED))
             .metric_valid_numeric(FigureMetric::new(ALPHA_HAT))
             .metric_valid_numeric(FigureMetric::new(EFFECTIVE_SAMPLE_SIZE))
             .num_epochs(until.at_most())
             .label(&format!("{} {label}", recipe.name))
-            .launch(Learner::new(model, self.optimizer(), ConstantLr::new(recipe.optimizer.learning_rate)));
+            .launch(Learner::new(
+                model,
+                self.optimizer(),
+                ConstantLr::new(recipe.optimizer.learning_rate),
+            ));
         let outcome = epoch_loop.outcome.lock().expect("the loop is over").take();
         outcome.unwrap_or_else(|| Err(Error::Training("the loop ended without a word".to_owned())))
     }
@@ -204,7 +224,10 @@ impl Run<'_> {
         let decay = self.recipe.optimizer.weight_decay;
         // Burn's default epsilon of 1e-5 is a thousand times that of the paper and of other frameworks, and the gradients of single
         // embedding rows are small enough to feel it.
-        AdamConfig::new().with_epsilon(1e-8).with_weight_decay((decay > 0.0).then(|| WeightDecayConfig::new(decay as f32))).init()
+        AdamConfig::new()
+            .with_epsilon(1e-8)
+            .with_weight_decay((decay > 0.0).then(|| WeightDecayConfig::new(decay as f32)))
+            .init()
     }
 
     fn result(
@@ -216,7 +239,10 @@ impl Run<'_> {
         started: Instant,
     ) -> RunResult {
         let records: Vec<&EpochRecord> = refit.of_phase().collect();
-        let chosen = |epoch: usize| Chosen { epoch, metrics: records[epoch - 1].test.clone().unwrap_or_default() };
+        let chosen = |epoch: usize| Chosen {
+            epoch,
+            metrics: records[epoch - 1].test.clone().unwrap_or_default(),
+        };
         let oracle = best(&records, |record| record.test.as_ref(), &self.recipe.evaluation.select_by).map(|(epoch, _)| epoch);
         let mut epoch_seconds: Vec<f64> = records.iter().map(|record| record.train_seconds).collect();
         epoch_seconds.sort_by(f64::total_cmp);

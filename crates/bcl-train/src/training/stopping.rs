@@ -31,8 +31,13 @@ impl Until {
             Self::NoImprovement { patience, at_most } => {
                 done >= at_most || waited(records, |record| record.validation.as_ref(), select_by) >= patience
             }
-            Self::Epochs { epochs, oracle_patience, at_most } => {
-                let oracle_done = |patience| done >= at_most || waited(records, |record| record.test.as_ref(), select_by) >= patience;
+            Self::Epochs {
+                epochs,
+                oracle_patience,
+                at_most,
+            } => {
+                let oracle_done =
+                    |patience| done >= at_most || waited(records, |record| record.test.as_ref(), select_by) >= patience;
                 done >= epochs && oracle_patience.is_none_or(oracle_done)
             }
         }
@@ -41,7 +46,11 @@ impl Until {
     /// Whether the ranking after an epoch (from 1) is used for anything.
     pub fn wants_ranking(&self, epoch: usize) -> bool {
         match *self {
-            Self::Epochs { epochs, oracle_patience: None, .. } => epoch == epochs,
+            Self::Epochs {
+                epochs,
+                oracle_patience: None,
+                ..
+            } => epoch == epochs,
             _ => true,
         }
     }
@@ -50,7 +59,11 @@ impl Until {
     pub fn at_most(&self) -> usize {
         match *self {
             Self::NoImprovement { at_most, .. } => at_most,
-            Self::Epochs { epochs, oracle_patience: None, .. } => epochs,
+            Self::Epochs {
+                epochs,
+                oracle_patience: None,
+                ..
+            } => epochs,
             Self::Epochs { epochs, at_most, .. } => at_most.max(epochs),
         }
     }
@@ -74,11 +87,7 @@ pub fn best<'a>(
 }
 
 /// Epochs since the best one.
-fn waited<'a>(
-    records: &[&'a EpochRecord],
-    figures: impl Fn(&'a EpochRecord) -> Option<&'a Metrics>,
-    select_by: &str,
-) -> usize {
+fn waited<'a>(records: &[&'a EpochRecord], figures: impl Fn(&'a EpochRecord) -> Option<&'a Metrics>, select_by: &str) -> usize {
     records.len() - best(records, figures, select_by).map_or(0, |(epoch, _)| epoch)
 }
 
@@ -119,7 +128,11 @@ mod tests {
 
     #[test]
     fn the_oracle_may_look_beyond_the_chosen_epoch_but_never_stops_before_it() {
-        let until = Until::Epochs { epochs: 4, oracle_patience: Some(1), at_most: 6 };
+        let until = Until::Epochs {
+            epochs: 4,
+            oracle_patience: Some(1),
+            at_most: 6,
+        };
         let over = |figures: &[f64]| until.is_over(&records(figures).iter().collect::<Vec<_>>(), "ndcg@20");
         assert!(!over(&[0.5, 0.4, 0.4]));
         assert!(over(&[0.5, 0.4, 0.4, 0.4]));

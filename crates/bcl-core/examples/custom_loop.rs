@@ -1,0 +1,103 @@
+//! A training loop of your own with nothing but `bcl-core` and Burn: `cargo run -p bcl-core --example custom_loop`
+//!
+//! The data are points in eight clusters. What two points of a cluster share lies in a few coordinates; the others are noise that is
+//! drawn anew whenever a point is looked at. An encoder that is shown two looks at each point, and no label, should learn to
+//! ignore the noise: points of a cluster then come close. How well it does is the probability that a cluster mate scores above a point
+//! of another cluster, the encoder's AUC.
+
+use bcl_core::{BayesianConfig, Estimator, Reduction, Scores, Similarity, auc::auc_of_classes, normalize};
+use burn::{
+    module::Module,
+    nn::{Linear, LinearConfig},
+    optim::{AdamConfig, GradientsParams},
+    tensor::{Device, Distribution, Int, Tensor, activation::relu},
+};
+
+const CLUSTERS: usize = 8;
+const BATCH: usize = 128;
+const SIGNAL: usize = 8;
+const NOISE: usize = 24;
+
+/// Any module will do: the loss sees embeddings only.
+#[derive(Module, Debug)]
+struct Encoder {
+    hidden: Linear,
+    output: Linear,
+}
+
+impl Encoder {
+    fn new(device: &Device) -> Self {
+        Self {
+            hidden: LinearConfig::new(SIGNAL + NOISE, 64).init(device),
+            output: LinearConfig::new(64, 16).init(device),
+        }
+    }
+
+    /// `[batch, SIGNAL + NOISE]` to `[batch, 16]`.
+    fn forward(&self, points: Tensor<2>) -> Tensor<2> {
+        self.output.forward(relu(self.hidden.forward(points)))
+    }
+}
+
+fn main() {
+    let device = Device::flex().autodiff();
+    device.seed(7);
+    let centres = Tensor::<2>::random([CLUSTERS, SIGNAL], Distribution::Normal(0.0, 1.0), &device);
+    let mut encoder = Encoder::new(&device);
+    let mut optimizer = AdamConfig::new().init();
+    // One of eight samples shares the anchor's cluster by chance, so the prior of a false negative is 1/8.
+    let loss = BayesianConfig::new()
+        .with_temperature(0.2)
+        .with_tau_plus(1.0 / CLUSTERS as f64)
+        .with_alpha(0.9)
+        .with_beta(0.8)
+        .init();
+
+    let first_auc = measure(&encoder, &centres);
+    for step in 0..=300 {
+        // 1. Two views of the same points.
+        let (points, _) = draw(&centres);
+        let [first, second] = [0, 1].map(|_| encoder.forward(look(&points)));
+        // 2. Scores: every embedding against all others, and against its own other view.
+        let scores = Scores::from_views(first, second, Similarity::Cosine);
+        // 3. The loss weighs each negative by how probably it is a true and a hard one.
+        let value = loss.forward(scores, Reduction::Mean);
+        if step % 100 == 0 {
+            println!("step {step:3}: loss {:.3}", value.clone().into_scalar::<f32>());
+        }
+        // 4. Gradients, and a step of the optimiser.
+        let gradients = GradientsParams::from_grads(value.backward(), &encoder);
+        encoder = optimizer.step(3e-3, encoder, gradients);
+    }
+    println!(
+        "AUC by labels: {first_auc:.3} before training, {:.3} after",
+        measure(&encoder, &centres)
+    );
+}
+
+/// Points of random clusters, `[BATCH, SIGNAL]`, and which clusters these are, `[BATCH]`.
+fn draw(centres: &Tensor<2>) -> (Tensor<2>, Tensor<1, Int>) {
+    let device = centres.device();
+    let cluster = Tensor::<1>::random([BATCH], Distribution::Uniform(0.0, CLUSTERS as f64), &device).int();
+    let spread = Tensor::random([BATCH, SIGNAL], Distribution::Normal(0.0, 0.2), &device);
+    (centres.clone().select(0, cluster.clone()) + spread, cluster)
+}
+
+/// One noisy view of each point: `[BATCH, SIGNAL]` to `[BATCH, SIGNAL + NOISE]`.
+fn look(points: &Tensor<2>) -> Tensor<2> {
+    let noise = Tensor::random([BATCH, NOISE], Distribution::Normal(0.0, 1.0), &points.device());
+    Tensor::cat(vec![points.clone(), noise], 1)
+}
+
+/// The probability that a cluster mate scores above a point of another cluster. Labels serve to measure, never to train.
+fn measure(encoder: &Encoder, centres: &Tensor<2>) -> f64 {
+    let [(points, cluster), (others, other_cluster)] = [0, 1].map(|_| draw(centres));
+    let [anchors, positives, negatives] = [&points, &points, &others].map(|points| normalize(encoder.forward(look(points))));
+    let same_class = cluster.unsqueeze_dim::<2>(1).equal(other_cluster.unsqueeze_dim(0));
+    let scores = Scores::new(
+        (anchors.clone() * positives).sum_dim(1).squeeze_dim(1),
+        anchors.matmul(negatives.transpose()),
+    )
+    .with_same_class(same_class);
+    auc_of_classes(&scores).expect("every cluster has members")
+}

@@ -1,0 +1,148 @@
+//! Losses and gradients against values of an independent implementation, in f64.
+//!
+//! The literals in `golden/cases.rs` are cases of the project's golden file. That was made by `PyTorch`, in f64 with gradients by its
+//! autograd, and checked against hand-derived gradients in numpy, with which it agrees to 1e-13; nothing of this library took part. With
+//! `BCL_GOLDEN=PATH/golden_public.json` in the environment, all cases of that file are compared, whatever their shapes.
+
+#[path = "golden/cases.rs"]
+mod cases;
+#[path = "golden/file.rs"]
+mod file;
+
+use bcl_core::{EstimatorConfig, Reduction, Scores, Similarity, Variant};
+use burn::tensor::{DType, Device, Tensor, TensorData};
+
+/// Two views of a batch, row-major.
+struct Views<'a> {
+    batch_size: usize,
+    first: &'a [f64],
+    second: &'a [f64],
+}
+
+/// Loss, and gradients with respect to the first and the second view.
+type Computed = (f64, [Vec<f64>; 2]);
+
+fn scores(views: &Views, device: &Device, dtype: DType) -> ([Tensor<2>; 2], Scores) {
+    let [first, second] = [views.first, views.second].map(|view| {
+        let data = TensorData::new(view.to_vec(), [views.batch_size, view.len() / views.batch_size]);
+        Tensor::<2>::from_data(data, (device, dtype)).require_grad()
+    });
+    let scores = Scores::from_views(first.clone(), second.clone(), Similarity::Dot);
+    ([first, second], scores)
+}
+
+fn compute(config: &EstimatorConfig, draws: &[f64], views: &Views, dtype: DType) -> Computed {
+    let device = Device::flex().autodiff();
+    let (inputs, mut scores) = scores(views, &device, dtype);
+    if !draws.is_empty() {
+        let noise = standard_draws(config, draws, views);
+        scores = scores.with_noise(Tensor::from_data(noise.as_slice(), (&device, dtype)));
+    }
+    let loss = config.init().forward(scores, Reduction::Mean);
+    let gradients = loss.backward();
+    let of_input = |input: Tensor<2>| values(input.grad(&gradients).expect("both views take part"));
+    (values(loss)[0], inputs.map(of_input))
+}
+
+/// The golden file holds draws `u` at the rate of each anchor, an estimator takes them at unit rate: `g = u · rate`.
+fn standard_draws(config: &EstimatorConfig, draws: &[f64], views: &Views) -> Vec<f64> {
+    let (_, scores) = scores(views, &Device::flex().autodiff(), DType::F64);
+    let x = |similarity: &f64| (similarity / config.temperature()).exp();
+    let positives = values(scores.positives.clone());
+    let negatives = values(scores.negatives.clone());
+    let rates = negatives
+        .chunks(scores.num_negatives())
+        .zip(&positives)
+        .map(|(row, positive)| {
+            let sum: f64 = row.iter().map(x).sum();
+            match config {
+                EstimatorConfig::Augmented(_) => sum + x(positive),
+                _ => sum,
+            }
+        });
+    draws.iter().zip(rates).map(|(u, rate)| u * rate).collect()
+}
+
+fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
+    tensor.into_data().iter::<f64>().collect()
+}
+
+/// The largest difference relative to the largest reference value.
+fn relative_error(found: &[f64], expected: &[f64]) -> f64 {
+    assert_eq!(found.len(), expected.len());
+    assert!(found.iter().all(|value| value.is_finite()), "{found:?}");
+    let largest = |values: &mut dyn Iterator<Item = f64>| values.map(f64::abs).fold(0.0, f64::max);
+    let difference = largest(&mut found.iter().zip(expected).map(|(found, expected)| found - expected));
+    difference / largest(&mut expected.iter().copied())
+}
+
+fn assert_literals_match(dtype: DType, tolerance: impl Fn(&EstimatorConfig) -> f64) {
+    let views = Views {
+        batch_size: 4,
+        first: cases::FIRST,
+        second: cases::SECOND,
+    };
+    for case in cases::cases() {
+        let (loss, gradients) = compute(&case.config, case.draws, &views, dtype);
+        let tolerance = tolerance(&case.config);
+        let error = relative_error(&[loss], &[case.loss]);
+        assert!(error < tolerance, "{}: the loss {loss} is off by {error:e}", case.id);
+        for (found, expected) in gradients.iter().zip(case.gradients) {
+            let error = relative_error(found, expected);
+            assert!(error < tolerance, "{}: a gradient is off by {error:e}", case.id);
+        }
+    }
+}
+
+#[test]
+fn losses_and_gradients_match_the_reference_in_f64() {
+    assert_literals_match(DType::F64, |_| 1e-9);
+}
+
+#[test]
+fn losses_and_gradients_match_the_reference_in_f32() {
+    assert_literals_match(DType::F32, |config| match config {
+        EstimatorConfig::Hard(hard) if hard.temperature < 0.1 => 3e-5,
+        EstimatorConfig::Bayesian(bayesian) if bayesian.variant == Variant::Official => 1.5e-3,
+        EstimatorConfig::Bayesian(_) => 3e-4,
+        _ => 1e-6,
+    });
+}
+
+#[test]
+fn every_estimator_of_the_golden_file_has_a_case() {
+    let found: std::collections::BTreeSet<_> = cases::cases().iter().map(|case| case.config.name()).collect();
+    let expected = [
+        "augmented",
+        "bayesian",
+        "debiased",
+        "geometric",
+        "hard",
+        "info_nce",
+        "positive_unlabelled",
+    ];
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn the_whole_golden_file_matches_where_there_is_one() {
+    let Some(path) = std::env::var_os("BCL_GOLDEN") else {
+        return;
+    };
+    let golden = file::Golden::read(path.as_ref());
+    for case in &golden.cases {
+        let views = Views {
+            batch_size: case.batch_size,
+            first: &case.views[0],
+            second: &case.views[1],
+        };
+        let (loss, gradients) = compute(&case.config, &case.draws, &views, DType::F64);
+        // Losses under an active floor go down to 1e-11; nothing below 1e-12 counts.
+        let error = ((loss - case.loss).abs() - 1e-12) / case.loss.abs();
+        assert!(error < 1e-9, "{}: the loss {loss} is off by {error:e}", case.id);
+        for (found, expected) in gradients.iter().zip(&case.gradients) {
+            let error = expected.error_of(found);
+            assert!(error < 1e-9, "{}: a gradient is off by {error:e}", case.id);
+        }
+    }
+}
