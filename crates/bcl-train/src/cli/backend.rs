@@ -43,14 +43,6 @@ impl BackendChoice {
         }
     }
 
-    /// The cargo feature that puts it into a build; none for what is always there.
-    pub fn feature(self) -> Option<&'static str> {
-        match self {
-            Self::Flex | Self::Auto => None,
-            gpu => Some(gpu.name()),
-        }
-    }
-
     /// The backends to try, the best first, of those in this build.
     ///
     /// ```
@@ -86,8 +78,7 @@ impl BackendChoice {
 /// A backend that was asked for but left out of this build.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "--backend {} is not in this build: build it with `cargo run -p bcl-train --features {0} --target-dir target-{0}`; \
-     this build has: {}",
+    "--backend {} is not in this build: GPU backends are still to come; leave --backend out or use what there is: {}",
     wanted.name(),
     in_build.iter().map(|backend| backend.described()).collect::<Vec<_>>().join(", ")
 )]
@@ -110,8 +101,7 @@ mod tests {
             .to_string();
         assert_eq!(
             text,
-            "--backend cuda is not in this build: build it with `cargo run -p bcl-train --features cuda --target-dir target-cuda`; \
-             this build has: flex (CPU)"
+            "--backend cuda is not in this build: GPU backends are still to come; leave --backend out or use what there is: flex (CPU)"
         );
     }
 

@@ -80,11 +80,11 @@ impl Renderer {
 
     fn keep(&mut self, state: MetricState) {
         let (MetricState::Generic(entry) | MetricState::Numeric(entry, _)) = state;
-        if !entry.serialized_entry.is_not_available() {
-            if let Some(definition) = self.metrics.iter().find(|definition| definition.metric_id == entry.metric_id) {
-                self.figures
-                    .insert(definition.name.to_string(), entry.serialized_entry.formatted);
-            }
+        let definition = self.metrics.iter().find(|definition| definition.metric_id == entry.metric_id);
+        if let Some(definition) = definition
+            && !entry.serialized_entry.is_not_available()
+        {
+            self.figures.insert(definition.name.to_string(), entry.serialized_entry.formatted);
         }
     }
 }
