@@ -153,6 +153,14 @@ fn the_best_rows_are_those_that_print_the_largest_mean() {
 }
 
 #[test]
+fn a_single_row_is_not_the_best_of_anything() {
+    let (mut run, _) = sample::run("a", "info_nce", 0);
+    run.baselines.clear();
+    let table = &Comparison::new([&run], &ndcg()).tables[0];
+    assert!(!table.is_best(&table.rows[0], Choice::Validation, "ndcg@20"));
+}
+
+#[test]
 fn runs_without_an_oracle_have_no_such_column() {
     let mut runs = results();
     for run in &mut runs {

@@ -45,6 +45,14 @@ fn the_page_of_a_run_holds_every_part() {
 }
 
 #[test]
+fn curves_show_the_figure_that_chose_the_epoch() {
+    let mut runs = one_run();
+    runs[0].0.recipe["evaluation"]["select_by"] = "recall@10".into();
+    let page = render_html(&runs);
+    assert!(page.contains("<h4>recall@10 on test</h4>") && !page.contains("<h4>ndcg@20 on test</h4>"));
+}
+
+#[test]
 fn a_comparison_has_a_legend_differences_and_the_settings_that_differ() {
     let page = render_html(&sample::runs());
     assert!(page.contains("<h1>Comparison of 3 recipes</h1>"));
