@@ -1,0 +1,144 @@
+//! The one seam: every estimator trains on every source of negatives with every encoder.
+
+use bcl_core::{EstimatorConfig, Reduction};
+use bcl_data::{PlantedConfig, Seed};
+use bcl_models::{Graph, LightGcnConfig, MatrixFactorisationConfig, RecommenderConfig};
+use bcl_train::{
+    negatives::{InBatch, NegativeSampler, NegativesConfig, Popularity, Uniform, UniformAll},
+    training::{
+        batch::{InteractionLoader, LoaderOptions, Plan},
+        model::ContrastiveRecommender,
+    },
+};
+use burn::{data::dataloader::DataLoader, tensor::Device};
+use std::sync::Arc;
+
+fn sources() -> Vec<NegativesConfig> {
+    let both_ways = |shared| {
+        [
+            NegativesConfig::UniformAll(UniformAll {
+                count: 9,
+                shared,
+                ..UniformAll::default()
+            }),
+            NegativesConfig::Popularity(Popularity {
+                count: 9,
+                shared,
+                ..Popularity::default()
+            }),
+        ]
+    };
+    let in_batch = |log_q, mask_hits| NegativesConfig::InBatch(InBatch { log_q, mask_hits });
+    let mut sources = vec![
+        NegativesConfig::Uniform(Uniform { count: 9 }),
+        in_batch(true, true),
+        in_batch(false, false),
+    ];
+    sources.extend(both_ways(false));
+    sources.extend(both_ways(true));
+    sources
+}
+
+#[test]
+fn every_estimator_works_with_every_source_and_encoder() {
+    let planted = PlantedConfig {
+        num_users: 40,
+        num_items: 60,
+        num_communities: 4,
+        interactions_per_user: 5,
+        ..PlantedConfig::default()
+    };
+    let data = planted.generate();
+    let train = &data.train;
+    let graph = Graph {
+        num_users: 40,
+        num_items: 60,
+        edges: train.pairs().collect(),
+    };
+    let device = Device::flex().autodiff();
+    let encoders = [
+        RecommenderConfig::Mf(MatrixFactorisationConfig {
+            dim: 4,
+            ..MatrixFactorisationConfig::default()
+        }),
+        RecommenderConfig::LightGcn(LightGcnConfig {
+            dim: 4,
+            layers: 2,
+            ..LightGcnConfig::default()
+        }),
+    ];
+    for negatives in sources() {
+        let sampler = Arc::new(NegativeSampler::new(&negatives, train, Seed(1)).expect("there is something to draw"));
+        for config in EstimatorConfig::all() {
+            let plan = Plan {
+                epoch: 0,
+                first_step: 0,
+                estimator: Arc::from(config.init()),
+            };
+            let options = LoaderOptions {
+                batch_size: 16,
+                temperature: config.temperature(),
+                seed: Seed(1),
+                device: device.clone(),
+            };
+            let truth = data.truth.clone().map(Arc::new);
+            let loader = InteractionLoader::new(train, sampler.clone(), truth, plan, options);
+            let batch = loader.iter().next().expect("a batch").expect("that needs no reading");
+            for encoder in &encoders {
+                let what = format!("{} on {} with {}", config.name(), negatives.name(), encoder.name());
+                let model = ContrastiveRecommender {
+                    encoder: encoder.init(&graph, 1, &device),
+                    l2: 0.0,
+                };
+                let scores = model.scores(&batch);
+                assert_eq!(scores.num_anchors(), 16, "{what}");
+                let loss = batch.estimator.forward(scores, Reduction::Mean);
+                let gradients = loss.clone().backward();
+                assert!(loss.into_scalar::<f32>().is_finite(), "{what}");
+                for table in [&model.encoder.tables().users, &model.encoder.tables().items] {
+                    let gradient = table.val().grad(&gradients).unwrap_or_else(|| panic!("{what}: no gradient"));
+                    let values: Vec<f32> = gradient.into_data().iter::<f32>().collect();
+                    assert!(values.iter().all(|value| value.is_finite()), "{what}");
+                    assert!(values.iter().any(|&value| value != 0.0), "{what}: the gradient is zero");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_anchor_is_never_scored_against_its_own_positive() {
+    let data = PlantedConfig {
+        num_users: 40,
+        num_items: 60,
+        num_communities: 4,
+        interactions_per_user: 5,
+        ..PlantedConfig::default()
+    }
+    .generate();
+    let config = NegativesConfig::InBatch(InBatch {
+        log_q: false,
+        mask_hits: false,
+    });
+    let sampler = Arc::new(NegativeSampler::new(&config, &data.train, Seed(1)).expect("a batch is enough"));
+    let plan = Plan {
+        epoch: 0,
+        first_step: 0,
+        estimator: Arc::from(EstimatorConfig::all()[0].init()),
+    };
+    let options = LoaderOptions {
+        batch_size: 16,
+        temperature: 1.0,
+        seed: Seed(1),
+        device: Device::flex(),
+    };
+    let loader = InteractionLoader::new(&data.train, sampler, None, plan, options);
+    let batch = loader.iter().next().expect("a batch").expect("that needs no reading");
+    let keep: Vec<bool> = batch
+        .mask
+        .expect("in-batch negatives are masked")
+        .into_data()
+        .iter::<bool>()
+        .collect();
+    assert!((0..16).all(|i| (0..16).all(|j| keep[i * 16 + j] == (i != j))));
+}
