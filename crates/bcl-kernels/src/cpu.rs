@@ -13,6 +13,7 @@ pub(crate) trait Value: Element + Copy + AddAssign + Mul<Output = Self> + Sum + 
     const ZERO: Self;
     const ONE: Self;
     fn from_f32(value: f32) -> Self;
+    fn from_f64(value: f64) -> Self;
     fn square_root(self) -> Self;
     fn reciprocal(self) -> Self;
     fn negative(self) -> Self;
@@ -31,6 +32,11 @@ macro_rules! value {
             #[inline(always)]
             fn from_f32(value: f32) -> Self {
                 Self::from(value)
+            }
+
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as Self
             }
 
             #[inline(always)]
@@ -132,6 +138,17 @@ pub(crate) fn rows_per_task(row_cost: usize) -> usize {
     (TASK_COST / row_cost.max(1)).max(1)
 }
 
+/// The tensor with its elements in one run.
+///
+/// Unlike [`FlexTensor::to_contiguous`], it leaves a run inside a larger tensor, such as some rows of it, where it is.
+pub(crate) fn contiguous(tensor: FlexTensor) -> FlexTensor {
+    if tensor.is_contiguous() {
+        tensor
+    } else {
+        tensor.to_contiguous()
+    }
+}
+
 pub(crate) fn tensor<T: Element>(values: Vec<T>, shape: impl Into<Shape>) -> FlexTensor {
     FlexTensor::from_data(TensorData::new(values, shape))
 }
@@ -160,8 +177,8 @@ pub(crate) fn row_numbers(indices: &FlexTensor, num_rows: usize) -> Vec<u32> {
             .collect()
     }
     let indices = match indices.dtype() {
-        DType::I32 | DType::I64 => indices.to_contiguous(),
-        _ => Flex::int_cast(indices.clone(), IntDType::I64).to_contiguous(),
+        DType::I32 | DType::I64 => contiguous(indices.clone()),
+        _ => contiguous(Flex::int_cast(indices.clone(), IntDType::I64)),
     };
     let (start, end) = indices.layout().contiguous_offsets().expect("the tensor was made contiguous");
     match indices.dtype() {
@@ -170,36 +187,52 @@ pub(crate) fn row_numbers(indices: &FlexTensor, num_rows: usize) -> Vec<u32> {
     }
 }
 
-/// `out[c] = Σ weight · table[row, c]` over the `(weight, row)` terms, in their order.
+/// `out[c] = scale · (start[c] + Σ weight · table[row, c])` over the `(weight, row)` terms, in their order.
 ///
 /// Blocks of columns are summed in registers, so a row of the output is written once however many terms it has.
 #[inline(always)]
-pub(crate) fn weighted_sum_of_rows<T: Value>(out: &mut [T], terms: impl Iterator<Item = (T, u32)> + Clone, table: &[T]) {
+pub(crate) fn weighted_sum_of_rows<T: Value>(
+    out: &mut [T],
+    start: Option<&[T]>,
+    terms: impl Iterator<Item = (T, u32)> + Clone,
+    table: &[T],
+    scale: T,
+) {
     let dim = out.len();
     let mut column = 0;
     // 64 single or 32 double precision numbers fill half of the sixteen vector registers.
     while size_of::<T>() <= 4 && dim - column >= 64 {
-        sum_block::<T, 64>(out, column, terms.clone(), table);
+        sum_block::<T, 64>(out, start, column, terms.clone(), table, scale);
         column += 64;
     }
     while dim - column >= 32 {
-        sum_block::<T, 32>(out, column, terms.clone(), table);
+        sum_block::<T, 32>(out, start, column, terms.clone(), table, scale);
         column += 32;
     }
     while dim - column >= 8 {
-        sum_block::<T, 8>(out, column, terms.clone(), table);
+        sum_block::<T, 8>(out, start, column, terms.clone(), table, scale);
         column += 8;
     }
     while dim - column >= 1 {
-        sum_block::<T, 1>(out, column, terms.clone(), table);
+        sum_block::<T, 1>(out, start, column, terms.clone(), table, scale);
         column += 1;
     }
 }
 
 #[inline(always)]
-fn sum_block<T: Value, const WIDTH: usize>(out: &mut [T], column: usize, terms: impl Iterator<Item = (T, u32)>, table: &[T]) {
+fn sum_block<T: Value, const WIDTH: usize>(
+    out: &mut [T],
+    start: Option<&[T]>,
+    column: usize,
+    terms: impl Iterator<Item = (T, u32)>,
+    table: &[T],
+    scale: T,
+) {
     let dim = out.len();
     let mut sums = [T::ZERO; WIDTH];
+    if let Some(start) = start {
+        sums.copy_from_slice(&start[column..column + WIDTH]);
+    }
     for (weight, row) in terms {
         let start = row as usize * dim + column;
         let row = &table[start..start + WIDTH];
@@ -207,5 +240,7 @@ fn sum_block<T: Value, const WIDTH: usize>(out: &mut [T], column: usize, terms: 
             *sum += weight * value;
         }
     }
-    out[column..column + WIDTH].copy_from_slice(&sums);
+    for (out, &sum) in out[column..column + WIDTH].iter_mut().zip(&sums) {
+        *out = sum * scale;
+    }
 }

@@ -4,7 +4,7 @@
 //!
 //! - [`rank_weights`] and [`row_ranks`] need the empirical distribution of each row of scores. Out of tensor operations that is a
 //!   sort, a gather, a running minimum and a scatter (or an `[N, N]` comparison per anchor, as in the paper's released code).
-//! - [`sparse_matmul`] propagates embeddings over a graph. Burn has no sparse tensors.
+//! - [`sparse_matmul`] and [`propagate`] carry embeddings along a graph. Burn has no sparse tensors.
 //! - [`sampled_dot`] and [`gather_rows`] read a few rows of an embedding table and must add the gradients of repeated rows back
 //!   in an order that does not depend on the number of threads.
 //! - [`unit_rows`] turns inner products into cosines in one pass over the rows each way, where tensor operations take a dozen.
@@ -25,5 +25,5 @@ pub mod portable;
 
 pub use ranks::{RankOps, rank_weights, row_ranks};
 pub use sampled::{SampledOps, gather_rows, sampled_dot};
-pub use sparse::{SparseMatrix, SparseOps, sparse_matmul};
+pub use sparse::{SparseMatrix, SparseOps, propagate, sparse_matmul};
 pub use unit::{UnitOps, unit_rows};

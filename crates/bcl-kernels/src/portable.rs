@@ -55,3 +55,19 @@ pub fn gather_rows(table: Tensor<2>, indices: Tensor<1, Int>) -> Tensor<2> {
 pub fn unit_rows(rows: Tensor<2>) -> Tensor<2> {
     Tensor::from_dispatch(crate::unit::portable::unit_rows::<Dispatch>(rows.into_dispatch()))
 }
+
+/// [`propagate`](crate::propagate) composed of tensor operations.
+pub fn propagate(matrix: &SparseMatrix, users: Tensor<2>, items: Tensor<2>, num_layers: usize) -> (Tensor<2>, Tensor<2>) {
+    let transpose = matrix.transpose();
+    let (mut user_layer, mut item_layer) = (users.clone(), items.clone());
+    let (mut user_sum, mut item_sum) = (users, items);
+    for _ in 0..num_layers {
+        let next = sparse_matmul(matrix, item_layer);
+        item_layer = sparse_matmul(&transpose, user_layer);
+        user_layer = next;
+        user_sum = user_sum + user_layer.clone();
+        item_sum = item_sum + item_layer.clone();
+    }
+    let scale = 1.0 / (num_layers + 1) as f64;
+    (user_sum * scale, item_sum * scale)
+}

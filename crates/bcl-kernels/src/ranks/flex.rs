@@ -36,10 +36,10 @@ impl RankOps for Flex {
 }
 
 fn look_up<T: Score>(scores: FlexTensor, table: FlexTensor) -> FlexTensor {
-    let table = cpu::cast_like(table, &scores).to_contiguous();
+    let table = cpu::contiguous(cpu::cast_like(table, &scores));
     let table = T::of(&table);
     let shape = scores.shape();
-    let scores = scores.to_contiguous();
+    let scores = cpu::contiguous(scores);
     let mut out = vec![T::ZERO; shape.num_elements()];
     for_each_row(T::of(&scores), shape[1], &mut out, |ranker, _, scores, out| {
         LookUp {
@@ -57,8 +57,8 @@ fn ranks<T: Score>(scores: FlexTensor, mask: Option<FlexTensor>) -> FlexTensor {
     let int_dtype = get_or_init_device_settings::<Flex>(&scores.device()).int_dtype;
     let shape = scores.shape();
     let num_columns = shape[1];
-    let scores = scores.to_contiguous();
-    let mask = mask.map(|mask| mask.to_contiguous());
+    let scores = cpu::contiguous(scores);
+    let mask = mask.map(cpu::contiguous);
     let mask = mask.as_ref().map(|mask| {
         let (start, end) = mask.layout().contiguous_offsets().expect("the mask was made contiguous");
         &mask.storage::<u8>()[start..end]

@@ -47,7 +47,7 @@ fn sampled_dot<T: Value>(anchors: FlexTensor, table: FlexTensor, indices: FlexTe
     let [num_rows, dim] = table.shape().dims();
     let shape = indices.shape();
     let num_sampled = shape[1];
-    let (anchors, table) = (anchors.to_contiguous(), table.to_contiguous());
+    let (anchors, table) = (cpu::contiguous(anchors), cpu::contiguous(table));
     let (anchors, table) = (T::of(&anchors), T::of(&table));
     let indices = row_numbers(&indices, num_rows);
     let mut out = vec![T::ZERO; indices.len()];
@@ -73,7 +73,7 @@ fn sampled_dot<T: Value>(anchors: FlexTensor, table: FlexTensor, indices: FlexTe
 fn sampled_sum<T: Value>(weights: FlexTensor, table: FlexTensor, indices: FlexTensor) -> FlexTensor {
     let [num_rows, dim] = table.shape().dims();
     let [num_anchors, num_sampled] = indices.shape().dims();
-    let (weights, table) = (weights.to_contiguous(), table.to_contiguous());
+    let (weights, table) = (cpu::contiguous(weights), cpu::contiguous(table));
     let (weights, table) = (T::of(&weights), T::of(&table));
     let indices = row_numbers(&indices, num_rows);
     let mut out = vec![T::ZERO; num_anchors * dim];
@@ -98,7 +98,7 @@ fn sampled_sum<T: Value>(weights: FlexTensor, table: FlexTensor, indices: FlexTe
 }
 
 fn scatter_sum<T: Value>(weights: FlexTensor, anchors: FlexTensor, indices: FlexTensor, num_rows: usize) -> FlexTensor {
-    let (weights, anchors) = (weights.to_contiguous(), anchors.to_contiguous());
+    let (weights, anchors) = (cpu::contiguous(weights), cpu::contiguous(anchors));
     let dim = anchors.shape()[1];
     let num_sampled = indices.shape()[1];
     let indices = row_numbers(&indices, num_rows);
@@ -108,7 +108,7 @@ fn scatter_sum<T: Value>(weights: FlexTensor, anchors: FlexTensor, indices: Flex
 
 fn gather_rows<T: Value>(table: FlexTensor, indices: FlexTensor) -> FlexTensor {
     let [num_rows, dim] = table.shape().dims();
-    let table = table.to_contiguous();
+    let table = cpu::contiguous(table);
     let table = T::of(&table);
     let indices = row_numbers(&indices, num_rows);
     let mut out = vec![T::ZERO; indices.len() * dim];
@@ -126,7 +126,7 @@ fn gather_rows<T: Value>(table: FlexTensor, indices: FlexTensor) -> FlexTensor {
 }
 
 fn scatter_rows<T: Value>(rows: FlexTensor, indices: FlexTensor, num_rows: usize) -> FlexTensor {
-    let rows = rows.to_contiguous();
+    let rows = cpu::contiguous(rows);
     let dim = rows.shape()[1];
     let indices = row_numbers(&indices, num_rows);
     let out = scatter(None, T::of(&rows), &indices, 1, num_rows, dim);
@@ -175,7 +175,7 @@ impl<T: Value> Kernel for Sums<'_, T> {
         let out = self.out.chunks_exact_mut(self.dim);
         for ((weights, indices), out) in weights.zip(indices).zip(out) {
             let terms = weights.iter().copied().zip(indices.iter().copied());
-            cpu::weighted_sum_of_rows(out, terms, self.table);
+            cpu::weighted_sum_of_rows(out, None, terms, self.table, T::ONE);
         }
     }
 }

@@ -12,31 +12,43 @@ use crate::cpu::{self, Kernel, Value, by_float_type, rows_per_task};
 impl SparseOps for Flex {
     fn sparse_matmul(matrix: SparseMatrix, dense: FlexTensor) -> FlexTensor {
         by_float_type!(
-            dense, T => sparse_matmul::<T>(&matrix, dense),
+            dense, T => product::<T>(&matrix, dense, None, 1.0),
             portable::sparse_matmul::<Flex>(&matrix, dense)
+        )
+    }
+
+    fn sparse_matmul_add(matrix: SparseMatrix, dense: FlexTensor, addend: FlexTensor, scale: f64) -> FlexTensor {
+        by_float_type!(
+            dense, T => product::<T>(&matrix, dense, Some(addend), scale),
+            portable::sparse_matmul_add::<Flex>(matrix, dense, addend, scale)
         )
     }
 }
 
-fn sparse_matmul<T: Value>(matrix: &SparseMatrix, dense: FlexTensor) -> FlexTensor {
+fn product<T: Value>(matrix: &SparseMatrix, dense: FlexTensor, addend: Option<FlexTensor>, scale: f64) -> FlexTensor {
     let [num_rows, _] = matrix.shape();
     let num_columns = dense.shape()[1];
-    let dense = dense.to_contiguous();
+    let dense = cpu::contiguous(dense);
     let dense = T::of(&dense);
+    let addend = addend.map(cpu::contiguous);
+    let addend = addend.as_ref().map(T::of);
+    let scale = T::from_f64(scale);
     let mut out = vec![T::ZERO; num_rows * num_columns];
     if !out.is_empty() {
-        blocks(matrix, &mut out, num_columns)
-            .into_par_iter()
-            .for_each(|(first_row, out)| {
-                Product {
-                    matrix,
-                    dense,
-                    num_columns,
-                    first_row,
-                    out,
-                }
-                .dispatch()
-            });
+        let blocks = blocks(matrix, &mut out, num_columns);
+        blocks.into_par_iter().for_each(|(first_row, out)| {
+            let addend = addend.map(|addend| &addend[first_row * num_columns..][..out.len()]);
+            Product {
+                matrix,
+                dense,
+                addend,
+                scale,
+                num_columns,
+                first_row,
+                out,
+            }
+            .dispatch();
+        });
     }
     cpu::tensor(out, [num_rows, num_columns])
 }
@@ -63,10 +75,12 @@ fn blocks<'a, T>(matrix: &SparseMatrix, mut out: &'a mut [T], num_columns: usize
     blocks
 }
 
-/// Some rows of [`sparse_matmul`](crate::sparse_matmul).
+/// Some rows of `scale · (addend + matrix · dense)`.
 struct Product<'a, T> {
     matrix: &'a SparseMatrix,
     dense: &'a [T],
+    addend: Option<&'a [T]>,
+    scale: T,
     num_columns: usize,
     first_row: usize,
     out: &'a mut [T],
@@ -77,10 +91,15 @@ impl<T: Value> Kernel for Product<'_, T> {
     fn run<S: Simd>(self, _simd: S) {
         let (indices, values) = (self.matrix.indices(), self.matrix.values());
         let ranges = self.matrix.indptr()[self.first_row..].windows(2);
-        for (range, out) in ranges.zip(self.out.chunks_exact_mut(self.num_columns)) {
+        let rows = self.out.chunks_exact_mut(self.num_columns);
+        for (row, (range, out)) in ranges.zip(rows).enumerate() {
             let range = range[0]..range[1];
+            let start = self
+                .addend
+                .map(|addend| &addend[row * self.num_columns..][..self.num_columns]);
             let weights = values[range.clone()].iter().map(|&value| T::from_f32(value));
-            cpu::weighted_sum_of_rows(out, weights.zip(indices[range].iter().copied()), self.dense);
+            let terms = weights.zip(indices[range].iter().copied());
+            cpu::weighted_sum_of_rows(out, start, terms, self.dense, self.scale);
         }
     }
 }

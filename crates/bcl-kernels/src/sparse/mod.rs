@@ -11,8 +11,10 @@ use burn::tensor::Tensor;
 mod flex;
 mod matrix;
 pub(crate) mod portable;
+mod propagate;
 
 pub use matrix::SparseMatrix;
+pub use propagate::propagate;
 
 /// Multiplies a sparse matrix with a dense one.
 ///
@@ -63,6 +65,26 @@ pub trait SparseOps: Backend {
     fn sparse_matmul(matrix: SparseMatrix, dense: FloatTensor<Self>) -> FloatTensor<Self> {
         portable::sparse_matmul::<Self>(&matrix, dense)
     }
+
+    /// `scale · (addend + matrix · dense)`.
+    fn sparse_matmul_add(
+        matrix: SparseMatrix,
+        dense: FloatTensor<Self>,
+        addend: FloatTensor<Self>,
+        scale: f64,
+    ) -> FloatTensor<Self> {
+        portable::sparse_matmul_add::<Self>(matrix, dense, addend, scale)
+    }
+
+    /// The kernel behind [`propagate`](crate::propagate).
+    fn propagate(
+        matrix: SparseMatrix,
+        users: FloatTensor<Self>,
+        items: FloatTensor<Self>,
+        num_layers: usize,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        portable::propagate::<Self>(&matrix, users, items, num_layers)
+    }
 }
 
 impl<B: Backend + SparseOps, C: CheckpointStrategy> SparseOps for Autodiff<B, C> {
@@ -75,6 +97,15 @@ impl<B: Backend + SparseOps, C: CheckpointStrategy> SparseOps for Autodiff<B, C>
             }
             OpsKind::UnTracked(prep) => prep.finish(B::sparse_matmul(matrix, dense)),
         }
+    }
+
+    fn propagate(
+        matrix: SparseMatrix,
+        users: FloatTensor<Self>,
+        items: FloatTensor<Self>,
+        num_layers: usize,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        propagate::tracked::<B, C>(matrix, users, items, num_layers)
     }
 }
 

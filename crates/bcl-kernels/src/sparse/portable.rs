@@ -1,10 +1,10 @@
 //! The sparse product composed of tensor operations: gather the rows, scale them, and add them up by row.
 
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
+use burn::backend::{Backend, Scalar, TensorMetadata, get_or_init_device_settings};
 use burn::tensor::{FloatDType, IndexingUpdateOp, Shape, TensorData};
 
-use super::SparseMatrix;
+use super::{SparseMatrix, SparseOps};
 
 /// Entries gathered at once: bounds the memory at this many rows of the dense matrix.
 const CHUNK: usize = 1 << 18;
@@ -38,4 +38,37 @@ pub(crate) fn sparse_matmul<B: Backend>(matrix: &SparseMatrix, dense: FloatTenso
         output = B::float_select_assign(output, 0, rows, terms, IndexingUpdateOp::Add);
     }
     output
+}
+
+/// `scale · (addend + matrix · dense)`, with the product of the backend.
+pub(crate) fn sparse_matmul_add<B: SparseOps>(
+    matrix: SparseMatrix,
+    dense: FloatTensor<B>,
+    addend: FloatTensor<B>,
+    scale: f64,
+) -> FloatTensor<B> {
+    let sum = B::float_add(addend, B::sparse_matmul(matrix, dense));
+    B::float_mul_scalar(sum, Scalar::from(scale))
+}
+
+/// Horner's scheme: `E + Â (E + Â (…))` sums the powers in one product and one addition a layer.
+pub(crate) fn propagate<B: SparseOps>(
+    matrix: &SparseMatrix,
+    users: FloatTensor<B>,
+    items: FloatTensor<B>,
+    num_layers: usize,
+) -> (FloatTensor<B>, FloatTensor<B>) {
+    let transpose = matrix.transpose();
+    let (mut user_sum, mut item_sum) = (users.clone(), items.clone());
+    for layer in 1..=num_layers {
+        let scale = if layer == num_layers {
+            1.0 / (num_layers + 1) as f64
+        } else {
+            1.0
+        };
+        let next = B::sparse_matmul_add(matrix.clone(), item_sum.clone(), users.clone(), scale);
+        item_sum = B::sparse_matmul_add(transpose.clone(), user_sum, items.clone(), scale);
+        user_sum = next;
+    }
+    (user_sum, item_sum)
 }

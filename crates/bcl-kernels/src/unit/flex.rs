@@ -24,7 +24,7 @@ impl UnitOps for Flex {
 fn unit_rows<T: Value>(rows: FlexTensor) -> FlexTensor {
     let shape = rows.shape();
     let dim = shape[1];
-    let rows = rows.to_contiguous();
+    let rows = cpu::contiguous(rows);
     let mut out = vec![T::ZERO; shape.num_elements()];
     if !out.is_empty() {
         let chunk = rows_per_task(2 * dim) * dim;
@@ -38,7 +38,7 @@ fn unit_rows<T: Value>(rows: FlexTensor) -> FlexTensor {
 fn unit_rows_backward<T: Value>(rows: FlexTensor, grad: FlexTensor) -> FlexTensor {
     let shape = rows.shape();
     let dim = shape[1];
-    let (rows, grad) = (rows.to_contiguous(), grad.to_contiguous());
+    let (rows, grad) = (cpu::contiguous(rows), cpu::contiguous(grad));
     let mut out = vec![T::ZERO; shape.num_elements()];
     if !out.is_empty() {
         let chunk = rows_per_task(4 * dim) * dim;

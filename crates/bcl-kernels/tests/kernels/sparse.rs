@@ -1,7 +1,7 @@
 //! The sparse product against the dense one.
 
 use super::common::{Numbers, TYPES, assert_close, assert_gradient, values};
-use bcl_kernels::{SparseMatrix, portable, sparse_matmul};
+use bcl_kernels::{SparseMatrix, portable, propagate, sparse_matmul};
 use burn::tensor::{DType, Device, Tensor};
 
 fn random(numbers: &mut Numbers, shape: [usize; 2], nnz: usize) -> SparseMatrix {
@@ -104,4 +104,71 @@ fn an_entry_outside_the_shape_is_refused() {
 fn inner_dimensions_must_agree() {
     let matrix = SparseMatrix::from_triplets(2, 3, []);
     sparse_matmul(&matrix, Tensor::zeros([2, 4], &Device::flex()));
+}
+
+#[test]
+fn propagation_averages_the_layers_of_the_whole_graph() {
+    let device = Device::flex().autodiff();
+    let mut numbers = Numbers(30);
+    let matrix = random(&mut numbers, [6, 4], 10);
+    for num_layers in 0..5 {
+        let users = numbers.matrix([6, 3], DType::F64, &device).require_grad();
+        let items = numbers.matrix([4, 3], DType::F64, &device).require_grad();
+        let weights = numbers.matrix([10, 3], DType::F64, &device);
+
+        // The mean of the powers of the whole graph's dense matrix.
+        let block = matrix.to_dense(&device).cast(DType::F64);
+        let corner = |size| Tensor::<2>::zeros([size, size], (&device, DType::F64));
+        let graph = Tensor::cat(
+            vec![
+                Tensor::cat(vec![corner(6), block.clone()], 1),
+                Tensor::cat(vec![block.transpose(), corner(4)], 1),
+            ],
+            0,
+        );
+        let mut layer = Tensor::cat(vec![users.clone(), items.clone()], 0);
+        let mut expected = layer.clone();
+        for _ in 0..num_layers {
+            layer = graph.clone().matmul(layer);
+            expected = expected + layer.clone();
+        }
+        // Not a division: the gradient of Burn's division by a number has single precision.
+        let expected = expected * (1.0 / (num_layers + 1) as f64);
+        let expected_gradients = (expected.clone() * weights.clone()).sum().backward();
+
+        for run in [propagate, portable::propagate] {
+            let (new_users, new_items) = run(&matrix, users.clone(), items.clone(), num_layers);
+            let both = Tensor::cat(vec![new_users, new_items], 0);
+            assert_close(both.clone(), expected.clone());
+            let gradients = (both * weights.clone()).sum().backward();
+            for input in [&users, &items] {
+                let gradient = |gradients| input.grad(gradients).expect("tracked");
+                assert_close(gradient(&gradients), gradient(&expected_gradients));
+            }
+        }
+    }
+}
+
+#[test]
+fn half_of_a_propagation_suffices_for_its_gradient() {
+    let device = Device::flex().autodiff();
+    let mut numbers = Numbers(31);
+    let matrix = random(&mut numbers, [5, 7], 12);
+    let items = numbers.matrix([7, 2], DType::F64, &device);
+    let weights = numbers.matrix([5, 2], DType::F64, &device);
+    let users = numbers.matrix([5, 2], DType::F64, &device);
+    assert_gradient(
+        |users| propagate(&matrix, users, items.clone(), 3).0,
+        users.clone(),
+        weights.clone(),
+    );
+    assert_gradient(|items| propagate(&matrix, users.clone(), items, 2).0, items, weights);
+}
+
+#[test]
+#[should_panic(expected = "must have 2 and 3 rows of the same length")]
+fn propagation_needs_a_row_for_every_node() {
+    let device = Device::flex();
+    let matrix = SparseMatrix::from_triplets(2, 3, []);
+    propagate(&matrix, Tensor::zeros([2, 4], &device), Tensor::zeros([2, 4], &device), 1);
 }
