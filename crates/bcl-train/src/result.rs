@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Version of the layout of `result.json`.
+pub const SCHEMA: u32 = 1;
+
 /// Named figures, such as `ndcg@20`, in alphabetical order.
 ///
 /// Names: `precision@k`, `recall@k`, `ndcg@k`, `hit_rate@k`, `mrr@k`, `map@k` (means over the users that have a test item),
@@ -109,7 +112,7 @@ pub struct Environment {
 /// The content of `result.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
-    /// Version of this layout.
+    /// [`SCHEMA`] of the program that wrote it.
     pub schema: u32,
     /// Name of the recipe.
     pub name: String,

@@ -1,12 +1,10 @@
 //! Reads the folder of a run.
 
 use super::ReportError;
-use crate::result::{EpochRecord, RunResult};
+use crate::result::{EpochRecord, RunResult, SCHEMA};
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// The [`RunResult::schema`] that this program reads.
-const SUPPORTED_SCHEMA: u32 = 1;
 
 /// Reads `result.json` and `metrics.jsonl` of the run in `dir`.
 ///
@@ -39,13 +37,13 @@ fn parse_result(path: &Path, text: &str) -> Result<RunResult, ReportError> {
     // The schema is looked at first: another version fails elsewhere with a message that does not help.
     let value: serde_json::Value = serde_json::from_str(text).map_err(|error| malformed(path, error.line(), &error))?;
     if let Some(found) = value.get("schema").and_then(serde_json::Value::as_u64)
-        && found != u64::from(SUPPORTED_SCHEMA)
+        && found != u64::from(SCHEMA)
     {
         let version = value["environment"]["version"].as_str().unwrap_or("unknown");
         return Err(ReportError::Schema {
             path: path.to_owned(),
             found: u32::try_from(found).unwrap_or(u32::MAX),
-            supported: SUPPORTED_SCHEMA,
+            supported: SCHEMA,
             version: version.to_owned(),
         });
     }

@@ -102,7 +102,7 @@ pub(super) fn run(name: &str, loss: &str, seed: u64) -> (RunResult, Vec<EpochRec
         metrics: metrics(ndcg(loss, seed, epoch)),
     };
     let result = RunResult {
-        schema: 1,
+        schema: crate::result::SCHEMA,
         name: name.to_owned(),
         recipe_hash: hash(name, loss),
         seed,

@@ -84,7 +84,8 @@ impl Renderer {
         if let Some(definition) = definition
             && !entry.serialized_entry.is_not_available()
         {
-            self.figures.insert(definition.name.to_string(), entry.serialized_entry.formatted);
+            self.figures
+                .insert(definition.name.to_string(), entry.serialized_entry.formatted);
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     evaluation::RankingEvaluator,
     negatives::NegativeSampler,
     recipe::Recipe,
-    result::{Chosen, DataSummary, EpochRecord, Metrics, Phase, RunResult},
+    result::{Chosen, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
 };
 use bcl_core::EstimatorConfig;
 use bcl_data::{InteractionData, Interactions, Seed, hold_out};
@@ -247,7 +247,7 @@ impl Run<'_> {
         let mut epoch_seconds: Vec<f64> = records.iter().map(|record| record.train_seconds).collect();
         epoch_seconds.sort_by(f64::total_cmp);
         RunResult {
-            schema: 1,
+            schema: SCHEMA,
             name: self.recipe.name.clone(),
             recipe_hash: self.recipe.hash(),
             seed: self.recipe.seed,
