@@ -5,7 +5,6 @@ use crate::result::{EpochRecord, RunResult, SCHEMA};
 use std::io::ErrorKind;
 use std::path::Path;
 
-
 /// Reads `result.json` and `metrics.jsonl` of the run in `dir`.
 ///
 /// A run that was interrupted and resumed repeats the epochs since its last checkpoint; the later record of an epoch counts.
