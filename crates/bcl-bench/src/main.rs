@@ -1,3 +1,41 @@
-//! The `bcl-bench` program.
+//! The `bcl-bench` program: `parity` and `loss`.
+//!
+//! Exit codes: 0 done, 1 a comparison or a measurement failed, 2 bad input.
 
-fn main() {}
+mod loss_verb;
+mod parity_verb;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Parity with reference values and benchmarks.
+#[derive(Parser)]
+#[command(name = "bcl-bench", version)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Compare losses, gradients and weights with a file of reference values.
+    Parity(parity_verb::Arguments),
+    /// Measure time and memory of every loss, forward and backward.
+    Loss(loss_verb::Arguments),
+    /// Measure one loss in this process and print JSON.
+    #[command(name = bcl_bench::loss::SAMPLE_VERB, hide = true)]
+    LossSample(loss_verb::SampleArguments),
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().verb {
+        Verb::Parity(arguments) => parity_verb::run(&arguments),
+        Verb::Loss(arguments) => loss_verb::run(arguments),
+        Verb::LossSample(arguments) => loss_verb::sample(&arguments),
+    }
+}
+
+fn bad_input(message: &str) -> ExitCode {
+    eprintln!("error: {message}");
+    ExitCode::from(2)
+}

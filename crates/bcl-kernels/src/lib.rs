@@ -10,10 +10,13 @@
 //! - [`unit_rows`] turns inner products into cosines in one pass over the rows each way, where tensor operations take a dozen.
 //!
 //! Each is a function on Burn's [`Tensor`](burn::tensor::Tensor) that works on any backend this crate lists. Behind it stands a
-//! backend-extension trait ([`RankOps`], [`SparseOps`], [`SampledOps`], [`UnitOps`]) whose default bodies compose tensor operations, found again in
-//! [`portable`]; the CPU backend overrides them, and autodiff gets a handwritten backward pass.
+//! backend-extension trait ([`RankOps`], [`SparseOps`], [`SampledOps`], [`UnitOps`]) whose default bodies compose tensor operations,
+//! found again in [`portable`]; the CPU backend overrides them, and autodiff gets a handwritten backward pass.
 //!
 //! The results on the CPU are the same, bit for bit, for any number of threads.
+
+// A vectorised body is compiled for each instruction set by inlining it there; a call would leave it compiled for the oldest.
+#![expect(clippy::inline_always, reason = "what SIMD dispatch relies on")]
 
 mod cpu;
 mod ranks;

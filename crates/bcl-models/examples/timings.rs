@@ -9,12 +9,23 @@ use bcl_models::{Graph, LightGcnConfig, MatrixFactorisationConfig, Recommender, 
 use burn::tensor::{Device, Distribution, Int, Tensor};
 
 fn main() {
-    let mf = RecommenderConfig::Mf(MatrixFactorisationConfig { dim: 64, init_std: 0.1, similarity: Similarity::Cosine });
+    let mf = RecommenderConfig::Mf(MatrixFactorisationConfig {
+        dim: 64,
+        init_std: 0.1,
+        similarity: Similarity::Cosine,
+    });
     let light_gcn = |layers| {
-        RecommenderConfig::LightGcn(LightGcnConfig { dim: 64, layers, init_std: 0.1, similarity: Similarity::Cosine })
+        RecommenderConfig::LightGcn(LightGcnConfig {
+            dim: 64,
+            layers,
+            init_std: 0.1,
+            similarity: Similarity::Cosine,
+        })
     };
     let small = made_up(943, 1682, 80_000);
-    let large = env::args().nth(1).map_or_else(|| made_up(29_858, 40_981, 810_128), |path| read(&path));
+    let large = env::args()
+        .nth(1)
+        .map_or_else(|| made_up(29_858, 40_981, 810_128), |path| read(&path));
     println!("milliseconds of scores and gradients: best, median");
     time("mf, 943 x 1682, 1024 x 128", &mf, &small, 1024, 128);
     time("light_gcn-3, 943 x 1682, 1024 x 128", &light_gcn(3), &small, 1024, 128);
@@ -75,7 +86,11 @@ fn made_up(num_users: usize, num_items: usize, num_edges: usize) -> Graph {
     let mut edges: Vec<_> = edges.collect();
     edges.sort_unstable();
     edges.dedup();
-    Graph { num_users, num_items, edges }
+    Graph {
+        num_users,
+        num_items,
+        edges,
+    }
 }
 
 fn read(path: &str) -> Graph {
@@ -88,5 +103,9 @@ fn read(path: &str) -> Graph {
     }
     let bound = |side: fn(&(u32, u32)) -> u32| edges.iter().map(side).max().map_or(0, |most| most as usize + 1);
     let (num_users, num_items) = (bound(|edge| edge.0), bound(|edge| edge.1));
-    Graph { num_users, num_items, edges }
+    Graph {
+        num_users,
+        num_items,
+        edges,
+    }
 }

@@ -116,7 +116,7 @@ impl RecommenderConfig {
             }
             Self::LightGcn(config) => Recommender::LightGcn(LightGcn {
                 tables: tables(config.dim, config.init_std),
-                adjacency: graph.normalised_adjacency(),
+                interactions: graph.normalised(),
                 layers: config.layers,
                 similarity: config.similarity,
             }),

@@ -1,5 +1,6 @@
 //! How the embeddings of a user and an item are compared.
 
+use bcl_kernels::unit_rows;
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
@@ -22,11 +23,7 @@ impl Similarity {
     /// - output:     `[num_embeddings, dim]`, rows of unit length for [`Similarity::Cosine`], rows of zeros kept
     pub fn prepare(self, embeddings: Tensor<2>) -> Tensor<2> {
         match self {
-            // The square is bounded from below, not the root: the root's slope at zero is infinite.
-            Self::Cosine => {
-                let norms = embeddings.clone().square().sum_dim(1).clamp_min(1e-24).sqrt();
-                embeddings / norms
-            }
+            Self::Cosine => unit_rows(embeddings),
             Self::Dot => embeddings,
         }
     }

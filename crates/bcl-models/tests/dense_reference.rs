@@ -1,5 +1,6 @@
 //! Encoders against dense computations done the obvious way.
 
+use bcl_kernels::SparseMatrix;
 use bcl_models::{Graph, LightGcnConfig, MatrixFactorisationConfig, Recommender, RecommenderConfig, Similarity};
 use burn::{
     module::Module,
@@ -47,13 +48,22 @@ fn configs() -> Vec<RecommenderConfig> {
         .collect()
 }
 
+/// `[[0, R], [Rᵀ, 0]]` over users and items.
+fn adjacency(interactions: &SparseMatrix, device: &Device) -> Tensor<2> {
+    let [num_users, num_items] = interactions.shape();
+    let block = interactions.to_dense(device);
+    let to_users = Tensor::cat(vec![Tensor::zeros([num_users, num_users], device), block.clone()], 1);
+    let to_items = Tensor::cat(vec![block.transpose(), Tensor::zeros([num_items, num_items], device)], 1);
+    Tensor::cat(vec![to_users, to_items], 0)
+}
+
 /// All embeddings, `[num_users + num_items, dim]`, by dense matrix products.
 fn dense_embeddings(encoder: &Recommender) -> Tensor<2> {
     let tables = Tensor::cat(vec![encoder.tables().users.val(), encoder.tables().items.val()], 0);
     let embeddings = match encoder {
         Recommender::Mf(_) => tables,
         Recommender::LightGcn(model) => {
-            let adjacency = model.adjacency.to_dense(&tables.device());
+            let adjacency = adjacency(&model.interactions, &tables.device());
             let first = adjacency.clone().matmul(tables.clone());
             (tables + first.clone() + adjacency.matmul(first)) / 3.0
         }
@@ -69,14 +79,24 @@ fn ids(values: &[i32], device: &Device) -> Tensor<1, Int> {
 }
 
 #[test]
-fn the_adjacency_is_normalised_by_the_degrees_of_both_ends() {
-    let dense = values(graph().normalised_adjacency().to_dense(&Device::flex()));
-    let at = |row: usize, column: usize| dense[row * 7 + column];
+fn interactions_are_normalised_by_the_degrees_of_both_ends() {
+    let dense = values(graph().normalised().to_dense(&Device::flex()));
+    let at = |user: usize, item: usize| dense[user * 4 + item];
     assert_close(
-        &[at(0, 3), at(0, 4), at(4, 1)],
+        &[at(0, 0), at(0, 1), at(1, 1)],
         &[3.0, 6.0, 2.0].map(|degrees: f32| degrees.sqrt().recip()),
     );
-    assert!((0..7).all(|i| at(2, i) == 0.0 && at(6, i) == 0.0 && (0..7).all(|j| at(i, j) == at(j, i))));
+    assert!((0..4).all(|item| at(2, item) == 0.0) && (0..3).all(|user| at(user, 3) == 0.0));
+}
+
+#[test]
+#[should_panic(expected = "the edge (3, 0) lies outside 3 users and 4 items")]
+fn an_edge_of_an_unknown_user_is_refused() {
+    Graph {
+        edges: vec![(3, 0)],
+        ..graph()
+    }
+    .normalised();
 }
 
 #[test]

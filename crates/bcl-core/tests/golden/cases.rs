@@ -1,7 +1,7 @@
 //! Cases of the golden file, as literals: two views of four samples in eight dimensions, exact in f32.
 
-// Digits as the reference prints them, so that they can be searched for.
-#![allow(clippy::unreadable_literal)]
+// Digits as the reference prints them, so that they can be searched for; the one long function is a list.
+#![allow(clippy::unreadable_literal, clippy::too_many_lines)]
 
 use bcl_core::{
     AugmentedConfig, BayesianConfig, DebiasedConfig, EstimatorConfig, GeometricConfig, HardConfig, InfoNceConfig,
@@ -9,14 +9,14 @@ use bcl_core::{
 };
 
 /// A case whose views are [`FIRST`] and [`SECOND`].
-pub struct Case {
-    pub id: &'static str,
-    pub config: EstimatorConfig,
-    pub loss: f64,
+pub(crate) struct Case {
+    pub(crate) id: &'static str,
+    pub(crate) config: EstimatorConfig,
+    pub(crate) loss: f64,
     /// `u`, one an anchor, for the estimators that have noise.
-    pub draws: &'static [f64],
+    pub(crate) draws: &'static [f64],
     /// With respect to the first and the second view, row-major.
-    pub gradients: [&'static [f64]; 2],
+    pub(crate) gradients: [&'static [f64]; 2],
 }
 
 fn bayesian(temperature: f64, tau_plus: f64, alpha: f64, beta: f64, variant: Variant) -> EstimatorConfig {
@@ -32,7 +32,7 @@ fn bayesian(temperature: f64, tau_plus: f64, alpha: f64, beta: f64, variant: Var
 
 /// Rows of unit length, `[4, 8]`.
 #[rustfmt::skip]
-pub const FIRST: &[f64] = &[
+pub(crate) const FIRST: &[f64] = &[
     -0.12652017176151276, 0.0643463134765625, 0.7022458910942078, 0.39699816703796387,
     0.5182583928108215, 0.14291632175445557, 0.195887491106987, 0.04131124168634415,
     0.318746417760849, 0.215823695063591, 0.8235142230987549, 0.34994029998779297,
@@ -45,7 +45,7 @@ pub const FIRST: &[f64] = &[
 
 /// The other view of each row.
 #[rustfmt::skip]
-pub const SECOND: &[f64] = &[
+pub(crate) const SECOND: &[f64] = &[
     -0.3511258661746979, 0.05697480961680412, 0.33246371150016785, 0.5307613015174866,
     0.5715646743774414, 0.2534123361110687, -0.3004574179649353, 0.006794150918722153,
     0.12760533392429352, -0.024460865184664726, 0.5960050821304321, 0.4275504946708679,
@@ -58,7 +58,7 @@ pub const SECOND: &[f64] = &[
 
 /// One or more of every estimator the golden file has, at small temperatures and with active floors among them.
 #[rustfmt::skip]
-pub fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     vec![
         Case {
             id: "public-4x8-000",

@@ -7,29 +7,29 @@ use bcl_core::{
 use serde_json::Value;
 use std::{fs, path::Path};
 
-pub struct Golden {
-    pub cases: Vec<Case>,
+pub(crate) struct Golden {
+    pub(crate) cases: Vec<Case>,
 }
 
-pub struct Case {
-    pub id: String,
-    pub config: EstimatorConfig,
-    pub batch_size: usize,
+pub(crate) struct Case {
+    pub(crate) id: String,
+    pub(crate) config: EstimatorConfig,
+    pub(crate) batch_size: usize,
     /// Row-major.
-    pub views: [Vec<f64>; 2],
-    pub draws: Vec<f64>,
-    pub loss: f64,
-    pub gradients: [Gradient; 2],
+    pub(crate) views: [Vec<f64>; 2],
+    pub(crate) draws: Vec<f64>,
+    pub(crate) loss: f64,
+    pub(crate) gradients: [Gradient; 2],
 }
 
 /// In full, or its norm, its first entries and two probes.
-pub enum Gradient {
+pub(crate) enum Gradient {
     Full(Vec<f64>),
     Summary { l2: f64, head: Vec<f64>, probe: Vec<f64> },
 }
 
 impl Golden {
-    pub fn read(path: &Path) -> Self {
+    pub(crate) fn read(path: &Path) -> Self {
         let golden: Value = serde_json::from_slice(&fs::read(path).expect("a readable file")).expect("JSON");
         let arrays = Arrays::read(&path.with_extension("safetensors"));
         let cases = golden["cases"].as_array().expect("cases");
@@ -45,14 +45,13 @@ impl Golden {
 impl Case {
     fn read(case: &Value, shapes: &Value, arrays: &Arrays) -> Self {
         let (id, shape) = (text(&case["id"]), text(&case["shape"]));
-        let batch_size = shape
-            .split('x')
-            .next()
-            .and_then(|rows| rows.parse().ok())
-            .expect("rows x columns");
         let view = |view: &str| match &shapes[&shape][view] {
             Value::Null => arrays.get(&format!("inputs/{shape}/{view}")),
             rows => rows.as_array().expect("rows").iter().flat_map(numbers).collect(),
+        };
+        let batch_size = match &shapes[&shape]["out_1"] {
+            Value::Null => arrays.num_rows(&format!("inputs/{shape}/out_1")),
+            rows => rows.as_array().expect("rows").len(),
         };
         let gradient = |key: &str, view: &str| {
             if case["full_grad"] == true {
@@ -85,7 +84,7 @@ impl Case {
 
 impl Gradient {
     /// The error of a gradient: relative to its largest entry, or of a summary relative to its norm.
-    pub fn error_of(&self, found: &[f64]) -> f64 {
+    pub(crate) fn error_of(&self, found: &[f64]) -> f64 {
         match self {
             Self::Full(expected) => super::relative_error(found, expected),
             Self::Summary { l2, head, probe } => {
@@ -147,6 +146,11 @@ impl Arrays {
             header: serde_json::from_slice(header).expect("a header"),
             data: data.to_vec(),
         }
+    }
+
+    fn num_rows(&self, key: &str) -> usize {
+        let rows = self.header[key]["shape"][0].as_u64();
+        rows.unwrap_or_else(|| panic!("{key} is missing")) as usize
     }
 
     fn get(&self, key: &str) -> Vec<f64> {

@@ -38,6 +38,7 @@ pub(super) trait Score: Value {
 
 macro_rules! score {
     ($float:ident, $bits:ty, $signed:ty, $key:ty) => {
+        #[allow(clippy::cast_lossless, reason = "f32, unlike f64, does not hold every u32")]
         impl Score for $float {
             const INFINITY: Self = $float::INFINITY;
             const NAN: Self = $float::NAN;
@@ -241,8 +242,8 @@ fn finite_range<T: Score>(scores: &[T]) -> (T, T) {
     };
     let (chunks, rest) = scores.as_chunks::<LANES>();
     for chunk in chunks {
-        for lane in 0..LANES {
-            widen(lane, chunk[lane]);
+        for (lane, &score) in chunk.iter().enumerate() {
+            widen(lane, score);
         }
     }
     for (lane, &score) in rest.iter().enumerate() {

@@ -51,7 +51,7 @@ impl SparseMatrix {
     /// When an entry lies outside the shape, or a dimension exceeds `u32::MAX`.
     pub fn from_triplets(num_rows: usize, num_columns: usize, entries: impl IntoIterator<Item = (u32, u32, f32)>) -> Self {
         assert!(
-            num_rows <= u32::MAX as usize && num_columns <= u32::MAX as usize,
+            [num_rows, num_columns].iter().all(|&length| u32::try_from(length).is_ok()),
             "the shape is [{num_rows}, {num_columns}], but a dimension must be at most {}",
             u32::MAX
         );

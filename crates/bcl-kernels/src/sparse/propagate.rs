@@ -64,13 +64,16 @@ fn check_shapes(matrix: &SparseMatrix, users: [usize; 2], items: [usize; 2]) {
     );
 }
 
+/// The users' embeddings and the items'.
+type Halves<B> = (FloatTensor<B>, FloatTensor<B>);
+
 /// Both halves at once forward; as two nodes backward, each of which leaves out the products with the half it does not have.
 pub(super) fn tracked<B: Backend + SparseOps, C: CheckpointStrategy>(
     matrix: SparseMatrix,
     users: FloatTensor<Autodiff<B, C>>,
     items: FloatTensor<Autodiff<B, C>>,
     num_layers: usize,
-) -> (FloatTensor<Autodiff<B, C>>, FloatTensor<Autodiff<B, C>>) {
+) -> Halves<Autodiff<B, C>> {
     let guards = [users.node(), items.node()];
     let reversed = [items.node(), users.node()];
     let (users, items) = B::propagate(matrix.clone(), users.into_primitive(), items.into_primitive(), num_layers);

@@ -4,7 +4,7 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
 pub(crate) const TYPES: [DType; 2] = [DType::F32, DType::F64];
 
-/// SplitMix64: a sequence that depends on the seed alone.
+/// `SplitMix64`: a sequence that depends on the seed alone.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {

@@ -1,0 +1,58 @@
+//! What a measurement depends on besides the code.
+
+use serde::Serialize;
+use std::{env, fs, process::Command};
+
+/// Where and with what a measurement was made.
+#[derive(Debug, Serialize)]
+pub struct Environment {
+    /// Version of this program.
+    pub version: &'static str,
+    /// Git revision of the folder it was started in.
+    pub revision: Option<String>,
+    /// Name of the build profile, `debug` or `release`.
+    pub profile: Option<String>,
+    /// Where it was computed.
+    pub backend: &'static str,
+    /// Operating system and architecture.
+    pub system: String,
+    /// Model of the processor.
+    pub processor: Option<String>,
+    /// Threads a measurement used.
+    pub threads: usize,
+    /// Memory that could be had at the start, MiB.
+    pub available_mib: Option<f64>,
+}
+
+impl Environment {
+    pub(super) fn read(threads: usize) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            revision: revision(),
+            profile: profile(),
+            backend: "flex",
+            system: format!("{} {}", env::consts::OS, env::consts::ARCH),
+            processor: processor(),
+            threads,
+            available_mib: super::memory::available(),
+        }
+    }
+}
+
+fn revision() -> Option<String> {
+    let output = Command::new("git").args(["describe", "--always", "--dirty"]).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    (output.status.success() && !text.trim().is_empty()).then(|| text.trim().to_owned())
+}
+
+/// The folder cargo put the program in is named after the profile; the profile itself is not to be had.
+fn profile() -> Option<String> {
+    let folder = env::current_exe().ok()?.parent()?.file_name()?.to_str()?.to_owned();
+    ["debug", "release"].contains(&folder.as_str()).then_some(folder)
+}
+
+fn processor() -> Option<String> {
+    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}

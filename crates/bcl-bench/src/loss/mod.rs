@@ -1,0 +1,120 @@
+//! What a loss costs: time and memory of forward and backward, beside `InfoNCE`, and how they grow with the batch.
+//!
+//! Every measurement runs in a process of its own, which makes its peak memory its own. The contenders take turns, several rounds a
+//! batch size, so that whatever else the machine does hits all of them alike. A time is the median over all rounds; a ratio to `InfoNCE` is
+//! taken in each round, and its median is shown.
+
+mod all_pairs;
+mod environment;
+mod growth;
+mod memory;
+mod report;
+mod sample;
+mod variant;
+
+pub use environment::Environment;
+pub use report::{Benchmark, Growth, Measurement};
+pub use sample::Sample;
+pub use variant::{Contender, LARGEST_ALL_PAIRS};
+
+use std::{path::Path, process::Command};
+
+/// What to measure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Samples a batch; in-batch scores have `2 B` anchors with `2 B - 2` negatives each.
+    pub batch_sizes: Vec<usize>,
+    /// Length of an embedding.
+    pub dim: usize,
+    /// Threads a measurement may use.
+    pub threads: usize,
+    /// Time to measure each contender for at each batch size, over all rounds.
+    pub seconds: f64,
+}
+
+/// Rounds in which the contenders take turns.
+const ROUNDS: usize = 5;
+
+/// Share of the available memory that a measurement may be expected to take.
+const MEMORY_SHARE: f64 = 0.8;
+
+/// Tensors of the size of the negatives that a step is assumed to hold, as long as nothing has been measured.
+const ASSUMED_TENSORS: f64 = 24.0;
+
+/// The name of the hidden verb with which this program measures one contender.
+pub const SAMPLE_VERB: &str = "loss-sample";
+
+/// Measures everything; `program` is this program, started again for each measurement, and `progress` hears what comes next.
+pub fn run(plan: &Plan, program: &Path, mut progress: impl FnMut(&str)) -> Benchmark {
+    let mut benchmark = Benchmark::new(plan, Environment::read(plan.threads));
+    for &batch_size in &plan.batch_sizes {
+        let contenders = Contender::all()
+            .into_iter()
+            .filter(|contender| contender.takes_part(batch_size));
+        let mut samples: Vec<(Contender, Outcome)> = contenders
+            .map(|contender| {
+                let outcome = match shortage(&benchmark, &contender, batch_size) {
+                    Some(shortage) => Outcome::Skipped(shortage),
+                    None => Outcome::Measured(Vec::new()),
+                };
+                (contender, outcome)
+            })
+            .collect();
+        for round in 1..=ROUNDS {
+            progress(&format!("batch {batch_size}: round {round} of {ROUNDS}"));
+            for (contender, outcome) in &mut samples {
+                if let Outcome::Measured(rounds) = outcome {
+                    match start(plan, program, contender, batch_size) {
+                        Ok(sample) => rounds.push(sample),
+                        Err(error) => *outcome = Outcome::Failed(error),
+                    }
+                }
+            }
+        }
+        benchmark.add(batch_size, samples);
+    }
+    benchmark
+}
+
+/// What became of a contender at a batch size.
+#[derive(Debug)]
+enum Outcome {
+    /// A sample a round.
+    Measured(Vec<Sample>),
+    Skipped(String),
+    Failed(String),
+}
+
+/// Says so where a measurement would not fit into memory.
+fn shortage(benchmark: &Benchmark, contender: &Contender, batch_size: usize) -> Option<String> {
+    let available = memory::available()?;
+    let entries = |batch_size: usize| (2 * batch_size) as f64 * (2 * batch_size - 2) as f64;
+    let expected = match benchmark.largest_memory(contender.name()) {
+        Some((measured_at, extra)) => extra * entries(batch_size) / entries(measured_at),
+        None => ASSUMED_TENSORS * 4.0 * entries(batch_size) / f64::from(1 << 20),
+    };
+    (expected > MEMORY_SHARE * available)
+        .then(|| format!("skipped: needs about {expected:.0} MiB, but only {available:.0} MiB are available"))
+}
+
+/// Measures one contender in a new process.
+fn start(plan: &Plan, program: &Path, contender: &Contender, batch_size: usize) -> Result<Sample, String> {
+    let output = Command::new(program)
+        .arg(SAMPLE_VERB)
+        .args(["--contender", contender.name()])
+        .args(["--batch", &batch_size.to_string()])
+        .args(["--dim", &plan.dim.to_string()])
+        .args(["--seconds", &(plan.seconds / ROUNDS as f64).to_string()])
+        .env("RAYON_NUM_THREADS", plan.threads.to_string())
+        .output()
+        .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr);
+        return Err(format!(
+            "failed ({}): {}",
+            output.status,
+            text.lines().last().unwrap_or("no message")
+        ));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("failed: its answer is no sample: {error}"))
+}

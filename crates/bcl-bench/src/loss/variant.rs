@@ -1,0 +1,107 @@
+//! What is measured: every estimator, the released arithmetic, and the all-pairs form of the Bayesian weight.
+
+use super::all_pairs;
+use bcl_core::{BayesianConfig, EstimatorConfig, Reduction, Scores, Variant};
+use burn::tensor::{Tensor, TensorData};
+
+/// A loss to measure.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Contender {
+    /// An estimator with default parameters.
+    Estimator(EstimatorConfig),
+    /// The Bayesian loss with its eCDF from comparing all pairs of scores of a row.
+    AllPairs,
+}
+
+/// Above this batch size the all-pairs form is left out: its `2 B N²` comparisons take seconds.
+pub const LARGEST_ALL_PAIRS: usize = 512;
+
+/// Number of classes among the samples that the oracle is told of.
+const CLASSES: usize = 10;
+
+impl Contender {
+    /// All of them, `InfoNCE` first.
+    pub fn all() -> Vec<Self> {
+        let official = EstimatorConfig::Bayesian(BayesianConfig::new().with_variant(Variant::Official));
+        EstimatorConfig::all()
+            .into_iter()
+            .chain([official])
+            .map(Self::Estimator)
+            .chain([Self::AllPairs])
+            .collect()
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().into_iter().find(|contender| contender.name() == name)
+    }
+
+    /// A name without spaces.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Estimator(EstimatorConfig::Bayesian(bayesian)) if bayesian.variant == Variant::Official => "bayesian_official",
+            Self::Estimator(config) => config.name(),
+            Self::AllPairs => "bayesian_all_pairs",
+        }
+    }
+
+    /// Whether it is measured at this batch size at all.
+    pub fn takes_part(&self, batch_size: usize) -> bool {
+        *self != Self::AllPairs || batch_size <= LARGEST_ALL_PAIRS
+    }
+
+    /// Builds the loss for in-batch scores of `batch_size` samples, with whatever else it needs held ready.
+    pub(super) fn init(&self, batch_size: usize, like: &Tensor<2>) -> Box<dyn Fn(Scores) -> Tensor<1>> {
+        let Self::Estimator(config) = self else {
+            let config = BayesianConfig::new();
+            return Box::new(move |scores| all_pairs::loss(&config, scores));
+        };
+        let estimator = config.init();
+        let (device, dtype) = (like.device(), like.dtype());
+        let noise = estimator
+            .noise_shape()
+            .map(|shape| Tensor::full([2 * batch_size], shape, (&device, dtype)));
+        let same_class = estimator
+            .needs_truth()
+            .then(|| Tensor::from_data(same_class(batch_size), &device));
+        Box::new(move |mut scores| {
+            scores.noise.clone_from(&noise);
+            scores.same_class.clone_from(&same_class);
+            estimator.forward(scores, Reduction::Mean)
+        })
+    }
+}
+
+/// Which in-batch negatives share their anchor's class, when classes take turns.
+fn same_class(batch_size: usize) -> TensorData {
+    let class = |sample: usize| sample % batch_size % CLASSES;
+    let truth: Vec<bool> = (0..2 * batch_size)
+        .flat_map(|anchor| {
+            (0..2 * batch_size)
+                .filter(move |other| other % batch_size != anchor % batch_size)
+                .map(move |other| class(other) == class(anchor))
+        })
+        .collect();
+    TensorData::new(truth, [2 * batch_size, 2 * batch_size - 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_lead_back() {
+        for contender in Contender::all() {
+            assert_eq!(Contender::named(contender.name()), Some(contender));
+        }
+        assert_eq!(Contender::named("triplet"), None);
+    }
+
+    #[test]
+    fn the_truth_leaves_out_an_anchor_and_its_positive() {
+        let truth: Vec<bool> = same_class(11).iter::<bool>().collect();
+        let anchor = |index: usize| truth[index * 20..(index + 1) * 20].iter().filter(|same| **same).count();
+        // Of 11 samples in 10 classes, the first and the last are mates: seen in both views, without the anchor's own pair.
+        assert_eq!([anchor(0), anchor(1), anchor(10), anchor(21)], [2, 0, 2, 2]);
+    }
+}

@@ -1,0 +1,94 @@
+//! `bcl-bench loss`, and the hidden verb with which it measures.
+
+use crate::bad_input;
+use bcl_bench::loss::{self, Contender, Plan, Sample};
+use std::{path::PathBuf, process::ExitCode, thread};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Samples a batch.
+    #[arg(long, num_args = 1.., default_values_t = [64, 128, 256, 512, 1024, 2048, 4096], value_parser = at_least_two)]
+    batch: Vec<usize>,
+    /// Length of an embedding.
+    #[arg(long, default_value_t = 128, value_parser = at_least_one)]
+    dim: usize,
+    /// Also write everything to this file as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Threads a measurement may use [default: all cores].
+    #[arg(long, value_parser = at_least_one)]
+    threads: Option<usize>,
+    /// Seconds to measure each loss for at each batch size; at least five steps are measured.
+    #[arg(long, default_value_t = 1.5)]
+    seconds: f64,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct SampleArguments {
+    #[arg(long)]
+    contender: String,
+    #[arg(long, value_parser = at_least_two)]
+    batch: usize,
+    #[arg(long, value_parser = at_least_one)]
+    dim: usize,
+    #[arg(long)]
+    seconds: f64,
+}
+
+pub(crate) fn run(arguments: Arguments) -> ExitCode {
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return failure(&format!("cannot find this program to start it again: {error}")),
+    };
+    let all_cores = || thread::available_parallelism().map_or(1, usize::from);
+    let plan = Plan {
+        batch_sizes: arguments.batch,
+        dim: arguments.dim,
+        threads: arguments.threads.unwrap_or_else(all_cores),
+        seconds: arguments.seconds,
+    };
+    // An unwritable file is better known before minutes of measuring.
+    if let Some(path) = &arguments.json
+        && let Err(error) = std::fs::write(path, "")
+    {
+        return bad_input(&format!("cannot write {}: {error}", path.display()));
+    }
+    let benchmark = loss::run(&plan, &program, |next| eprintln!("{next}"));
+    println!("{benchmark}");
+    if let Some(path) = &arguments.json {
+        let text = serde_json::to_string_pretty(&benchmark).expect("a benchmark is plain data");
+        if let Err(error) = std::fs::write(path, text) {
+            return failure(&format!("cannot write {}: {error}", path.display()));
+        }
+    }
+    ExitCode::from(u8::from(benchmark.failed()))
+}
+
+pub(crate) fn sample(arguments: &SampleArguments) -> ExitCode {
+    let Some(contender) = Contender::named(&arguments.contender) else {
+        return bad_input(&format!("there is no loss called `{}`", arguments.contender));
+    };
+    let sample = Sample::measure(&contender, arguments.batch, arguments.dim, arguments.seconds);
+    println!("{}", serde_json::to_string(&sample).expect("a sample is plain data"));
+    ExitCode::SUCCESS
+}
+
+fn at_least_two(text: &str) -> Result<usize, String> {
+    at_least(text, 2)
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    at_least(text, 1)
+}
+
+fn at_least(text: &str, least: usize) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number >= least => Ok(number),
+        _ => Err(format!("must be a whole number of at least {least}")),
+    }
+}
+
+fn failure(message: &str) -> ExitCode {
+    eprintln!("error: {message}");
+    ExitCode::from(1)
+}

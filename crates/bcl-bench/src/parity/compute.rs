@@ -1,0 +1,113 @@
+//! What our estimators make of a case.
+
+use super::{case::Case, golden::Views, precision::Precision};
+use bcl_core::{EstimatorConfig, Reduction, Scores, Similarity};
+use burn::tensor::{Device, Tensor, TensorData};
+
+/// Loss and gradients of a case.
+#[derive(Debug)]
+pub(crate) struct Computed {
+    /// Mean over anchors, nats.
+    pub(crate) loss: f64,
+    /// With respect to the first and the second view, row-major.
+    pub(crate) gradients: [Vec<f64>; 2],
+}
+
+/// Computes loss and gradients on the CPU in the given precision.
+pub(crate) fn compute(case: &Case, views: &Views, precision: Precision) -> Computed {
+    compute_at(case, views, precision, |scores| scores)
+}
+
+/// Computes loss and gradients in f64, but at the similarities that f32 arrives at: what f32 could at best find.
+pub(crate) fn compute_at_rounded(case: &Case, views: &Views) -> Computed {
+    let rounded = scores_of(views, Precision::F32);
+    // The difference is a constant, so that gradients reach the views as they do without it.
+    compute_at(case, views, Precision::F64, |mut scores| {
+        let (positives, negatives) = (scores.positives.clone(), scores.negatives.clone());
+        scores.positives = positives.clone() + (at(rounded.positives, &positives) - positives.detach());
+        scores.negatives = negatives.clone() + (at(rounded.negatives, &negatives) - negatives.detach());
+        scores
+    })
+}
+
+/// The largest error of a similarity in f32.
+pub(crate) fn rounding_of_similarities(views: &Views) -> f64 {
+    let (rounded, exact) = (scores_of(views, Precision::F32), scores_of(views, Precision::F64));
+    let largest = |rounded: Vec<f64>, exact: Vec<f64>| {
+        let differences = rounded.into_iter().zip(exact).map(|(r, e)| (r - e).abs());
+        differences.fold(0.0, f64::max)
+    };
+    let of_positives = largest(values(rounded.positives), values(exact.positives));
+    of_positives.max(largest(values(rounded.negatives), values(exact.negatives)))
+}
+
+fn compute_at(case: &Case, views: &Views, precision: Precision, change: impl FnOnce(Scores) -> Scores) -> Computed {
+    let device = Device::flex().autodiff();
+    let [first, second] = tensors(views, &device, precision).map(Tensor::require_grad);
+    let mut scores = change(Scores::from_views(first.clone(), second.clone(), Similarity::Dot));
+    if let Some(draws) = &case.draws {
+        let noise = TensorData::from(standard_draws(case, views, draws).as_slice());
+        scores = scores.with_noise(Tensor::from_data(noise, (&device, precision.dtype())));
+    }
+    let loss = case.config.init().forward(scores, Reduction::Mean);
+    let gradients = loss.backward();
+    Computed {
+        loss: values(loss)[0],
+        gradients: [first, second].map(|view| values(view.grad(&gradients).expect("both views take part in the loss"))),
+    }
+}
+
+/// `Ng` of every anchor in f64, from its loss: `Ng = x+ · (e^L - 1)`.
+///
+/// Nothing is lost on the way back, although an exponential follows a logarithm: `L` carries the digits of `Ng / x+` where that is
+/// small, and an absolute rounding error of `L` is a relative one of `e^L`.
+pub(crate) fn negative_masses(case: &Case, views: &Views) -> Vec<f64> {
+    let scores = scores_of(views, Precision::F64);
+    let t = case.config.temperature();
+    let positives = values(scores.positives.clone());
+    let losses = values(case.config.init().forward_no_reduction(scores));
+    let relative_mass = |loss: f64| match case.config {
+        EstimatorConfig::Decoupled(_) => loss.exp(),
+        _ => loss.exp_m1(),
+    };
+    losses
+        .into_iter()
+        .zip(positives)
+        .map(|(loss, positive)| (positive / t).exp() * relative_mass(loss))
+        .collect()
+}
+
+/// Our noise is drawn at unit rate, the file's at the rate of each anchor: `g = u · rate`, with the rate `x+ + Σ x_i` of the augmented
+/// loss or `Σ x_i` of the geometric one.
+fn standard_draws(case: &Case, views: &Views, draws: &[f64]) -> Vec<f64> {
+    let scores = scores_of(views, Precision::F64);
+    let t = case.config.temperature();
+    let x = |tensor: Tensor<2>| (tensor / t).exp();
+    let mut rates = x(scores.negatives).sum_dim(1);
+    if matches!(case.config, EstimatorConfig::Augmented(_)) {
+        rates = rates + x(scores.positives.unsqueeze_dim(1));
+    }
+    draws.iter().zip(values(rates)).map(|(u, rate)| u * rate).collect()
+}
+
+fn scores_of(views: &Views, precision: Precision) -> Scores {
+    let [first, second] = tensors(views, &Device::flex(), precision);
+    Scores::from_views(first, second, Similarity::Dot)
+}
+
+fn tensors(views: &Views, device: &Device, precision: Precision) -> [Tensor<2>; 2] {
+    [&views.first, &views.second].map(|view| {
+        let data = TensorData::new(view.clone(), [views.batch_size, views.dim]);
+        Tensor::from_data(data, (device, precision.dtype()))
+    })
+}
+
+/// A tensor on the device and in the precision of another.
+fn at<const D: usize>(tensor: Tensor<D>, like: &Tensor<D>) -> Tensor<D> {
+    Tensor::from_data(tensor.into_data(), (&like.device(), like.dtype()))
+}
+
+/// The values of a tensor, row-major.
+pub(crate) fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
+    tensor.into_data().iter::<f64>().collect()
+}

@@ -1,0 +1,142 @@
+//! How far a value is from its reference.
+
+use super::case::Gradient;
+
+/// The distance between what was found and what was expected.
+///
+/// | of | absolute | relative |
+/// | --- | --- | --- |
+/// | a number | `\|found - expected\|` | divided by `\|expected\|` |
+/// | several numbers of their own scale | the largest | the largest |
+/// | a full array | `max \|found - expected\|` | divided by `max \|expected\|` |
+/// | the norm of an array | as a number | as a number |
+/// | the head of an array | `max \|found - expected\|` | divided by `max \|found\|` over the whole array, whose norm is compared |
+/// | the probes of an array | `max \|found - expected\|` | divided by the norm |
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Deviation {
+    pub(crate) absolute: f64,
+    pub(crate) relative: f64,
+}
+
+/// Below this a difference is no failure whatever its relative size: losses under an active floor go down to 1e-11, where the
+/// references themselves end.
+const ABSOLUTE_TOLERANCE: f64 = 1e-12;
+
+impl Deviation {
+    pub(crate) const NONE: Self = Self {
+        absolute: 0.0,
+        relative: 0.0,
+    };
+
+    fn new(absolute: f64, scale: f64) -> Self {
+        // What is not a number is infinitely far from everything, so that no comparison can overlook it.
+        let certain = |value: f64| if value.is_nan() { f64::INFINITY } else { value };
+        let absolute = certain(absolute);
+        let relative = if absolute == 0.0 { 0.0 } else { certain(absolute / scale) };
+        Self { absolute, relative }
+    }
+
+    pub(crate) fn of_number(found: f64, expected: f64) -> Self {
+        Self::new((found - expected).abs(), expected.abs())
+    }
+
+    pub(crate) fn of_numbers(found: &[f64], expected: &[f64]) -> Self {
+        found
+            .iter()
+            .zip(expected)
+            .map(|(&found, &expected)| Self::of_number(found, expected))
+            .fold(Self::NONE, Self::max)
+    }
+
+    pub(crate) fn of_array(found: &[f64], expected: &[f64]) -> Self {
+        Self::new(largest_difference(found, expected), largest(expected))
+    }
+
+    pub(crate) fn of_gradient(found: &[f64], expected: &Gradient) -> Self {
+        let (l2, head, probe) = match expected {
+            Gradient::Full(values) => return Self::of_array(found, values),
+            Gradient::Summary { l2, head, probe } => (*l2, head, probe),
+        };
+        let of_head = Self::new(largest_difference(found, head), largest(found));
+        let of_probes = Self::new(largest_difference(&probes(found), probe), l2);
+        Self::of_number(norm(found), l2).max(of_head).max(of_probes)
+    }
+
+    pub(crate) fn max(self, other: Self) -> Self {
+        Self {
+            absolute: self.absolute.max(other.absolute),
+            relative: self.relative.max(other.relative),
+        }
+    }
+
+    pub(crate) fn within(self, relative_tolerance: f64) -> bool {
+        self.relative <= relative_tolerance || self.absolute <= ABSOLUTE_TOLERANCE
+    }
+}
+
+fn largest_difference(found: &[f64], expected: &[f64]) -> f64 {
+    let difference = |(found, expected): (&f64, &f64)| (found - expected).abs();
+    // `f64::max` would drop what is not a number.
+    found
+        .iter()
+        .zip(expected)
+        .map(difference)
+        .fold(0.0, |most, next| if next.is_nan() { f64::INFINITY } else { most.max(next) })
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |most, value| most.max(value.abs()))
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
+}
+
+fn probes(values: &[f64]) -> [f64; 2] {
+    let dot = |wave: fn(f64) -> f64| (1u32..).zip(values).map(|(k, value)| value * wave(f64::from(k))).sum();
+    [dot(|k| (0.37 * k).cos()), dot(|k| (0.11 * k + 0.5).sin())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_a_number_is_never_within_tolerance() {
+        for found in [f64::NAN, f64::INFINITY] {
+            assert!(!Deviation::of_number(found, 1.0).within(1.0));
+            assert!(!Deviation::of_array(&[1.0, found, 1.0], &[1.0; 3]).within(1.0));
+            assert!(!Deviation::of_numbers(&[found, 1.0], &[1.0; 2]).within(1.0));
+        }
+    }
+
+    #[test]
+    fn an_array_is_measured_by_its_largest_entry() {
+        let deviation = Deviation::of_array(&[10.0, 0.2], &[10.0, 0.1]);
+        assert!((deviation.relative - 0.01).abs() < 1e-15);
+    }
+
+    #[test]
+    fn tiny_differences_pass_and_tiny_values_are_still_compared() {
+        assert!(Deviation::of_number(0.9e-12, 0.0).within(1e-9));
+        assert!(!Deviation::of_number(3e-11, 6e-11).within(1e-9));
+    }
+
+    #[test]
+    fn a_summary_notices_a_wrong_norm_a_wrong_head_and_a_wrong_tail() {
+        let gradient = [0.3, -0.1, 0.2, 0.5, -0.4, 0.25];
+        let summary = Gradient::Summary {
+            l2: norm(&gradient),
+            head: gradient[..4].to_vec(),
+            probe: probes(&gradient),
+        };
+        assert!(Deviation::of_gradient(&gradient, &summary).within(1e-12));
+        for index in 0..gradient.len() {
+            let mut changed = gradient;
+            // A change of sign keeps the norm, so that the head or the probes have to see it.
+            changed[index] = -changed[index];
+            assert!(!Deviation::of_gradient(&changed, &summary).within(1e-2), "entry {index}");
+        }
+        assert!(!Deviation::of_gradient(&gradient.map(|g| 1.01 * g), &summary).within(5e-3));
+    }
+}

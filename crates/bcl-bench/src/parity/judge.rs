@@ -1,0 +1,168 @@
+//! Whether a case is within its tolerance, and if not, whose fault that is.
+
+use super::{
+    case::{Case, Gradient},
+    compute::{self, Computed},
+    deviation::Deviation,
+    golden::Views,
+    precision::Precision,
+};
+
+/// How far each quantity of a case is off.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deviations {
+    pub(super) loss: Deviation,
+    pub(super) gradient: Deviation,
+    /// Compared in f64 only: in f32 the rounding of the positive alone moves an `Ng` by more than a loss may be off.
+    pub(super) negative_mass: Option<Deviation>,
+}
+
+/// What became of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Within,
+    /// Beyond the tolerance, because f32 rounds similarities.
+    Rounded,
+    Failed,
+}
+
+/// How far a similarity of unit vectors may be off in f32: a few units in its last place.
+const SIMILARITY_ROUNDING: f64 = 5e-7;
+
+impl Deviations {
+    pub(super) fn of(computed: &Computed, case: &Case, views: &Views, precision: Precision) -> Self {
+        let with_mass = precision == Precision::F64 && !case.negative_masses.is_empty();
+        Self {
+            loss: Deviation::of_number(computed.loss, case.loss),
+            gradient: of_gradients(computed, &case.gradients),
+            negative_mass: with_mass
+                .then(|| Deviation::of_numbers(&compute::negative_masses(case, views), &case.negative_masses)),
+        }
+    }
+
+    /// The quantities that are beyond the tolerance.
+    pub(super) fn beyond(&self, tolerance: f64) -> impl Iterator<Item = (&'static str, Deviation)> {
+        [
+            Some(("loss", self.loss)),
+            Some(("gradient", self.gradient)),
+            self.negative_mass.map(|mass| ("Ng", mass)),
+        ]
+        .into_iter()
+        .flatten()
+        .filter(move |(_, deviation)| !deviation.within(tolerance))
+    }
+}
+
+/// Judges a case.
+///
+/// At a small temperature `t` the rounding of two similarities shows in their margin over `t`: by `1e-7 / 0.07`, more than a loss may be
+/// off, and where an estimator subtracts nearly equal masses by a multiple of it. No arithmetic on those similarities can undo that. So a
+/// case beyond its tolerance in f32 is compared once more, with the exact value at the similarities that f32 arrived at: this
+/// leaves the errors that the estimator itself makes. They have to be within the tolerance, or smaller than what the rounding has done
+/// already. That the estimator computes the right thing at all is for f64 to show, where the same case has to be within its tolerance of
+/// the reference.
+pub(super) fn judge(case: &Case, views: &Views, precision: Precision, computed: &Computed, found: &Deviations) -> Verdict {
+    let tolerance = precision.tolerance(&case.config);
+    if found.beyond(tolerance).next().is_none() {
+        return Verdict::Within;
+    }
+    let excused = precision == Precision::F32
+        && compute::rounding_of_similarities(views) <= SIMILARITY_ROUNDING
+        && within_in_f64(case, views);
+    if !excused {
+        return Verdict::Failed;
+    }
+    let exact = compute::compute_at_rounded(case, views);
+    let by_rounding = Deviations::of(&exact, case, views, Precision::F32);
+    let own_loss = Deviation::of_number(computed.loss, exact.loss);
+    let own_gradient = of_gradients(computed, &exact.gradients.map(Gradient::Full));
+    let small = |own: Deviation, by_rounding: Deviation| {
+        own.within(tolerance) || by_rounding.relative.is_finite() && own.relative <= by_rounding.relative
+    };
+    if small(own_loss, by_rounding.loss) && small(own_gradient, by_rounding.gradient) {
+        Verdict::Rounded
+    } else {
+        Verdict::Failed
+    }
+}
+
+fn within_in_f64(case: &Case, views: &Views) -> bool {
+    let precision = Precision::F64;
+    let computed = compute::compute(case, views, precision);
+    let found = Deviations::of(&computed, case, views, precision);
+    found.beyond(precision.tolerance(&case.config)).next().is_none()
+}
+
+fn of_gradients(computed: &Computed, expected: &[Gradient; 2]) -> Deviation {
+    let [first, second] = [0, 1].map(|view| Deviation::of_gradient(&computed.gradients[view], &expected[view]));
+    first.max(second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bcl_core::{DebiasedConfig, EstimatorConfig};
+
+    /// Two samples at an angle, the same in both views, and a prior that all but cancels the mass of their negatives.
+    fn cancelling() -> (Case, Views) {
+        let rows = vec![1.0, 0.0, 0.6, 0.8];
+        let views = Views {
+            batch_size: 2,
+            dim: 2,
+            first: rows.clone(),
+            second: rows,
+        };
+        let mean_ratio = (-0.4f64 / 0.07).exp();
+        let config = DebiasedConfig::new()
+            .with_temperature(0.07)
+            .with_tau_plus(mean_ratio * (1.0 - 1e-4));
+        let mut case = Case {
+            id: "cancelling".to_owned(),
+            shape: "2x2".to_owned(),
+            config: EstimatorConfig::Debiased(config),
+            loss: 0.0,
+            negative_masses: Vec::new(),
+            draws: None,
+            gradients: [Gradient::Full(vec![0.0; 4]), Gradient::Full(vec![0.0; 4])],
+        };
+        let exact = compute::compute(&case, &views, Precision::F64);
+        case.loss = exact.loss;
+        case.gradients = exact.gradients.map(Gradient::Full);
+        (case, views)
+    }
+
+    fn verdict(case: &Case, views: &Views, precision: Precision, change: impl FnOnce(&mut Computed)) -> Verdict {
+        let mut computed = compute::compute(case, views, precision);
+        change(&mut computed);
+        let found = Deviations::of(&computed, case, views, precision);
+        judge(case, views, precision, &computed, &found)
+    }
+
+    #[test]
+    fn what_rounding_of_similarities_explains_is_told_from_what_it_does_not() {
+        let (case, views) = cancelling();
+        assert_eq!(verdict(&case, &views, Precision::F64, |_| ()), Verdict::Within);
+        assert_eq!(verdict(&case, &views, Precision::F32, |_| ()), Verdict::Rounded);
+        let wrong = verdict(&case, &views, Precision::F32, |computed| computed.loss *= 1.1);
+        assert_eq!(wrong, Verdict::Failed);
+        let wrong = verdict(&case, &views, Precision::F32, |computed| computed.gradients[1][3] *= 1.1);
+        assert_eq!(wrong, Verdict::Failed);
+    }
+
+    #[test]
+    fn rounding_excuses_nothing_where_f64_is_wrong_too() {
+        let (mut case, views) = cancelling();
+        case.loss *= 1.001;
+        assert_eq!(verdict(&case, &views, Precision::F64, |_| ()), Verdict::Failed);
+        assert_eq!(verdict(&case, &views, Precision::F32, |_| ()), Verdict::Failed);
+    }
+
+    #[test]
+    fn what_is_not_a_number_fails() {
+        let (case, views) = cancelling();
+        assert_eq!(
+            verdict(&case, &views, Precision::F32, |computed| computed.loss = f64::NAN),
+            Verdict::Failed
+        );
+    }
+}

@@ -1,0 +1,265 @@
+//! What a comparison found, as tables and as JSON.
+
+use super::{deviation::Deviation, judge::Verdict, precision::Precision};
+use crate::table;
+use serde::Serialize;
+use std::{fmt, path::Path};
+
+/// The outcome of comparing one file.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Name of the file.
+    pub file: String,
+    /// Where it was computed.
+    pub backend: &'static str,
+    /// Whether everything lies within its tolerance.
+    pub passed: bool,
+    /// One row a precision and estimator.
+    pub estimators: Vec<EstimatorRow>,
+    /// One row a precision and column of the weight rows.
+    pub weights: Vec<WeightsRow>,
+    /// Everything beyond its tolerance.
+    pub failures: Vec<Excess>,
+    /// What is beyond its tolerance because f32 rounds similarities, and for no other reason.
+    pub rounded: Vec<Excess>,
+}
+
+/// All cases of one estimator that share a tolerance.
+#[derive(Debug, Serialize)]
+pub struct EstimatorRow {
+    /// Precision of the computation.
+    pub precision: Precision,
+    /// Name of the estimator.
+    pub estimator: String,
+    /// Relative error allowed.
+    pub tolerance: f64,
+    /// Number of cases.
+    pub cases: usize,
+    /// Number of cases beyond the tolerance by the rounding of their similarities alone.
+    pub rounded: usize,
+    /// Number of other cases beyond the tolerance.
+    pub failed: usize,
+    /// Largest relative error of a loss.
+    pub loss: f64,
+    /// Largest relative error of a gradient.
+    pub gradient: f64,
+    /// Largest relative error of an `Ng`, which is compared in f64.
+    pub negative_mass: Option<f64>,
+}
+
+/// All rows of weights, one column of the file.
+#[derive(Debug, Serialize)]
+pub struct WeightsRow {
+    /// Precision of the computation.
+    pub precision: Precision,
+    /// Column and the path that computed it.
+    pub column: &'static str,
+    /// Relative error allowed.
+    pub tolerance: f64,
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of rows beyond the tolerance.
+    pub failed: usize,
+    /// Largest relative error.
+    pub worst: f64,
+}
+
+/// A value beyond its tolerance.
+#[derive(Debug, Serialize)]
+pub struct Excess {
+    /// Precision of the computation.
+    pub precision: Precision,
+    /// The case or row.
+    pub place: String,
+    /// Which of its values.
+    pub quantity: &'static str,
+    /// Relative error found.
+    pub relative_error: f64,
+    /// Relative error allowed.
+    pub tolerance: f64,
+}
+
+impl Report {
+    pub(super) fn new(file: &Path) -> Self {
+        Self {
+            file: file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            backend: "flex",
+            passed: true,
+            estimators: Vec::new(),
+            weights: Vec::new(),
+            failures: Vec::new(),
+            rounded: Vec::new(),
+        }
+    }
+
+    /// The row of an estimator at a tolerance, made when it is first asked for.
+    pub(super) fn estimator(&mut self, precision: Precision, estimator: String, tolerance: f64) -> &mut EstimatorRow {
+        let known = self
+            .estimators
+            .iter()
+            .position(|row| row.precision == precision && row.estimator == estimator && row.tolerance == tolerance);
+        let index = known.unwrap_or_else(|| {
+            self.estimators.push(EstimatorRow {
+                precision,
+                estimator,
+                tolerance,
+                cases: 0,
+                rounded: 0,
+                failed: 0,
+                loss: 0.0,
+                gradient: 0.0,
+                negative_mass: None,
+            });
+            self.estimators.len() - 1
+        });
+        &mut self.estimators[index]
+    }
+
+    /// The row of a column of weights, made when it is first asked for.
+    pub(super) fn weights(&mut self, precision: Precision, column: &'static str) -> &mut WeightsRow {
+        let known = self
+            .weights
+            .iter()
+            .position(|row| row.precision == precision && row.column == column);
+        let index = known.unwrap_or_else(|| {
+            self.weights.push(WeightsRow {
+                precision,
+                column,
+                tolerance: precision.weight_tolerance(),
+                rows: 0,
+                failed: 0,
+                worst: 0.0,
+            });
+            self.weights.len() - 1
+        });
+        &mut self.weights[index]
+    }
+
+    /// Keeps what is beyond its tolerance.
+    pub(super) fn note(&mut self, excess: Excess, verdict: Verdict) {
+        if verdict == Verdict::Rounded {
+            self.rounded.push(excess);
+        } else {
+            self.passed = false;
+            self.failures.push(excess);
+        }
+    }
+}
+
+impl Excess {
+    pub(super) fn new(precision: Precision, place: String, quantity: &'static str, deviation: Deviation, tolerance: f64) -> Self {
+        Self {
+            precision,
+            place,
+            quantity,
+            relative_error: deviation.relative,
+            tolerance,
+        }
+    }
+}
+
+/// Failures shown in full; the JSON has them all.
+const SHOWN: usize = 20;
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.estimators.is_empty() {
+            let header = [
+                "dtype",
+                "estimator",
+                "cases",
+                "loss",
+                "gradient",
+                "Ng",
+                "tolerance",
+                "rounded",
+                "result",
+            ];
+            let rows: Vec<_> = self.estimators.iter().map(EstimatorRow::cells).collect();
+            writeln!(f, "{}", table::render(2, &header, &rows))?;
+        }
+        if !self.weights.is_empty() {
+            let header = ["dtype", "weights", "rows", "worst", "tolerance", "result"];
+            let rows: Vec<_> = self.weights.iter().map(WeightsRow::cells).collect();
+            writeln!(f, "{}", table::render(2, &header, &rows))?;
+        }
+        for rounded in &self.rounded {
+            writeln!(f, "{rounded}; that is the rounding of its similarities to f32")?;
+        }
+        for failure in self.failures.iter().take(SHOWN) {
+            writeln!(f, "{failure}")?;
+        }
+        if self.failures.len() > SHOWN {
+            writeln!(f, "… and {} more failures; --json lists all", self.failures.len() - SHOWN)?;
+        }
+        let verdict = if self.passed {
+            "all within tolerance"
+        } else {
+            "NOT within tolerance"
+        };
+        writeln!(
+            f,
+            "{} on {}: {verdict}. Shown are the largest relative errors;",
+            self.file, self.backend
+        )?;
+        write!(f, "a difference below 1e-12 passes whatever its relative size.")
+    }
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            precision,
+            place,
+            quantity,
+            relative_error,
+            tolerance,
+        } = self;
+        write!(
+            f,
+            "{place}, {}: the {quantity} is off by {relative_error:.1e}, more than {tolerance:.1e}",
+            precision.name()
+        )
+    }
+}
+
+impl EstimatorRow {
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.precision.name().to_owned(),
+            self.estimator.clone(),
+            self.cases.to_string(),
+            scientific(self.loss),
+            scientific(self.gradient),
+            self.negative_mass.map_or_else(|| "-".to_owned(), scientific),
+            scientific(self.tolerance),
+            self.rounded.to_string(),
+            verdict(self.failed),
+        ]
+    }
+}
+
+impl WeightsRow {
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.precision.name().to_owned(),
+            self.column.to_owned(),
+            self.rows.to_string(),
+            scientific(self.worst),
+            scientific(self.tolerance),
+            verdict(self.failed),
+        ]
+    }
+}
+
+fn scientific(value: f64) -> String {
+    format!("{value:.1e}")
+}
+
+fn verdict(failed: usize) -> String {
+    if failed == 0 {
+        "pass".to_owned()
+    } else {
+        format!("{failed} FAIL")
+    }
+}

@@ -1,0 +1,68 @@
+//! Weight rows: by the posterior's own functions, and by the tensors an estimator computes with.
+
+use super::{
+    compute::values,
+    deviation::Deviation,
+    judge::Verdict,
+    precision::Precision,
+    report::{Excess, Report},
+    weight_row::WeightRow,
+};
+use bcl_core::{
+    BayesianConfig, Estimator, Scores, Variant,
+    posterior::{Posterior, ecdf},
+};
+use burn::tensor::{Device, Tensor, TensorData};
+
+/// Compares one row; the functions on f64 are part of the f64 comparison only.
+pub(super) fn compare(row: &WeightRow, precision: Precision, report: &mut Report) {
+    let mut judge = |column: &'static str, found: &dyn Fn() -> Vec<f64>, expected: &Option<Vec<f64>>| {
+        let Some(expected) = expected else { return };
+        let deviation = Deviation::of_numbers(&found(), expected);
+        let tolerance = precision.weight_tolerance();
+        let within = deviation.within(tolerance);
+        if !within {
+            let excess = Excess::new(precision, row.name.clone(), column, deviation, tolerance);
+            report.note(excess, Verdict::Failed);
+        }
+        let line = report.weights(precision, column);
+        line.rows += 1;
+        line.failed += usize::from(!within);
+        line.worst = line.worst.max(deviation.relative);
+    };
+    if precision == Precision::F64 {
+        let of_ecdf = |weight: fn(&Posterior, f64) -> f64| -> Vec<f64> {
+            ecdf(&row.scores).into_iter().map(|u| weight(&row.posterior, u)).collect()
+        };
+        judge("ecdf", &|| ecdf(&row.scores), &row.ecdf);
+        judge("omega exact, posterior", &|| of_ecdf(Posterior::omega), &row.omega_exact);
+        judge(
+            "omega official, posterior",
+            &|| of_ecdf(Posterior::omega_official),
+            &row.omega_official,
+        );
+    }
+    judge(
+        "omega exact, estimator",
+        &|| by_estimator(row, Variant::Exact, precision),
+        &row.omega_exact,
+    );
+    judge(
+        "omega official, estimator",
+        &|| by_estimator(row, Variant::Official, precision),
+        &row.omega_official,
+    );
+}
+
+fn by_estimator(row: &WeightRow, variant: Variant, precision: Precision) -> Vec<f64> {
+    let data = TensorData::new(row.scores.clone(), [1, row.scores.len()]);
+    let negatives = Tensor::<2>::from_data(data, (&Device::flex(), precision.dtype()));
+    let positives = negatives.clone().slice([0..1, 0..1]).squeeze_dim(1);
+    let estimator = BayesianConfig::new()
+        .with_alpha(row.posterior.alpha())
+        .with_beta(row.posterior.beta())
+        .with_tau_plus(row.posterior.tau_plus())
+        .with_variant(variant)
+        .init();
+    values(estimator.weights(&Scores::new(positives, negatives)))
+}

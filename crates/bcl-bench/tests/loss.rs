@@ -1,0 +1,58 @@
+//! The benchmark as a program. What it measures is for people to judge; that it measures everything is for this test.
+
+use serde_json::Value;
+use std::process::Command;
+
+fn bench(arguments: &[&str]) -> std::process::Output {
+    Command::new(env!("CARGO_BIN_EXE_bcl-bench"))
+        .arg("loss")
+        .args(arguments)
+        .output()
+        .expect("the program starts")
+}
+
+#[test]
+fn every_loss_is_measured_at_every_batch_size_it_takes_part_in() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("loss.json");
+    let path = json.to_str().expect("a plain path");
+    let output = bench(&[
+        "--batch",
+        "4",
+        "8",
+        "--dim",
+        "4",
+        "--threads",
+        "1",
+        "--seconds",
+        "0",
+        "--json",
+        path,
+    ]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+
+    let benchmark: Value = serde_json::from_slice(&std::fs::read(&json).expect("the file")).expect("JSON");
+    let measurements = benchmark["measurements"].as_array().expect("a list");
+    assert_eq!(measurements.len(), 2 * 12);
+    for measurement in measurements {
+        assert!(measurement["median_ms"].as_f64().is_some_and(|ms| ms > 0.0), "{measurement}");
+        assert_eq!(measurement["repetitions"], 5);
+    }
+    assert_eq!(measurements[0]["to_info_nce"], 1.0);
+    assert_eq!(benchmark["environment"]["threads"], 1);
+    assert!(text.contains("bayesian_all_pairs"), "{text}");
+}
+
+#[test]
+fn a_batch_without_negatives_and_an_unwritable_file_are_bad_input() {
+    assert_eq!(bench(&["--batch", "1"]).status.code(), Some(2));
+    let output = bench(&["--batch", "4", "--seconds", "0", "--json", "/no/such/folder/loss.json"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/no/such/folder/loss.json"));
+}

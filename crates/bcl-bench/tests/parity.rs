@@ -1,0 +1,274 @@
+//! The program on reference files: right ones, wrong ones and ill-formed ones.
+//!
+//! `fixtures/golden.json` is an excerpt of the golden file that `PyTorch` and numpy made.
+
+use serde_json::{Value, json};
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Output},
+};
+use tempfile::TempDir;
+
+/// A changed copy of the fixture in a folder of its own.
+struct Copy {
+    folder: TempDir,
+    golden: Value,
+    arrays: Vec<(String, Vec<usize>, Vec<f64>)>,
+}
+
+impl Copy {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a folder"),
+            golden: serde_json::from_str(include_str!("fixtures/golden.json")).expect("JSON"),
+            arrays: Vec::new(),
+        }
+    }
+
+    fn changed(change: impl FnOnce(&mut Value)) -> Self {
+        let mut copy = Self::new();
+        change(&mut copy.golden);
+        copy
+    }
+
+    /// Everything long moved from the JSON to the `.safetensors` file.
+    fn with_arrays() -> Self {
+        let mut copy = Self::new();
+        let Self { golden, arrays, .. } = &mut copy;
+        let shape = std::mem::replace(&mut golden["shapes"]["4x8"], json!("safetensors: inputs/4x8/out_1, …"));
+        for view in ["out_1", "out_2"] {
+            let rows = shape[view].as_array().expect("rows").iter().flat_map(numbers).collect();
+            arrays.push((format!("inputs/4x8/{view}"), vec![4, 8], rows));
+        }
+        for case in golden["cases"].as_array_mut().expect("cases") {
+            let id = case["id"].as_str().expect("an id").to_owned();
+            if case.get("u").is_some() {
+                arrays.push((format!("u/{id}"), vec![8], numbers(&case["u"])));
+                case["u"] = Value::Null;
+            }
+            for (gradient, view) in [("grad_1", "out_1"), ("grad_2", "out_2")] {
+                let values = numbers(&case[gradient]);
+                case[gradient] = json!({"l2": 0.0, "head": [], "probe": [0.0, 0.0]});
+                arrays.push((format!("grad/{id}/{view}"), vec![4, 8], values));
+            }
+            case["full_grad"] = json!(true);
+        }
+        copy
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("reference.json")
+    }
+
+    fn run(&self, options: &[&str]) -> Output {
+        fs::write(self.path(), self.golden.to_string()).expect("a written file");
+        if !self.arrays.is_empty() {
+            let bytes: Vec<Vec<u8>> = self.arrays.iter().map(|(_, _, values)| to_bytes(values)).collect();
+            let views = self.arrays.iter().zip(&bytes).map(|((key, shape, _), bytes)| {
+                let view = safetensors::tensor::TensorView::new(safetensors::Dtype::F64, shape.clone(), bytes);
+                (key.clone(), view.expect("bytes of that shape"))
+            });
+            let file = safetensors::serialize(views, None).expect("arrays");
+            fs::write(self.path().with_extension("safetensors"), file).expect("a written file");
+        }
+        parity(&self.path(), options)
+    }
+}
+
+fn parity(file: &std::path::Path, options: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_bcl-bench"))
+        .arg("parity")
+        .arg(file)
+        .args(options)
+        .output()
+        .expect("the program starts")
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value
+        .as_array()
+        .expect("numbers")
+        .iter()
+        .map(|x| x.as_f64().expect("a number"))
+        .collect()
+}
+
+fn to_bytes(values: &[f64]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn assert_refused(output: &Output, expected: &[&str]) {
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    for part in expected {
+        assert!(text.contains(part), "`{part}` is not in: {text}");
+    }
+}
+
+#[test]
+fn a_right_file_passes_with_a_row_an_estimator() {
+    let output = Copy::new().run(&[]);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    for estimator in [
+        "info nce",
+        "debiased",
+        "hard",
+        "positive unlabelled",
+        "bayesian, exact",
+        "bayesian, official",
+    ] {
+        assert!(text.contains(estimator), "{estimator} is not in:\n{text}");
+    }
+    assert!(!text.contains("FAIL"), "{text}");
+}
+
+#[test]
+fn arrays_beside_the_file_serve_as_well_as_those_inside() {
+    let output = Copy::with_arrays().run(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+}
+
+#[test]
+fn any_wrong_value_fails_by_name() {
+    type Change = fn(&mut Value);
+    let changes: [(Change, &str); 6] = [
+        (
+            |golden| scale(&mut golden["cases"][0]["loss"]),
+            "case public-4x8-001, f64: the loss",
+        ),
+        (
+            |golden| scale(&mut golden["cases"][1]["Ng_head"][3]),
+            "case public-4x8-016, f64: the Ng",
+        ),
+        (
+            |golden| scale(&mut golden["cases"][2]["grad_1"][0]),
+            "case public-4x8-018, f64: the gradient",
+        ),
+        (
+            |golden| scale(&mut golden["cases"][7]["grad_2"][4]),
+            "case public-4x8-194, f64: the gradient",
+        ),
+        (|golden| scale(&mut golden["weights"][1]["ecdf"][0]), "the ecdf is off"),
+        (
+            |golden| scale(&mut golden["weights"][2]["omega_official"][0]),
+            "the omega official, estimator is off",
+        ),
+    ];
+    for (change, expected) in changes {
+        let output = Copy::changed(change).run(&["--dtype", "f64"]);
+        let text = stdout(&output);
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains(expected), "`{expected}` is not in:\n{text}");
+    }
+}
+
+fn scale(value: &mut Value) {
+    *value = json!(value.as_f64().expect("a number") * (1.0 + 1e-6));
+}
+
+#[test]
+fn json_lists_every_failure() {
+    let output = Copy::changed(|golden| scale(&mut golden["cases"][0]["loss"])).run(&["--json", "--dtype", "f64"]);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["passed"], false);
+    assert_eq!(report["failures"].as_array().map(Vec::len), Some(1));
+    assert_eq!(report["failures"][0]["quantity"], "loss");
+    assert_eq!(report["estimators"][0]["failed"], 1);
+}
+
+#[test]
+fn ill_formed_cases_are_refused_by_file_case_and_problem() {
+    type Change = fn(&mut Value);
+    let changes: [(Change, &[&str]); 11] = [
+        (
+            |g| g["cases"][0]["est"] = json!("triplet"),
+            &["case public-4x8-001", "`triplet` is unknown; known are simclr"],
+        ),
+        (
+            |g| g["cases"][1]["tau"] = Value::Null,
+            &["case public-4x8-016", "`dcl` needs `tau`"],
+        ),
+        (
+            |g| g["cases"][1]["tau"] = json!(1.5),
+            &["case public-4x8-016", "tau_plus is 1.5, but must lie in [0, 1)"],
+        ),
+        (|g| g["cases"][0]["loss"] = json!("low"), &["case public-4x8-001", "string"]),
+        (|g| g["cases"][0]["id"] = Value::Null, &["case number 1"]),
+        (
+            |g| g["cases"][0]["shape"] = json!("9x9"),
+            &["case public-4x8-001", "`9x9` is not among `shapes`"],
+        ),
+        (
+            |g| g["cases"][0]["grad_2"] = json!([1.0]),
+            &["grad/public-4x8-001/out_2 has 1 values", "asks for 32"],
+        ),
+        (
+            |g| g["cases"][6]["u"] = json!([1.0, 2.0]),
+            &["case public-4x8-193", "u has 2 values", "asks for 8"],
+        ),
+        (
+            |g| g["shapes"]["4x8"]["out_2"] = json!([[1.0, 0.0]]),
+            &["shape 4x8", "out_2 is [1, 2]", "[4, 8]"],
+        ),
+        (
+            |g| g["weights"][0]["omega_exact"] = json!([1.0]),
+            &["weights row 1", "`omega_exact` has 1 values"],
+        ),
+        (|g| g["weights"][0]["alpha"] = json!(0.2), &["weights row 1", "alpha is 0.2"]),
+    ];
+    for (change, expected) in changes {
+        let output = Copy::changed(change).run(&[]);
+        assert_refused(&output, expected);
+        assert_refused(&output, &["reference.json"]);
+    }
+}
+
+#[test]
+fn files_that_are_no_reference_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("reference.json");
+    assert_refused(&parity(&file, &[]), &["cannot read", "reference.json"]);
+    fs::write(&file, "{\n\"cases\": [").expect("a written file");
+    assert_refused(&parity(&file, &[]), &["reference.json: line 2"]);
+    fs::write(&file, "{}").expect("a written file");
+    assert_refused(&parity(&file, &[]), &["neither `cases` nor `weights`"]);
+}
+
+#[test]
+fn a_missing_array_is_refused_by_its_key() {
+    for key in ["inputs/4x8/out_2", "u/public-4x8-194", "grad/public-4x8-016/out_1"] {
+        let mut copy = Copy::with_arrays();
+        copy.arrays.retain(|(name, ..)| name != key);
+        assert_refused(&copy.run(&[]), &["reference.safetensors", key]);
+    }
+    let mut copy = Copy::with_arrays();
+    copy.arrays.clear();
+    assert_refused(
+        &copy.run(&[]),
+        &["reference.safetensors", "shape 4x8", "this file does not exist"],
+    );
+}
+
+#[test]
+fn a_broken_array_file_is_refused() {
+    let copy = Copy::new();
+    fs::write(copy.path().with_extension("safetensors"), [1, 2, 3]).expect("a written file");
+    let mut copy = copy;
+    copy.golden["cases"][6]["u"] = Value::Null;
+    assert_refused(&copy.run(&[]), &["reference.safetensors: header"]);
+}
+
+#[test]
+fn another_backend_is_refused_in_one_line() {
+    assert_refused(
+        &Copy::new().run(&["--backend", "cuda"]),
+        &["backend `cuda` is not in this build"],
+    );
+}
