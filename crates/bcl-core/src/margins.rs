@@ -43,11 +43,11 @@ impl Margins {
         let hardest = negatives.clone().detach().max_dim(1);
         let shift = shift(hardest - positives.clone().detach());
         // Subtract before dividing: the difference of two close similarities is exact.
-        let shifted = (negatives - (positives.clone() + shift.clone())) / temperature;
+        let shifted = over(negatives - (positives.clone() + shift.clone()), temperature);
         Self {
             shifted,
-            shift: shift / temperature,
-            positives: positives / temperature,
+            shift: over(shift, temperature),
+            positives: over(positives, temperature),
             counts: scores.counts(),
             temperature,
         }
@@ -108,6 +108,14 @@ impl Margins {
     pub(crate) fn decoupled_loss(&self, mass: Tensor<2>) -> Tensor<1> {
         (mass.log() + self.shift.clone()).squeeze_dim(1)
     }
+}
+
+/// A tensor divided by a number.
+///
+/// Burn's own division of a tensor by a number takes the reciprocal in f32 when it goes backward, whatever the tensor's precision, which
+/// costs an f64 gradient half its digits.
+pub(crate) fn over<const D: usize>(tensor: Tensor<D>, divisor: f64) -> Tensor<D> {
+    tensor * divisor.recip()
 }
 
 /// Sets the weights of negatives that do not count to zero.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     ParameterError, Scores,
-    margins::{Margins, masked},
+    margins::{Margins, masked, over},
     parameter::{in_closed, positive},
 };
 use burn::tensor::Tensor;
@@ -70,9 +70,9 @@ impl Estimator for Augmented {
         let margins = Margins::new(&scores, temperature);
         // InfoNCE is log(rate / x+), so rate / rate.detach() needs no exponential of a large number.
         let info_nce = margins.loss(margins.mass(None));
-        let log_rate = info_nce.clone() + scores.positives.clone() / temperature;
+        let log_rate = info_nce.clone() + over(scores.positives.clone(), temperature);
         let relative_rate = (log_rate.clone() - log_rate.detach()).exp();
-        let augmented = noise * relative_rate - scores.positives / temperature;
+        let augmented = noise * relative_rate - over(scores.positives, temperature);
         info_nce * (1.0 - lambda) + augmented * lambda
     }
 

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     ParameterError, Scores,
-    margins::{Margins, masked},
+    margins::{Margins, masked, over},
     parameter::{in_half_open, positive},
 };
 use burn::tensor::Tensor;
@@ -62,7 +62,7 @@ impl Estimator for Debiased {
         let DebiasedConfig { temperature, tau_plus } = self.config;
         let margins = Margins::new(&scores, temperature);
         let expected_false = margins.positive() * margins.counts() * tau_plus;
-        let mass = (margins.mass(None) - expected_false) / (1.0 - tau_plus);
+        let mass = over(margins.mass(None) - expected_false, 1.0 - tau_plus);
         margins.loss(margins.floored(mass))
     }
 

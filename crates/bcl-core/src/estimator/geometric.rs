@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     ParameterError, Scores,
-    margins::{Margins, masked},
+    margins::{Margins, masked, over},
     parameter::positive,
 };
 use burn::tensor::Tensor;
@@ -65,7 +65,7 @@ impl Estimator for Geometric {
             .clone()
             .expect("the geometric loss needs one Gamma(2, 1) draw an anchor: add them with Scores::with_noise");
         let margins = Margins::around_hardest(&scores, self.temperature);
-        let positives = scores.positives / self.temperature;
+        let positives = over(scores.positives, self.temperature);
         let log_sum = margins.decoupled_loss(margins.mass(None)) + positives.clone();
         let relative_sum = (log_sum.clone() - log_sum.clone().detach()).exp();
         log_sum + noise * relative_sum - positives * 3.0

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     ParameterError, Scores,
-    margins::{Margins, masked},
+    margins::{Margins, masked, over},
     parameter::{in_half_open, non_negative, positive},
 };
 use burn::tensor::Tensor;
@@ -71,14 +71,14 @@ impl Estimator for Hard {
         } = self.config;
         let margins = Margins::new(&scores, temperature);
         let expected_false = margins.positive() * margins.counts() * tau_plus;
-        let mass = (margins.mass(Some(margins.hard_weights(beta))) - expected_false) / (1.0 - tau_plus);
+        let mass = over(margins.mass(Some(margins.hard_weights(beta))) - expected_false, 1.0 - tau_plus);
         margins.loss(margins.floored(mass))
     }
 
     fn weights(&self, scores: &Scores) -> Tensor<2> {
         let margins = Margins::new(scores, self.config.temperature);
         masked(
-            margins.hard_weights(self.config.beta) / (1.0 - self.config.tau_plus),
+            over(margins.hard_weights(self.config.beta), 1.0 - self.config.tau_plus),
             scores.mask.as_ref(),
         )
     }
