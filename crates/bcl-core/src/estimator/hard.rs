@@ -71,7 +71,10 @@ impl Estimator for Hard {
         } = self.config;
         let margins = Margins::new(&scores, temperature);
         let expected_false = margins.positive() * margins.counts() * tau_plus;
-        let mass = over(margins.mass(Some(margins.hard_weights(beta))) - expected_false, 1.0 - tau_plus);
+        let mass = over(
+            margins.mass(Some(margins.hard_weights(beta))) - expected_false,
+            1.0 - tau_plus,
+        );
         margins.loss(margins.floored(mass))
     }
 
