@@ -1,6 +1,6 @@
 //! Checkpoints that survive a crash at any moment.
 //!
-//! A checkpoint is a model, an optimizer, a scheduler record (Burn's) and a [`Progress`](super::progress::Progress), all under one
+//! A checkpoint is a model, an optimizer, a scheduler record (Burn's) and a [`Progress`], all under one
 //! number: the steps taken so far. The progress is written last; a number without it is no checkpoint.
 
 use super::{files, progress::Progress};
