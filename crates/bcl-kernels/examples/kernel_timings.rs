@@ -1,6 +1,6 @@
 //! Times each kernel against its portable body.
 //!
-//! `cargo run --release -p bcl-kernels --example timings`
+//! `cargo run --release -p bcl-kernels --example kernel_timings`
 
 use std::time::Instant;
 

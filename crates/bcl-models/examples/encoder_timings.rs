@@ -1,6 +1,6 @@
 //! Times one step's scores and gradients, for the shapes of MovieLens 100K and Gowalla.
 //!
-//! `cargo run --release -p bcl-models --example timings [TRAIN.txt]`, where TRAIN.txt has a line per user, `user item item …`, and
+//! `cargo run --release -p bcl-models --example encoder_timings [TRAIN.txt]`, where TRAIN.txt has a line per user, `user item item …`, and
 //! replaces the made-up graph of Gowalla's size.
 
 use std::{env, fs, hint::black_box, time::Instant};
