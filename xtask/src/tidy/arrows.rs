@@ -9,17 +9,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("bcl-core", &["bcl-kernels"]),
     ("bcl-models", &["bcl-kernels"]),
     ("bcl-data", &[]),
-    ("bcl-train", &["bcl-core", "bcl-data", "bcl-kernels", "bcl-models"]),
+    ("bcl-images", &["bcl-data"]),
+    (
+        "bcl-train",
+        &["bcl-core", "bcl-data", "bcl-images", "bcl-kernels", "bcl-models"],
+    ),
     (
         "bcl-bench",
-        &["bcl-core", "bcl-data", "bcl-kernels", "bcl-models", "bcl-train"],
+        &["bcl-core", "bcl-data", "bcl-images", "bcl-kernels", "bcl-models", "bcl-train"],
     ),
     ("xtask", &["bcl-data"]),
-    ("whole-program-tests", &["bcl-data", "bcl-train"]),
+    ("whole-program-tests", &["bcl-data", "bcl-images", "bcl-train"]),
 ];
 
 /// Crates that stay quick to build: Burn must not come in by any way, however long.
-const WITHOUT_BURN: &[&str] = &["bcl-data", "xtask"];
+const WITHOUT_BURN: &[&str] = &["bcl-data", "bcl-images", "xtask"];
 
 /// What the library of `bcl-core` may use that is not ours: nothing here opens files, reads clocks or seeds itself.
 const CORE_MAY_USE: &[&str] = &["burn", "libm", "rand", "rand_distr", "serde", "thiserror"];

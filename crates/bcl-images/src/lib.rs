@@ -1,0 +1,11 @@
+//! Images: readers, planted images, class subsets and random views.
+//!
+//! Data arrive as 8-bit RGB in memory, whatever they were stored as: a [`Collection`] of images with their classes, and an
+//! [`ImageData`] of two of them, train and test. A view is made of an image at the moment it is needed.
+//!
+//! Invariants: no tensors; no network, no clock; random numbers only from a [`Seed`](bcl_data::Seed) that was handed in, by the index of
+//! the image and the epoch, so that the number of threads changes nothing.
+
+pub mod collection;
+
+pub use collection::{Collection, Image, ImageData};
