@@ -6,8 +6,11 @@ use bcl_models::{Graph, LightGcnConfig, MatrixFactorisationConfig, RecommenderCo
 use bcl_train::{
     negatives::{InBatch, NegativeSampler, NegativesConfig, Popularity, Uniform, UniformAll},
     training::{
-        batch::{InteractionLoader, LoaderOptions, Plan},
-        model::ContrastiveRecommender,
+        recommender::{
+            batch::{InteractionLoader, LoaderOptions},
+            model::ContrastiveRecommender,
+        },
+        step::Plan,
     },
 };
 use burn::{data::dataloader::DataLoader, tensor::Device};
@@ -83,16 +86,16 @@ fn every_estimator_works_with_every_source_and_encoder() {
             };
             let truth = data.truth.clone().map(Arc::new);
             let loader = InteractionLoader::new(train, sampler.clone(), truth, plan, options);
-            let batch = loader.iter().next().expect("a batch").expect("that needs no reading");
+            let step = loader.iter().next().expect("a step").expect("that needs no reading");
             for encoder in &encoders {
                 let what = format!("{} on {} with {}", config.name(), negatives.name(), encoder.name());
                 let model = ContrastiveRecommender {
                     encoder: encoder.init(&graph, 1, &device),
                     l2: 0.0,
                 };
-                let scores = model.scores(&batch);
+                let scores = step.scores(&model);
                 assert_eq!(scores.num_anchors(), 16, "{what}");
-                let loss = batch.estimator.forward(scores, Reduction::Mean);
+                let loss = step.estimator.forward(scores, Reduction::Mean);
                 let gradients = loss.clone().backward();
                 assert!(loss.into_scalar::<f32>().is_finite(), "{what}");
                 for table in [&model.encoder.tables().users, &model.encoder.tables().items] {
@@ -133,8 +136,9 @@ fn an_anchor_is_never_scored_against_its_own_positive() {
         device: Device::flex(),
     };
     let loader = InteractionLoader::new(&data.train, sampler, None, plan, options);
-    let batch = loader.iter().next().expect("a batch").expect("that needs no reading");
-    let keep: Vec<bool> = batch
+    let step = loader.iter().next().expect("a step").expect("that needs no reading");
+    let keep: Vec<bool> = step
+        .batch
         .mask
         .expect("in-batch negatives are masked")
         .into_data()

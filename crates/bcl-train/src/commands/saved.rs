@@ -6,7 +6,10 @@ use crate::{
     evaluation::{RankingEvaluator, top_items},
     recipe::Recipe,
     report::TextStyle,
-    training::{RunFolder, evaluate::EmbeddingScorer, files, model::ContrastiveRecommender},
+    training::{
+        RunFolder, files,
+        recommender::{model::ContrastiveRecommender, ranking::EmbeddingScorer},
+    },
 };
 use bcl_data::{IdMap, InteractionData};
 use bcl_models::{Embeddings, Graph, Recommender};

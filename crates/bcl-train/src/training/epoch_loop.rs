@@ -5,13 +5,13 @@
 //! same bits as if nothing had happened.
 
 use super::{
-    batch::{Batch, InteractionLoader, Plan},
     checkpoint,
     estimator::EpochEstimator,
     evaluate::{Evaluated, EvaluationTask},
+    figures::StepOutput,
     files,
-    model::ContrastiveRecommender,
     progress::Progress,
+    step::{Contrastive, Plan, PlannedLoader, Step},
     stopping::Until,
 };
 use crate::{
@@ -20,11 +20,10 @@ use crate::{
 };
 use bcl_core::Estimator;
 use burn::{
-    data::dataloader::DataLoader,
     tensor::{Device, Tensor},
     train::{
-        EventProcessorTraining, InferenceStep, Interrupter, Learner, LearnerEvent, SupervisedLearningStrategy,
-        SupervisedTrainingEventProcessor, TrainLoader, TrainingComponents, TrainingItem, ValidLoader,
+        EventProcessorTraining, InferenceStep, Interrupter, Learner, LearnerEvent, LearnerModel, SupervisedLearningStrategy,
+        SupervisedTrainingEventProcessor, TrainLoader, TrainStep, TrainingComponents, TrainingItem, ValidLoader,
     },
 };
 use std::{
@@ -36,9 +35,26 @@ use std::{
 /// How often the losses of past steps are read back: on a GPU, each reading waits for all work under way.
 const LOSSES_KEPT: usize = 16;
 
+/// What the loop can train: all steps and evaluations go through the same seam.
+pub trait Trainable:
+    Contrastive
+    + LearnerModel
+    + TrainStep<Input = Step<<Self as Contrastive>::Batch>, Output = StepOutput>
+    + InferenceStep<Input = EvaluationTask<Self>, Output = Evaluated>
+{
+}
+
+impl<M> Trainable for M where
+    M: Contrastive
+        + LearnerModel
+        + TrainStep<Input = Step<<M as Contrastive>::Batch>, Output = StepOutput>
+        + InferenceStep<Input = EvaluationTask<M>, Output = Evaluated>
+{
+}
+
 /// One phase of a run.
 #[derive(Debug)]
-pub struct EpochLoop {
+pub struct EpochLoop<L> {
     /// Where the phase begins: at its start, or at a checkpoint.
     pub start: Progress,
     /// Whether `start` is a checkpoint, whose records are to be loaded.
@@ -50,7 +66,7 @@ pub struct EpochLoop {
     /// The estimator of each epoch.
     pub estimator: EpochEstimator,
     /// The loader whose plan is set before each epoch; Burn gets another handle of it.
-    pub loader: InteractionLoader,
+    pub loader: L,
     /// Folder of the checkpoints of this phase.
     pub checkpoints: PathBuf,
     /// The lines of the epochs.
@@ -63,18 +79,15 @@ pub struct EpochLoop {
     pub outcome: Mutex<Option<Result<Progress, Error>>>,
 }
 
-impl SupervisedLearningStrategy<ContrastiveRecommender> for EpochLoop {
+impl<M: Trainable, L: PlannedLoader<M::Batch>> SupervisedLearningStrategy<M> for EpochLoop<L> {
     fn fit(
         &self,
-        mut components: TrainingComponents<ContrastiveRecommender>,
-        mut learner: Learner<ContrastiveRecommender>,
-        _: TrainLoader<ContrastiveRecommender>,
-        evaluation: ValidLoader<ContrastiveRecommender>,
+        mut components: TrainingComponents<M>,
+        mut learner: Learner<M>,
+        _: TrainLoader<M>,
+        evaluation: ValidLoader<M>,
         _: usize,
-    ) -> (
-        ContrastiveRecommender,
-        SupervisedTrainingEventProcessor<ContrastiveRecommender>,
-    ) {
+    ) -> (M, SupervisedTrainingEventProcessor<M>) {
         learner.fork(&self.device);
         if self.resumed
             && let Some(checkpointer) = &components.checkpointer
@@ -95,15 +108,15 @@ impl SupervisedLearningStrategy<ContrastiveRecommender> for EpochLoop {
 }
 
 /// The phase under way.
-struct RunningPhase<'a> {
-    plan: &'a EpochLoop,
-    components: &'a mut TrainingComponents<ContrastiveRecommender>,
-    evaluation: ValidLoader<ContrastiveRecommender>,
+struct RunningPhase<'a, M: Trainable, L> {
+    plan: &'a EpochLoop<L>,
+    components: &'a mut TrainingComponents<M>,
+    evaluation: ValidLoader<M>,
     progress: Progress,
 }
 
-impl RunningPhase<'_> {
-    fn run(&mut self, learner: &mut Learner<ContrastiveRecommender>) -> Result<(), Error> {
+impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
+    fn run(&mut self, learner: &mut Learner<M>) -> Result<(), Error> {
         while !self.is_over() {
             let started = Instant::now();
             let estimator = self.plan.estimator.at(&self.progress);
@@ -125,7 +138,7 @@ impl RunningPhase<'_> {
     }
 
     /// Trains what is left of the epoch under way.
-    fn train(&mut self, learner: &mut Learner<ContrastiveRecommender>, estimator: &Arc<dyn Estimator>) -> Result<(), Error> {
+    fn train(&mut self, learner: &mut Learner<M>, estimator: &Arc<dyn Estimator>) -> Result<(), Error> {
         let loader = &self.plan.loader;
         let epoch = self.progress.epoch;
         let first_step = self.progress.step - epoch * loader.steps_per_epoch();
@@ -143,14 +156,13 @@ impl RunningPhase<'_> {
         let mut batches = loader.iter();
         let mut step = first_step;
         while let Some(batch) = batches.next() {
-            let batch: Batch = batch.map_err(|error| Error::Training(error.to_string()))?;
-            let [num_anchors] = batch.users.dims();
+            let batch = batch.map_err(|error| Error::Training(error.to_string()))?;
             let output = learner.train_step(batch);
             learner.lr_step();
             learner.optimizer_step(output.grads);
             step += 1;
             self.progress.step += 1;
-            unread.push((num_anchors, output.item.loss.clone()));
+            unread.push((output.item.num_anchors, output.item.loss.clone()));
             if unread.len() == LOSSES_KEPT {
                 self.read_losses(&mut unread, step)?;
             }
@@ -184,7 +196,7 @@ impl RunningPhase<'_> {
         Ok(())
     }
 
-    fn evaluate(&mut self, learner: &Learner<ContrastiveRecommender>, estimator: &Arc<dyn Estimator>) -> Evaluated {
+    fn evaluate(&mut self, learner: &Learner<M>, estimator: &Arc<dyn Estimator>) -> Evaluated {
         let epoch = self.progress.epoch + 1;
         self.emit_valid(LearnerEvent::StartSplit {
             epoch_number: epoch,
@@ -192,12 +204,12 @@ impl RunningPhase<'_> {
         });
         let model = burn::module::Module::valid(&learner.model());
         let mut tasks = self.evaluation.iter();
-        let mut task: EvaluationTask = tasks
+        let mut task = tasks
             .next()
             .expect("an evaluation loader has one item")
             .expect("and it needs no reading");
-        if !self.plan.until.wants_ranking(epoch) {
-            task = task.without_ranking();
+        if !self.plan.until.wants_figures(epoch) {
+            task = task.without_measure();
         }
         let posterior = self.plan.estimator.posterior(&self.progress);
         let evaluated = InferenceStep::step(&model, task.with_estimator(estimator.clone(), posterior));
@@ -210,8 +222,8 @@ impl RunningPhase<'_> {
     }
 
     fn record(&mut self, evaluated: Evaluated, train_seconds: f64, evaluation_seconds: f64) -> Result<(), Error> {
-        let ranking: Option<Metrics> = evaluated.ranking.transpose()?;
-        let of = |phase| (self.progress.phase == phase).then(|| ranking.clone()).flatten();
+        let metrics: Option<Metrics> = evaluated.metrics.transpose()?;
+        let of = |phase| (self.progress.phase == phase).then(|| metrics.clone()).flatten();
         let diagnostics = evaluated.diagnostics;
         let record = EpochRecord {
             phase: self.progress.phase,
@@ -237,7 +249,7 @@ impl RunningPhase<'_> {
     }
 
     /// Keeps the weights of the chosen epoch outside the checkpoints, which go.
-    fn keep_weights(&self, learner: &Learner<ContrastiveRecommender>) -> Result<(), Error> {
+    fn keep_weights(&self, learner: &Learner<M>) -> Result<(), Error> {
         let Some((epoch, path)) = &self.plan.keep else { return Ok(()) };
         if *epoch != self.progress.epoch {
             return Ok(());
@@ -248,7 +260,7 @@ impl RunningPhase<'_> {
     }
 
     /// Writes a checkpoint of the step reached.
-    fn save(&mut self, learner: &Learner<ContrastiveRecommender>) -> Result<(), Error> {
+    fn save(&mut self, learner: &Learner<M>) -> Result<(), Error> {
         if let Some(checkpointer) = &mut self.components.checkpointer {
             checkpointer.checkpoint(learner, self.progress.step, &self.components.event_store);
         }
@@ -258,7 +270,7 @@ impl RunningPhase<'_> {
         checkpoint::complete(&self.plan.checkpoints, &self.progress)
     }
 
-    fn stop(&mut self, learner: &Learner<ContrastiveRecommender>) -> Result<(), Error> {
+    fn stop(&mut self, learner: &Learner<M>) -> Result<(), Error> {
         if let Some(error) = self.components.interrupter.error() {
             return Err(Error::Training(error.to_string()));
         }
@@ -267,7 +279,7 @@ impl RunningPhase<'_> {
         Err(Error::Interrupted(run))
     }
 
-    fn emit_train(&mut self, event: LearnerEvent<super::figures::StepOutput>) {
+    fn emit_train(&mut self, event: LearnerEvent<StepOutput>) {
         let outcome = self.components.event_processor.process_train(event);
         self.components.interrupter.fail_on_error(outcome);
     }

@@ -1,43 +1,59 @@
-//! The evaluation at the end of an epoch: ranking, and what the weights do.
+//! The evaluation at the end of an epoch: how good the encoder is, and what the weights do.
 
 use super::{
-    batch::Batch,
     diagnostics::Diagnostics,
     figures::{self, Figures},
-    model::ContrastiveRecommender,
+    step::{Contrastive, Step},
 };
-use crate::{
-    evaluation::{EvaluationError, RankingEvaluator, Scorer},
-    result::Metrics,
-};
+use crate::{evaluation::EvaluationError, result::Metrics};
 use bcl_core::{Estimator, posterior::Posterior};
-use bcl_models::Embeddings;
 use burn::{
     data::{
         dataloader::{DataLoader, DataLoaderIterator, Progress},
         dataset::DatasetError,
     },
-    tensor::{Device, ExecutionError, Int, Tensor, TensorData},
+    tensor::{Device, ExecutionError},
     train::{ItemLazy, metric::Adaptor},
 };
-use std::sync::Arc;
+use std::{fmt::Debug, sync::Arc};
+
+/// How good a model is, in figures: ranking for recommenders, probes for image encoders.
+pub trait Measure<M>: Debug + Send + Sync {
+    /// Measures a model.
+    ///
+    /// # Errors
+    /// When there is nothing to measure, or the model has diverged.
+    fn measure(&self, model: &M) -> Result<Metrics, EvaluationError>;
+}
 
 /// What to measure at the end of an epoch.
-#[derive(Debug, Clone)]
-pub struct EvaluationTask {
-    /// Ranks the held-out items; `None` where this epoch's ranking is not wanted.
-    pub evaluator: Option<Arc<RankingEvaluator>>,
+#[derive(Debug)]
+pub struct EvaluationTask<M: Contrastive> {
+    /// Measures the model; `None` where this epoch's figures are not wanted.
+    pub measure: Option<Arc<dyn Measure<M>>>,
     /// The figure that selects an epoch.
     pub select_by: Arc<str>,
     /// The batch that the weights are measured on, with the estimator of the epoch.
-    pub probe: Batch,
+    pub probe: Step<M::Batch>,
     /// The posterior behind the estimator, if it has one.
     pub posterior: Option<Posterior>,
     /// Share of false negatives that the label-free estimate of α assumes.
     pub tau_plus: f64,
 }
 
-impl EvaluationTask {
+impl<M: Contrastive> Clone for EvaluationTask<M> {
+    fn clone(&self) -> Self {
+        Self {
+            measure: self.measure.clone(),
+            select_by: self.select_by.clone(),
+            probe: self.probe.clone(),
+            posterior: self.posterior,
+            tau_plus: self.tau_plus,
+        }
+    }
+}
+
+impl<M: Contrastive> EvaluationTask<M> {
     /// The same task under the estimator of an epoch.
     pub fn with_estimator(mut self, estimator: Arc<dyn Estimator>, posterior: Option<Posterior>) -> Self {
         self.probe.estimator = estimator;
@@ -45,30 +61,28 @@ impl EvaluationTask {
         self
     }
 
-    /// The same task without the ranking.
-    pub fn without_ranking(mut self) -> Self {
-        self.evaluator = None;
+    /// The same task without figures: the weights alone.
+    pub fn without_measure(mut self) -> Self {
+        self.measure = None;
         self
     }
 
-    /// Measures a model; its embeddings are computed once.
-    pub fn run(self, model: &ContrastiveRecommender) -> Evaluated {
-        let diagnostics = Diagnostics::measure(&model.scores(&self.probe), self.probe.estimator.as_ref(), self.posterior);
-        let ranking = self
-            .evaluator
-            .map(|evaluator| evaluator.evaluate(&EmbeddingScorer::new(model.encoder.embeddings())));
+    /// Measures a model.
+    pub fn run(self, model: &M) -> Evaluated {
+        let diagnostics = Diagnostics::measure(&self.probe.scores(model), self.probe.estimator.as_ref(), self.posterior);
+        let metrics = self.measure.map(|measure| measure.measure(model));
         let alpha_hat = diagnostics
             .auc_unlabelled
             .map(|auc| bcl_core::auc::label_free_alpha(auc, self.tau_plus));
         let mut figures = Figures::from([(figures::EFFECTIVE_SAMPLE_SIZE, diagnostics.effective_sample_size)]);
         figures.extend(alpha_hat.map(|alpha| (figures::ALPHA_HAT, alpha)));
-        if let Some(Ok(metrics)) = &ranking
+        if let Some(Ok(metrics)) = &metrics
             && let Some(&selected) = metrics.get(&*self.select_by)
         {
             figures.insert(figures::SELECTED, selected);
         }
         Evaluated {
-            ranking,
+            metrics,
             diagnostics,
             alpha_hat,
             figures,
@@ -79,8 +93,8 @@ impl EvaluationTask {
 /// What was measured at the end of an epoch.
 #[derive(Debug, Clone)]
 pub struct Evaluated {
-    /// Ranking figures, where they were asked for.
-    pub ranking: Option<Result<Metrics, EvaluationError>>,
+    /// How good the model is, where that was asked for.
+    pub metrics: Option<Result<Metrics, EvaluationError>>,
     /// What the weights do.
     pub diagnostics: Diagnostics,
     /// The label-free estimate of α.
@@ -102,26 +116,26 @@ impl Adaptor<Figures> for Evaluated {
 
 /// A loader of one item: the evaluation of an epoch.
 #[derive(Debug, Clone)]
-pub struct EvaluationLoader(pub EvaluationTask);
+pub struct EvaluationLoader<M: Contrastive>(pub EvaluationTask<M>);
 
-struct Once(Option<EvaluationTask>);
+struct Once<M: Contrastive>(Option<EvaluationTask<M>>);
 
-impl Iterator for Once {
-    type Item = Result<EvaluationTask, DatasetError>;
+impl<M: Contrastive> Iterator for Once<M> {
+    type Item = Result<EvaluationTask<M>, DatasetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.0.take().map(Ok)
     }
 }
 
-impl DataLoaderIterator<EvaluationTask> for Once {
+impl<M: Contrastive> DataLoaderIterator<EvaluationTask<M>> for Once<M> {
     fn progress(&self) -> Progress {
         Progress::new(usize::from(self.0.is_none()), 1, Some("evaluations".to_owned()))
     }
 }
 
-impl DataLoader<EvaluationTask> for EvaluationLoader {
-    fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<EvaluationTask> + 'a> {
+impl<M: Contrastive + 'static> DataLoader<EvaluationTask<M>> for EvaluationLoader<M> {
+    fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<EvaluationTask<M>> + 'a> {
         Box::new(Once(Some(self.0.clone())))
     }
 
@@ -129,53 +143,11 @@ impl DataLoader<EvaluationTask> for EvaluationLoader {
         1
     }
 
-    fn to_device(&self, _: &Device) -> Arc<dyn DataLoader<EvaluationTask>> {
+    fn to_device(&self, _: &Device) -> Arc<dyn DataLoader<EvaluationTask<M>>> {
         Arc::new(self.clone())
     }
 
-    fn slice(&self, _: usize, _: usize) -> Arc<dyn DataLoader<EvaluationTask>> {
+    fn slice(&self, _: usize, _: usize) -> Arc<dyn DataLoader<EvaluationTask<M>>> {
         Arc::new(self.clone())
-    }
-}
-
-/// Scores items for users by the dot product of their (already prepared) embeddings.
-#[derive(Debug)]
-pub struct EmbeddingScorer {
-    users: Tensor<2>,
-    items_transposed: Tensor<2>,
-    num_items: usize,
-}
-
-impl EmbeddingScorer {
-    /// A scorer from embeddings in which a dot product is the similarity.
-    pub fn new(embeddings: Embeddings) -> Self {
-        let [num_items, _] = embeddings.items.dims();
-        Self {
-            users: embeddings.users,
-            items_transposed: embeddings.items.transpose(),
-            num_items,
-        }
-    }
-}
-
-impl Scorer for EmbeddingScorer {
-    fn num_items(&self) -> usize {
-        self.num_items
-    }
-
-    fn score(&self, users: &[u32], out: &mut Vec<f32>) {
-        let ids: Vec<i32> = users.iter().map(|&user| user as i32).collect();
-        let ids = Tensor::<1, Int>::from_data(TensorData::from(ids.as_slice()), &self.users.device());
-        let scores = self
-            .users
-            .clone()
-            .select(0, ids)
-            .matmul(self.items_transposed.clone())
-            .into_data();
-        out.clear();
-        match scores.as_slice::<f32>() {
-            Ok(values) => out.extend_from_slice(values),
-            Err(_) => out.extend(scores.iter::<f32>()),
-        }
     }
 }

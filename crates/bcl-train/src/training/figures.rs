@@ -29,6 +29,8 @@ pub const SELECTED: &str = "selected";
 pub struct StepOutput {
     /// Mean loss of the batch, nats, `[1]`.
     pub loss: Tensor<1>,
+    /// Number of anchors it is the mean over.
+    pub num_anchors: usize,
 }
 
 impl ItemLazy for StepOutput {

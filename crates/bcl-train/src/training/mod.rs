@@ -1,6 +1,5 @@
-//! Training: batches, the loop over epochs, checkpoints, the folder of a run.
+//! Training: the loop over epochs, which is the same whatever is trained, and what is trained.
 
-pub mod batch;
 pub mod checkpoint;
 pub mod diagnostics;
 pub mod epoch_loop;
@@ -9,12 +8,13 @@ pub mod evaluate;
 pub mod figures;
 pub mod files;
 pub mod folder;
-pub mod model;
+pub mod phase;
 pub mod progress;
+pub mod recommender;
 pub mod renderer;
-pub mod run;
+pub mod step;
 pub mod stopping;
 
 pub use epoch_loop::Stop;
 pub use folder::{Invocation, RunFolder};
-pub use run::{Baselines, Run};
+pub use recommender::run::{Baselines, Run};

@@ -43,8 +43,8 @@ impl Until {
         }
     }
 
-    /// Whether the ranking after an epoch (from 1) is used for anything.
-    pub fn wants_ranking(&self, epoch: usize) -> bool {
+    /// Whether the figures after an epoch (from 1) are used for anything.
+    pub fn wants_figures(&self, epoch: usize) -> bool {
         match *self {
             Self::Epochs {
                 epochs,

@@ -1,18 +1,8 @@
 //! One run: a recipe, data and a seed become a result.
 
 use super::{
-    batch::{InteractionLoader, LoaderOptions, Plan},
-    checkpoint::{self, KeepLast},
-    epoch_loop::{EpochLoop, Stop},
-    estimator::EpochEstimator,
-    evaluate::{EvaluationLoader, EvaluationTask},
-    figures::{ALPHA_HAT, EFFECTIVE_SAMPLE_SIZE, FigureMetric, LOSS, SELECTED},
-    files,
-    folder::RunFolder,
+    batch::{InteractionLoader, LoaderOptions},
     model::ContrastiveRecommender,
-    progress::Progress,
-    renderer::Renderer,
-    stopping::{Until, best},
 };
 use crate::{
     backend::Backend,
@@ -21,19 +11,22 @@ use crate::{
     negatives::NegativeSampler,
     recipe::Recipe,
     result::{Chosen, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
+    training::{
+        epoch_loop::Stop,
+        estimator::EpochEstimator,
+        evaluate::EvaluationTask,
+        folder::RunFolder,
+        phase::{PhaseOptions, Start, newest},
+        progress::Progress,
+        step::Plan,
+        stopping::{Until, best},
+    },
 };
 use bcl_core::EstimatorConfig;
 use bcl_data::{InteractionData, Interactions, Seed, hold_out};
 use bcl_models::Graph;
-use burn::{
-    optim::{AdamConfig, ModuleOptimizer, decay::WeightDecayConfig, lr_scheduler::constant::ConstantLr},
-    train::{Learner, SupervisedTraining, TrainingStrategy, logger::InMemoryMetricLogger},
-};
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex},
-    time::Instant,
-};
+use burn::optim::{AdamConfig, ModuleOptimizer, decay::WeightDecayConfig, lr_scheduler::constant::ConstantLr};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
 /// Anchors that the diagnostics of an epoch are measured on.
 const PROBE_ANCHORS: usize = 1024;
@@ -71,7 +64,7 @@ impl Run<'_> {
         let select_by = &self.recipe.evaluation.select_by;
 
         let start = Progress::start(&hash, self.recipe.seed, Phase::Selection, Vec::new());
-        let selection = if let Some(refit) = self.newest(Phase::Refit)? {
+        let selection = if let Some(refit) = newest(self.folder, Phase::Refit, &hash, self.recipe.seed)? {
             Progress {
                 phase: Phase::Selection,
                 ..refit
@@ -103,23 +96,6 @@ impl Run<'_> {
         Ok(result)
     }
 
-    /// The newest checkpoint of a phase.
-    fn newest(&self, phase: Phase) -> Result<Option<Progress>, Error> {
-        let folder = self.folder.checkpoints(phase);
-        let Some(progress) = checkpoint::newest(&folder)? else {
-            return Ok(None);
-        };
-        if progress.recipe_hash == self.recipe.hash() && progress.seed == self.recipe.seed {
-            return Ok(Some(progress));
-        }
-        Err(Error::Input(format!(
-            "the checkpoint in {} belongs to another recipe or seed than {}; resume with the recipe it was started with, or start a \
-             new run without --resume",
-            folder.display(),
-            self.folder.recipe_file().display()
-        )))
-    }
-
     /// Trains on some interactions and evaluates on others, epoch by epoch.
     fn phase(
         &self,
@@ -132,19 +108,13 @@ impl Run<'_> {
     ) -> Result<Progress, Error> {
         let recipe = self.recipe;
         let phase = start.phase;
-        let checkpoints = self.folder.checkpoints(phase);
-        files::create_folder(&checkpoints)?;
-        let checkpoint = self.newest(phase)?;
-        let resumed = checkpoint.is_some();
-        let start = checkpoint.unwrap_or(start);
-        self.folder.rewrite_metrics(&start.records)?;
-
+        let start = Start::find(self.folder, start)?;
         let seed = Seed(recipe.seed);
         let device = self.backend.training_device();
         let schedule = EpochEstimator::new(estimator.clone(), recipe.alpha_schedule);
-        let first = schedule.at(&start);
+        let first = schedule.at(&start.progress);
         let plan = Plan {
-            epoch: start.epoch,
+            epoch: start.progress.epoch,
             first_step: 0,
             estimator: first.clone(),
         };
@@ -159,7 +129,7 @@ impl Run<'_> {
         let loader = InteractionLoader::new(train, sampler.clone(), truth.clone(), plan.clone(), options(device.clone()));
         let measured = InteractionLoader::new(train, sampler, truth, plan, options(self.backend.device()));
         let task = EvaluationTask {
-            evaluator: Some(Arc::new(RankingEvaluator::new(&recipe.evaluation.cutoffs, train, held_out))),
+            measure: Some(Arc::new(RankingEvaluator::new(&recipe.evaluation.cutoffs, train, held_out))),
             select_by: Arc::from(recipe.evaluation.select_by.as_str()),
             probe: measured.probe(first, PROBE_ANCHORS),
             posterior: None,
@@ -175,49 +145,24 @@ impl Run<'_> {
             encoder: recipe.encoder.init(&graph, seed.named("init").0, &device),
             l2: recipe.optimizer.l2,
         };
-        let epoch_loop = Arc::new(EpochLoop {
-            resumed,
-            until,
-            select_by: recipe.evaluation.select_by.clone(),
-            estimator: schedule,
-            loader: loader.clone(),
-            metrics_file: self.folder.metrics_file(),
-            keep: keep.map(|epoch| (epoch, self.folder.model_file())),
-            device,
-            outcome: Mutex::new(None),
-            checkpoints: checkpoints.clone(),
-            start: start.clone(),
-        });
-        let (model_records, optimizer_records, scheduler_records) = checkpoint::checkpointers(&checkpoints);
         let label = match phase {
             Phase::Selection => "select",
             Phase::Refit => "refit",
         };
-        SupervisedTraining::new(self.folder.path(), Arc::new(loader), Arc::new(EvaluationLoader(task)))
-            .with_training_strategy(TrainingStrategy::Custom(epoch_loop.clone()))
-            .with_custom_checkpointers(model_records, optimizer_records, scheduler_records)
-            .with_checkpointing_strategy(KeepLast::continuing(checkpoint::completed_steps(&checkpoints)?))
-            .with_interrupter(self.stop.clone())
-            .with_application_logger(None)
-            .with_metric_logger(InMemoryMetricLogger::new())
-            .renderer(Box::new(Renderer::new(
-                self.quiet,
-                &recipe.evaluation.select_by,
-                start.epoch + 1,
-            )))
-            .metric_train_numeric(FigureMetric::new(LOSS))
-            .metric_valid_numeric(FigureMetric::new(SELECTED))
-            .metric_valid_numeric(FigureMetric::new(ALPHA_HAT))
-            .metric_valid_numeric(FigureMetric::new(EFFECTIVE_SAMPLE_SIZE))
-            .num_epochs(until.at_most())
-            .label(&format!("{} {label}", recipe.name))
-            .launch(Learner::new(
-                model,
-                self.optimizer(),
-                ConstantLr::new(recipe.optimizer.learning_rate),
-            ));
-        let outcome = epoch_loop.outcome.lock().expect("the loop is over").take();
-        outcome.unwrap_or_else(|| Err(Error::Training("the loop ended without a word".to_owned())))
+        let options = PhaseOptions {
+            folder: self.folder,
+            label: format!("{} {label}", recipe.name),
+            select_by: &recipe.evaluation.select_by,
+            estimator: schedule,
+            until,
+            keep,
+            start,
+            device,
+            quiet: self.quiet,
+            stop: self.stop.clone(),
+        };
+        let learning_rate = ConstantLr::new(recipe.optimizer.learning_rate);
+        options.train(model, self.optimizer(), learning_rate, loader, task)
     }
 
     fn optimizer(&self) -> ModuleOptimizer {

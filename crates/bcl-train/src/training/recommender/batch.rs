@@ -1,6 +1,9 @@
-//! The work of one training step, and the loader that prepares it.
+//! Batches of interactions with their negatives, and the loader that prepares them.
 
-use crate::negatives::NegativeSampler;
+use crate::{
+    negatives::NegativeSampler,
+    training::step::{Plan, PlannedLoader, Step},
+};
 use bcl_core::Estimator;
 use bcl_data::{Interactions, Seed, dataset::Truth};
 use burn::{
@@ -11,10 +14,9 @@ use burn::{
     tensor::{Bool, Device, Int, Tensor, TensorData},
 };
 use rand::seq::SliceRandom;
-use rand_distr::{Distribution, Gamma};
 use std::sync::{Arc, Mutex};
 
-/// The work of one training step.
+/// Users, what they chose, and what they are to be told from.
 #[derive(Debug, Clone)]
 pub struct Batch {
     /// Anchors, `[batch_size]`.
@@ -27,12 +29,8 @@ pub struct Batch {
     pub mask: Option<Tensor<2, Bool>>,
     /// The negatives their user likes in truth, where that is known.
     pub same_class: Option<Tensor<2, Bool>>,
-    /// Standard Gamma draws, `[batch_size]`, where the estimator needs them.
-    pub noise: Option<Tensor<1>>,
     /// What the log-Q correction takes off the scores, where it is asked for.
     pub log_q: Option<LogQ>,
-    /// How the negatives are weighed.
-    pub estimator: Arc<dyn Estimator>,
 }
 
 /// Temperature times the log probability with which items are drawn as negatives.
@@ -53,17 +51,6 @@ pub enum Negatives {
     PerAnchor(Tensor<2, Int>),
     /// The same items for all anchors, `[num_negatives]`; the positives of the batch for `in_batch`.
     Shared(Tensor<1, Int>),
-}
-
-/// What an epoch is to do; the loop sets it before it asks the loader for batches.
-#[derive(Debug, Clone)]
-pub struct Plan {
-    /// Epoch, from 0: it determines the order.
-    pub epoch: usize,
-    /// Step of the epoch to begin with: above 0 where an interrupted epoch goes on.
-    pub first_step: usize,
-    /// How negatives are weighed in this epoch.
-    pub estimator: Arc<dyn Estimator>,
 }
 
 /// Prepares batches of interactions with their negatives.
@@ -117,16 +104,6 @@ impl InteractionLoader {
         }
     }
 
-    /// Sets what the next [`iter`](DataLoader::iter) does.
-    pub fn set_plan(&self, plan: Plan) {
-        *self.plan.lock().expect("no thread panics while it holds the plan") = plan;
-    }
-
-    /// Number of steps of an epoch.
-    pub fn steps_per_epoch(&self) -> usize {
-        self.pairs.len().div_ceil(self.batch_size)
-    }
-
     /// The interactions in the order of an epoch.
     fn order(&self, epoch: usize) -> Vec<(u32, u32)> {
         let mut pairs = self.pairs.to_vec();
@@ -135,13 +112,17 @@ impl InteractionLoader {
     }
 
     /// A batch for measuring: the same interactions and negatives whenever it is asked for, apart from all training batches.
-    pub fn probe(&self, estimator: Arc<dyn Estimator>, num_anchors: usize) -> Batch {
+    pub fn probe(&self, estimator: Arc<dyn Estimator>, num_anchors: usize) -> Step<Batch> {
         let mut pairs = self.pairs.to_vec();
         let (chosen, _) = pairs.partial_shuffle(&mut self.seed.named("probe").rng(), num_anchors);
-        self.batch(chosen, u64::MAX, estimator)
+        self.step(chosen, u64::MAX, estimator)
     }
 
-    fn batch(&self, pairs: &[(u32, u32)], step: u64, estimator: Arc<dyn Estimator>) -> Batch {
+    fn step(&self, pairs: &[(u32, u32)], step: u64, estimator: Arc<dyn Estimator>) -> Step<Batch> {
+        Step::new(self.batch(pairs, step), estimator, pairs.len(), self.seed, step, &self.device)
+    }
+
+    fn batch(&self, pairs: &[(u32, u32)], step: u64) -> Batch {
         let (users, positives): (Vec<u32>, Vec<i32>) = pairs.iter().map(|&(user, item)| (user, item as i32)).unzip();
         let mut items = Vec::new();
         self.sampler.sample(step, &users, &mut items);
@@ -169,12 +150,6 @@ impl InteractionLoader {
                 negatives: floats(items.iter().map(|&item| log_q[item as usize]).collect(), &self.device)
                     .reshape([items.len() / width, width]),
             }),
-            noise: estimator.noise_shape().map(|shape| {
-                let gamma = Gamma::new(shape, 1.0).expect("the shapes of our estimators are positive");
-                let mut rng = self.seed.named("noise").index(step).rng();
-                let draws: Vec<f32> = users.iter().map(|_| gamma.sample(&mut rng) as f32).collect();
-                floats(draws, &self.device)
-            }),
             users: indices(users.iter().map(|&user| user as i32).collect(), &self.device),
             positives: indices(positives, &self.device),
             negatives: if shared {
@@ -182,7 +157,6 @@ impl InteractionLoader {
             } else {
                 Negatives::PerAnchor(Tensor::from_data(TensorData::new(items, shape), &self.device))
             },
-            estimator,
         }
     }
 }
@@ -197,8 +171,18 @@ fn indices(values: Vec<i32>, device: &Device) -> Tensor<1, Int> {
     Tensor::from_data(TensorData::new(values, [length]), device)
 }
 
-impl DataLoader<Batch> for InteractionLoader {
-    fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<Batch> + 'a> {
+impl PlannedLoader<Batch> for InteractionLoader {
+    fn set_plan(&self, plan: Plan) {
+        *self.plan.lock().expect("no thread panics while it holds the plan") = plan;
+    }
+
+    fn steps_per_epoch(&self) -> usize {
+        self.pairs.len().div_ceil(self.batch_size)
+    }
+}
+
+impl DataLoader<Step<Batch>> for InteractionLoader {
+    fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<Step<Batch>> + 'a> {
         let plan = self.plan.lock().expect("no thread panics while it holds the plan").clone();
         Box::new(Epoch {
             order: self.order(plan.epoch),
@@ -212,14 +196,14 @@ impl DataLoader<Batch> for InteractionLoader {
         self.pairs.len()
     }
 
-    fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<Batch>> {
+    fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<Step<Batch>>> {
         Arc::new(Self {
             device: device.clone(),
             ..self.clone()
         })
     }
 
-    fn slice(&self, start: usize, end: usize) -> Arc<dyn DataLoader<Batch>> {
+    fn slice(&self, start: usize, end: usize) -> Arc<dyn DataLoader<Step<Batch>>> {
         Arc::new(Self {
             pairs: Arc::new(self.pairs[start..end].to_vec()),
             ..self.clone()
@@ -236,17 +220,17 @@ struct Epoch<'a> {
 }
 
 impl Iterator for Epoch<'_> {
-    type Item = Result<Batch, DatasetError>;
+    type Item = Result<Step<Batch>, DatasetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let pairs = self.order.chunks(self.loader.batch_size).nth(self.step)?;
         let global_step = self.plan.epoch * self.loader.steps_per_epoch() + self.step;
         self.step += 1;
-        Some(Ok(self.loader.batch(pairs, global_step as u64, self.plan.estimator.clone())))
+        Some(Ok(self.loader.step(pairs, global_step as u64, self.plan.estimator.clone())))
     }
 }
 
-impl DataLoaderIterator<Batch> for Epoch<'_> {
+impl DataLoaderIterator<Step<Batch>> for Epoch<'_> {
     fn progress(&self) -> Progress {
         let done = (self.step * self.loader.batch_size).min(self.order.len());
         Progress::new(done, self.order.len(), Some("interactions".to_owned()))

@@ -1,11 +1,12 @@
 //! The trained module: an encoder of users and items, stepped by whatever estimator its batch brings.
 
-use super::{
-    batch::{Batch, Negatives},
+use super::batch::{Batch, Negatives};
+use crate::training::{
     evaluate::{Evaluated, EvaluationTask},
     figures::StepOutput,
+    step::{Contrastive, Step},
 };
-use bcl_core::{Reduction, Scores};
+use bcl_core::Scores;
 use bcl_models::Recommender;
 use burn::{
     module::Module,
@@ -23,9 +24,10 @@ pub struct ContrastiveRecommender {
     pub l2: f64,
 }
 
-impl ContrastiveRecommender {
-    /// The scores of a batch: where the encoder and the negatives meet, and all that an estimator sees of them.
-    pub fn scores(&self, batch: &Batch) -> Scores {
+impl Contrastive for ContrastiveRecommender {
+    type Batch = Batch;
+
+    fn scores(&self, batch: &Batch) -> Scores {
         let (users, positives) = (batch.users.clone(), batch.positives.clone());
         let (mut positive_scores, mut negative_scores) = match &batch.negatives {
             Negatives::PerAnchor(items) => self.encoder.score_batch(users, positives.clone(), items.clone()),
@@ -38,7 +40,6 @@ impl ContrastiveRecommender {
         Scores {
             mask: batch.mask.clone(),
             same_class: batch.same_class.clone(),
-            noise: batch.noise.clone(),
             ..Scores::new(positive_scores, negative_scores)
         }
     }
@@ -54,24 +55,19 @@ impl ContrastiveRecommender {
 }
 
 impl TrainStep for ContrastiveRecommender {
-    type Input = Batch;
+    type Input = Step<Batch>;
     type Output = StepOutput;
 
-    fn step(&self, batch: Batch) -> TrainOutput<StepOutput> {
-        let loss = batch.estimator.forward(self.scores(&batch), Reduction::Mean);
-        let objective = match self.penalty(&batch) {
-            Some(penalty) => loss.clone() + penalty,
-            None => loss.clone(),
-        };
-        TrainOutput::new(self, objective.backward(), StepOutput { loss: loss.detach() })
+    fn step(&self, step: Step<Batch>) -> TrainOutput<StepOutput> {
+        step.train(self)
     }
 }
 
 impl InferenceStep for ContrastiveRecommender {
-    type Input = EvaluationTask;
+    type Input = EvaluationTask<Self>;
     type Output = Evaluated;
 
-    fn step(&self, task: EvaluationTask) -> Evaluated {
+    fn step(&self, task: EvaluationTask<Self>) -> Evaluated {
         task.run(self)
     }
 }

@@ -1,0 +1,144 @@
+//! One phase of a run on Burn's training: whatever is trained, the same folder, checkpoints, metrics and progress bar.
+
+use super::{
+    checkpoint::{self, KeepLast},
+    epoch_loop::{EpochLoop, Stop, Trainable},
+    estimator::EpochEstimator,
+    evaluate::{EvaluationLoader, EvaluationTask},
+    figures::{ALPHA_HAT, EFFECTIVE_SAMPLE_SIZE, FigureMetric, LOSS, SELECTED},
+    files,
+    folder::RunFolder,
+    progress::Progress,
+    renderer::Renderer,
+    step::PlannedLoader,
+    stopping::Until,
+};
+use crate::{error::Error, result::Phase};
+use burn::{
+    optim::{ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLrScheduler},
+    tensor::Device,
+    train::{Learner, SupervisedTraining, TrainingStrategy, logger::InMemoryMetricLogger},
+};
+use std::sync::{Arc, Mutex};
+
+/// Where a phase begins: at its beginning, or at the newest checkpoint in the folder of its run.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// What has been done so far.
+    pub progress: Progress,
+    /// Whether a checkpoint says so.
+    pub resumed: bool,
+}
+
+impl Start {
+    /// Prepares the folder of a run for a phase, and finds out where it goes on.
+    ///
+    /// # Errors
+    /// When the folder cannot be written, or its checkpoint belongs to another recipe or seed.
+    pub fn find(folder: &RunFolder, beginning: Progress) -> Result<Self, Error> {
+        files::create_folder(&folder.checkpoints(beginning.phase))?;
+        let checkpoint = newest(folder, beginning.phase, &beginning.recipe_hash, beginning.seed)?;
+        let resumed = checkpoint.is_some();
+        let progress = checkpoint.unwrap_or(beginning);
+        folder.rewrite_metrics(&progress.records)?;
+        Ok(Self { progress, resumed })
+    }
+}
+
+/// The newest checkpoint of a phase.
+///
+/// # Errors
+/// When it belongs to another recipe or seed, or cannot be read.
+pub fn newest(folder: &RunFolder, phase: Phase, recipe_hash: &str, seed: u64) -> Result<Option<Progress>, Error> {
+    let checkpoints = folder.checkpoints(phase);
+    let Some(progress) = checkpoint::newest(&checkpoints)? else {
+        return Ok(None);
+    };
+    if progress.recipe_hash == recipe_hash && progress.seed == seed {
+        return Ok(Some(progress));
+    }
+    Err(Error::Input(format!(
+        "the checkpoint in {} belongs to another recipe or seed than {}; resume with the recipe it was started with, or start a \
+         new run without --resume",
+        checkpoints.display(),
+        folder.recipe_file().display()
+    )))
+}
+
+/// How a phase goes, apart from what is trained on what.
+#[allow(missing_debug_implementations)] // Burn's interrupter has none
+pub struct PhaseOptions<'a> {
+    /// Where everything is written.
+    pub folder: &'a RunFolder,
+    /// Name of the recipe and the phase, for the progress bar.
+    pub label: String,
+    /// The figure that selects the epoch.
+    pub select_by: &'a str,
+    /// The estimator of each epoch.
+    pub estimator: EpochEstimator,
+    /// When the phase is over.
+    pub until: Until,
+    /// The epoch after which the weights are to be kept for good.
+    pub keep: Option<usize>,
+    /// Where it begins.
+    pub start: Start,
+    /// Where it trains.
+    pub device: Device,
+    /// Whether to show no progress.
+    pub quiet: bool,
+    /// Stops it after the step under way.
+    pub stop: Stop,
+}
+
+impl PhaseOptions<'_> {
+    /// Trains a model to the end of the phase.
+    ///
+    /// # Errors
+    /// When data or disk do not allow it, the loss diverges, or the run is interrupted; what was written stays.
+    pub fn train<M: Trainable, L>(
+        self,
+        model: M,
+        optimizer: ModuleOptimizer,
+        learning_rate: impl Into<ModuleLrScheduler>,
+        loader: L,
+        task: EvaluationTask<M>,
+    ) -> Result<Progress, Error>
+    where
+        L: PlannedLoader<M::Batch> + Clone + 'static,
+    {
+        let Start { progress, resumed } = self.start;
+        let checkpoints = self.folder.checkpoints(progress.phase);
+        let first_epoch = progress.epoch + 1;
+        let epoch_loop = Arc::new(EpochLoop {
+            resumed,
+            until: self.until,
+            select_by: self.select_by.to_owned(),
+            estimator: self.estimator,
+            loader: loader.clone(),
+            metrics_file: self.folder.metrics_file(),
+            keep: self.keep.map(|epoch| (epoch, self.folder.model_file())),
+            device: self.device,
+            outcome: Mutex::new(None),
+            checkpoints: checkpoints.clone(),
+            start: progress,
+        });
+        let (model_records, optimizer_records, scheduler_records) = checkpoint::checkpointers(&checkpoints);
+        SupervisedTraining::new(self.folder.path(), Arc::new(loader), Arc::new(EvaluationLoader(task)))
+            .with_training_strategy(TrainingStrategy::Custom(epoch_loop.clone()))
+            .with_custom_checkpointers(model_records, optimizer_records, scheduler_records)
+            .with_checkpointing_strategy(KeepLast::continuing(checkpoint::completed_steps(&checkpoints)?))
+            .with_interrupter(self.stop)
+            .with_application_logger(None)
+            .with_metric_logger(InMemoryMetricLogger::new())
+            .renderer(Box::new(Renderer::new(self.quiet, self.select_by, first_epoch)))
+            .metric_train_numeric(FigureMetric::new(LOSS))
+            .metric_valid_numeric(FigureMetric::new(SELECTED))
+            .metric_valid_numeric(FigureMetric::new(ALPHA_HAT))
+            .metric_valid_numeric(FigureMetric::new(EFFECTIVE_SAMPLE_SIZE))
+            .num_epochs(self.until.at_most())
+            .label(&self.label)
+            .launch(Learner::new(model, optimizer, learning_rate));
+        let outcome = epoch_loop.outcome.lock().expect("the loop is over").take();
+        outcome.unwrap_or_else(|| Err(Error::Training("the loop ended without a word".to_owned())))
+    }
+}

@@ -1,0 +1,6 @@
+//! Training of recommenders: batches of interactions, the trained module, ranking, and the two phases of a run.
+
+pub mod batch;
+pub mod model;
+pub mod ranking;
+pub mod run;
