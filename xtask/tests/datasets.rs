@@ -40,3 +40,12 @@ fn a_data_set_under_licence_says_where_to_ask_for_it() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("ask Yahoo! Webscope"), "{}", stderr(&output));
 }
+
+#[test]
+fn images_that_are_nowhere_published_as_one_file_say_how_to_pack_them() {
+    let output = datasets(&["fetch", "cifar10-jpg", "--dir", "no such folder"]);
+    assert_eq!(output.status.code(), Some(2));
+    for words in ["ImageFolder archive", "train/frog/0001.jpg", "cifar10-jpg.tar.gz"] {
+        assert!(stderr(&output).contains(words), "{words}: {}", stderr(&output));
+    }
+}

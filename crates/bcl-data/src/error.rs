@@ -297,6 +297,22 @@ pub enum DataError {
         obtain: String,
     },
 
+    /// Images, where interactions are needed.
+    #[error(
+        "data set `{name}` holds images, not interactions. Name a data set of interactions, or learn from it with an image encoder."
+    )]
+    HoldsImages {
+        /// The data set.
+        name: String,
+    },
+
+    /// Interactions, where images are needed.
+    #[error("data set `{name}` holds interactions, not images. Name a data set of images, or learn from it with a recommender.")]
+    HoldsInteractions {
+        /// The data set.
+        name: String,
+    },
+
     /// A data set that has other contents than its manifest says.
     #[error(
         "{}: data set `{name}` has {found} {what}, but must have {expected}. The file is incomplete or of another version: fetch it again, \

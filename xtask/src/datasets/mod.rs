@@ -1,7 +1,8 @@
 //! `cargo xtask datasets list` and `cargo xtask datasets fetch NAME`.
 //!
 //! The way of a file: [`download`] fills `FILE.part` (resuming where it stopped), [`verify`] checks size and checksum,
-//! only then it is renamed to `FILE`, and [`extract`] unpacks it beside itself. [`fetch`] puts these in order.
+//! only then it is renamed to `FILE`, and [`extract`] unpacks it beside itself. [`fetch`] puts these in order. Archives of images stay
+//! packed: their readers take them as they are.
 
 mod archive;
 mod download;
@@ -27,7 +28,7 @@ use std::process::ExitCode;
 pub(crate) enum Verb {
     /// Lists the data sets and where each comes from.
     List,
-    /// Downloads a data set into DIR/NAME, checks it and unpacks it.
+    /// Downloads a data set into DIR/NAME, checks it and unpacks what is not read packed.
     Fetch(Fetch),
 }
 
@@ -84,7 +85,11 @@ impl Fetch {
             fetcher.fetch(&Item::new(source, manifest.archive, self.url_base.as_deref()), &folder)?;
         }
         // Without sources there was nothing to download: the error says whom to ask, unless the files were put there by hand.
-        manifest.locate(&self.dir)?;
+        if manifest.is_images() {
+            manifest.locate_images(&self.dir)?;
+        } else {
+            manifest.locate(&self.dir)?;
+        }
         println!("{} is ready; its terms: {}", manifest.name, manifest.licence);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! What must be in the files of a data set, and whether it is.
 
-use super::{Layout, Manifest};
+use super::{ImageCounts, Layout, Manifest};
 use crate::load::{LoadReport, Source};
 use crate::{DataError, InteractionData};
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,8 @@ pub struct Counts {
     pub test: Option<usize>,
     /// The counts that the BCL paper prints in its Table 9, and where they differ.
     pub paper: Option<PaperCounts>,
+    /// What must be in a data set of images.
+    pub images: Option<ImageCounts>,
 }
 
 /// The counts of the BCL paper's Table 9.

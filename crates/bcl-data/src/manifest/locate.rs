@@ -11,8 +11,12 @@ impl Manifest {
     /// names. What a folder called otherwise holds is settled when it is loaded: the counts must be right.
     ///
     /// # Errors
-    /// If they are not there: the error tells where to pass the folder, and how to get them.
+    /// If they are not there: the error tells where to pass the folder, and how to get them. If the data set holds images, which
+    /// [`locate_images`](Self::locate_images) finds.
     pub fn locate(&self, dir: &Path) -> Result<Source, DataError> {
+        if self.is_images() {
+            return Err(self.holds_images());
+        }
         let folders = self.folders();
         let found = folders.iter().find_map(|folder| {
             let folder = dir.join(folder);
@@ -25,14 +29,31 @@ impl Manifest {
                     file: files.iter().find_map(|file| plain_or_gzipped(&folder, file))?,
                     split: *split,
                 }),
+                Layout::Images { .. } => None,
             }
         });
         found.ok_or_else(|| self.missing(dir, &folders))
     }
 
+    /// Finds the archive or folder with the images of this data set in `dir`, looking as [`locate`](Self::locate) does.
+    ///
+    /// # Errors
+    /// If it is not there: the error tells where to pass the folder, and how to get it. If the data set holds interactions.
+    pub fn locate_images(&self, dir: &Path) -> Result<PathBuf, DataError> {
+        let Layout::Images { paths, .. } = &self.layout else {
+            return Err(DataError::HoldsInteractions { name: self.name.clone() });
+        };
+        let folders = self.folders();
+        let found = folders
+            .iter()
+            .flat_map(|folder| paths.iter().map(move |path| dir.join(folder).join(path)))
+            .find(|path| path.exists());
+        found.ok_or_else(|| self.missing(dir, &folders))
+    }
+
     /// The folders to look in, below that of all data.
     fn folders(&self) -> Vec<String> {
-        let (Layout::Split { folders, .. } | Layout::Whole { folders, .. }) = &self.layout;
+        let (Layout::Split { folders, .. } | Layout::Whole { folders, .. } | Layout::Images { folders, .. }) = &self.layout;
         let below = |base: &str| {
             let own = [base.to_string()];
             own.into_iter()
@@ -47,6 +68,7 @@ impl Manifest {
         let files = match &self.layout {
             Layout::Split { train, test, .. } => format!("`{train}` with `{test}` (or .gz)"),
             Layout::Whole { files, .. } => format!("`{}` (or .gz)", files.join("` or `")),
+            Layout::Images { paths, .. } => format!("`{}`", paths.join("` or `")),
         };
         let mut folders: Vec<String> = folders
             .iter()

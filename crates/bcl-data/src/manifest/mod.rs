@@ -1,9 +1,11 @@
 //! The data sets that are known by name: `datasets/*.toml`, built into the program.
 
 mod counts;
+mod images;
 mod locate;
 
 pub use counts::{Counts, PaperCounts};
+pub use images::{ImageCounts, ImageFormat, PaperImageCounts};
 
 use crate::load::{LoadReport, Source, load_with_report};
 use crate::{DataError, Format, InteractionData, ReadOptions, SplitOptions};
@@ -22,13 +24,19 @@ macro_rules! embedded {
 }
 
 /// The manifests' files and texts, by name.
-const EMBEDDED: [(&str, &str); 8] = [
+const EMBEDDED: [(&str, &str); 14] = [
+    embedded!("cifar10"),
+    embedded!("cifar10-2class"),
+    embedded!("cifar10-jpg"),
+    embedded!("cifar100"),
     embedded!("gowalla"),
     embedded!("ml-100k"),
     embedded!("ml-100k-authors"),
     embedded!("ml-100k-ngcf"),
     embedded!("ml-1m"),
     embedded!("ml-1m-ngcf"),
+    embedded!("stl10"),
+    embedded!("tiny-imagenet"),
     embedded!("yahoo-r3"),
     embedded!("yelp2018"),
 ];
@@ -60,12 +68,12 @@ pub struct Manifest {
     pub homepage: String,
     /// How to get it when it cannot be downloaded.
     pub access: Option<String>,
-    /// How the downloaded file is packed, if it is.
+    /// How the downloaded file is to be unpacked, if it is: images are read from their archive as it is.
     pub archive: Option<Archive>,
     /// What to download.
     #[serde(default)]
     pub sources: Vec<SourceFile>,
-    /// Which files hold the interactions.
+    /// Which files hold the interactions or images.
     pub layout: Layout,
     /// What must be in them.
     pub counts: Counts,
@@ -95,7 +103,7 @@ pub enum Archive {
     Zip,
 }
 
-/// Which files hold the interactions; each may also be gzipped, with `.gz` behind its name.
+/// Which files hold the interactions, each of which may also be gzipped with `.gz` behind its name, or the images.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Layout {
@@ -123,6 +131,16 @@ pub enum Layout {
         /// How to split it.
         #[serde(default)]
         split: SplitOptions,
+    },
+    /// Images, in an archive or a folder.
+    Images {
+        /// How they are stored.
+        format: ImageFormat,
+        /// Further folders to look in, below the data set's own and below that of all data.
+        #[serde(default)]
+        folders: Vec<String>,
+        /// Names of the archive or of the folder that holds its files; the first that is there is read.
+        paths: Vec<String>,
     },
 }
 
@@ -180,10 +198,10 @@ impl Manifest {
     /// The counts are those of the whole data set; with a threshold, only the number of rows is checked.
     ///
     /// # Errors
-    /// As [`load`](Self::load), and if there are no ratings to compare with `min_rating`.
+    /// As [`load`](Self::load), if there are no ratings to compare with `min_rating`, and if the data set holds images.
     pub fn load_with(&self, source: &Source, min_rating: Option<f64>) -> Result<(InteractionData, LoadReport), DataError> {
-        let format = match self.layout {
-            Layout::Split { format, .. } | Layout::Whole { format, .. } => format,
+        let (Layout::Split { format, .. } | Layout::Whole { format, .. }) = self.layout else {
+            return Err(self.holds_images());
         };
         let options = ReadOptions { format, min_rating };
         let (data, report) = load_with_report(&self.name, source, &options)?;

@@ -62,7 +62,8 @@ fn every_manifest_can_be_had_somehow_and_counts_something() {
     for manifest in Manifest::all() {
         let name = &manifest.name;
         assert!(!manifest.sources.is_empty() || manifest.access.is_some(), "{name}");
-        assert!(manifest.counts.interactions.is_some(), "{name}");
+        assert_eq!(manifest.counts.interactions.is_some(), !manifest.is_images(), "{name}");
+        assert_eq!(manifest.counts.images.is_some(), manifest.is_images(), "{name}");
         assert!(!manifest.licence.is_empty() && !manifest.citation.is_empty(), "{name}");
         assert!(manifest.homepage.starts_with("https://"), "{name}");
     }
@@ -72,7 +73,10 @@ fn every_manifest_can_be_had_somehow_and_counts_something() {
 fn checksums_are_lower_case_hex_of_their_length() {
     let is_hex = |text: &String, length| text.len() == length && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     for source in Manifest::all().iter().flat_map(|m| &m.sources) {
-        assert!(source.url.starts_with("https://"), "{}", source.url);
+        // Some publishers serve files without encryption; then a checksum has to say that it is the right one.
+        let checked = source.md5.is_some() || source.sha256.is_some();
+        let encrypted = source.url.starts_with("https://");
+        assert!(encrypted || checked && source.url.starts_with("http://"), "{}", source.url);
         assert!(source.url.ends_with(&source.file), "{}", source.url);
         assert!(source.md5.as_ref().is_none_or(|md5| is_hex(md5, 32)), "{}", source.url);
         assert!(source.sha256.as_ref().is_none_or(|sha| is_hex(sha, 64)), "{}", source.url);
@@ -86,17 +90,18 @@ fn what_is_downloaded_is_where_it_is_looked_for() {
         for source in &manifest.sources {
             write(&dir, &format!("{}/{}", manifest.name, source.file), "x");
         }
-        assert!(
-            manifest.sources.is_empty() || manifest.locate(dir.path()).is_ok(),
-            "{}",
-            manifest.name
-        );
+        let found = if manifest.is_images() {
+            manifest.locate_images(dir.path()).is_ok()
+        } else {
+            manifest.locate(dir.path()).is_ok()
+        };
+        assert!(manifest.sources.is_empty() || found, "{}", manifest.name);
     }
 }
 
 #[test]
 fn train_and_test_counts_add_up() {
-    for manifest in Manifest::all() {
+    for manifest in Manifest::all().iter().filter(|m| !m.is_images()) {
         let counts = &manifest.counts;
         if let (Some(train), Some(test)) = (counts.train, counts.test) {
             assert_eq!(counts.interactions, Some(train + test), "{}", manifest.name);
@@ -108,6 +113,88 @@ fn train_and_test_counts_add_up() {
             "{} differs from the paper without a word",
             manifest.name
         );
+    }
+}
+
+/// A small data set of images.
+const PICTURES: &str = r#"
+name = "pictures"
+title = "Pictures"
+licence = "none"
+citation = "none"
+homepage = "https://example.org"
+layout = { kind = "images", format = "image_folder", folders = ["more"], paths = ["pictures.tar.gz", "pictures"] }
+
+[counts.images]
+train = 4
+test = 2
+classes = 2
+side = 32
+paper = { train = 4, test = 2, two_class_train = 4, two_class_test = 2 }
+"#;
+
+#[test]
+fn image_counts_agree_with_the_paper_or_say_why_not() {
+    for manifest in Manifest::all().iter().filter(|m| m.is_images()) {
+        let counts = manifest.counts.images.as_ref().unwrap();
+        let paper = &counts.paper;
+        let equal = (counts.train, counts.test) == (paper.train, paper.test);
+        assert!(equal || paper.note.is_some(), "{} differs from the paper", manifest.name);
+        // Classes are of equal size, and only labelled images can be told to be of two of them.
+        let of_two = |all: usize| all / counts.classes * 2;
+        assert_eq!(
+            of_two(counts.train - counts.unlabelled),
+            paper.two_class_train,
+            "{}",
+            manifest.name
+        );
+        assert_eq!(of_two(counts.test), paper.two_class_test, "{}", manifest.name);
+    }
+}
+
+#[test]
+fn images_are_found_packed_before_unpacked_and_in_any_folder() {
+    let pictures = manifest(PICTURES);
+    for folder in ["pictures", "", "more", "pictures/more"] {
+        let dir = tempfile::tempdir().unwrap();
+        write(&dir, &format!("{folder}/pictures.tar.gz"), "x");
+        write(&dir, &format!("{folder}/pictures/train/cat/1.png"), "x");
+        let found = pictures.locate_images(dir.path()).unwrap();
+        assert!(found.ends_with("pictures.tar.gz"), "{folder}: {}", found.display());
+    }
+    let dir = tempfile::tempdir().unwrap();
+    write(&dir, "more/pictures/train/cat/1.png", "x");
+    assert_eq!(pictures.locate_images(dir.path()).unwrap(), dir.path().join("more/pictures"));
+}
+
+#[test]
+fn images_are_no_interactions_and_interactions_no_images() {
+    let dir = tempfile::tempdir().unwrap();
+    let error = load_named("cifar10", dir.path()).unwrap_err().to_string();
+    for words in ["`cifar10` holds images", "Name a data set of interactions"] {
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    let error = manifest(SMALL).locate_images(dir.path()).unwrap_err().to_string();
+    for words in ["`small` holds interactions", "Name a data set of images"] {
+        assert!(error.contains(words), "{words}: {error}");
+    }
+}
+
+#[test]
+fn missing_images_name_the_archive_and_where_to_place_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let missing = |name| {
+        Manifest::find(name)
+            .unwrap()
+            .locate_images(dir.path())
+            .unwrap_err()
+            .to_string()
+    };
+    for words in ["cifar-10-binary.tar.gz", "--data DIR", "cargo xtask datasets fetch cifar10"] {
+        assert!(missing("cifar10").contains(words), "{words}: {}", missing("cifar10"));
+    }
+    for words in ["cifar10-jpg.tar.gz", "ImageFolder archive", "train/frog/0001.jpg"] {
+        assert!(missing("cifar10-jpg").contains(words), "{words}: {}", missing("cifar10-jpg"));
     }
 }
 
