@@ -7,5 +7,9 @@
 //! the image and the epoch, so that the number of threads changes nothing.
 
 pub mod collection;
+pub mod views;
 
 pub use collection::{Collection, Image, ImageData};
+pub use views::{
+    Adjustment, BlurConfig, CropConfig, Draw, Jitter, JitterConfig, Region, Views, ViewsConfig, ViewsError, view_seed,
+};

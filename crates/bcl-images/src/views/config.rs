@@ -1,0 +1,109 @@
+//! What views are drawn from.
+
+use super::error::{holds, is_probability};
+use super::{BlurConfig, CropConfig, JitterConfig, Views, ViewsError};
+use serde::{Deserialize, Serialize};
+
+/// The largest side; one view of it takes 192 MiB.
+const LARGEST_SIDE: usize = 4096;
+
+/// Describes random views; the defaults are those of SimCLR for CIFAR, which the papers on its losses use for every data set.
+///
+/// ```
+/// use bcl_images::ViewsConfig;
+///
+/// let config = ViewsConfig { flip: 1.5, ..ViewsConfig::default() };
+/// assert_eq!(
+///     config.check().unwrap_err().to_string(),
+///     "views.flip is 1.5, but must lie in [0, 1]. Change it in the recipe or with `--set views.flip=…`."
+/// );
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ViewsConfig {
+    /// Rows and columns of a view, from 1 to 4096.
+    pub side: usize,
+    /// The part of the image that a view shows.
+    pub crop: CropConfig,
+    /// Probability of swapping left and right, in [0, 1].
+    pub flip: f64,
+    /// Change of colours.
+    pub jitter: JitterConfig,
+    /// Probability of taking the colour away, in [0, 1].
+    pub grayscale: f64,
+    /// Blur.
+    pub blur: BlurConfig,
+    /// What is subtracted from red, green and blue, each of which runs from 0 to 1; in [0, 1].
+    pub mean: [f64; 3],
+    /// What red, green and blue are divided by after that; finite and above 0.
+    pub std: [f64; 3],
+}
+
+impl Default for ViewsConfig {
+    fn default() -> Self {
+        Self {
+            side: 32,
+            crop: CropConfig::default(),
+            flip: 0.5,
+            jitter: JitterConfig::default(),
+            grayscale: 0.2,
+            blur: BlurConfig::default(),
+            mean: [0.4914, 0.4822, 0.4465],
+            std: [0.2023, 0.1994, 0.2010],
+        }
+    }
+}
+
+impl ViewsConfig {
+    /// Views that show the image whole, with its own colours: what is left is to resize and to normalise.
+    pub fn plain(side: usize) -> Self {
+        Self {
+            side,
+            crop: CropConfig {
+                scale: [1.0, 1.0],
+                ..CropConfig::default()
+            },
+            flip: 0.0,
+            jitter: JitterConfig {
+                probability: 0.0,
+                ..JitterConfig::default()
+            },
+            grayscale: 0.0,
+            blur: BlurConfig {
+                probability: 0.0,
+                ..BlurConfig::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// Names the first field that is out of range, its value, and the range.
+    pub fn check(&self) -> Result<(), ViewsError> {
+        let range = format!("[1, {LARGEST_SIDE}]");
+        holds("side", self.side, (1..=LARGEST_SIDE).contains(&self.side), &range)?;
+        self.crop.check()?;
+        is_probability("flip", self.flip)?;
+        self.jitter.check()?;
+        is_probability("grayscale", self.grayscale)?;
+        self.blur.check()?;
+        let mean = self.mean.iter().all(|mean| (0.0..=1.0).contains(mean));
+        holds("mean", self.mean, mean, "[0, 1], three times")?;
+        // As 32-bit floats, in which the division is done.
+        let std = self.std.iter().all(|&std| std as f32 > 1e-6 && (std as f32).is_finite());
+        holds("std", self.std, std, "(1e-6, ∞), three times")
+    }
+
+    /// Prepares for making views.
+    ///
+    /// # Panics
+    /// If [`check`](Self::check) fails.
+    pub fn init(&self) -> Views {
+        if let Err(error) = self.check() {
+            panic!("{error}");
+        }
+        Views::new(self.clone())
+    }
+}

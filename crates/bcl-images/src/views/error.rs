@@ -1,0 +1,67 @@
+//! What settings and images from outside can do wrong.
+
+/// Why views cannot be made: what is wrong, and what to do about it.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ViewsError {
+    /// A setting is out of range.
+    #[error("{name} is {value}, but must lie in {range}. Change it in the recipe or with `--set {name}=…`.")]
+    OutOfRange {
+        /// The setting, as in recipes.
+        name: String,
+        /// Its value.
+        value: String,
+        /// What it may be.
+        range: String,
+    },
+
+    /// Images at their native sizes do not fit into one batch.
+    #[error(
+        "image {index} has {found} rows and columns, but image {first} of the same batch has {expected}. Evaluate at a fixed side instead of \
+         the native size.",
+        found = Size(*found),
+        expected = Size(*expected)
+    )]
+    SizesDiffer {
+        /// The first image of the batch, by its index in the collection.
+        first: usize,
+        /// Its rows and columns.
+        expected: [usize; 2],
+        /// The image that differs, by its index in the collection.
+        index: usize,
+        /// Its rows and columns.
+        found: [usize; 2],
+    },
+}
+
+/// Rows and columns, shown as `96 x 96`.
+struct Size([usize; 2]);
+
+impl std::fmt::Display for Size {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} x {}", self.0[0], self.0[1])
+    }
+}
+
+/// Checks a setting of the section `views`.
+pub(super) fn holds(name: &str, value: impl std::fmt::Debug, holds: bool, range: &str) -> Result<(), ViewsError> {
+    if holds {
+        return Ok(());
+    }
+    Err(ViewsError::OutOfRange {
+        name: format!("views.{name}"),
+        value: format!("{value:?}"),
+        range: range.to_string(),
+    })
+}
+
+/// Checks a probability.
+pub(super) fn is_probability(name: &str, value: f64) -> Result<(), ViewsError> {
+    holds(name, value, (0.0..=1.0).contains(&value), "[0, 1]")
+}
+
+/// Checks the two ends of a range: finite, above zero and in order.
+pub(super) fn is_positive_range(name: &str, [low, high]: [f64; 2], most: f64, range: &str) -> Result<(), ViewsError> {
+    let accepted = low > 0.0 && low <= high && high <= most && high.is_finite();
+    holds(name, [low, high], accepted, range)
+}

@@ -1,0 +1,11 @@
+//! Left and right swapped.
+
+/// Swaps left and right.
+///
+/// # Shapes
+/// - planes: `[3, height, width]`
+pub fn flip(planes: &mut [u8], width: usize) {
+    for row in planes.chunks_exact_mut(width) {
+        row.reverse();
+    }
+}
