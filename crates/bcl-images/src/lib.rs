@@ -7,9 +7,20 @@
 //! the image and the epoch, so that the number of threads changes nothing.
 
 pub mod collection;
+pub mod error;
+pub mod load;
+pub mod planted;
+mod read;
+pub mod subset;
 pub mod views;
 
 pub use collection::{Collection, Image, ImageData};
+pub use error::ImageError;
+pub use load::{ImageSource, load, load_manifest, load_named};
+pub use planted::PlantedImagesConfig;
+#[doc(hidden)]
+pub use read::fuzz;
+pub use subset::Subset;
 pub use views::{
     Adjustment, BlurConfig, CropConfig, Draw, Jitter, JitterConfig, Region, Views, ViewsConfig, ViewsError, view_seed,
 };

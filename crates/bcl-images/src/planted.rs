@@ -1,0 +1,152 @@
+//! Textured shapes with planted classes, so that false negatives are known.
+
+mod scene;
+mod shape;
+mod texture;
+
+use crate::error::ImageError;
+use crate::{Collection, Image, ImageData};
+use bcl_data::Seed;
+use rayon::prelude::*;
+use scene::Scene;
+use serde::{Deserialize, Serialize};
+use shape::Shape;
+use texture::Texture;
+
+/// Images that are drawn at a time.
+const BLOCK: usize = 1024;
+/// The most memory that the images may take.
+const MOST_BYTES: usize = 8 << 30;
+
+/// Describes planted images: a shape filled with a texture on a plain background, whose pair is the class.
+///
+/// Shapes (disc, square, triangle, ring, cross) and textures (stripes, checks, dots) are paired so that neither alone tells the class.
+/// Everything else is drawn at random and tells nothing: the three colours, which of them is the brightest, place, size and rotation of
+/// the shape, period, phase and direction of the texture, noise. Hence the mean image is the same for all classes, and no linear model of
+/// the pixels gets far; but a crop, a flip or another tint leave shape and texture what they are, so that contrastive learning from such
+/// views can find the classes. The labels are the truth: two images are a false negative of each other where theirs agree.
+///
+/// Image `i` has the class `i % classes`, and depends on the seed, the part (train or test) and `i` alone.
+///
+/// ```
+/// use bcl_images::PlantedImagesConfig;
+///
+/// let data = PlantedImagesConfig { train: 20, test: 10, seed: 7, ..PlantedImagesConfig::default() }.generate();
+/// assert_eq!(data.train.len(), 20);
+/// assert_eq!(data.train.labels()[3], Some(3));
+/// assert_eq!(data.train.classes()[3], "ring with stripes");
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PlantedImagesConfig {
+    /// Number of classes, in [2, 15].
+    pub classes: usize,
+    /// Images that are learned from, at least one a class.
+    pub train: usize,
+    /// Images that are held out, at least one a class.
+    pub test: usize,
+    /// Rows, and columns, of each image, in [16, 256] pixels.
+    pub side: usize,
+    /// Standard deviation of the noise of each colour of each pixel, in [0, 0.5]; black is 0 and white is 1.
+    pub noise: f64,
+    /// Which images they are.
+    pub seed: u64,
+}
+
+impl Default for PlantedImagesConfig {
+    fn default() -> Self {
+        Self {
+            classes: 10,
+            train: 4000,
+            test: 1000,
+            side: 32,
+            noise: 0.05,
+            seed: 0,
+        }
+    }
+}
+
+impl PlantedImagesConfig {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// Names the first field that is out of range.
+    pub fn check(&self) -> Result<(), ImageError> {
+        in_range("classes", self.classes, 2, Shape::ALL.len() * Texture::ALL.len())?;
+        in_range("side", self.side, 16, 256)?;
+        let most = MOST_BYTES / (self.side * self.side * 3);
+        in_range("train", self.train, self.classes, most)?;
+        in_range("test", self.test, self.classes, most)?;
+        holds("noise", self.noise, (0.0..=0.5).contains(&self.noise), "[0, 0.5]")
+    }
+
+    /// Draws the images: the same for the same configuration, on every machine and for any number of threads.
+    ///
+    /// # Panics
+    /// If [`check`](Self::check) fails.
+    pub fn generate(&self) -> ImageData {
+        if let Err(error) = self.check() {
+            panic!("{error}");
+        }
+        let seed = Seed(self.seed).named("planted images");
+        ImageData {
+            name: "planted-images".to_string(),
+            train: self.part(self.train, seed.named("train")),
+            test: self.part(self.test, seed.named("test")),
+        }
+    }
+
+    fn part(&self, count: usize, seed: Seed) -> Collection {
+        let names = (0..self.classes).map(|class| {
+            let (shape, texture) = pair(class);
+            format!("{} with {}", shape.name(), texture.name())
+        });
+        let mut collection = Collection::new(names.collect());
+        for start in (0..count).step_by(BLOCK) {
+            let block: Vec<Vec<u8>> = (start..count.min(start + BLOCK))
+                .into_par_iter()
+                .map(|index| self.draw(index % self.classes, seed.index(index as u64)))
+                .collect();
+            for (index, pixels) in (start..).zip(block) {
+                let image = Image {
+                    width: self.side,
+                    height: self.side,
+                    pixels: &pixels,
+                };
+                collection.push(image, Some((index % self.classes) as u32));
+            }
+        }
+        collection
+    }
+
+    fn draw(&self, class: usize, seed: Seed) -> Vec<u8> {
+        let (shape, texture) = pair(class);
+        // Drawn apart from the class: the same seed gives another class in the same circumstances.
+        Scene::draw(self.side, self.noise as f32, &mut seed.rng()).render(shape, texture, &mut seed.named("noise").rng())
+    }
+}
+
+/// Shape and texture of a class: each shape comes with another texture in each round of five.
+fn pair(class: usize) -> (Shape, Texture) {
+    let (shapes, textures) = (Shape::ALL, Texture::ALL);
+    let shape = class % shapes.len();
+    (shapes[shape], textures[(shape + class / shapes.len()) % textures.len()])
+}
+
+fn in_range(name: &'static str, value: usize, low: usize, high: usize) -> Result<(), ImageError> {
+    holds(name, value, (low..=high).contains(&value), &format!("[{low}, {high}]"))
+}
+
+fn holds(name: &'static str, value: impl ToString, holds: bool, range: &str) -> Result<(), ImageError> {
+    if holds {
+        return Ok(());
+    }
+    Err(ImageError::OutOfRange {
+        name: format!("data.planted_images.{name}"),
+        value: value.to_string(),
+        range: range.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

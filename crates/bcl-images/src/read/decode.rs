@@ -1,0 +1,134 @@
+//! From a JPEG or PNG file to 8-bit RGB.
+//!
+//! Grey becomes equal red, green and blue; alpha is dropped; 16 bits become 8 by rounding; a palette becomes its colours. The
+//! orientation that a camera may have noted is not applied. JPEG files in four colours (CMYK) are refused: their RGB values depend on a
+//! colour profile that nobody would read alike.
+
+use super::jpeg;
+use super::limits::Limits;
+use crate::Image;
+use crate::error::{ImageError, Place};
+use image::{ImageFormat, ImageReader};
+use std::io::Cursor;
+
+/// An image in memory, `[height, width, 3]`.
+pub(super) struct Picture {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) pixels: Vec<u8>,
+}
+
+impl Picture {
+    pub(super) fn as_image(&self) -> Image<'_> {
+        Image {
+            width: self.width as usize,
+            height: self.height as usize,
+            pixels: &self.pixels,
+        }
+    }
+}
+
+/// The format of an image file and its size in pixels, which are within the limits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Outline {
+    format: ImageFormat,
+    width: u32,
+    height: u32,
+}
+
+impl Outline {
+    /// Reads what can be known without decoding, and refuses what should not be decoded.
+    pub(super) fn read(bytes: &[u8], at: &Place, limits: Limits) -> Result<Self, ImageError> {
+        let outline = match bytes {
+            [0xff, 0xd8, ..] => {
+                let frame = jpeg::frame(bytes).ok_or_else(|| ImageError::TruncatedImage { at: at.clone() })?;
+                if frame.components == 4 {
+                    return Err(ImageError::FourColours { at: at.clone() });
+                }
+                let (width, height) = (frame.width, frame.height);
+                Self {
+                    format: ImageFormat::Jpeg,
+                    width,
+                    height,
+                }
+            }
+            [0x89, b'P', b'N', b'G', ..] => {
+                let size = bytes
+                    .get(16..24)
+                    .ok_or_else(|| ImageError::TruncatedImage { at: at.clone() })?;
+                let number = |bytes: &[u8]| bytes.iter().fold(0, |number, &byte| number << 8 | u32::from(byte));
+                Self {
+                    format: ImageFormat::Png,
+                    width: number(&size[..4]),
+                    height: number(&size[4..]),
+                }
+            }
+            _ => {
+                return Err(ImageError::NotAnImage {
+                    at: at.clone(),
+                    found: describe(bytes),
+                });
+            }
+        };
+        let (shortest, longest) = (outline.width.min(outline.height), outline.width.max(outline.height));
+        if shortest == 0 {
+            let reason = format!("it has {} columns and {} rows", outline.width, outline.height);
+            return Err(ImageError::BadImage { at: at.clone(), reason });
+        }
+        if longest > limits.side {
+            return Err(too_large(at, longest, limits));
+        }
+        Ok(outline)
+    }
+
+    /// Bytes that the image takes in memory.
+    pub(super) fn pixel_bytes(&self) -> u64 {
+        u64::from(self.width) * u64::from(self.height) * 3
+    }
+
+    /// Decodes the file that this is the outline of.
+    pub(super) fn decode(&self, bytes: &[u8], at: &Place, limits: Limits) -> Result<Picture, ImageError> {
+        let mut allowed = image::Limits::default();
+        allowed.max_image_width = Some(limits.side);
+        allowed.max_image_height = Some(limits.side);
+        let mut reader = ImageReader::with_format(Cursor::new(bytes), self.format);
+        reader.limits(allowed);
+        let decoded = reader.decode().map_err(|error| match error {
+            image::ImageError::Limits(_) => too_large(at, self.width.max(self.height), limits),
+            image::ImageError::IoError(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+                ImageError::TruncatedImage { at: at.clone() }
+            }
+            error => ImageError::BadImage {
+                at: at.clone(),
+                reason: error.to_string().trim_end_matches('.').to_string(),
+            },
+        })?;
+        let decoded = decoded.into_rgb8();
+        let (width, height) = decoded.dimensions();
+        Ok(Picture {
+            width,
+            height,
+            pixels: decoded.into_raw(),
+        })
+    }
+}
+
+fn too_large(at: &Place, longest: u32, limits: Limits) -> ImageError {
+    ImageError::TooMuch {
+        at: at.clone(),
+        what: "its longer side in pixels",
+        found: u64::from(longest),
+        limit: u64::from(limits.side),
+    }
+}
+
+fn describe(bytes: &[u8]) -> String {
+    match bytes {
+        [] => "an empty file".to_string(),
+        [b'G', b'I', b'F', ..] => "a GIF".to_string(),
+        [b'B', b'M', ..] => "a BMP".to_string(),
+        [b'R', b'I', b'F', b'F', ..] if bytes.get(8..12) == Some(b"WEBP") => "a WebP".to_string(),
+        [b'I', b'I', 42, 0, ..] | [b'M', b'M', 0, 42, ..] => "a TIFF".to_string(),
+        bytes => format!("no image (it begins with `{}`)", bytes[..bytes.len().min(12)].escape_ascii()),
+    }
+}

@@ -1,0 +1,57 @@
+//! Ways in for fuzzing: any bytes may come, and none may panic, hang or fill the memory.
+
+use super::store::{Entry, Store};
+use super::{Limits, cifar, image_folder, stl, tiny_imagenet};
+use crate::Collection;
+use crate::error::Place;
+use std::path::Path;
+
+/// Little enough to run thousands of times a second.
+const LIMITS: Limits = Limits {
+    image_bytes: 1 << 20,
+    side: 256,
+    entries: 1000,
+    unpacked: 16 << 20,
+    pixels: 16 << 20,
+};
+
+/// An archive of any packing and of any data set.
+pub fn archive(bytes: &[u8]) {
+    if let Ok(store) = Store::from_memory(Path::new("fuzzed"), bytes, LIMITS) {
+        let _ = image_folder::read(&store);
+        let _ = cifar::read(&store, &cifar::CIFAR10);
+        let _ = stl::read(&store, true);
+        let _ = tiny_imagenet::read(&store);
+    }
+}
+
+/// A file of CIFAR-10, and the same one of CIFAR-100.
+pub fn cifar(bytes: &[u8]) {
+    for layout in [cifar::CIFAR10, cifar::CIFAR100] {
+        let _ = with_entry(bytes, |entry| cifar::Batch::read(entry, &layout, LIMITS.pixels).map(drop));
+    }
+}
+
+/// A file of labels of STL-10, whose length the first byte tells, and the file of their images.
+pub fn stl(bytes: &[u8]) {
+    let Some((&labels, rest)) = bytes.split_first() else { return };
+    let (labels, images) = rest.split_at(rest.len().min(usize::from(labels)));
+    let labels = with_entry(labels, stl::Labels::read);
+    let images = with_entry(images, |entry| stl::Images::read(entry, LIMITS.pixels));
+    if let (Ok(labels), Ok(images)) = (labels, images) {
+        let mut collection = Collection::new((0..10).map(|class| class.to_string()).collect());
+        let _ = images.pour(Some(&labels), &mut collection);
+    }
+}
+
+fn with_entry<T>(mut bytes: &[u8], read: impl FnOnce(&mut Entry) -> T) -> T {
+    let size = bytes.len() as u64;
+    let at = Place::file(Path::new("fuzzed"));
+    read(&mut Entry {
+        name: String::new(),
+        at,
+        is_folder: false,
+        size,
+        content: &mut bytes,
+    })
+}

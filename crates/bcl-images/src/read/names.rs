@@ -1,0 +1,74 @@
+//! Names of entries: what they mean, and which could mean harm.
+
+/// The plain relative name that the name of an entry means, or what is wrong with it.
+///
+/// Nothing is written to the disk, so a name that leads out of the archive could do no harm here; but it tells that whoever packed the
+/// archive meant some.
+pub(super) fn plain(name: &[u8]) -> Result<String, &'static str> {
+    let name = std::str::from_utf8(name).map_err(|_| "is not UTF-8")?;
+    if name.contains(['\\', '\0']) {
+        return Err("holds a backslash or a zero");
+    }
+    let drive = name.as_bytes().get(1) == Some(&b':');
+    if name.starts_with('/') || drive {
+        return Err("is absolute");
+    }
+    let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    if parts.contains(&"..") {
+        return Err("leads out of the archive (`..`)");
+    }
+    Ok(parts.join("/"))
+}
+
+/// Whether a file is the system's own: hidden, or what macOS adds to archives.
+pub(super) fn is_hidden(name: &str) -> bool {
+    name.split('/').any(|part| part.starts_with('.') || part == "__MACOSX")
+}
+
+/// The name without its folders, where these are one at most: archives hold their files as they are or in one folder.
+pub(super) fn shallow(name: &str) -> Option<&str> {
+    let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
+    (!folder.contains('/')).then_some(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_names_lose_what_means_nothing() {
+        assert_eq!(plain(b"./train//cat/1.jpg"), Ok("train/cat/1.jpg".to_string()));
+        assert_eq!(plain(b"train/cat/"), Ok("train/cat".to_string()));
+        assert_eq!(plain(b"a..b/..c"), Ok("a..b/..c".to_string()));
+        assert_eq!(plain(b"./"), Ok(String::new()));
+    }
+
+    #[test]
+    fn names_that_could_mean_harm_are_refused() {
+        for name in [
+            &b"../a"[..],
+            b"a/../b",
+            b"a/..",
+            b"/etc/passwd",
+            b"C:/a",
+            b"a\\..\\b",
+            b"a\0b",
+            b"\xff",
+        ] {
+            assert!(plain(name).is_err(), "{}", name.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn hidden_files_are_the_systems() {
+        assert!(is_hidden("__MACOSX/train/cat/._1.jpg") && is_hidden("train/.DS_Store"));
+        assert!(!is_hidden("train/cat.1/a.jpg"));
+    }
+
+    #[test]
+    fn one_folder_is_shallow_and_two_are_not() {
+        assert_eq!(shallow("a.bin"), Some("a.bin"));
+        assert_eq!(shallow("cifar/a.bin"), Some("a.bin"));
+        assert_eq!(shallow("x/cifar/a.bin"), None);
+    }
+}

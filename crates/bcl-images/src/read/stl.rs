@@ -1,0 +1,181 @@
+//! The binary version of STL-10: 96x96 pixels of red, of green, of blue, column by column; labels from 1 in a file of their own.
+
+use super::cifar::once;
+use super::image_folder::check_enough;
+use super::names::shallow;
+use super::store::{Entry, Store};
+use super::text::Text;
+use crate::error::{ImageError, Place};
+use crate::{Collection, Image, ImageData};
+
+const SIDE: usize = 96;
+const PLANE: usize = SIDE * SIDE;
+const RECORD: usize = 3 * PLANE;
+const CLASSES: usize = 10;
+/// Images that are held and given back to the system together: the unlabelled ones alone take 2.6 GiB.
+const BLOCK: usize = 256;
+
+const ARCHIVE: &str = "STL-10 is read from its binary version, `stl10_binary.tar.gz`, as it is or unpacked whole";
+const UNLABELLED: &str = "Fetch or unpack it again, or set `unlabelled = false` to learn from the labelled images alone";
+
+/// The images of one file, `[96, 96, 3]` each.
+pub(super) struct Images {
+    at: Place,
+    blocks: Vec<Vec<u8>>,
+    len: usize,
+}
+
+/// The labels of one file, from 0.
+pub(super) struct Labels {
+    at: Place,
+    labels: Vec<u8>,
+}
+
+/// Reads the data set from a folder or archive; the labelled training images come before the unlabelled.
+pub(crate) fn read(store: &Store, unlabelled: bool) -> Result<ImageData, ImageError> {
+    let (mut train_x, mut train_y, mut test_x, mut test_y, mut unlabelled_x, mut names) = (None, None, None, None, None, None);
+    let mut left = store.limits().pixels;
+    store.for_each(&mut |entry| {
+        let name = entry.name.clone();
+        let Some(file) = shallow(&name).filter(|_| !entry.is_folder) else {
+            return Ok(());
+        };
+        let slot = match file {
+            "train_X.bin" => &mut train_x,
+            "test_X.bin" => &mut test_x,
+            "unlabeled_X.bin" if unlabelled => &mut unlabelled_x,
+            "train_y.bin" => return once(&mut train_y, Labels::read(entry)?, &entry.at),
+            "test_y.bin" => return once(&mut test_y, Labels::read(entry)?, &entry.at),
+            "class_names.txt" => return once(&mut names, Text::read(entry)?, &entry.at),
+            _ => return Ok(()),
+        };
+        let images = Images::read(entry, left)?;
+        left -= (images.len * RECORD) as u64;
+        once(slot, images, &entry.at)
+    })?;
+
+    let missing = |file: &str, remedy| ImageError::MissingPart {
+        path: store.path().to_path_buf(),
+        file: file.to_string(),
+        remedy,
+    };
+    let train_x = train_x.ok_or_else(|| missing("train_X.bin", ARCHIVE))?;
+    let train_y = train_y.ok_or_else(|| missing("train_y.bin", ARCHIVE))?;
+    let test_x = test_x.ok_or_else(|| missing("test_X.bin", ARCHIVE))?;
+    let test_y = test_y.ok_or_else(|| missing("test_y.bin", ARCHIVE))?;
+    let names = names.ok_or_else(|| missing("class_names.txt", ARCHIVE))?;
+    let classes = names.class_names(CLASSES)?;
+
+    let mut data = ImageData {
+        name: String::new(),
+        train: Collection::new(classes.clone()),
+        test: Collection::new(classes),
+    };
+    train_x.pour(Some(&train_y), &mut data.train)?;
+    test_x.pour(Some(&test_y), &mut data.test)?;
+    if unlabelled {
+        let images = unlabelled_x.ok_or_else(|| missing("unlabeled_X.bin", UNLABELLED))?;
+        images.pour(None, &mut data.train)?;
+    }
+    check_enough(store.path(), &data.train)?;
+    Ok(data)
+}
+
+impl Images {
+    /// Reads one file, whose pixels may take `limit` bytes.
+    pub(super) fn read(entry: &mut Entry, limit: u64) -> Result<Self, ImageError> {
+        let mut images = Images {
+            at: entry.at.clone(),
+            blocks: Vec::new(),
+            len: 0,
+        };
+        let mut record = vec![0; RECORD];
+        loop {
+            match entry.fill(&mut record)? {
+                0 if images.len == 0 => return Err(ImageError::EmptyFile { at: images.at }),
+                0 => return Ok(images),
+                RECORD => images.push(&record),
+                filled => {
+                    return Err(ImageError::WrongSize {
+                        at: images.at,
+                        bytes: (images.len * RECORD + filled) as u64,
+                        record_bytes: RECORD as u32,
+                        record: images.len as u64,
+                    });
+                }
+            }
+            let found = (images.len * RECORD) as u64;
+            if found > limit {
+                return Err(ImageError::TooMuch {
+                    at: images.at,
+                    what: "the memory for its images in bytes",
+                    found,
+                    limit,
+                });
+            }
+        }
+    }
+
+    /// Adds an image as the file has it: columns of red, of green, of blue.
+    fn push(&mut self, record: &[u8]) {
+        if self.len.is_multiple_of(BLOCK) {
+            self.blocks.push(Vec::new());
+        }
+        self.len += 1;
+        let block = self.blocks.last_mut().expect("there is one by now");
+        for row in 0..SIDE {
+            for column in 0..SIDE {
+                block.extend([0, 1, 2].map(|plane| record[plane * PLANE + column * SIDE + row]));
+            }
+        }
+    }
+
+    /// Adds the images to `collection`, and gives back their memory on the way.
+    pub(super) fn pour(self, labels: Option<&Labels>, collection: &mut Collection) -> Result<(), ImageError> {
+        if let Some(Labels { at, labels }) = labels.filter(|labels| labels.labels.len() != self.len) {
+            return Err(ImageError::LabelCount {
+                at: at.clone(),
+                labels: labels.len(),
+                images: self.len,
+            });
+        }
+        let mut labels = labels.map(|labels| labels.labels.iter());
+        for block in self.blocks {
+            for pixels in block.chunks_exact(RECORD) {
+                let label = labels.as_mut().and_then(Iterator::next).map(|&label| u32::from(label));
+                collection.push(
+                    Image {
+                        width: SIDE,
+                        height: SIDE,
+                        pixels,
+                    },
+                    label,
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Labels {
+    /// Reads one file: a byte an image, from 1 to 10.
+    pub(super) fn read(entry: &mut Entry) -> Result<Self, ImageError> {
+        let at = entry.at.clone();
+        let labels = entry.bytes(1 << 20)?;
+        let in_range = |label: &u8| (1..=CLASSES).contains(&usize::from(*label));
+        match labels.iter().position(|label| !in_range(label)) {
+            Some(record) => Err(ImageError::LabelOutOfRange {
+                at,
+                record,
+                byte: record,
+                label: labels[record],
+                low: 1,
+                high: CLASSES,
+            }),
+            None => Ok(Self {
+                at,
+                labels: labels.into_iter().map(|label| label - 1).collect(),
+            }),
+        }
+    }
+}

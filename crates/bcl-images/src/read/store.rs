@@ -1,0 +1,244 @@
+//! A folder or an archive, file by file.
+
+use super::{Limits, names, tarred, walk, zipped};
+use crate::error::{ImageError, Place};
+use flate2::read::MultiGzDecoder;
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read, Seek};
+use std::path::{Path, PathBuf};
+
+/// A folder or an archive on the disk, or an archive in memory.
+pub(crate) struct Store<'a> {
+    path: PathBuf,
+    memory: Option<&'a [u8]>,
+    packing: Packing,
+    limits: Limits,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Packing {
+    Folder,
+    Tar,
+    TarGz,
+    Zip,
+}
+
+/// A file or folder of a [`Store`]; its content can be read once.
+pub(crate) struct Entry<'a> {
+    /// Relative, with plain slashes.
+    pub(crate) name: String,
+    /// Where it is, for errors.
+    pub(crate) at: Place,
+    /// Whether it is a folder, which has no content.
+    pub(crate) is_folder: bool,
+    /// Size, as the archive or the disk tells it.
+    pub(super) size: u64,
+    pub(super) content: &'a mut dyn Read,
+}
+
+/// What to do with each entry.
+pub(crate) type Visit<'v> = dyn FnMut(&mut Entry<'_>) -> Result<(), ImageError> + 'v;
+
+pub(super) trait ReadSeek: Read + Seek {}
+impl<T: Read + Seek> ReadSeek for T {}
+
+impl<'a> Store<'a> {
+    /// Finds out what lies at `path`: by its content, whatever it is called.
+    pub(crate) fn open(path: &Path, limits: Limits) -> Result<Store<'static>, ImageError> {
+        let missing = |source: io::Error| match source.kind() {
+            io::ErrorKind::NotFound => ImageError::MissingFile {
+                path: path.to_path_buf(),
+            },
+            _ => ImageError::Io {
+                at: Place::file(path),
+                source,
+            },
+        };
+        let packing = if std::fs::metadata(path).map_err(missing)?.is_dir() {
+            Packing::Folder
+        } else {
+            sniff(path, &mut File::open(path).map_err(missing)?)?
+        };
+        Ok(Store {
+            path: path.to_path_buf(),
+            memory: None,
+            packing,
+            limits,
+        })
+    }
+
+    /// An archive in memory, called `path` in errors.
+    pub(crate) fn from_memory(path: &Path, bytes: &'a [u8], limits: Limits) -> Result<Self, ImageError> {
+        let packing = sniff(path, &mut &*bytes)?;
+        Ok(Self {
+            path: path.to_path_buf(),
+            memory: Some(bytes),
+            packing,
+            limits,
+        })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// The place of the file called `name`.
+    pub(crate) fn place(&self, name: &str) -> Place {
+        match self.packing {
+            Packing::Folder => Place::file(&self.path.join(name)),
+            _ => Place {
+                path: self.path.clone(),
+                entry: Some(name.to_string()),
+            },
+        }
+    }
+
+    /// Hands each file and folder to `visit`: of a folder in alphabetical order, of an archive in its own.
+    pub(crate) fn for_each(&self, visit: &mut Visit) -> Result<(), ImageError> {
+        let mut entries = 0;
+        let mut unpacked = 0_u64;
+        let visit = &mut |entry: &mut Entry| {
+            entries += 1;
+            unpacked = unpacked.saturating_add(entry.size);
+            self.check("the number of entries", entries, self.limits.entries)?;
+            self.check("the size of all files in bytes", unpacked, self.limits.unpacked)?;
+            if entry.name.is_empty() || names::is_hidden(&entry.name) {
+                return Ok(());
+            }
+            visit(entry)
+        };
+        match self.packing {
+            Packing::Folder => walk::for_each(&self.path, visit),
+            Packing::Tar => tarred::for_each(self, self.reader()?, visit),
+            Packing::TarGz => tarred::for_each(self, MultiGzDecoder::new(self.reader()?), visit),
+            Packing::Zip => zipped::for_each(self, self.reader()?, visit),
+        }
+    }
+
+    fn check(&self, what: &'static str, found: u64, limit: u64) -> Result<(), ImageError> {
+        if found <= limit {
+            return Ok(());
+        }
+        Err(ImageError::TooMuch {
+            at: Place::file(&self.path),
+            what,
+            found,
+            limit,
+        })
+    }
+
+    fn reader(&self) -> Result<BufReader<Box<dyn ReadSeek + 'a>>, ImageError> {
+        let reader: Box<dyn ReadSeek> = match self.memory {
+            Some(bytes) => Box::new(Cursor::new(bytes)),
+            None => Box::new(File::open(&self.path).map_err(|source| ImageError::Io {
+                at: Place::file(&self.path),
+                source,
+            })?),
+        };
+        Ok(BufReader::with_capacity(1 << 16, reader))
+    }
+}
+
+impl Entry<'_> {
+    /// All of the file, if it has no more than `limit` bytes.
+    pub(crate) fn bytes(&mut self, limit: u64) -> Result<Vec<u8>, ImageError> {
+        let too_much = |found| ImageError::TooMuch {
+            at: self.at.clone(),
+            what: "its size in bytes",
+            found,
+            limit,
+        };
+        if self.size > limit {
+            return Err(too_much(self.size));
+        }
+        let mut bytes = Vec::with_capacity(self.size.min(1 << 20) as usize);
+        // The announcement need not be true, so the limit counts again.
+        let read = self.content.take(limit + 1).read_to_end(&mut bytes);
+        read.map_err(|error| ImageError::reading(self.at.clone(), error))?;
+        match bytes.len() as u64 {
+            found if found > limit => Err(too_much(found)),
+            found if found < self.size => Err(ImageError::TruncatedArchive { at: self.at.clone() }),
+            _ => Ok(bytes),
+        }
+    }
+
+    /// Fills `buffer`, or as much of it as there is left of the file; returns how much.
+    pub(crate) fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, ImageError> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.content.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(ImageError::reading(self.at.clone(), error)),
+            }
+        }
+        Ok(filled)
+    }
+}
+
+impl Place {
+    pub(crate) fn file(path: &Path) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            entry: None,
+        }
+    }
+}
+
+impl ImageError {
+    /// What an error while reading means: the disk's fault, or the archive's.
+    pub(super) fn reading(at: Place, source: io::Error) -> Self {
+        if source.raw_os_error().is_some() {
+            return Self::Io { at, source };
+        }
+        match source.kind() {
+            io::ErrorKind::UnexpectedEof => Self::TruncatedArchive { at },
+            // What `tar` says of a header that is cut short.
+            _ if source.to_string() == "failed to read entire block" => Self::TruncatedArchive { at },
+            _ => Self::BadArchive {
+                at,
+                reason: source.to_string(),
+            },
+        }
+    }
+}
+
+/// How the archive is packed, by its first bytes.
+fn sniff(path: &Path, reader: &mut dyn Read) -> Result<Packing, ImageError> {
+    let mut head = Vec::new();
+    let read = reader.take(512).read_to_end(&mut head);
+    read.map_err(|source| ImageError::Io {
+        at: Place::file(path),
+        source,
+    })?;
+    let found = match head.as_slice() {
+        [] => "an empty file".to_string(),
+        [0x1f, 0x8b, ..] => return Ok(Packing::TarGz),
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => return Ok(Packing::Zip),
+        head if head.get(257..262) == Some(b"ustar") => return Ok(Packing::Tar),
+        // Archives of before 1988 have nothing to know them by but their checksums.
+        _ if path
+            .extension()
+            .is_some_and(|extension| extension.eq_ignore_ascii_case("tar")) =>
+        {
+            return Ok(Packing::Tar);
+        }
+        [b'B', b'Z', b'h', ..] => "packed with bzip2".to_string(),
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => "packed with xz".to_string(),
+        [b'7', b'z', 0xbc, 0xaf, ..] => "a 7z archive".to_string(),
+        [b'R', b'a', b'r', b'!', ..] => "a rar archive".to_string(),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => "packed with zstd".to_string(),
+        [0xff, 0xd8, ..] | [0x89, b'P', b'N', b'G', ..] => "a single image".to_string(),
+        [b'<', ..] => "a web page, perhaps the error of a server".to_string(),
+        head => format!("no archive (it begins with `{}`)", head[..head.len().min(12)].escape_ascii()),
+    };
+    Err(ImageError::NotAnArchive {
+        path: path.to_path_buf(),
+        found,
+    })
+}

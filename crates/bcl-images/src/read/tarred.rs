@@ -1,0 +1,93 @@
+//! The files of a tar archive, in one pass.
+
+use super::names;
+use super::store::{Entry, Store, Visit};
+use crate::error::{ImageError, Place};
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::rc::Rc;
+use tar::EntryType;
+
+/// The most bytes that headers before a file may take: long names are held in memory.
+const HEADERS: u64 = 1 << 20;
+/// The most bytes that are read behind the last file, to see whether the archive is whole.
+const TRAILER: u64 = 64 << 20;
+
+/// Hands each folder and file to `visit`.
+pub(super) fn for_each<R: Read>(store: &Store, reader: R, visit: &mut Visit) -> Result<(), ImageError> {
+    let left = Rc::new(Cell::new(HEADERS));
+    let mut archive = tar::Archive::new(Metered {
+        reader,
+        left: Rc::clone(&left),
+    });
+    let mut last = Place::file(store.path());
+    let failed = |last: &Place| {
+        let last = last.clone();
+        move |error| ImageError::reading(last, error)
+    };
+    for tarred in archive.entries().map_err(failed(&last))? {
+        let mut tarred = tarred.map_err(failed(&last))?;
+        left.set(u64::MAX);
+        visit_one(store, &mut tarred, visit, &mut last)?;
+        // The rest of it, so that only headers are read until the next one.
+        io::copy(&mut tarred, &mut io::sink()).map_err(failed(&last))?;
+        left.set(HEADERS);
+    }
+    left.set(u64::MAX);
+    let mut rest = archive.into_inner().take(TRAILER);
+    io::copy(&mut rest, &mut io::sink()).map_err(failed(&last))?;
+    Ok(())
+}
+
+fn visit_one<R: Read>(store: &Store, tarred: &mut tar::Entry<R>, visit: &mut Visit, last: &mut Place) -> Result<(), ImageError> {
+    let raw = tarred.path_bytes().into_owned();
+    let at = store.place(&String::from_utf8_lossy(&raw));
+    *last = at.clone();
+    let is_folder = match tarred.header().entry_type() {
+        // Old archives know a folder by the slash behind its name only.
+        EntryType::Regular | EntryType::Continuous => raw.ends_with(b"/"),
+        EntryType::Directory => true,
+        EntryType::XGlobalHeader => return Ok(()),
+        EntryType::Symlink | EntryType::Link => return Err(ImageError::NotAFile { at, what: "a link" }),
+        EntryType::GNUSparse => {
+            return Err(ImageError::NotAFile {
+                at,
+                what: "a sparse file",
+            });
+        }
+        _ => {
+            return Err(ImageError::NotAFile {
+                at,
+                what: "neither a file nor a folder",
+            });
+        }
+    };
+    let name = names::plain(&raw).map_err(|problem| ImageError::BadName { at: at.clone(), problem })?;
+    let size = tarred.size();
+    visit(&mut Entry {
+        name,
+        at,
+        is_folder,
+        size,
+        content: tarred,
+    })
+}
+
+/// A reader that ends with an error after a number of bytes that can be set on the way.
+struct Metered<R> {
+    reader: R,
+    left: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.left.get();
+        if left == 0 {
+            return Err(io::Error::other("the headers before a file are longer than 1 MiB"));
+        }
+        let room = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let count = self.reader.read(&mut buffer[..room])?;
+        self.left.set(left - count as u64);
+        Ok(count)
+    }
+}

@@ -1,0 +1,44 @@
+//! Small text files beside the images: names of classes, annotations.
+
+use super::store::Entry;
+use crate::error::{ImageError, Place};
+use std::collections::HashSet;
+
+/// Larger than any of them.
+const LARGEST: u64 = 16 << 20;
+
+/// A text file, and where it is.
+pub(super) struct Text {
+    pub(super) at: Place,
+    text: String,
+}
+
+impl Text {
+    pub(super) fn read(entry: &mut Entry) -> Result<Self, ImageError> {
+        let bytes = entry.bytes(LARGEST)?;
+        let at = entry.at.clone();
+        let text = String::from_utf8(bytes).map_err(|_| ImageError::NotText { at: at.clone() })?;
+        Ok(Self { at, text })
+    }
+
+    /// The lines that are not blank, trimmed, with their numbers from 1.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        (1..)
+            .zip(self.text.lines().map(str::trim))
+            .filter(|(_, line)| !line.is_empty())
+    }
+
+    /// One class a line, all different, `expected` of them.
+    pub(super) fn class_names(&self, expected: usize) -> Result<Vec<String>, ImageError> {
+        let names: Vec<String> = self.lines().map(|(_, line)| line.to_string()).collect();
+        let found = names.iter().collect::<HashSet<_>>().len();
+        if found == expected && names.len() == expected {
+            return Ok(names);
+        }
+        Err(ImageError::ClassNames {
+            at: self.at.clone(),
+            expected,
+            found,
+        })
+    }
+}

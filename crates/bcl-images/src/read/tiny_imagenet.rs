@@ -1,0 +1,154 @@
+//! tinyImageNet as its authors pack it: a folder a class for train, a list of classes for val. The classes of its test images were
+//! never published, so val is held out.
+
+use super::batch::Decoder;
+use super::cifar::once;
+use super::image_folder::check_enough;
+use super::store::Store;
+use super::text::Text;
+use crate::error::{ImageError, excerpt};
+use crate::{Collection, ImageData};
+use std::collections::{BTreeMap, HashMap};
+
+const ARCHIVE: &str = "tinyImageNet is read from `tiny-imagenet-200.zip`, as it is or unpacked whole";
+
+/// Reads the data set from a folder or archive. Classes come in the order of their `WordNet` ids and are called by their first word.
+pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
+    let mut decoder = Decoder::new(store.limits());
+    let mut images: BTreeMap<String, _> = BTreeMap::new();
+    let (mut ids, mut words, mut annotations) = (None, None, None);
+    store.for_each(&mut |entry| {
+        let name = entry.name.clone();
+        if entry.is_folder {
+            return Ok(());
+        }
+        let Some(known) = below_root(&name) else { return Ok(()) };
+        match known.split('/').collect::<Vec<_>>().as_slice() {
+            ["wnids.txt"] => once(&mut ids, Text::read(entry)?, &entry.at),
+            ["words.txt"] => once(&mut words, Text::read(entry)?, &entry.at),
+            ["val", "val_annotations.txt"] => once(&mut annotations, Text::read(entry)?, &entry.at),
+            ["train", _, "images", file] | ["val", "images", file] if is_image(file) => {
+                if images.insert(known.to_string(), entry.at.clone()).is_some() {
+                    return Err(ImageError::Twice { at: entry.at.clone() });
+                }
+                decoder.push(known.to_string(), entry)
+            }
+            _ => Ok(()),
+        }
+    })?;
+
+    let missing = |file: &str| ImageError::MissingPart {
+        path: store.path().to_path_buf(),
+        file: file.to_string(),
+        remedy: ARCHIVE,
+    };
+    let ids = sorted_ids(&ids.ok_or_else(|| missing("wnids.txt"))?)?;
+    let words = words.ok_or_else(|| missing("words.txt"))?;
+    let annotations = annotations.ok_or_else(|| missing("val/val_annotations.txt"))?;
+    let of_val = classes_of_val(&annotations, &ids, &images)?;
+    for (folder, file) in [("train/", "train/CLASS/images/*.JPEG"), ("val/", "val/images/*.JPEG")] {
+        if !images.keys().any(|name| name.starts_with(folder)) {
+            return Err(missing(file));
+        }
+    }
+
+    let classes = names_of(&ids, &words);
+    let mut data = ImageData {
+        name: String::new(),
+        train: Collection::new(classes.clone()),
+        test: Collection::new(classes),
+    };
+    for (name, picture) in decoder.finish()? {
+        let at = || images[&name].clone();
+        match name.split('/').collect::<Vec<_>>().as_slice() {
+            ["train", id, ..] => {
+                let label = ids.binary_search_by(|known| known.as_str().cmp(id));
+                let label = label.map_err(|_| ImageError::NotListed {
+                    at: at(),
+                    class: excerpt(id),
+                })?;
+                data.train.push(picture.as_image(), Some(label as u32));
+            }
+            [.., file] => {
+                let label = of_val.get(*file).ok_or_else(|| ImageError::NotAnnotated { at: at() })?;
+                data.test.push(picture.as_image(), Some(*label));
+            }
+            [] => {}
+        }
+    }
+    check_enough(store.path(), &data.train)?;
+    Ok(data)
+}
+
+/// The name without an enclosing folder.
+fn below_root(name: &str) -> Option<&str> {
+    let known = |name: &str| matches!(name.split('/').next(), Some("train" | "val" | "wnids.txt" | "words.txt"));
+    let inner = name.split_once('/').map(|(_, inner)| inner);
+    [Some(name), inner].into_iter().flatten().find(|name| known(name))
+}
+
+fn is_image(file: &str) -> bool {
+    let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
+    ["jpeg", "jpg", "png"]
+        .iter()
+        .any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+fn sorted_ids(text: &Text) -> Result<Vec<String>, ImageError> {
+    let count = text.lines().count();
+    let mut ids = text.class_names(count.max(1))?;
+    ids.sort();
+    Ok(ids)
+}
+
+/// `FILE`, `ID` and a box, separated by tabs.
+fn classes_of_val<T>(text: &Text, ids: &[String], images: &BTreeMap<String, T>) -> Result<HashMap<String, u32>, ImageError> {
+    let mut classes = HashMap::new();
+    for (line, row) in text.lines() {
+        let bad = |problem: String| ImageError::BadLine {
+            at: text.at.clone(),
+            line,
+            text: excerpt(row),
+            problem,
+        };
+        let mut fields = row.split('\t');
+        let (Some(file), Some(id)) = (fields.next(), fields.next()) else {
+            return Err(bad("does not name an image and its class, separated by a tab".to_string()));
+        };
+        let label = ids
+            .binary_search_by(|known| known.as_str().cmp(id))
+            .map_err(|_| bad(format!("names the class `{}`, which is not in wnids.txt", excerpt(id))))?;
+        if !images.contains_key(&format!("val/images/{file}")) {
+            return Err(bad("names an image that is not in val/images".to_string()));
+        }
+        if classes.insert(file.to_string(), label as u32).is_some() {
+            return Err(bad("names an image for the second time".to_string()));
+        }
+    }
+    Ok(classes)
+}
+
+/// The first word of each class; with its id where two classes share it, as the bird and the machine `crane` do.
+fn names_of(ids: &[String], words: &Text) -> Vec<String> {
+    let words: HashMap<&str, &str> = words.lines().filter_map(|(_, line)| line.split_once('\t')).collect();
+    let first_words: Vec<&str> = ids
+        .iter()
+        .map(|id| words.get(id.as_str()).map_or(id.as_str(), |words| first_of(words)))
+        .collect();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for word in &first_words {
+        *counts.entry(word).or_default() += 1;
+    }
+    let name = |(id, word): (&String, &&str)| {
+        if counts[word] > 1 {
+            format!("{word} ({id})")
+        } else {
+            (*word).to_string()
+        }
+    };
+    ids.iter().zip(&first_words).map(name).collect()
+}
+
+fn first_of(words: &str) -> &str {
+    words.split(',').next().unwrap_or(words).trim()
+}

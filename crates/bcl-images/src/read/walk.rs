@@ -1,0 +1,81 @@
+//! The files of a folder, in alphabetical order.
+
+use super::names;
+use super::store::{Entry, Visit};
+use crate::error::{ImageError, Place};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Deeper than any layout; links that lead in a circle end here.
+const DEEPEST: usize = 8;
+
+/// Hands each folder and file below `root` to `visit`. Links are followed: they are of whoever runs the program.
+pub(super) fn for_each(root: &Path, visit: &mut Visit) -> Result<(), ImageError> {
+    descend(root, "", 0, visit)
+}
+
+fn descend(folder: &Path, name: &str, depth: usize, visit: &mut Visit) -> Result<(), ImageError> {
+    let failed = |source| ImageError::Io {
+        at: Place::file(folder),
+        source,
+    };
+    let mut children = Vec::new();
+    for child in fs::read_dir(folder).map_err(failed)? {
+        children.push(child.map_err(failed)?.file_name());
+    }
+    children.sort();
+
+    for child in children {
+        let path = folder.join(&child);
+        let at = Place::file(&path);
+        let Some(child) = child.to_str() else {
+            return Err(ImageError::BadName {
+                at,
+                problem: "is not UTF-8",
+            });
+        };
+        if names::is_hidden(child) {
+            continue;
+        }
+        let name = if name.is_empty() {
+            child.to_string()
+        } else {
+            format!("{name}/{child}")
+        };
+        let about = fs::metadata(&path).map_err(|source| ImageError::Io { at: at.clone(), source })?;
+        let is_folder = about.is_dir();
+        let size = if is_folder { 0 } else { about.len() };
+        let mut content = Lazy {
+            path: path.clone(),
+            file: None,
+        };
+        visit(&mut Entry {
+            name: name.clone(),
+            at,
+            is_folder,
+            size,
+            content: &mut content,
+        })?;
+        if is_folder && depth < DEEPEST {
+            descend(&path, &name, depth + 1, visit)?;
+        }
+    }
+    Ok(())
+}
+
+/// A file that is opened when it is read: most files of some folders are not.
+struct Lazy {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Read for Lazy {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(File::open(&self.path)?),
+        };
+        file.read(buffer)
+    }
+}

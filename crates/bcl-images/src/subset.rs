@@ -1,0 +1,200 @@
+//! Some of the classes, or only what has one.
+
+use crate::error::{ImageError, excerpt};
+use crate::{Collection, ImageData};
+use bcl_data::Seed;
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+/// Which classes of a data set to use; all, if it is empty.
+///
+/// ```
+/// use bcl_images::{PlantedImagesConfig, Subset};
+///
+/// let data = PlantedImagesConfig { train: 40, test: 20, ..PlantedImagesConfig::default() }.generate();
+/// let two = Subset { two_random_classes: Some(7), ..Subset::default() }.apply(data)?;
+/// assert_eq!((two.train.len(), two.test.len()), (8, 4));
+/// assert_eq!(two.train.classes().len(), 2);
+/// # Ok::<(), bcl_images::ImageError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Subset {
+    /// Names of the classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Vec<String>>,
+    /// Seed by which two classes are drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub two_random_classes: Option<u64>,
+}
+
+impl Subset {
+    /// Checks what can be checked without the data.
+    ///
+    /// # Errors
+    /// If classes are chosen in both ways, or fewer than two, or one of them twice.
+    pub fn check(&self) -> Result<(), ImageError> {
+        match self {
+            Self {
+                classes: Some(classes),
+                two_random_classes: Some(_),
+            } => Err(ImageError::BadChoice {
+                setting: "data.two_random_classes",
+                found: "two classes".to_string(),
+                needed: if classes.is_empty() {
+                    "data.classes is set too"
+                } else {
+                    "data.classes chooses others"
+                },
+            }),
+            Self {
+                classes: Some(classes), ..
+            } => check_choice(classes),
+            _ => Ok(()),
+        }
+    }
+
+    /// The chosen classes of both parts.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check) and [`Collection::select_classes`].
+    pub fn apply(&self, data: ImageData) -> Result<ImageData, ImageError> {
+        self.check()?;
+        let classes = match (&self.classes, self.two_random_classes) {
+            (Some(classes), _) => classes.clone(),
+            (None, Some(seed)) => data.train.two_random_classes(Seed(seed))?.to_vec(),
+            (None, None) => return Ok(data),
+        };
+        Ok(ImageData {
+            name: data.name,
+            train: data.train.select_classes(&classes)?,
+            test: data.test.select_classes(&classes)?,
+        })
+    }
+}
+
+impl Collection {
+    /// The images of the classes called so, in their order. Labels count from 0 in the order that the classes had; what has no class
+    /// is left out.
+    ///
+    /// # Errors
+    /// If there is no class of a name: the error lists those there are. If fewer than two are named, or one of them twice.
+    ///
+    /// ```
+    /// use bcl_images::{Collection, Image};
+    ///
+    /// let mut images = Collection::new(["cat", "dog", "frog"].map(String::from).to_vec());
+    /// for label in 0..3 {
+    ///     images.push(Image { width: 1, height: 1, pixels: &[label as u8; 3] }, Some(label));
+    /// }
+    /// let two = images.select_classes(&["frog", "cat"])?;
+    /// assert_eq!(two.classes(), ["cat", "frog"]);
+    /// assert_eq!(two.labels(), [Some(0), Some(1)]);
+    ///
+    /// let error = images.select_classes(&["frogs", "cat"]).unwrap_err();
+    /// assert!(error.to_string().contains("did you mean `frog`?"));
+    /// # Ok::<(), bcl_images::ImageError>(())
+    /// ```
+    pub fn select_classes<S: AsRef<str>>(&self, names: &[S]) -> Result<Self, ImageError> {
+        check_choice(names)?;
+        let mut chosen = vec![false; self.classes().len()];
+        for name in names {
+            let name = name.as_ref();
+            match self.classes().iter().position(|class| class == name) {
+                Some(class) => chosen[class] = true,
+                None => return Err(unknown_class(name, self.classes())),
+            }
+        }
+        let kept = |class: usize| chosen[class];
+        let mut new_labels = vec![0; chosen.len()];
+        for (new, old) in (0..chosen.len()).filter(|&class| kept(class)).enumerate() {
+            new_labels[old] = new as u32;
+        }
+        let classes = self.classes().iter().zip(&chosen).filter(|(_, chosen)| **chosen);
+        let mut subset = Self::new(classes.map(|(class, _)| class.clone()).collect());
+        for (index, label) in self.labels().iter().enumerate() {
+            if let Some(label) = label.map(|label| label as usize).filter(|&label| kept(label)) {
+                subset.push(self.get(index), Some(new_labels[label]));
+            }
+        }
+        Ok(subset)
+    }
+
+    /// Draws two different classes, each pair with the same probability.
+    ///
+    /// # Errors
+    /// If there are fewer than two.
+    pub fn two_random_classes(&self, seed: Seed) -> Result<[String; 2], ImageError> {
+        let count = self.classes().len();
+        if count < 2 {
+            return Err(ImageError::BadChoice {
+                setting: "data.two_random_classes",
+                found: format!("two of {count} class(es)"),
+                needed: "at least two are needed",
+            });
+        }
+        let mut rng = seed.named("two random classes").rng();
+        let first = rng.random_range(0..count);
+        let second = (first + rng.random_range(1..count)) % count;
+        let (low, high) = (first.min(second), first.max(second));
+        Ok([low, high].map(|class| self.classes()[class].clone()))
+    }
+
+    /// The images whose class is known: what a probe learns from.
+    pub fn labelled(&self) -> Self {
+        let mut labelled = Self::new(self.classes().to_vec());
+        for (index, &label) in self.labels().iter().enumerate().filter(|(_, label)| label.is_some()) {
+            labelled.push(self.get(index), label);
+        }
+        labelled
+    }
+}
+
+fn check_choice<S: AsRef<str>>(names: &[S]) -> Result<(), ImageError> {
+    let bad = |found: String, needed| {
+        Err(ImageError::BadChoice {
+            setting: "data.classes",
+            found,
+            needed,
+        })
+    };
+    let repeated = |(index, name): &(usize, &S)| names[..*index].iter().any(|earlier| earlier.as_ref() == name.as_ref());
+    match names {
+        [] => bad("no class".to_string(), "at least two are needed to tell them apart"),
+        [one] => bad(
+            format!("`{}` alone", excerpt(one.as_ref())),
+            "at least two are needed to tell them apart",
+        ),
+        names => match names.iter().enumerate().find(repeated) {
+            Some((_, name)) => bad(format!("`{}` twice", excerpt(name.as_ref())), "each class counts once"),
+            None => Ok(()),
+        },
+    }
+}
+
+fn unknown_class(name: &str, classes: &[String]) -> ImageError {
+    const SHOWN: usize = 20;
+    let mut known: Vec<String> = classes
+        .iter()
+        .take(SHOWN)
+        .map(|class| format!("`{}`", excerpt(class)))
+        .collect();
+    if classes.len() > SHOWN {
+        known.push(format!("and {} more", classes.len() - SHOWN));
+    }
+    ImageError::UnknownClass {
+        name: excerpt(name),
+        suggestion: most_alike(name, classes),
+        known: known.join(", "),
+    }
+}
+
+/// The class that looks most like `name`, if any does.
+pub(crate) fn most_alike(name: &str, classes: &[String]) -> Option<String> {
+    let likeness = |class: &str| strsim::jaro_winkler(&name.to_lowercase(), &class.to_lowercase());
+    let closest = classes.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(closest) > 0.8).then(|| closest.clone())
+}
+
+#[cfg(test)]
+mod tests;

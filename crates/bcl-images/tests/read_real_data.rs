@@ -1,0 +1,25 @@
+//! The published files, where they are at hand: set `BCL_DATA` to the folder that holds them.
+
+use bcl_data::{DataError, Manifest};
+use bcl_images::{ImageError, load_named};
+use std::path::PathBuf;
+
+#[test]
+fn every_data_set_that_is_there_loads_with_the_counts_of_its_manifest() {
+    let Some(dir) = std::env::var_os("BCL_DATA").map(PathBuf::from) else {
+        eprintln!("skipped: BCL_DATA is not set to a folder with data sets");
+        return;
+    };
+    let mut loaded = 0;
+    for manifest in Manifest::all().iter().filter(|manifest| manifest.is_images()) {
+        match load_named(&manifest.name, &dir) {
+            Ok(data) => {
+                loaded += 1;
+                assert_eq!(data.train.classes(), data.test.classes(), "{}", manifest.name);
+            }
+            Err(ImageError::Data(DataError::MissingDataset { name, .. })) => eprintln!("skipped: no {name}"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(loaded > 0, "no images in {}", dir.display());
+}
