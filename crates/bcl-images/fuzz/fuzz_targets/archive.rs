@@ -1,0 +1,5 @@
+//! An archive of any packing and of any data set.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| bcl_images::fuzz::archive(bytes));
