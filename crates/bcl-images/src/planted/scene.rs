@@ -34,7 +34,7 @@ struct Frame {
 impl Scene {
     pub(super) fn draw(side: usize, noise: f32, rng: &mut Xoshiro256PlusPlus) -> Self {
         let pixels = side as f32;
-        let shape = Frame::draw(pixels, (0.30, 0.70), 0.2, (0.20, 0.30), rng);
+        let shape = Frame::draw(pixels, (0.32, 0.68), 0.2, (0.26, 0.38), rng);
         let texture = Frame::draw(pixels, (0.0, 1.0), 1.0, (0.15, 0.25), rng);
         // Dark, medium and bright, in any order: the shape can be seen in grey too, and no part of it is brighter on average.
         let mut brightness = [(0.05, 0.25), (0.40, 0.60), (0.75, 0.95)];
