@@ -127,10 +127,13 @@ fn damaged_zip() -> Vec<u8> {
 /// More headers than any name needs: 4 MiB of it.
 fn endless_name() -> Vec<u8> {
     let name = vec![b'x'; 4 << 20];
-    gzip(&tar_of(&[
+    let (first, second) = (png(1), png(2));
+    let entries: [(&str, EntryType, &[u8]); 3] = [
+        ("train/cat/1.png", Regular, &first),
         ("././@LongLink", EntryType::GNULongName, &name),
-        ("train/cat/1.png", Regular, &png(1)),
-    ]))
+        ("train/cat/2.png", Regular, &second),
+    ];
+    gzip(&tar_of(&entries))
 }
 
 fn bad_checksum() -> Vec<u8> {
