@@ -74,4 +74,14 @@ mod tests {
             assert_eq!(frame(&bytes[..length]), None, "{length}");
         }
     }
+
+    #[test]
+    fn the_end_of_a_thumbnail_is_not_the_end_of_the_file() {
+        let bytes = jpeg();
+        // Cameras put a small JPEG, with an end marker of its own, into a segment before the frame.
+        let thumbnail = [0xff, 0xe1, 0, 6, 0xff, 0xd8, 0xff, 0xd9];
+        let whole = [&bytes[..2], &thumbnail, &bytes[2..]].concat();
+        assert_eq!(frame(&whole), frame(&bytes));
+        assert_eq!(frame(&whole[..whole.len() - 2]), None);
+    }
 }
