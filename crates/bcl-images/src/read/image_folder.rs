@@ -28,9 +28,8 @@ pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
     store.for_each(&mut |entry| {
         let name = entry.name.clone();
         let parts: Vec<&str> = name.split('/').collect();
-        let place = parts.iter().take(2).position(|part| Part::of(part).is_some());
-        if let Some(place) = place {
-            let part = Part::of(parts[place]).expect("it was found by this");
+        let mut outer = parts.iter().take(2).enumerate();
+        if let Some((place, part)) = outer.find_map(|(place, name)| Some((place, Part::of(name)?))) {
             return folder.take(part, &parts[place + 1..].join("/"), entry);
         }
         folder.others.insert(parts[0].to_string());
@@ -42,15 +41,15 @@ pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
 
 /// Reads train and test from a folder or archive each, which hold the class folders.
 pub(crate) fn read_parts(train: &Store, test: &Store) -> Result<ImageData, ImageError> {
-    let mut folder = Folder::new(train);
+    let mut folder = Folder {
+        test_path: test.path(),
+        ..Folder::new(train)
+    };
     for (store, part) in [(train, Part::Train), (test, Part::Test)] {
         store.for_each(&mut |entry| {
             let name = entry.name.clone();
             folder.take(part, &name, entry)
         })?;
-        if part == Part::Test {
-            folder.test_path = test.path();
-        }
     }
     folder.finish(Part::Test)
 }
