@@ -1,0 +1,60 @@
+//! Shares of samples whose class comes first, or among the first five.
+
+use serde::{Deserialize, Serialize};
+
+/// Share of test samples whose class is among the best k, from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TopK {
+    /// Share whose class comes first.
+    pub top1: f64,
+    /// Share whose class is among the first five; absent where there are fewer than six classes, and it could not be missed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top5: Option<f64>,
+}
+
+impl TopK {
+    /// Accuracies from the place of each sample's class, 0 for the best.
+    pub(super) fn of_places(places: &[usize], num_classes: usize) -> Self {
+        let share = |k| places.iter().filter(|&&place| place < k).count() as f64 / places.len() as f64;
+        Self {
+            top1: share(1),
+            top5: (num_classes > 5).then(|| share(5)),
+        }
+    }
+}
+
+/// How many classes come before `class`: those with a higher score, and of those with the same the lower ones.
+pub(super) fn place<S: PartialOrd>(scores: &[S], class: u32) -> usize {
+    let class = class as usize;
+    let own = &scores[class];
+    let before = |(other, score): (usize, &S)| score > own || (score == own && other < class);
+    scores.iter().enumerate().filter(|&entry| before(entry)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_scores_go_to_the_lower_class() {
+        let scores = [0.5, 0.9, 0.5, 0.9];
+        assert_eq!([0, 1, 2, 3].map(|class| place(&scores, class)), [2, 0, 3, 1]);
+    }
+
+    #[test]
+    fn the_fifth_place_counts_among_five_and_the_sixth_does_not() {
+        let found = TopK::of_places(&[0, 4, 5, 0], 6);
+        assert_eq!(
+            found,
+            TopK {
+                top1: 0.5,
+                top5: Some(0.75)
+            }
+        );
+    }
+
+    #[test]
+    fn five_classes_have_no_top_five() {
+        assert_eq!(TopK::of_places(&[0, 4], 5).top5, None);
+    }
+}
