@@ -1,8 +1,44 @@
-//! Mixing of two levels, which brightness, contrast and saturation share.
+//! Arithmetic on levels that several steps share.
+
+/// Above it, 32-bit floats are the whole numbers.
+const WHOLE: f32 = 8_388_608.0;
 
 /// Goes from `from` to `to` for a factor of 1, less far below it and further above it; in 32-bit floats, cut off to a level as PIL does.
 #[inline]
 pub(super) fn blend(from: f32, to: u8, factor: f32) -> u8 {
-    // Rust's cast ends at 0 and 255.
-    (from + factor * (f32::from(to) - from)) as u8
+    cut_off((from + factor * (f32::from(to) - from)).clamp(0.0, 255.0))
+}
+
+/// The largest level that is not above a number from 0 to 255.
+///
+/// A cast would do the same, but not in vector instructions, because it also says what becomes of numbers out of range.
+#[inline]
+pub(super) fn cut_off(number: f32) -> u8 {
+    let rounded = number + WHOLE;
+    let is_above = rounded - WHOLE > number;
+    (rounded.to_bits() as u8).wrapping_sub(u8::from(is_above))
+}
+
+/// The level next to a number from 0 to 255 that is not in the middle between two.
+#[inline]
+pub(super) fn nearest(number: f32) -> u8 {
+    (number + WHOLE).to_bits() as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_cut_off_as_by_a_cast_and_rounded_to_the_nearest() {
+        for step in 0..=255 * 64 {
+            let number = step as f32 / 64.0;
+            for number in [number, number.next_up().min(255.0), number.next_down().max(0.0)] {
+                assert_eq!(cut_off(number), number as u8, "{number}");
+                if number.fract() != 0.5 {
+                    assert_eq!(nearest(number), number.round() as u8, "{number}");
+                }
+            }
+        }
+    }
 }

@@ -1,6 +1,11 @@
 //! Colours turned round the colour wheel.
 
+use super::blend::{cut_off, nearest};
 use super::channels_mut;
+
+/// Pixels that are worked on together: each line of arithmetic below is a loop over them, which the compiler turns into vector
+/// instructions.
+const BLOCK: usize = 16;
 
 /// Turns the hue of every pixel by `turn` of the wheel, in [-1/2, 1/2].
 ///
@@ -12,52 +17,87 @@ use super::channels_mut;
 pub fn adjust_hue(planes: &mut [u8], turn: f64) {
     let shift = (turn * 255.0) as i32 as u8;
     let [red, green, blue] = channels_mut(planes);
-    for ((r, g), b) in red.iter_mut().zip(green).zip(blue) {
-        let (hue, saturation, value) = to_hsv(*r, *g, *b);
-        (*r, *g, *b) = to_rgb(hue.wrapping_add(shift), saturation, value);
+    let (reds, last_red) = red.as_chunks_mut::<BLOCK>();
+    let (greens, last_green) = green.as_chunks_mut::<BLOCK>();
+    let (blues, last_blue) = blue.as_chunks_mut::<BLOCK>();
+    for ((red, green), blue) in reds.iter_mut().zip(greens).zip(blues) {
+        [*red, *green, *blue] = turned([*red, *green, *blue], shift);
+    }
+
+    let last = [last_red, last_green, last_blue];
+    let mut block = [[0; BLOCK]; 3];
+    for (block, last) in block.iter_mut().zip(&last) {
+        block[..last.len()].copy_from_slice(last);
+    }
+    for (block, last) in turned(block, shift).iter().zip(last) {
+        last.copy_from_slice(&block[..last.len()]);
     }
 }
 
-/// Hue, saturation and value in 8 bits, cut off.
-fn to_hsv(r: u8, g: u8, b: u8) -> (u8, u8, u8) {
-    let max = r.max(g).max(b);
-    let min = r.min(g).min(b);
-    if max == min {
-        return (0, 0, max);
-    }
-    let range = f32::from(max - min);
-    let saturation = range / f32::from(max);
-    let below = |channel: u8| f64::from(f32::from(max - channel) / range);
-    let sixths = if r == max {
-        (below(b) - below(g)) as f32
-    } else if g == max {
-        (2.0 + below(r) - below(b)) as f32
-    } else {
-        (4.0 + below(g) - below(r)) as f32
-    };
-    let hue = ((f64::from(sixths) / 6.0 + 1.0) % 1.0) as f32;
-    ((f64::from(hue) * 255.0) as u8, (f64::from(saturation) * 255.0) as u8, max)
+/// A block of pixels with their hues shifted.
+fn turned([red, green, blue]: [[u8; BLOCK]; 3], shift: u8) -> [[u8; BLOCK]; 3] {
+    let value = each(|i| red[i].max(green[i]).max(blue[i]));
+    let least = each(|i| red[i].min(green[i]).min(blue[i]));
+    // Grey pixels have no hue, whatever is computed for them: their saturation is 0.
+    let range = each(|i| f32::from((value[i] - least[i]).max(1)));
+    let saturation = each(|i| f32::from(value[i] - least[i]) / f32::from(value[i].max(1)));
+    let saturation = each(|i| f32::from(cut_off(saturation[i] * 255.0)));
+
+    let sixths = sixths([red, green, blue], value, range);
+    let hue = each(|i| {
+        let turns = f64::from(sixths[i]) / 6.0 + 1.0;
+        (if turns >= 1.0 { turns - 1.0 } else { turns }) as f32
+    });
+    let hue = each(|i| ((f64::from(hue[i]) * 255.0) as i32 as u8).wrapping_add(shift));
+    [5.0, 3.0, 1.0].map(|offset| level(offset, hue, saturation, value))
 }
 
-/// Back to red, green and blue, rounded.
-fn to_rgb(hue: u8, saturation: u8, value: u8) -> (u8, u8, u8) {
-    if saturation == 0 {
-        return (value, value, value);
+/// Hues from -1 to 5: 0 is red, 2 green, 4 blue.
+///
+/// With the largest channel `m`, the next one round the wheel `n` and the third `l`, the hue is that of `m` plus `((m - l) - (m - n)) / range`.
+/// One of the two quotients is 1, as either `n` or `l` is the smallest channel. It is added first, which is exact, so that the sum is
+/// rounded once, as in PIL, which adds in 64 bits.
+fn sixths([red, green, blue]: [[u8; BLOCK]; 3], value: [u8; BLOCK], range: [f32; BLOCK]) -> [f32; BLOCK] {
+    let [to_red, to_green, to_blue] = [red, green, blue].map(|channel| each(|i| f32::from(value[i] - channel[i]) / range[i]));
+    each(|i| {
+        let is_red = red[i] == value[i];
+        let is_green = green[i] == value[i];
+        let (start, next, third) = if is_red {
+            (0.0, to_green[i], to_blue[i])
+        } else if is_green {
+            (2.0, to_blue[i], to_red[i])
+        } else {
+            (4.0, to_red[i], to_green[i])
+        };
+        if third == 1.0 {
+            (start + 1.0) - next
+        } else {
+            (start - 1.0) + third
+        }
+    })
+}
+
+/// One channel of colours given as hue, saturation and value: `value (1 - saturation w)`, where `w` rises and falls once round the wheel
+/// and begins to rise `6 - offset` sixths from red.
+///
+/// In units of 1/255 everything is a whole number below 2^24, which 32-bit floats compute exactly; the quotient is never nearer to the middle
+/// between two levels than 1/130050, so that it rounds to the right one.
+fn level(offset: f32, hue: [u8; BLOCK], saturation: [f32; BLOCK], value: [u8; BLOCK]) -> [u8; BLOCK] {
+    each(|i| {
+        let place = offset * 255.0 + 6.0 * f32::from(hue[i]);
+        let place = if place >= 1530.0 { place - 1530.0 } else { place };
+        let w = place.min(1020.0 - place).clamp(0.0, 255.0);
+        let exact = f32::from(value[i]) * (65025.0 - saturation[i] * w);
+        nearest(exact / 65025.0)
+    })
+}
+
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "a call for each pixel would cost more than the arithmetic")]
+fn each<T: Copy + Default>(value: impl Fn(usize) -> T) -> [T; BLOCK] {
+    let mut values = [T::default(); BLOCK];
+    for (i, out) in values.iter_mut().enumerate() {
+        *out = value(i);
     }
-    let sixths = f64::from(hue) * 6.0 / 255.0;
-    let sector = sixths.floor();
-    let f = (sixths - sector) as f32;
-    let saturation = (f64::from(saturation) / 255.0) as f32;
-    let level = |share: f64| (f64::from(value) * (1.0 - share)).round() as u8;
-    let p = level(f64::from(saturation));
-    let q = level(f64::from(saturation * f));
-    let t = level(f64::from(saturation) * (1.0 - f64::from(f)));
-    match sector as u8 {
-        0 | 6 => (value, t, p),
-        1 => (q, value, p),
-        2 => (p, value, t),
-        3 => (p, q, value),
-        4 => (t, p, value),
-        _ => (value, p, q),
-    }
+    values
 }
