@@ -1,7 +1,7 @@
-//! Encoders of users and items: matrix factorisation and LightGCN.
+//! Encoders of users and items, matrix factorisation and LightGCN, and [of images](vision), residual networks.
 //!
-//! An encoder turns what it was given into one vector per user and per item; it knows nothing of losses or data sets. All of them
-//! come as one [`Recommender`], built from a [`RecommenderConfig`]:
+//! An encoder turns what it was given into one vector per user and per item, or per image; it knows nothing of losses or data sets. Those
+//! of users and items come as one [`Recommender`], built from a [`RecommenderConfig`]:
 //!
 //! ```
 //! use bcl_models::{Graph, RecommenderConfig};
@@ -20,6 +20,7 @@ mod matrix_factorisation;
 mod recommender;
 mod similarity;
 mod tables;
+pub mod vision;
 
 pub use config::{LightGcnConfig, MatrixFactorisationConfig, RecommenderConfig};
 pub use graph::Graph;

@@ -1,0 +1,93 @@
+//! The residual blocks.
+
+use super::{BatchNorm, Convolution, Mode, config::ResNetDepth, draws::Draws};
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor, activation::relu},
+};
+
+/// A residual block: `y = relu(x + residual(x))`.
+///
+/// ```text
+/// basic:       residual = bn2(conv2(relu(bn1(conv1(x)))))                          3x3, 3x3
+/// bottleneck:  residual = bn3(conv3(relu(bn2(conv2(relu(bn1(conv1(x))))))))        1x1, 3x3, 1x1
+/// ```
+///
+/// A bottleneck block has its stride on the 3x3 convolution, as torchvision does (v1.5). Where the shape changes, x passes through a 1x1
+/// convolution and a batch normalisation first.
+///
+/// Source: He et al., [Deep Residual Learning for Image Recognition](https://arxiv.org/abs/1512.03385).
+#[derive(Module, Debug)]
+pub struct Block {
+    /// First convolution.
+    pub conv1: Convolution,
+    /// Its normalisation.
+    pub bn1: BatchNorm,
+    /// Second convolution.
+    pub conv2: Convolution,
+    /// Its normalisation.
+    pub bn2: BatchNorm,
+    /// Third convolution of a bottleneck block.
+    pub conv3: Option<Convolution>,
+    /// Its normalisation.
+    pub bn3: Option<BatchNorm>,
+    /// What x passes through where the shape changes.
+    pub downsample: Option<(Convolution, BatchNorm)>,
+}
+
+impl Block {
+    /// A block from `channels_in` to `width · expansion` channels.
+    pub(super) fn new(
+        depth: ResNetDepth,
+        channels_in: usize,
+        width: usize,
+        stride: usize,
+        draws: &mut Draws,
+        device: &Device,
+    ) -> Self {
+        let channels_out = width * depth.expansion();
+        let mut conv = |channels, kernel_size, stride| Convolution::new(channels, kernel_size, stride, draws, device);
+        let (conv1, conv2, conv3) = if depth.expansion() == 1 {
+            (conv([channels_in, width], 3, stride), conv([width, width], 3, 1), None)
+        } else {
+            (
+                conv([channels_in, width], 1, 1),
+                conv([width, width], 3, stride),
+                Some(conv([width, channels_out], 1, 1)),
+            )
+        };
+        let reshapes = stride != 1 || channels_in != channels_out;
+        Self {
+            conv1,
+            bn1: BatchNorm::new(width, device),
+            conv2,
+            bn2: BatchNorm::new(width, device),
+            bn3: conv3.is_some().then(|| BatchNorm::new(channels_out, device)),
+            conv3,
+            downsample: reshapes.then(|| {
+                (
+                    conv([channels_in, channels_out], 1, stride),
+                    BatchNorm::new(channels_out, device),
+                )
+            }),
+        }
+    }
+
+    /// Applies the block.
+    ///
+    /// # Shapes
+    /// - input:  `[batch_size, channels_in, height, width]`
+    /// - output: `[batch_size, channels_out, ⌈height / stride⌉, ⌈width / stride⌉]`
+    pub fn forward(&self, input: Tensor<4>, mode: Mode) -> Tensor<4> {
+        let hidden = relu(self.bn1.forward(self.conv1.forward(input.clone()), mode));
+        let mut hidden = self.bn2.forward(self.conv2.forward(hidden), mode);
+        if let (Some(conv3), Some(bn3)) = (&self.conv3, &self.bn3) {
+            hidden = bn3.forward(conv3.forward(relu(hidden)), mode);
+        }
+        let identity = match &self.downsample {
+            Some((conv, bn)) => bn.forward(conv.forward(input), mode),
+            None => input,
+        };
+        relu(hidden + identity)
+    }
+}

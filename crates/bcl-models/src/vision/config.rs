@@ -1,0 +1,201 @@
+//! The parameters of an image encoder: what a recipe's `[encoder]` table holds.
+
+use super::{ImageEncoder, ProjectionHead, ResNet, draws::Draws};
+use burn::tensor::Device;
+use serde::{Deserialize, Serialize};
+
+/// Number of layers with weights; a recipe holds the number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
+pub enum ResNetDepth {
+    /// Basic blocks, 2 a stage.
+    ResNet18,
+    /// Basic blocks, 3, 4, 6 and 3 of them.
+    ResNet34,
+    /// Bottleneck blocks, 3, 4, 6 and 3 of them.
+    ResNet50,
+}
+
+impl ResNetDepth {
+    /// Blocks in each of the four stages.
+    pub fn blocks(self) -> [usize; 4] {
+        match self {
+            Self::ResNet18 => [2, 2, 2, 2],
+            Self::ResNet34 | Self::ResNet50 => [3, 4, 6, 3],
+        }
+    }
+
+    /// How many times more channels a block puts out than it works with inside.
+    pub fn expansion(self) -> usize {
+        match self {
+            Self::ResNet18 | Self::ResNet34 => 1,
+            Self::ResNet50 => 4,
+        }
+    }
+}
+
+impl TryFrom<u64> for ResNetDepth {
+    type Error = String;
+
+    fn try_from(depth: u64) -> Result<Self, String> {
+        match depth {
+            18 => Ok(Self::ResNet18),
+            34 => Ok(Self::ResNet34),
+            50 => Ok(Self::ResNet50),
+            _ => Err(format!("depth is {depth}, but must be 18, 34 or 50")),
+        }
+    }
+}
+
+impl From<ResNetDepth> for u64 {
+    fn from(depth: ResNetDepth) -> Self {
+        match depth {
+            ResNetDepth::ResNet18 => 18,
+            ResNetDepth::ResNet34 => 34,
+            ResNetDepth::ResNet50 => 50,
+        }
+    }
+}
+
+/// What comes before the first stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stem {
+    /// 7x7 convolution of stride 2, then 3x3 max-pooling of stride 2: for images of about 224 pixels.
+    Imagenet,
+    /// 3x3 convolution of stride 1 without pooling: for images of 32 to 96 pixels.
+    Cifar,
+}
+
+/// Configuration of [`ResNet`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ResNetConfig {
+    /// Number of layers with weights.
+    pub depth: ResNetDepth,
+    /// What comes before the first stage.
+    pub stem: Stem,
+    /// Channels of the first stage, at least 1; each later stage doubles them. 64 is the published network, 16 one for the CPU.
+    pub width: usize,
+}
+
+impl Default for ResNetConfig {
+    fn default() -> Self {
+        Self {
+            depth: ResNetDepth::ResNet50,
+            stem: Stem::Cifar,
+            width: 64,
+        }
+    }
+}
+
+impl ResNetConfig {
+    /// Checks that every parameter lies in its range.
+    ///
+    /// # Errors
+    /// Names the first parameter that does not, its value and the range.
+    pub fn check(&self) -> Result<(), String> {
+        at_least_one("width", self.width)
+    }
+
+    /// Size of a feature vector: 8 widths, times 4 for bottleneck blocks.
+    ///
+    /// ```
+    /// use bcl_models::vision::ResNetConfig;
+    ///
+    /// assert_eq!(ResNetConfig::default().num_features(), 2048);
+    /// ```
+    pub fn num_features(&self) -> usize {
+        8 * self.width * self.depth.expansion()
+    }
+
+    /// Builds the network; the seed determines its initial values.
+    ///
+    /// # Panics
+    /// When a parameter is out of range; [`check`](Self::check) tells without panicking.
+    pub fn init(&self, seed: u64, device: &Device) -> ResNet {
+        panic_if_bad(self.check());
+        ResNet::new(self, &mut Draws::new(seed, "trunk"), device)
+    }
+}
+
+/// Configuration of [`ProjectionHead`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProjectionHeadConfig {
+    /// Size of the hidden layer, at least 1.
+    pub hidden: usize,
+    /// Size of a projection, at least 1.
+    pub out: usize,
+}
+
+impl Default for ProjectionHeadConfig {
+    fn default() -> Self {
+        Self { hidden: 512, out: 128 }
+    }
+}
+
+impl ProjectionHeadConfig {
+    /// Checks that every parameter lies in its range.
+    ///
+    /// # Errors
+    /// Names the first parameter that does not, its value and the range.
+    pub fn check(&self) -> Result<(), String> {
+        at_least_one("hidden", self.hidden)?;
+        at_least_one("out", self.out)
+    }
+
+    /// Builds the head on top of features of the given size; the seed determines its initial values.
+    ///
+    /// # Panics
+    /// When a parameter is out of range; [`check`](Self::check) tells without panicking.
+    pub fn init(&self, num_features: usize, seed: u64, device: &Device) -> ProjectionHead {
+        panic_if_bad(self.check());
+        ProjectionHead::new(self, num_features, &mut Draws::new(seed, "head"), device)
+    }
+}
+
+/// Configuration of [`ImageEncoder`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ImageEncoderConfig {
+    /// The residual network.
+    pub trunk: ResNetConfig,
+    /// The head on top of it.
+    pub head: ProjectionHeadConfig,
+}
+
+impl ImageEncoderConfig {
+    /// Checks that every parameter lies in its range.
+    ///
+    /// # Errors
+    /// Names the first parameter that does not, its value and the range.
+    pub fn check(&self) -> Result<(), String> {
+        self.trunk.check()?;
+        self.head.check()
+    }
+
+    /// Builds the encoder; the seed determines its initial values, those of the trunk whatever the head.
+    ///
+    /// # Panics
+    /// When a parameter is out of range; [`check`](Self::check) tells without panicking.
+    pub fn init(&self, seed: u64, device: &Device) -> ImageEncoder {
+        ImageEncoder {
+            trunk: self.trunk.init(seed, device),
+            head: self.head.init(self.trunk.num_features(), seed, device),
+        }
+    }
+}
+
+fn at_least_one(name: &str, value: usize) -> Result<(), String> {
+    if value == 0 {
+        return Err(format!("{name} is 0, but must be at least 1"));
+    }
+    Ok(())
+}
+
+fn panic_if_bad(check: Result<(), String>) {
+    if let Err(message) = check {
+        panic!("{message}");
+    }
+}

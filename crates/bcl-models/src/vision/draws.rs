@@ -1,0 +1,57 @@
+//! Initial values of layers, drawn from streams of their own.
+
+use burn::{
+    module::Param,
+    tensor::{Device, Tensor, TensorData},
+};
+use rand_distr::{Distribution, Normal, Uniform};
+use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
+
+/// The stream that the layers of one part of a network draw their initial values from, in the order in which they are built.
+///
+/// Burn's random source is one per process, so what it yields depends on everything drawn before.
+pub(super) struct Draws(Xoshiro256PlusPlus);
+
+impl Draws {
+    /// The stream of a part of a network: parts do not shift each other's values.
+    pub(super) fn new(seed: u64, part: &str) -> Self {
+        // FNV-1a; any fixed map of names to numbers serves.
+        let part = part.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed ^ part))
+    }
+
+    /// Normally distributed around 0 with standard deviation `√(2 / fan_out)`: He et al.'s choice before rectifiers, as in
+    /// torchvision.
+    pub(super) fn kaiming_normal<const D: usize>(
+        &mut self,
+        shape: [usize; D],
+        fan_out: usize,
+        device: &Device,
+    ) -> Param<Tensor<D>> {
+        let deviation = (2.0 / fan_out as f64).sqrt() as f32;
+        self.parameter(shape, Normal::new(0.0, deviation).expect("a finite deviation"), device)
+    }
+
+    /// Uniform within `±1 / √fan_in`: PyTorch's choice for linear layers.
+    pub(super) fn linear_uniform<const D: usize>(
+        &mut self,
+        shape: [usize; D],
+        fan_in: usize,
+        device: &Device,
+    ) -> Param<Tensor<D>> {
+        let bound = (fan_in as f64).sqrt().recip() as f32;
+        self.parameter(shape, Uniform::new_inclusive(-bound, bound).expect("an interval"), device)
+    }
+
+    fn parameter<const D: usize>(
+        &mut self,
+        shape: [usize; D],
+        distribution: impl Distribution<f32>,
+        device: &Device,
+    ) -> Param<Tensor<D>> {
+        let values: Vec<f32> = distribution.sample_iter(&mut self.0).take(shape.iter().product()).collect();
+        Param::from_tensor(Tensor::from_data(TensorData::new(values, shape), device))
+    }
+}

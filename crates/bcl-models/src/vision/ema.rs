@@ -1,0 +1,122 @@
+//! Exponential moving averages of modules: momentum encoders.
+
+use burn::{
+    module::{Module, ModuleMapper, ModuleVisitor, Param},
+    tensor::Tensor,
+};
+use std::collections::HashMap;
+
+/// A copy to average into: the same values, without gradients, with running statistics of its own.
+pub fn ema_target<M: Module>(online: &M) -> M {
+    online.valid()
+}
+
+/// Moves each parameter of the target towards the online module's,
+///
+/// ```text
+/// target <- momentum · target + (1 - momentum) · online
+/// ```
+///
+/// matching parameters by their path in the module. Running statistics (fields whose names begin with `running_`) stay the target's
+/// own: in MoCo the momentum encoder runs in train mode on its own batches, and its own forward passes keep them. To carry the online
+/// module's over instead, build a new target with [`ema_target`].
+///
+/// Source: He et al., [Momentum Contrast](https://arxiv.org/abs/1911.05722), equation 2.
+///
+/// # Panics
+/// When momentum lies outside [0, 1], or when the modules do not have the same parameters.
+///
+/// # Example
+/// ```
+/// use bcl_models::vision::{ema_target, ema_update, ProjectionHeadConfig};
+/// use burn::tensor::Device;
+///
+/// let online = ProjectionHeadConfig { hidden: 4, out: 2 }.init(3, 0, &Device::flex());
+/// let target = ema_update(ema_target(&online), &online, 0.999);
+/// ```
+pub fn ema_update<M: Module>(target: M, online: &M, momentum: f64) -> M {
+    assert!(
+        (0.0..=1.0).contains(&momentum),
+        "momentum is {momentum}, but must lie in [0, 1]"
+    );
+    let mut collect = Collect::default();
+    online.visit(&mut collect);
+    let mut average = Average {
+        online: collect.values,
+        momentum,
+        path: Vec::new(),
+    };
+    let target = target.map(&mut average);
+    let left: Vec<&String> = average.online.keys().collect();
+    assert!(left.is_empty(), "the target lacks the online module's parameters {left:?}");
+    target
+}
+
+/// The online module's parameters by path, flattened, since their ranks differ.
+#[derive(Default)]
+struct Collect {
+    values: HashMap<String, Tensor<1>>,
+    path: Vec<String>,
+}
+
+impl ModuleVisitor for Collect {
+    fn enter_module(&mut self, name: &str, _container_type: &str) {
+        self.path.push(name.to_owned());
+    }
+
+    fn exit_module(&mut self, _name: &str, _container_type: &str) {
+        self.path.pop();
+    }
+
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        if !is_running_statistic(&self.path) {
+            let value = param.val().without_autodiff();
+            let count = value.shape().num_elements();
+            self.values.insert(self.path.join("."), value.reshape([count]));
+        }
+    }
+}
+
+struct Average {
+    online: HashMap<String, Tensor<1>>,
+    momentum: f64,
+    path: Vec<String>,
+}
+
+impl ModuleMapper for Average {
+    fn enter_module(&mut self, name: &str, _container_type: &str) {
+        self.path.push(name.to_owned());
+    }
+
+    fn exit_module(&mut self, _name: &str, _container_type: &str) {
+        self.path.pop();
+    }
+
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        if is_running_statistic(&self.path) {
+            return param;
+        }
+        let path = self.path.join(".");
+        let online = self
+            .online
+            .remove(&path)
+            .unwrap_or_else(|| panic!("the online module lacks the target's parameter {path}"));
+        let momentum = self.momentum;
+        param.map(|target| {
+            let (autodiff, require_grad) = (target.is_autodiff(), target.is_require_grad());
+            let (shape, target) = (target.dims(), target.without_autodiff());
+            assert_eq!(
+                online.shape().num_elements(),
+                target.shape().num_elements(),
+                "the target's parameter {path} has shape {shape:?}, which is not the online module's"
+            );
+            let average = target * momentum + online.reshape(shape) * (1.0 - momentum);
+            let average = if autodiff { average.autodiff() } else { average };
+            average.set_require_grad(require_grad)
+        })
+    }
+}
+
+fn is_running_statistic(path: &[String]) -> bool {
+    path.last().is_some_and(|name| name.starts_with("running_"))
+}

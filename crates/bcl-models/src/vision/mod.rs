@@ -1,0 +1,45 @@
+//! Encoders of images: residual networks, a projection head, and their weights under torchvision's names.
+//!
+//! An [`ImageEncoder`] is a [`ResNet`] and a [`ProjectionHead`]. Training compares [`projections`](ImageEncoder::projections),
+//! evaluation reads [`features`](ImageEncoder::features); both are unit rows. How batch normalisation behaves is an argument, [`Mode`],
+//! rather than a property of the device:
+//!
+//! ```
+//! use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
+//! use burn::tensor::{Device, Tensor};
+//!
+//! let config = ImageEncoderConfig {
+//!     trunk: ResNetConfig { depth: ResNetDepth::ResNet18, stem: Stem::Cifar, width: 4 },
+//!     head: ProjectionHeadConfig { hidden: 16, out: 8 },
+//! };
+//! let device = Device::flex();
+//! let encoder = config.init(0, &device);
+//!
+//! let images = Tensor::ones([2, 3, 16, 16], &device);
+//! let embeddings = encoder.forward(images, Mode::Eval);
+//!
+//! assert_eq!(embeddings.features.dims(), [2, 32]);
+//! assert_eq!(embeddings.projections.dims(), [2, 8]);
+//! ```
+
+mod batch_norm;
+mod block;
+mod config;
+mod convolution;
+mod draws;
+mod ema;
+mod encoder;
+mod projection;
+mod resnet;
+mod statistics;
+pub mod weights;
+
+pub use batch_norm::{BatchNorm, Mode};
+pub use block::Block;
+pub use config::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
+pub use convolution::Convolution;
+pub use ema::{ema_target, ema_update};
+pub use encoder::{ImageEmbeddings, ImageEncoder};
+pub use projection::ProjectionHead;
+pub use resnet::ResNet;
+pub use statistics::RunningStatistic;

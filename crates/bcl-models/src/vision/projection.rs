@@ -1,0 +1,51 @@
+//! The head whose outputs are compared in training.
+
+use super::{BatchNorm, Mode, config::ProjectionHeadConfig, draws::Draws};
+use burn::{
+    module::Module,
+    nn::Linear,
+    tensor::{Device, Tensor, activation::relu},
+};
+
+/// Two linear layers with batch normalisation between: `out(relu(norm(hidden(features))))`.
+///
+/// The hidden layer has no bias, which the normalisation would take away again.
+///
+/// Source: Chen et al., [A Simple Framework for Contrastive Learning of Visual Representations](https://arxiv.org/abs/2002.05709),
+/// in the form that the released codes of DCL, HCL and BCL share.
+#[derive(Module, Debug)]
+pub struct ProjectionHead {
+    /// `[num_features, hidden]`, no bias.
+    pub hidden: Linear,
+    /// Over the hidden layer.
+    pub norm: BatchNorm,
+    /// `[hidden, out]` with bias.
+    pub out: Linear,
+}
+
+impl ProjectionHead {
+    pub(super) fn new(config: &ProjectionHeadConfig, num_features: usize, draws: &mut Draws, device: &Device) -> Self {
+        let ProjectionHeadConfig { hidden, out } = *config;
+        Self {
+            hidden: Linear {
+                weight: draws.linear_uniform([num_features, hidden], num_features, device),
+                bias: None,
+            },
+            norm: BatchNorm::new(hidden, device),
+            out: Linear {
+                weight: draws.linear_uniform([hidden, out], hidden, device),
+                bias: Some(draws.linear_uniform([out], hidden, device)),
+            },
+        }
+    }
+
+    /// Projections, not normalised.
+    ///
+    /// # Shapes
+    /// - features: `[batch_size, num_features]`
+    /// - output:   `[batch_size, out]`
+    pub fn forward(&self, features: Tensor<2>, mode: Mode) -> Tensor<2> {
+        let hidden = self.norm.forward(self.hidden.forward(features), mode);
+        self.out.forward(relu(hidden))
+    }
+}

@@ -1,0 +1,93 @@
+//! Residual networks.
+
+use super::{
+    BatchNorm, Block, Convolution, Mode,
+    config::{ResNetConfig, Stem},
+    draws::Draws,
+};
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor, activation::relu, module::max_pool2d, ops::MaxPoolOptions},
+};
+
+/// A residual network without its classifier: images to features.
+///
+/// Fields and their parameters have torchvision's names, `layer1.0.downsample.1.running_var` for one.
+///
+/// Source: He et al., [Deep Residual Learning for Image Recognition](https://arxiv.org/abs/1512.03385).
+#[derive(Module, Debug)]
+pub struct ResNet {
+    /// The stem's convolution.
+    pub conv1: Convolution,
+    /// Its normalisation.
+    pub bn1: BatchNorm,
+    /// First stage.
+    pub layer1: Vec<Block>,
+    /// Second stage, at half the resolution.
+    pub layer2: Vec<Block>,
+    /// Third stage, at a quarter.
+    pub layer3: Vec<Block>,
+    /// Fourth stage, at an eighth.
+    pub layer4: Vec<Block>,
+    /// What the network was built from.
+    #[module(skip)]
+    config: ResNetConfig,
+}
+
+impl ResNet {
+    pub(super) fn new(config: &ResNetConfig, draws: &mut Draws, device: &Device) -> Self {
+        let width = config.width;
+        let conv1 = match config.stem {
+            Stem::Imagenet => Convolution::new([3, width], 7, 2, draws, device),
+            Stem::Cifar => Convolution::new([3, width], 3, 1, draws, device),
+        };
+        let mut channels = width;
+        let blocks = config.depth.blocks();
+        let mut stage = |stage: usize| -> Vec<Block> {
+            let width = width << stage;
+            let block = |index| {
+                let stride = if stage > 0 && index == 0 { 2 } else { 1 };
+                let block = Block::new(config.depth, channels, width, stride, draws, device);
+                channels = width * config.depth.expansion();
+                block
+            };
+            (0..blocks[stage]).map(block).collect()
+        };
+        Self {
+            conv1,
+            bn1: BatchNorm::new(width, device),
+            layer1: stage(0),
+            layer2: stage(1),
+            layer3: stage(2),
+            layer4: stage(3),
+            config: config.clone(),
+        }
+    }
+
+    /// What the network was built from.
+    pub fn config(&self) -> &ResNetConfig {
+        &self.config
+    }
+
+    /// Size of a feature vector.
+    pub fn num_features(&self) -> usize {
+        self.config.num_features()
+    }
+
+    /// Features: the last stage's output averaged over all places, not normalised.
+    ///
+    /// # Shapes
+    /// - images: `[batch_size, 3, height, width]`
+    /// - output: `[batch_size, num_features]`
+    pub fn forward(&self, images: Tensor<4>, mode: Mode) -> Tensor<2> {
+        let mut hidden = relu(self.bn1.forward(self.conv1.forward(images), mode));
+        if self.config.stem == Stem::Imagenet {
+            let options = MaxPoolOptions::new([3, 3]).with_stride([2, 2]).with_padding([1, 1]);
+            hidden = max_pool2d(hidden, options);
+        }
+        for block in [&self.layer1, &self.layer2, &self.layer3, &self.layer4].into_iter().flatten() {
+            hidden = block.forward(hidden, mode);
+        }
+        hidden.flatten::<3>(2, 3).mean_dim(2).squeeze_dim(2)
+    }
+}

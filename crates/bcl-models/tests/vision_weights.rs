@@ -1,0 +1,225 @@
+//! Weights against PyTorch.
+//!
+//! The files under `fixtures` were computed with PyTorch 2.15.0 by a script that builds torchvision's `ResNet` with few channels and the
+//! encoder of the released codes: a Sequential `f` of all of the `ResNet`'s children but the classifier and max-pooling, and the head `g` of
+//! Linear without bias, `BatchNorm1d`, `ReLU`, Linear. Under seed 20240607 convolutions are drawn as torchvision draws them, and scales,
+//! shifts and running statistics of the normalisations away from 1 and 0. Images follow a rule, `sin(0.37 i)` for the i-th number.
+//!
+//! - `resnet50-torchvision-names.safetensors`: depth 50, `ImageNet` stem, width 1, 5 classes; its `state_dict`.
+//! - `resnet18-released-names.pth`: depth 18, CIFAR stem, width 2, head 6 to 4; its `state_dict` with `module.` before each name, as
+//!   `DataParallel` leaves it.
+//! - `pytorch-reference.json`: features of the first for 2 images of 40x40 in eval mode; features and projections of the second for 3
+//!   images of 12x12 in eval mode, then projections of one pass in train mode, and running statistics after it.
+
+use bcl_models::vision::{
+    ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem,
+    weights::{WeightsError, load_encoder_weights, load_weights, save_safetensors},
+};
+use burn::tensor::{Device, Tensor, TensorData};
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+fn reference() -> HashMap<String, Vec<f32>> {
+    serde_json::from_str(&fs::read_to_string(fixture("pytorch-reference.json")).expect("readable")).expect("well-formed")
+}
+
+fn images(count: usize, size: usize, device: &Device) -> Tensor<4> {
+    let shape = [count, 3, size, size];
+    let values: Vec<f32> = (0..shape.iter().product())
+        .map(|i: usize| (i as f64 * 0.37).sin() as f32)
+        .collect();
+    Tensor::from_data(TensorData::new(values, shape), device)
+}
+
+fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().iter::<f32>().collect()
+}
+
+fn assert_close(got: &[f32], want: &[f32]) {
+    assert_eq!(got.len(), want.len());
+    for (got, want) in got.iter().zip(want) {
+        assert!((got - want).abs() <= 1e-4 * (1.0 + want.abs()), "{got} is not {want}");
+    }
+}
+
+fn torchvision() -> ResNetConfig {
+    ResNetConfig {
+        depth: ResNetDepth::ResNet50,
+        stem: Stem::Imagenet,
+        width: 1,
+    }
+}
+
+fn released() -> ImageEncoderConfig {
+    ImageEncoderConfig {
+        trunk: ResNetConfig {
+            depth: ResNetDepth::ResNet18,
+            stem: Stem::Cifar,
+            width: 2,
+        },
+        head: ProjectionHeadConfig { hidden: 6, out: 4 },
+    }
+}
+
+#[test]
+fn features_of_torchvision_weights_are_those_of_pytorch() {
+    let device = Device::flex();
+    let path = fixture("resnet50-torchvision-names.safetensors");
+    let (trunk, report) = load_weights(torchvision().init(0, &device), &path).expect("loads");
+    assert_close(
+        &values(trunk.forward(images(2, 40, &device), Mode::Eval)),
+        &reference()["torchvision_features"],
+    );
+    assert_eq!(report.loaded.len(), 53 * 5);
+    assert!(report.skipped.contains(&"fc.weight".to_owned()) && report.skipped.contains(&"fc.bias".to_owned()));
+    assert!(
+        report
+            .skipped
+            .iter()
+            .all(|name| name.starts_with("fc.") || name.ends_with("num_batches_tracked"))
+    );
+}
+
+#[test]
+fn embeddings_of_released_weights_are_those_of_pytorch() {
+    let device = Device::flex();
+    let reference = reference();
+    let path = fixture("resnet18-released-names.pth");
+    let (encoder, report) = load_encoder_weights(released().init(0, &device), &path).expect("loads");
+    let images = images(3, 12, &device);
+
+    let embeddings = encoder.forward(images.clone(), Mode::Eval);
+    assert_close(&values(embeddings.features), &reference["released_features"]);
+    assert_close(&values(embeddings.projections), &reference["released_projections"]);
+    assert!(report.skipped.iter().all(|name| name.ends_with("num_batches_tracked")));
+
+    let (trunk, report) = load_weights(released().trunk.init(0, &device), &path).expect("loads");
+    assert_close(&values(trunk.forward(images, Mode::Eval)), &reference["released_raw"]);
+    assert!(report.skipped.contains(&"module.g.3.bias".to_owned()));
+}
+
+#[test]
+fn a_pass_in_train_mode_leaves_the_running_statistics_of_pytorch() {
+    let reference = reference();
+    for device in [Device::flex(), Device::flex().autodiff()] {
+        let path = fixture("resnet18-released-names.pth");
+        let (encoder, _) = load_encoder_weights(released().init(0, &device), &path).expect("loads");
+        let projections = encoder.projections(images(3, 12, &device), Mode::Train);
+        assert_close(&values(projections), &reference["trained_projections"]);
+        let mean = encoder.trunk.layer1[0].bn1.running_mean.value();
+        assert_close(&values(mean), &reference["trained_running_mean"]);
+        let downsample = encoder.trunk.layer4[0]
+            .downsample
+            .as_ref()
+            .expect("one where the shape changes");
+        assert_close(&values(downsample.1.running_var.value()), &reference["trained_running_var"]);
+        assert_close(&values(encoder.head.norm.running_var.value()), &reference["trained_head_var"]);
+    }
+}
+
+#[test]
+fn what_is_saved_is_loaded_again() {
+    let device = Device::flex();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trunk.safetensors");
+    let saved = released().trunk.init(1, &device);
+    saved.forward(images(3, 12, &device), Mode::Train);
+    save_safetensors(&saved, &path).expect("writes");
+
+    let other = released().trunk.init(2, &device.autodiff());
+    let (loaded, report) = load_weights(other, &path).expect("reads");
+    assert!(report.skipped.is_empty());
+    let device = Device::flex().autodiff();
+    let [saved, loaded] = [
+        saved.forward(images(2, 12, &Device::flex()), Mode::Eval),
+        loaded.forward(images(2, 12, &device), Mode::Eval),
+    ];
+    assert_eq!(values(saved), values(loaded));
+}
+
+#[test]
+fn loading_into_a_clone_leaves_the_original_alone() {
+    let device = Device::flex();
+    let original = released().init(0, &device);
+    let before = values(original.features(images(2, 12, &device), Mode::Eval));
+    load_encoder_weights(original.clone(), &fixture("resnet18-released-names.pth")).expect("loads");
+    assert_eq!(values(original.features(images(2, 12, &device), Mode::Eval)), before);
+}
+
+#[test]
+fn a_network_of_another_width_is_refused_with_the_one_to_build() {
+    let config = ResNetConfig {
+        width: 2,
+        ..torchvision()
+    };
+    let path = fixture("resnet50-torchvision-names.safetensors");
+    let error = load_weights(config.init(0, &Device::flex()), &path).expect_err("another width");
+    let text = error.to_string();
+    assert!(matches!(error, WeightsError::Shape { .. }));
+    for part in [
+        "resnet50-torchvision-names.safetensors",
+        "tensor conv1.weight has shape [1, 3, 7, 7]",
+        "the network's has [2, 3, 7, 7]",
+        "depth = 50, stem = \"imagenet\", width = 1",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn a_deeper_network_than_the_file_is_refused() {
+    let config = ResNetConfig {
+        depth: ResNetDepth::ResNet34,
+        ..released().trunk
+    };
+    let error = load_weights(config.init(0, &Device::flex()), &fixture("resnet18-released-names.pth")).expect_err("too deep");
+    let text = error.to_string();
+    assert!(matches!(error, WeightsError::Missing { .. }));
+    assert!(
+        text.contains("has no tensor layer1.2.") && text.contains("depth = 18"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_file_that_is_no_network_is_refused() {
+    let device = Device::flex();
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["text.safetensors", "text.pth", "missing.pth", "missing.safetensors"] {
+        let path = folder.path().join(name);
+        if name.starts_with("text") {
+            fs::write(&path, "no weights").expect("writes");
+        }
+        let error = load_weights(torchvision().init(0, &device), &path).expect_err("no weights");
+        assert!(matches!(error, WeightsError::Read { .. }), "{error:?}");
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    let cut = folder.path().join("cut.pth");
+    let whole = fs::read(fixture("resnet18-released-names.pth")).expect("readable");
+    fs::write(&cut, &whole[..whole.len() / 2]).expect("writes");
+    let error = load_weights(released().trunk.init(0, &device), &cut).expect_err("half a file");
+    assert!(error.to_string().contains("cut.pth"), "{error}");
+}
+
+#[test]
+fn a_checkpoint_without_a_head_is_refused_for_a_whole_encoder() {
+    let config = ImageEncoderConfig {
+        trunk: torchvision(),
+        ..released()
+    };
+    let path = fixture("resnet50-torchvision-names.safetensors");
+    let error = load_encoder_weights(config.init(0, &Device::flex()), &path).expect_err("no head");
+    assert!(
+        error
+            .to_string()
+            .contains("has no tensor head.hidden.weight of shape [6, 32]"),
+        "{error}"
+    );
+}
