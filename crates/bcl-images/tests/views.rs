@@ -81,6 +81,30 @@ fn a_view_depends_on_run_epoch_sample_and_which_alone() {
     assert_eq!(other, batch[..3 * length]);
 }
 
+/// Also after a change of colour, which comes first.
+#[test]
+fn a_view_without_colour_has_the_same_level_in_all_channels() {
+    let images = images(&[[20, 20]]);
+    let config = ViewsConfig {
+        mean: [0.0; 3],
+        std: [1.0; 3],
+        ..ViewsConfig::default()
+    };
+    let views = config.init();
+    let mut draw = views.draw(20, 20, &mut Seed(1).rng());
+    assert!(draw.jitter.is_some() && !draw.grayscale);
+    let mut out = vec![0.0; views.view_len()];
+    let mut planes_are_equal = |grayscale| {
+        draw.grayscale = grayscale;
+        views.apply(images.get(0), &draw, &mut out);
+        let (red, rest) = out.split_at(32 * 32);
+        let (green, blue) = rest.split_at(32 * 32);
+        red == green && green == blue
+    };
+    assert!(!planes_are_equal(false));
+    assert!(planes_are_equal(true));
+}
+
 #[test]
 fn a_batch_of_nothing_is_empty() {
     let mut out = vec![1.0; 10];
