@@ -223,3 +223,64 @@ fn a_checkpoint_without_a_head_is_refused_for_a_whole_encoder() {
         "{error}"
     );
 }
+
+/// Writes a trunk to `path`, with its header changed and bytes put behind its values.
+fn write_changed(path: &Path, extra: &[u8], change: impl FnOnce(&mut serde_json::Value, usize)) {
+    save_safetensors(&released().trunk.init(0, &Device::flex()), path).expect("writes");
+    let file = fs::read(path).expect("readable");
+    let (length, rest) = file.split_at(8);
+    let length = u64::from_le_bytes(length.try_into().expect("8 bytes")) as usize;
+    let (header, values) = rest.split_at(length);
+    let mut header = serde_json::from_slice(header).expect("well-formed");
+    change(&mut header, values.len());
+    let header = header.to_string();
+    let header = format!("{header:<width$}", width = header.len().next_multiple_of(8));
+    let parts = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), values, extra];
+    fs::write(path, parts.concat()).expect("writes");
+}
+
+#[test]
+fn half_precision_is_widened() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("half.safetensors");
+    // 1.5 and -2 in half precision take the place of the first normalisation's scales.
+    write_changed(&path, &[0x00, 0x3e, 0x00, 0xc0], |header, end| {
+        header["total_ops"] = header["bn1.weight"].take();
+        header["bn1.weight"] = serde_json::json!({ "dtype": "F16", "shape": [2], "data_offsets": [end, end + 4] });
+    });
+    let (trunk, report) = load_weights(released().trunk.init(1, &Device::flex()), &path).expect("loads");
+    let scales = trunk.bn1.weight.val();
+    assert_eq!(scales.dtype(), trunk.conv1.weight.val().dtype());
+    assert_eq!(values(scales), [1.5, -2.0]);
+    assert_eq!(report.skipped, ["total_ops"]);
+}
+
+#[test]
+fn a_tensor_of_whole_numbers_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("whole.safetensors");
+    write_changed(&path, &[], |header, _| header["bn1.weight"]["dtype"] = "I32".into());
+    let error = load_weights(released().trunk.init(1, &Device::flex()), &path).expect_err("whole numbers");
+    assert!(matches!(error, WeightsError::Kind { .. }), "{error:?}");
+    assert!(error.to_string().contains("tensor bn1.weight holds I32"), "{error}");
+}
+
+#[test]
+fn two_networks_in_a_file_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("two.safetensors");
+    write_changed(&path, &[], |header, end| {
+        header["module.conv1.weight"] = serde_json::json!({ "dtype": "F32", "shape": [0], "data_offsets": [end, end] });
+    });
+    let error = load_weights(released().trunk.init(1, &Device::flex()), &path).expect_err("two networks");
+    assert!(matches!(error, WeightsError::Twice { .. }), "{error:?}");
+    assert!(error.to_string().contains("conv1.weight and module.conv1.weight"), "{error}");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("no-such-folder/trunk.safetensors");
+    let error = save_safetensors(&released().trunk.init(0, &Device::flex()), &path).expect_err("no such folder");
+    assert!(error.to_string().contains("no-such-folder/trunk.safetensors"), "{error}");
+}
