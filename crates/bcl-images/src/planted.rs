@@ -142,7 +142,7 @@ fn holds(name: &'static str, value: impl ToString, holds: bool, range: &str) -> 
         return Ok(());
     }
     Err(ImageError::OutOfRange {
-        name: format!("data.planted_images.{name}"),
+        name: format!("data.planted.{name}"),
         value: value.to_string(),
         range: range.to_string(),
     })

@@ -150,7 +150,7 @@ fn settings_out_of_range_are_named_with_their_range() {
     let cases = [
         (
             PlantedImagesConfig { classes: 1, ..default() },
-            "data.planted_images.classes is 1, but must lie in [2, 15]",
+            "data.planted.classes is 1, but must lie in [2, 15]",
         ),
         (
             PlantedImagesConfig {
@@ -184,10 +184,7 @@ fn settings_out_of_range_are_named_with_their_range() {
     ];
     for (config, words) in cases {
         let error = config.check().unwrap_err().to_string();
-        assert!(
-            error.contains(words) && error.contains("--set data.planted_images."),
-            "{error}"
-        );
+        assert!(error.contains(words) && error.contains("--set data.planted."), "{error}");
     }
 }
 
