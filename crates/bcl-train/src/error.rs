@@ -13,6 +13,9 @@ pub enum Error {
     /// The data could not be read, or contradict themselves.
     #[error(transparent)]
     Data(#[from] bcl_data::DataError),
+    /// The images could not be read, or contradict themselves.
+    #[error(transparent)]
+    Images(Box<bcl_images::ImageError>),
     /// The backend is not in this build.
     #[error(transparent)]
     Backend(#[from] crate::cli::MissingBackend),
@@ -66,6 +69,12 @@ pub enum Error {
     /// The user asked to stop; the checkpoint is written.
     #[error("interrupted; everything up to here is saved, go on with: bcl-train --resume {}", .0.display())]
     Interrupted(PathBuf),
+}
+
+impl From<bcl_images::ImageError> for Error {
+    fn from(error: bcl_images::ImageError) -> Self {
+        Self::Images(Box::new(error))
+    }
 }
 
 impl Error {

@@ -16,6 +16,7 @@ pub mod commands;
 pub mod error;
 pub mod evaluation;
 pub mod negatives;
+mod npy;
 pub mod probe;
 pub mod recipe;
 pub mod report;

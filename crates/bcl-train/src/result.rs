@@ -8,7 +8,9 @@ pub const SCHEMA: u32 = 1;
 
 /// Named figures, such as `ndcg@20`, in alphabetical order.
 ///
-/// Names: `precision@k`, `recall@k`, `ndcg@k`, `hit_rate@k`, `mrr@k`, `map@k` (means over the users that have a test item),
+/// Of image encoders: `probe_top1`, `probe_top5` (linear probe on frozen features), `official_top1`, `official_top5` (the same in the
+/// protocol of the released codes), `knn_top1`, `knn_top5`, `alignment`, `uniformity`. Of recommenders:
+/// `precision@k`, `recall@k`, `ndcg@k`, `hit_rate@k`, `mrr@k`, `map@k` (means over the users that have a test item),
 /// `coverage@k`, `gini@k`, `mean_popularity@k` (over all recommended lists).
 pub type Metrics = BTreeMap<String, f64>;
 
@@ -20,6 +22,8 @@ pub enum Phase {
     Selection,
     /// Trained on all of train for the chosen number of epochs (and beyond, for the `oracle` column).
     Refit,
+    /// Trained on all of train for a number of epochs that nothing chose.
+    Training,
 }
 
 /// One line of `metrics.jsonl`.
@@ -84,14 +88,35 @@ pub struct Chosen {
 pub struct DataSummary {
     /// Name of the data set.
     pub name: String,
-    /// Number of users.
-    pub users: usize,
-    /// Number of items.
-    pub items: usize,
-    /// Training interactions.
-    pub train: usize,
-    /// Test interactions.
-    pub test: usize,
+    /// How much of what.
+    #[serde(flatten)]
+    pub size: DataSize,
+}
+
+/// How much data a run saw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum DataSize {
+    /// Interactions of users with items.
+    Interactions {
+        /// Number of users.
+        users: usize,
+        /// Number of items.
+        items: usize,
+        /// Training interactions.
+        train: usize,
+        /// Test interactions.
+        test: usize,
+    },
+    /// Images.
+    Images {
+        /// Number of classes.
+        classes: usize,
+        /// Training images.
+        train: usize,
+        /// Test images.
+        test: usize,
+    },
 }
 
 /// Where and with what a run ran.
@@ -124,11 +149,11 @@ pub struct RunResult {
     pub environment: Environment,
     /// The data.
     pub data: DataSummary,
-    /// Encoder, as in the recipe (`mf`, `light_gcn`).
+    /// Encoder, as in the recipe (`mf`, `light_gcn`, `resnet`).
     pub encoder: String,
     /// Estimator, as in the recipe (`info_nce`, `bayesian`, …).
     pub loss: String,
-    /// Test figures at the epoch the validation tenth chose, after refitting on all of train.
+    /// Test figures at the epoch the validation tenth chose, after refitting on all of train; at the last epoch, where nothing was chosen.
     pub validation: Chosen,
     /// Test figures at the epoch that is best on test: not a fair result, kept for comparison with papers that report it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -137,7 +162,7 @@ pub struct RunResult {
     pub baselines: BTreeMap<String, Metrics>,
     /// Wall time of the whole run, s (of this process; a resumed run counts from its resumption).
     pub wall_seconds: f64,
-    /// Median wall time of a training epoch in the refit phase, s.
+    /// Median wall time of an epoch of training on all of train, s.
     pub epoch_seconds: f64,
     /// Peak resident memory of the process, bytes, where the system tells it.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -9,7 +9,7 @@
 //!     unreachable!("train is the default verb");
 //! };
 //! let runs = train.load()?;
-//! assert_eq!(runs.iter().map(|recipe| recipe.seed).collect::<Vec<_>>(), [0, 1, 2]);
+//! assert_eq!(runs.iter().map(|recipe| recipe.seed()).collect::<Vec<_>>(), [0, 1, 2]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -44,7 +44,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| match option_env!("BCL_GIT_R
     None => env!("CARGO_PKG_VERSION").to_owned(),
 });
 
-/// Trains and evaluates contrastive recommenders, one recipe a run.
+/// Trains and evaluates contrastive encoders of images and recommenders, one recipe a run.
 ///
 /// Without a verb, RECIPE is trained, evaluated and reported; without a recipe, the built-in quickstart is.
 #[derive(Debug, Parser)]

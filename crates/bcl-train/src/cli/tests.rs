@@ -36,7 +36,12 @@ fn train_is_the_default_verb() {
 
 #[test]
 fn without_a_recipe_the_quickstart_runs() {
-    let names: Vec<String> = train("").load().unwrap().into_iter().map(|recipe| recipe.name).collect();
+    let names: Vec<String> = train("")
+        .load()
+        .unwrap()
+        .into_iter()
+        .map(|recipe| recipe.name().to_owned())
+        .collect();
     assert_eq!(names, ["quickstart/bayesian", "quickstart/infonce"]);
 }
 
@@ -60,7 +65,7 @@ fn flags_reach_the_recipe() {
     let runs = train("quickstart/bayesian --set loss.beta=0.7 --set encoder.kind=light_gcn --seed 3 --epochs 4")
         .load()
         .unwrap();
-    let recipe = &runs[0];
+    let recipe = runs[0].recommender().expect("the quickstart recommends");
     assert_eq!(
         (recipe.seed, recipe.training.epochs, recipe.encoder.name()),
         (3, 4, "light_gcn")
@@ -74,7 +79,7 @@ fn flags_reach_the_recipe() {
 #[test]
 fn every_recipe_runs_with_every_seed() {
     let runs = train("quickstart --seeds 4,5").load().unwrap();
-    let runs: Vec<(&str, u64)> = runs.iter().map(|run| (run.name.as_str(), run.seed)).collect();
+    let runs: Vec<(&str, u64)> = runs.iter().map(|run| (run.name(), run.seed())).collect();
     let (bayesian, infonce) = ("quickstart/bayesian", "quickstart/infonce");
     assert_eq!(runs, [(bayesian, 4), (bayesian, 5), (infonce, 4), (infonce, 5)]);
 }

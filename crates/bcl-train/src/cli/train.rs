@@ -95,11 +95,11 @@ impl Train {
         for (i, run) in runs.iter().enumerate() {
             if runs[..i]
                 .iter()
-                .any(|other| (&other.name, other.seed) == (&run.name, run.seed))
+                .any(|other| (other.name(), other.seed()) == (run.name(), run.seed()))
             {
                 return Err(RecipeError::SameRun {
-                    name: run.name.clone(),
-                    seed: run.seed,
+                    name: run.name().to_owned(),
+                    seed: run.seed(),
                 });
             }
         }

@@ -4,12 +4,16 @@ use super::{Finished, baselines::baselines, print_table};
 use crate::{
     backend::Backend,
     error::Error,
-    recipe::{DataConfig, EvaluationConfig, Recipe},
+    recipe::{DataConfig, EvaluationConfig, ImageDataConfig, ImageRecipe, Recipe, RecommenderRecipe},
     report::{read_run, write_html},
-    training::{Baselines, Invocation, Run, RunFolder, Stop},
+    training::{Baselines, ImageRun, Invocation, Run, RunFolder, Stop},
 };
 use bcl_data::InteractionData;
-use std::path::{Path, PathBuf};
+use bcl_images::ImageData;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// What all runs of one command share.
 #[allow(missing_debug_implementations)] // Burn's interrupter has none
@@ -36,13 +40,14 @@ pub fn train(session: &Session, recipes: &[Recipe]) -> Result<(), Error> {
     let mut loaded = Loaded::default();
     let mut finished: Vec<(PathBuf, Finished)> = Vec::new();
     for recipe in recipes {
-        let (data, baselines) = loaded.get(recipe, &session.data_dir)?;
+        // Data that cannot be read leave no folder behind.
+        loaded.load(recipe, &session.data_dir)?;
         let invocation = Invocation {
             data_dir: session.data_dir.clone(),
             backend: session.backend.name().to_owned(),
         };
         let folder = RunFolder::create(&session.out, recipe, &invocation)?;
-        finish(session, recipe, data, &folder, baselines)?;
+        loaded.finish(session, recipe, &folder)?;
         finished.push((folder.path().to_path_buf(), read_run(folder.path())?));
     }
     let runs: Vec<Finished> = finished.iter().map(|(_, run)| run.clone()).collect();
@@ -66,7 +71,7 @@ pub fn train(session: &Session, recipes: &[Recipe]) -> Result<(), Error> {
 pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>) -> Result<(), Error> {
     let (folder, recipe, invocation) = RunFolder::open(folder)?;
     if let Some(asked) = asked
-        && (asked.hash() != recipe.hash() || asked.seed != recipe.seed)
+        && (asked.hash() != recipe.hash() || asked.seed() != recipe.seed())
     {
         return Err(Error::Input(format!(
             "the run in {} was started with another recipe or seed than the one given; leave the recipe, --seed and --set out of \
@@ -75,31 +80,14 @@ pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>) -> Resul
         )));
     }
     if !folder.result_file().is_file() {
-        let (data, baselines) = Loaded::default().take(&recipe, &invocation.data_dir)?;
-        finish(session, &recipe, &data, &folder, &baselines)?;
+        let mut loaded = Loaded::default();
+        loaded.load(&recipe, &invocation.data_dir)?;
+        loaded.finish(session, &recipe, &folder)?;
     }
     let (result, _) = read_run(folder.path())?;
     print_table(&[&result], session.json);
     say_where(session, &folder.report_file());
     Ok(())
-}
-
-fn finish(
-    session: &Session,
-    recipe: &Recipe,
-    data: &InteractionData,
-    folder: &RunFolder,
-    baselines: &Baselines,
-) -> Result<(), Error> {
-    let run = Run {
-        recipe,
-        data,
-        folder,
-        backend: &session.backend,
-        quiet: session.quiet,
-        stop: session.stop.clone(),
-    };
-    run.finish(baselines.clone()).map(drop)
 }
 
 fn say_where(session: &Session, page: &Path) {
@@ -108,29 +96,71 @@ fn say_where(session: &Session, page: &Path) {
     }
 }
 
-/// The data and baselines last used: runs of one command mostly share them.
+/// The data last used: runs of one command mostly share them.
 #[derive(Default)]
 struct Loaded {
-    last: Option<(DataConfig, EvaluationConfig, InteractionData, Baselines)>,
+    interactions: Option<(DataConfig, EvaluationConfig, InteractionData, Baselines)>,
+    images: Option<(ImageDataConfig, Arc<ImageData>)>,
 }
 
 impl Loaded {
-    fn get(&mut self, recipe: &Recipe, dir: &Path) -> Result<(&InteractionData, &Baselines), Error> {
+    /// Loads what a recipe names, unless it is there.
+    fn load(&mut self, recipe: &Recipe, dir: &Path) -> Result<(), Error> {
+        match recipe {
+            Recipe::Recommender(recipe) => self.load_interactions(recipe, dir),
+            Recipe::Images(recipe) => self.load_images(recipe, dir),
+        }
+    }
+
+    fn load_interactions(&mut self, recipe: &RecommenderRecipe, dir: &Path) -> Result<(), Error> {
         let same = |(data, evaluation, ..): &(DataConfig, EvaluationConfig, _, _)| {
             *data == recipe.data && *evaluation == recipe.evaluation
         };
-        if !self.last.as_ref().is_some_and(same) {
+        if !self.interactions.as_ref().is_some_and(same) {
             let data = recipe.data.load(dir)?;
             let baselines = baselines(&data, &recipe.evaluation)?;
-            self.last = Some((recipe.data.clone(), recipe.evaluation.clone(), data, baselines));
+            self.interactions = Some((recipe.data.clone(), recipe.evaluation.clone(), data, baselines));
         }
-        let (_, _, data, baselines) = self.last.as_ref().expect("just loaded");
-        Ok((data, baselines))
+        Ok(())
     }
 
-    fn take(mut self, recipe: &Recipe, dir: &Path) -> Result<(InteractionData, Baselines), Error> {
-        self.get(recipe, dir)?;
-        let (_, _, data, baselines) = self.last.expect("just loaded");
-        Ok((data, baselines))
+    fn load_images(&mut self, recipe: &ImageRecipe, dir: &Path) -> Result<(), Error> {
+        if !self.images.as_ref().is_some_and(|(config, _)| *config == recipe.data) {
+            self.images = Some((recipe.data.clone(), Arc::new(recipe.data.load(dir)?)));
+        }
+        Ok(())
+    }
+
+    /// Trains and evaluates on what was [loaded](Self::load).
+    fn finish(&self, session: &Session, recipe: &Recipe, folder: &RunFolder) -> Result<(), Error> {
+        let recipe_hash = &recipe.hash();
+        match recipe {
+            Recipe::Recommender(recipe) => {
+                let (_, _, data, baselines) = self.interactions.as_ref().expect("just loaded");
+                let run = Run {
+                    recipe,
+                    recipe_hash,
+                    data,
+                    folder,
+                    backend: &session.backend,
+                    quiet: session.quiet,
+                    stop: session.stop.clone(),
+                };
+                run.finish(baselines.clone()).map(drop)
+            }
+            Recipe::Images(recipe) => {
+                let (_, data) = self.images.as_ref().expect("just loaded");
+                let run = ImageRun {
+                    recipe,
+                    recipe_hash,
+                    data,
+                    folder,
+                    backend: &session.backend,
+                    quiet: session.quiet,
+                    stop: session.stop.clone(),
+                };
+                run.finish().map(drop)
+            }
+        }
     }
 }

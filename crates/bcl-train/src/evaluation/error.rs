@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 /// Why a model could not be evaluated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum EvaluationError {
     /// A score is NaN, so the items have no order.
@@ -23,4 +23,10 @@ pub enum EvaluationError {
          data.split.test_ratio or training.validation"
     )]
     NothingHeldOut,
+    /// Image features cannot be judged.
+    #[error(transparent)]
+    Probe(#[from] crate::probe::ProbeError),
+    /// Images cannot be shown to the encoder.
+    #[error(transparent)]
+    Views(#[from] bcl_images::ViewsError),
 }

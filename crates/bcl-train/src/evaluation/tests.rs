@@ -136,7 +136,7 @@ fn a_score_that_is_not_a_number_is_an_error_that_names_it() {
     table.scores[6 + 3] = f32::NAN;
     let evaluator = RankingEvaluator::new(&[2], &train, &held_out);
     let error = EvaluationError::NotANumber { user: 1, item: 3 };
-    assert_eq!(evaluator.evaluate(&table), Err(error));
+    assert_eq!(evaluator.evaluate(&table), Err(error.clone()));
     assert!(error.to_string().contains("user 1 for item 3"));
     assert_eq!(
         top_items(&table, &train, 2, 1),

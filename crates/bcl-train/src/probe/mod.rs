@@ -2,7 +2,7 @@
 //!
 //! | judge | what it asks |
 //! | --- | --- |
-//! | [`knn`] | do nearest neighbours share a class? |
+//! | [`knn()`] | do nearest neighbours share a class? |
 //! | [`probe_fixed`], [`probe_views`] | can one linear layer read the class off? |
 //! | [`ridge_accuracy`] | the same in closed form: a cheap figure during training |
 //! | [`alignment`], [`uniformity`] | how the features lie on the sphere, without classes |

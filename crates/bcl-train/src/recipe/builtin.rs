@@ -28,6 +28,8 @@ macro_rules! builtin {
 const BUILTIN: &[Builtin] = builtin! {
     "quickstart/bayesian"
     "quickstart/infonce"
+    "quickstart-images/bayesian"
+    "quickstart-images/infonce"
     "sensitivity/ml-100k/mf-bayesian-t03"
     "sensitivity/ml-100k/mf-infonce-t03"
     "table10/gowalla/lightgcn-bayesian"
@@ -78,12 +80,14 @@ pub enum Found {
 }
 
 /// Finds recipes: a file, all `.toml` files below a folder, a built-in recipe by name, or all whose names begin with `name/`.
+/// Built-in ones may be written as their path too: where there is no such file, `recipes/quickstart.toml` is `quickstart`.
 ///
 /// ```
 /// use bcl_train::recipe::find;
 ///
 /// assert_eq!(find("quickstart/bayesian")?.len(), 1);
 /// assert_eq!(find("table10/ml-100k")?.len(), 8);
+/// assert_eq!(find("recipes/quickstart.toml")?.len(), 2);
 /// # Ok::<(), bcl_train::recipe::RecipeError>(())
 /// ```
 ///
@@ -103,14 +107,15 @@ pub fn find(name: &str) -> Result<Vec<Found>, RecipeError> {
     if path.exists() {
         return Ok(vec![Found::File(path.to_owned())]);
     }
-    let group = format!("{}/", name.trim_end_matches('/'));
+    let bare = name.strip_prefix("recipes/").unwrap_or(name);
+    let bare = bare.strip_suffix(".toml").unwrap_or(bare).trim_end_matches('/');
+    let group = format!("{bare}/");
     let found: Vec<Found> = BUILTIN
         .iter()
-        .filter(|recipe| recipe.name == name || recipe.name.starts_with(&group))
+        .filter(|recipe| recipe.name == bare || recipe.name.starts_with(&group))
         .map(|recipe| Found::Builtin(*recipe))
         .collect();
     if found.is_empty() {
-        let bare = name.trim_start_matches("recipes/").trim_end_matches(".toml");
         return Err(RecipeError::Missing {
             name: name.to_owned(),
             meant: nearest(bare, BUILTIN.iter().map(|recipe| recipe.name)).map(str::to_owned),

@@ -61,6 +61,23 @@ impl Document {
         })
     }
 
+    /// The document with values that flags put in the place of its own.
+    pub(super) fn changed(mut self, overrides: &[Override]) -> Result<Self, RecipeError> {
+        for change in overrides {
+            self.set(change)?;
+        }
+        Ok(self)
+    }
+
+    /// The text at a key, in full, if there is text.
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        let (parents, last) = key.rsplit_once('.')?;
+        let table = parents
+            .split('.')
+            .try_fold(&self.table, |table, key| table.get(key)?.as_table())?;
+        table.get(last)?.as_str()
+    }
+
     /// Sets a key as a flag demands.
     pub(super) fn set(&mut self, change: &Override) -> Result<(), RecipeError> {
         let (last, parents) = change.path.split_last().expect("a key has at least one part");

@@ -179,6 +179,18 @@ impl Refusal {
         }
     }
 
+    /// A message that begins with the key in full: "views.flip is 1.5, but must lie in [0, 1]".
+    pub(crate) fn of_text(message: &str) -> Self {
+        let (key, problem) = message.split_once(' ').unwrap_or((message, ""));
+        Self::new(key, problem)
+    }
+
+    /// A message that begins with the key in its table: "width is 0, but must be at least 1".
+    pub(crate) fn of_message(table: &str, message: &str) -> Self {
+        let (key, problem) = message.split_once(' ').unwrap_or((message, ""));
+        Self::new(format!("{table}.{key}"), problem)
+    }
+
     /// A parameter out of range in a table.
     pub(crate) fn of_parameter(table: &str, error: &ParameterError) -> Self {
         let problem = format!("is {}, but must {}", error.value, error.requirement);

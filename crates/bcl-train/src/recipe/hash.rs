@@ -1,28 +1,26 @@
 //! The hash by which runs of one recipe are recognised.
 
-use super::Recipe;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use toml::{Table, Value};
 
-impl Recipe {
-    /// SHA-256 of the resolved recipe without its seed, 64 hexadecimal digits.
-    ///
-    /// What is hashed is one line `key = value` for each key, in alphabetical order, so neither the order of a file, its comments, nor
-    /// values that are written out though they are the default make a difference.
-    pub fn hash(&self) -> String {
-        let mut table = Table::try_from(self).expect("a recipe is plain data");
-        table.remove("seed");
-        let mut lines = Vec::new();
-        flatten(&Value::Table(table), "", &mut lines);
-        lines.sort();
+/// SHA-256 of a resolved recipe without its seed, 64 hexadecimal digits.
+///
+/// What is hashed is one line `key = value` for each key, in alphabetical order, so neither the order of a file, its comments, nor values
+/// that are written out though they are the default make a difference.
+pub(super) fn hash(recipe: &impl Serialize) -> String {
+    let mut table = Table::try_from(recipe).expect("a recipe is plain data");
+    table.remove("seed");
+    let mut lines = Vec::new();
+    flatten(&Value::Table(table), "", &mut lines);
+    lines.sort();
 
-        let mut text = String::new();
-        for byte in Sha256::digest(lines.join("\n")) {
-            write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-        }
-        text
+    let mut text = String::new();
+    for byte in Sha256::digest(lines.join("\n")) {
+        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
     }
+    text
 }
 
 fn flatten(value: &Value, key: &str, lines: &mut Vec<String>) {

@@ -5,16 +5,17 @@
 //! contradict each other are refused when it is read, with the line and a remedy.
 //!
 //! ```
-//! use bcl_train::recipe::Recipe;
+//! use bcl_train::recipe::{Recipe, RecipeKind, RecommenderRecipe};
 //!
-//! let recipe: Recipe = r#"
+//! let text = r#"
 //!     name = "example"
 //!     data.dataset = "planted"
 //!     [loss]
 //!     kind = "bayesian"
 //!     temperature = 0.25
 //!     tau_plus = "density"
-//! "#.parse()?;
+//! "#;
+//! let recipe = RecommenderRecipe::from_toml(text, "example", &[])?;
 //! assert_eq!(recipe.training.batch_size, 1024);
 //!
 //! let error = "data.dataset = 'planted'\nloss.kind = 'bayesian'\nloss.betta = 0.9".parse::<Recipe>().unwrap_err();
@@ -28,7 +29,9 @@ mod document;
 mod error;
 mod fault;
 mod hash;
+mod images;
 mod overrides;
+mod recommender;
 mod sections;
 mod suggest;
 mod value;
@@ -36,16 +39,17 @@ mod value;
 pub use builtin::{Builtin, Found, find};
 pub use document::Place;
 pub use error::{RecipeError, Refusal};
+pub use images::{ImageEncoderKind, ImageRecipe};
 pub use overrides::Override;
+pub use recommender::RecommenderRecipe;
 pub use sections::{
-    BaselineKind, DataConfig, DataSource, EvaluationConfig, LossConfig, OptimizerConfig, OptimizerKind, TrainingConfig,
+    BaselineKind, DataConfig, DataSource, EvaluationConfig, ImageBaselineKind, ImageDataConfig, ImageDataSource,
+    ImageEvaluationConfig, ImageOptimizerConfig, ImageOptimizerKind, ImageTrainingConfig, LearningRateSchedule, LossConfig,
+    OptimizerConfig, OptimizerKind, Protocol, TrainingConfig,
 };
 
-use crate::negatives::NegativesConfig;
-use bcl_core::schedule::AlphaSchedule;
-use bcl_models::RecommenderConfig;
 use document::Document;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize, de::DeserializeOwned};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -53,37 +57,53 @@ use std::{
 };
 
 /// Everything that determines a run, apart from where it runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Recipe {
-    /// Name of the run's folder; by default that of the file.
-    #[serde(default)]
-    pub name: String,
-    /// The seed from which every random choice derives.
-    #[serde(default)]
-    pub seed: u64,
-    /// Which interactions.
-    pub data: DataConfig,
-    /// How users and items become vectors.
-    #[serde(default)]
-    pub encoder: RecommenderConfig,
-    /// Where negatives come from.
-    #[serde(default)]
-    pub negatives: NegativesConfig,
-    /// How negatives are weighed.
-    pub loss: LossConfig,
-    /// How the loss's α moves.
-    #[serde(default)]
-    pub alpha_schedule: AlphaSchedule,
-    /// How the gradient moves the vectors.
-    #[serde(default)]
-    pub optimizer: OptimizerConfig,
-    /// How long to train.
-    #[serde(default)]
-    pub training: TrainingConfig,
-    /// What is measured.
-    #[serde(default)]
-    pub evaluation: EvaluationConfig,
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Recipe {
+    /// Trains an encoder of users and items.
+    Recommender(Box<RecommenderRecipe>),
+    /// Trains an encoder of images.
+    Images(Box<ImageRecipe>),
+}
+
+/// A kind of recipe: what is trained decides which tables there are.
+pub trait RecipeKind: Serialize + DeserializeOwned {
+    /// Its name.
+    fn name_mut(&mut self) -> &mut String;
+
+    /// Tables with a `kind`, and the kind they are of where they do not say.
+    fn default_kinds() -> Vec<(&'static str, &'static str)>;
+
+    /// Checks every table, and that the tables fit together.
+    ///
+    /// # Errors
+    /// Names the first key that is refused, its value, and what would be accepted.
+    fn check(&self) -> Result<(), Refusal>;
+
+    /// Writes defaults out that depend on other keys.
+    fn resolve(&mut self);
+
+    /// Reads a recipe of this kind from its text; `origin`, the path of its file or its name, stands in errors, and for a missing name.
+    ///
+    /// # Errors
+    /// As [`Recipe::from_file`].
+    fn from_toml(text: &str, origin: &str, overrides: &[Override]) -> Result<Self, RecipeError> {
+        from_document(Document::parse(text, origin)?.changed(overrides)?)
+    }
+}
+
+/// Reads the keys of a recipe.
+fn from_document<R: RecipeKind>(mut document: Document) -> Result<R, RecipeError> {
+    for (table, kind) in R::default_kinds() {
+        document.default_kind(table, kind);
+    }
+    let mut recipe: R = value::read(&document.table).map_err(|fault| document.explain(fault))?;
+    if !document.table.contains_key("name") {
+        *recipe.name_mut() = name_from(&document.recipe);
+    }
+    recipe.check().map_err(|refusal| document.refuse(refusal))?;
+    recipe.resolve();
+    Ok(recipe)
 }
 
 impl Recipe {
@@ -111,24 +131,21 @@ impl Recipe {
         Self::from_toml(&text, &path.display().to_string(), overrides)
     }
 
-    /// Reads a recipe from its text; `origin`, the path of its file or its name, stands in errors, and for a missing name.
+    /// Reads a recipe from its text, whose `encoder.kind` says what it trains; `origin`, the path of its file or its name, stands in
+    /// errors, and for a missing name.
     ///
     /// # Errors
     /// As [`from_file`](Self::from_file).
     pub fn from_toml(text: &str, origin: &str, overrides: &[Override]) -> Result<Self, RecipeError> {
-        let mut document = Document::parse(text, origin)?;
-        for change in overrides {
-            document.set(change)?;
-        }
-        document.default_kind("encoder", RecommenderConfig::default().name());
-        document.default_kind("negatives", NegativesConfig::default().name());
-        let mut recipe: Self = value::read(&document.table).map_err(|fault| document.explain(fault))?;
-        if !document.table.contains_key("name") {
-            recipe.name = name_from(origin);
-        }
-        recipe.check().map_err(|refusal| document.refuse(refusal))?;
-        recipe.data.resolve();
-        Ok(recipe)
+        let document = Document::parse(text, origin)?.changed(overrides)?;
+        let of_images = document
+            .text("encoder.kind")
+            .is_some_and(|kind| ImageEncoderKind::KINDS.contains(&kind));
+        Ok(if of_images {
+            Self::Images(Box::new(from_document(document)?))
+        } else {
+            Self::Recommender(Box::new(from_document(document)?))
+        })
     }
 
     /// The resolved recipe as TOML, defaults written out. Reading it gives an equal recipe.
@@ -136,15 +153,47 @@ impl Recipe {
         toml::to_string(self).expect("a recipe is plain data")
     }
 
+    /// SHA-256 of the resolved recipe without its seed, 64 hexadecimal digits: runs with equal hashes differ by seed alone.
+    pub fn hash(&self) -> String {
+        hash::hash(self)
+    }
+
+    /// The recipe of a recommender, if it is one.
+    pub fn recommender(&self) -> Option<&RecommenderRecipe> {
+        match self {
+            Self::Recommender(recipe) => Some(recipe),
+            Self::Images(_) => None,
+        }
+    }
+
+    /// Name of the run's folder.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Recommender(recipe) => &recipe.name,
+            Self::Images(recipe) => &recipe.name,
+        }
+    }
+
+    /// The seed from which every random choice derives.
+    pub fn seed(&self) -> u64 {
+        match self {
+            Self::Recommender(recipe) => recipe.seed,
+            Self::Images(recipe) => recipe.seed,
+        }
+    }
+
     /// The same recipe with another seed.
     pub fn with_seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
+        match &mut self {
+            Self::Recommender(recipe) => recipe.seed = seed,
+            Self::Images(recipe) => recipe.seed = seed,
+        }
         self
     }
 
     /// The folder of the run, `<out>/<name>-<seed>`.
     pub fn run_folder(&self, out: &Path) -> PathBuf {
-        out.join(format!("{}-{}", self.name, self.seed))
+        out.join(format!("{}-{}", self.name(), self.seed()))
     }
 }
 

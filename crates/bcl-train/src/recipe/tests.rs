@@ -18,12 +18,12 @@ fn recipes_folder() -> PathBuf {
 #[test]
 fn every_file_in_the_recipes_folder_is_a_recipe_and_named_after_its_path() {
     let found = find(recipes_folder().to_str().unwrap()).unwrap();
-    assert!(found.len() >= 28, "{} recipes", found.len());
+    assert!(found.len() >= 30, "{} recipes", found.len());
     for file in found {
         let Found::File(path) = &file else { unreachable!("{file:?}") };
         let recipe = Recipe::read(&file, &[]).unwrap_or_else(|error| panic!("{error}"));
         let name = path.strip_prefix(recipes_folder()).unwrap().with_extension("");
-        assert_eq!(Path::new(&recipe.name), name);
+        assert_eq!(Path::new(recipe.name()), name);
     }
 }
 
@@ -66,7 +66,7 @@ fn what_is_written_is_read_back_equal() {
 fn every_estimator_can_stand_in_a_recipe() {
     for config in EstimatorConfig::all() {
         let recipe = recipe(&format!("data.dataset = 'planted'\nloss.kind = '{}'", config.name()));
-        assert_eq!(recipe.loss.estimator(0.1).unwrap(), config);
+        assert_eq!(recipe.recommender().unwrap().loss.estimator(0.1).unwrap(), config);
     }
 }
 
@@ -133,7 +133,7 @@ fn a_name_is_taken_from_the_file_where_there_is_none() {
 fn flags_reach_every_key() {
     let set = |texts: &[&str]| {
         let changes: Vec<Override> = texts.iter().map(|text| text.parse().unwrap()).collect();
-        Recipe::from_toml(LEAST, "a.toml", &changes).unwrap()
+        RecommenderRecipe::from_toml(LEAST, "a.toml", &changes).unwrap()
     };
     assert_eq!(
         set(&["loss.beta=0.8"]).loss.without_data(),
@@ -141,7 +141,10 @@ fn flags_reach_every_key() {
     );
     assert_eq!(
         set(&["encoder.dim=32"]).encoder,
-        recipe(&format!("{LEAST}encoder = {{kind = 'mf', dim = 32}}")).encoder
+        recipe(&format!("{LEAST}encoder = {{kind = 'mf', dim = 32}}"))
+            .recommender()
+            .unwrap()
+            .encoder
     );
     assert_eq!(
         set(&["encoder.kind=light_gcn", "encoder.layers=2"]).encoder.name(),

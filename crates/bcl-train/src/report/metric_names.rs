@@ -15,6 +15,20 @@ const KINDS: [&str; 9] = [
     "mean_popularity",
 ];
 
+/// Figures of image encoders, in the order in which people look for them.
+const OF_IMAGES: [&str; 8] = [
+    "probe_top1",
+    "probe_top5",
+    "official_top1",
+    "official_top5",
+    "knn_top1",
+    "knn_top5",
+    "alignment",
+    "uniformity",
+];
+/// Those of them that a table shows where nothing else is asked for.
+const SHOWN_OF_IMAGES: [&str; 3] = ["probe_top1", "official_top1", "knn_top1"];
+
 /// Splits `ndcg@20` into `ndcg` and 20.
 fn parts(metric: &str) -> Option<(&str, usize)> {
     let (kind, cutoff) = metric.split_once('@')?;
@@ -24,7 +38,8 @@ fn parts(metric: &str) -> Option<(&str, usize)> {
 /// Place in the order: by cutoff, then by kind; what this program does not know comes last.
 fn place(metric: &str) -> (usize, usize) {
     let Some((kind, cutoff)) = parts(metric) else {
-        return (usize::MAX, usize::MAX);
+        let place = OF_IMAGES.iter().position(|known| *known == metric);
+        return (usize::MAX, place.unwrap_or(usize::MAX));
     };
     let kind = KINDS.iter().position(|known| *known == kind);
     (cutoff, kind.unwrap_or(KINDS.len()))
@@ -41,7 +56,7 @@ pub fn all_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult>) -> Vec<Str
     metrics
 }
 
-/// Recall and NDCG at the largest cutoff that all runs have.
+/// Recall and NDCG at the largest cutoff that all runs have; accuracies of image encoders.
 pub fn default_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult> + Clone) -> Vec<String> {
     let shared = |metric: &str| {
         runs.clone()
@@ -56,7 +71,12 @@ pub fn default_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult> + Clone
         .map(|(_, cutoff)| cutoff)
         .max();
     let Some(largest) = largest else {
-        return metrics;
+        let accuracies: Vec<String> = metrics
+            .iter()
+            .filter(|metric| SHOWN_OF_IMAGES.contains(&metric.as_str()))
+            .cloned()
+            .collect();
+        return if accuracies.is_empty() { metrics } else { accuracies };
     };
     [format!("recall@{largest}"), format!("ndcg@{largest}")]
         .into_iter()
@@ -64,9 +84,10 @@ pub fn default_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult> + Clone
         .collect()
 }
 
-/// Whether a higher figure is a better one; spread and popularity of recommendations are neither good nor bad.
+/// Whether a higher figure is a better one; spread and popularity of recommendations are neither good nor bad, and a low alignment or
+/// uniformity alone is none either.
 pub(super) fn higher_is_better(metric: &str) -> bool {
-    !matches!(parts(metric), Some(("gini" | "mean_popularity", _)))
+    !matches!(parts(metric), Some(("gini" | "mean_popularity", _))) && !matches!(metric, "alignment" | "uniformity")
 }
 
 /// Decimals that tell runs apart: four for shares, one for counts.

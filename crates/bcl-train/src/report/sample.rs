@@ -1,6 +1,6 @@
 //! Made-up runs for the tests of the report: the shapes of real ones, the numbers of a formula.
 
-use crate::result::{CalibrationBin, Chosen, DataSummary, Environment, EpochRecord, Metrics, Phase, RunResult};
+use crate::result::{CalibrationBin, Chosen, DataSize, DataSummary, Environment, EpochRecord, Metrics, Phase, RunResult};
 use std::collections::BTreeMap;
 
 /// Epochs of either phase.
@@ -115,10 +115,12 @@ pub(super) fn run(name: &str, loss: &str, seed: u64) -> (RunResult, Vec<EpochRec
         },
         data: DataSummary {
             name: "ml-100k-authors".to_owned(),
-            users: 943,
-            items: 1682,
-            train: 80_000,
-            test: 20_000,
+            size: DataSize::Interactions {
+                users: 943,
+                items: 1682,
+                train: 80_000,
+                test: 20_000,
+            },
         },
         encoder: "mf".to_owned(),
         loss: loss.to_owned(),

@@ -236,7 +236,7 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             omega_quantiles: diagnostics.omega_quantiles,
             calibration: diagnostics.calibration,
             validation: of(Phase::Selection),
-            test: of(Phase::Refit),
+            test: of(Phase::Refit).or_else(|| of(Phase::Training)),
             train_seconds,
             evaluation_seconds,
         };

@@ -6,11 +6,34 @@ use crate::{
     recipe::Recipe,
     result::{EpochRecord, Phase, RunResult},
 };
+use burn::{module::Module, store::ModuleRecord};
 use serde::{Deserialize, Serialize};
 use std::{
     fs,
     path::{Path, PathBuf},
 };
+
+/// Loads the weights that a run kept into a module of the same shape.
+///
+/// # Errors
+/// When there are none, or they do not fit.
+pub fn load_kept<M: Module>(module: M, folder: &RunFolder) -> Result<M, Error> {
+    let file = folder.model_file();
+    if !file.is_file() {
+        let run = folder.path().display();
+        return Err(Error::Input(format!(
+            "{run} has no weights yet; finish the run with: bcl-train --resume {run}"
+        )));
+    }
+    let broken = |error: &dyn std::fmt::Display| {
+        Error::Input(format!(
+            "{} cannot be read: {error}; train again or restore the file",
+            file.display()
+        ))
+    };
+    let record = ModuleRecord::load(&file).map_err(|error| broken(&error))?;
+    module.try_load_record(record).map_err(|error| broken(&error))
+}
 
 /// The folder of a run and what lies where in it.
 #[derive(Debug, Clone)]
@@ -82,6 +105,7 @@ impl RunFolder {
         let name = match phase {
             Phase::Selection => "selection",
             Phase::Refit => "refit",
+            Phase::Training => "training",
         };
         self.path.join("checkpoints").join(name)
     }

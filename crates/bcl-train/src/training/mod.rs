@@ -8,6 +8,7 @@ pub mod evaluate;
 pub mod figures;
 pub mod files;
 pub mod folder;
+pub mod images;
 pub mod phase;
 pub mod progress;
 pub mod recommender;
@@ -17,4 +18,5 @@ pub mod stopping;
 
 pub use epoch_loop::Stop;
 pub use folder::{Invocation, RunFolder};
+pub use images::run::ImageRun;
 pub use recommender::run::{Baselines, Run};

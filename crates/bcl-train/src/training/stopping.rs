@@ -21,6 +21,13 @@ pub enum Until {
         /// The most epochs.
         at_most: usize,
     },
+    /// `epochs` are done; figures are wanted after every `every` of them, 0 for none.
+    Fixed {
+        /// The number of epochs.
+        epochs: usize,
+        /// How often the model is measured.
+        every: usize,
+    },
 }
 
 impl Until {
@@ -40,6 +47,7 @@ impl Until {
                     |patience| done >= at_most || waited(records, |record| record.test.as_ref(), select_by) >= patience;
                 done >= epochs && oracle_patience.is_none_or(oracle_done)
             }
+            Self::Fixed { epochs, .. } => done >= epochs,
         }
     }
 
@@ -51,6 +59,7 @@ impl Until {
                 oracle_patience: None,
                 ..
             } => epoch == epochs,
+            Self::Fixed { every, .. } => every > 0 && epoch.is_multiple_of(every),
             _ => true,
         }
     }
@@ -63,7 +72,8 @@ impl Until {
                 epochs,
                 oracle_patience: None,
                 ..
-            } => epochs,
+            }
+            | Self::Fixed { epochs, .. } => epochs,
             Self::Epochs { epochs, at_most, .. } => at_most.max(epochs),
         }
     }

@@ -1,64 +1,48 @@
-//! What can be done with the weights of a finished run.
+//! What can be done with a trained recommender.
 
+use super::SavedRun;
 use crate::{
     backend::Backend,
     error::Error,
     evaluation::{RankingEvaluator, top_items},
-    recipe::Recipe,
+    recipe::RecommenderRecipe,
     report::TextStyle,
     training::{
-        RunFolder, files,
+        files,
+        folder::load_kept,
         recommender::{model::ContrastiveRecommender, ranking::EmbeddingScorer},
     },
 };
 use bcl_data::{IdMap, InteractionData};
 use bcl_models::{Embeddings, Graph, Recommender};
-use burn::{module::Module, store::ModuleRecord};
 use safetensors::{Dtype, tensor::TensorView};
 use serde_json::json;
 use std::path::Path;
 
 /// A finished run, loaded.
 struct Saved {
-    recipe: Recipe,
+    recipe: RecommenderRecipe,
     data: InteractionData,
     encoder: Recommender,
     embeddings: Embeddings,
 }
 
 impl Saved {
-    /// Loads the data and the kept weights of a run; `data_dir` in the place of the one it was trained with.
-    fn open(run: &Path, data_dir: Option<&Path>, backend: &Backend) -> Result<Self, Error> {
-        let (folder, recipe, invocation) = RunFolder::open(run)?;
-        let data = recipe.data.load(data_dir.unwrap_or(&invocation.data_dir))?;
-        let file = folder.model_file();
-        if !file.is_file() {
-            return Err(Error::Input(format!(
-                "{} has no weights yet; finish the run with: bcl-train --resume {}",
-                run.display(),
-                run.display()
-            )));
-        }
-        let broken = |error: &dyn std::fmt::Display| {
-            Error::Input(format!(
-                "{} cannot be read: {error}; train again or restore the file",
-                file.display()
-            ))
-        };
-        let record = ModuleRecord::load(&file).map_err(|error| broken(&error))?;
+    /// Loads the data and the kept weights of a run.
+    fn open(run: SavedRun<RecommenderRecipe>, backend: &Backend) -> Result<Self, Error> {
+        let data = run.recipe.data.load(&run.data_dir)?;
         let train = &data.train;
         let graph = Graph {
             num_users: train.num_users(),
             num_items: train.num_items(),
             edges: train.pairs().collect(),
         };
-        let encoder = recipe.encoder.init(&graph, recipe.seed, &backend.device());
-        let model = ContrastiveRecommender { encoder, l2: 0.0 };
-        let model = model.try_load_record(record).map_err(|error| broken(&error))?;
+        let encoder = run.recipe.encoder.init(&graph, run.recipe.seed, &backend.device());
+        let model = load_kept(ContrastiveRecommender { encoder, l2: 0.0 }, &run.folder)?;
         Ok(Self {
             embeddings: model.encoder.embeddings(),
             encoder: model.encoder,
-            recipe,
+            recipe: run.recipe,
             data,
         })
     }
@@ -68,15 +52,16 @@ impl Saved {
 ///
 /// # Errors
 /// When the run or its data cannot be read.
-pub fn evaluate(run: &Path, data_dir: Option<&Path>, backend: &Backend, json: bool) -> Result<(), Error> {
-    let saved = Saved::open(run, data_dir, backend)?;
+pub(super) fn evaluate(run: SavedRun<RecommenderRecipe>, backend: &Backend, json: bool) -> Result<(), Error> {
+    let path = run.folder.path().to_owned();
+    let saved = Saved::open(run, backend)?;
     let data = &saved.data;
     let evaluator = RankingEvaluator::new(&saved.recipe.evaluation.cutoffs, &data.train, &data.test);
     let metrics = evaluator.evaluate(&EmbeddingScorer::new(saved.embeddings))?;
     if json {
         println!(
             "{:#}",
-            json!({ "run": run, "users": evaluator.num_evaluated_users(), "metrics": metrics })
+            json!({ "run": path, "users": evaluator.num_evaluated_users(), "metrics": metrics })
         );
     } else {
         println!(
@@ -96,15 +81,14 @@ pub fn evaluate(run: &Path, data_dir: Option<&Path>, backend: &Backend, json: bo
 ///
 /// # Errors
 /// When the run or its data cannot be read, or the user is not among them.
-pub fn recommend(
-    run: &Path,
-    data_dir: Option<&Path>,
+pub(super) fn recommend(
+    run: SavedRun<RecommenderRecipe>,
     backend: &Backend,
     user: &str,
     top: usize,
     json: bool,
 ) -> Result<(), Error> {
-    let saved = Saved::open(run, data_dir, backend)?;
+    let saved = Saved::open(run, backend)?;
     let data = &saved.data;
     let id = data.users.get(user).ok_or_else(|| {
         let examples: Vec<&str> = (0..data.users.len().min(3) as u32).map(|id| data.users.raw(id)).collect();
@@ -146,8 +130,8 @@ pub fn recommend(
 ///
 /// # Errors
 /// When the run cannot be read or the files not be written.
-pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
-    let saved = Saved::open(run, data_dir, backend)?;
+pub(super) fn embed(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
+    let saved = Saved::open(run, backend)?;
     files::create_folder(out)?;
     let tables = [
         ("users.csv", saved.embeddings.users, &saved.data.users),
@@ -178,8 +162,9 @@ fn csv(ids: &IdMap, values: &[f32], dim: usize) -> String {
 ///
 /// # Errors
 /// When the run cannot be read or the file not be written.
-pub fn export(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
-    let saved = Saved::open(run, data_dir, backend)?;
+pub(super) fn export(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
+    let [recipe, hash] = run.about.clone();
+    let saved = Saved::open(run, backend)?;
     let tables = saved.encoder.tables();
     let views: Vec<(&str, [usize; 2], Vec<u8>)> = [
         ("embedding_user.weight", tables.users.val()),
@@ -199,8 +184,8 @@ pub fn export(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path
         (*name, view)
     });
     let about = [
-        ("recipe", saved.recipe.to_toml()),
-        ("recipe_hash", saved.recipe.hash()),
+        ("recipe", recipe),
+        ("recipe_hash", hash),
         ("seed", saved.recipe.seed.to_string()),
     ];
     let about = about.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();

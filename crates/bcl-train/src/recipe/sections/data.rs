@@ -3,6 +3,7 @@
 use super::super::{Refusal, suggest::nearest};
 use bcl_data::{
     DataError, Format, InteractionData, Manifest, PlantedConfig, ReadOptions, Source, SplitOptions, load, load_named,
+    manifest::Layout,
 };
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -228,8 +229,10 @@ fn stem(path: &Path) -> String {
 
 /// Checks that there is a manifest of this name.
 fn known(name: &str) -> Result<(), Refusal> {
+    let of_interactions = |manifest: &&Manifest| !matches!(manifest.layout, Layout::Images { .. });
     let known: Vec<&str> = Manifest::all()
         .iter()
+        .filter(of_interactions)
         .map(|manifest| manifest.name.as_str())
         .chain(["planted"])
         .collect();

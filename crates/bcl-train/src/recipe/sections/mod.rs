@@ -2,12 +2,20 @@
 
 mod data;
 mod evaluation;
+mod image_data;
+mod image_evaluation;
+mod image_optimizer;
+mod image_training;
 mod loss;
 mod optimizer;
 mod training;
 
 pub use data::{DataConfig, DataSource};
 pub use evaluation::{BaselineKind, EvaluationConfig};
+pub use image_data::{ImageDataConfig, ImageDataSource};
+pub use image_evaluation::{ImageBaselineKind, ImageEvaluationConfig, Protocol};
+pub use image_optimizer::{ImageOptimizerConfig, ImageOptimizerKind, LearningRateSchedule};
+pub use image_training::ImageTrainingConfig;
 pub use loss::LossConfig;
 pub use optimizer::{OptimizerConfig, OptimizerKind};
 pub use training::TrainingConfig;

@@ -1,7 +1,7 @@
 //! What the columns mean, as sentences that stand under every table.
 
-use super::{Choice, Comparison, Row, RowKind};
-use crate::report::units;
+use super::{Choice, Comparison, DataTable, Row, RowKind};
+use crate::{report::units, result::DataSize};
 use std::collections::BTreeSet;
 
 impl Comparison {
@@ -11,10 +11,17 @@ impl Comparison {
         if self.tables.is_empty() {
             return lines;
         }
-        lines.push(
-            "validation: test figures at the epoch that the validation part of train chose, after refitting on all of train."
-                .to_owned(),
-        );
+        let of_images = |table: &DataTable| matches!(table.data.size, DataSize::Images { .. });
+        if !self.tables.iter().all(of_images) {
+            lines.push(
+                "validation: test figures at the epoch that the validation part of train chose, after refitting on all of train."
+                    .to_owned(),
+            );
+        }
+        if self.tables.iter().any(of_images) {
+            lines
+                .push("last epoch: test figures of frozen features after the last epoch; nothing was chosen on test.".to_owned());
+        }
         let has_oracle = self.tables.iter().any(|table| table.has(Choice::Oracle));
         if has_oracle {
             lines.push(

@@ -9,7 +9,7 @@ mod tests;
 
 use super::interval::{CONFIDENCE, Interval};
 use super::metric_names::{decimals, higher_is_better};
-use crate::result::{DataSummary, RunResult};
+use crate::result::{DataSize, DataSummary, RunResult};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -109,7 +109,15 @@ impl Choice {
     /// Both, the fair one first.
     pub const ALL: [Self; 2] = [Self::Validation, Self::Oracle];
 
-    /// The name of the column.
+    /// The heading of the column in a table of some data. The epochs of image encoders are not chosen: the last one counts.
+    pub fn title(self, data: &DataSummary) -> &'static str {
+        match (self, data.size) {
+            (Self::Validation, DataSize::Images { .. }) => "last epoch",
+            _ => self.name(),
+        }
+    }
+
+    /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Validation => "validation",

@@ -56,7 +56,7 @@ fn test(view: &DataView, id: &str) -> Option<Figure> {
     let metric = &view.metric;
     let mut series = over_seeds(
         view,
-        |run| RecipeView::epochs(run, Phase::Refit),
+        |run| run.1.iter().filter(|record| record.phase != Phase::Selection),
         |record| record.test.as_ref()?.get(metric).copied(),
     );
     let point = |chosen: &Chosen| Some((chosen.epoch, *chosen.metrics.get(metric)?));

@@ -17,7 +17,7 @@ mod weights;
 use super::ReportError;
 use super::markup::{each, escape};
 use super::units::{count, duration};
-use crate::result::{EpochRecord, RunResult};
+use crate::result::{DataSize, EpochRecord, RunResult};
 use std::path::Path;
 use view::{Page, RecipeView};
 
@@ -87,14 +87,25 @@ fn facts(page: &Page) -> String {
     let mut facts: Vec<(&str, String)> = Vec::new();
     if let [view] = &page.data[..] {
         let data = view.data;
-        facts.push((
-            "data",
-            format!("{}, {} users, {} items", data.name, count(data.users), count(data.items)),
-        ));
-        facts.push((
-            "interactions",
-            format!("{} training, {} test", count(data.train), count(data.test)),
-        ));
+        let parts = |train, test| format!("{} training, {} test", count(train), count(test));
+        match data.size {
+            DataSize::Interactions {
+                users,
+                items,
+                train,
+                test,
+            } => {
+                facts.push((
+                    "data",
+                    format!("{}, {} users, {} items", data.name, count(users), count(items)),
+                ));
+                facts.push(("interactions", parts(train, test)));
+            }
+            DataSize::Images { classes, train, test } => {
+                facts.push(("data", format!("{}, {} classes", data.name, count(classes))));
+                facts.push(("images", parts(train, test)));
+            }
+        }
     }
     let recipes: Vec<&RecipeView> = page.recipes().collect();
     if let [recipe] = recipes[..] {

@@ -29,10 +29,13 @@ fn columns<'a>(comparison: &'a Comparison, results: &DataTable) -> Vec<(Choice, 
 }
 
 /// The two lines of header over recipes, seeds and columns of figures.
-fn grouped_head(comparison: &Comparison, columns: &[(Choice, &str)]) -> String {
+fn grouped_head(comparison: &Comparison, results: &DataTable, columns: &[(Choice, &str)]) -> String {
     let width = comparison.metrics.len();
     let groups = each(columns.iter().step_by(width.max(1)), |(choice, _)| {
-        format!("<th scope=\"colgroup\" colspan=\"{width}\">{}</th>", choice.name())
+        format!(
+            "<th scope=\"colgroup\" colspan=\"{width}\">{}</th>",
+            choice.title(&results.data)
+        )
     });
     format!(
         "<tr><th scope=\"col\" rowspan=\"2\">recipe</th><th scope=\"col\" rowspan=\"2\">seeds</th>{groups}</tr>\n{}",
@@ -56,7 +59,7 @@ fn rows(comparison: &Comparison, results: &DataTable, view: &DataView) -> String
         let figures = columns.iter().map(|&(choice, metric)| cell(results, of, choice, metric));
         row(&header, std::iter::once(seeds).chain(figures))
     });
-    table("Results", Cells::Figures, &grouped_head(comparison, &columns), &body)
+    table("Results", Cells::Figures, &grouped_head(comparison, results, &columns), &body)
 }
 
 /// A figure; without an interval in a column of intervals it stands under the means.
@@ -97,7 +100,12 @@ fn differences(comparison: &Comparison, results: &DataTable) -> String {
     format!(
         "<h4>Difference from {}, seed by seed</h4>\n{}",
         escape(&first.reference),
-        table("Differences", Cells::Figures, &grouped_head(comparison, &columns), &body)
+        table(
+            "Differences",
+            Cells::Figures,
+            &grouped_head(comparison, results, &columns),
+            &body
+        )
     )
 }
 
@@ -112,7 +120,7 @@ fn all_figures(complete: &Comparison, index: usize) -> String {
         });
         row(&escape(metric), figures)
     });
-    let head = head(std::iter::once("validation".to_owned()).chain(names));
+    let head = head(std::iter::once(Choice::Validation.title(&results.data).to_owned()).chain(names));
     format!(
         "<details>\n<summary>All figures</summary>\n{}</details>\n",
         table("All figures", Cells::Figures, &head, &body)

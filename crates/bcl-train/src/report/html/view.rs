@@ -100,11 +100,11 @@ impl RecipeView<'_> {
         self.runs[0].0
     }
 
-    /// The epochs of a run that its charts show: the refit, which the results come from, or the selection of a run without one.
+    /// The epochs of a run that its charts show: those on all of train, which the results come from, or the selection of a run without.
     pub(super) fn shown_epochs<'a>(run: &Run<'a>) -> impl Iterator<Item = &'a EpochRecord> + use<'a> {
-        let has_refit = run.1.iter().any(|record| record.phase == Phase::Refit);
-        let phase = if has_refit { Phase::Refit } else { Phase::Selection };
-        Self::epochs(run, phase)
+        let has = |phase| run.1.iter().any(|record| record.phase == phase);
+        let phases = [Phase::Refit, Phase::Training];
+        Self::epochs(run, phases.into_iter().find(|&phase| has(phase)).unwrap_or(Phase::Selection))
     }
 
     /// The epochs of one phase of a run.

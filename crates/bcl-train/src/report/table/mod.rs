@@ -8,6 +8,7 @@ mod tests;
 use super::comparison::{Choice, Comparison, DataTable, Intervals, RowKind};
 use super::metric_names::decimals;
 use super::units::count;
+use crate::result::DataSize;
 use grid::{Cell, Column, Grid};
 pub use style::TextStyle;
 
@@ -19,15 +20,7 @@ impl Comparison {
     pub fn to_text(&self, style: &TextStyle) -> String {
         let mut text = String::new();
         for table in &self.tables {
-            let data = &table.data;
-            let title = format!(
-                "{}: {} users, {} items, {} training and {} test interactions",
-                data.name,
-                count(data.users),
-                count(data.items),
-                count(data.train),
-                count(data.test)
-            );
+            let title = format!("{}: {}", table.data.name, size(&table.data.size));
             text += &(style.wrapped(&title) + "\n");
             text += &self.row_grid(table).render(style);
             if let Some(first) = table.differences.first() {
@@ -56,7 +49,7 @@ impl Comparison {
                     text: figure(row.figures(choice), metric, false),
                     best: table.is_best(row, choice, metric),
                 });
-                grid.push(Column::new([choice.name(), metric], cells));
+                grid.push(Column::new([choice.title(&table.data), metric], cells));
             }
         }
         grid
@@ -74,10 +67,34 @@ impl Comparison {
             for metric in &self.metrics {
                 let differences = table.differences.iter();
                 let cells = differences.map(|difference| Cell::plain(figure(difference.figures(choice), metric, true)));
-                grid.push(Column::new([choice.name(), metric], cells));
+                grid.push(Column::new([choice.title(&table.data), metric], cells));
             }
         }
         grid
+    }
+}
+
+/// How much data there is, in words.
+fn size(size: &DataSize) -> String {
+    match *size {
+        DataSize::Interactions {
+            users,
+            items,
+            train,
+            test,
+        } => format!(
+            "{} users, {} items, {} training and {} test interactions",
+            count(users),
+            count(items),
+            count(train),
+            count(test)
+        ),
+        DataSize::Images { classes, train, test } => format!(
+            "{} classes, {} training and {} test images",
+            count(classes),
+            count(train),
+            count(test)
+        ),
     }
 }
 

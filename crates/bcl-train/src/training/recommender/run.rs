@@ -9,8 +9,8 @@ use crate::{
     error::Error,
     evaluation::RankingEvaluator,
     negatives::NegativeSampler,
-    recipe::Recipe,
-    result::{Chosen, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
+    recipe::RecommenderRecipe,
+    result::{Chosen, DataSize, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
     training::{
         epoch_loop::Stop,
         estimator::EpochEstimator,
@@ -38,7 +38,9 @@ pub type Baselines = BTreeMap<String, Metrics>;
 #[allow(missing_debug_implementations)] // Burn's interrupter has none
 pub struct Run<'a> {
     /// What to do.
-    pub recipe: &'a Recipe,
+    pub recipe: &'a RecommenderRecipe,
+    /// Hash of the recipe.
+    pub recipe_hash: &'a str,
     /// The data the recipe names.
     pub data: &'a InteractionData,
     /// Where to write.
@@ -60,11 +62,11 @@ impl Run<'_> {
         let started = Instant::now();
         let estimator = self.recipe.loss.estimator(self.data.train.density())?;
         let seed = Seed(self.recipe.seed);
-        let hash = self.recipe.hash();
+        let hash = self.recipe_hash;
         let select_by = &self.recipe.evaluation.select_by;
 
-        let start = Progress::start(&hash, self.recipe.seed, Phase::Selection, Vec::new());
-        let selection = if let Some(refit) = newest(self.folder, Phase::Refit, &hash, self.recipe.seed)? {
+        let start = Progress::start(hash, self.recipe.seed, Phase::Selection, Vec::new());
+        let selection = if let Some(refit) = newest(self.folder, Phase::Refit, hash, self.recipe.seed)? {
             Progress {
                 phase: Phase::Selection,
                 ..refit
@@ -81,7 +83,7 @@ impl Run<'_> {
         let (epochs, _) = best(&records, |record| record.validation.as_ref(), select_by).expect("a phase has at least one epoch");
 
         let selected = records.into_iter().cloned().collect();
-        let start = Progress::start(&hash, self.recipe.seed, Phase::Refit, selected);
+        let start = Progress::start(hash, self.recipe.seed, Phase::Refit, selected);
         let until = Until::Epochs {
             epochs,
             oracle_patience: self.recipe.evaluation.oracle.then_some(self.recipe.training.patience),
@@ -147,7 +149,7 @@ impl Run<'_> {
         };
         let label = match phase {
             Phase::Selection => "select",
-            Phase::Refit => "refit",
+            Phase::Refit | Phase::Training => "refit",
         };
         let options = PhaseOptions {
             folder: self.folder,
@@ -194,15 +196,17 @@ impl Run<'_> {
         RunResult {
             schema: SCHEMA,
             name: self.recipe.name.clone(),
-            recipe_hash: self.recipe.hash(),
+            recipe_hash: self.recipe_hash.to_owned(),
             seed: self.recipe.seed,
             environment: self.backend.environment(),
             data: DataSummary {
                 name: self.data.name.clone(),
-                users: self.data.train.num_users(),
-                items: self.data.train.num_items(),
-                train: self.data.train.len(),
-                test: self.data.test.len(),
+                size: DataSize::Interactions {
+                    users: self.data.train.num_users(),
+                    items: self.data.train.num_items(),
+                    train: self.data.train.len(),
+                    test: self.data.test.len(),
+                },
             },
             encoder: self.recipe.encoder.name().to_owned(),
             loss: estimator.name().to_owned(),

@@ -1,0 +1,102 @@
+//! What can be done with the weights of a finished run.
+
+mod images;
+mod recommender;
+
+use crate::{
+    backend::Backend,
+    error::Error,
+    recipe::{ImageRecipe, Recipe, RecommenderRecipe},
+    training::RunFolder,
+};
+use std::path::{Path, PathBuf};
+
+/// A finished run of one kind of recipe.
+struct SavedRun<R> {
+    folder: RunFolder,
+    recipe: R,
+    /// The recipe as TOML, and its hash.
+    about: [String; 2],
+    data_dir: PathBuf,
+}
+
+/// A finished run.
+enum Saved {
+    Recommender(SavedRun<RecommenderRecipe>),
+    Images(SavedRun<ImageRecipe>),
+}
+
+/// Finds a run; `data_dir` in the place of the folder of data it was trained with.
+fn open(run: &Path, data_dir: Option<&Path>) -> Result<Saved, Error> {
+    let (folder, recipe, invocation) = RunFolder::open(run)?;
+    let about = [recipe.to_toml(), recipe.hash()];
+    let data_dir = data_dir.map_or(invocation.data_dir, Path::to_path_buf);
+    Ok(match recipe {
+        Recipe::Recommender(recipe) => Saved::Recommender(SavedRun {
+            folder,
+            recipe: *recipe,
+            about,
+            data_dir,
+        }),
+        Recipe::Images(recipe) => Saved::Images(SavedRun {
+            folder,
+            recipe: *recipe,
+            about,
+            data_dir,
+        }),
+    })
+}
+
+/// Evaluates the kept weights of a run on its test data and prints the figures.
+///
+/// # Errors
+/// When the run or its data cannot be read.
+pub fn evaluate(run: &Path, data_dir: Option<&Path>, backend: &Backend, json: bool) -> Result<(), Error> {
+    match open(run, data_dir)? {
+        Saved::Recommender(run) => recommender::evaluate(run, backend, json),
+        Saved::Images(run) => images::evaluate(run, backend, json),
+    }
+}
+
+/// Prints the best items for a user, by the ids of the data files, without those of training.
+///
+/// # Errors
+/// When the run or its data cannot be read, it is not one of a recommender, or the user is not among them.
+pub fn recommend(
+    run: &Path,
+    data_dir: Option<&Path>,
+    backend: &Backend,
+    user: &str,
+    top: usize,
+    json: bool,
+) -> Result<(), Error> {
+    match open(run, data_dir)? {
+        Saved::Recommender(run) => recommender::recommend(run, backend, user, top, json),
+        Saved::Images(run) => Err(Error::Input(format!(
+            "{} trained an encoder of images, which recommends nothing; use `embed` for its features",
+            run.folder.path().display()
+        ))),
+    }
+}
+
+/// Writes the vectors of a run into a folder: users and items as CSV, or the features of images as CSV and NumPy arrays.
+///
+/// # Errors
+/// When the run cannot be read or the files not be written.
+pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
+    match open(run, data_dir)? {
+        Saved::Recommender(run) => recommender::embed(run, backend, out),
+        Saved::Images(run) => images::embed(run, backend, out),
+    }
+}
+
+/// Writes the trained weights of a run as a safetensors file, under the names that `PyTorch` code gives them.
+///
+/// # Errors
+/// When the run cannot be read or the file not be written.
+pub fn export(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
+    match open(run, data_dir)? {
+        Saved::Recommender(run) => recommender::export(run, backend, out),
+        Saved::Images(run) => images::export(run, backend, out),
+    }
+}

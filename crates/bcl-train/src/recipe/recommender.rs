@@ -1,0 +1,119 @@
+//! Recipes of recommenders, and what must hold between their tables beyond the range of each value.
+
+use super::{
+    DataConfig, DataSource, EvaluationConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, TrainingConfig,
+    check::{check_header, check_schedule},
+};
+use crate::negatives::NegativesConfig;
+use bcl_core::schedule::{AlphaMeasurement, AlphaSchedule};
+use bcl_models::RecommenderConfig;
+use serde::{Deserialize, Serialize};
+
+/// Everything that determines the run of a recommender, apart from where it runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecommenderRecipe {
+    /// Name of the run's folder; by default that of the file.
+    #[serde(default)]
+    pub name: String,
+    /// The seed from which every random choice derives.
+    #[serde(default)]
+    pub seed: u64,
+    /// Which interactions.
+    pub data: DataConfig,
+    /// How users and items become vectors.
+    #[serde(default)]
+    pub encoder: RecommenderConfig,
+    /// Where negatives come from.
+    #[serde(default)]
+    pub negatives: NegativesConfig,
+    /// How negatives are weighed.
+    pub loss: LossConfig,
+    /// How the loss's α moves.
+    #[serde(default)]
+    pub alpha_schedule: AlphaSchedule,
+    /// How the gradient moves the vectors.
+    #[serde(default)]
+    pub optimizer: OptimizerConfig,
+    /// How long to train.
+    #[serde(default)]
+    pub training: TrainingConfig,
+    /// What is measured.
+    #[serde(default)]
+    pub evaluation: EvaluationConfig,
+}
+
+impl RecipeKind for RecommenderRecipe {
+    fn name_mut(&mut self) -> &mut String {
+        &mut self.name
+    }
+
+    fn default_kinds() -> Vec<(&'static str, &'static str)> {
+        vec![
+            ("encoder", RecommenderConfig::default().name()),
+            ("negatives", NegativesConfig::default().name()),
+        ]
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        check_header(&self.name, self.seed)?;
+        self.data.check()?;
+        let parameter = |table| move |error| Refusal::of_parameter(table, &error);
+        self.encoder
+            .check()
+            .map_err(|message| Refusal::of_message("encoder", &message))?;
+        self.negatives.check().map_err(parameter("negatives"))?;
+        self.loss.without_data().check().map_err(parameter("loss"))?;
+        self.alpha_schedule.check().map_err(parameter("alpha_schedule"))?;
+        self.optimizer.check().map_err(parameter("optimizer"))?;
+        self.training.check().map_err(parameter("training"))?;
+        self.evaluation.check()?;
+        check_schedule(&self.loss, self.alpha_schedule)?;
+        self.check_truth()?;
+        self.check_in_batch()
+    }
+
+    fn resolve(&mut self) {
+        self.data.resolve();
+    }
+}
+
+impl RecommenderRecipe {
+    /// Only planted data know the truth.
+    fn check_truth(&self) -> Result<(), Refusal> {
+        if matches!(self.data.source()?, DataSource::Planted(_)) {
+            return Ok(());
+        }
+        let estimator = self.loss.without_data();
+        if estimator.init().needs_truth() {
+            return Err(Refusal::new(
+                "loss.kind",
+                format!(
+                    "is \"{}\", which needs to know the true negatives: only data.dataset = \"planted\" does",
+                    estimator.name()
+                ),
+            ));
+        }
+        if self.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased) {
+            return Err(Refusal::new(
+                "alpha_schedule.kind",
+                "is \"measured\", which reads the true classes: only data.dataset = \"planted\" has them; use \"label_free\"",
+            ));
+        }
+        Ok(())
+    }
+
+    /// A batch of one has no other positives.
+    fn check_in_batch(&self) -> Result<(), Refusal> {
+        if matches!(self.negatives, NegativesConfig::InBatch(_)) && self.training.batch_size < 2 {
+            return Err(Refusal::new(
+                "training.batch_size",
+                format!(
+                    "is {}, but negatives.kind \"in_batch\" needs at least 2: the negatives are the other positives",
+                    self.training.batch_size
+                ),
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,158 @@
+//! The `[data]` table of a recipe that trains on images.
+
+use super::super::{Refusal, suggest::nearest};
+use bcl_data::{Manifest, manifest::Layout};
+use bcl_images::{ImageData, ImageError, ImageSource, PlantedImagesConfig, Subset, load, load_named};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// The name of the data set that is generated.
+const PLANTED: &str = "planted";
+
+/// Which images to learn from: a data set by name, planted images, or a folder or archive of one's own.
+///
+/// ```toml
+/// [data]
+/// dataset = "cifar10"                    # by name; its files are looked for in --data DIR
+/// classes = ["frog", "truck"]            # some of its classes
+///
+/// [data]
+/// dataset = "planted"                    # generated, with known classes
+/// planted.train = 2000
+///
+/// [data]
+/// images = "my-images.tar.gz"            # train/CLASS/*.jpg and test/CLASS/*.jpg, a folder or an archive
+/// two_random_classes = 3
+/// ```
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ImageDataConfig {
+    /// Name of a data set, or `planted`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<String>,
+    /// Folder or archive of images, a folder a class; relative to `--data`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub images: Option<PathBuf>,
+    /// The classes to use, by name; all where none is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Vec<String>>,
+    /// Seed that draws two of the classes to use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub two_random_classes: Option<u64>,
+    /// How to generate planted images.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planted: Option<PlantedImagesConfig>,
+}
+
+/// An [`ImageDataConfig`] as one of the things it can be.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ImageDataSource {
+    /// Generated.
+    Planted(PlantedImagesConfig),
+    /// A data set with a manifest, by name.
+    Named(String),
+    /// A folder or an archive, as in the recipe.
+    Files(PathBuf),
+}
+
+impl ImageDataConfig {
+    /// Says which of its kinds of source this is.
+    ///
+    /// # Errors
+    /// None, both, or keys that do not belong to the one there is.
+    pub fn source(&self) -> Result<ImageDataSource, Refusal> {
+        let source = match (&self.dataset, &self.images) {
+            (Some(name), None) if name == PLANTED => {
+                return Ok(ImageDataSource::Planted(self.planted.clone().unwrap_or_default()));
+            }
+            (Some(name), None) => ImageDataSource::Named(name.clone()),
+            (None, Some(path)) => ImageDataSource::Files(path.clone()),
+            (Some(_), Some(_)) => {
+                return Err(Refusal::new(
+                    "data.images",
+                    "cannot be combined with data.dataset; remove one of them",
+                ));
+            }
+            (None, None) => {
+                return Err(Refusal::new(
+                    "data",
+                    "names no images; set data.dataset (such as \"planted\"), or data.images to a folder or archive",
+                ));
+            }
+        };
+        if self.planted.is_some() {
+            return Err(Refusal::new(
+                "data.planted",
+                "only has a meaning with dataset = \"planted\"; remove it",
+            ));
+        }
+        Ok(source)
+    }
+
+    /// Checks that there is one source, and that its parameters lie in their ranges.
+    ///
+    /// # Errors
+    /// Names the first key that does not fit, and the remedy.
+    pub fn check(&self) -> Result<(), Refusal> {
+        match self.source()? {
+            ImageDataSource::Planted(config) => config.check().map_err(|error| Refusal::of_text(&error.to_string()))?,
+            ImageDataSource::Named(name) => known(&name)?,
+            ImageDataSource::Files(_) => {}
+        }
+        self.subset().check().map_err(|error| Refusal::of_text(&error.to_string()))
+    }
+
+    /// Writes defaults out, so that a resolved recipe shows them.
+    pub(crate) fn resolve(&mut self) {
+        if let Ok(ImageDataSource::Planted(config)) = self.source() {
+            self.planted = Some(config);
+        }
+    }
+
+    /// Generates or reads the images; `dir` is where data sets and relative paths are looked for.
+    ///
+    /// # Errors
+    /// When a file is missing or broken, or a class that is asked for is not there.
+    ///
+    /// # Panics
+    /// When [`check`](Self::check) fails.
+    pub fn load(&self, dir: &Path) -> Result<ImageData, ImageError> {
+        let data = match self.source().unwrap_or_else(|refusal| panic!("{refusal}")) {
+            ImageDataSource::Planted(config) => config.generate(),
+            ImageDataSource::Named(name) => load_named(&name, dir)?,
+            ImageDataSource::Files(path) => {
+                let stem = path.file_name().map(|name| name.to_string_lossy().into_owned());
+                let name = stem.map_or_else(
+                    || "images".to_owned(),
+                    |name| name.split('.').next().unwrap_or_default().to_owned(),
+                );
+                load(&name, &ImageSource::Archive { path }, dir)?
+            }
+        };
+        self.subset().apply(data)
+    }
+
+    fn subset(&self) -> Subset {
+        Subset {
+            classes: self.classes.clone(),
+            two_random_classes: self.two_random_classes,
+        }
+    }
+}
+
+/// Checks that there is a manifest of images of this name.
+fn known(name: &str) -> Result<(), Refusal> {
+    let of_images = |manifest: &&Manifest| matches!(manifest.layout, Layout::Images { .. });
+    let known: Vec<&str> = Manifest::all()
+        .iter()
+        .filter(of_images)
+        .map(|manifest| manifest.name.as_str())
+        .chain([PLANTED])
+        .collect();
+    if known.contains(&name) {
+        return Ok(());
+    }
+    let meant = nearest(name, known.iter().copied()).map_or(String::new(), |meant| format!("; did you mean \"{meant}\"?"));
+    let problem = format!("is \"{name}\", but must be one of {}{meant}", known.join(", "));
+    Err(Refusal::new("data.dataset", problem))
+}

@@ -1,0 +1,92 @@
+//! The `[evaluation]` table of a recipe that trains on images.
+
+use super::super::Refusal;
+use crate::probe::{KnnConfig, LinearProbeConfig};
+use bcl_core::parameter::at_least;
+use serde::{Deserialize, Serialize};
+
+/// How frozen features are judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ImageEvaluationConfig {
+    /// Epochs between two measurements by nearest neighbours during training; 0 measures after the last epoch alone.
+    pub every: usize,
+    /// Rows and columns at which whole images are judged; those of the training views where it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub side: Option<usize>,
+    /// How linear probes are trained.
+    pub protocols: Vec<Protocol>,
+    /// What to compare with.
+    pub baselines: Vec<ImageBaselineKind>,
+    /// The linear probe.
+    pub probe: LinearProbeConfig,
+    /// Nearest neighbours.
+    pub knn: KnnConfig,
+}
+
+/// What a linear probe is trained on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// Features of whole images under the running statistics, computed once.
+    Clean,
+    /// As the released codes do: features of a new random view an epoch, from an encoder that was left in train mode.
+    Official,
+}
+
+/// Features without training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImageBaselineKind {
+    /// The pixels themselves.
+    RawPixels,
+    /// The encoder as it was before training.
+    RandomEncoder,
+}
+
+impl ImageBaselineKind {
+    /// The name recipes and results use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RawPixels => "raw_pixels",
+            Self::RandomEncoder => "random_encoder",
+        }
+    }
+}
+
+impl Default for ImageEvaluationConfig {
+    fn default() -> Self {
+        Self {
+            every: 10,
+            side: None,
+            protocols: vec![Protocol::Clean],
+            baselines: vec![ImageBaselineKind::RawPixels, ImageBaselineKind::RandomEncoder],
+            probe: LinearProbeConfig::default(),
+            knn: KnnConfig::default(),
+        }
+    }
+}
+
+impl ImageEvaluationConfig {
+    /// Checks that every parameter lies in its range.
+    ///
+    /// # Errors
+    /// Names the first parameter that does not, its value and the remedy.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let parameter = |table| move |error| Refusal::of_parameter(table, &error);
+        self.probe.check().map_err(parameter("evaluation.probe"))?;
+        self.knn.check().map_err(parameter("evaluation.knn"))?;
+        if let Some(side) = self.side {
+            at_least("side", side, 1).map_err(parameter("evaluation"))?;
+        }
+        each_once("protocols", &self.protocols)?;
+        each_once("baselines", &self.baselines)
+    }
+}
+
+fn each_once<T: PartialEq>(key: &str, names: &[T]) -> Result<(), Refusal> {
+    if names.iter().enumerate().any(|(i, name)| names[..i].contains(name)) {
+        return Err(Refusal::new(format!("evaluation.{key}"), "names one twice; name each once"));
+    }
+    Ok(())
+}

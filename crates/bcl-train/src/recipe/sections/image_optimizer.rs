@@ -1,0 +1,145 @@
+//! The `[optimizer]` table of a recipe that trains on images.
+
+use super::super::Refusal;
+use bcl_core::parameter::{in_closed, in_half_open, positive};
+use burn::{
+    grad_clipping::GradientClippingConfig,
+    lr_scheduler::{
+        constant::ConstantLr, cosine::CosineAnnealingLrSchedulerConfig, linear::LinearLrSchedulerConfig,
+        module_lr_scheduler::ModuleLrScheduler, sequential::SequentialLrSchedulerConfig,
+    },
+    optim::{AdamConfig, AdamWConfig, ModuleOptimizer, SgdConfig, decay::WeightDecayConfig, momentum::MomentumConfig},
+};
+use serde::{Deserialize, Serialize};
+
+/// How the gradient moves the weights of an encoder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ImageOptimizerConfig {
+    /// The rule.
+    pub kind: ImageOptimizerKind,
+    /// Largest step size.
+    pub learning_rate: f64,
+    /// Share of every weight that is added to its gradient; with `adamw`, that is taken off the weight itself.
+    pub weight_decay: f64,
+    /// Momentum, for `sgd`.
+    pub momentum: f64,
+    /// How the step size falls after the warm-up.
+    pub schedule: LearningRateSchedule,
+    /// Epochs in which the step size rises to its largest.
+    pub warmup_epochs: usize,
+    /// Gradients of a larger norm are shortened to it, one parameter tensor at a time; 0 leaves all as they are.
+    pub clip_norm: f64,
+}
+
+/// The rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImageOptimizerKind {
+    /// Adam (Kingma and Ba 2015), β 0.9 and 0.999.
+    #[default]
+    Adam,
+    /// Adam with decoupled weight decay (Loshchilov and Hutter 2019).
+    #[serde(rename = "adamw")]
+    AdamW,
+    /// Stochastic gradient descent with momentum.
+    Sgd,
+}
+
+/// How the step size falls after the warm-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LearningRateSchedule {
+    /// Not at all.
+    #[default]
+    Constant,
+    /// Along half a cosine, to 0 at the last step (Loshchilov and Hutter 2017).
+    Cosine,
+}
+
+impl Default for ImageOptimizerConfig {
+    fn default() -> Self {
+        Self {
+            kind: ImageOptimizerKind::Adam,
+            learning_rate: 1e-3,
+            weight_decay: 1e-6,
+            momentum: 0.9,
+            schedule: LearningRateSchedule::Constant,
+            warmup_epochs: 0,
+            clip_norm: 0.0,
+        }
+    }
+}
+
+impl ImageOptimizerConfig {
+    /// Checks that every parameter lies in its range.
+    ///
+    /// # Errors
+    /// Names the first parameter that does not, its value and the range.
+    pub fn check(&self, epochs: usize) -> Result<(), Refusal> {
+        let parameter = |error| Refusal::of_parameter("optimizer", &error);
+        in_closed("learning_rate", self.learning_rate, f64::MIN_POSITIVE, 1.0)
+            .and_then(|()| positive("learning_rate", self.learning_rate))
+            .map_err(|_| {
+                let problem = format!("is {}, but must be above 0 and at most 1", self.learning_rate);
+                Refusal::new("optimizer.learning_rate", problem)
+            })?;
+        in_half_open("weight_decay", self.weight_decay, 0.0, 1.0).map_err(parameter)?;
+        in_half_open("momentum", self.momentum, 0.0, 1.0).map_err(parameter)?;
+        in_half_open("clip_norm", self.clip_norm, 0.0, f64::INFINITY).map_err(parameter)?;
+        if self.warmup_epochs >= epochs && self.warmup_epochs > 0 {
+            return Err(Refusal::new(
+                "optimizer.warmup_epochs",
+                format!("is {}, but must be below training.epochs, {epochs}", self.warmup_epochs),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The optimizer.
+    pub fn init(&self) -> ModuleOptimizer {
+        let decay = (self.weight_decay > 0.0).then(|| WeightDecayConfig::new(self.weight_decay as f32));
+        let optimizer = match self.kind {
+            // The papers' epsilon; Burn's default is a thousand times larger.
+            ImageOptimizerKind::Adam => AdamConfig::new().with_epsilon(1e-8).with_weight_decay(decay).init(),
+            ImageOptimizerKind::AdamW => AdamWConfig::new()
+                .with_epsilon(1e-8)
+                .with_weight_decay(self.weight_decay as f32)
+                .init(),
+            ImageOptimizerKind::Sgd => {
+                let momentum = MomentumConfig::new().with_momentum(self.momentum).with_dampening(0.0);
+                let momentum = (self.momentum > 0.0).then_some(momentum);
+                SgdConfig::new().with_momentum(momentum).with_weight_decay(decay).init()
+            }
+        };
+        if self.clip_norm > 0.0 {
+            return optimizer.with_grad_clipping(GradientClippingConfig::Norm(self.clip_norm as f32).init());
+        }
+        optimizer
+    }
+
+    /// The step sizes of a training of so many epochs.
+    ///
+    /// # Panics
+    /// When [`check`](Self::check) fails.
+    pub fn schedule(&self, epochs: usize, steps_per_epoch: usize) -> ModuleLrScheduler {
+        let top = self.learning_rate;
+        let warmup = self.warmup_epochs * steps_per_epoch;
+        let rest = (epochs * steps_per_epoch - warmup).max(1);
+        // Constant steps are a line from the top to the top.
+        let after = match self.schedule {
+            LearningRateSchedule::Constant if warmup == 0 => return ConstantLr::new(top).into(),
+            LearningRateSchedule::Constant => LinearLrSchedulerConfig::new(top, top, rest).into(),
+            LearningRateSchedule::Cosine => CosineAnnealingLrSchedulerConfig::new(top, rest).into(),
+        };
+        if warmup == 0 {
+            return SequentialLrSchedulerConfig::new(vec![after], vec![])
+                .init()
+                .expect("one schedule");
+        }
+        let rise = LinearLrSchedulerConfig::new(top / warmup as f64, top, warmup);
+        SequentialLrSchedulerConfig::new(vec![rise.into(), after], vec![warmup])
+            .init()
+            .expect("two schedules and where the second begins")
+    }
+}

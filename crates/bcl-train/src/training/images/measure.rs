@@ -1,0 +1,181 @@
+//! How good an encoder of images is: its frozen features before the judges of [`probe`](crate::probe).
+
+use super::{features::Shown, model::ContrastiveImages};
+use crate::{
+    evaluation::EvaluationError,
+    probe::{Labelled, TopK, alignment, knn, probe_fixed, probe_views, uniformity},
+    recipe::{ImageEvaluationConfig, Protocol},
+    result::Metrics,
+    training::evaluate::Measure,
+};
+use bcl_data::Seed;
+use bcl_images::{Collection, ImageData};
+use bcl_models::vision::{ImageEncoder, Mode, ResNet};
+use burn::tensor::{Tensor, TensorData};
+use std::sync::Arc;
+
+/// Test images whose views show alignment and uniformity: the latter compares all pairs.
+const MOST_PAIRED: usize = 2048;
+
+/// Images that the `official` protocol encodes at a time; batch normalisation sees no others.
+const OFFICIAL_BLOCK: usize = 512;
+
+/// Judges encoders on the labelled images of a data set.
+#[derive(Debug)]
+pub struct ImageJudge {
+    /// How images are shown.
+    pub shown: Shown,
+    data: Arc<ImageData>,
+    train: Labels,
+    test: Labels,
+    config: ImageEvaluationConfig,
+    seed: Seed,
+}
+
+/// The labelled images of one part of a data set.
+#[derive(Debug)]
+struct Labels {
+    images: Vec<usize>,
+    classes: Vec<u32>,
+}
+
+impl Labels {
+    fn of(images: &Collection) -> Self {
+        let labelled = images.labels().iter().enumerate().filter_map(|(i, &label)| Some((i, label?)));
+        let (images, classes) = labelled.unzip();
+        Self { images, classes }
+    }
+}
+
+impl ImageJudge {
+    /// A judge for a data set.
+    pub fn new(data: Arc<ImageData>, shown: Shown, config: ImageEvaluationConfig, seed: Seed) -> Self {
+        Self {
+            train: Labels::of(&data.train),
+            test: Labels::of(&data.test),
+            shown,
+            data,
+            config,
+            seed: seed.named("probe"),
+        }
+    }
+
+    /// All figures of an encoder.
+    ///
+    /// # Errors
+    /// When images cannot be shown, there is nothing to tell apart, or features are not numbers.
+    pub fn encoder(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
+        let trunk = &encoder.trunk;
+        let [train, test] = self.both(|images, labels| self.shown.encoded(images, Some(&labels.images), trunk))?;
+        let mut figures = self.figures(&train, &test)?;
+        if self.config.protocols.contains(&Protocol::Official) {
+            insert(&mut figures, "official", self.official(trunk)?);
+        }
+        let [first, second] = self.two_views(trunk);
+        figures.insert("uniformity".to_owned(), uniformity(first.clone())?);
+        figures.insert("alignment".to_owned(), alignment(first, second)?);
+        Ok(figures)
+    }
+
+    /// The figures of the pixels themselves.
+    ///
+    /// # Errors
+    /// As [`encoder`](Self::encoder).
+    pub fn raw_pixels(&self) -> Result<Metrics, EvaluationError> {
+        let [train, test] = self.both(|images, labels| self.shown.raw_pixels(images, Some(&labels.images)))?;
+        self.figures(&train, &test)
+    }
+
+    /// Nearest neighbours alone: cheap enough for every few epochs.
+    fn neighbours(&self, trunk: &ResNet) -> Result<Metrics, EvaluationError> {
+        let [train, test] = self.both(|images, labels| self.shown.encoded(images, Some(&labels.images), trunk))?;
+        let mut figures = Metrics::new();
+        insert(&mut figures, "knn", knn(&train, &test, self.num_classes(), &self.config.knn)?);
+        Ok(figures)
+    }
+
+    fn figures(&self, train: &Labelled, test: &Labelled) -> Result<Metrics, EvaluationError> {
+        let mut figures = Metrics::new();
+        insert(&mut figures, "knn", knn(train, test, self.num_classes(), &self.config.knn)?);
+        if self.config.protocols.contains(&Protocol::Clean) {
+            let found = probe_fixed(train, test, self.num_classes(), &self.config.probe, self.seed)?;
+            insert(&mut figures, "probe", found);
+        }
+        Ok(figures)
+    }
+
+    /// The probe of the released codes: a new random view of each training image an epoch, and an encoder that normalises by the batch.
+    fn official(&self, trunk: &ResNet) -> Result<TopK, EvaluationError> {
+        let test = |block| trunk.forward(block, Mode::BatchStatistics);
+        let test = Labelled {
+            features: self
+                .shown
+                .rows_by(OFFICIAL_BLOCK, &self.data.test, Some(&self.test.images), test)?,
+            labels: self.test.classes.clone(),
+        };
+        let config = &self.config.probe;
+        let views = |epoch: usize, places: &[usize]| {
+            let images: Vec<usize> = places.iter().map(|&place| self.train.images[place]).collect();
+            trunk.forward(
+                self.random_view(&self.data.train, &images, epoch as u64),
+                Mode::BatchStatistics,
+            )
+        };
+        let classes = &self.train.classes;
+        Ok(probe_views(classes, &test, self.num_classes(), config, self.seed, views)?)
+    }
+
+    /// Features of two random views of the same test images.
+    fn two_views(&self, trunk: &ResNet) -> [Tensor<2>; 2] {
+        let images = &self.test.images[..self.test.images.len().min(MOST_PAIRED)];
+        [0, 1].map(|epoch| {
+            let blocks = images
+                .chunks(OFFICIAL_BLOCK)
+                .map(|block| trunk.forward(self.random_view(&self.data.test, block, epoch), Mode::Eval));
+            Tensor::cat(blocks.collect(), 0)
+        })
+    }
+
+    fn random_view(&self, images: &Collection, chosen: &[usize], epoch: u64) -> Tensor<4> {
+        let mut pixels = Vec::new();
+        let Shown { views, device, .. } = &self.shown;
+        views.single_batch(images, chosen, epoch, self.seed, &mut pixels);
+        let side = views.config().side;
+        Tensor::from_data(TensorData::new(pixels, [chosen.len(), 3, side, side]), device)
+    }
+
+    fn both(
+        &self,
+        features: impl Fn(&Collection, &Labels) -> Result<Tensor<2>, EvaluationError>,
+    ) -> Result<[Labelled; 2], EvaluationError> {
+        let labelled = |images, labels: &Labels| {
+            Ok::<_, EvaluationError>(Labelled {
+                features: features(images, labels)?,
+                labels: labels.classes.clone(),
+            })
+        };
+        Ok([
+            labelled(&self.data.train, &self.train)?,
+            labelled(&self.data.test, &self.test)?,
+        ])
+    }
+
+    fn num_classes(&self) -> usize {
+        self.data.train.classes().len()
+    }
+}
+
+fn insert(figures: &mut Metrics, judge: &str, found: TopK) {
+    figures.insert(format!("{judge}_top1"), found.top1);
+    figures.extend(found.top5.map(|top5| (format!("{judge}_top5"), top5)));
+}
+
+/// What is measured during training.
+#[derive(Debug)]
+pub struct Online(pub Arc<ImageJudge>);
+
+impl Measure<ContrastiveImages> for Online {
+    fn measure(&self, model: &ContrastiveImages) -> Result<Metrics, EvaluationError> {
+        self.0.neighbours(&model.encoder.trunk)
+    }
+}

@@ -1,0 +1,7 @@
+//! Training of image encoders: batches of views, the trained module, its judges, and a run.
+
+pub mod batch;
+pub mod features;
+pub mod measure;
+pub mod model;
+pub mod run;

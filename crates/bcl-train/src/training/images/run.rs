@@ -1,0 +1,208 @@
+//! One run: a recipe, images and a seed become an encoder, and figures that say how good it is.
+
+use super::{
+    batch::{ImageLoader, LoaderOptions},
+    features::Shown,
+    measure::{ImageJudge, Online},
+    model::ContrastiveImages,
+};
+use crate::{
+    backend::Backend,
+    error::Error,
+    recipe::{ImageBaselineKind, ImageRecipe},
+    result::{Chosen, DataSize, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
+    training::{
+        epoch_loop::Stop,
+        estimator::EpochEstimator,
+        evaluate::EvaluationTask,
+        folder::{RunFolder, load_kept},
+        phase::{PhaseOptions, Start},
+        progress::Progress,
+        recommender::run::Baselines,
+        step::{Plan, PlannedLoader},
+        stopping::Until,
+    },
+};
+use bcl_core::schedule::AlphaMeasurement;
+use bcl_data::Seed;
+use bcl_images::ImageData;
+use bcl_models::vision::ImageEncoder;
+use burn::tensor::Device;
+use std::{sync::Arc, time::Instant};
+
+/// The figure that is shown after an epoch. It is read off test and chooses nothing.
+const SHOWN: &str = "knn_top1";
+
+/// A run of one recipe with one seed.
+#[allow(missing_debug_implementations)] // Burn's interrupter has none
+pub struct ImageRun<'a> {
+    /// What to do.
+    pub recipe: &'a ImageRecipe,
+    /// Hash of the recipe.
+    pub recipe_hash: &'a str,
+    /// The images the recipe names.
+    pub data: &'a Arc<ImageData>,
+    /// Where to write.
+    pub folder: &'a RunFolder,
+    /// Where to compute.
+    pub backend: &'a Backend,
+    /// Whether to show no progress.
+    pub quiet: bool,
+    /// Stops the run after the step under way.
+    pub stop: Stop,
+}
+
+impl ImageRun<'_> {
+    /// Trains and evaluates, going on from the newest checkpoint in the folder where there is one, and writes the result.
+    ///
+    /// # Errors
+    /// When data, recipe or disk do not allow it, the loss diverges, or the run is interrupted; what was written stays.
+    pub fn finish(&self) -> Result<RunResult, Error> {
+        let started = Instant::now();
+        self.check_batch()?;
+        let judge = Arc::new(judge(self.recipe, self.data, self.backend));
+        let progress = self.train(&judge)?;
+
+        let device = self.backend.device();
+        let untrained = ContrastiveImages {
+            encoder: self.encoder(&device),
+        };
+        let trained = load_kept(untrained, self.folder)?.encoder;
+        let figures = judge.encoder(&trained)?;
+        let result = self.result(&progress, figures, self.baselines(&judge, &device)?, started);
+        self.folder.write_result(&result)?;
+        crate::report::write_html(&self.folder.report_file(), &[(result.clone(), progress.records)])?;
+        Ok(result)
+    }
+
+    /// A batch needs as many images as it has.
+    fn check_batch(&self) -> Result<(), Error> {
+        let (batch_size, there) = (self.recipe.training.batch_size, self.data.train.len());
+        if there >= batch_size {
+            return Ok(());
+        }
+        Err(Error::Input(format!(
+            "training.batch_size is {batch_size}, but {} has {there} training images; lower it to {there} or less",
+            self.data.name
+        )))
+    }
+
+    /// The encoder before training.
+    fn encoder(&self, device: &Device) -> ImageEncoder {
+        let seed = Seed(self.recipe.seed).named("init").0;
+        self.recipe.encoder.config().init(seed, device)
+    }
+
+    fn train(&self, judge: &Arc<ImageJudge>) -> Result<Progress, Error> {
+        let recipe = self.recipe;
+        let seed = Seed(recipe.seed);
+        let config = recipe.loss.without_data().clone();
+        let start = Progress::start(self.recipe_hash, recipe.seed, Phase::Training, Vec::new());
+        let start = Start::find(self.folder, start)?;
+
+        let schedule = EpochEstimator::new(config.clone(), recipe.alpha_schedule);
+        let estimator = schedule.at(&start.progress);
+        let plan = Plan {
+            epoch: start.progress.epoch,
+            first_step: 0,
+            estimator: estimator.clone(),
+        };
+        let with_truth = estimator.needs_truth() || recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased);
+        let device = self.backend.training_device();
+        let options = LoaderOptions {
+            views: recipe.views.init(),
+            batch_size: recipe.training.batch_size,
+            with_truth,
+            seed,
+            device: device.clone(),
+        };
+        let loader = ImageLoader::new(self.data.clone(), plan, options);
+        let task = EvaluationTask {
+            measure: Some(Arc::new(Online(judge.clone()))),
+            select_by: Arc::from(SHOWN),
+            probe: loader.probe(estimator, &self.backend.device()),
+            posterior: None,
+            tau_plus: config
+                .tau_plus()
+                .unwrap_or(1.0 / self.data.train.classes().len().max(2) as f64),
+        };
+        let epochs = recipe.training.epochs;
+        let learning_rate = recipe.optimizer.schedule(epochs, loader.steps_per_epoch());
+        let options = PhaseOptions {
+            folder: self.folder,
+            label: recipe.name.clone(),
+            select_by: SHOWN,
+            estimator: schedule,
+            until: Until::Fixed {
+                epochs,
+                every: recipe.evaluation.every,
+            },
+            keep: Some(epochs),
+            start,
+            device: device.clone(),
+            quiet: self.quiet,
+            stop: self.stop.clone(),
+        };
+        let model = ContrastiveImages {
+            encoder: self.encoder(&device),
+        };
+        options.train(model, recipe.optimizer.init(), learning_rate, loader, task)
+    }
+
+    /// Features that nothing was trained for, judged alike.
+    fn baselines(&self, judge: &ImageJudge, device: &Device) -> Result<Baselines, Error> {
+        let of = |kind: &ImageBaselineKind| {
+            let figures = match kind {
+                ImageBaselineKind::RawPixels => judge.raw_pixels()?,
+                ImageBaselineKind::RandomEncoder => judge.encoder(&self.encoder(device))?,
+            };
+            Ok((kind.name().to_owned(), figures))
+        };
+        self.recipe.evaluation.baselines.iter().map(of).collect()
+    }
+
+    fn result(&self, progress: &Progress, figures: Metrics, baselines: Baselines, started: Instant) -> RunResult {
+        let records: Vec<&EpochRecord> = progress.of_phase().collect();
+        let mut epoch_seconds: Vec<f64> = records.iter().map(|record| record.train_seconds).collect();
+        epoch_seconds.sort_by(f64::total_cmp);
+        RunResult {
+            schema: SCHEMA,
+            name: self.recipe.name.clone(),
+            recipe_hash: self.recipe_hash.to_owned(),
+            seed: self.recipe.seed,
+            environment: self.backend.environment(),
+            data: DataSummary {
+                name: self.data.name.clone(),
+                size: DataSize::Images {
+                    classes: self.data.train.classes().len(),
+                    train: self.data.train.len(),
+                    test: self.data.test.len(),
+                },
+            },
+            encoder: self.recipe.encoder.name().to_owned(),
+            loss: self.recipe.loss.without_data().name().to_owned(),
+            validation: Chosen {
+                epoch: records.len(),
+                metrics: figures,
+            },
+            oracle: None,
+            baselines,
+            wall_seconds: started.elapsed().as_secs_f64(),
+            epoch_seconds: epoch_seconds[epoch_seconds.len() / 2],
+            peak_memory_bytes: crate::backend::peak_memory(),
+            recipe: serde_json::to_value(self.recipe).expect("a recipe is plain data"),
+        }
+    }
+}
+
+/// What judges the encoders of a recipe.
+pub fn judge(recipe: &ImageRecipe, data: &Arc<ImageData>, backend: &Backend) -> ImageJudge {
+    let evaluation = recipe.evaluation.clone();
+    let views = recipe.views.init();
+    let shown = Shown {
+        side: evaluation.side.unwrap_or(views.config().side),
+        views,
+        device: backend.device(),
+    };
+    ImageJudge::new(data.clone(), shown, evaluation, Seed(recipe.seed))
+}
