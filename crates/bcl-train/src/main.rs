@@ -72,6 +72,9 @@ fn run_training(args: &Train) -> Result<(), Error> {
         }
         return Ok(());
     }
+    if let Some(picture) = &args.dump_views {
+        return commands::dump_views(&args.load()?, args.place.data_dir(), picture);
+    }
     let session = Session {
         backend: open(&args.place)?,
         data_dir: args.place.data_dir().to_path_buf(),

@@ -33,6 +33,7 @@ Examples:
   bcl-train table10/ml-100k --data data --seeds 0..3
   bcl-train my-recipe.toml --backend cuda --out runs
   bcl-train --resume runs/quickstart/bayesian-0    go on after an interruption
+  bcl-train quickstart-images/bayesian --dump-views views.png
   bcl-train recommend runs/quickstart/bayesian-0 --user 17 --top 5
   bcl-train report runs/quickstart/*               compare runs
 

@@ -44,6 +44,11 @@ pub struct Train {
     #[arg(long)]
     pub print_recipe: bool,
 
+    /// Draw views to FILE, a PNG picture, and do not train: each row holds an image and its two views of the first epoch. For one recipe
+    /// on images.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "print_recipe"])]
+    pub dump_views: Option<PathBuf>,
+
     /// Where it runs.
     #[command(flatten)]
     pub place: Place,

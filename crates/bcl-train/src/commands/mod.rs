@@ -3,9 +3,11 @@
 mod baselines;
 mod run;
 mod saved;
+mod views;
 
 pub use run::{Session, resume, train};
 pub use saved::{embed, evaluate, export, recommend};
+pub use views::dump_views;
 
 use crate::{
     cli,

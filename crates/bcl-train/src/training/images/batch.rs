@@ -122,9 +122,7 @@ impl Source {
 
     /// The images in the order of an epoch.
     fn order(&self, epoch: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.data.train.len()).collect();
-        order.shuffle(&mut self.seed.named("order").index(epoch as u64).rng());
-        order
+        epoch_order(self.data.train.len(), self.seed, epoch)
     }
 
     fn make(&self, images: &[usize], epoch: u64, with_truth: bool) -> Made {
@@ -154,6 +152,13 @@ impl Source {
         };
         Step::new(batch, estimator, 2 * batch_size, self.seed, step, device)
     }
+}
+
+/// The order in which an epoch of a run goes through so many images.
+pub fn epoch_order(num_images: usize, seed: Seed, epoch: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..num_images).collect();
+    order.shuffle(&mut seed.named("order").index(epoch as u64).rng());
+    order
 }
 
 /// A batch before it is on the device.

@@ -1,0 +1,48 @@
+//! A picture of what an encoder would be shown.
+
+use crate::{
+    error::Error,
+    recipe::Recipe,
+    training::{files, images::batch::epoch_order},
+};
+use bcl_data::Seed;
+use std::path::Path;
+
+/// Images in a picture.
+const ROWS: usize = 12;
+
+/// Draws the first images of a recipe's training, each with its two views of the first epoch, as a PNG file.
+///
+/// # Errors
+/// When there is not one recipe, it is not one of images, or images cannot be read or the file not be written.
+pub fn dump_views(recipes: &[Recipe], data_dir: &Path, picture: &Path) -> Result<(), Error> {
+    let recipe = match recipes {
+        [Recipe::Images(recipe)] => recipe,
+        [Recipe::Recommender(recipe)] => {
+            return Err(Error::Input(format!(
+                "--dump-views: {} trains a recommender, which sees no images; name a recipe on images, such as \
+                 quickstart-images/bayesian",
+                recipe.name
+            )));
+        }
+        _ => {
+            let names: Vec<&str> = recipes.iter().map(Recipe::name).collect();
+            return Err(Error::Input(format!(
+                "--dump-views draws the views of one recipe, but {} were given: {}; name one of them",
+                names.len(),
+                names.join(", ")
+            )));
+        }
+    };
+    let images = recipe.data.load(data_dir)?.train;
+    let seed = Seed(recipe.seed);
+    let mut shown = epoch_order(images.len(), seed, 0);
+    shown.truncate(ROWS);
+
+    let views = recipe.views.init();
+    let mut pixels = Vec::new();
+    views.batch(&images, &shown, 0, seed, &mut pixels);
+    files::write_whole(picture, &views.contact_sheet(&images, &shown, &pixels))?;
+    println!("{}", picture.display());
+    Ok(())
+}
