@@ -48,9 +48,16 @@ pub struct EpochRecord {
     pub effective_sample_size: f64,
     /// Quantiles 0, 5, 25, 50, 75, 95 and 100 % of the weights on the negatives.
     pub omega_quantiles: Vec<f64>,
+    /// How many weights on negatives lie in each bin of the histogram
+    /// ([`centre`](crate::training::diagnostics::histogram::centre) tells where a bin lies).
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub omega_histogram: Vec<u64>,
     /// P(TN|x) against truth, where truth is known.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub calibration: Vec<CalibrationBin>,
+    /// Where the gradient goes, where truth is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub false_negatives: Option<FalseNegatives>,
     /// Ranking figures on the validation tenth (selection phase).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub validation: Option<Metrics>,
@@ -72,6 +79,31 @@ pub struct CalibrationBin {
     pub observed: f64,
     /// Number of negatives in the bin.
     pub count: u64,
+}
+
+/// Negatives that share their anchor's class, and what they take.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct FalseNegatives {
+    /// Their share among all negatives: what they would take if every negative were pushed alike.
+    pub share: f64,
+    /// Their share of `Σ |∂loss / ∂score|` over all negatives.
+    pub gradient: f64,
+}
+
+impl CalibrationBin {
+    /// Expected calibration error: the distance of promise and truth, averaged over negatives; `None` without any.
+    ///
+    /// ```text
+    /// ece = Σ count |predicted - observed| / Σ count
+    /// ```
+    pub fn expected_error(bins: &[Self]) -> Option<f64> {
+        let filled = || bins.iter().filter(|bin| bin.count > 0);
+        let total: f64 = filled().map(|bin| bin.count as f64).sum();
+        let distance: f64 = filled()
+            .map(|bin| bin.count as f64 * (bin.predicted - bin.observed).abs())
+            .sum();
+        (total > 0.0).then_some(distance / total)
+    }
 }
 
 /// Test figures at one epoch, and how that epoch was chosen.
@@ -169,4 +201,29 @@ pub struct RunResult {
     pub peak_memory_bytes: Option<u64>,
     /// The resolved recipe.
     pub recipe: serde_json::Value,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_calibration_error_weighs_bins_by_count() {
+        let bin = |predicted, observed, count| CalibrationBin {
+            predicted,
+            observed,
+            count,
+        };
+        let error = CalibrationBin::expected_error(&[bin(0.2, 0.1, 1), bin(0.5, f64::NAN, 0), bin(0.9, 0.5, 3)]).unwrap();
+        assert!((error - (0.1 + 3.0 * 0.4) / 4.0).abs() < 1e-12);
+        assert_eq!(CalibrationBin::expected_error(&[]), None);
+    }
+
+    #[test]
+    fn a_line_of_an_earlier_version_still_reads() {
+        let line = r#"{"phase":"refit","epoch":2,"loss":1.5,"effective_sample_size":0.5,"omega_quantiles":[],"train_seconds":1,
+            "evaluation_seconds":1}"#;
+        let record: EpochRecord = serde_json::from_str(line).unwrap();
+        assert!(record.omega_histogram.is_empty() && record.false_negatives.is_none());
+    }
 }

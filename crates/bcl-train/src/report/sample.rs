@@ -1,6 +1,8 @@
 //! Made-up runs for the tests of the report: the shapes of real ones, the numbers of a formula.
 
-use crate::result::{CalibrationBin, Chosen, DataSize, DataSummary, Environment, EpochRecord, Metrics, Phase, RunResult};
+use crate::result::{
+    CalibrationBin, Chosen, DataSize, DataSummary, Environment, EpochRecord, FalseNegatives, Metrics, Phase, RunResult,
+};
 use std::collections::BTreeMap;
 
 /// Epochs of either phase.
@@ -75,6 +77,13 @@ fn record(phase: Phase, loss: &str, seed: u64, epoch: usize) -> EpochRecord {
         omega_quantiles: [-1.0, -0.7, -0.3, 0.0, 0.35, 0.9, 1.6]
             .map(|shift| (shift * spread).exp())
             .to_vec(),
+        omega_histogram: (0..17)
+            .map(|bin| (1000.0 * (-(f64::from(bin) - 8.0).powi(2) / (0.1 + 40.0 * spread)).exp()) as u64)
+            .collect(),
+        false_negatives: (loss == "bayesian").then_some(FalseNegatives {
+            share: 0.1,
+            gradient: 0.1 + 0.2 * progress,
+        }),
         calibration: calibration.filter(|_| loss == "bayesian").collect(),
         validation: (phase == Phase::Selection).then(|| metrics(ndcg * 0.62)),
         test: (phase == Phase::Refit).then(|| metrics(ndcg)),

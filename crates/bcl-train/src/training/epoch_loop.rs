@@ -9,7 +9,7 @@ use super::{
     estimator::EpochEstimator,
     evaluate::{Evaluated, EvaluationTask},
     figures::StepOutput,
-    files,
+    folder,
     progress::Progress,
     step::{Contrastive, Plan, PlannedLoader, Step},
     stopping::Until,
@@ -234,7 +234,9 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             alpha_labels: diagnostics.alpha_labels,
             effective_sample_size: diagnostics.effective_sample_size,
             omega_quantiles: diagnostics.omega_quantiles,
+            omega_histogram: diagnostics.omega_histogram,
             calibration: diagnostics.calibration,
+            false_negatives: diagnostics.false_negatives,
             validation: of(Phase::Selection),
             test: of(Phase::Refit).or_else(|| of(Phase::Training)),
             train_seconds,
@@ -254,9 +256,7 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         if *epoch != self.progress.epoch {
             return Ok(());
         }
-        let record = burn::module::Module::into_record(learner.model());
-        let bytes = record.into_bytes().map_err(|error| Error::Training(error.to_string()))?;
-        files::write_whole(path, &bytes)
+        folder::keep(learner.model(), path)
     }
 
     /// Writes a checkpoint of the step reached.

@@ -2,7 +2,8 @@
 
 use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView};
-use crate::report::svg::{ReliabilityDiagram, calibration_error};
+use crate::report::svg::ReliabilityDiagram;
+use crate::result::CalibrationBin;
 
 /// A reliability diagram per recipe that has one.
 pub(super) fn section(view: &DataView, id: &str) -> String {
@@ -30,7 +31,7 @@ fn diagram(recipe: &RecipeView, id: &str) -> Option<Figure> {
         colour: recipe.colour,
         bins: &record.calibration,
     };
-    let error = calibration_error(&record.calibration).unwrap_or_default();
+    let error = CalibrationBin::expected_error(&record.calibration).unwrap_or_default();
     let caption = format!(
         "Observed share of true negatives. Epoch {}, seed {}; expected calibration error {error:.3}. Areas show how many negatives a \
          point stands for.",

@@ -14,7 +14,7 @@ mod scale;
 pub(super) use fan_chart::{FanChart, Quantiles};
 pub(super) use line_chart::{LineChart, Series, Shape};
 pub(super) use reference::Reference;
-pub(super) use reliability::{ReliabilityDiagram, calibration_error};
+pub(super) use reliability::ReliabilityDiagram;
 
 /// Colours before they repeat.
 pub(super) const NUM_COLOURS: usize = 8;

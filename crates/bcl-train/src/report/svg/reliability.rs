@@ -55,20 +55,6 @@ impl ReliabilityDiagram<'_> {
     }
 }
 
-/// Expected calibration error: the distance from the diagonal, averaged over negatives.
-///
-/// ```text
-/// ece = Σ count |predicted - observed| / Σ count
-/// ```
-pub(in crate::report) fn calibration_error(bins: &[CalibrationBin]) -> Option<f64> {
-    let total: f64 = bins.iter().map(|bin| bin.count as f64).sum();
-    let distance = bins.iter().filter(|bin| bin.count > 0);
-    let distance: f64 = distance
-        .map(|bin| bin.count as f64 * (bin.predicted - bin.observed).abs())
-        .sum();
-    (total > 0.0).then_some(distance / total)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,12 +84,5 @@ mod tests {
         assert!(svg.contains("r=\"11.0\"") && svg.contains("r=\"5.5\""), "{svg}");
         assert!(svg.contains("1,600 negatives"));
         assert_eq!(chart(&[bin(0.5, f64::NAN, 0)]), None);
-    }
-
-    #[test]
-    fn the_calibration_error_weighs_bins_by_count() {
-        let error = calibration_error(&[bin(0.2, 0.1, 1), bin(0.5, f64::NAN, 0), bin(0.9, 0.5, 3)]).unwrap();
-        assert!((error - (0.1 + 3.0 * 0.4) / 4.0).abs() < 1e-12);
-        assert_eq!(calibration_error(&[]), None);
     }
 }

@@ -1,14 +1,15 @@
 //! What the weights do, measured on one batch at the end of each epoch.
 
-use crate::result::CalibrationBin;
+mod calibration;
+mod false_negatives;
+pub mod histogram;
+
+use crate::result::{CalibrationBin, FalseNegatives};
 use bcl_core::{Estimator, Scores, auc, posterior::Posterior};
 use burn::tensor::Tensor;
 
 /// The quantiles of the weights that a record holds.
 pub const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
-
-/// Number of bins of the reliability diagram.
-const CALIBRATION_BINS: usize = 10;
 
 /// Figures of one batch of scores under an estimator.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,12 +18,16 @@ pub struct Diagnostics {
     pub effective_sample_size: f64,
     /// The weights at [`QUANTILES`].
     pub omega_quantiles: Vec<f64>,
+    /// How many weights lie in each bin of [`histogram`].
+    pub omega_histogram: Vec<u64>,
     /// `P(x+ > x_unlabelled)`, ties counting half; `None` where no negative counts.
     pub auc_unlabelled: Option<f64>,
     /// P(false negative > true negative), where truth is known: the α that the Bayesian weight means.
     pub alpha_labels: Option<f64>,
     /// P(TN|x) against truth, where truth is known and the estimator has a posterior.
     pub calibration: Vec<CalibrationBin>,
+    /// Where the gradient goes, where truth is known.
+    pub false_negatives: Option<FalseNegatives>,
 }
 
 impl Diagnostics {
@@ -31,21 +36,21 @@ impl Diagnostics {
         let num_negatives = scores.num_negatives();
         let weights = host(estimator.weights(scores));
         let counted = counted(scores);
+        let that_count: Vec<f64> = weights
+            .iter()
+            .zip(&counted)
+            .filter_map(|(w, counts)| counts.then_some(*w))
+            .collect();
         Self {
             effective_sample_size: effective_sample_size(&weights, num_negatives),
-            omega_quantiles: quantiles(
-                weights
-                    .iter()
-                    .zip(&counted)
-                    .filter(|(_, counts)| **counts)
-                    .map(|(w, _)| *w)
-                    .collect(),
-            ),
+            omega_histogram: histogram::histogram(that_count.iter().copied()),
+            omega_quantiles: quantiles(that_count),
             auc_unlabelled: auc::auc_unlabelled(scores),
             alpha_labels: scores.same_class.as_ref().and_then(|_| auc::auc_of_classes(scores)),
             calibration: posterior
-                .map(|posterior| calibration(scores, &counted, posterior))
+                .map(|posterior| calibration::calibration(scores, &counted, posterior))
                 .unwrap_or_default(),
+            false_negatives: false_negatives::false_negatives(scores, &counted, estimator),
         }
     }
 }
@@ -81,36 +86,6 @@ fn quantiles(mut weights: Vec<f64>) -> Vec<f64> {
     weights.sort_by(f64::total_cmp);
     let last = weights.len() as f64 - 1.0;
     QUANTILES.iter().map(|q| weights[(q * last).round() as usize]).collect()
-}
-
-/// Predicted P(TN|x) in equal-width bins, beside the share of true negatives in each.
-fn calibration(scores: &Scores, counted: &[bool], posterior: Posterior) -> Vec<CalibrationBin> {
-    let Some(same_class) = &scores.same_class else {
-        return Vec::new();
-    };
-    let same_class: Vec<bool> = same_class.clone().into_data().iter::<bool>().collect();
-    let negatives = host(scores.negatives.clone());
-    let mut bins = [(0.0, 0u64, 0u64); CALIBRATION_BINS];
-    let width = scores.num_negatives();
-    for (row, similarities) in negatives.chunks(width).enumerate() {
-        let at: Vec<usize> = (row * width..(row + 1) * width).filter(|&i| counted[i]).collect();
-        let kept: Vec<f64> = at.iter().map(|&i| similarities[i - row * width]).collect();
-        for (&i, ecdf) in at.iter().zip(bcl_core::posterior::ecdf(&kept)) {
-            let predicted = posterior.p_true_negative(ecdf);
-            let bin = ((predicted * CALIBRATION_BINS as f64) as usize).min(CALIBRATION_BINS - 1);
-            bins[bin].0 += predicted;
-            bins[bin].1 += u64::from(!same_class[i]);
-            bins[bin].2 += 1;
-        }
-    }
-    bins.iter()
-        .filter(|(_, _, count)| *count > 0)
-        .map(|&(predicted, observed, count)| CalibrationBin {
-            predicted: predicted / count as f64,
-            observed: observed as f64 / count as f64,
-            count,
-        })
-        .collect()
 }
 
 #[cfg(test)]

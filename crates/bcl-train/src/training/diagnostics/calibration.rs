@@ -1,0 +1,77 @@
+//! P(TN|x) against truth, in bins.
+
+use super::host;
+use crate::result::CalibrationBin;
+use bcl_core::{Scores, posterior::Posterior};
+
+/// Number of bins of the reliability diagram.
+const BINS: usize = 10;
+
+/// Predicted P(TN|x) in equal-width bins, beside the share of true negatives in each.
+pub(super) fn calibration(scores: &Scores, counted: &[bool], posterior: Posterior) -> Vec<CalibrationBin> {
+    let Some(same_class) = &scores.same_class else {
+        return Vec::new();
+    };
+    let same_class: Vec<bool> = same_class.clone().into_data().iter::<bool>().collect();
+    let negatives = host(scores.negatives.clone());
+    let mut bins = [(0.0, 0u64, 0u64); BINS];
+    let width = scores.num_negatives();
+    for (row, similarities) in negatives.chunks(width).enumerate() {
+        let at: Vec<usize> = (row * width..(row + 1) * width).filter(|&i| counted[i]).collect();
+        let kept: Vec<f64> = at.iter().map(|&i| similarities[i - row * width]).collect();
+        for (&i, ecdf) in at.iter().zip(bcl_core::posterior::ecdf(&kept)) {
+            let predicted = posterior.p_true_negative(ecdf);
+            let bin = ((predicted * BINS as f64) as usize).min(BINS - 1);
+            bins[bin].0 += predicted;
+            bins[bin].1 += u64::from(!same_class[i]);
+            bins[bin].2 += 1;
+        }
+    }
+    bins.iter()
+        .filter(|(_, _, count)| *count > 0)
+        .map(|&(predicted, observed, count)| CalibrationBin {
+            predicted: predicted / count as f64,
+            observed: observed as f64 / count as f64,
+            count,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::tensor::{Device, Tensor};
+
+    #[test]
+    fn a_bin_holds_what_was_promised_and_what_came() {
+        let device = Device::flex();
+        let positives = Tensor::from_data([0.9], &device);
+        let negatives = Tensor::<2>::from_data([[0.4, 0.3, 0.2, 0.1]], &device);
+        let truth = Tensor::<2>::from_data([[1, 0, 0, 0]], &device).bool();
+        let scores = Scores::new(positives, negatives).with_same_class(truth);
+        let posterior = Posterior::new(0.95, 0.5, 0.25).unwrap();
+        let counted = [true, true, true, false];
+
+        let bins = calibration(&scores, &counted, posterior);
+        assert_eq!(
+            bins.iter().map(|bin| bin.count).sum::<u64>(),
+            3,
+            "what does not count is left out"
+        );
+        // The highest score is the likeliest false negative, and is one.
+        let highest = posterior.p_true_negative(1.0);
+        let bin = bins.iter().find(|bin| bin.observed == 0.0).unwrap();
+        assert_eq!((bin.predicted, bin.count), (highest, 1));
+        assert_eq!(
+            calibration(
+                &Scores {
+                    same_class: None,
+                    ..scores
+                },
+                &counted,
+                posterior
+            ),
+            []
+        );
+    }
+}

@@ -1,0 +1,105 @@
+//! How much of the gradient goes to negatives that are none.
+
+use crate::result::FalseNegatives;
+use bcl_core::{Estimator, Reduction, Scores};
+use burn::tensor::Tensor;
+
+/// The share of false negatives, and of the gradient that they take; `None` where truth is not known or nothing moves.
+///
+/// The gradient is the estimator's own, by automatic differentiation of its mean loss with respect to the scores of the negatives.
+pub(super) fn false_negatives(scores: &Scores, counted: &[bool], estimator: &dyn Estimator) -> Option<FalseNegatives> {
+    let same_class: Vec<bool> = scores.same_class.clone()?.into_data().iter::<bool>().collect();
+    let gradient = gradient(scores, estimator);
+    let entries = || (0..gradient.len()).filter(|&i| counted[i]);
+    let total: f64 = entries().map(|i| gradient[i]).sum();
+    let of_false: f64 = entries().filter(|&i| same_class[i]).map(|i| gradient[i]).sum();
+    let number = entries().filter(|&i| same_class[i]).count();
+    (total.is_finite() && total > 0.0).then(|| FalseNegatives {
+        share: number as f64 / entries().count() as f64,
+        gradient: of_false / total,
+    })
+}
+
+/// `|∂loss / ∂score|` of each negative, row-major.
+fn gradient(scores: &Scores, estimator: &dyn Estimator) -> Vec<f64> {
+    let negatives = scores.negatives.clone().detach().autodiff().require_grad();
+    let scores = Scores {
+        positives: scores.positives.clone().detach().autodiff(),
+        negatives: negatives.clone(),
+        mask: scores.mask.clone().map(Tensor::autodiff),
+        same_class: scores.same_class.clone().map(Tensor::autodiff),
+        noise: scores.noise.clone().map(Tensor::autodiff),
+    };
+    let gradients = estimator.forward(scores, Reduction::Mean).backward();
+    let of_negatives = negatives.grad(&gradients).expect("every loss depends on its negatives");
+    of_negatives.abs().into_data().iter::<f64>().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bcl_core::{BayesianConfig, EstimatorConfig, InfoNceConfig, SupervisedConfig};
+    use burn::tensor::Device;
+
+    /// Two anchors; the hardest negative of each is a false one.
+    fn scores() -> Scores {
+        let device = Device::flex();
+        let positives = Tensor::from_data([0.9, 0.8], &device);
+        let negatives = Tensor::<2>::from_data([[0.7, 0.1, -0.2, 0.0], [0.1, 0.6, -0.1, -0.3]], &device);
+        let truth = Tensor::<2>::from_data([[1, 0, 0, 0], [0, 1, 0, 0]], &device).bool();
+        Scores::new(positives, negatives).with_same_class(truth)
+    }
+
+    fn measured(scores: &Scores, estimator: &dyn Estimator) -> Option<FalseNegatives> {
+        false_negatives(scores, &[true; 8], estimator)
+    }
+
+    #[test]
+    fn the_gradient_of_info_nce_is_in_proportion_to_the_exponentials() {
+        let found = measured(&scores(), &InfoNceConfig::new().with_temperature(0.5).init()).unwrap();
+        assert_eq!(found.share, 0.25);
+        let x = |score: f64| (score / 0.5_f64).exp();
+        let rows = [(0.9, [0.7, 0.1, -0.2, 0.0]), (0.8, [0.6, 0.1, -0.1, -0.3])];
+        // Per row: x_i / (x+ + Σ x); the false negative is the first of each row here.
+        let (of_false, all) = rows.iter().fold((0.0, 0.0), |(of_false, all), (positive, row)| {
+            let mass: f64 = row.iter().map(|&score| x(score)).sum();
+            let whole = x(*positive) + mass;
+            (of_false + x(row[0]) / whole, all + mass / whole)
+        });
+        assert!((found.gradient - of_false / all).abs() < 1e-6, "{found:?}");
+    }
+
+    #[test]
+    fn the_supervised_oracle_spends_nothing_on_false_negatives() {
+        let found = measured(&scores(), &SupervisedConfig::new().init()).unwrap();
+        assert_eq!(found.gradient, 0.0);
+    }
+
+    #[test]
+    fn weights_that_avoid_probable_false_negatives_spend_less_on_them() {
+        let bayesian = BayesianConfig::new().with_tau_plus(0.25).with_alpha(0.95).with_beta(0.5);
+        let of = |estimator: &dyn Estimator| measured(&scores(), estimator).unwrap().gradient;
+        assert!(of(&bayesian.init()) < of(&InfoNceConfig::new().init()));
+    }
+
+    #[test]
+    fn masked_negatives_take_no_part() {
+        let device = Device::flex();
+        let mask = Tensor::<2>::from_data([[0, 1, 1, 1], [1, 0, 1, 1]], &device).bool();
+        let counted = [false, true, true, true, true, false, true, true];
+        let scores = scores().with_mask(mask);
+        let found = false_negatives(&scores, &counted, &InfoNceConfig::new().init()).unwrap();
+        assert_eq!((found.share, found.gradient), (0.0, 0.0));
+    }
+
+    #[test]
+    fn every_estimator_can_be_asked_and_without_truth_none_is() {
+        let mut scores = scores().with_noise(Tensor::ones([2], &Device::flex()));
+        for config in EstimatorConfig::all() {
+            let found = measured(&scores, config.init().as_ref()).unwrap();
+            assert!((0.0..=1.0).contains(&found.gradient), "{config:?}: {found:?}");
+        }
+        scores.same_class = None;
+        assert_eq!(measured(&scores, &InfoNceConfig::new().init()), None);
+    }
+}
