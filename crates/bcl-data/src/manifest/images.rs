@@ -36,8 +36,8 @@ pub struct ImageCounts {
     pub classes: usize,
     /// Rows, and columns, of each image.
     pub side: usize,
-    /// The counts that the BCL paper prints, and where they differ.
-    pub paper: PaperImageCounts,
+    /// The counts that the BCL paper prints, and where they differ; none where it does not use the data set.
+    pub paper: Option<PaperImageCounts>,
 }
 
 /// The counts of the BCL paper's Tables 6 and 7.

@@ -24,10 +24,11 @@ macro_rules! embedded {
 }
 
 /// The manifests' files and texts, by name.
-const EMBEDDED: [(&str, &str); 14] = [
+const EMBEDDED: [(&str, &str); 15] = [
     embedded!("cifar10"),
     embedded!("cifar10-2class"),
     embedded!("cifar10-jpg"),
+    embedded!("cifar10-tiny"),
     embedded!("cifar100"),
     embedded!("gowalla"),
     embedded!("ml-100k"),
