@@ -189,6 +189,23 @@ fn a_deeper_network_than_the_file_is_refused() {
 }
 
 #[test]
+fn a_file_of_a_deeper_network_is_refused_although_its_first_blocks_fit() {
+    let (device, folder) = (Device::flex(), tempfile::tempdir().expect("a folder"));
+    let path = folder.path().join("deep.safetensors");
+    let deep = ResNetConfig {
+        depth: ResNetDepth::ResNet34,
+        ..released().trunk
+    };
+    save_safetensors(&deep.init(0, &device), &path).expect("writes");
+    let error = load_weights(released().trunk.init(0, &device), &path).expect_err("too deep a file");
+    let text = error.to_string();
+    assert!(matches!(error, WeightsError::Surplus { .. }));
+    for part in ["deep.safetensors", "tensor layer1.2.", "depth = 34"] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
 fn a_file_that_is_no_network_is_refused() {
     let device = Device::flex();
     let folder = tempfile::tempdir().expect("a folder");

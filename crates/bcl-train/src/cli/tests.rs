@@ -136,7 +136,7 @@ fn bad_lines_are_refused_with_exit_code_2_and_what_is_wrong() {
         ("--seed 1 --seeds 1,2", "cannot be used with"),
         ("--set loss.beta", "`loss.beta` has no `=`"),
         ("--set =3", "has an empty key"),
-        ("--epochs 0", "0 is not in 1.."),
+        ("--epochs some", "invalid digit"),
         ("--threads 0", "0 is not in 1..=1024"),
         ("--resume runs/x --seeds 1,2", "cannot be used with"),
         ("--dump-views", "a value is required"),

@@ -27,8 +27,8 @@ pub struct Train {
     #[arg(long, value_name = "LIST")]
     pub seeds: Option<Seeds>,
 
-    /// The most epochs a phase of training has.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// The most epochs a phase of training has; 0 judges an encoder of images as it is.
+    #[arg(long, value_name = "N")]
     pub epochs: Option<u32>,
 
     /// Folder for runs; each gets one of its own, `NAME-SEED`.

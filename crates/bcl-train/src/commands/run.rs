@@ -6,7 +6,7 @@ use crate::{
     error::Error,
     recipe::{DataConfig, EvaluationConfig, ImageDataConfig, ImageRecipe, Recipe, RecommenderRecipe},
     report::{read_run, write_html},
-    training::{Baselines, ImageRun, Invocation, Run, RunFolder, Stop},
+    training::{Baselines, ImageRun, Invocation, Run, RunFolder, Stop, images::start},
 };
 use bcl_data::InteractionData;
 use bcl_images::ImageData;
@@ -41,13 +41,13 @@ pub fn train(session: &Session, recipes: &[Recipe]) -> Result<(), Error> {
     let mut finished: Vec<(PathBuf, Finished)> = Vec::new();
     for recipe in recipes {
         // Data that cannot be read leave no folder behind.
-        loaded.load(recipe, &session.data_dir)?;
+        loaded.load(session, recipe, &session.data_dir)?;
         let invocation = Invocation {
             data_dir: session.data_dir.clone(),
             backend: session.backend.name().to_owned(),
         };
         let folder = RunFolder::create(&session.out, recipe, &invocation)?;
-        loaded.finish(session, recipe, &folder)?;
+        loaded.finish(session, recipe, &folder, &session.data_dir)?;
         finished.push((folder.path().to_path_buf(), read_run(folder.path())?));
     }
     let runs: Vec<Finished> = finished.iter().map(|(_, run)| run.clone()).collect();
@@ -81,8 +81,8 @@ pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>) -> Resul
     }
     if !folder.result_file().is_file() {
         let mut loaded = Loaded::default();
-        loaded.load(&recipe, &invocation.data_dir)?;
-        loaded.finish(session, &recipe, &folder)?;
+        loaded.load(session, &recipe, &invocation.data_dir)?;
+        loaded.finish(session, &recipe, &folder, &invocation.data_dir)?;
     }
     let (result, _) = read_run(folder.path())?;
     print_table(&[&result], session.json);
@@ -105,10 +105,10 @@ struct Loaded {
 
 impl Loaded {
     /// Loads what a recipe names, unless it is there.
-    fn load(&mut self, recipe: &Recipe, dir: &Path) -> Result<(), Error> {
+    fn load(&mut self, session: &Session, recipe: &Recipe, dir: &Path) -> Result<(), Error> {
         match recipe {
             Recipe::Recommender(recipe) => self.load_interactions(recipe, dir),
-            Recipe::Images(recipe) => self.load_images(recipe, dir),
+            Recipe::Images(recipe) => self.load_images(session, recipe, dir),
         }
     }
 
@@ -124,15 +124,17 @@ impl Loaded {
         Ok(())
     }
 
-    fn load_images(&mut self, recipe: &ImageRecipe, dir: &Path) -> Result<(), Error> {
+    fn load_images(&mut self, session: &Session, recipe: &ImageRecipe, dir: &Path) -> Result<(), Error> {
         if !self.images.as_ref().is_some_and(|(config, _)| *config == recipe.data) {
             self.images = Some((recipe.data.clone(), Arc::new(recipe.data.load(dir)?)));
         }
-        Ok(())
+        let (_, data) = self.images.as_ref().expect("just loaded");
+        start::check(recipe, data)?;
+        start::initial(recipe, dir, &session.backend.device()).map(drop)
     }
 
     /// Trains and evaluates on what was [loaded](Self::load).
-    fn finish(&self, session: &Session, recipe: &Recipe, folder: &RunFolder) -> Result<(), Error> {
+    fn finish(&self, session: &Session, recipe: &Recipe, folder: &RunFolder, data_dir: &Path) -> Result<(), Error> {
         let recipe_hash = &recipe.hash();
         match recipe {
             Recipe::Recommender(recipe) => {
@@ -154,6 +156,7 @@ impl Loaded {
                     recipe,
                     recipe_hash,
                     data,
+                    data_dir,
                     folder,
                     backend: &session.backend,
                     quiet: session.quiet,

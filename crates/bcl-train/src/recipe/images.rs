@@ -6,8 +6,9 @@ use super::{
 };
 use bcl_core::schedule::AlphaSchedule;
 use bcl_images::ViewsConfig;
-use bcl_models::vision::ImageEncoderConfig;
+use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
 use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 
 /// Everything that determines the run of an image encoder, apart from where it runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,7 +49,21 @@ pub struct ImageRecipe {
 pub enum ImageEncoderKind {
     /// A residual network with a projection head.
     #[serde(rename = "resnet")]
-    ResNet(ImageEncoderConfig),
+    ResNet(ResNetEncoderConfig),
+}
+
+/// A residual network with a projection head, and what it starts from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ResNetEncoderConfig {
+    /// File of the weights it starts from, relative to `--data`: safetensors or PyTorch's `.pth`, under torchvision's names or those of
+    /// the released codes. Drawn from the seed where none is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<PathBuf>,
+    /// The residual network.
+    pub trunk: ResNetConfig,
+    /// The head on top of it.
+    pub head: ProjectionHeadConfig,
 }
 
 impl ImageEncoderKind {
@@ -62,9 +77,18 @@ impl ImageEncoderKind {
     }
 
     /// The parameters.
-    pub fn config(&self) -> &ImageEncoderConfig {
+    pub fn config(&self) -> ImageEncoderConfig {
         let Self::ResNet(config) = self;
-        config
+        ImageEncoderConfig {
+            trunk: config.trunk.clone(),
+            head: config.head.clone(),
+        }
+    }
+
+    /// The file of the weights it starts from, as in the recipe.
+    pub fn weights(&self) -> Option<&Path> {
+        let Self::ResNet(config) = self;
+        config.weights.as_deref()
     }
 }
 
@@ -88,7 +112,13 @@ impl RecipeKind for ImageRecipe {
         let parameter = |table| move |error| Refusal::of_parameter(table, &error);
         self.loss.without_data().check().map_err(parameter("loss"))?;
         self.alpha_schedule.check().map_err(parameter("alpha_schedule"))?;
-        self.optimizer.check(self.training.epochs)?;
+        // Without training there is no step that a warm-up could be too long for.
+        let epochs = if self.training.epochs == 0 {
+            usize::MAX
+        } else {
+            self.training.epochs
+        };
+        self.optimizer.check(epochs)?;
         self.training.check().map_err(parameter("training"))?;
         self.evaluation.check()?;
         check_schedule(&self.loss, self.alpha_schedule)?;

@@ -39,7 +39,7 @@ mod value;
 pub use builtin::{Builtin, Found, find};
 pub use document::Place;
 pub use error::{RecipeError, Refusal};
-pub use images::{ImageEncoderKind, ImageRecipe};
+pub use images::{ImageEncoderKind, ImageRecipe, ResNetEncoderConfig};
 pub use overrides::Override;
 pub use recommender::RecommenderRecipe;
 pub use sections::{

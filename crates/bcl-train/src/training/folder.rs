@@ -35,6 +35,18 @@ pub fn load_kept<M: Module>(module: M, folder: &RunFolder) -> Result<M, Error> {
     module.try_load_record(record).map_err(|error| broken(&error))
 }
 
+/// Keeps the weights of a module in a file, for [`load_kept`].
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn keep<M: Module>(module: M, file: &Path) -> Result<(), Error> {
+    let bytes = module
+        .into_record()
+        .into_bytes()
+        .map_err(|error| Error::Training(error.to_string()))?;
+    files::write_whole(file, &bytes)
+}
+
 /// The folder of a run and what lies where in it.
 #[derive(Debug, Clone)]
 pub struct RunFolder {

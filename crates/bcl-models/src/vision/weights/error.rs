@@ -37,6 +37,18 @@ pub enum WeightsError {
         /// What to do.
         remedy: String,
     },
+    /// A tensor has a name of such a network, but this one has no such tensor: the file is of a deeper network.
+    #[error("{path}: tensor {tensor} and {others} others have no place in the network; {remedy}")]
+    Surplus {
+        /// The file.
+        path: PathBuf,
+        /// The file's name of the first such tensor.
+        tensor: String,
+        /// How many more there are.
+        others: usize,
+        /// What to do.
+        remedy: String,
+    },
     /// A tensor has another shape than the network's.
     #[error("{path}: tensor {tensor} has shape {found:?}, but the network's has {expected:?}; {remedy}")]
     Shape {

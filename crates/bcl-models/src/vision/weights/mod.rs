@@ -68,7 +68,7 @@ pub fn save_safetensors(trunk: &ResNet, path: &Path) -> Result<(), WeightsError>
 /// What else the file holds is skipped and reported. Half precision is widened.
 ///
 /// # Errors
-/// When the file cannot be read, lacks a tensor of the network, or holds one of another shape or kind.
+/// When the file cannot be read, lacks a tensor of the network, or holds one of another shape or kind, or of a deeper network.
 pub fn load_weights(trunk: ResNet, path: &Path) -> Result<(ResNet, WeightsReport), WeightsError> {
     load(trunk, path, Part::Trunk)
 }
@@ -113,6 +113,19 @@ fn check(expected: &[StoredTensor], tensors: &names::Tensors, path: &Path) -> Re
             tensor: first.name.clone(),
             expected: first.shape.to_vec(),
             others: missing.len() - 1,
+            remedy: names::remedy(tensors),
+        });
+    }
+    // The first blocks of a deeper network would fit.
+    let surplus: Vec<_> = tensors
+        .iter()
+        .filter(|(name, _)| !expected.iter().any(|want| want.name == **name))
+        .collect();
+    if let Some((_, first)) = surplus.first() {
+        return Err(WeightsError::Surplus {
+            path: path.to_owned(),
+            tensor: first.in_file.clone(),
+            others: surplus.len() - 1,
             remedy: names::remedy(tensors),
         });
     }

@@ -66,7 +66,11 @@ fn translate(name: &str, part: Part) -> Option<String> {
         name = name.strip_prefix(prefix).unwrap_or(name);
     }
     let (module, rest) = name.split_once('.')?;
-    if rest.ends_with("num_batches_tracked") {
+    // Counters: PyTorch's of batches, and those that thop's profiler leaves in the checkpoints of the released codes.
+    if ["num_batches_tracked", "total_ops", "total_params"]
+        .iter()
+        .any(|counter| rest.ends_with(counter))
+    {
         return None;
     }
     let trunk = |module: &str, rest: &str| match part {

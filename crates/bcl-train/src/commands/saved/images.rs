@@ -6,9 +6,12 @@ use crate::{
     error::Error,
     npy,
     recipe::ImageRecipe,
-    training::{files, folder::load_kept, images::model::ContrastiveImages, images::run::judge},
+    training::{
+        files,
+        folder::load_kept,
+        images::{model::ContrastiveImages, run::judge, start::untrained},
+    },
 };
-use bcl_data::Seed;
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{ImageEncoder, weights::save_safetensors};
 use serde_json::json;
@@ -16,8 +19,7 @@ use std::{fmt::Write, path::Path, sync::Arc};
 
 /// Loads the kept weights of a run.
 fn encoder(run: &SavedRun<ImageRecipe>, backend: &Backend) -> Result<ImageEncoder, Error> {
-    let seed = Seed(run.recipe.seed).named("init").0;
-    let encoder = run.recipe.encoder.config().init(seed, &backend.device());
+    let encoder = untrained(&run.recipe, &backend.device());
     Ok(load_kept(ContrastiveImages { encoder }, &run.folder)?.encoder)
 }
 

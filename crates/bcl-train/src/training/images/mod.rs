@@ -5,3 +5,4 @@ pub mod features;
 pub mod measure;
 pub mod model;
 pub mod run;
+pub mod start;

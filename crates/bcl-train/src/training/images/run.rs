@@ -5,6 +5,7 @@ use super::{
     features::Shown,
     measure::{ImageJudge, Online},
     model::ContrastiveImages,
+    start::{initial, untrained},
 };
 use crate::{
     backend::Backend,
@@ -15,7 +16,7 @@ use crate::{
         epoch_loop::Stop,
         estimator::EpochEstimator,
         evaluate::EvaluationTask,
-        folder::{RunFolder, load_kept},
+        folder::{RunFolder, keep, load_kept},
         phase::{PhaseOptions, Start},
         progress::Progress,
         recommender::run::Baselines,
@@ -26,9 +27,8 @@ use crate::{
 use bcl_core::schedule::AlphaMeasurement;
 use bcl_data::Seed;
 use bcl_images::ImageData;
-use bcl_models::vision::ImageEncoder;
 use burn::tensor::Device;
-use std::{sync::Arc, time::Instant};
+use std::{path::Path, sync::Arc, time::Instant};
 
 /// The figure that is shown after an epoch. It is read off test and chooses nothing.
 const SHOWN: &str = "knn_top1";
@@ -40,8 +40,10 @@ pub struct ImageRun<'a> {
     pub recipe: &'a ImageRecipe,
     /// Hash of the recipe.
     pub recipe_hash: &'a str,
-    /// The images the recipe names.
+    /// The images the recipe names, [checked](super::start::check) against it.
     pub data: &'a Arc<ImageData>,
+    /// Where files that the recipe names are looked for.
+    pub data_dir: &'a Path,
     /// Where to write.
     pub folder: &'a RunFolder,
     /// Where to compute.
@@ -59,13 +61,15 @@ impl ImageRun<'_> {
     /// When data, recipe or disk do not allow it, the loss diverges, or the run is interrupted; what was written stays.
     pub fn finish(&self) -> Result<RunResult, Error> {
         let started = Instant::now();
-        self.check_batch()?;
         let judge = Arc::new(judge(self.recipe, self.data, self.backend));
-        let progress = self.train(&judge)?;
+        let progress = match self.recipe.training.epochs {
+            0 => self.keep_initial()?,
+            _ => self.train(&judge)?,
+        };
 
         let device = self.backend.device();
         let untrained = ContrastiveImages {
-            encoder: self.encoder(&device),
+            encoder: untrained(self.recipe, &device),
         };
         let trained = load_kept(untrained, self.folder)?.encoder;
         let figures = judge.encoder(&trained)?;
@@ -75,22 +79,13 @@ impl ImageRun<'_> {
         Ok(result)
     }
 
-    /// A batch needs as many images as it has.
-    fn check_batch(&self) -> Result<(), Error> {
-        let (batch_size, there) = (self.recipe.training.batch_size, self.data.train.len());
-        if there >= batch_size {
-            return Ok(());
-        }
-        Err(Error::Input(format!(
-            "training.batch_size is {batch_size}, but {} has {there} training images; lower it to {there} or less",
-            self.data.name
-        )))
-    }
-
-    /// The encoder before training.
-    fn encoder(&self, device: &Device) -> ImageEncoder {
-        let seed = Seed(self.recipe.seed).named("init").0;
-        self.recipe.encoder.config().init(seed, device)
+    /// Keeps the encoder as it is.
+    fn keep_initial(&self) -> Result<Progress, Error> {
+        let start = Progress::start(self.recipe_hash, self.recipe.seed, Phase::Training, Vec::new());
+        let start = Start::find(self.folder, start)?;
+        let encoder = initial(self.recipe, self.data_dir, &self.backend.device())?;
+        keep(ContrastiveImages { encoder }, &self.folder.model_file())?;
+        Ok(start.progress)
     }
 
     fn train(&self, judge: &Arc<ImageJudge>) -> Result<Progress, Error> {
@@ -144,7 +139,7 @@ impl ImageRun<'_> {
             stop: self.stop.clone(),
         };
         let model = ContrastiveImages {
-            encoder: self.encoder(&device),
+            encoder: initial(recipe, self.data_dir, &device)?,
         };
         options.train(model, recipe.optimizer.init(), learning_rate, loader, task)
     }
@@ -154,7 +149,7 @@ impl ImageRun<'_> {
         let of = |kind: &ImageBaselineKind| {
             let figures = match kind {
                 ImageBaselineKind::RawPixels => judge.raw_pixels()?,
-                ImageBaselineKind::RandomEncoder => judge.encoder(&self.encoder(device))?,
+                ImageBaselineKind::RandomEncoder => judge.encoder(&untrained(self.recipe, device))?,
             };
             Ok((kind.name().to_owned(), figures))
         };
@@ -188,7 +183,7 @@ impl ImageRun<'_> {
             oracle: None,
             baselines,
             wall_seconds: started.elapsed().as_secs_f64(),
-            epoch_seconds: epoch_seconds[epoch_seconds.len() / 2],
+            epoch_seconds: epoch_seconds.get(epoch_seconds.len() / 2).copied().unwrap_or_default(),
             peak_memory_bytes: crate::backend::peak_memory(),
             recipe: serde_json::to_value(self.recipe).expect("a recipe is plain data"),
         }

@@ -1,0 +1,230 @@
+//! What a run starts from: an encoder, and images that fit its recipe.
+
+use crate::{error::Error, recipe::ImageRecipe};
+use bcl_data::Seed;
+use bcl_images::{Collection, ImageData};
+use bcl_models::vision::{
+    ImageEncoder,
+    weights::{WeightsError, load_encoder_weights, load_weights},
+};
+use burn::tensor::Device;
+use std::path::Path;
+
+/// Test images that the judges need: one of them looks at pairs.
+const LEAST_TEST_IMAGES: usize = 2;
+
+/// The encoder that the seed of a recipe draws.
+pub fn untrained(recipe: &ImageRecipe, device: &Device) -> ImageEncoder {
+    recipe.encoder.config().init(Seed(recipe.seed).named("init").0, device)
+}
+
+/// The encoder before the first step: with the weights that the recipe names, or else [`untrained`].
+///
+/// A head is read where the file has one, unless there is nothing to train: then no judge looks at it.
+///
+/// # Errors
+/// Names the file and the tensor that does not fit the encoder, is not there, or belongs to another.
+pub fn initial(recipe: &ImageRecipe, data_dir: &Path, device: &Device) -> Result<ImageEncoder, Error> {
+    let encoder = untrained(recipe, device);
+    let Some(file) = recipe.encoder.weights() else {
+        return Ok(encoder);
+    };
+    let file = data_dir.join(file);
+    let refuse = |error: WeightsError| Error::Input(format!("encoder.weights: {error}"));
+    let (trunk, report) = load_weights(encoder.trunk.clone(), &file).map_err(refuse)?;
+    if let Some(name) = report.skipped.iter().find(|name| !may_be_left(name)) {
+        return Err(Error::Input(format!(
+            "encoder.weights: {} holds a tensor {name}, which belongs neither to the encoder nor to a classifier `fc`; save the \
+             state_dict of the encoder alone",
+            file.display()
+        )));
+    }
+    if recipe.training.epochs > 0 && report.skipped.iter().any(|name| module(name) == "g") {
+        let (encoder, _) = load_encoder_weights(encoder, &file).map_err(|error| refuse(of_head(error)))?;
+        return Ok(encoder);
+    }
+    Ok(ImageEncoder { trunk, ..encoder })
+}
+
+/// The first part of a tensor's name that tells modules apart.
+fn module(name: &str) -> &str {
+    name.split('.')
+        .find(|part| !["state_dict", "module"].contains(part))
+        .unwrap_or(name)
+}
+
+/// Classifiers, heads, and counters of batches and operations say nothing about features.
+fn may_be_left(name: &str) -> bool {
+    const COUNTERS: [&str; 3] = ["num_batches_tracked", "total_ops", "total_params"];
+    ["fc", "g"].contains(&module(name)) || COUNTERS.iter().any(|counter| name.ends_with(counter))
+}
+
+/// The trunk has been read before, so it is the head that does not fit.
+fn of_head(error: WeightsError) -> WeightsError {
+    let head =
+        "set encoder.head.hidden and encoder.head.out to those of the file's head, or take its tensors `g.*` out".to_owned();
+    match error {
+        WeightsError::Shape {
+            path,
+            tensor,
+            found,
+            expected,
+            ..
+        } => WeightsError::Shape {
+            path,
+            tensor,
+            found,
+            expected,
+            remedy: head,
+        },
+        other => other,
+    }
+}
+
+/// Checks that a recipe and its images fit: what is found here leaves no folder behind, and costs no training.
+///
+/// # Errors
+/// When a batch has more images than there are, or too few have classes for the judges.
+pub fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error> {
+    let source = match &recipe.data.images {
+        Some(path) => path.display().to_string(),
+        None => data.name.clone(),
+    };
+    let (batch_size, there) = (recipe.training.batch_size, data.train.len());
+    if there < batch_size && recipe.training.epochs > 0 {
+        return Err(Error::Input(format!(
+            "training.batch_size is {batch_size}, but {source} has {there} training images; lower it to {there} or less"
+        )));
+    }
+    let classes = classes(&data.train);
+    if let [] | [_] = &classes[..] {
+        let found = classes.first().map_or("no image with a class".to_owned(), |&class| {
+            format!("images of class `{}` alone", data.train.classes()[class as usize])
+        });
+        return Err(Error::Input(format!(
+            "{source} has {found} to learn from, but features are judged by telling classes apart; give the images of two classes or more"
+        )));
+    }
+    let labelled = data.test.labels().iter().flatten().count();
+    if labelled < LEAST_TEST_IMAGES {
+        return Err(Error::Input(format!(
+            "{source} has {labelled} test image(s) with a class, but features are judged on {LEAST_TEST_IMAGES} or more; add test images"
+        )));
+    }
+    Ok(())
+}
+
+/// The classes that have an image.
+fn classes(images: &Collection) -> Vec<u32> {
+    let mut classes: Vec<u32> = images.labels().iter().flatten().copied().collect();
+    classes.sort_unstable();
+    classes.dedup();
+    classes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::RecipeKind;
+    use bcl_images::Image;
+    use bcl_models::vision::weights::save_safetensors;
+    use burn::module::{Module, ModuleVisitor, Param};
+    use burn::tensor::Tensor;
+
+    fn recipe(more: &str) -> ImageRecipe {
+        let text = format!(
+            "data.dataset = 'planted'\nloss.kind = 'info_nce'\n{more}\nencoder.kind = 'resnet'\n\
+             encoder.trunk = {{ depth = 18, stem = 'imagenet', width = 2 }}\nencoder.head = {{ hidden = 4, out = 3 }}\n"
+        );
+        ImageRecipe::from_toml(&text, "recipe", &[]).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn values(encoder: &ImageEncoder) -> Vec<f32> {
+        encoder.trunk.layer4[1].conv2.weight.val().into_data().iter::<f32>().collect()
+    }
+
+    /// Parameters that a gradient reaches.
+    struct Trained(usize);
+
+    impl ModuleVisitor for Trained {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            self.0 += usize::from(param.val().is_require_grad());
+        }
+    }
+
+    #[test]
+    fn an_encoder_starts_from_the_weights_of_a_file_and_learns_from_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let device = Device::flex().autodiff();
+        let other = untrained(&recipe("seed = 7"), &Device::flex());
+        save_safetensors(&other.trunk, &folder.path().join("w.safetensors")).unwrap();
+
+        let recipe = recipe("encoder.weights = 'w.safetensors'");
+        let found = initial(&recipe, folder.path(), &device).unwrap();
+        let drawn = untrained(&recipe, &device);
+        assert_eq!(values(&found), values(&other));
+        assert_ne!(values(&drawn), values(&other));
+        let [mut of_found, mut of_drawn] = [Trained(0), Trained(0)];
+        found.visit(&mut of_found);
+        drawn.visit(&mut of_drawn);
+        assert_eq!(of_found.0, of_drawn.0);
+        assert!(of_drawn.0 > 60);
+    }
+
+    #[test]
+    fn names_tell_what_may_be_left() {
+        for name in [
+            "fc.weight",
+            "module.g.0.weight",
+            "module.f.1.num_batches_tracked",
+            "state_dict.fc.bias",
+            "f.total_ops",
+        ] {
+            assert!(may_be_left(name), "{name}");
+        }
+        for name in ["encoder_q.conv1.weight", "module.queue", "module.f.7.weight"] {
+            assert!(!may_be_left(name), "{name}");
+        }
+    }
+
+    fn data(train: &[Option<u32>], test: &[Option<u32>]) -> ImageData {
+        let images = |labels: &[Option<u32>]| {
+            let mut images = Collection::new(vec!["cat".into(), "dog".into()]);
+            for &label in labels {
+                let pixels = [0; 3];
+                images.push(
+                    Image {
+                        width: 1,
+                        height: 1,
+                        pixels: &pixels,
+                    },
+                    label,
+                );
+            }
+            images
+        };
+        ImageData {
+            name: "mine".into(),
+            train: images(train),
+            test: images(test),
+        }
+    }
+
+    #[test]
+    fn images_that_do_not_fit_are_refused_with_their_number() {
+        let (cat, dog) = (Some(0), Some(1));
+        let refused = |recipe: &ImageRecipe, train: &[_], test: &[_]| check(recipe, &data(train, test)).unwrap_err().to_string();
+        let two = recipe("training.batch_size = 2");
+        check(&two, &data(&[cat, dog], &[cat, dog])).unwrap();
+        assert!(refused(&recipe("training.batch_size = 3"), &[cat, dog], &[cat, dog]).contains("lower it to 2"));
+        assert!(refused(&two, &[None; 4], &[cat, dog]).contains("mine has no image with a class"));
+        assert!(refused(&two, &[dog, dog, None], &[cat, dog]).contains("images of class `dog` alone"));
+        assert!(refused(&two, &[cat, dog], &[cat, None]).contains("1 test image(s)"));
+        // Without training no batch is needed.
+        check(
+            &recipe("training.batch_size = 3\ntraining.epochs = 0"),
+            &data(&[cat, dog], &[cat, dog]),
+        )
+        .unwrap();
+    }
+}
