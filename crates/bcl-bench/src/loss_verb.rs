@@ -1,8 +1,12 @@
 //! `bcl-bench loss`, and the hidden verb with which it measures.
 
-use crate::bad_input;
+use crate::{
+    bad_input,
+    input::{at_least_one, at_least_two},
+    output::{Output, failure},
+};
 use bcl_bench::loss::{self, Contender, Plan, Sample};
-use std::{path::PathBuf, process::ExitCode, thread};
+use std::{process::ExitCode, thread};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -12,15 +16,14 @@ pub(crate) struct Arguments {
     /// Length of an embedding.
     #[arg(long, default_value_t = 128, value_parser = at_least_one)]
     dim: usize,
-    /// Also write everything to this file as JSON.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
     /// Threads a measurement may use [default: all cores].
     #[arg(long, value_parser = at_least_one)]
     threads: Option<usize>,
     /// Seconds to measure each loss for at each batch size; at least five steps are measured.
     #[arg(long, default_value_t = 1.5)]
     seconds: f64,
+    #[command(flatten)]
+    output: Output,
 }
 
 #[derive(clap::Args)]
@@ -47,21 +50,12 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         threads: arguments.threads.unwrap_or_else(all_cores),
         seconds: arguments.seconds,
     };
-    // An unwritable file is better known before minutes of measuring.
-    if let Some(path) = &arguments.json
-        && let Err(error) = std::fs::write(path, "")
-    {
-        return bad_input(&format!("cannot write {}: {error}", path.display()));
+    if let Err(code) = arguments.output.prepare() {
+        return code;
     }
     let benchmark = loss::run(&plan, &program, |next| eprintln!("{next}"));
-    println!("{benchmark}");
-    if let Some(path) = &arguments.json {
-        let text = serde_json::to_string_pretty(&benchmark).expect("a benchmark is plain data");
-        if let Err(error) = std::fs::write(path, text) {
-            return failure(&format!("cannot write {}: {error}", path.display()));
-        }
-    }
-    ExitCode::from(u8::from(benchmark.failed()))
+    let written = arguments.output.write(&benchmark);
+    if benchmark.failed() { ExitCode::from(1) } else { written }
 }
 
 pub(crate) fn sample(arguments: &SampleArguments) -> ExitCode {
@@ -71,24 +65,4 @@ pub(crate) fn sample(arguments: &SampleArguments) -> ExitCode {
     let sample = Sample::measure(&contender, arguments.batch, arguments.dim, arguments.seconds);
     println!("{}", serde_json::to_string(&sample).expect("a sample is plain data"));
     ExitCode::SUCCESS
-}
-
-fn at_least_two(text: &str) -> Result<usize, String> {
-    at_least(text, 2)
-}
-
-fn at_least_one(text: &str) -> Result<usize, String> {
-    at_least(text, 1)
-}
-
-fn at_least(text: &str, least: usize) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number) if number >= least => Ok(number),
-        _ => Err(format!("must be a whole number of at least {least}")),
-    }
-}
-
-fn failure(message: &str) -> ExitCode {
-    eprintln!("error: {message}");
-    ExitCode::from(1)
 }

@@ -1,9 +1,13 @@
-//! The `bcl-bench` program: `parity` and `loss`.
+//! The `bcl-bench` program: `parity`, `loss`, `views` and `step`.
 //!
 //! Exit codes: 0 done, 1 a comparison or a measurement failed, 2 bad input.
 
+mod input;
 mod loss_verb;
+mod output;
 mod parity_verb;
+mod step_verb;
+mod views_verb;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -22,16 +26,26 @@ enum Verb {
     Parity(parity_verb::Arguments),
     /// Measure time and memory of every loss, forward and backward.
     Loss(loss_verb::Arguments),
+    /// Measure how many random views of images a second are made.
+    Views(views_verb::Arguments),
+    /// Measure the parts of a training step of an image encoder, and the share that the loss has.
+    Step(step_verb::Arguments),
     /// Measure one loss in this process and print JSON.
     #[command(name = bcl_bench::loss::SAMPLE_VERB, hide = true)]
     LossSample(loss_verb::SampleArguments),
+    /// Measure steps with one loss in this process and print JSON.
+    #[command(name = bcl_bench::step::SAMPLE_VERB, hide = true)]
+    StepSample(step_verb::SampleArguments),
 }
 
 fn main() -> ExitCode {
     match Arguments::parse().verb {
         Verb::Parity(arguments) => parity_verb::run(&arguments),
         Verb::Loss(arguments) => loss_verb::run(arguments),
+        Verb::Views(arguments) => views_verb::run(arguments),
+        Verb::Step(arguments) => step_verb::run(arguments),
         Verb::LossSample(arguments) => loss_verb::sample(&arguments),
+        Verb::StepSample(arguments) => step_verb::sample(&arguments),
     }
 }
 

@@ -5,18 +5,16 @@
 //! taken in each round, and its median is shown.
 
 mod all_pairs;
-mod environment;
 mod growth;
-mod memory;
 mod report;
 mod sample;
 mod variant;
 
-pub use environment::Environment;
 pub use report::{Benchmark, Growth, Measurement};
 pub use sample::Sample;
 pub use variant::{Contender, LARGEST_ALL_PAIRS};
 
+use crate::{environment::Environment, memory};
 use std::{path::Path, process::Command};
 
 /// What to measure.

@@ -1,7 +1,7 @@
 //! Costs as tables and as JSON.
 
-use super::{Contender, Environment, Outcome, Plan, Sample, growth, sample::median};
-use crate::table;
+use super::{Contender, Outcome, Plan, Sample, growth};
+use crate::{environment::Environment, spread::median, table};
 use serde::Serialize;
 use std::fmt;
 
@@ -169,18 +169,10 @@ impl fmt::Display for Benchmark {
                 writeln!(f, "{} at batch {}: {note}", measurement.loss, measurement.batch_size)?;
             }
         }
-        let Environment {
-            backend,
-            system,
-            threads,
-            processor,
-            ..
-        } = &self.environment;
-        let processor = processor.as_deref().unwrap_or("unknown processor");
         write!(
             f,
-            "Forward + backward on in-batch scores, {} dimensions, {backend}, {system}, {processor}, {threads} threads.",
-            self.dim
+            "Forward + backward on in-batch scores, {} dimensions, {}, {}, {} threads.",
+            self.dim, self.environment.backend, self.environment, self.environment.threads
         )
     }
 }

@@ -1,6 +1,7 @@
 //! One measurement, in a process of its own so that its peak memory is its own.
 
-use super::{Contender, memory};
+use super::Contender;
+use crate::{memory, spread::median};
 use bcl_core::{Scores, Similarity, normalize};
 use burn::tensor::{Device, Distribution, Tensor};
 use serde::{Deserialize, Serialize};
@@ -54,12 +55,6 @@ impl Sample {
     }
 }
 
-/// The middle one of the values, the upper of two; not a number where there is none.
-pub(super) fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,11 +65,5 @@ mod tests {
             let sample = Sample::measure(&contender, 4, 8, 0.0);
             assert_eq!(sample.times_ms.len(), 1, "{}", contender.name());
         }
-    }
-
-    #[test]
-    fn the_median_is_the_middle_one() {
-        assert_eq!(median(vec![5.0, 1.0, 2.0]), 2.0);
-        assert!(median(Vec::new()).is_nan());
     }
 }

@@ -1,7 +1,7 @@
 //! What a measurement depends on besides the code.
 
 use serde::Serialize;
-use std::{env, fs, process::Command};
+use std::{env, fmt, fs, process::Command};
 
 /// Where and with what a measurement was made.
 #[derive(Debug, Serialize)]
@@ -24,8 +24,15 @@ pub struct Environment {
     pub available_mib: Option<f64>,
 }
 
+impl fmt::Display for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let processor = self.processor.as_deref().unwrap_or("unknown processor");
+        write!(f, "{}, {processor}", self.system)
+    }
+}
+
 impl Environment {
-    pub(super) fn read(threads: usize) -> Self {
+    pub(crate) fn read(threads: usize) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION"),
             revision: revision(),
@@ -34,7 +41,7 @@ impl Environment {
             system: format!("{} {}", env::consts::OS, env::consts::ARCH),
             processor: processor(),
             threads,
-            available_mib: super::memory::available(),
+            available_mib: crate::memory::available(),
         }
     }
 }

@@ -3,17 +3,17 @@
 use std::fs;
 
 /// The most memory this process ever held, MiB.
-pub(super) fn peak() -> Option<f64> {
+pub(crate) fn peak() -> Option<f64> {
     field(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
 /// The memory this process holds, MiB.
-pub(super) fn resident() -> Option<f64> {
+pub(crate) fn resident() -> Option<f64> {
     field(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
 }
 
 /// The memory that could be had without swapping, MiB.
-pub(super) fn available() -> Option<f64> {
+pub(crate) fn available() -> Option<f64> {
     field(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
 }
 

@@ -1,0 +1,146 @@
+//! The cost of a step as tables and as JSON.
+
+use super::{Phases, StepConfig, StepPlan, StepSample};
+use crate::{
+    environment::Environment,
+    spread::{Spread, median},
+    table,
+};
+use bcl_models::vision::Stem;
+use serde::Serialize;
+use std::fmt;
+
+/// Everything that was measured.
+#[derive(Debug, Serialize)]
+pub struct StepBenchmark {
+    /// Where and with what.
+    pub environment: Environment,
+    /// The step.
+    pub config: StepConfig,
+    /// Rounds.
+    pub rounds: usize,
+    /// One entry a loss.
+    pub measurements: Vec<Measurement>,
+}
+
+/// The cost of a step with one loss.
+#[derive(Debug, Serialize)]
+pub struct Measurement {
+    /// Name of the loss.
+    pub loss: &'static str,
+    /// Parts of a step, seconds, the median over all steps.
+    pub seconds: Phases,
+    /// The whole step, seconds.
+    pub step: Spread,
+    /// Scores, loss and backward alone, seconds.
+    pub loss_alone: Spread,
+    /// That relative to the same step, the median over all steps.
+    pub loss_share: f64,
+    /// The most memory a process held, MiB.
+    pub peak_mib: Option<f64>,
+    /// Number of steps measured.
+    pub repetitions: usize,
+}
+
+impl StepBenchmark {
+    /// Puts together what the rounds of each loss measured.
+    pub(super) fn new(plan: &StepPlan, environment: Environment, samples: &[Vec<StepSample>]) -> Self {
+        let measurements = plan.losses.iter().zip(samples);
+        Self {
+            environment,
+            config: plan.config.clone(),
+            rounds: plan.rounds,
+            measurements: measurements
+                .map(|(loss, rounds)| Measurement::new(loss.name(), rounds))
+                .collect(),
+        }
+    }
+}
+
+impl Measurement {
+    fn new(loss: &'static str, rounds: &[StepSample]) -> Self {
+        let steps: Vec<Phases> = rounds.iter().flat_map(|round| round.steps.clone()).collect();
+        let alone: Vec<f64> = rounds.iter().flat_map(|round| round.loss_alone.clone()).collect();
+        let totals: Vec<f64> = steps.iter().map(Phases::total).collect();
+        let shares = alone.iter().zip(&totals).map(|(alone, total)| alone / total).collect();
+        Self {
+            loss,
+            seconds: Phases::combine(&steps, median),
+            step: Spread::of(&totals),
+            loss_alone: Spread::of(&alone),
+            loss_share: median(shares),
+            peak_mib: rounds.iter().filter_map(|round| round.peak_mib).reduce(f64::max),
+            repetitions: steps.len(),
+        }
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let parts = self.seconds.named().map(|(_, seconds)| milliseconds(seconds));
+        let step = [self.step.median, self.step.least, self.step.most, self.loss_alone.median].map(milliseconds);
+        let share = format!("{:.2} %", 100.0 * self.loss_share);
+        let peak = self.peak_mib.map_or_else(|| "-".to_owned(), |peak| format!("{peak:.0}"));
+        [self.loss.to_owned()]
+            .into_iter()
+            .chain(parts)
+            .chain(step)
+            .chain([share, peak])
+            .collect()
+    }
+}
+
+fn milliseconds(seconds: f64) -> String {
+    format!("{:.1}", 1e3 * seconds)
+}
+
+impl fmt::Display for StepBenchmark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = Phases::default().named().map(|(name, _)| name);
+        let whole = ["step", "least", "most", "loss alone", "loss / step", "peak MiB"];
+        let header: Vec<&str> = ["loss"].into_iter().chain(parts).chain(whole).collect();
+        let rows: Vec<_> = self.measurements.iter().map(Measurement::cells).collect();
+        writeln!(f, "{}", table::render(1, &header, &rows))?;
+        let StepConfig {
+            trunk, batch_size, side, ..
+        } = &self.config;
+        let stem = match trunk.stem {
+            Stem::Cifar => "CIFAR",
+            Stem::Imagenet => "ImageNet",
+        };
+        write!(
+            f,
+            "Milliseconds of a step, ResNet-{} of width {}, {stem} stem, {side} x {side} pixels, {batch_size} images with 2 views \
+             each, {} rounds, {}, {}, {} threads.",
+            u64::from(trunk.depth),
+            trunk.width,
+            self.rounds,
+            self.environment.backend,
+            self.environment,
+            self.environment.threads
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_is_that_of_each_step_even_where_the_machine_slows_down() {
+        let step = |slower: f64| Phases {
+            data: slower,
+            forward: 2.0 * slower,
+            loss: slower,
+            backward: 5.0 * slower,
+            optimizer: slower,
+        };
+        let sample = |slower: f64| StepSample {
+            steps: vec![step(slower)],
+            loss_alone: vec![0.5 * slower],
+            peak_mib: Some(slower),
+        };
+        let measured = Measurement::new("ring", &[sample(1.0), sample(10.0), sample(3.0)]);
+        assert!((measured.loss_share - 0.05).abs() < 1e-12);
+        assert_eq!((measured.step.median, measured.seconds.backward), (30.0, 15.0));
+        assert_eq!((measured.peak_mib, measured.repetitions), (Some(10.0), 3));
+    }
+}

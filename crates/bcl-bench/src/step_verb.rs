@@ -1,0 +1,127 @@
+//! `bcl-bench step`, and the hidden verb with which it measures.
+
+use crate::{
+    bad_input,
+    input::{at_least_one, at_least_two, image_side},
+    output::{Output, failure},
+};
+use bcl_bench::step::{self, StepConfig, StepPlan, StepSample};
+use bcl_core::EstimatorConfig;
+use bcl_models::vision::{ResNetConfig, ResNetDepth, Stem};
+use clap::ValueEnum;
+use std::{process::ExitCode, thread};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Layers of the residual network: 18, 34 or 50.
+    #[arg(long, default_value = "18", value_parser = depth)]
+    depth: ResNetDepth,
+    /// What comes before its first stage.
+    #[arg(long, value_enum, default_value_t = StemName::Cifar)]
+    stem: StemName,
+    /// Channels of its first stage.
+    #[arg(long, default_value_t = 16, value_parser = at_least_one)]
+    width: usize,
+    /// Images a batch, two views each.
+    #[arg(long, default_value_t = 256, value_parser = at_least_two)]
+    batch: usize,
+    /// Rows, and columns, of a view, from 16 to 256 pixels.
+    #[arg(long, default_value_t = 32, value_parser = image_side)]
+    side: usize,
+    /// Losses, which take turns.
+    #[arg(long, num_args = 1.., default_values = ["info_nce", "bayesian"], value_parser = loss)]
+    loss: Vec<EstimatorConfig>,
+    /// Rounds.
+    #[arg(long, default_value_t = 3, value_parser = at_least_one)]
+    rounds: usize,
+    /// Steps to measure a round, after one that is not counted.
+    #[arg(long, default_value_t = 3, value_parser = at_least_one)]
+    steps: usize,
+    /// Threads a measurement may use [default: all cores].
+    #[arg(long, value_parser = at_least_one)]
+    threads: Option<usize>,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum StemName {
+    /// 3x3 convolution of stride 1, no pooling.
+    Cifar,
+    /// 7x7 convolution of stride 2, pooling.
+    Imagenet,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct SampleArguments {
+    #[arg(long, value_parser = loss)]
+    loss: EstimatorConfig,
+    #[arg(long, value_parser = config)]
+    config: StepConfig,
+}
+
+pub(crate) fn run(arguments: Arguments) -> ExitCode {
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return failure(&format!("cannot find this program to start it again: {error}")),
+    };
+    if let Err(code) = arguments.output.prepare() {
+        return code;
+    }
+    let all_cores = || thread::available_parallelism().map_or(1, usize::from);
+    let plan = StepPlan {
+        config: StepConfig {
+            trunk: ResNetConfig {
+                depth: arguments.depth,
+                stem: match arguments.stem {
+                    StemName::Cifar => Stem::Cifar,
+                    StemName::Imagenet => Stem::Imagenet,
+                },
+                width: arguments.width,
+            },
+            batch_size: arguments.batch,
+            side: arguments.side,
+            steps: arguments.steps,
+        },
+        losses: arguments.loss,
+        threads: arguments.threads.unwrap_or_else(all_cores),
+        rounds: arguments.rounds,
+    };
+    match step::run(&plan, &program, |next| eprintln!("{next}")) {
+        Ok(benchmark) => arguments.output.write(&benchmark),
+        Err(error) => failure(&error),
+    }
+}
+
+pub(crate) fn sample(arguments: &SampleArguments) -> ExitCode {
+    if let Err(error) = arguments.config.trunk.check() {
+        return bad_input(&error);
+    }
+    let sample = StepSample::measure(&arguments.config, &arguments.loss);
+    println!("{}", serde_json::to_string(&sample).expect("a sample is plain data"));
+    ExitCode::SUCCESS
+}
+
+fn depth(text: &str) -> Result<ResNetDepth, String> {
+    let number: u64 = text.parse().map_err(|_| "must be 18, 34 or 50".to_owned())?;
+    ResNetDepth::try_from(number)
+}
+
+/// A loss that needs no classes: a step of unlabelled images.
+fn loss(name: &str) -> Result<EstimatorConfig, String> {
+    let losses = EstimatorConfig::all();
+    let usable = |config: &EstimatorConfig| !config.init().needs_truth();
+    let found = losses.iter().find(|config| config.name() == name && usable(config));
+    found.cloned().ok_or_else(|| {
+        let names: Vec<_> = losses
+            .iter()
+            .filter(|config| usable(config))
+            .map(EstimatorConfig::name)
+            .collect();
+        format!("must be one of {}", names.join(", "))
+    })
+}
+
+fn config(text: &str) -> Result<StepConfig, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}

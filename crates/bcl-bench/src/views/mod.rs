@@ -1,0 +1,108 @@
+//! How many random views a second the augmentation of images makes, with how many threads.
+//!
+//! Planted images of the views' own size are cropped, changed in colour and blurred as in training, with the recipes' default settings.
+//! The numbers of threads take turns, several rounds a size, so that whatever else the machine does hits all of them alike; a speed-up is
+//! taken in each round, and its median is shown.
+
+mod report;
+
+pub use report::{Measurement, ViewsBenchmark};
+
+use crate::environment::Environment;
+use bcl_data::Seed;
+use bcl_images::{Collection, PlantedImagesConfig, Views, ViewsConfig};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::{hint::black_box, time::Instant};
+
+/// What to measure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ViewsPlan {
+    /// Rows, and columns, of images and views; each in [16, 256] pixels.
+    pub sides: Vec<usize>,
+    /// Numbers of threads.
+    pub threads: Vec<usize>,
+    /// Images a batch.
+    pub batch_size: usize,
+    /// Rounds in which the numbers of threads take turns.
+    pub rounds: usize,
+    /// Time to measure each number of threads for at each size, over all rounds.
+    pub seconds: f64,
+}
+
+/// Measures everything; `progress` hears what comes next.
+///
+/// # Panics
+/// When a number is 0, or a side out of range.
+pub fn run(plan: &ViewsPlan, mut progress: impl FnMut(&str)) -> ViewsBenchmark {
+    assert!(plan.batch_size > 0 && plan.rounds > 0, "nothing to measure: {plan:?}");
+    let pools: Vec<ThreadPool> = plan.threads.iter().map(|&threads| pool(threads)).collect();
+    let mut benchmark = ViewsBenchmark::new(plan, Environment::read(plan.threads.iter().copied().max().unwrap_or(1)));
+    for &side in &plan.sides {
+        let bench = Bench::new(side, plan.batch_size);
+        // Not counted: the first batch finds the buffers unallocated.
+        for pool in &pools {
+            pool.install(|| bench.rate(0, 0.0));
+        }
+        let mut rates = vec![Vec::new(); pools.len()];
+        for round in 1..=plan.rounds {
+            progress(&format!("{side} pixels: round {round} of {}", plan.rounds));
+            for (pool, rates) in pools.iter().zip(&mut rates) {
+                let seconds = plan.seconds / plan.rounds as f64;
+                rates.push(pool.install(|| bench.rate(round as u64, seconds)));
+            }
+        }
+        benchmark.add(side, &plan.threads, &rates);
+    }
+    benchmark
+}
+
+fn pool(threads: usize) -> ThreadPool {
+    assert!(threads > 0, "views need at least 1 thread");
+    ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .expect("a pool of threads")
+}
+
+/// Images and how views of them are made.
+struct Bench {
+    images: Collection,
+    batch: Vec<usize>,
+    views: Views,
+}
+
+impl Bench {
+    fn new(side: usize, batch_size: usize) -> Self {
+        let planted = PlantedImagesConfig {
+            train: batch_size.max(10),
+            test: 10,
+            side,
+            ..PlantedImagesConfig::default()
+        };
+        let config = ViewsConfig {
+            side,
+            ..ViewsConfig::default()
+        };
+        Self {
+            images: planted.generate().train,
+            batch: (0..batch_size).collect(),
+            views: config.init(),
+        }
+    }
+
+    /// Views a second, over as many batches as fill `seconds`, but at least one.
+    fn rate(&self, round: u64, seconds: f64) -> f64 {
+        let mut pixels = Vec::new();
+        let start = Instant::now();
+        for epoch in 0.. {
+            self.views
+                .batch(&self.images, &self.batch, (round << 32) + epoch, Seed(0), &mut pixels);
+            black_box(&mut pixels);
+            let elapsed = start.elapsed().as_secs_f64();
+            if elapsed >= seconds {
+                return (2 * self.batch.len()) as f64 * (epoch + 1) as f64 / elapsed;
+            }
+        }
+        unreachable!("the loop has no end but the one inside")
+    }
+}
