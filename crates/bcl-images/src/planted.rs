@@ -23,8 +23,9 @@ const MOST_BYTES: usize = 8 << 30;
 /// Shapes (disc, square, triangle, ring, cross) and textures (stripes, checks, dots) are paired so that neither alone tells the class.
 /// Everything else is drawn at random and tells nothing: the three colours, which of them is the brightest, place, size and rotation of
 /// the shape, period, phase and direction of the texture, noise. Hence the mean image is the same for all classes, and no linear model of
-/// the pixels gets far; but a crop, a flip or another tint leave shape and texture what they are, so that contrastive learning from such
-/// views can find the classes. The labels are the truth: two images are a false negative of each other where theirs agree.
+/// the pixels gets far, though the nearest neighbour among thousands of images does. A crop, a flip or another tint leave shape and texture
+/// what they are, and tints are so faint that views are not recognised by them, so that contrastive learning finds the classes within
+/// a few hundred steps of a narrow network. The labels are the truth: two images are a false negative of each other where theirs agree.
 ///
 /// Image `i` has the class `i % classes`, and depends on the seed, the part (train or test) and `i` alone.
 ///

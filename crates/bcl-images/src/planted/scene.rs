@@ -34,8 +34,8 @@ struct Frame {
 impl Scene {
     pub(super) fn draw(side: usize, noise: f32, rng: &mut Xoshiro256PlusPlus) -> Self {
         let pixels = side as f32;
-        let shape = Frame::draw(pixels, (0.32, 0.68), 0.2, (0.26, 0.38), rng);
-        let texture = Frame::draw(pixels, (0.0, 1.0), 1.0, (0.15, 0.25), rng);
+        let shape = Frame::draw(pixels, (0.38, 0.62), 0.2, (0.34, 0.44), rng);
+        let texture = Frame::draw(pixels, (0.0, 1.0), 0.1, (0.19, 0.25), rng);
         // Dark, medium and bright, in any order: the shape can be seen in grey too, and no part of it is brighter on average.
         let mut brightness = [(0.05, 0.25), (0.40, 0.60), (0.75, 0.95)];
         brightness.shuffle(rng);
@@ -123,7 +123,8 @@ impl Frame {
 
 /// A colour whose mean over red, green and blue lies about in the range.
 fn colour(range: (f32, f32), rng: &mut Xoshiro256PlusPlus) -> [f32; 3] {
-    const TINT: f32 = 0.25;
+    // Faint, or else views of an image would be recognised by their colours alone, and nobody would look at shapes.
+    const TINT: f32 = 0.05;
     let brightness = between(range, rng);
     let tint = [0; 3].map(|_| between((-TINT, TINT), rng));
     let mean = (tint[0] + tint[1] + tint[2]) / 3.0;
