@@ -1,15 +1,19 @@
 //! What a run leaves behind: one record an epoch (`metrics.jsonl`) and one result (`result.json`).
 
+use crate::report::Showcase;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the layout of `result.json`.
 pub const SCHEMA: u32 = 1;
 
+/// Name of the figure that tells how far P(TN|x) is from the truth ([`CalibrationBin::expected_error`] after the last epoch).
+pub const CALIBRATION_ERROR: &str = "calibration_error";
+
 /// Named figures, such as `ndcg@20`, in alphabetical order.
 ///
 /// Of image encoders: `probe_top1`, `probe_top5` (linear probe on frozen features), `official_top1`, `official_top5` (the same in the
-/// protocol of the released codes), `knn_top1`, `knn_top5`, `alignment`, `uniformity`. Of recommenders:
+/// protocol of the released codes), `knn_top1`, `knn_top5`, `alignment`, `uniformity`, [`CALIBRATION_ERROR`]. Of recommenders:
 /// `precision@k`, `recall@k`, `ndcg@k`, `hit_rate@k`, `mrr@k`, `map@k` (means over the users that have a test item),
 /// `coverage@k`, `gini@k`, `mean_popularity@k` (over all recommended lists).
 pub type Metrics = BTreeMap<String, f64>;
@@ -201,6 +205,9 @@ pub struct RunResult {
     pub peak_memory_bytes: Option<u64>,
     /// The resolved recipe.
     pub recipe: serde_json::Value,
+    /// What a run on images has to show beside figures; kept in a file of its own.
+    #[serde(skip)]
+    pub showcase: Option<Showcase>,
 }
 
 #[cfg(test)]

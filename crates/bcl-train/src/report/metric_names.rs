@@ -1,6 +1,6 @@
 //! Which figures a table shows, and in which order.
 
-use crate::result::RunResult;
+use crate::result::{CALIBRATION_ERROR, RunResult};
 
 /// Names of all kinds of figures, in the order in which people look for them.
 const KINDS: [&str; 9] = [
@@ -16,7 +16,7 @@ const KINDS: [&str; 9] = [
 ];
 
 /// Figures of image encoders, in the order in which people look for them.
-const OF_IMAGES: [&str; 8] = [
+const OF_IMAGES: [&str; 9] = [
     "probe_top1",
     "probe_top5",
     "official_top1",
@@ -25,9 +25,45 @@ const OF_IMAGES: [&str; 8] = [
     "knn_top5",
     "alignment",
     "uniformity",
+    CALIBRATION_ERROR,
 ];
 /// Those of them that a table shows where nothing else is asked for.
-const SHOWN_OF_IMAGES: [&str; 3] = ["probe_top1", "official_top1", "knn_top1"];
+const SHOWN_OF_IMAGES: [&str; 4] = ["probe_top1", "official_top1", "knn_top1", CALIBRATION_ERROR];
+
+/// What a figure of image encoders comes from.
+pub(super) struct Judge {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+}
+
+/// The judge behind a figure.
+pub(super) fn judge(metric: &str) -> Judge {
+    let (name, about) = match metric {
+        "probe_top1" | "probe_top5" => (
+            "linear probe",
+            "a linear layer on frozen features of whole images, the encoder under its running statistics.",
+        ),
+        "official_top1" | "official_top5" => (
+            "official probe",
+            "as the released codes do it: on random views, with an encoder that normalises by the batch.",
+        ),
+        "knn_top1" | "knn_top5" => (
+            "nearest neighbours",
+            "weighted vote of the nearest training images by cosine.",
+        ),
+        "alignment" | "uniformity" => (
+            "two views",
+            "mean squared distance of two views of an image, and log of the mean Gaussian potential of all pairs; lower is closer, \
+             and more evenly spread.",
+        ),
+        CALIBRATION_ERROR => (
+            "P(TN|x)",
+            "expected calibration error of the probability that a negative is a true one, against labels, after the last epoch.",
+        ),
+        _ => ("other", "figures that this version does not know."),
+    };
+    Judge { name, about }
+}
 
 /// Splits `ndcg@20` into `ndcg` and 20.
 fn parts(metric: &str) -> Option<(&str, usize)> {
@@ -84,10 +120,16 @@ pub fn default_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult> + Clone
         .collect()
 }
 
+/// The figure of image encoders that headlines and curves show: the last accuracy of those that a table shows.
+pub(super) fn last_accuracy(metrics: Vec<String>) -> Option<String> {
+    metrics.into_iter().rfind(|metric| metric != CALIBRATION_ERROR)
+}
+
 /// Whether a higher figure is a better one; spread and popularity of recommendations are neither good nor bad, and a low alignment or
 /// uniformity alone is none either.
 pub(super) fn higher_is_better(metric: &str) -> bool {
-    !matches!(parts(metric), Some(("gini" | "mean_popularity", _))) && !matches!(metric, "alignment" | "uniformity")
+    !matches!(parts(metric), Some(("gini" | "mean_popularity", _)))
+        && !matches!(metric, "alignment" | "uniformity" | CALIBRATION_ERROR)
 }
 
 /// Decimals that tell runs apart: four for shares, one for counts.

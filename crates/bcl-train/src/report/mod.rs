@@ -2,7 +2,7 @@
 //!
 //! [`read_run`] reads the folder of a run, [`Comparison`] turns runs into rows with intervals over seeds, and
 //! [`Comparison::to_text`], [`Comparison::to_json`] and [`Comparison::to_csv`] show them. [`render_html`] makes the one
-//! self-contained page of a run or of several.
+//! self-contained page of a run or of several. A [`Showcase`] is what a run on images has to show beside figures.
 //!
 //! # Invariants
 //! - The page loads nothing: no script, style, font or image from anywhere.
@@ -18,6 +18,7 @@ mod metric_names;
 mod read;
 #[cfg(test)]
 mod sample;
+mod showcase;
 mod svg;
 mod table;
 mod units;
@@ -28,4 +29,5 @@ pub use html::{render_html, write_html};
 pub use interval::{CONFIDENCE, Interval};
 pub use metric_names::{all_metrics, default_metrics};
 pub use read::read_run;
+pub use showcase::{MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};
 pub use table::TextStyle;

@@ -1,11 +1,11 @@
 //! Reads the folder of a run.
 
-use super::ReportError;
+use super::{ReportError, Showcase};
 use crate::result::{EpochRecord, RunResult, SCHEMA};
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Reads `result.json` and `metrics.jsonl` of the run in `dir`.
+/// Reads `result.json`, `metrics.jsonl` and, where there is one, `showcase.json` of the run in `dir`.
 ///
 /// A run that was interrupted and resumed repeats the epochs since its last checkpoint; the later record of an epoch counts.
 ///
@@ -22,7 +22,10 @@ pub fn read_run(dir: &Path) -> Result<(RunResult, Vec<EpochRecord>), ReportError
             source,
         })?,
     };
-    let result = parse_result(&path, &text)?;
+    let result = RunResult {
+        showcase: Showcase::read(dir)?,
+        ..parse_result(&path, &text)?
+    };
 
     let path = dir.join("metrics.jsonl");
     let text = std::fs::read_to_string(&path).map_err(|source| ReportError::Read {
@@ -68,7 +71,7 @@ fn parse_records(path: &Path, text: &str) -> Result<Vec<EpochRecord>, ReportErro
 }
 
 /// Drops serde's own line number, which within a JSON line is always 1.
-fn malformed(path: &Path, line: usize, error: &serde_json::Error) -> ReportError {
+pub(super) fn malformed(path: &Path, line: usize, error: &serde_json::Error) -> ReportError {
     let text = error.to_string();
     let message = text
         .split_once(" at line ")
@@ -106,6 +109,25 @@ mod tests {
     fn a_run_reads_back_as_written() {
         let (dir, result, records) = written();
         assert_eq!(read_run(dir.path()).unwrap(), (result, records));
+    }
+
+    #[test]
+    fn a_showcase_lies_beside_the_result_and_a_broken_one_is_named() {
+        let (dir, result, _) = written();
+        let (of_images, _) = sample::image_run("planted/bayesian", "bayesian", 3);
+        let showcase = of_images.showcase.clone().unwrap();
+        showcase.write(dir.path()).unwrap();
+        assert_eq!(read_run(dir.path()).unwrap().0.showcase, Some(showcase));
+        assert!(
+            fs::read_to_string(dir.path().join("map.svg"))
+                .unwrap()
+                .starts_with("<svg xmlns=")
+        );
+        assert!(!serde_json::to_string(&of_images).unwrap().contains("png") && result.showcase.is_none());
+
+        fs::write(dir.path().join("showcase.json"), "{\"classes\": 3}").unwrap();
+        let error = read_run(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("showcase.json:1: invalid type"), "{error}");
     }
 
     #[test]

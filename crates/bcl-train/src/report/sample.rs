@@ -1,8 +1,11 @@
 //! Made-up runs for the tests of the report: the shapes of real ones, the numbers of a formula.
 
+use super::{MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};
 use crate::result::{
-    CalibrationBin, Chosen, DataSize, DataSummary, Environment, EpochRecord, FalseNegatives, Metrics, Phase, RunResult,
+    CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, DataSummary, Environment, EpochRecord, FalseNegatives, Metrics, Phase,
+    RunResult,
 };
+use image::{Rgb, RgbImage};
 use std::collections::BTreeMap;
 
 /// Epochs of either phase.
@@ -153,6 +156,7 @@ pub(super) fn run(name: &str, loss: &str, seed: u64) -> (RunResult, Vec<EpochRec
             "training": { "batch_size": 1024, "epochs": 60, "patience": 12, "validation": 0.1 },
             "evaluation": { "cutoffs": [5, 10, 20], "select_by": "ndcg@20", "oracle": true },
         }),
+        showcase: None,
     };
     (result, records)
 }
@@ -168,4 +172,86 @@ pub(super) fn runs() -> Vec<(RunResult, Vec<EpochRecord>)> {
         .into_iter()
         .flat_map(|(name, loss)| (0..3).map(move |seed| run(name, loss, seed)))
         .collect()
+}
+
+/// A run of a recipe `name` on images.
+pub(super) fn image_run(name: &str, loss: &str, seed: u64) -> (RunResult, Vec<EpochRecord>) {
+    let figures = |top1: f64| -> Metrics {
+        [
+            ("probe_top1", top1),
+            ("probe_top5", top1 + 0.3),
+            ("official_top1", top1 - 0.02),
+            ("knn_top1", top1 - 0.05),
+            ("alignment", 0.4),
+            ("uniformity", -2.1),
+        ]
+        .map(|(name, figure)| (name.to_owned(), figure))
+        .into()
+    };
+    let (mut result, mut records) = run(name, loss, seed);
+    records.retain(|record| record.phase == Phase::Refit);
+    for record in &mut records {
+        record.phase = Phase::Training;
+        let figure = 0.3 + 0.005 * record.epoch as f64;
+        record.test = (record.epoch % 10 == 0).then(|| [("knn_top1".to_owned(), figure)].into());
+    }
+    result.data = DataSummary {
+        name: "planted".to_owned(),
+        size: DataSize::Images {
+            classes: 10,
+            train: 2000,
+            test: 1000,
+        },
+    };
+    result.encoder = "resnet".to_owned();
+    result.oracle = None;
+    result.validation = Chosen {
+        epoch: EPOCHS,
+        metrics: figures(0.55),
+    };
+    if loss == "bayesian" {
+        result.validation.metrics.insert(CALIBRATION_ERROR.to_owned(), 0.031);
+    }
+    result.baselines = [
+        ("raw_pixels".to_owned(), figures(0.35)),
+        ("random_encoder".to_owned(), figures(0.31)),
+    ]
+    .into();
+    result.recipe["evaluation"] = serde_json::json!({ "every": 10 });
+    result.showcase = Some(showcase(seed));
+    (result, records)
+}
+
+/// Ten groups on a ring, and eight rows of coloured squares.
+fn showcase(seed: u64) -> Showcase {
+    let classes = [
+        "disc", "ring", "square", "cross", "star", "stripes", "waves", "dots", "arrow", "moon",
+    ];
+    let point = |i: u32| {
+        let angle = f64::from(i % 10) * 0.628 + 0.2 * scatter(seed, i as usize);
+        let radius = 10.0 + 1.5 * scatter(seed + 1, i as usize);
+        MapPoint {
+            x: radius * angle.cos(),
+            y: radius * angle.sin(),
+            class: i % 10,
+        }
+    };
+    let square = |class: u32| {
+        let colour = [25, 70, 210].map(|channel: u32| ((channel * (class + 1)) % 256) as u8);
+        Thumbnail::new(class, &RgbImage::from_pixel(32, 32, Rgb(colour)))
+    };
+    let row = |class: u32| NeighbourRow {
+        query: square(class),
+        nearest: (0..8)
+            .map(|rank| NearImage {
+                image: square(if rank % 5 == 4 { (class + rank) % 10 } else { class }),
+                similarity: 0.98 - 0.01 * f64::from(rank),
+            })
+            .collect(),
+    };
+    Showcase {
+        classes: classes.map(str::to_owned).to_vec(),
+        map: (0..600).map(point).collect(),
+        neighbours: (0..8).map(row).collect(),
+    }
 }

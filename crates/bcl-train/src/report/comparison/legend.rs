@@ -1,7 +1,10 @@
 //! What the columns mean, as sentences that stand under every table.
 
 use super::{Choice, Comparison, DataTable, Row, RowKind};
-use crate::{report::units, result::DataSize};
+use crate::{
+    report::units,
+    result::{CALIBRATION_ERROR, DataSize},
+};
 use std::collections::BTreeSet;
 
 impl Comparison {
@@ -29,6 +32,12 @@ impl Comparison {
                  that report it."
                     .to_owned(),
             );
+        }
+        if self.metrics.iter().any(|metric| metric == CALIBRATION_ERROR) {
+            lines.push(format!(
+                "{CALIBRATION_ERROR}: P(TN|x) calibration error, the mean distance between the promised and the true share of true \
+                 negatives after the last epoch. Estimators without a posterior promise nothing."
+            ));
         }
         lines.extend(self.seeds());
         if has_oracle && self.all_rows().any(|row| row.kind == RowKind::Baseline) {

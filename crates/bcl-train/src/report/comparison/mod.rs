@@ -175,6 +175,11 @@ impl DataTable {
         recipes.any(|row| !row.figures(choice).is_empty())
     }
 
+    /// Whether two recipes have a figure to be compared by: not every estimator has every figure.
+    pub(super) fn is_compared(&self, choice: Choice, metric: &str) -> bool {
+        self.differences.iter().any(|of| of.figures(choice).contains_key(metric))
+    }
+
     /// Whether `row` has the best mean of its column, as far as the printed digits tell; never in a table of one row.
     pub fn is_best(&self, row: &Row, choice: Choice, metric: &str) -> bool {
         // Compared as printed, so that rows that read alike are marked alike.

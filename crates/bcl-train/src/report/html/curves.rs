@@ -25,7 +25,7 @@ fn loss(view: &DataView, id: &str) -> Option<Figure> {
 }
 
 fn validation(view: &DataView, id: &str) -> Option<Figure> {
-    let metric = &view.metric;
+    let metric = &view.followed;
     let mut series = over_seeds(
         view,
         |run| RecipeView::epochs(run, Phase::Selection),
@@ -53,7 +53,7 @@ fn validation(view: &DataView, id: &str) -> Option<Figure> {
 }
 
 fn test(view: &DataView, id: &str) -> Option<Figure> {
-    let metric = &view.metric;
+    let metric = &view.followed;
     let mut series = over_seeds(
         view,
         |run| run.1.iter().filter(|record| record.phase != Phase::Selection),
@@ -65,13 +65,18 @@ fn test(view: &DataView, id: &str) -> Option<Figure> {
     let title = format!("{metric} on test");
     let chart = LineChart {
         title: &title,
-        description: "The figure on test after each epoch of the refit, with baselines as dashed levels.",
+        description: "The figure on test after epochs of training on all of train, with baselines as dashed levels.",
         series: &series,
         references: &references,
         decimals: 4,
     };
     let svg = chart.to_svg(&format!("{id}-test"))?;
-    let mut caption = "Trained on all of train. A point marks the epoch that validation chose".to_owned();
+    let mark = if view.is_of_last_epoch() {
+        "the last epoch"
+    } else {
+        "the epoch that validation chose"
+    };
+    let mut caption = format!("Trained on all of train. A point marks {mark}");
     let absent: Vec<String> = references
         .iter()
         .filter(|reference| !chart.shows(reference))
@@ -90,7 +95,7 @@ fn baselines(view: &DataView) -> Vec<Reference> {
     let mut references: Vec<Reference> = Vec::new();
     let runs = view.recipes.iter().flat_map(|recipe| &recipe.runs);
     for (name, figures) in runs.flat_map(|(result, _)| &result.baselines) {
-        if let Some(&value) = figures.get(&view.metric)
+        if let Some(&value) = figures.get(&view.followed)
             && !references.iter().any(|reference| reference.name == *name)
         {
             references.push(Reference {

@@ -7,24 +7,33 @@ use crate::report::svg::series_class;
 /// A chart with its title and caption.
 pub(super) struct Figure {
     title: String,
-    svg: String,
+    /// A chart as SVG, or other markup.
+    content: String,
     caption: String,
+    wide: bool,
 }
 
 impl Figure {
-    pub(super) fn new(title: &str, svg: String, caption: &str) -> Self {
+    pub(super) fn new(title: &str, content: String, caption: &str) -> Self {
         Self {
             title: title.to_owned(),
-            svg,
+            content,
             caption: caption.to_owned(),
+            wide: false,
         }
+    }
+
+    /// The same over two columns, where there are as many.
+    pub(super) fn wide(self) -> Self {
+        Self { wide: true, ..self }
     }
 
     fn html(&self) -> String {
         format!(
-            "<figure>\n<h4>{}</h4>\n{}<figcaption>{}</figcaption>\n</figure>\n",
+            "<figure{}>\n<h4>{}</h4>\n{}<figcaption>{}</figcaption>\n</figure>\n",
+            if self.wide { " class=\"wide\"" } else { "" },
             escape(&self.title),
-            self.svg,
+            self.content,
             escape(&self.caption)
         )
     }

@@ -31,10 +31,15 @@ pub(super) fn html(view: &DataView, table: &DataTable) -> String {
         .map(|(name, colour, interval)| item(name, *colour, interval, axis))
         .collect();
     format!(
-        "<section>\n<h3>{} on test</h3>\n<p class=\"intro\">At the epoch that validation chose{}. The axis does not start at 0.</p>\n\
+        "<section>\n<h3>{} on test</h3>\n<p class=\"intro\">{}{}. The axis does not start at 0.</p>\n\
          <ul class=\"forest\">\n{items}</ul>\n\
          <div class=\"forest-axis\" aria-hidden=\"true\"><span>{:.3}</span><span>{:.3}</span><span>{:.3}</span></div>\n</section>\n",
         escape(&view.metric),
+        if view.is_of_last_epoch() {
+            "After the last epoch"
+        } else {
+            "At the epoch that validation chose"
+        },
         if rows.iter().any(|(.., interval)| interval.half_width.is_some()) {
             ", with 95\u{a0}% intervals over seeds"
         } else {

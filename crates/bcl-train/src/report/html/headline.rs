@@ -19,7 +19,12 @@ pub(super) fn html(page: &Page, index: usize) -> String {
     );
     let recipes = table.rows.iter().filter(|row| row.kind == RowKind::Recipe).count();
     if recipes == 1 {
-        sentences.push(format!("{figure}, at the epoch that validation chose."));
+        let when = if view.is_of_last_epoch() {
+            "after the last epoch"
+        } else {
+            "at the epoch that validation chose"
+        };
+        sentences.push(format!("{figure}, {when}."));
     } else {
         let name = escape(&best.name);
         sentences.push(format!("Best of {recipes} recipes: <strong>{name}</strong>, {figure}."));

@@ -5,9 +5,11 @@ mod curves;
 mod figure;
 mod forest;
 mod headline;
+mod probes;
 mod results;
 mod runs;
 mod settings;
+mod showcase;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -16,15 +18,16 @@ mod weights;
 
 use super::ReportError;
 use super::markup::{each, escape};
+use super::svg::{CHARTS, PALETTE};
 use super::units::{count, duration};
 use crate::result::{DataSize, EpochRecord, RunResult};
 use std::path::Path;
 use view::{Page, RecipeView};
 
-/// Colours, type and layout, for light and dark.
-const STYLE: &str = include_str!("style.css");
+/// Type and layout.
+const LAYOUT: &str = include_str!("style.css");
 
-/// The page of `runs`: results, curves, weights, calibration, environment and recipes.
+/// The page of `runs`: results, curves, weights, calibration, features, environment and recipes.
 ///
 /// It needs nothing but itself (no script, no font, no request), follows the reader's choice of light or dark, and fits a phone.
 pub fn render_html(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
@@ -42,6 +45,7 @@ pub fn render_html(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
         body += &curves::section(view, &id);
         body += &weights::section(view, &id);
         body += &calibration::section(view, &id);
+        body += &showcase::section(view, &id);
     }
     body += &runs::section(&page);
     body += &settings::section(&page);
@@ -51,7 +55,7 @@ pub fn render_html(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{PALETTE}{LAYOUT}{CHARTS}</style>\n</head>\n<body>\n\
          <header>\n<p class=\"kind\">bcl-train report</p>\n<h1>{title}</h1>\n{}</header>\n<main>\n{body}</main>\n</body>\n</html>\n",
         facts(&page)
     )

@@ -1,12 +1,14 @@
 //! Tables of results.
 
 use super::figure::swatch;
+use super::probes;
 use super::table::{Cells, head, row, table};
 use super::view::{DataView, Page};
 use crate::report::markup::{breakable, each, escape};
 use crate::report::metric_names::decimals;
 use crate::report::table::figure;
 use crate::report::{Choice, Comparison, DataTable, Row, RowKind};
+use crate::result::DataSize;
 
 /// The chosen figures, the differences, the legend, and all figures behind a fold.
 pub(super) fn section(page: &Page, index: usize) -> String {
@@ -16,7 +18,10 @@ pub(super) fn section(page: &Page, index: usize) -> String {
         "<section>\n<h3>Results</h3>\n{}{}<ul class=\"notes\">\n{legend}</ul>\n{}</section>\n",
         rows(&page.comparison, results, &page.data[index]),
         differences(&page.comparison, results),
-        all_figures(&page.complete, index),
+        match page.data[index].data.size {
+            DataSize::Interactions { .. } => all_figures(&page.complete, index),
+            DataSize::Images { .. } => probes::html(page, index),
+        },
     )
 }
 
@@ -29,12 +34,12 @@ fn columns<'a>(comparison: &'a Comparison, results: &DataTable) -> Vec<(Choice, 
 }
 
 /// The two lines of header over recipes, seeds and columns of figures.
-fn grouped_head(comparison: &Comparison, results: &DataTable, columns: &[(Choice, &str)]) -> String {
-    let width = comparison.metrics.len();
-    let groups = each(columns.iter().step_by(width.max(1)), |(choice, _)| {
+fn grouped_head(results: &DataTable, columns: &[(Choice, &str)]) -> String {
+    let groups = each(columns.chunk_by(|(a, _), (b, _)| a == b), |group| {
         format!(
-            "<th scope=\"colgroup\" colspan=\"{width}\">{}</th>",
-            choice.title(&results.data)
+            "<th scope=\"colgroup\" colspan=\"{}\">{}</th>",
+            group.len(),
+            group[0].0.title(&results.data)
         )
     });
     format!(
@@ -46,24 +51,31 @@ fn grouped_head(comparison: &Comparison, results: &DataTable, columns: &[(Choice
 fn rows(comparison: &Comparison, results: &DataTable, view: &DataView) -> String {
     let columns = columns(comparison, results);
     let body = each(&results.rows, |of| {
-        let recipe = view
-            .recipes
-            .iter()
-            .find(|recipe| recipe.name == of.name && of.kind == RowKind::Recipe);
-        let header = match recipe {
-            Some(recipe) if view.recipes.len() > 1 => swatch(recipe.colour) + &breakable(&of.name),
-            Some(_) => breakable(&of.name),
-            None => format!("<span class=\"baseline\">{}</span>", escape(&of.name)),
+        let seeds = match of.kind {
+            RowKind::Recipe => of.seeds.len().to_string(),
+            RowKind::Baseline => String::new(),
         };
-        let seeds = recipe.map_or(String::new(), |_| of.seeds.len().to_string());
         let figures = columns.iter().map(|&(choice, metric)| cell(results, of, choice, metric));
-        row(&header, std::iter::once(seeds).chain(figures))
+        row(&row_header(of, view), std::iter::once(seeds).chain(figures))
     });
-    table("Results", Cells::Figures, &grouped_head(comparison, results, &columns), &body)
+    table("Results", Cells::Figures, &grouped_head(results, &columns), &body)
+}
+
+/// The name of a row, with the line of its recipe where there are several.
+pub(super) fn row_header(of: &Row, view: &DataView) -> String {
+    let recipe = view
+        .recipes
+        .iter()
+        .find(|recipe| recipe.name == of.name && of.kind == RowKind::Recipe);
+    match recipe {
+        Some(recipe) if view.recipes.len() > 1 => swatch(recipe.colour) + &breakable(&of.name),
+        Some(_) => breakable(&of.name),
+        None => format!("<span class=\"baseline\">{}</span>", escape(&of.name)),
+    }
 }
 
 /// A figure; without an interval in a column of intervals it stands under the means.
-fn cell(results: &DataTable, of: &Row, choice: Choice, metric: &str) -> String {
+pub(super) fn cell(results: &DataTable, of: &Row, choice: Choice, metric: &str) -> String {
     let has_interval = |row: &Row| {
         row.figures(choice)
             .get(metric)
@@ -89,7 +101,8 @@ fn differences(comparison: &Comparison, results: &DataTable) -> String {
     let Some(first) = results.differences.first() else {
         return String::new();
     };
-    let columns = columns(comparison, results);
+    let mut columns = columns(comparison, results);
+    columns.retain(|&(choice, metric)| results.is_compared(choice, metric));
     let body = each(&results.differences, |difference| {
         let seeds = difference.seeds.len().to_string();
         let figures = columns
@@ -100,12 +113,7 @@ fn differences(comparison: &Comparison, results: &DataTable) -> String {
     format!(
         "<h4>Difference from {}, seed by seed</h4>\n{}",
         escape(&first.reference),
-        table(
-            "Differences",
-            Cells::Figures,
-            &grouped_head(comparison, results, &columns),
-            &body
-        )
+        table("Differences", Cells::Figures, &grouped_head(results, &columns), &body)
     )
 }
 

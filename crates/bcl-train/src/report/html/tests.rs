@@ -21,6 +21,8 @@ fn pages_for_looking() {
     let dir = std::path::Path::new(&dir);
     write_html(&dir.join("one.html"), &one_run()).unwrap();
     write_html(&dir.join("comparison.html"), &sample::runs()).unwrap();
+    write_html(&dir.join("images.html"), &one_image_run()).unwrap();
+    write_html(&dir.join("images-comparison.html"), &image_runs()).unwrap();
 }
 
 #[test]
@@ -42,6 +44,89 @@ fn the_page_of_a_run_holds_every_part() {
     ] {
         assert!(page.contains(part), "{part}");
     }
+}
+
+fn one_image_run() -> Runs {
+    vec![sample::image_run("planted/bayesian", "bayesian", 0)]
+}
+
+fn image_runs() -> Runs {
+    let names = [("planted/info-nce", "info_nce"), ("planted/bayesian", "bayesian")];
+    let runs = names.map(|(name, loss)| [0, 1].map(|seed| sample::image_run(name, loss, seed)));
+    runs.into_iter().flatten().collect()
+}
+
+#[test]
+fn the_page_of_an_image_run_holds_its_parts_and_that_of_a_recommender_none_of_them() {
+    let (of_images, of_recommender) = (render_html(&one_image_run()), render_html(&one_run()));
+    for part in [
+        "<h4>Probes</h4>",
+        "<h3>Features</h3>",
+        "<h4>Map of planted/bayesian</h4>",
+        "<h4>Nearest neighbours of planted/bayesian</h4>",
+        "<h4>knn_top1 on test</h4>",
+        "probe_top1 <strong class=\"figure\">0.5500</strong> on test, after the last epoch.",
+        "<th scope=\"colgroup\" colspan=\"2\">two views</th>",
+        "<th scope=\"col\">calibration_error</th>",
+        "P(TN|x) calibration error",
+        "<img ",
+    ] {
+        assert!(of_images.contains(part), "{part}");
+        assert!(!of_recommender.contains(part), "{part}");
+    }
+    for part in [
+        "<h4>Gradient on false negatives</h4>",
+        "<h4>Histogram of ω of planted/bayesian</h4>",
+        "<h4>P(TN|x) of planted/bayesian</h4>",
+        "<h4>α, the encoder&#39;s AUC</h4>",
+        "expected calibration error",
+    ] {
+        assert!(of_images.contains(part), "{part}");
+    }
+    assert!(!of_images.contains("that validation chose"));
+    // 64 neighbours, of which ranks 4 of 8 are of another class but where that class happens to be the same.
+    assert_eq!(
+        of_images.matches("<li class=\"right\">").count() + of_images.matches("<li class=\"wrong\">").count(),
+        64
+    );
+    assert!(of_images.contains("cross: of another. Here 56 of 64 are right."));
+}
+
+#[test]
+fn figures_that_only_one_estimator_has_are_not_compared() {
+    let page = render_html(&image_runs());
+    let differences = page.split("Difference from planted/info-nce").nth(1).unwrap();
+    let table = differences.split("</table>").next().unwrap();
+    assert!(
+        table.contains("probe_top1") && !table.contains("calibration_error"),
+        "{table}"
+    );
+}
+
+#[test]
+fn pictures_lie_within_the_page_and_what_is_in_their_file_stays_text() {
+    let mut runs = one_image_run();
+    let showcase = runs[0].0.showcase.as_mut().unwrap();
+    showcase.classes[0] = "<b>\"".to_owned();
+    showcase.neighbours[0].query.png = "\" onerror=\"x".to_owned();
+    showcase.neighbours[1].query.class = 99;
+    showcase.map[0].x = f64::NAN;
+    let page = render_html(&runs);
+    for source in page.split("src=\"").skip(1) {
+        assert!(source.starts_with("data:image/png;base64,"));
+    }
+    assert!(page.contains("&lt;b&gt;&quot;") && !page.contains("<b>") && !page.contains("onerror=\""));
+    assert!(page.contains("unknown class") && !page.contains("NaN"));
+    for forbidden in ["http:", "https:", "href=", "url(", "@import", "<script", "<link", "<iframe"] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+}
+
+#[test]
+fn a_page_of_images_without_a_showcase_has_no_features() {
+    let mut runs = one_image_run();
+    runs[0].0.showcase = None;
+    assert!(!render_html(&runs).contains("<h3>Features</h3>"));
 }
 
 #[test]
@@ -98,6 +183,7 @@ fn identifiers_are_unique_and_every_chart_is_named() {
     let mut elsewhere = sample::run("ml-100k/mf-bayesian", "bayesian", 0);
     elsewhere.0.data.name = "gowalla".to_owned();
     runs.push(elsewhere);
+    runs.extend(image_runs());
     let page = render_html(&runs);
     let ids: Vec<&str> = page
         .split(" id=\"")
@@ -116,14 +202,14 @@ fn identifiers_are_unique_and_every_chart_is_named() {
 
 #[test]
 fn elements_are_closed_in_order() {
-    let void = ["meta", "wbr", "path", "rect", "circle", "!DOCTYPE"];
-    let page = render_html(&sample::runs());
+    let void = ["meta", "wbr", "img", "!DOCTYPE"];
+    let page = render_html(&[sample::runs(), image_runs()].concat());
     let mut open = Vec::new();
     for tag in page.split('<').skip(1).map(|rest| rest.split('>').next().unwrap()) {
         let name = tag.split([' ', '\n']).next().unwrap();
         if let Some(name) = name.strip_prefix('/') {
             assert_eq!(open.pop(), Some(name));
-        } else if !void.contains(&name) || (name == "rect" || name == "circle") && !tag.ends_with('/') {
+        } else if !void.contains(&name) && !tag.ends_with('/') {
             open.push(name);
         }
     }

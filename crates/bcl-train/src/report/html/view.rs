@@ -1,8 +1,9 @@
 //! The runs of a page, sorted as the page shows them.
 
 use crate::report::comparison::group;
+use crate::report::metric_names::last_accuracy;
 use crate::report::{Comparison, DataTable, all_metrics, default_metrics};
-use crate::result::{DataSummary, EpochRecord, Phase, RunResult};
+use crate::result::{DataSize, DataSummary, EpochRecord, Phase, RunResult};
 
 /// A run and its epochs.
 pub(super) type Run<'a> = (&'a RunResult, &'a [EpochRecord]);
@@ -20,8 +21,10 @@ pub(super) struct Page<'a> {
 pub(super) struct DataView<'a> {
     pub(super) data: &'a DataSummary,
     pub(super) recipes: Vec<RecipeView<'a>>,
-    /// The figure that curves and headlines show.
+    /// The figure that headlines show.
     pub(super) metric: String,
+    /// The figure that curves show: the same, or that which is measured during training.
+    pub(super) followed: String,
 }
 
 /// The runs of one recipe, by seed.
@@ -75,13 +78,14 @@ impl<'a> DataView<'a> {
         let metric = metric_of(&recipes);
         Self {
             data: group.data,
+            followed: followed(&recipes, &metric),
             recipes,
             metric,
         }
     }
 }
 
-/// The figure by which the first recipe chose its epoch, if all runs have it; else the last of those a table shows.
+/// The figure by which the first recipe chose its epoch, if all runs have it; else the linear probe's, or the last that a table shows.
 fn metric_of(recipes: &[RecipeView]) -> String {
     let results = recipes.iter().flat_map(|recipe| &recipe.runs).map(|(result, _)| *result);
     let selected = results
@@ -90,7 +94,28 @@ fn metric_of(recipes: &[RecipeView]) -> String {
         .and_then(|run| run.recipe["evaluation"]["select_by"].as_str());
     match selected {
         Some(metric) if results.clone().all(|run| run.validation.metrics.contains_key(metric)) => metric.to_owned(),
-        _ => default_metrics(results).pop().unwrap_or_default(),
+        _ => {
+            let shown = default_metrics(results);
+            let probe = shown.iter().find(|metric| *metric == "probe_top1").cloned();
+            probe.or_else(|| last_accuracy(shown)).unwrap_or_default()
+        }
+    }
+}
+
+/// `metric` if epochs have it, else the last accuracy that a table shows.
+fn followed(recipes: &[RecipeView], metric: &str) -> String {
+    let runs = || recipes.iter().flat_map(|recipe| &recipe.runs);
+    let mut figures = runs().flat_map(|(_, records)| records.iter().flat_map(|record| [&record.validation, &record.test]));
+    if figures.any(|figures| figures.as_ref().is_some_and(|figures| figures.contains_key(metric))) {
+        return metric.to_owned();
+    }
+    last_accuracy(default_metrics(runs().map(|(result, _)| *result).collect::<Vec<_>>())).unwrap_or_default()
+}
+
+impl DataView<'_> {
+    /// Whether the figures are those after the last epoch, as of images, or at an epoch that validation chose.
+    pub(super) fn is_of_last_epoch(&self) -> bool {
+        matches!(self.data.size, DataSize::Images { .. })
     }
 }
 

@@ -3,12 +3,12 @@
 use super::curves::over_seeds;
 use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView};
-use crate::report::svg::{FanChart, LineChart, Quantiles, Series, Shape};
+use crate::report::svg::{FanChart, HistogramStrip, LineChart, Quantiles, Reference, Series, Shape};
 use crate::result::EpochRecord;
 
 /// The charts of the section.
 pub(super) fn section(view: &DataView, id: &str) -> String {
-    let mut charts = vec![effective_sample_size(view, id), alpha(view, id)];
+    let mut charts = vec![effective_sample_size(view, id), alpha(view, id), gradient(view, id)];
     let mut unweighted = Vec::new();
     for recipe in &view.recipes {
         let quantiles = quantiles(recipe);
@@ -22,6 +22,7 @@ pub(super) fn section(view: &DataView, id: &str) -> String {
             }
         } else {
             charts.push(weights(recipe, &quantiles, id));
+            charts.push(histogram(recipe, id));
         }
     }
     let intro = match unweighted[..] {
@@ -46,6 +47,35 @@ fn effective_sample_size(view: &DataView, id: &str) -> Option<Figure> {
     Some(Figure::new(
         "Effective sample size",
         chart.to_svg(&format!("{id}-ess"))?,
+        caption,
+    ))
+}
+
+/// What false negatives take, beside what they would take if all negatives were pushed alike.
+fn gradient(view: &DataView, id: &str) -> Option<Figure> {
+    let series = over_seeds(view, RecipeView::shown_epochs, |record| {
+        Some(record.false_negatives?.gradient)
+    });
+    let known = view.recipes.iter().flat_map(|recipe| &recipe.runs).flat_map(|run| run.1);
+    let reference = known
+        .filter_map(|record| record.false_negatives)
+        .next_back()
+        .map(|found| Reference {
+            name: "their share".to_owned(),
+            value: found.share,
+        });
+    let chart = LineChart {
+        title: "Gradient on false negatives",
+        description: "Share of the gradient that goes to negatives of the anchor's class after each epoch, a line per recipe.",
+        series: &series,
+        references: reference.as_slice(),
+        decimals: 3,
+    };
+    let caption = "Σ |∂loss / ∂score| over negatives of the anchor's own class, as a share of all negatives: the part of the gradient \
+                   that pushes apart what belongs together. Dashed: the share of these negatives in number.";
+    Some(Figure::new(
+        "Gradient on false negatives",
+        chart.to_svg(&format!("{id}-gradient"))?,
         caption,
     ))
 }
@@ -126,5 +156,26 @@ fn weights(recipe: &RecipeView, quantiles: &[(f64, Quantiles)], id: &str) -> Opt
         &title,
         chart.to_svg(&format!("{id}-weights-{}", recipe.colour))?,
         &caption,
+    ))
+}
+
+/// The weights of the first seed as a histogram over epochs.
+fn histogram(recipe: &RecipeView, id: &str) -> Option<Figure> {
+    let title = format!("Histogram of ω of {}", recipe.name);
+    let epochs: Vec<(usize, &[u64])> = RecipeView::shown_epochs(&recipe.runs[0])
+        .map(|record| (record.epoch, record.omega_histogram.as_slice()))
+        .collect();
+    let chart = HistogramStrip {
+        title: &title,
+        description: "How many weights lie in each half octave after each epoch: the darker a cell, the more.",
+        colour: recipe.colour,
+        epochs: &epochs,
+    };
+    let caption = "Weights by size, a column per epoch and two cells per doubling; the darker, the more weights. What lies beyond 1/16 and \
+                   16 is counted there; dashed: 1, the weight of InfoNCE.";
+    Some(Figure::new(
+        &title,
+        chart.to_svg(&format!("{id}-histogram-{}", recipe.colour))?,
+        caption,
     ))
 }

@@ -25,13 +25,19 @@ pub(super) struct Frame {
 impl Frame {
     /// A frame of `height` units with a grid, ticks and the name of the horizontal axis.
     pub(super) fn new(x: Scale, y: Scale, height: f64, x_name: &str) -> Self {
+        let labels = y.ticks(4);
+        Self::with_labels(x, y, height, x_name, labels)
+    }
+
+    /// The same with ticks of the vertical axis, value and label, as they are given.
+    pub(super) fn with_labels(x: Scale, y: Scale, height: f64, x_name: &str, labels: Vec<(f64, String)>) -> Self {
         let mut frame = Self {
             x,
             y,
             height,
             body: String::new(),
         };
-        for (value, label) in y.ticks(4) {
+        for (value, label) in labels {
             let top = frame.top(value);
             frame.push(format_args!(
                 "<path class=\"grid\" d=\"M{LEFT} {top:.1}H{:.1}\"/>",

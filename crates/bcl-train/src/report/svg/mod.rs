@@ -5,16 +5,25 @@
 //! screen readers, and columns that show their values under the pointer.
 
 mod fan_chart;
+mod feature_map;
 mod frame;
+mod histogram_strip;
 mod line_chart;
 mod reference;
 mod reliability;
 mod scale;
 
 pub(super) use fan_chart::{FanChart, Quantiles};
+pub(super) use feature_map::FeatureMap;
+pub(super) use histogram_strip::HistogramStrip;
 pub(super) use line_chart::{LineChart, Series, Shape};
 pub(super) use reference::Reference;
 pub(super) use reliability::ReliabilityDiagram;
+
+/// The colours of both themes.
+pub(super) const PALETTE: &str = include_str!("palette.css");
+/// What the classes of charts mean.
+pub(super) const CHARTS: &str = include_str!("charts.css");
 
 /// Colours before they repeat.
 pub(super) const NUM_COLOURS: usize = 8;

@@ -35,6 +35,15 @@ impl Scale {
         Self { low, high, whole: true }
     }
 
+    /// From the first to the last of whole values, each in the middle of a column of its own.
+    pub(super) fn columns(first: f64, last: f64) -> Self {
+        Self {
+            low: first - 0.5,
+            high: last + 0.5,
+            whole: true,
+        }
+    }
+
     /// Place of `value` as a share of the axis, held within it.
     pub(super) fn share(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)

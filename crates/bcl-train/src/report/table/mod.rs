@@ -64,7 +64,7 @@ impl Comparison {
         let mut grid = Grid::new(Column::new(["", "recipe"], names));
         grid.push(Column::new(["", "seeds"], seeds));
         for choice in Choice::ALL.into_iter().filter(|choice| table.has(*choice)) {
-            for metric in &self.metrics {
+            for metric in self.metrics.iter().filter(|metric| table.is_compared(choice, metric)) {
                 let differences = table.differences.iter();
                 let cells = differences.map(|difference| Cell::plain(figure(difference.figures(choice), metric, true)));
                 grid.push(Column::new([choice.title(&table.data), metric], cells));

@@ -60,14 +60,35 @@ impl ImageJudge {
         }
     }
 
+    /// The labelled images of train and test, by their indices.
+    pub fn images(&self) -> [(&Collection, &[usize]); 2] {
+        let ImageData { train, test, .. } = &*self.data;
+        [(train, &self.train.images), (test, &self.test.images)]
+    }
+
+    /// Features of the labelled images of train and test under an encoder's running statistics.
+    ///
+    /// # Errors
+    /// When images cannot be shown.
+    pub fn features(&self, encoder: &ImageEncoder) -> Result<[Labelled; 2], EvaluationError> {
+        self.both(|images, labels| self.shown.encoded(images, Some(&labels.images), &encoder.trunk))
+    }
+
     /// All figures of an encoder.
     ///
     /// # Errors
     /// When images cannot be shown, there is nothing to tell apart, or features are not numbers.
     pub fn encoder(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
+        self.encoder_with(encoder, &self.features(encoder)?)
+    }
+
+    /// As [`encoder`](Self::encoder), with its [`features`](Self::features).
+    ///
+    /// # Errors
+    /// As [`encoder`](Self::encoder).
+    pub fn encoder_with(&self, encoder: &ImageEncoder, [train, test]: &[Labelled; 2]) -> Result<Metrics, EvaluationError> {
         let trunk = &encoder.trunk;
-        let [train, test] = self.both(|images, labels| self.shown.encoded(images, Some(&labels.images), trunk))?;
-        let mut figures = self.figures(&train, &test)?;
+        let mut figures = self.figures(train, test)?;
         if self.config.protocols.contains(&Protocol::Official) {
             insert(&mut figures, "official", self.official(trunk)?);
         }

@@ -5,13 +5,14 @@ use super::{
     features::Shown,
     measure::{ImageJudge, Online},
     model::ContrastiveImages,
+    showcase::showcase,
     start::{initial, untrained},
 };
 use crate::{
     backend::Backend,
     error::Error,
     recipe::{ImageBaselineKind, ImageRecipe},
-    result::{Chosen, DataSize, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
+    result::{CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
     training::{
         epoch_loop::Stop,
         estimator::EpochEstimator,
@@ -72,8 +73,19 @@ impl ImageRun<'_> {
             encoder: untrained(self.recipe, &device),
         };
         let trained = load_kept(untrained, self.folder)?.encoder;
-        let figures = judge.encoder(&trained)?;
-        let result = self.result(&progress, figures, self.baselines(&judge, &device)?, started);
+        let features = judge.features(&trained)?;
+        let mut figures = judge.encoder_with(&trained, &features)?;
+        figures.extend(calibration_error(&progress));
+        let showcase = showcase(&judge, &features, Seed(self.recipe.seed));
+        drop(features);
+        let result = RunResult {
+            showcase: Some(showcase),
+            ..self.result(&progress, figures, self.baselines(&judge, &device)?, started)
+        };
+        result
+            .showcase
+            .iter()
+            .try_for_each(|showcase| showcase.write(self.folder.path()))?;
         self.folder.write_result(&result)?;
         crate::report::write_html(&self.folder.report_file(), &[(result.clone(), progress.records)])?;
         Ok(result)
@@ -186,8 +198,18 @@ impl ImageRun<'_> {
             epoch_seconds: epoch_seconds.get(epoch_seconds.len() / 2).copied().unwrap_or_default(),
             peak_memory_bytes: crate::backend::peak_memory(),
             recipe: serde_json::to_value(self.recipe).expect("a recipe is plain data"),
+            showcase: None,
         }
     }
+}
+
+/// How far P(TN|x) is from the truth after the last epoch, where that is known.
+fn calibration_error(progress: &Progress) -> Option<(String, f64)> {
+    let last = progress.of_phase().last()?;
+    Some((
+        CALIBRATION_ERROR.to_owned(),
+        CalibrationBin::expected_error(&last.calibration)?,
+    ))
 }
 
 /// What judges the encoders of a recipe.

@@ -217,6 +217,7 @@ impl Run<'_> {
             epoch_seconds: epoch_seconds[epoch_seconds.len() / 2],
             peak_memory_bytes: crate::backend::peak_memory(),
             recipe: serde_json::to_value(self.recipe).expect("a recipe is plain data"),
+            showcase: None,
         }
     }
 }

@@ -1,0 +1,204 @@
+//! A map of images by their features, coloured and shaped by class.
+
+use super::{CHARTS, NUM_COLOURS, PALETTE};
+use crate::report::Showcase;
+use crate::report::markup::{each, escape};
+use crate::report::showcase::MapPoint;
+use crate::report::units::count;
+use std::fmt::Write;
+
+/// Width and height of the map; the legend comes below.
+const SIDE: f64 = 480.0;
+const MARGIN: f64 = 10.0;
+/// Half the width of a point.
+const RADIUS: f64 = 3.2;
+/// Classes of which each has a line of its own in the legend: a colour and a shape of its own, too.
+const MOST_NAMED: usize = NUM_COLOURS * SHAPES;
+const SHAPES: usize = 4;
+const LEGEND_COLUMNS: usize = 3;
+const LEGEND_LINE: f64 = 20.0;
+/// The most characters of a class in the legend.
+const LONGEST_NAME: usize = 18;
+
+/// A map of features; without points there is none.
+#[derive(Debug)]
+pub(in crate::report) struct FeatureMap<'a> {
+    title: &'a str,
+    showcase: &'a Showcase,
+}
+
+impl<'a> FeatureMap<'a> {
+    pub(in crate::report) fn of(showcase: &'a Showcase, title: &'a str) -> Self {
+        Self { title, showcase }
+    }
+
+    /// The map for a page, which brings the colours.
+    pub(in crate::report) fn to_svg(&self, id: &str) -> Option<String> {
+        self.draw(id, "", "")
+    }
+
+    /// The map as a file of its own, light or dark as its reader prefers.
+    pub(in crate::report) fn to_file(&self) -> Option<String> {
+        let style = format!("<style>\n{PALETTE}{CHARTS}svg {{ background: var(--card); }}\n</style>\n");
+        self.draw("map", " xmlns=\"http://www.w3.org/2000/svg\"", &style)
+    }
+
+    fn draw(&self, id: &str, attributes: &str, style: &str) -> Option<String> {
+        let points = self.points();
+        let place = fitted(&points)?;
+        let classes = self.classes(&points);
+        let named = classes.len() <= MOST_NAMED;
+        let rows = if named { classes.len().div_ceil(LEGEND_COLUMNS) } else { 0 };
+        let height = SIDE + rows as f64 * LEGEND_LINE;
+        let number = |class: u32| classes.binary_search(&class).unwrap_or_default();
+        let marks = each(&points, |point| {
+            let (left, top) = place(point);
+            let name = escape(self.showcase.class(point.class));
+            mark(number(point.class), left, top, &format!("<title>{name}</title>"))
+        });
+        let legend = if named { self.legend(&classes) } else { String::new() };
+        let description = format!(
+            "{} test images, of {} classes; images whose features are alike lie near to each other.",
+            count(points.len()),
+            count(classes.len())
+        );
+        Some(format!(
+            "<svg{attributes} viewBox=\"0 0 {SIDE} {height}\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">\n\
+             <title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{description}</desc>\n{style}{marks}{legend}</svg>\n",
+            escape(self.title)
+        ))
+    }
+
+    /// The points that have a place.
+    fn points(&self) -> Vec<MapPoint> {
+        let finite = |point: &&MapPoint| point.x.is_finite() && point.y.is_finite();
+        self.showcase.map.iter().filter(finite).copied().collect()
+    }
+
+    /// The classes on the map, ascending.
+    fn classes(&self, points: &[MapPoint]) -> Vec<u32> {
+        let mut classes: Vec<u32> = points.iter().map(|point| point.class).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        classes
+    }
+
+    fn legend(&self, classes: &[u32]) -> String {
+        let mut legend = String::new();
+        for (number, &class) in classes.iter().enumerate() {
+            let left = MARGIN + (number % LEGEND_COLUMNS) as f64 * (SIDE - MARGIN) / LEGEND_COLUMNS as f64;
+            let top = SIDE + (number / LEGEND_COLUMNS) as f64 * LEGEND_LINE + LEGEND_LINE / 2.0 - 3.0;
+            legend += &mark(number, left + RADIUS, top, "");
+            let name: String = self.showcase.class(class).chars().take(LONGEST_NAME).collect();
+            let _ = writeln!(
+                legend,
+                "<text class=\"label\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                left + 14.0,
+                top + 4.5,
+                escape(&name)
+            );
+        }
+        legend
+    }
+}
+
+/// Where points lie in the picture: as large as it allows, both axes alike.
+fn fitted(points: &[MapPoint]) -> Option<impl Fn(&MapPoint) -> (f64, f64) + use<>> {
+    let first = points.first()?;
+    let start = [[first.x, first.x], [first.y, first.y]];
+    let [[left, right], [bottom, top]] = points.iter().fold(start, |[x, y], point| {
+        [[x[0].min(point.x), x[1].max(point.x)], [y[0].min(point.y), y[1].max(point.y)]]
+    });
+    let span = (right - left).max(top - bottom).max(1e-9);
+    let scale = (SIDE - 2.0 * MARGIN) / span;
+    let (x, y) = (f64::midpoint(left, right), f64::midpoint(bottom, top));
+    Some(move |point: &MapPoint| (SIDE / 2.0 + (point.x - x) * scale, SIDE / 2.0 - (point.y - y) * scale))
+}
+
+/// A point: the colours run through first, then the shapes.
+fn mark(number: usize, left: f64, top: f64, inside: &str) -> String {
+    let class = format!("point c{}", number % NUM_COLOURS);
+    let r = RADIUS;
+    match number / NUM_COLOURS % SHAPES {
+        0 => format!("<circle class=\"{class}\" cx=\"{left:.1}\" cy=\"{top:.1}\" r=\"{r}\">{inside}</circle>\n"),
+        1 => path(
+            &class,
+            &format!("M{left:.1} {:.1}l{} {}h-{}Z", top - r, r * 1.1, r * 1.9, r * 2.2),
+            inside,
+        ),
+        2 => path(
+            &class,
+            &format!("M{:.1} {:.1}h{}v{}h-{}Z", left - r, top - r, r * 2.0, r * 2.0, r * 2.0),
+            inside,
+        ),
+        _ => path(
+            &class,
+            &format!(
+                "M{left:.1} {:.1}l{} {}l-{} {}l-{} -{}Z",
+                top - r * 1.2,
+                r,
+                r * 1.2,
+                r,
+                r * 1.2,
+                r,
+                r * 1.2
+            ),
+            inside,
+        ),
+    }
+}
+
+fn path(class: &str, d: &str, inside: &str) -> String {
+    format!("<path class=\"{class}\" d=\"{d}\">{inside}</path>\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn showcase(num_classes: u32, points: &[(f64, f64)]) -> Showcase {
+        let point = |(i, &(x, y)): (usize, &(f64, f64))| MapPoint {
+            x,
+            y,
+            class: i as u32 % num_classes,
+        };
+        Showcase {
+            classes: (0..num_classes).map(|class| format!("class <{class}>")).collect(),
+            map: points.iter().enumerate().map(point).collect(),
+            neighbours: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_outermost_points_touch_the_margin_and_what_is_not_finite_is_left_out() {
+        let svg = showcase(1, &[(-5.0, 0.0), (5.0, 2.0), (f64::NAN, 0.0)]);
+        let svg = FeatureMap::of(&svg, "T").to_svg("x").unwrap();
+        assert!(
+            svg.contains("cx=\"10.0\" cy=\"286.0\"") && svg.contains("cx=\"470.0\" cy=\"194.0\""),
+            "{svg}"
+        );
+        // Two points and the legend.
+        assert_eq!(svg.matches("<circle").count(), 3);
+    }
+
+    #[test]
+    fn every_class_has_its_own_mark_as_long_as_there_are_enough() {
+        let line: Vec<(f64, f64)> = (0..40).map(|i| (f64::from(i), 0.0)).collect();
+        let svg = FeatureMap::of(&showcase(10, &line), "T").to_svg("x").unwrap();
+        assert_eq!(svg.matches("<text").count(), 10);
+        assert!(svg.contains("class &lt;9&gt;") && !svg.contains("<9>"));
+        let of_many = FeatureMap::of(&showcase(40, &line), "T").to_svg("x").unwrap();
+        assert_eq!(of_many.matches("<text").count(), 0, "40 classes have no legend");
+        assert!(of_many.contains("<title>class &lt;39&gt;</title>"));
+        let marks: std::collections::BTreeSet<String> = (0..MOST_NAMED).map(|number| mark(number, 0.0, 0.0, "")).collect();
+        assert_eq!(marks.len(), MOST_NAMED);
+    }
+
+    #[test]
+    fn a_file_of_its_own_brings_its_colours_and_one_point_is_enough() {
+        let file = FeatureMap::of(&showcase(1, &[(3.0, 3.0)]), "T").to_file().unwrap();
+        assert!(file.starts_with("<svg xmlns=") && file.contains("--c7:") && file.contains("prefers-color-scheme: dark"));
+        assert!(file.contains("cx=\"240.0\" cy=\"240.0\""));
+        assert_eq!(FeatureMap::of(&showcase(1, &[]), "T").to_file(), None);
+    }
+}

@@ -1,0 +1,158 @@
+//! What there is to see of an encoder: a map of test images, and the training images that it takes for neighbours.
+
+use super::{map::map, measure::ImageJudge};
+use crate::{
+    probe::Labelled,
+    report::{MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail},
+};
+use bcl_core::Similarity;
+use bcl_data::Seed;
+use bcl_images::Collection;
+use burn::tensor::{Int, Tensor};
+use image::{RgbImage, imageops::thumbnail};
+use rand::seq::SliceRandom;
+
+/// The most images on the map: enough to see groups, few enough to tell points apart.
+const MOST_MAPPED: usize = 1000;
+/// Test images whose neighbours are shown.
+const QUERIES: usize = 8;
+/// Neighbours of each.
+const NEIGHBOURS: usize = 8;
+/// Training images that are compared at a time.
+const BLOCK: usize = 4096;
+/// The most pixels on the longer side of a picture.
+const LONGEST: u32 = 64;
+
+/// Makes the showcase of features that a judge computed; which images are shown depends on the seed alone.
+pub fn showcase(judge: &ImageJudge, [train, test]: &[Labelled; 2], seed: Seed) -> Showcase {
+    let mut order: Vec<usize> = (0..test.labels.len()).collect();
+    order.shuffle(&mut seed.named("showcase").rng());
+    let mut mapped = order[..order.len().min(MOST_MAPPED)].to_vec();
+    mapped.sort_unstable();
+    let places = map(rows(&test.features, &mapped)).unwrap_or_default();
+    let point = |(place, [x, y]): (&usize, [f64; 2])| MapPoint {
+        // Hundredths of a unit are less than a pixel.
+        x: (x * 100.0).round() / 100.0,
+        y: (y * 100.0).round() / 100.0,
+        class: test.labels[*place],
+    };
+    let [train_images, test_images] = judge.images();
+    let queries = queries(&order, &test.labels);
+    let found = nearest(&train.features, &rows(&test.features, &queries));
+    let row = |(place, found): (&usize, Vec<(usize, f32)>)| NeighbourRow {
+        query: picture(test_images, *place, &test.labels),
+        nearest: found
+            .into_iter()
+            .map(|(place, similarity)| NearImage {
+                image: picture(train_images, place, &train.labels),
+                similarity: (f64::from(similarity) * 1000.0).round() / 1000.0,
+            })
+            .collect(),
+    };
+    Showcase {
+        classes: train_images.0.classes().to_vec(),
+        map: mapped.iter().zip(places).map(point).collect(),
+        neighbours: queries.iter().zip(found).map(row).collect(),
+    }
+}
+
+fn rows(features: &Tensor<2>, places: &[usize]) -> Tensor<2> {
+    let places: Vec<i64> = places.iter().map(|&place| place as i64).collect();
+    features
+        .clone()
+        .select(0, Tensor::<1, Int>::from_data(places.as_slice(), &features.device()))
+}
+
+/// The places of test images that are shown: of as many classes as there is room for, and of all of them equally many.
+fn queries(order: &[usize], labels: &[u32]) -> Vec<usize> {
+    let mut seen = vec![0usize; labels.iter().max().map_or(0, |&most| most as usize + 1)];
+    let mut by_turn: Vec<(usize, usize)> = order
+        .iter()
+        .map(|&place| {
+            let turn = &mut seen[labels[place] as usize];
+            *turn += 1;
+            (*turn, place)
+        })
+        .collect();
+    by_turn.sort_by_key(|&(turn, _)| turn);
+    let mut chosen: Vec<usize> = by_turn.into_iter().take(QUERIES).map(|(_, place)| place).collect();
+    chosen.sort_by_key(|&place| (labels[place], place));
+    chosen
+}
+
+/// The training rows of largest cosine with each query, largest first and equals in order.
+fn nearest(train: &Tensor<2>, queries: &Tensor<2>) -> Vec<Vec<(usize, f32)>> {
+    let [num_queries, _] = queries.dims();
+    let queries = Similarity::Cosine.prepare(queries.clone().detach());
+    let mut best: Vec<Vec<(usize, f32)>> = vec![Vec::new(); num_queries];
+    let [num_images, _] = train.dims();
+    for start in (0..num_images).step_by(BLOCK) {
+        let length = BLOCK.min(num_images - start);
+        let block = Similarity::Cosine.prepare(train.clone().detach().narrow(0, start, length));
+        let cosines: Vec<f32> = queries.clone().matmul(block.transpose()).into_data().iter::<f32>().collect();
+        for (best, cosines) in best.iter_mut().zip(cosines.chunks(length)) {
+            best.extend(cosines.iter().enumerate().map(|(i, &cosine)| (start + i, cosine)));
+            best.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+            best.truncate(NEIGHBOURS);
+        }
+    }
+    best
+}
+
+/// The picture of the labelled image at a place.
+fn picture((images, labelled): (&Collection, &[usize]), place: usize, labels: &[u32]) -> Thumbnail {
+    let image = images.get(labelled[place]);
+    let (width, height) = (image.width as u32, image.height as u32);
+    let full = RgbImage::from_raw(width, height, image.pixels.to_vec()).expect("a collection holds whole images");
+    let longer = width.max(height);
+    let small = if longer > LONGEST {
+        let side = |length: u32| (length * LONGEST / longer).max(1);
+        thumbnail(&full, side(width), side(height))
+    } else {
+        full
+    };
+    Thumbnail::new(labels[place], &small)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::tensor::Device;
+
+    #[test]
+    fn every_class_has_its_turn_before_one_has_a_second() {
+        let labels = [0, 0, 0, 1, 2, 1, 0];
+        let order = [6, 0, 1, 2, 3, 4, 5];
+        let chosen = queries(&order, &labels);
+        assert_eq!(chosen.len(), 7);
+        let many: Vec<u32> = (0..40).map(|i| i % 20).collect();
+        let order: Vec<usize> = (0..40).collect();
+        let classes: Vec<u32> = queries(&order, &many).iter().map(|&place| many[place]).collect();
+        assert_eq!(classes, [0, 1, 2, 3, 4, 5, 6, 7]);
+        let two: Vec<u32> = (0..40).map(|i| u32::from(i > 30)).collect();
+        let classes: Vec<u32> = queries(&order, &two).iter().map(|&place| two[place]).collect();
+        assert_eq!(classes, [0, 0, 0, 0, 1, 1, 1, 1]);
+    }
+
+    #[test]
+    fn the_nearest_are_those_of_the_same_direction_whatever_their_length() {
+        let device = Device::flex();
+        let train = Tensor::<2>::from_data([[0.0, 9.0], [0.1, 0.0], [1.0, 1.0], [-5.0, 0.0]], &device);
+        let found = nearest(&train, &Tensor::from_data([[3.0, 0.3]], &device));
+        let order: Vec<usize> = found[0].iter().map(|(place, _)| *place).collect();
+        assert_eq!(order, [1, 2, 0, 3]);
+    }
+
+    #[test]
+    fn the_nearest_are_found_across_blocks() {
+        let device = Device::flex();
+        let count = BLOCK + 3;
+        let angles = Tensor::<1, Int>::arange(0..count as i64, &device).float() * -0.0003;
+        let train = Tensor::stack::<2>(vec![angles.clone().cos(), angles.sin()], 1);
+        let last = train.clone().narrow(0, count - 1, 1);
+        let places: Vec<usize> = nearest(&train, &last)[0].iter().map(|(place, _)| *place).collect();
+        let mut sorted = places.clone();
+        sorted.sort_unstable();
+        assert!(sorted.contains(&(count - 1)) && sorted.contains(&(BLOCK - 1)), "{places:?}");
+    }
+}
