@@ -1,7 +1,7 @@
 //! What the CPU kernels share: typed views of tensors, vector instructions and the shape of parallel work.
 
 use std::iter::Sum;
-use std::ops::{AddAssign, Mul};
+use std::ops::{Add, AddAssign, Mul, Sub};
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Flex, ops::IntTensorOps};
@@ -9,11 +9,14 @@ use burn::tensor::{DType, Element, FloatDType, IntDType, Shape, TensorData};
 use pulp::{Arch, Simd, WithSimd};
 
 /// The element types with a fast body; all others take the portable one.
-pub(crate) trait Value: Element + Copy + AddAssign + Mul<Output = Self> + Sum + PartialOrd {
+pub(crate) trait Value:
+    Element + Copy + Add<Output = Self> + AddAssign + Sub<Output = Self> + Mul<Output = Self> + Sum + PartialOrd
+{
     const ZERO: Self;
     const ONE: Self;
     fn from_f32(value: f32) -> Self;
     fn from_f64(value: f64) -> Self;
+    fn as_f64(self) -> f64;
     fn square_root(self) -> Self;
     fn reciprocal(self) -> Self;
     fn negative(self) -> Self;
@@ -37,6 +40,11 @@ macro_rules! value {
             #[inline(always)]
             fn from_f64(value: f64) -> Self {
                 value as Self
+            }
+
+            #[inline(always)]
+            fn as_f64(self) -> f64 {
+                f64::from(self)
             }
 
             #[inline(always)]

@@ -1,6 +1,6 @@
-//! Row ranks, sparse products and sampled similarities as Burn backend extensions.
+//! Row ranks, sparse products, sampled similarities and batch normalisation as Burn backend extensions.
 //!
-//! Burn composes losses out of tensor operations, and most of a contrastive loss is well served by them. Four steps are not:
+//! Burn composes losses out of tensor operations, and most of a contrastive loss is well served by them. Five steps are not:
 //!
 //! - [`rank_weights`] and [`row_ranks`] need the empirical distribution of each row of scores. Out of tensor operations that is a
 //!   sort, a gather, a running minimum and a scatter (or an `[N, N]` comparison per anchor, as in the paper's released code).
@@ -8,9 +8,10 @@
 //! - [`sampled_dot`] and [`gather_rows`] read a few rows of an embedding table and must add the gradients of repeated rows back
 //!   in an order that does not depend on the number of threads.
 //! - [`unit_rows`] turns inner products into cosines in one pass over the rows each way, where tensor operations take a dozen.
+//! - [`batch_norm`] needs sums over each channel, whose values lie in many places; Burn moves the whole batch about for them.
 //!
 //! Each is a function on Burn's [`Tensor`](burn::tensor::Tensor) that works on any backend this crate lists. Behind it stands a
-//! backend-extension trait ([`RankOps`], [`SparseOps`], [`SampledOps`], [`UnitOps`]) whose default bodies compose tensor operations,
+//! backend-extension trait ([`RankOps`], [`SparseOps`], [`SampledOps`], [`UnitOps`], [`NormOps`]) whose default bodies compose tensor operations,
 //! found again in [`portable`]; the CPU backend overrides them, and autodiff gets a handwritten backward pass.
 //!
 //! The results on the CPU are the same, bit for bit, for any number of threads.
@@ -19,6 +20,7 @@
 #![expect(clippy::inline_always, reason = "what SIMD dispatch relies on")]
 
 mod cpu;
+mod norm;
 mod ranks;
 mod sampled;
 mod sparse;
@@ -26,6 +28,7 @@ mod unit;
 
 pub mod portable;
 
+pub use norm::{BatchNormalised, NormOps, batch_norm, batch_norm_relu};
 pub use ranks::{RankOps, rank_weights, row_ranks};
 pub use sampled::{SampledOps, gather_rows, sampled_dot};
 pub use sparse::{SparseMatrix, SparseOps, propagate, sparse_matmul};

@@ -5,9 +5,9 @@
 //! should call the functions at the root of the crate, which choose the best body there is for the device.
 
 use burn::backend::Dispatch;
-use burn::tensor::{Bool, Int, Tensor};
+use burn::tensor::{Bool, Int, Tensor, activation::relu, module::batch_norm_train};
 
-use crate::SparseMatrix;
+use crate::{BatchNormalised, SparseMatrix};
 
 /// [`rank_weights`](crate::rank_weights) composed of tensor operations.
 pub fn rank_weights(scores: Tensor<2>, table: Tensor<1>) -> Tensor<2> {
@@ -70,4 +70,24 @@ pub fn propagate(matrix: &SparseMatrix, users: Tensor<2>, items: Tensor<2>, num_
     }
     let scale = 1.0 / (num_layers + 1) as f64;
     (user_sum * scale, item_sum * scale)
+}
+
+/// [`batch_norm`](crate::batch_norm) composed of tensor operations.
+pub fn batch_norm<const D: usize>(input: Tensor<D>, weight: Tensor<1>, bias: Tensor<1>, epsilon: f64) -> BatchNormalised<D> {
+    crate::norm::check_shapes(input.dims(), weight.dims()[0], bias.dims()[0]);
+    let normalised = batch_norm_train(input, weight, bias, epsilon);
+    BatchNormalised {
+        output: normalised.output,
+        mean: normalised.mean,
+        variance: normalised.variance,
+    }
+}
+
+/// [`batch_norm_relu`](crate::batch_norm_relu) composed of tensor operations.
+pub fn batch_norm_relu<const D: usize>(input: Tensor<D>, weight: Tensor<1>, bias: Tensor<1>, epsilon: f64) -> BatchNormalised<D> {
+    let normalised = batch_norm(input, weight, bias, epsilon);
+    BatchNormalised {
+        output: relu(normalised.output),
+        ..normalised
+    }
 }

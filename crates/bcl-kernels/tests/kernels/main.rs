@@ -1,5 +1,6 @@
 //! The kernels against slow references, their portable bodies, finite differences and themselves on other numbers of threads.
 
+mod batch_norm;
 mod common;
 mod ranks;
 mod sampled;

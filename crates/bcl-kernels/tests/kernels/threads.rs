@@ -1,8 +1,8 @@
 //! The same bits for any number of threads.
 
 use super::common::{Numbers, values};
-use bcl_kernels::{SparseMatrix, gather_rows, rank_weights, row_ranks, sampled_dot, sparse_matmul, unit_rows};
-use burn::tensor::{DType, Device};
+use bcl_kernels::{SparseMatrix, batch_norm_relu, gather_rows, rank_weights, row_ranks, sampled_dot, sparse_matmul, unit_rows};
+use burn::tensor::{DType, Device, Tensor};
 use rayon::ThreadPoolBuilder;
 
 fn on_threads<R: Send>(num_threads: usize, run: impl FnOnce() -> R + Send) -> R {
@@ -68,6 +68,25 @@ fn sparse_products_do_not_depend_on_the_number_of_threads() {
         let gradients = product.clone().exp().sum().backward();
         let mut all = values(product);
         all.extend(values(dense.grad(&gradients).expect("tracked")));
+        all
+    });
+}
+
+#[test]
+fn batch_normalisation_does_not_depend_on_the_number_of_threads() {
+    assert_same(|| {
+        let device = Device::flex().autodiff();
+        let input = Numbers(24)
+            .matrix([50, 16 * 300], DType::F32, &device)
+            .reshape([50, 16, 20, 15])
+            .require_grad();
+        let [weight, bias] = [Tensor::ones([16], &device), Tensor::zeros([16], &device)].map(Tensor::require_grad);
+        let normalised = batch_norm_relu(input.clone(), weight.clone(), bias.clone(), 1e-5);
+        let gradients = normalised.output.clone().exp().mean().backward();
+        let mut all = values(normalised.output);
+        all.extend(values(normalised.variance));
+        all.extend(values(input.grad(&gradients).expect("tracked")));
+        all.extend(values(weight.grad(&gradients).expect("tracked")));
         all
     });
 }

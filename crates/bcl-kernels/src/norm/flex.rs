@@ -1,0 +1,229 @@
+//! Batch normalisation on the CPU: two passes over the batch forward, two backward.
+
+use burn::backend::flex::FlexTensor;
+use burn::backend::{Flex, TensorMetadata};
+use burn::tensor::Shape;
+use rayon::prelude::*;
+
+use super::planes::{Channel, GradientMoments, InputGradient, Moments, Normalised};
+use super::{NormOps, portable};
+use crate::cpu::{self, Kernel, Value, by_float_type, rows_per_task};
+
+impl NormOps for Flex {
+    fn batch_norm_by_batch(
+        input: FlexTensor,
+        weight: FlexTensor,
+        bias: FlexTensor,
+        epsilon: f64,
+        relu: bool,
+    ) -> (FlexTensor, FlexTensor, FlexTensor) {
+        by_float_type!(
+            input, T => forward::<T>(input, weight, bias, epsilon, relu),
+            portable::batch_norm_by_batch::<Flex>(input, weight, bias, epsilon, relu)
+        )
+    }
+
+    fn batch_norm_by_batch_backward(
+        input: FlexTensor,
+        weight: FlexTensor,
+        bias: FlexTensor,
+        mean: FlexTensor,
+        variance: FlexTensor,
+        grad: FlexTensor,
+        epsilon: f64,
+        relu: bool,
+    ) -> (FlexTensor, FlexTensor, FlexTensor) {
+        by_float_type!(
+            input, T => {
+                let parameters = [weight, bias, mean, variance].map(|tensor| per_channel::<T>(tensor, &input));
+                backward::<T>(input, parameters, grad, epsilon, relu)
+            },
+            portable::batch_norm_by_batch_backward::<Flex>(input, weight, bias, mean, variance, grad, epsilon, relu)
+        )
+    }
+}
+
+/// A value a channel, in double precision.
+fn per_channel<T: Value>(tensor: FlexTensor, like: &FlexTensor) -> Vec<f64> {
+    let tensor = cpu::contiguous(cpu::cast_like(tensor, like));
+    T::of(&tensor).iter().map(|&value| value.as_f64()).collect()
+}
+
+fn to_tensor<T: Value>(values: &[f64]) -> FlexTensor {
+    let values: Vec<T> = values.iter().map(|&value| T::from_f64(value)).collect();
+    let length = values.len();
+    cpu::tensor(values, [length])
+}
+
+/// How a batch lies in memory: sample by sample, channel by channel, a plane of places each.
+#[derive(Clone, Copy)]
+struct Layout {
+    num_channels: usize,
+    places: usize,
+    /// Planes that one task takes.
+    planes: usize,
+    /// Values a channel.
+    count: f64,
+}
+
+impl Layout {
+    fn of(shape: &Shape) -> Self {
+        let [batch_size, num_channels] = [shape[0], shape[1]];
+        let places = shape.num_elements() / (batch_size * num_channels);
+        Self {
+            num_channels,
+            places,
+            planes: rows_per_task(4 * places),
+            count: (batch_size * places) as f64,
+        }
+    }
+
+    /// Values that one task takes.
+    fn chunk(&self) -> usize {
+        self.planes * self.places
+    }
+
+    /// Sums over each channel of what was summed over each plane, by a function of channel and plane.
+    ///
+    /// The order of the additions is that of the samples, for any number of threads.
+    fn over_samples<T: Value>(&self, planes: &[[T; 2]], term: impl Fn(usize, [f64; 2]) -> f64) -> Vec<f64> {
+        let mut sums = vec![0.0; self.num_channels];
+        for sample in planes.chunks_exact(self.num_channels) {
+            for (channel, (sum, plane)) in sums.iter_mut().zip(sample).enumerate() {
+                *sum += term(channel, plane.map(Value::as_f64));
+            }
+        }
+        sums
+    }
+}
+
+fn forward<T: Value>(
+    input: FlexTensor,
+    weight: FlexTensor,
+    bias: FlexTensor,
+    epsilon: f64,
+    relu: bool,
+) -> (FlexTensor, FlexTensor, FlexTensor) {
+    let shape = input.shape();
+    let layout = Layout::of(&shape);
+    let [weight, bias] = [weight, bias].map(|tensor| per_channel::<T>(tensor, &input));
+    let input = cpu::contiguous(input);
+    let values = T::of(&input);
+
+    let (mean, variance) = statistics(values, layout);
+    let channels = channels::<T>(&weight, &bias, &mean, &variance, epsilon, relu);
+    let mut out = vec![T::ZERO; values.len()];
+    out.par_chunks_mut(layout.chunk())
+        .zip(values.par_chunks(layout.chunk()))
+        .enumerate()
+        .for_each(|(task, (out, input))| {
+            let kernel = Normalised {
+                input,
+                places: layout.places,
+                channels: &channels,
+                first: task * layout.planes,
+                out,
+            };
+            kernel.dispatch();
+        });
+    (cpu::tensor(out, shape), to_tensor::<T>(&mean), to_tensor::<T>(&variance))
+}
+
+/// Mean and biased variance of each channel.
+fn statistics<T: Value>(values: &[T], layout: Layout) -> (Vec<f64>, Vec<f64>) {
+    let mut planes = vec![[T::ZERO; 2]; values.len() / layout.places];
+    planes
+        .par_chunks_mut(layout.planes)
+        .zip(values.par_chunks(layout.chunk()))
+        .for_each(|(out, input)| {
+            let places = layout.places;
+            Moments { input, places, out }.dispatch();
+        });
+    let places = layout.places as f64;
+    let mut mean = layout.over_samples(&planes, |_, [sum, _]| sum);
+    mean.iter_mut().for_each(|mean| *mean /= layout.count);
+    // Of all deviations, those inside the planes and those of the planes' means.
+    let mut variance = layout.over_samples(&planes, |channel, [sum, squares]| {
+        squares + places * (sum / places - mean[channel]).powi(2)
+    });
+    variance.iter_mut().for_each(|variance| *variance /= layout.count);
+    (mean, variance)
+}
+
+fn channels<T: Value>(weight: &[f64], bias: &[f64], mean: &[f64], variance: &[f64], epsilon: f64, relu: bool) -> Vec<Channel<T>> {
+    let channel = |index: usize| Channel {
+        mean: T::from_f64(mean[index]),
+        scale: T::from_f64(weight[index] / (variance[index] + epsilon).sqrt()),
+        shift: T::from_f64(bias[index]),
+        relu,
+    };
+    (0..weight.len()).map(channel).collect()
+}
+
+fn backward<T: Value>(
+    input: FlexTensor,
+    [weight, bias, mean, variance]: [Vec<f64>; 4],
+    grad: FlexTensor,
+    epsilon: f64,
+    relu: bool,
+) -> (FlexTensor, FlexTensor, FlexTensor) {
+    let shape = input.shape();
+    let layout = Layout::of(&shape);
+    let (input, grad) = (cpu::contiguous(input), cpu::contiguous(grad));
+    let (values, grads) = (T::of(&input), T::of(&grad));
+    let channels = channels::<T>(&weight, &bias, &mean, &variance, epsilon, relu);
+
+    let mut planes = vec![[T::ZERO; 2]; values.len() / layout.places];
+    planes
+        .par_chunks_mut(layout.planes)
+        .zip(values.par_chunks(layout.chunk()))
+        .zip(grads.par_chunks(layout.chunk()))
+        .enumerate()
+        .for_each(|(task, ((out, input), grad))| {
+            let kernel = GradientMoments {
+                input,
+                grad,
+                places: layout.places,
+                channels: &channels,
+                first: task * layout.planes,
+                out,
+            };
+            kernel.dispatch();
+        });
+    let bias_grad = layout.over_samples(&planes, |_, [sum, _]| sum);
+    let along = layout.over_samples(&planes, |_, [_, along]| along);
+    let inverse_variance: Vec<f64> = variance.iter().map(|variance| 1.0 / (variance + epsilon)).collect();
+    let line = |channel: usize| {
+        let slope = along[channel] * inverse_variance[channel] / layout.count;
+        [bias_grad[channel] / layout.count, slope].map(T::from_f64)
+    };
+    let lines: Vec<[T; 2]> = (0..layout.num_channels).map(line).collect();
+    let weight_grad: Vec<f64> = along
+        .iter()
+        .zip(&inverse_variance)
+        .map(|(along, inverse)| along * inverse.sqrt())
+        .collect();
+
+    let mut out = vec![T::ZERO; values.len()];
+    out.par_chunks_mut(layout.chunk())
+        .zip(values.par_chunks(layout.chunk()))
+        .zip(grads.par_chunks(layout.chunk()))
+        .enumerate()
+        .for_each(|(task, ((out, input), grad))| {
+            let kernel = InputGradient {
+                input,
+                grad,
+                places: layout.places,
+                channels: &channels,
+                lines: &lines,
+                first: task * layout.planes,
+                out,
+            };
+            kernel.dispatch();
+        });
+    (
+        cpu::tensor(out, shape),
+        to_tensor::<T>(&weight_grad),
+        to_tensor::<T>(&bias_grad),
+    )
+}

@@ -1,0 +1,139 @@
+//! Batch normalisation by the statistics of the batch.
+
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Backend, Dispatch, backend_extension};
+use burn::tensor::Tensor;
+
+mod autodiff;
+mod flex;
+mod planes;
+pub(crate) mod portable;
+
+/// What [`batch_norm`] makes of a batch.
+#[derive(Debug, Clone)]
+pub struct BatchNormalised<const D: usize> {
+    /// The normalised batch, of the input's shape.
+    pub output: Tensor<D>,
+    /// Mean of each channel, `[num_channels]`; without gradient.
+    pub mean: Tensor<1>,
+    /// Biased variance of each channel, `[num_channels]`; without gradient.
+    pub variance: Tensor<1>,
+}
+
+/// Normalises each channel by its mean and variance over the batch and all places.
+///
+/// ```text
+/// output = (input - mean) / √(variance + epsilon) · weight + bias
+/// ```
+///
+/// Differentiable in input, weight and bias.
+///
+/// Source: Ioffe and Szegedy, [Batch Normalization](https://arxiv.org/abs/1502.03167).
+///
+/// # Shapes
+/// - input:  `[batch_size, num_channels, ..]`, `f32` or `f64`
+/// - weight: `[num_channels]`
+/// - bias:   `[num_channels]`
+///
+/// # Panics
+/// When weight or bias has another number of channels, or the input has none or no values.
+///
+/// # Example
+/// ```
+/// use bcl_kernels::batch_norm;
+/// use burn::tensor::{Device, Tensor};
+///
+/// let device = Device::flex();
+/// let input = Tensor::<2>::from_floats([[1.0, 5.0], [3.0, 5.0]], &device);
+/// let (weight, bias) = (Tensor::ones([2], &device), Tensor::zeros([2], &device));
+///
+/// let normalised = batch_norm(input, weight, bias, 0.25);
+///
+/// assert_eq!(normalised.mean.into_data().as_slice::<f32>().unwrap(), [2.0, 5.0]);
+/// assert_eq!(normalised.variance.into_data().as_slice::<f32>().unwrap(), [1.0, 0.0]);
+/// assert_eq!(normalised.output.into_data().as_slice::<f32>().unwrap()[1], 0.0);
+/// ```
+pub fn batch_norm<const D: usize>(input: Tensor<D>, weight: Tensor<1>, bias: Tensor<1>, epsilon: f64) -> BatchNormalised<D> {
+    normalise(input, weight, bias, epsilon, false)
+}
+
+/// [`batch_norm`], with what is negative replaced by 0, in the same passes over the batch: `output = max(0, batch_norm(input))`.
+///
+/// # Shapes
+/// As for [`batch_norm`].
+///
+/// # Panics
+/// As [`batch_norm`].
+pub fn batch_norm_relu<const D: usize>(input: Tensor<D>, weight: Tensor<1>, bias: Tensor<1>, epsilon: f64) -> BatchNormalised<D> {
+    normalise(input, weight, bias, epsilon, true)
+}
+
+fn normalise<const D: usize>(
+    input: Tensor<D>,
+    weight: Tensor<1>,
+    bias: Tensor<1>,
+    epsilon: f64,
+    relu: bool,
+) -> BatchNormalised<D> {
+    check_shapes(input.dims(), weight.dims()[0], bias.dims()[0]);
+    let (output, mean, variance) = Dispatch::batch_norm_by_batch(
+        input.into_dispatch(),
+        weight.into_dispatch(),
+        bias.into_dispatch(),
+        epsilon,
+        relu,
+    );
+    BatchNormalised {
+        output: Tensor::from_dispatch(output),
+        mean: Tensor::from_dispatch(mean),
+        variance: Tensor::from_dispatch(variance),
+    }
+}
+
+pub(crate) fn check_shapes<const D: usize>(input: [usize; D], weight: usize, bias: usize) {
+    assert!(
+        D >= 2 && input.iter().all(|&size| size > 0),
+        "batch normalisation needs a batch of at least one value in each of its channels, but the input has shape {input:?}"
+    );
+    assert!(
+        weight == input[1] && bias == input[1],
+        "the input has {} channels, but there are {weight} weights and {bias} biases",
+        input[1]
+    );
+}
+
+/// The normalising kernels of a backend; the default bodies compose tensor operations.
+#[backend_extension(Autodiff, Flex)]
+pub trait NormOps: Backend {
+    /// The kernel behind [`batch_norm`](crate::batch_norm) and, where `relu` is set, [`batch_norm_relu`](crate::batch_norm_relu):
+    /// output, mean and variance.
+    fn batch_norm_by_batch(
+        input: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        epsilon: f64,
+        relu: bool,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        portable::batch_norm_by_batch::<Self>(input, weight, bias, epsilon, relu)
+    }
+
+    /// The gradients of input, weight and bias, given the statistics that the forward pass returned. With `x̂` the normalised input,
+    /// `s` the standard deviation and `⟨·⟩` the mean over a channel,
+    ///
+    /// ```text
+    /// bias' = Σ grad,   weight' = Σ grad x̂,   input' = weight / s · (grad - ⟨grad⟩ - x̂ ⟨grad x̂⟩)
+    /// ```
+    #[allow(clippy::too_many_arguments)] // tensors of a backend cannot lie in a struct here
+    fn batch_norm_by_batch_backward(
+        input: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        mean: FloatTensor<Self>,
+        variance: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+        epsilon: f64,
+        relu: bool,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        portable::batch_norm_by_batch_backward::<Self>(input, weight, bias, mean, variance, grad, epsilon, relu)
+    }
+}
