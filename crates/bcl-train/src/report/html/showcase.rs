@@ -19,13 +19,14 @@ pub(super) fn section(view: &DataView, id: &str) -> String {
 
 fn map(recipe: &RecipeView, showcase: &Showcase, id: &str) -> Option<Figure> {
     let title = format!("Map of {}", recipe.name);
-    let svg = FeatureMap::of(showcase, &title).to_svg(&format!("{id}-map-{}", recipe.colour))?;
+    let map = FeatureMap::of(showcase, &title);
+    let svg = map.to_svg(&format!("{id}-map-{}", recipe.colour))?;
     let caption = format!(
         "{} test images by their features, laid out by t-SNE: neighbours are alike, distances between groups mean little. Seed {}.",
         count(showcase.map.len()),
         recipe.result().seed
     );
-    Some(Figure::new(&title, svg, &caption).wide())
+    Some(Figure::new(&title, svg + &map.legend(), &caption))
 }
 
 fn neighbours(recipe: &RecipeView, showcase: &Showcase) -> Option<Figure> {
@@ -50,16 +51,16 @@ fn one_row(row: &NeighbourRow, showcase: &Showcase) -> String {
     let query = picture(&row.query, &format!("test image: {}", class(row.query.class)));
     let nearest = each(&row.nearest, |near| {
         let right = near.image.class == row.query.class;
-        let (verdict, sign) = if right { ("right", "") } else { ("wrong", "✗ ") };
+        let (verdict, sign) = if right { ("right", "✓") } else { ("wrong", "✗") };
         let name = class(near.image.class);
         let text = format!("{name}, {verdict}, cosine {:.3}", near.similarity);
         format!(
-            "<li class=\"{verdict}\">{}<span class=\"class\" aria-hidden=\"true\">{sign}{name}</span></li>\n",
+            "<li class=\"{verdict}\">{}<span class=\"verdict\" aria-hidden=\"true\">{sign}<span> {name}</span></span></li>\n",
             picture(&near.image, &text)
         )
     });
     format!(
-        "<ul class=\"near\">\n<li class=\"query\">{query}<span class=\"class\" aria-hidden=\"true\">{}</span></li>\n{nearest}</ul>\n",
+        "<p class=\"near-to\">{}</p>\n<ul class=\"near\">\n<li class=\"query\">{query}</li>\n{nearest}</ul>\n",
         class(row.query.class)
     )
 }

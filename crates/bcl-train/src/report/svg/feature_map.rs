@@ -5,20 +5,19 @@ use crate::report::Showcase;
 use crate::report::markup::{each, escape};
 use crate::report::showcase::MapPoint;
 use crate::report::units::count;
-use std::fmt::Write;
 
-/// Width and height of the map; the legend comes below.
-const SIDE: f64 = 480.0;
+/// Width and height of the map; the legend of a file comes below.
+const SIDE: f64 = 380.0;
 const MARGIN: f64 = 10.0;
 /// Half the width of a point.
-const RADIUS: f64 = 3.2;
+const RADIUS: f64 = 2.6;
 /// Classes of which each has a line of its own in the legend: a colour and a shape of its own, too.
 const MOST_NAMED: usize = NUM_COLOURS * SHAPES;
 const SHAPES: usize = 4;
-const LEGEND_COLUMNS: usize = 3;
-const LEGEND_LINE: f64 = 20.0;
-/// The most characters of a class in the legend.
-const LONGEST_NAME: usize = 18;
+const LEGEND_COLUMNS: usize = 2;
+const LEGEND_LINE: f64 = 18.0;
+/// The most characters of a class in the legend of a file.
+const LONGEST_NAME: usize = 24;
 
 /// A map of features; without points there is none.
 #[derive(Debug)]
@@ -32,41 +31,58 @@ impl<'a> FeatureMap<'a> {
         Self { title, showcase }
     }
 
-    /// The map for a page, which brings the colours.
+    /// The map for a page, which brings the colours and has a [`legend`](Self::legend).
     pub(in crate::report) fn to_svg(&self, id: &str) -> Option<String> {
-        self.draw(id, "", "")
-    }
-
-    /// The map as a file of its own, light or dark as its reader prefers.
-    pub(in crate::report) fn to_file(&self) -> Option<String> {
-        let style = format!("<style>\n{PALETTE}{CHARTS}svg {{ background: var(--card); }}\n</style>\n");
-        self.draw("map", " xmlns=\"http://www.w3.org/2000/svg\"", &style)
-    }
-
-    fn draw(&self, id: &str, attributes: &str, style: &str) -> Option<String> {
         let points = self.points();
-        let place = fitted(&points)?;
-        let classes = self.classes(&points);
-        let named = classes.len() <= MOST_NAMED;
-        let rows = if named { classes.len().div_ceil(LEGEND_COLUMNS) } else { 0 };
-        let height = SIDE + rows as f64 * LEGEND_LINE;
-        let number = |class: u32| classes.binary_search(&class).unwrap_or_default();
-        let marks = each(&points, |point| {
-            let (left, top) = place(point);
-            let name = escape(self.showcase.class(point.class));
-            mark(number(point.class), left, top, &format!("<title>{name}</title>"))
+        let marks = self.marks(&points)?;
+        Some(self.svg(id, "", SIDE, &marks))
+    }
+
+    /// The map as a file of its own with a legend, light or dark as its reader prefers.
+    pub(in crate::report) fn to_file(&self) -> Option<String> {
+        let points = self.points();
+        let marks = self.marks(&points)?;
+        let (legend, height) = self.legend_below();
+        let body = format!("<style>\n{PALETTE}{CHARTS}svg {{ background: var(--card); }}\n</style>\n{marks}{legend}");
+        Some(self.svg("map", " xmlns=\"http://www.w3.org/2000/svg\"", height, &body))
+    }
+
+    /// The mark and the name of each class, as a list for a page; empty where there are too many to be told apart.
+    pub(in crate::report) fn legend(&self) -> String {
+        let entries = each(self.named(), |(number, name)| {
+            format!(
+                "<li><svg class=\"key\" viewBox=\"0 0 8 8\" aria-hidden=\"true\">{}</svg><span>{}</span></li>\n",
+                mark(number, 4.0, 4.0, ""),
+                escape(name)
+            )
         });
-        let legend = if named { self.legend(&classes) } else { String::new() };
-        let description = format!(
-            "{} test images, of {} classes; images whose features are alike lie near to each other.",
-            count(points.len()),
-            count(classes.len())
-        );
-        Some(format!(
+        if entries.is_empty() {
+            return entries;
+        }
+        format!("<ul class=\"legend keys\">\n{entries}</ul>\n")
+    }
+
+    fn svg(&self, id: &str, attributes: &str, height: f64, body: &str) -> String {
+        format!(
             "<svg{attributes} viewBox=\"0 0 {SIDE} {height}\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">\n\
-             <title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{description}</desc>\n{style}{marks}{legend}</svg>\n",
-            escape(self.title)
-        ))
+             <title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{} test images of {} classes; those whose features are alike lie \
+             near to each other.</desc>\n{body}</svg>\n",
+            escape(self.title),
+            count(self.points().len()),
+            count(self.classes().len())
+        )
+    }
+
+    /// All points, named under the pointer.
+    fn marks(&self, points: &[MapPoint]) -> Option<String> {
+        let place = fitted(points)?;
+        let classes = self.classes();
+        Some(each(points, |point| {
+            let (left, top) = place(point);
+            let number = classes.binary_search(&point.class).unwrap_or_default();
+            let name = escape(self.showcase.class(point.class));
+            mark(number, left, top, &format!("<title>{name}</title>"))
+        }))
     }
 
     /// The points that have a place.
@@ -76,29 +92,39 @@ impl<'a> FeatureMap<'a> {
     }
 
     /// The classes on the map, ascending.
-    fn classes(&self, points: &[MapPoint]) -> Vec<u32> {
-        let mut classes: Vec<u32> = points.iter().map(|point| point.class).collect();
+    fn classes(&self) -> Vec<u32> {
+        let mut classes: Vec<u32> = self.points().iter().map(|point| point.class).collect();
         classes.sort_unstable();
         classes.dedup();
         classes
     }
 
-    fn legend(&self, classes: &[u32]) -> String {
-        let mut legend = String::new();
-        for (number, &class) in classes.iter().enumerate() {
+    /// The number and the name of each class, where their marks differ.
+    fn named(&self) -> Vec<(usize, &'a str)> {
+        let classes = self.classes();
+        if classes.len() > MOST_NAMED {
+            return Vec::new();
+        }
+        classes.iter().map(|&class| self.showcase.class(class)).enumerate().collect()
+    }
+
+    /// The legend below the map, and the height of both.
+    fn legend_below(&self) -> (String, f64) {
+        let named = self.named();
+        let legend = each(&named, |&(number, name)| {
             let left = MARGIN + (number % LEGEND_COLUMNS) as f64 * (SIDE - MARGIN) / LEGEND_COLUMNS as f64;
-            let top = SIDE + (number / LEGEND_COLUMNS) as f64 * LEGEND_LINE + LEGEND_LINE / 2.0 - 3.0;
-            legend += &mark(number, left + RADIUS, top, "");
-            let name: String = self.showcase.class(class).chars().take(LONGEST_NAME).collect();
-            let _ = writeln!(
-                legend,
-                "<text class=\"label\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                left + 14.0,
+            let top = SIDE + (number / LEGEND_COLUMNS) as f64 * LEGEND_LINE + LEGEND_LINE / 2.0;
+            let name: String = name.chars().take(LONGEST_NAME).collect();
+            format!(
+                "{}<text class=\"label\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
+                mark(number, left + RADIUS, top, ""),
+                left + 12.0,
                 top + 4.5,
                 escape(&name)
-            );
-        }
-        legend
+            )
+        });
+        let lines = named.len().div_ceil(LEGEND_COLUMNS);
+        (legend, SIDE + lines as f64 * LEGEND_LINE + MARGIN)
     }
 }
 
@@ -171,25 +197,28 @@ mod tests {
 
     #[test]
     fn the_outermost_points_touch_the_margin_and_what_is_not_finite_is_left_out() {
-        let svg = showcase(1, &[(-5.0, 0.0), (5.0, 2.0), (f64::NAN, 0.0)]);
-        let svg = FeatureMap::of(&svg, "T").to_svg("x").unwrap();
+        let showcase = showcase(1, &[(-5.0, 0.0), (5.0, 2.0), (f64::NAN, 0.0)]);
+        let svg = FeatureMap::of(&showcase, "T").to_svg("x").unwrap();
         assert!(
-            svg.contains("cx=\"10.0\" cy=\"286.0\"") && svg.contains("cx=\"470.0\" cy=\"194.0\""),
+            svg.contains("cx=\"10.0\" cy=\"226.0\"") && svg.contains("cx=\"370.0\" cy=\"154.0\""),
             "{svg}"
         );
-        // Two points and the legend.
-        assert_eq!(svg.matches("<circle").count(), 3);
+        assert_eq!(svg.matches("<circle").count(), 2);
     }
 
     #[test]
     fn every_class_has_its_own_mark_as_long_as_there_are_enough() {
         let line: Vec<(f64, f64)> = (0..40).map(|i| (f64::from(i), 0.0)).collect();
-        let svg = FeatureMap::of(&showcase(10, &line), "T").to_svg("x").unwrap();
-        assert_eq!(svg.matches("<text").count(), 10);
-        assert!(svg.contains("class &lt;9&gt;") && !svg.contains("<9>"));
-        let of_many = FeatureMap::of(&showcase(40, &line), "T").to_svg("x").unwrap();
-        assert_eq!(of_many.matches("<text").count(), 0, "40 classes have no legend");
-        assert!(of_many.contains("<title>class &lt;39&gt;</title>"));
+        let ten = showcase(10, &line);
+        let map = FeatureMap::of(&ten, "T");
+        assert_eq!(map.to_file().unwrap().matches("<text").count(), 10);
+        let legend = map.legend();
+        assert_eq!(legend.matches("<li>").count(), 10);
+        assert!(legend.contains("class &lt;9&gt;") && !legend.contains("<9>"));
+        let many = showcase(40, &line);
+        let map = FeatureMap::of(&many, "T");
+        assert_eq!(map.legend(), "");
+        assert!(map.to_svg("x").unwrap().contains("<title>class &lt;39&gt;</title>"));
         let marks: std::collections::BTreeSet<String> = (0..MOST_NAMED).map(|number| mark(number, 0.0, 0.0, "")).collect();
         assert_eq!(marks.len(), MOST_NAMED);
     }
@@ -198,7 +227,7 @@ mod tests {
     fn a_file_of_its_own_brings_its_colours_and_one_point_is_enough() {
         let file = FeatureMap::of(&showcase(1, &[(3.0, 3.0)]), "T").to_file().unwrap();
         assert!(file.starts_with("<svg xmlns=") && file.contains("--c7:") && file.contains("prefers-color-scheme: dark"));
-        assert!(file.contains("cx=\"240.0\" cy=\"240.0\""));
+        assert!(file.contains("cx=\"190.0\" cy=\"190.0\""));
         assert_eq!(FeatureMap::of(&showcase(1, &[]), "T").to_file(), None);
     }
 }

@@ -34,7 +34,11 @@ impl HistogramStrip<'_> {
         // In powers of two, half a bin beyond the outermost.
         let outermost = centre(BINS - 1).log2() + 0.25;
         let y = Scale::between(-outermost, outermost);
-        let labels = y.ticks(4).into_iter().map(|(power, _)| (power, power.exp2().to_string()));
+        let name = |power: f64| match power {
+            below if below < 0.0 => format!("1/{}", (-power).exp2()),
+            _ => power.exp2().to_string(),
+        };
+        let labels = y.ticks(4).into_iter().map(|(power, _)| (power, name(power)));
         let mut frame = Frame::with_labels(Scale::columns(first, last), y, HEIGHT, "epoch", labels.collect());
         let class = series_class(self.colour);
         let columns: Vec<Column> = known.chunks(per_column).filter_map(Column::of).collect();
@@ -123,6 +127,11 @@ mod tests {
         assert_eq!(svg.matches("class=\"cell c3").count(), 4);
         assert_eq!(svg.matches("fill-opacity=\"1.00\"").count(), 2);
         assert_eq!(svg.matches("fill-opacity=\"0.50\"").count(), 2);
+        assert!(
+            [">1/16<", ">1/4<", ">1<", ">4<", ">16<"]
+                .iter()
+                .all(|label| svg.contains(label))
+        );
         assert!(svg.contains("ω about 1.00: 80.0 %\nω about 0.06: 20.0 %"), "{svg}");
     }
 

@@ -117,7 +117,83 @@ fn picture((images, labelled): (&Collection, &[usize]), place: usize, labels: &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{recipe::ImageEvaluationConfig, training::images::features::Shown};
+    use base64::{Engine, engine::general_purpose::STANDARD};
+    use bcl_images::{Image, ImageData, ViewsConfig};
     use burn::tensor::Device;
+    use std::sync::Arc;
+
+    /// Two classes and images without any, some larger than a picture; features are one-hot in the class.
+    fn judged() -> (ImageJudge, [Labelled; 2]) {
+        let mut images = Collection::new(vec!["dark".into(), "light".into()]);
+        let mut labels = Vec::new();
+        for i in 0..30u32 {
+            let label = (i % 3 < 2).then_some(i % 3);
+            labels.extend(label);
+            let (width, height) = if i % 2 == 0 { (4, 4) } else { (200, 100) };
+            let pixels = vec![i as u8; width * height * 3];
+            let image = Image {
+                width,
+                height,
+                pixels: &pixels,
+            };
+            images.push(image, label);
+        }
+        let rows: Vec<f32> = labels.iter().flat_map(|&label| [label as f32, 1.0 - label as f32]).collect();
+        let features = Tensor::<1>::from_data(rows.as_slice(), &Device::flex()).reshape([labels.len(), 2]);
+        let labelled = Labelled { features, labels };
+        let views = ViewsConfig::default().init();
+        let shown = Shown {
+            side: views.config().side,
+            views,
+            device: Device::flex(),
+        };
+        let data = ImageData {
+            name: "grey".into(),
+            train: images.clone(),
+            test: images,
+        };
+        let judge = ImageJudge::new(Arc::new(data), shown, ImageEvaluationConfig::default(), Seed(1));
+        (judge, [labelled.clone(), labelled])
+    }
+
+    #[test]
+    fn the_same_seed_shows_the_same_and_another_seed_other_images() {
+        let (judge, features) = judged();
+        let shown = showcase(&judge, &features, Seed(1));
+        assert_eq!(shown, showcase(&judge, &features, Seed(1)));
+        assert_ne!(shown.neighbours, showcase(&judge, &features, Seed(2)).neighbours);
+    }
+
+    #[test]
+    fn pictures_go_with_their_labels_and_images_without_a_class_are_left_out() {
+        let (judge, features) = judged();
+        let shown = showcase(&judge, &features, Seed(1));
+        assert_eq!((shown.map.len(), shown.neighbours.len()), (20, QUERIES));
+        let right = |row: &NeighbourRow| row.nearest.iter().all(|near| near.image.class == row.query.class);
+        assert!(
+            shown.neighbours.iter().all(right),
+            "equal features are those of the same class"
+        );
+        let [(images, labelled), _] = judge.images();
+        for (place, label) in features[0].labels.iter().enumerate() {
+            let image = picture((images, labelled), place, &features[0].labels);
+            assert_eq!(Some(image.class), images.labels()[labelled[place]]);
+            assert_eq!(image.class, *label);
+        }
+    }
+
+    #[test]
+    fn large_images_become_small_pictures_of_the_same_shape() {
+        let (judge, features) = judged();
+        let [(images, labelled), _] = judge.images();
+        let large = labelled.iter().position(|&image| images.get(image).width == 200).unwrap();
+        let png = STANDARD
+            .decode(picture((images, labelled), large, &features[0].labels).png)
+            .unwrap();
+        let read = image::load_from_memory(&png).unwrap();
+        assert_eq!((read.width(), read.height()), (64, 32));
+    }
 
     #[test]
     fn every_class_has_its_turn_before_one_has_a_second() {
