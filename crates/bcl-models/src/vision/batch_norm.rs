@@ -1,6 +1,6 @@
 //! Batch normalisation that says which statistics it uses.
 
-use super::RunningStatistic;
+use super::{RunningStatistic, precision::precision};
 use burn::{
     module::{Module, Param},
     tensor::{
@@ -62,7 +62,7 @@ impl BatchNorm {
         }
     }
 
-    /// Normalises each channel.
+    /// Normalises each channel, in the precision of the parameters whatever that of the input is.
     ///
     /// # Shapes
     /// - input:  `[batch_size, num_channels, ..]`
@@ -72,8 +72,9 @@ impl BatchNorm {
     /// When the batch's statistics are asked for and a channel has a single value, whose variance is not defined.
     pub fn forward<const D: usize>(&self, input: Tensor<D>, mode: Mode) -> Tensor<D> {
         let (weight, bias) = (self.weight.val(), self.bias.val());
+        let (narrow, input) = (precision(&input), input.cast(precision(&weight)));
         if mode == Mode::Eval {
-            return batch_norm(
+            let output = batch_norm(
                 input,
                 weight,
                 bias,
@@ -81,6 +82,7 @@ impl BatchNorm {
                 self.running_var.value(),
                 EPSILON,
             );
+            return output.cast(narrow);
         }
         let shape = input.dims();
         let count = shape.iter().product::<usize>() / shape[1];
@@ -94,6 +96,6 @@ impl BatchNorm {
             self.running_mean.update(normalised.mean, MOMENTUM);
             self.running_var.update(unbiased, MOMENTUM);
         }
-        normalised.output
+        normalised.output.cast(narrow)
     }
 }

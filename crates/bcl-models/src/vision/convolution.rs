@@ -1,6 +1,6 @@
 //! Convolution without a bias.
 
-use super::draws::Draws;
+use super::{draws::Draws, precision::precision};
 use burn::{
     module::{Module, Param},
     tensor::{Device, Tensor, module::conv2d, ops::ConvOptions, s},
@@ -33,7 +33,7 @@ impl Convolution {
     /// - input:  `[batch_size, channels_in, height, width]`
     /// - output: `[batch_size, channels_out, ⌈height / stride⌉, ⌈width / stride⌉]` for odd kernels
     pub fn forward(&self, input: Tensor<4>) -> Tensor<4> {
-        let weight = self.weight.val();
+        let weight = self.weight.val().cast(precision(&input));
         let [_, _, kernel_size, _] = weight.dims();
         if kernel_size == 1 {
             return pointwise(self.every_stride(input), weight.flatten(1, 3));

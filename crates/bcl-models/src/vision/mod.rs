@@ -2,7 +2,7 @@
 //!
 //! An [`ImageEncoder`] is a [`ResNet`] and a [`ProjectionHead`]. Training compares [`projections`](ImageEncoder::projections),
 //! evaluation reads [`features`](ImageEncoder::features); both are unit rows. How batch normalisation behaves is an argument, [`Mode`],
-//! rather than a property of the device:
+//! rather than a property of the device. So is the precision, which is that of the images:
 //!
 //! ```
 //! use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
@@ -29,6 +29,7 @@ mod convolution;
 mod draws;
 mod ema;
 mod encoder;
+mod precision;
 mod projection;
 mod resnet;
 mod statistics;

@@ -1,6 +1,6 @@
 //! The head whose outputs are compared in training.
 
-use super::{BatchNorm, Mode, config::ProjectionHeadConfig, draws::Draws};
+use super::{BatchNorm, Mode, config::ProjectionHeadConfig, draws::Draws, precision::linear};
 use burn::{
     module::Module,
     nn::Linear,
@@ -45,7 +45,7 @@ impl ProjectionHead {
     /// - features: `[batch_size, num_features]`
     /// - output:   `[batch_size, out]`
     pub fn forward(&self, features: Tensor<2>, mode: Mode) -> Tensor<2> {
-        let hidden = self.norm.forward(self.hidden.forward(features), mode);
-        self.out.forward(relu(hidden))
+        let hidden = self.norm.forward(linear(&self.hidden, features), mode);
+        linear(&self.out, relu(hidden))
     }
 }
