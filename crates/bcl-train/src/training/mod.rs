@@ -9,6 +9,7 @@ pub mod figures;
 pub mod files;
 pub mod folder;
 pub mod images;
+pub mod optim;
 pub mod phase;
 pub mod progress;
 pub mod recommender;

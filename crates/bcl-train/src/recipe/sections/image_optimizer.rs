@@ -1,6 +1,7 @@
 //! The `[optimizer]` table of a recipe that trains on images.
 
 use super::super::Refusal;
+use crate::training::optim::LarsConfig;
 use bcl_core::parameter::{in_closed, in_half_open, positive};
 use burn::{
     grad_clipping::GradientClippingConfig,
@@ -22,14 +23,18 @@ pub struct ImageOptimizerConfig {
     pub learning_rate: f64,
     /// Share of every weight that is added to its gradient; with `adamw`, that is taken off the weight itself.
     pub weight_decay: f64,
-    /// Momentum, for `sgd`.
+    /// Momentum, for `sgd` and `lars`.
     pub momentum: f64,
+    /// How far a step of `lars` may move a weight tensor, relative to its norm.
+    pub trust_coefficient: f64,
     /// How the step size falls after the warm-up.
     pub schedule: LearningRateSchedule,
     /// Epochs in which the step size rises to its largest.
     pub warmup_epochs: usize,
     /// Gradients of a larger norm are shortened to it, one parameter tensor at a time; 0 leaves all as they are.
     pub clip_norm: f64,
+    /// A gradient whose norm over all parameters is larger is shortened to it; 0 leaves it as it is.
+    pub clip_global_norm: f64,
 }
 
 /// The rules.
@@ -44,6 +49,18 @@ pub enum ImageOptimizerKind {
     AdamW,
     /// Stochastic gradient descent with momentum.
     Sgd,
+    /// Rates that adapt to each weight tensor (You, Gitman and Ginsburg 2017), for large batches: SimCLR takes 0.3 · batch size / 256.
+    Lars,
+}
+
+impl ImageOptimizerKind {
+    /// The largest step size that is not taken for a slip.
+    fn largest_rate(self) -> f64 {
+        match self {
+            Self::Adam | Self::AdamW => 1.0,
+            Self::Sgd | Self::Lars => 100.0,
+        }
+    }
 }
 
 /// How the step size falls after the warm-up.
@@ -64,9 +81,11 @@ impl Default for ImageOptimizerConfig {
             learning_rate: 1e-3,
             weight_decay: 1e-6,
             momentum: 0.9,
+            trust_coefficient: 0.001,
             schedule: LearningRateSchedule::Constant,
             warmup_epochs: 0,
             clip_norm: 0.0,
+            clip_global_norm: 0.0,
         }
     }
 }
@@ -78,15 +97,22 @@ impl ImageOptimizerConfig {
     /// Names the first parameter that does not, its value and the range.
     pub fn check(&self, epochs: usize) -> Result<(), Refusal> {
         let parameter = |error| Refusal::of_parameter("optimizer", &error);
-        in_closed("learning_rate", self.learning_rate, f64::MIN_POSITIVE, 1.0)
-            .and_then(|()| positive("learning_rate", self.learning_rate))
-            .map_err(|_| {
-                let problem = format!("is {}, but must be above 0 and at most 1", self.learning_rate);
-                Refusal::new("optimizer.learning_rate", problem)
-            })?;
+        let largest = self.kind.largest_rate();
+        in_closed("learning_rate", self.learning_rate, f64::MIN_POSITIVE, largest).map_err(|_| {
+            let problem = format!("is {}, but must be above 0 and at most {largest}", self.learning_rate);
+            Refusal::new("optimizer.learning_rate", problem)
+        })?;
         in_half_open("weight_decay", self.weight_decay, 0.0, 1.0).map_err(parameter)?;
         in_half_open("momentum", self.momentum, 0.0, 1.0).map_err(parameter)?;
+        positive("trust_coefficient", self.trust_coefficient).map_err(parameter)?;
         in_half_open("clip_norm", self.clip_norm, 0.0, f64::INFINITY).map_err(parameter)?;
+        in_half_open("clip_global_norm", self.clip_global_norm, 0.0, f64::INFINITY).map_err(parameter)?;
+        if self.clip_norm > 0.0 && self.clip_global_norm > 0.0 {
+            return Err(Refusal::new(
+                "optimizer.clip_global_norm",
+                "cannot be combined with optimizer.clip_norm; set one of them to 0",
+            ));
+        }
         if self.warmup_epochs >= epochs && self.warmup_epochs > 0 {
             return Err(Refusal::new(
                 "optimizer.warmup_epochs",
@@ -96,7 +122,7 @@ impl ImageOptimizerConfig {
         Ok(())
     }
 
-    /// The optimizer.
+    /// The optimizer, with the clipping that it does itself.
     pub fn init(&self) -> ModuleOptimizer {
         let decay = (self.weight_decay > 0.0).then(|| WeightDecayConfig::new(self.weight_decay as f32));
         let optimizer = match self.kind {
@@ -111,11 +137,24 @@ impl ImageOptimizerConfig {
                 let momentum = (self.momentum > 0.0).then_some(momentum);
                 SgdConfig::new().with_momentum(momentum).with_weight_decay(decay).init()
             }
+            ImageOptimizerKind::Lars => ModuleOptimizer::from(
+                LarsConfig {
+                    trust_coefficient: self.trust_coefficient,
+                    momentum: self.momentum,
+                    weight_decay: self.weight_decay,
+                }
+                .init(),
+            ),
         };
         if self.clip_norm > 0.0 {
             return optimizer.with_grad_clipping(GradientClippingConfig::Norm(self.clip_norm as f32).init());
         }
         optimizer
+    }
+
+    /// The largest norm over all parameters, where there is one: the training step sees to it.
+    pub fn largest_global_norm(&self) -> Option<f64> {
+        (self.clip_global_norm > 0.0).then_some(self.clip_global_norm)
     }
 
     /// The step sizes of a training of so many epochs.
@@ -143,3 +182,6 @@ impl ImageOptimizerConfig {
             .expect("two schedules and where the second begins")
     }
 }
+
+#[cfg(test)]
+mod tests;

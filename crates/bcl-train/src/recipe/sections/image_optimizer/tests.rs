@@ -1,0 +1,69 @@
+//! What the optimizer of a recipe promises.
+
+use super::*;
+use crate::recipe::ImageRecipe;
+use crate::recipe::RecipeKind;
+
+fn optimizer(text: &str) -> Result<ImageOptimizerConfig, String> {
+    let recipe = format!("data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'info_nce'\n[optimizer]\n{text}");
+    ImageRecipe::from_toml(&recipe, "a.toml", &[])
+        .map(|recipe| recipe.optimizer)
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn every_rule_has_an_optimizer() {
+    for kind in ["adam", "adamw", "sgd", "lars"] {
+        optimizer(&format!("kind = '{kind}'")).unwrap().init();
+    }
+}
+
+#[test]
+fn lars_takes_the_large_rates_it_is_used_with_and_adam_does_not() {
+    assert!(optimizer("kind = 'lars'\nlearning_rate = 4.8").is_ok());
+    let refused = optimizer("kind = 'adam'\nlearning_rate = 4.8").unwrap_err();
+    assert!(
+        refused.contains("a.toml:6: optimizer.learning_rate is 4.8, but must be above 0 and at most 1"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn values_out_of_range_are_refused_with_key_value_and_range() {
+    for (text, expected) in [
+        (
+            "kind = 'lars'\ntrust_coefficient = 0",
+            "a.toml:6: optimizer.trust_coefficient is 0, but must be a finite number above 0",
+        ),
+        (
+            "learning_rate = 0",
+            "a.toml:5: optimizer.learning_rate is 0, but must be above 0 and at most 1",
+        ),
+        ("learning_rate = nan", "optimizer.learning_rate is NaN, but must be above 0"),
+        (
+            "kind = 'sgd'\nlearning_rate = 101",
+            "optimizer.learning_rate is 101, but must be above 0 and at most 100",
+        ),
+        ("clip_global_norm = -1", "optimizer.clip_global_norm is -1, but must"),
+        (
+            "clip_global_norm = 1\nclip_norm = 1",
+            "a.toml:5: optimizer.clip_global_norm cannot be combined with optimizer.clip_norm; set one of them to 0",
+        ),
+        (
+            "kind = 'lar'",
+            "optimizer.kind is \"lar\", but must be one of \"adam\", \"adamw\", \"sgd\", \"lars\"; did you mean lars?",
+        ),
+    ] {
+        let refused = optimizer(text).unwrap_err();
+        assert!(
+            refused.contains(expected),
+            "{text}\nexpected: {expected}\nfound:    {refused}"
+        );
+    }
+}
+
+#[test]
+fn a_norm_of_zero_clips_nothing() {
+    assert_eq!(optimizer("").unwrap().largest_global_norm(), None);
+    assert_eq!(optimizer("clip_global_norm = 2.5").unwrap().largest_global_norm(), Some(2.5));
+}
