@@ -45,7 +45,7 @@ pub use recommender::RecommenderRecipe;
 pub use sections::{
     BaselineKind, DataConfig, DataSource, EvaluationConfig, ImageBaselineKind, ImageDataConfig, ImageDataSource,
     ImageEvaluationConfig, ImageOptimizerConfig, ImageOptimizerKind, ImageTrainingConfig, LearningRateSchedule, LossConfig,
-    OptimizerConfig, OptimizerKind, Protocol, TrainingConfig,
+    OptimizerConfig, OptimizerKind, Precision, Protocol, TrainingConfig,
 };
 
 use document::Document;

@@ -20,7 +20,7 @@ use std::{fmt::Write, path::Path, sync::Arc};
 /// Loads the kept weights of a run.
 fn encoder(run: &SavedRun<ImageRecipe>, backend: &Backend) -> Result<ImageEncoder, Error> {
     let encoder = untrained(&run.recipe, &backend.device());
-    Ok(load_kept(ContrastiveImages { encoder }, &run.folder)?.encoder)
+    Ok(load_kept(ContrastiveImages::from(encoder), &run.folder)?.encoder)
 }
 
 pub(super) fn evaluate(run: SavedRun<ImageRecipe>, backend: &Backend, json: bool) -> Result<(), Error> {

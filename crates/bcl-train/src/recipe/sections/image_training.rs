@@ -1,5 +1,6 @@
 //! The `[training]` table of a recipe that trains on images.
 
+use super::Precision;
 use bcl_core::{ParameterError, parameter::at_least};
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,8 @@ pub struct ImageTrainingConfig {
     pub batch_size: usize,
     /// Passes over the images; 0 judges the encoder as it is.
     pub epochs: usize,
+    /// In how many bits the encoder computes while it is trained.
+    pub precision: Precision,
 }
 
 impl Default for ImageTrainingConfig {
@@ -18,6 +21,7 @@ impl Default for ImageTrainingConfig {
         Self {
             batch_size: 256,
             epochs: 400,
+            precision: Precision::F32,
         }
     }
 }

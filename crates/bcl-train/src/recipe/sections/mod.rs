@@ -8,6 +8,7 @@ mod image_optimizer;
 mod image_training;
 mod loss;
 mod optimizer;
+mod precision;
 mod training;
 
 pub use data::{DataConfig, DataSource};
@@ -18,4 +19,5 @@ pub use image_optimizer::{ImageOptimizerConfig, ImageOptimizerKind, LearningRate
 pub use image_training::ImageTrainingConfig;
 pub use loss::LossConfig;
 pub use optimizer::{OptimizerConfig, OptimizerKind};
+pub use precision::Precision;
 pub use training::TrainingConfig;

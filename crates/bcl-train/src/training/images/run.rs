@@ -11,7 +11,7 @@ use super::{
 use crate::{
     backend::Backend,
     error::Error,
-    recipe::{ImageBaselineKind, ImageRecipe},
+    recipe::{ImageBaselineKind, ImageRecipe, Refusal},
     result::{CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
     training::{
         epoch_loop::Stop,
@@ -69,9 +69,7 @@ impl ImageRun<'_> {
         };
 
         let device = self.backend.device();
-        let untrained = ContrastiveImages {
-            encoder: untrained(self.recipe, &device),
-        };
+        let untrained = ContrastiveImages::from(untrained(self.recipe, &device));
         let trained = load_kept(untrained, self.folder)?.encoder;
         let features = judge.features(&trained)?;
         let mut figures = judge.encoder_with(&trained, &features)?;
@@ -96,7 +94,7 @@ impl ImageRun<'_> {
         let start = Progress::start(self.recipe_hash, self.recipe.seed, Phase::Training, Vec::new());
         let start = Start::find(self.folder, start)?;
         let encoder = initial(self.recipe, self.data_dir, &self.backend.device())?;
-        keep(ContrastiveImages { encoder }, &self.folder.model_file())?;
+        keep(ContrastiveImages::from(encoder), &self.folder.model_file())?;
         Ok(start.progress)
     }
 
@@ -104,6 +102,9 @@ impl ImageRun<'_> {
         let recipe = self.recipe;
         let seed = Seed(recipe.seed);
         let config = recipe.loss.without_data().clone();
+        let device = self.backend.training_device();
+        let refuse = |refusal: Refusal| Error::Input(refusal.to_string());
+        recipe.training.precision.check(&device).map_err(refuse)?;
         let start = Progress::start(self.recipe_hash, recipe.seed, Phase::Training, Vec::new());
         let start = Start::find(self.folder, start)?;
 
@@ -115,7 +116,6 @@ impl ImageRun<'_> {
             estimator: estimator.clone(),
         };
         let with_truth = estimator.needs_truth() || recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased);
-        let device = self.backend.training_device();
         let options = LoaderOptions {
             views: recipe.views.init(),
             batch_size: recipe.training.batch_size,
@@ -152,6 +152,8 @@ impl ImageRun<'_> {
         };
         let model = ContrastiveImages {
             encoder: initial(recipe, self.data_dir, &device)?,
+            precision: recipe.training.precision,
+            largest_norm: recipe.optimizer.largest_global_norm(),
         };
         options.train(model, recipe.optimizer.init(), learning_rate, loader, task)
     }
