@@ -1,6 +1,6 @@
-//! Row ranks, sparse products, sampled similarities and batch normalisation as Burn backend extensions.
+//! Row ranks, sparse products, sampled similarities, batch normalisation and convolutions as Burn backend extensions.
 //!
-//! Burn composes losses out of tensor operations, and most of a contrastive loss is well served by them. Five steps are not:
+//! Burn composes losses out of tensor operations, and most of a contrastive loss is well served by them. Six steps are not:
 //!
 //! - [`rank_weights`] and [`row_ranks`] need the empirical distribution of each row of scores. Out of tensor operations that is a
 //!   sort, a gather, a running minimum and a scatter (or an `[N, N]` comparison per anchor, as in the paper's released code).
@@ -9,9 +9,10 @@
 //!   in an order that does not depend on the number of threads.
 //! - [`unit_rows`] turns inner products into cosines in one pass over the rows each way, where tensor operations take a dozen.
 //! - [`batch_norm`] needs sums over each channel, whose values lie in many places; Burn moves the whole batch about for them.
+//! - [`convolve`] computes the gradient of a kernel as a matrix product, where Burn convolves with a kernel as large as the image.
 //!
 //! Each is a function on Burn's [`Tensor`](burn::tensor::Tensor) that works on any backend this crate lists. Behind it stands a
-//! backend-extension trait ([`RankOps`], [`SparseOps`], [`SampledOps`], [`UnitOps`], [`NormOps`]) whose default bodies compose tensor operations,
+//! backend-extension trait ([`RankOps`], [`SparseOps`], [`SampledOps`], [`UnitOps`], [`NormOps`], [`ConvolutionOps`]) whose default bodies compose tensor operations,
 //! found again in [`portable`]; the CPU backend overrides them, and autodiff gets a handwritten backward pass.
 //!
 //! The results on the CPU are the same, bit for bit, for any number of threads.
@@ -19,6 +20,7 @@
 // A vectorised body is compiled for each instruction set by inlining it there; a call would leave it compiled for the oldest.
 #![expect(clippy::inline_always, reason = "what SIMD dispatch relies on")]
 
+mod convolution;
 mod cpu;
 mod norm;
 mod ranks;
@@ -28,6 +30,7 @@ mod unit;
 
 pub mod portable;
 
+pub use convolution::{ConvolutionOps, convolve};
 pub use norm::{BatchNormalised, NormOps, batch_norm, batch_norm_relu};
 pub use ranks::{RankOps, rank_weights, row_ranks};
 pub use sampled::{SampledOps, gather_rows, sampled_dot};

@@ -2,6 +2,7 @@
 
 mod batch_norm;
 mod common;
+mod convolution;
 mod ranks;
 mod sampled;
 mod sparse;

@@ -1,7 +1,9 @@
 //! The same bits for any number of threads.
 
 use super::common::{Numbers, values};
-use bcl_kernels::{SparseMatrix, batch_norm_relu, gather_rows, rank_weights, row_ranks, sampled_dot, sparse_matmul, unit_rows};
+use bcl_kernels::{
+    SparseMatrix, batch_norm_relu, convolve, gather_rows, rank_weights, row_ranks, sampled_dot, sparse_matmul, unit_rows,
+};
 use burn::tensor::{DType, Device, Tensor};
 use rayon::ThreadPoolBuilder;
 
@@ -85,6 +87,28 @@ fn batch_normalisation_does_not_depend_on_the_number_of_threads() {
         let gradients = normalised.output.clone().exp().mean().backward();
         let mut all = values(normalised.output);
         all.extend(values(normalised.variance));
+        all.extend(values(input.grad(&gradients).expect("tracked")));
+        all.extend(values(weight.grad(&gradients).expect("tracked")));
+        all
+    });
+}
+
+#[test]
+fn convolutions_do_not_depend_on_the_number_of_threads() {
+    assert_same(|| {
+        let device = Device::flex().autodiff();
+        let mut numbers = Numbers(25);
+        let input = numbers
+            .matrix([50, 16 * 64], DType::F32, &device)
+            .reshape([50, 16, 8, 8])
+            .require_grad();
+        let weight = numbers
+            .matrix([20, 16 * 9], DType::F32, &device)
+            .reshape([20, 16, 3, 3])
+            .require_grad();
+        let output = convolve(input.clone(), weight.clone(), 1, 1);
+        let gradients = output.clone().exp().mean().backward();
+        let mut all = values(output);
         all.extend(values(input.grad(&gradients).expect("tracked")));
         all.extend(values(weight.grad(&gradients).expect("tracked")));
         all

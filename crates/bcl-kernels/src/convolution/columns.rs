@@ -1,0 +1,126 @@
+//! What each place of the output sees, as the columns of a matrix, and matrix products.
+
+use faer::linalg::matmul::matmul;
+use faer::traits::ComplexField;
+use faer::{Accum, MatMut, MatRef, Par};
+
+use super::geometry::Geometry;
+use crate::cpu::Value;
+
+/// The columns of some images: a row a tap, `[taps, images · places]`.
+pub(super) fn gather<T: Value>(geometry: &Geometry, images: &[T], columns: &mut [T]) {
+    walk(geometry, images.len() / geometry.image(), |column, pixel, count| {
+        let Some(pixel) = pixel else {
+            columns[column..column + count].fill(T::ZERO);
+            return;
+        };
+        let row = &mut columns[column..column + count];
+        if geometry.stride == 1 {
+            row.copy_from_slice(&images[pixel..pixel + count]);
+        } else {
+            for (value, &pixel) in row.iter_mut().zip(images[pixel..].iter().step_by(geometry.stride)) {
+                *value = pixel;
+            }
+        }
+    });
+}
+
+/// Adds columns to the images they were seen in.
+pub(super) fn scatter<T: Value>(geometry: &Geometry, columns: &[T], images: &mut [T]) {
+    walk(geometry, images.len() / geometry.image(), |column, pixel, count| {
+        let Some(pixel) = pixel else { return };
+        let row = &columns[column..column + count];
+        if geometry.stride == 1 {
+            for (pixel, &value) in images[pixel..pixel + count].iter_mut().zip(row) {
+                *pixel += value;
+            }
+        } else {
+            for (pixel, &value) in images[pixel..].iter_mut().step_by(geometry.stride).zip(row) {
+                *pixel += value;
+            }
+        }
+    });
+}
+
+/// Visits all runs of columns' values: where one begins, the pixel it begins with or none outside the image, and its length.
+#[inline]
+fn walk(geometry: &Geometry, num_images: usize, mut visit: impl FnMut(usize, Option<usize>, usize)) {
+    let Geometry {
+        input, output, kernel, ..
+    } = *geometry;
+    let [height, width] = input;
+    let mut column = 0;
+    for channel in 0..geometry.channels_in {
+        for (tap_y, tap_x) in (0..kernel[0]).flat_map(|y| (0..kernel[1]).map(move |x| (y, x))) {
+            let (rows, first_row) = geometry.visible(0, tap_y);
+            let (columns, first_column) = geometry.visible(1, tap_x);
+            for image in 0..num_images {
+                let plane = (image * geometry.channels_in + channel) * height * width;
+                let above = rows.start * output[1];
+                let below = (output[0] - rows.end) * output[1];
+                visit(column, None, above);
+                column += above;
+                for row in 0..rows.len() {
+                    let pixel = plane + (first_row + row * geometry.stride) * width + first_column;
+                    visit(column, None, columns.start);
+                    visit(column + columns.start, Some(pixel), columns.len());
+                    visit(column + columns.end, None, output[1] - columns.end);
+                    column += output[1];
+                }
+                visit(column, None, below);
+                column += below;
+            }
+        }
+    }
+}
+
+/// A matrix in rows, possibly turned.
+#[derive(Clone, Copy)]
+pub(super) struct Matrix<'a, T> {
+    pub(super) values: &'a [T],
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) transposed: bool,
+}
+
+impl<'a, T> Matrix<'a, T> {
+    pub(super) fn new(values: &'a [T], rows: usize, columns: usize) -> Self {
+        Self {
+            values,
+            rows,
+            columns,
+            transposed: false,
+        }
+    }
+
+    pub(super) fn transpose(self) -> Self {
+        Self {
+            transposed: true,
+            ..self
+        }
+    }
+
+    fn view(self) -> MatRef<'a, T> {
+        let matrix = MatRef::from_row_major_slice(self.values, self.rows, self.columns);
+        if self.transposed { matrix.transpose() } else { matrix }
+    }
+}
+
+/// `out = left · right`, or `out += left · right`, in this thread.
+pub(super) fn product<T: ComplexField>(out: &mut [T], accumulate: bool, left: Matrix<'_, T>, right: Matrix<'_, T>, one: T) {
+    let (left, right) = (left.view(), right.view());
+    let out = MatMut::from_row_major_slice_mut(out, left.nrows(), right.ncols());
+    let accumulate = if accumulate { Accum::Add } else { Accum::Replace };
+    matmul(out, accumulate, left, right, one, Par::Seq);
+}
+
+/// Images `[images, channels, places]` as `[channels, images · places]`, or back.
+pub(super) fn swap<T: Value>(values: &[T], channels_and_images: [usize; 2], places: usize, out: &mut [T]) {
+    let [outer, inner] = channels_and_images;
+    for i in 0..outer {
+        for j in 0..inner {
+            let (from, to) = ((j * outer + i) * places, (i * inner + j) * places);
+            out[to..to + places].copy_from_slice(&values[from..from + places]);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Convolutions on the CPU: matrix products with what each place of the output sees, a few images at a time, so that it stays in the cache.
+
+use burn::backend::flex::FlexTensor;
+use burn::backend::{Flex, TensorMetadata};
+use faer::traits::ComplexField;
+use rayon::prelude::*;
+
+use super::columns::{Matrix, gather, product, scatter, swap};
+use super::geometry::Geometry;
+use super::{ConvolutionOps, portable};
+use crate::cpu::{self, Value, by_float_type};
+
+impl ConvolutionOps for Flex {
+    fn convolve(input: FlexTensor, weight: FlexTensor, stride: usize, padding: usize) -> FlexTensor {
+        by_float_type!(
+            input, T => {
+                let geometry = geometry(&input, &weight, stride, padding);
+                forward::<T>(&geometry, input, weight)
+            },
+            portable::convolve::<Flex>(input, weight, stride, padding)
+        )
+    }
+
+    fn convolve_input_backward(
+        input: FlexTensor,
+        weight: FlexTensor,
+        grad: FlexTensor,
+        stride: usize,
+        padding: usize,
+    ) -> FlexTensor {
+        by_float_type!(
+            input, T => {
+                let geometry = geometry(&input, &weight, stride, padding);
+                input_backward::<T>(&geometry, weight, grad)
+            },
+            portable::convolve_input_backward::<Flex>(input, weight, grad, stride, padding)
+        )
+    }
+
+    fn convolve_weight_backward(
+        input: FlexTensor,
+        weight: FlexTensor,
+        grad: FlexTensor,
+        stride: usize,
+        padding: usize,
+    ) -> FlexTensor {
+        by_float_type!(
+            input, T => {
+                let geometry = geometry(&input, &weight, stride, padding);
+                weight_backward::<T>(&geometry, input, grad)
+            },
+            portable::convolve_weight_backward::<Flex>(input, weight, grad, stride, padding)
+        )
+    }
+}
+
+fn geometry(input: &FlexTensor, weight: &FlexTensor, stride: usize, padding: usize) -> Geometry {
+    Geometry::new(input.shape().dims(), weight.shape().dims(), stride, padding)
+}
+
+fn forward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTensor, weight: FlexTensor) -> FlexTensor {
+    let (input, weight) = (cpu::contiguous(input), cpu::contiguous(weight));
+    let Geometry {
+        batch_size,
+        channels_out,
+        ..
+    } = *geometry;
+    let (taps, places, group) = (geometry.taps(), geometry.places(), geometry.group());
+    let weight = Matrix::new(T::of(&weight), channels_out, taps);
+    let mut out = vec![T::ZERO; batch_size * geometry.image_out()];
+    if !out.is_empty() {
+        let buffers = || {
+            (
+                vec![T::ZERO; taps * group * places],
+                vec![T::ZERO; channels_out * group * places],
+            )
+        };
+        out.par_chunks_mut(group * geometry.image_out())
+            .zip(T::of(&input).par_chunks(group * geometry.image()))
+            .for_each_init(buffers, |(columns, rows), (out, images)| {
+                let count = images.len() / geometry.image();
+                let columns = &mut columns[..taps * count * places];
+                gather(geometry, images, columns);
+                let columns = Matrix::new(columns, taps, count * places);
+                if count == 1 {
+                    return product(out, false, weight, columns, T::ONE);
+                }
+                let rows = &mut rows[..channels_out * count * places];
+                product(rows, false, weight, columns, T::ONE);
+                swap(rows, [count, channels_out], places, out);
+            });
+    }
+    let [height, width] = geometry.output;
+    cpu::tensor(out, [batch_size, channels_out, height, width])
+}
+
+fn input_backward<T: Value + ComplexField>(geometry: &Geometry, weight: FlexTensor, grad: FlexTensor) -> FlexTensor {
+    let (weight, grad) = (cpu::contiguous(weight), cpu::contiguous(grad));
+    let Geometry {
+        batch_size,
+        channels_out,
+        ..
+    } = *geometry;
+    let (taps, places, group) = (geometry.taps(), geometry.places(), geometry.group());
+    let weight = Matrix::new(T::of(&weight), channels_out, taps).transpose();
+    let mut out = vec![T::ZERO; batch_size * geometry.image()];
+    if !out.is_empty() {
+        let buffers = || {
+            (
+                vec![T::ZERO; taps * group * places],
+                vec![T::ZERO; channels_out * group * places],
+            )
+        };
+        out.par_chunks_mut(group * geometry.image())
+            .zip(T::of(&grad).par_chunks(group * geometry.image_out()))
+            .for_each_init(buffers, |(columns, rows), (images, grads)| {
+                let count = images.len() / geometry.image();
+                let columns = &mut columns[..taps * count * places];
+                let rows = in_rows(geometry, grads, rows);
+                product(columns, false, weight, rows, T::ONE);
+                scatter(geometry, columns, images);
+            });
+    }
+    let [height, width] = geometry.input;
+    cpu::tensor(out, [batch_size, geometry.channels_in, height, width])
+}
+
+fn weight_backward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTensor, grad: FlexTensor) -> FlexTensor {
+    let (input, grad) = (cpu::contiguous(input), cpu::contiguous(grad));
+    let channels_out = geometry.channels_out;
+    let (taps, places, group, shard) = (geometry.taps(), geometry.places(), geometry.group(), geometry.shard());
+    let sums: Vec<Vec<T>> = T::of(&input)
+        .par_chunks(shard * geometry.image())
+        .zip(T::of(&grad).par_chunks(shard * geometry.image_out()))
+        .map(|(images, grads)| {
+            let mut sum = vec![T::ZERO; channels_out * taps];
+            let mut columns = vec![T::ZERO; taps * group * places];
+            let mut rows = vec![T::ZERO; channels_out * group * places];
+            let groups = images.chunks(group * geometry.image());
+            for (images, grads) in groups.zip(grads.chunks(group * geometry.image_out())) {
+                let count = images.len() / geometry.image();
+                let columns = &mut columns[..taps * count * places];
+                gather(geometry, images, columns);
+                let rows = in_rows(geometry, grads, &mut rows);
+                let columns = Matrix::new(columns, taps, count * places).transpose();
+                product(&mut sum, true, rows, columns, T::ONE);
+            }
+            sum
+        })
+        .collect();
+    let mut sums = sums.into_iter();
+    let mut total = sums.next().unwrap_or_else(|| vec![T::ZERO; channels_out * taps]);
+    for sum in sums {
+        for (total, &value) in total.iter_mut().zip(&sum) {
+            *total += value;
+        }
+    }
+    let [height, width] = geometry.kernel;
+    cpu::tensor(total, [channels_out, geometry.channels_in, height, width])
+}
+
+/// The output's gradient of some images as `[channels_out, images · places]`.
+fn in_rows<'a, T: Value>(geometry: &Geometry, grads: &'a [T], buffer: &'a mut [T]) -> Matrix<'a, T> {
+    let (channels_out, places) = (geometry.channels_out, geometry.places());
+    let count = grads.len() / geometry.image_out();
+    if count == 1 {
+        return Matrix::new(grads, channels_out, places);
+    }
+    let buffer = &mut buffer[..grads.len()];
+    swap(grads, [channels_out, count], places, buffer);
+    Matrix::new(buffer, channels_out, count * places)
+}

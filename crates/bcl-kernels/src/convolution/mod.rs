@@ -1,0 +1,101 @@
+//! Convolutions of images, with gradients that cost no more than twice the convolution.
+
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Backend, Dispatch, backend_extension};
+use burn::tensor::Tensor;
+
+mod autodiff;
+mod columns;
+mod flex;
+mod geometry;
+pub(crate) mod portable;
+
+/// Convolves images with kernels, without a bias.
+///
+/// ```text
+/// output[b, o, y, x] = Σ_{c, i, j} weight[o, c, i, j] · input[b, c, stride y + i - padding, stride x + j - padding]
+/// ```
+///
+/// with 0 outside the input. Differentiable in input and weight. Burn computes the gradient of a kernel as a convolution with a kernel of
+/// the size of the image; here it is a matrix product, as are the other two.
+///
+/// # Shapes
+/// - input:  `[batch_size, channels_in, height, width]`, `f32` or `f64`
+/// - weight: `[channels_out, channels_in, kernel_height, kernel_width]`
+/// - output: `[batch_size, channels_out, (height + 2 padding - kernel_height) / stride + 1, ..]`, rounded down
+///
+/// # Panics
+/// When the numbers of channels differ, the stride is 0, or a padded input is smaller than the kernel.
+///
+/// # Example
+/// ```
+/// use bcl_kernels::convolve;
+/// use burn::tensor::{Device, Tensor};
+///
+/// let device = Device::flex();
+/// let row = Tensor::<4>::from_floats([[[[1.0, 2.0, 4.0]]]], &device);
+/// let differences = Tensor::<4>::from_floats([[[[-1.0, 1.0]]]], &device);
+///
+/// let output = convolve(row, differences, 1, 0).into_data();
+///
+/// assert_eq!(output.as_slice::<f32>().unwrap(), [1.0, 2.0]);
+/// ```
+pub fn convolve(input: Tensor<4>, weight: Tensor<4>, stride: usize, padding: usize) -> Tensor<4> {
+    check_shapes(input.dims(), weight.dims(), stride, padding);
+    Tensor::from_dispatch(Dispatch::convolve(
+        input.into_dispatch(),
+        weight.into_dispatch(),
+        stride,
+        padding,
+    ))
+}
+
+pub(crate) fn check_shapes(input: [usize; 4], weight: [usize; 4], stride: usize, padding: usize) {
+    assert!(
+        input[1] == weight[1],
+        "the input has {} channels, but the kernels have {}",
+        input[1],
+        weight[1]
+    );
+    assert!(stride > 0, "the stride of a convolution is 0, but must be at least 1");
+    let fits = |axis: usize| input[axis] + 2 * padding >= weight[axis].max(1);
+    assert!(
+        fits(2) && fits(3),
+        "an input of {} x {} with {padding} places around it is smaller than a kernel of {} x {}",
+        input[2],
+        input[3],
+        weight[2],
+        weight[3]
+    );
+}
+
+/// The convolutions of a backend; the default bodies are Burn's.
+#[backend_extension(Autodiff, Flex)]
+pub trait ConvolutionOps: Backend {
+    /// The kernel behind [`convolve`](crate::convolve).
+    fn convolve(input: FloatTensor<Self>, weight: FloatTensor<Self>, stride: usize, padding: usize) -> FloatTensor<Self> {
+        portable::convolve::<Self>(input, weight, stride, padding)
+    }
+
+    /// The gradient of the input, of which the shape is read.
+    fn convolve_input_backward(
+        input: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+        stride: usize,
+        padding: usize,
+    ) -> FloatTensor<Self> {
+        portable::convolve_input_backward::<Self>(input, weight, grad, stride, padding)
+    }
+
+    /// The gradient of the weight, of which the shape is read.
+    fn convolve_weight_backward(
+        input: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+        stride: usize,
+        padding: usize,
+    ) -> FloatTensor<Self> {
+        portable::convolve_weight_backward::<Self>(input, weight, grad, stride, padding)
+    }
+}
