@@ -1,12 +1,10 @@
 //! Batch normalisation that says which statistics it uses.
 
 use super::{RunningStatistic, precision::precision};
+use bcl_kernels::{BatchNormalised, batch_norm, batch_norm_relu};
 use burn::{
     module::{Module, Param},
-    tensor::{
-        Device, Tensor,
-        module::{batch_norm, batch_norm_train},
-    },
+    tensor::{Device, Tensor, activation::relu},
 };
 
 /// PyTorch's defaults.
@@ -71,31 +69,60 @@ impl BatchNorm {
     /// # Panics
     /// When the batch's statistics are asked for and a channel has a single value, whose variance is not defined.
     pub fn forward<const D: usize>(&self, input: Tensor<D>, mode: Mode) -> Tensor<D> {
-        let (weight, bias) = (self.weight.val(), self.bias.val());
-        let (narrow, input) = (precision(&input), input.cast(precision(&weight)));
-        if mode == Mode::Eval {
-            let output = batch_norm(
-                input,
-                weight,
-                bias,
-                self.running_mean.value(),
-                self.running_var.value(),
-                EPSILON,
-            );
-            return output.cast(narrow);
-        }
+        let (narrow, input) = (precision(&input), self.widen(input));
+        let output = match mode {
+            Mode::Eval => self.by_running(input),
+            _ => self.by_batch(input, mode, batch_norm),
+        };
+        output.cast(narrow)
+    }
+
+    /// Normalises each channel and replaces what is negative by 0, which costs no more: `max(0, forward(input))`.
+    ///
+    /// # Shapes
+    /// As for [`forward`](Self::forward).
+    ///
+    /// # Panics
+    /// As [`forward`](Self::forward).
+    pub fn forward_relu<const D: usize>(&self, input: Tensor<D>, mode: Mode) -> Tensor<D> {
+        let (narrow, input) = (precision(&input), self.widen(input));
+        let output = match mode {
+            Mode::Eval => relu(self.by_running(input)),
+            _ => self.by_batch(input, mode, batch_norm_relu),
+        };
+        output.cast(narrow)
+    }
+
+    /// The input in the precision of the parameters.
+    fn widen<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
+        input.cast(precision(&self.weight.val()))
+    }
+
+    /// The running statistics make a line of each channel: one product and one sum a value.
+    fn by_running<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
+        let scale = self.weight.val() / (self.running_var.value() + EPSILON).sqrt();
+        let shift = self.bias.val() - self.running_mean.value() * scale.clone();
+        let mut shape = [1; D];
+        shape[1] = scale.dims()[0];
+        input * scale.reshape(shape) + shift.reshape(shape)
+    }
+
+    fn by_batch<const D: usize>(&self, input: Tensor<D>, mode: Mode, norm: Norm<D>) -> Tensor<D> {
         let shape = input.dims();
         let count = shape.iter().product::<usize>() / shape[1];
         assert!(
             count > 1,
             "batch normalisation by the batch needs more than 1 value a channel, but the input has shape {shape:?}"
         );
-        let normalised = batch_norm_train(input, weight, bias, EPSILON);
+        let normalised = norm(input, self.weight.val(), self.bias.val(), EPSILON);
         if mode == Mode::Train {
             let unbiased = normalised.variance * (count as f64 / (count - 1) as f64);
             self.running_mean.update(normalised.mean, MOMENTUM);
             self.running_var.update(unbiased, MOMENTUM);
         }
-        normalised.output.cast(narrow)
+        normalised.output
     }
 }
+
+/// A kernel for the batch's own statistics.
+type Norm<const D: usize> = fn(Tensor<D>, Tensor<1>, Tensor<1>, f64) -> BatchNormalised<D>;

@@ -79,11 +79,12 @@ impl Block {
     /// - input:  `[batch_size, channels_in, height, width]`
     /// - output: `[batch_size, channels_out, ⌈height / stride⌉, ⌈width / stride⌉]`
     pub fn forward(&self, input: Tensor<4>, mode: Mode) -> Tensor<4> {
-        let hidden = relu(self.bn1.forward(self.conv1.forward(input.clone()), mode));
-        let mut hidden = self.bn2.forward(self.conv2.forward(hidden), mode);
-        if let (Some(conv3), Some(bn3)) = (&self.conv3, &self.bn3) {
-            hidden = bn3.forward(conv3.forward(relu(hidden)), mode);
-        }
+        let hidden = self.bn1.forward_relu(self.conv1.forward(input.clone()), mode);
+        let hidden = self.conv2.forward(hidden);
+        let hidden = match (&self.conv3, &self.bn3) {
+            (Some(conv3), Some(bn3)) => bn3.forward(conv3.forward(self.bn2.forward_relu(hidden, mode)), mode),
+            _ => self.bn2.forward(hidden, mode),
+        };
         let identity = match &self.downsample {
             Some((conv, bn)) => bn.forward(conv.forward(input), mode),
             None => input,

@@ -1,9 +1,10 @@
 //! Convolution without a bias.
 
 use super::{draws::Draws, precision::precision};
+use bcl_kernels::convolve;
 use burn::{
     module::{Module, Param},
-    tensor::{Device, Tensor, module::conv2d, ops::ConvOptions, s},
+    tensor::{Device, Tensor, s},
 };
 
 /// A 2D convolution without a bias, padded by half its kernel, as residual networks use it before batch normalisation.
@@ -38,8 +39,7 @@ impl Convolution {
         if kernel_size == 1 {
             return pointwise(self.every_stride(input), weight.flatten(1, 3));
         }
-        let options = ConvOptions::new([self.stride; 2], [kernel_size / 2; 2], [1; 2], 1);
-        conv2d(input, weight, None, options)
+        convolve(input, weight, self.stride, kernel_size / 2)
     }
 
     /// The places a kernel of size 1 is put.

@@ -4,7 +4,7 @@ use super::{BatchNorm, Mode, config::ProjectionHeadConfig, draws::Draws, precisi
 use burn::{
     module::Module,
     nn::Linear,
-    tensor::{Device, Tensor, activation::relu},
+    tensor::{Device, Tensor},
 };
 
 /// Two linear layers with batch normalisation between: `out(relu(norm(hidden(features))))`.
@@ -45,7 +45,7 @@ impl ProjectionHead {
     /// - features: `[batch_size, num_features]`
     /// - output:   `[batch_size, out]`
     pub fn forward(&self, features: Tensor<2>, mode: Mode) -> Tensor<2> {
-        let hidden = self.norm.forward(linear(&self.hidden, features), mode);
-        linear(&self.out, relu(hidden))
+        let hidden = self.norm.forward_relu(linear(&self.hidden, features), mode);
+        linear(&self.out, hidden)
     }
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use burn::{
     module::Module,
-    tensor::{Device, Tensor, activation::relu, module::max_pool2d, ops::MaxPoolOptions},
+    tensor::{Device, Tensor, module::max_pool2d, ops::MaxPoolOptions},
 };
 
 /// A residual network without its classifier: images to features.
@@ -80,7 +80,7 @@ impl ResNet {
     /// - images: `[batch_size, 3, height, width]`
     /// - output: `[batch_size, num_features]`
     pub fn forward(&self, images: Tensor<4>, mode: Mode) -> Tensor<2> {
-        let mut hidden = relu(self.bn1.forward(self.conv1.forward(images), mode));
+        let mut hidden = self.bn1.forward_relu(self.conv1.forward(images), mode);
         if self.config.stem == Stem::Imagenet {
             let options = MaxPoolOptions::new([3, 3]).with_stride([2, 2]).with_padding([1, 1]);
             hidden = max_pool2d(hidden, options);
