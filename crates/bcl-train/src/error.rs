@@ -52,8 +52,8 @@ pub enum Error {
     Input(String),
     /// The loss is not a number any more.
     #[error(
-        "the loss became {loss} in epoch {epoch}, step {step}; lower optimizer.learning_rate or raise loss.temperature \
-         (the last checkpoint before it is kept)"
+        "the loss became {loss} in epoch {epoch}, step {step}: {finding}; {kept}; lower optimizer.learning_rate, raise \
+         loss.temperature, or, for images, set optimizer.clip_norm, and start a new run (the last checkpoint before it is kept too)"
     )]
     Diverged {
         /// The loss.
@@ -62,6 +62,10 @@ pub enum Error {
         epoch: usize,
         /// Step within the epoch, from 1.
         step: usize,
+        /// What is not finite, beside the loss.
+        finding: String,
+        /// Where batch, scores and weights of the step are, or why not.
+        kept: String,
     },
     /// The training framework failed.
     #[error("training failed: {0}")]

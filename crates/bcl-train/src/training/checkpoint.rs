@@ -7,7 +7,8 @@ use super::{files, progress::Progress};
 use crate::error::Error;
 use burn::{
     optim::{OptimizerRecord, lr_scheduler::LrSchedulerRecord},
-    store::ModuleRecord,
+    store::{ModuleRecord, RecordError},
+    tensor::Bytes,
     train::{
         checkpoint::{Checkpoint, Checkpointer, CheckpointerError, CheckpointingAction, CheckpointingStrategy},
         metric::store::EventStoreClient,
@@ -47,7 +48,7 @@ impl<R> AtomicCheckpointer<R> {
 
 impl<R: Checkpoint> Checkpointer<R> for AtomicCheckpointer<R> {
     fn save(&self, step: usize, record: R) -> Result<(), CheckpointerError> {
-        let bytes = record.checkpoint_into_bytes().map_err(CheckpointerError::Record)?;
+        let bytes = ordered(record).map_err(CheckpointerError::Record)?;
         files::write_whole(&self.path(step), &bytes).map_err(|error| CheckpointerError::Unknown(error.to_string()))
     }
 
@@ -61,6 +62,12 @@ impl<R: Checkpoint> Checkpointer<R> for AtomicCheckpointer<R> {
     fn restore(&self, step: usize) -> Result<R, CheckpointerError> {
         R::load(self.path(step))
     }
+}
+
+/// The bytes of a record, the same for equal records: Burn writes the state of an optimizer in the random order of a hash map, but
+/// reads it in that of the names.
+fn ordered<R: Checkpoint>(record: R) -> Result<Bytes, RecordError> {
+    R::checkpoint_from_bytes(record.checkpoint_into_bytes()?)?.checkpoint_into_bytes()
 }
 
 /// The three record checkpointers of a folder.

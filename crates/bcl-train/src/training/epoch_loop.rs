@@ -10,6 +10,7 @@ use super::{
     evaluate::{Evaluated, EvaluationTask},
     figures::StepOutput,
     folder,
+    post_mortem::PostMortem,
     progress::Progress,
     step::{Contrastive, Plan, PlannedLoader, Step},
     stopping::Until,
@@ -31,9 +32,6 @@ use std::{
     sync::{Arc, Mutex},
     time::Instant,
 };
-
-/// How often the losses of past steps are read back: on a GPU, each reading waits for all work under way.
-const LOSSES_KEPT: usize = 16;
 
 /// What the loop can train: all steps and evaluations go through the same seam.
 pub trait Trainable:
@@ -107,6 +105,18 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> SupervisedLearningStrategy<M> for
     }
 }
 
+/// A step whose loss has not been read yet.
+struct Taken<M: Trainable> {
+    /// Within the epoch, from 1.
+    number: usize,
+    step: Step<M::Batch>,
+    /// As it was before the step.
+    model: M,
+    num_anchors: usize,
+    /// Still on the device.
+    loss: Tensor<1>,
+}
+
 /// The phase under way.
 struct RunningPhase<'a, M: Trainable, L> {
     plan: &'a EpochLoop<L>,
@@ -152,48 +162,68 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             total_items: loader.num_items(),
         });
 
-        let mut unread = Vec::new();
+        let mut unread: Option<Taken<M>> = None;
         let mut batches = loader.iter();
-        let mut step = first_step;
-        while let Some(batch) = batches.next() {
-            let batch = batch.map_err(|error| Error::Training(error.to_string()))?;
-            let output = learner.train_step(batch);
+        let mut number = first_step;
+        while let Some(step) = batches.next() {
+            let step = step.map_err(|error| Error::Training(error.to_string()))?;
+            let (kept, model) = (step.clone(), learner.model());
+            let output = learner.train_step(step);
             learner.lr_step();
             learner.optimizer_step(output.grads);
-            step += 1;
+            number += 1;
             self.progress.step += 1;
-            unread.push((output.item.num_anchors, output.item.loss.clone()));
-            if unread.len() == LOSSES_KEPT {
-                self.read_losses(&mut unread, step)?;
-            }
-            let item = TrainingItem::new(output.item, batches.progress(), Some(step), Some(learner.lr_current()));
+            let taken = Taken {
+                number,
+                step: kept,
+                model,
+                num_anchors: output.item.num_anchors,
+                loss: output.item.loss.clone(),
+            };
+            // On a GPU, reading waits for all work under way; a step behind, there is always some left to do meanwhile.
+            self.read_loss(unread.replace(taken))?;
+            let item = TrainingItem::new(output.item, batches.progress(), Some(number), Some(learner.lr_current()));
             self.emit_train(LearnerEvent::ProcessedItem(item));
             if self.components.interrupter.should_stop() {
-                self.read_losses(&mut unread, step)?;
+                self.read_loss(unread)?;
                 return self.stop(learner);
             }
         }
-        self.read_losses(&mut unread, step)?;
+        self.read_loss(unread)?;
         self.emit_train(LearnerEvent::EndSplit(epoch + 1));
         Ok(())
     }
 
-    /// Adds up losses that are still on the device, in the order of their steps.
-    fn read_losses(&mut self, unread: &mut Vec<(usize, Tensor<1>)>, step: usize) -> Result<(), Error> {
-        let first = step - unread.len();
-        for (i, (num_anchors, loss)) in unread.drain(..).enumerate() {
-            let loss = loss.into_scalar::<f64>();
-            if !loss.is_finite() {
-                return Err(Error::Diverged {
-                    loss,
-                    epoch: self.progress.epoch + 1,
-                    step: first + i + 1,
-                });
-            }
-            self.progress.loss_sum += loss * num_anchors as f64;
-            self.progress.anchors += num_anchors;
+    /// Adds up the loss of a step, where there is one.
+    fn read_loss(&mut self, taken: Option<Taken<M>>) -> Result<(), Error> {
+        let Some(taken) = taken else { return Ok(()) };
+        let loss = taken.loss.clone().into_scalar::<f64>();
+        if !loss.is_finite() {
+            return Err(self.diverged(loss, &taken));
         }
+        self.progress.loss_sum += loss * taken.num_anchors as f64;
+        self.progress.anchors += taken.num_anchors;
         Ok(())
+    }
+
+    /// Keeps what led to a loss that is not a number.
+    fn diverged(&self, loss: f64, taken: &Taken<M>) -> Error {
+        let post_mortem = PostMortem::of(&taken.step, &taken.model);
+        let folder = self.run_folder().join("diverged");
+        Error::Diverged {
+            loss,
+            epoch: self.progress.epoch + 1,
+            step: taken.number,
+            finding: post_mortem.finding(),
+            kept: match post_mortem.write(&folder) {
+                Ok(()) => format!("batch, scores and weights of that step are in {}", folder.display()),
+                Err(error) => format!("batch, scores and weights of that step are lost: {error}"),
+            },
+        }
+    }
+
+    fn run_folder(&self) -> PathBuf {
+        self.plan.metrics_file.parent().map(PathBuf::from).unwrap_or_default()
     }
 
     fn evaluate(&mut self, learner: &Learner<M>, estimator: &Arc<dyn Estimator>) -> Evaluated {
@@ -275,8 +305,7 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             return Err(Error::Training(error.to_string()));
         }
         self.save(learner)?;
-        let run = self.plan.metrics_file.parent().map(PathBuf::from).unwrap_or_default();
-        Err(Error::Interrupted(run))
+        Err(Error::Interrupted(self.run_folder()))
     }
 
     fn emit_train(&mut self, event: LearnerEvent<StepOutput>) {

@@ -8,6 +8,7 @@ use super::{
     figures::{ALPHA_HAT, EFFECTIVE_SAMPLE_SIZE, FigureMetric, LOSS, SELECTED},
     files,
     folder::RunFolder,
+    numbered::numbered,
     progress::Progress,
     renderer::Renderer,
     step::PlannedLoader,
@@ -137,7 +138,7 @@ impl PhaseOptions<'_> {
             .metric_valid_numeric(FigureMetric::new(EFFECTIVE_SAMPLE_SIZE))
             .num_epochs(self.until.at_most())
             .label(&self.label)
-            .launch(Learner::new(model, optimizer, learning_rate));
+            .launch(Learner::new(numbered(model), optimizer, learning_rate));
         let outcome = epoch_loop.outcome.lock().expect("the loop is over").take();
         outcome.unwrap_or_else(|| Err(Error::Training("the loop ended without a word".to_owned())))
     }

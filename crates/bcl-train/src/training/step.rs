@@ -1,6 +1,6 @@
 //! One training step, whatever is trained: a batch becomes scores, an estimator makes a loss of them.
 
-use super::figures::StepOutput;
+use super::{figures::StepOutput, post_mortem::NamedTensors};
 use bcl_core::{Estimator, Reduction, Scores};
 use bcl_data::Seed;
 use burn::{
@@ -19,6 +19,9 @@ pub trait Contrastive: Module {
 
     /// The scores of a batch.
     fn scores(&self, batch: &Self::Batch) -> Scores;
+
+    /// The tensors of a batch by name: what is kept of one whose loss is not a number.
+    fn tensors(batch: &Self::Batch) -> NamedTensors;
 
     /// A term of the objective beside the loss, where there is one.
     fn penalty(&self, _: &Self::Batch) -> Option<Tensor<1>> {

@@ -4,6 +4,7 @@ use super::batch::{Batch, Negatives};
 use crate::training::{
     evaluate::{Evaluated, EvaluationTask},
     figures::StepOutput,
+    post_mortem::NamedTensors,
     step::{Contrastive, Step},
 };
 use bcl_core::Scores;
@@ -42,6 +43,19 @@ impl Contrastive for ContrastiveRecommender {
             same_class: batch.same_class.clone(),
             ..Scores::new(positive_scores, negative_scores)
         }
+    }
+
+    fn tensors(batch: &Batch) -> NamedTensors {
+        let negatives = match &batch.negatives {
+            Negatives::PerAnchor(items) => items.to_data(),
+            Negatives::Shared(items) => items.to_data(),
+        };
+        NamedTensors::default()
+            .with("users", batch.users.to_data())
+            .with("positives", batch.positives.to_data())
+            .with("negatives", negatives)
+            .with_some("mask", batch.mask.as_ref().map(Tensor::to_data))
+            .with_some("same_class", batch.same_class.as_ref().map(Tensor::to_data))
     }
 
     /// `l2 / 2` times the mean over the batch of the squared norms of the user's and the positive's table rows.

@@ -1,0 +1,224 @@
+//! What is kept of a step whose loss is not a number: its batch, its scores, and the weights it began with.
+
+use super::{
+    files,
+    step::{Contrastive, Step},
+};
+use crate::error::Error;
+use burn::{
+    module::{Module, ModuleVisitor, Param},
+    tensor::{Int, Tensor, TensorData},
+};
+use safetensors::{Dtype, tensor::TensorView};
+use std::path::Path;
+
+/// Tensors on the host, by name.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NamedTensors(Vec<(String, TensorData)>);
+
+impl NamedTensors {
+    /// These and one more.
+    pub fn with(mut self, name: impl Into<String>, data: TensorData) -> Self {
+        self.0.push((name.into(), data));
+        self
+    }
+
+    /// These and one more, where there is one.
+    pub fn with_some(self, name: &str, data: Option<TensorData>) -> Self {
+        match data {
+            Some(data) => self.with(name, data),
+            None => self,
+        }
+    }
+
+    /// The first that holds a number that is not finite.
+    pub fn first_not_finite(&self) -> Option<&str> {
+        let is_finite = |data: &TensorData| !data.dtype().is_float() || data.iter::<f32>().all(f32::is_finite);
+        self.0
+            .iter()
+            .find(|(_, data)| !is_finite(data))
+            .map(|(name, _)| name.as_str())
+    }
+
+    /// As a safetensors file: floating point numbers as F32, whole numbers as I64, truth values as BOOL.
+    fn to_safetensors(&self) -> Vec<u8> {
+        let stored: Vec<_> = self.0.iter().map(|(name, data)| (name, stored(data))).collect();
+        let views = stored.iter().map(|(name, (dtype, shape, bytes))| {
+            let view = TensorView::new(*dtype, shape.clone(), bytes).expect("as many bytes as the shape says");
+            (name.as_str(), view)
+        });
+        safetensors::serialize(views, None).expect("names and shapes of tensors can be written")
+    }
+}
+
+fn stored(data: &TensorData) -> (Dtype, Vec<usize>, Vec<u8>) {
+    let shape = data.shape().to_vec();
+    if data.dtype().is_float() {
+        (Dtype::F32, shape, data.iter::<f32>().flat_map(f32::to_le_bytes).collect())
+    } else if data.dtype().is_bool() {
+        (Dtype::BOOL, shape, data.iter::<bool>().map(u8::from).collect())
+    } else {
+        (Dtype::I64, shape, data.iter::<i64>().flat_map(i64::to_le_bytes).collect())
+    }
+}
+
+/// All parameters of a module, by the path of their fields.
+#[derive(Default)]
+struct Weights {
+    path: Vec<String>,
+    found: NamedTensors,
+}
+
+impl Weights {
+    fn add(&mut self, data: TensorData) {
+        self.found.0.push((self.path.join("."), data));
+    }
+}
+
+impl ModuleVisitor for Weights {
+    fn enter_module(&mut self, name: &str, _: &str) {
+        self.path.push(name.to_owned());
+    }
+
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.path.pop();
+    }
+
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        self.add(param.val().into_data());
+    }
+
+    fn visit_int<const D: usize>(&mut self, param: &Param<Tensor<D, Int>>) {
+        self.add(param.val().into_data());
+    }
+}
+
+/// A step and what it came to.
+#[derive(Debug)]
+pub struct PostMortem {
+    batch: NamedTensors,
+    scores: NamedTensors,
+    weights: NamedTensors,
+}
+
+impl PostMortem {
+    /// Goes through a step again, under the weights it began with.
+    pub fn of<M: Contrastive>(step: &Step<M::Batch>, model: &M) -> Self {
+        let mut weights = Weights::default();
+        Module::visit(model, &mut weights);
+        let scores = step.scores(model);
+        Self {
+            batch: M::tensors(&step.batch),
+            weights: weights.found,
+            scores: NamedTensors::default()
+                .with("positives", scores.positives.into_data())
+                .with("negatives", scores.negatives.into_data())
+                .with_some("mask", scores.mask.map(Tensor::into_data))
+                .with_some("same_class", scores.same_class.map(Tensor::into_data))
+                .with_some("noise", scores.noise.map(Tensor::into_data)),
+        }
+    }
+
+    /// Where the first number stands that is not finite, in words.
+    pub fn finding(&self) -> String {
+        if let Some(name) = self.batch.first_not_finite() {
+            format!("{name} of the batch is not finite")
+        } else if let Some(name) = self.weights.first_not_finite() {
+            format!("the step before left weights that are not finite, {name} for one")
+        } else if let Some(name) = self.scores.first_not_finite() {
+            format!("batch and weights are finite, but the scores of the {name} are not")
+        } else {
+            "batch, weights and scores are finite, but their loss is not".to_owned()
+        }
+    }
+
+    /// Writes `batch`, `scores` and `weights` into a folder, as safetensors.
+    ///
+    /// # Errors
+    /// Names what could not be written.
+    pub fn write(&self, folder: &Path) -> Result<(), Error> {
+        files::create_folder(folder)?;
+        for (name, tensors) in [("batch", &self.batch), ("scores", &self.scores), ("weights", &self.weights)] {
+            files::write_whole(&folder.join(name).with_extension("safetensors"), &tensors.to_safetensors())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bcl_core::Scores;
+    use burn::tensor::Device;
+    use std::sync::Arc;
+
+    /// Scores that are a weight times the batch.
+    #[derive(Module, Debug)]
+    struct Scale {
+        weight: Param<Tensor<1>>,
+    }
+
+    impl Contrastive for Scale {
+        type Batch = Tensor<2>;
+
+        fn scores(&self, batch: &Tensor<2>) -> Scores {
+            let scores = batch.clone() * self.weight.val().unsqueeze();
+            Scores::new(scores.clone().mean_dim(1).squeeze_dim(1), scores)
+        }
+
+        fn tensors(batch: &Tensor<2>) -> NamedTensors {
+            NamedTensors::default()
+                .with("pixels", batch.to_data())
+                .with("counts", TensorData::from([1i64, 2]))
+                .with("flags", TensorData::from([true]))
+        }
+    }
+
+    fn post_mortem(pixel: f32, weight: f32) -> PostMortem {
+        let device = Device::flex();
+        let batch = Tensor::from_data([[pixel, 1.0], [2.0, 3.0]], &device);
+        let estimator = Arc::from(bcl_core::EstimatorConfig::all()[0].init());
+        let step = Step {
+            batch,
+            estimator,
+            noise: None,
+        };
+        let weight = Param::from_tensor(Tensor::from_data([weight], &device));
+        PostMortem::of(&step, &Scale { weight })
+    }
+
+    #[test]
+    fn the_first_place_that_is_not_finite_is_named() {
+        for (pixel, weight, place) in [
+            (f32::NAN, 1.0, "pixels of the batch"),
+            (1.0, f32::INFINITY, "weights that are not finite, weight for one"),
+            (3e38, 3e38, "scores of the positives"),
+            (1.0, 1.0, "but their loss is not"),
+        ] {
+            let finding = post_mortem(pixel, weight).finding();
+            assert!(finding.contains(place), "{finding}");
+        }
+    }
+
+    #[test]
+    fn everything_is_kept_under_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        post_mortem(f32::NAN, 0.5).write(&folder.path().join("diverged")).unwrap();
+        let read = |name: &str| std::fs::read(folder.path().join("diverged").join(name)).unwrap();
+        let [batch, scores, weights] = ["batch.safetensors", "scores.safetensors", "weights.safetensors"].map(read);
+
+        let batch = safetensors::SafeTensors::deserialize(&batch).unwrap();
+        let pixels = batch.tensor("pixels").unwrap();
+        assert_eq!((pixels.dtype(), pixels.shape()), (Dtype::F32, &[2, 2][..]));
+        assert!(f32::from_le_bytes(pixels.data()[..4].try_into().unwrap()).is_nan());
+        assert_eq!(batch.tensor("counts").unwrap().data()[8], 2);
+        let flags = batch.tensor("flags").unwrap();
+        assert_eq!((flags.dtype(), flags.data()), (Dtype::BOOL, &[1][..]));
+
+        let scores = safetensors::SafeTensors::deserialize(&scores).unwrap();
+        assert_eq!(scores.tensor("negatives").unwrap().data()[12..], 1.5f32.to_le_bytes());
+        assert_eq!(scores.tensor("positives").unwrap().shape(), [2]);
+        let weights = safetensors::SafeTensors::deserialize(&weights).unwrap();
+        assert_eq!(weights.tensor("weight").unwrap().data(), 0.5f32.to_le_bytes());
+    }
+}
