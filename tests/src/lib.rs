@@ -1,5 +1,7 @@
 //! Helpers for the tests that run the built programs.
 
+pub mod pictures;
+
 use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -78,6 +80,42 @@ baselines = ["popularity"]
 pub fn small_recipe(folder: &Path, more: &str) -> PathBuf {
     let path = folder.join("small.toml");
     std::fs::write(&path, format!("{SMALL_RECIPE}{more}")).expect("a writable folder");
+    path
+}
+
+/// A small recipe on images, without its data; on [`PLANTED_IMAGES`] it trains in about a second.
+pub const SMALL_IMAGE_RECIPE: &str = r#"
+name = "small-images"
+
+[views]
+side = 16
+
+[encoder]
+kind = "resnet"
+trunk = { depth = 18, stem = "imagenet", width = 8 }
+head = { hidden = 16, out = 8 }
+
+[loss]
+kind = "bayesian"
+temperature = 0.5
+tau_plus = 0.1
+
+[training]
+batch_size = 16
+epochs = 20
+
+[evaluation]
+every = 0
+probe.epochs = 2
+"#;
+
+/// Data for [`SMALL_IMAGE_RECIPE`]: four steps an epoch.
+pub const PLANTED_IMAGES: &str = "[data]\ndataset = 'planted'\nplanted = { train = 64, test = 40, side = 16 }\n";
+
+/// Writes [`SMALL_IMAGE_RECIPE`] with a table of data into a folder.
+pub fn small_image_recipe(folder: &Path, data: &str) -> PathBuf {
+    let path = folder.join("small-images.toml");
+    std::fs::write(&path, format!("{SMALL_IMAGE_RECIPE}{data}")).expect("a writable folder");
     path
 }
 

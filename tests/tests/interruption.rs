@@ -1,32 +1,54 @@
 //! A run that is killed, or interrupted, and resumed ends in the very bits of one that never stopped.
 
 use std::{
+    collections::BTreeMap,
     fs,
-    path::Path,
-    process::{Child, Stdio},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
     time::Duration,
 };
-use whole_program_tests::{bcl_train, lasting_figures, shown, small_recipe};
+use whole_program_tests::{PLANTED_IMAGES, bcl_train, lasting_figures, shown, small_image_recipe, small_recipe};
 
-fn run_to_the_end(recipe: &Path, out: &Path) {
-    let output = bcl_train()
-        .arg(recipe)
-        .arg("--out")
-        .arg(out)
-        .arg("--quiet")
-        .output()
-        .expect("it starts");
+/// A small recipe in a folder of its own.
+struct Case {
+    folder: tempfile::TempDir,
+    recipe: PathBuf,
+    run: &'static str,
+}
+
+impl Case {
+    fn recommender() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let recipe = small_recipe(folder.path(), "");
+        let run = "small-0";
+        Self { folder, recipe, run }
+    }
+
+    fn images() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let recipe = small_image_recipe(folder.path(), PLANTED_IMAGES);
+        let run = "small-images-0";
+        Self { folder, recipe, run }
+    }
+
+    /// The command that trains into a folder of the given name, and the folder of its run.
+    fn train(&self, out: &str) -> (Command, PathBuf) {
+        let out = self.folder.path().join(out);
+        let mut command = bcl_train();
+        command.arg(&self.recipe).arg("--out").arg(&out).arg("--quiet");
+        (command, out.join(self.run))
+    }
+}
+
+fn run_to_the_end(mut command: Command) {
+    let output = command.output().expect("it starts");
     assert!(output.status.success(), "{}", shown(&output));
 }
 
 fn resume(run: &Path) {
-    let output = bcl_train()
-        .arg("--resume")
-        .arg(run)
-        .arg("--quiet")
-        .output()
-        .expect("it starts");
-    assert!(output.status.success(), "{}", shown(&output));
+    let mut command = bcl_train();
+    command.arg("--resume").arg(run).arg("--quiet");
+    run_to_the_end(command);
 }
 
 /// Epochs that a run has recorded so far.
@@ -34,25 +56,51 @@ fn num_epochs(run: &Path) -> u64 {
     fs::read_to_string(run.join("metrics.jsonl")).map_or(0, |lines| lines.matches('\n').count() as u64)
 }
 
-#[test]
-fn killed_at_any_moment_and_resumed_it_ends_as_if_it_had_never_stopped() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let recipe = small_recipe(folder.path(), "");
-    let straight = folder.path().join("straight");
-    run_to_the_end(&recipe, &straight);
-    let expected = lasting_figures(&straight.join("small-0"));
-    let epochs = num_epochs(&straight.join("small-0"));
+/// The bytes of the weights that a run kept, and of its last checkpoint: weights, optimizer, schedule.
+fn final_bytes(run: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut last = 0;
+    let mut files = vec![run.join("model.bpk")];
+    for phase in fs::read_dir(run.join("checkpoints")).expect("a run has checkpoints") {
+        for file in fs::read_dir(phase.expect("readable").path()).expect("a folder") {
+            let file = file.expect("readable").path();
+            let step = |path: &Path| path.file_stem()?.to_str()?.split_once('-')?.1.parse().ok();
+            if file.extension().is_some_and(|extension| extension == "bpk") {
+                last = step(&file).max(Some(last)).unwrap_or(last);
+                files.push(file);
+            }
+        }
+    }
+    let of_last = |file: &PathBuf| file.ends_with("model.bpk") || file.to_string_lossy().ends_with(&format!("-{last}.bpk"));
+    let files = files.into_iter().filter(of_last);
+    files
+        .map(|file| {
+            let name = file.file_name().expect("a file").to_string_lossy().into_owned();
+            (name, fs::read(file).expect("readable"))
+        })
+        .collect()
+}
 
-    // Ten moments from the first files to the last epochs, each at another point of its epoch.
+/// Everything of a finished run that must not depend on interruptions.
+fn assert_same(run: &Path, straight: &Path, when: &str) {
+    assert_eq!(lasting_figures(run), lasting_figures(straight), "{when}");
+    let [found, expected] = [final_bytes(run), final_bytes(straight)];
+    assert_eq!(expected.len(), 4, "{:?}", expected.keys());
+    assert!(found.keys().eq(expected.keys()), "{when}: {:?}", found.keys());
+    for (name, bytes) in &found {
+        assert!(*bytes == expected[name], "{when}: {name} has other bytes");
+    }
+}
+
+/// Ten moments from the first files to the last epochs, each at another point of its epoch.
+fn survives_ten_kills(case: &Case) {
+    let (command, straight) = case.train("straight");
+    run_to_the_end(command);
+    let epochs = num_epochs(&straight);
+
     let mut kills = 0;
     for i in 0..10 {
-        let out = folder.path().join(format!("killed-{i}"));
-        let run = out.join("small-0");
-        let mut child = bcl_train()
-            .arg(&recipe)
-            .arg("--out")
-            .arg(&out)
-            .arg("--quiet")
+        let (mut command, run) = case.train(&format!("killed-{i}"));
+        let mut child = command
             .stderr(Stdio::null())
             .stdout(Stdio::null())
             .spawn()
@@ -68,10 +116,11 @@ fn killed_at_any_moment_and_resumed_it_ends_as_if_it_had_never_stopped() {
         if run.join("recipe.toml").exists() {
             resume(&run);
         } else {
-            // Killed before the run had a folder: nothing is lost, the same command starts it.
-            run_to_the_end(&recipe, &out);
+            // Killed before the run had a folder, or a recipe in it: nothing is lost, the same command starts it.
+            let _ = fs::remove_dir_all(&run);
+            run_to_the_end(case.train(&format!("killed-{i}")).0);
         }
-        assert_eq!(lasting_figures(&run), expected, "killed at moment {i}");
+        assert_same(&run, &straight, &format!("killed at moment {i}"));
     }
     assert!(
         kills >= 8,
@@ -79,21 +128,24 @@ fn killed_at_any_moment_and_resumed_it_ends_as_if_it_had_never_stopped() {
     );
 }
 
-#[cfg(unix)]
 #[test]
-fn ctrl_c_saves_exits_with_130_and_says_how_to_go_on() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let recipe = small_recipe(folder.path(), "");
-    run_to_the_end(&recipe, &folder.path().join("straight"));
-    let expected = lasting_figures(&folder.path().join("straight/small-0"));
+fn a_recommender_killed_at_any_moment_and_resumed_ends_as_if_it_had_never_stopped() {
+    survives_ten_kills(&Case::recommender());
+}
 
-    let out = folder.path().join("interrupted");
-    let run = out.join("small-0");
-    let child = bcl_train()
-        .arg(&recipe)
-        .arg("--out")
-        .arg(&out)
-        .arg("--quiet")
+#[test]
+fn an_image_encoder_killed_at_any_moment_and_resumed_ends_as_if_it_had_never_stopped() {
+    survives_ten_kills(&Case::images());
+}
+
+/// Interrupts a run within an epoch, and goes on.
+#[cfg(unix)]
+fn survives_ctrl_c(case: &Case) {
+    let (command, straight) = case.train("straight");
+    run_to_the_end(command);
+
+    let (mut command, run) = case.train("interrupted");
+    let child = command
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -102,7 +154,7 @@ fn ctrl_c_saves_exits_with_130_and_says_how_to_go_on() {
     while num_epochs(&run) == 0 {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let signalled = std::process::Command::new("kill")
+    let signalled = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status()
         .expect("kill runs");
@@ -115,7 +167,36 @@ fn ctrl_c_saves_exits_with_130_and_says_how_to_go_on() {
         shown(&output)
     );
     assert!(!run.join("result.json").exists());
+    assert!(anchors_of_an_unfinished_epoch(&run) > 0, "it stopped between two epochs");
 
     resume(&run);
-    assert_eq!(lasting_figures(&run), expected);
+    assert_same(&run, &straight, "interrupted");
+}
+
+/// What the newest checkpoint of a run says about the epoch under way.
+#[cfg(unix)]
+fn anchors_of_an_unfinished_epoch(run: &Path) -> u64 {
+    let phases = fs::read_dir(run.join("checkpoints")).expect("a run has checkpoints");
+    let files = phases.flat_map(|phase| fs::read_dir(phase.expect("readable").path()).expect("a folder"));
+    let progress = files.filter_map(|file| {
+        let file = file.expect("readable").path();
+        file.extension()
+            .is_some_and(|extension| extension == "json")
+            .then(|| fs::read(file).expect("readable"))
+    });
+    let read = |bytes: Vec<u8>| serde_json::from_slice::<serde_json::Value>(&bytes).expect("JSON");
+    let newest = progress.map(read).max_by_key(|progress| progress["step"].as_u64());
+    newest.expect("a checkpoint")["anchors"].as_u64().expect("a number")
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_saves_a_recommender_exits_with_130_and_says_how_to_go_on() {
+    survives_ctrl_c(&Case::recommender());
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_saves_an_image_encoder_exits_with_130_and_says_how_to_go_on() {
+    survives_ctrl_c(&Case::images());
 }

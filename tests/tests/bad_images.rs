@@ -1,0 +1,206 @@
+//! Bad images end with exit code 2, a message that names the file and the remedy, and no folder of a run.
+
+use std::process::Output;
+use whole_program_tests::{
+    bcl_train,
+    pictures::{Files, cats_and_dogs, cifar10, cmyk_jpeg, grey_jpeg, jpeg, tar_with, write},
+    shown, small_image_recipe,
+};
+
+/// Files in the folder of data, the recipe's `[data]`, flags, and words of the message.
+struct Case {
+    what: &'static str,
+    files: Files,
+    data: &'static str,
+    flags: &'static [&'static str],
+    words: &'static [&'static str],
+}
+
+/// A case of the folder `pictures`.
+fn pictures(what: &'static str, files: Files, words: &'static [&'static str]) -> Case {
+    let (data, flags) = ("images = 'pictures'", &[][..]);
+    Case {
+        what,
+        files,
+        data,
+        flags,
+        words,
+    }
+}
+
+impl Case {
+    fn with(self, data: &'static str, flags: &'static [&'static str]) -> Self {
+        Self { data, flags, ..self }
+    }
+}
+
+/// Files with one of them replaced or added.
+fn replaced(mut files: Files, name: &str, bytes: Vec<u8>) -> Files {
+    files.retain(|(known, _)| known != name);
+    files.push((name.to_owned(), bytes));
+    files
+}
+
+fn without(mut files: Files, part: &str) -> Files {
+    files.retain(|(name, _)| !name.contains(part));
+    files
+}
+
+fn cut(mut bytes: Vec<u8>, share: f64) -> Vec<u8> {
+    bytes.truncate((bytes.len() as f64 * share) as usize);
+    bytes
+}
+
+fn cases() -> Vec<Case> {
+    let good = || cats_and_dogs(4, 2);
+    let first = "pictures/train/cat/0.jpg";
+    let short = cut(cifar10()[2].1.clone(), 0.9);
+    vec![
+        pictures(
+            "a truncated JPEG",
+            replaced(good(), first, cut(jpeg(0), 0.6)),
+            &["pictures", "train/cat/0.jpg", "truncated", "Fetch or copy it again"],
+        ),
+        pictures(
+            "a JPEG in four colours",
+            replaced(good(), first, cmyk_jpeg()),
+            &["train/cat/0.jpg", "CMYK", "Convert it to RGB"],
+        ),
+        pictures(
+            "text that is called a JPEG",
+            replaced(good(), first, b"no picture".to_vec()),
+            &["train/cat/0.jpg", "JPEG and PNG", "Convert it, or remove it"],
+        ),
+        pictures(
+            "a class folder without images",
+            replaced(good(), "pictures/train/bird/", Vec::new()),
+            &["pictures", "train/bird", "Fill it or remove it"],
+        ),
+        pictures(
+            "a class that train does not have",
+            replaced(good(), "pictures/test/cats/0.jpg", jpeg(1)),
+            &["`cats`", "in test but not in train", "did you mean `cat`?"],
+        ),
+        pictures(
+            "one class",
+            without(good(), "dog"),
+            &["pictures", "images of class `cat` alone", "two classes or more"],
+        ),
+        pictures(
+            "one image to learn from",
+            without(cats_and_dogs(1, 2), "dog"),
+            &["pictures", "train holds 1 image", "Add images"],
+        ),
+        pictures(
+            "one image to judge on",
+            without(cats_and_dogs(4, 1), "test/dog"),
+            &["pictures", "1 test image", "add test images"],
+        ),
+        pictures(
+            "images without classes",
+            replaced(Files::new(), "pictures/train/0.jpg", jpeg(0)),
+            &["train/0.jpg", "in no class folder", "train/CLASS/NAME.jpg"],
+        ),
+        pictures(
+            "no folder at all",
+            Files::new(),
+            &["pictures", "no such file or folder", "Check the path"],
+        ),
+        pictures(
+            "fewer images than a batch has",
+            good(),
+            &["training.batch_size is 99", "8 training images", "lower it to 8"],
+        )
+        .with("images = 'pictures'", &["--set", "training.batch_size=99"]),
+        pictures(
+            "a batch without negatives",
+            good(),
+            &["--set training.batch_size=1", "must be at least 2"],
+        )
+        .with("images = 'pictures'", &["--set", "training.batch_size=1"]),
+        pictures(
+            "a class that is not there",
+            good(),
+            &["`dogs`", "did you mean `dog`?", "`cat`, `dog`"],
+        )
+        .with("images = 'pictures'\nclasses = ['cat', 'dogs']", &[]),
+        pictures(
+            "a name that leaves the archive",
+            vec![("evil.tar".to_owned(), tar_with("train/../../evil.jpg", &jpeg(0)))],
+            &["evil.tar", "train/../../evil.jpg", "Do not trust this archive"],
+        )
+        .with("images = 'evil.tar'", &[]),
+        pictures(
+            "an archive that is cut short",
+            vec![("cut.tar".to_owned(), cut(tar_with("train/cat/0.jpg", &jpeg(0)), 0.2))],
+            &["cut.tar", "truncated", "again"],
+        )
+        .with("images = 'cut.tar'", &[]),
+        pictures(
+            "a CIFAR file of the wrong size",
+            replaced(cifar10(), "cifar-10-batches-bin/data_batch_3.bin", short),
+            &["data_batch_3.bin", "5531 bytes", "3073", "Fetch or unpack it again"],
+        )
+        .with("dataset = 'cifar10'", &[]),
+        pictures("too few images for CIFAR-10", cifar10(), &["cifar10", "50000", "10"]).with("dataset = 'cifar10'", &[]),
+        pictures(
+            "unlabelled images alone",
+            vec![("stl10_binary/unlabeled_X.bin".to_owned(), vec![7; 3 * 96 * 96])],
+            &["stl10_binary", "train_X.bin"],
+        )
+        .with("dataset = 'stl10'", &[]),
+        pictures("weights that are not there", good(), &["encoder.weights", "none.pth"])
+            .with("images = 'pictures'", &["--set", "encoder.weights=none.pth"]),
+        pictures(
+            "weights that are none",
+            replaced(good(), "w.safetensors", b"no weights".to_vec()),
+            &["encoder.weights", "w.safetensors", "a PyTorch state_dict"],
+        )
+        .with("images = 'pictures'", &["--set", "encoder.weights=w.safetensors"]),
+    ]
+}
+
+fn train(folder: &std::path::Path, data: &str, flags: &[&str]) -> Output {
+    let recipe = small_image_recipe(folder, &format!("[data]\n{data}\n"));
+    bcl_train()
+        .arg(recipe)
+        .args(["--quiet", "--epochs", "1", "--set", "training.batch_size=4"])
+        .arg("--data")
+        .arg(folder)
+        .arg("--out")
+        .arg(folder.join("runs"))
+        .args(flags)
+        .output()
+        .expect("it starts")
+}
+
+#[test]
+fn bad_images_are_refused_with_file_and_remedy_and_leave_no_run() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let folder = tempfile::tempdir().expect("a folder");
+        write(folder.path(), &case.files);
+        let output = train(folder.path(), case.data, case.flags);
+        let message = String::from_utf8_lossy(&output.stderr);
+        let missing: Vec<&&str> = case.words.iter().filter(|word| !message.contains(**word)).collect();
+        let left = folder.path().join("runs").exists();
+        if output.status.code() != Some(2) || message.contains("panicked") || !missing.is_empty() || left {
+            wrong.push(format!(
+                "{}: {missing:?} missing, folder of a run left: {left}\n{}",
+                case.what,
+                shown(&output)
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn grey_and_coloured_images_of_any_size_train_together() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = replaced(cats_and_dogs(4, 2), "pictures/train/cat/0.jpg", grey_jpeg(0));
+    write(folder.path(), &replaced(files, "pictures/test/dog/1.jpg", grey_jpeg(9)));
+    let output = train(folder.path(), "images = 'pictures'", &[]);
+    assert!(output.status.success(), "{}", shown(&output));
+    assert!(folder.path().join("runs/small-images-0/result.json").is_file());
+}

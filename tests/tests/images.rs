@@ -1,0 +1,193 @@
+//! Image encoders from the outside: what training is shown, weights in and out, and a loss that is not a number.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Output,
+};
+use whole_program_tests::{PLANTED_IMAGES, bcl_train, shown, small_image_recipe, small_recipe};
+
+fn run(arguments: &[&str]) -> Output {
+    bcl_train().args(arguments).output().expect("it starts")
+}
+
+fn succeeds(arguments: &[&str]) -> Output {
+    let output = run(arguments);
+    assert!(output.status.success(), "{arguments:?}\n{}", shown(&output));
+    output
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a plain path")
+}
+
+/// Trains the small recipe on planted images into a folder of the given name.
+fn train(folder: &Path, out: &str, flags: &[&str]) -> PathBuf {
+    let recipe = small_image_recipe(folder, PLANTED_IMAGES);
+    let out = folder.join(out);
+    let mut arguments = vec![text(&recipe), "--quiet", "--out", text(&out), "--epochs", "2"];
+    arguments.retain(|argument| !flags.contains(&"--epochs") || !["--epochs", "2"].contains(argument));
+    arguments.extend(flags);
+    succeeds(&arguments);
+    out.join("small-images-0")
+}
+
+fn result(run: &Path) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(run.join("result.json")).expect("a finished run")).expect("JSON")
+}
+
+#[test]
+fn views_are_drawn_without_training() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recipe = small_image_recipe(folder.path(), PLANTED_IMAGES);
+    let [picture, out] = ["views.png", "runs"].map(|name| folder.path().join(name));
+    let flags = |seed| {
+        [
+            text(&recipe),
+            "--dump-views",
+            text(&picture),
+            "--out",
+            text(&out),
+            "--seed",
+            seed,
+        ]
+    };
+    succeeds(&flags("0"));
+    let first = fs::read(&picture).expect("a picture");
+    assert!(first.starts_with(b"\x89PNG"));
+    succeeds(&flags("0"));
+    assert_eq!(
+        fs::read(&picture).expect("a picture"),
+        first,
+        "the seed determines what is drawn"
+    );
+    succeeds(&flags("1"));
+    assert_ne!(fs::read(&picture).expect("a picture"), first);
+    assert!(!out.exists());
+}
+
+#[test]
+fn a_recommender_has_no_views_and_two_recipes_are_one_too_many() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let picture = folder.path().join("views.png");
+    let recipe = small_recipe(folder.path(), "");
+    for (recipe, words) in [
+        (text(&recipe), ["small", "recommender", "name a recipe on images"]),
+        (
+            "quickstart-images",
+            ["2 were given", "quickstart-images/bayesian", "name one of them"],
+        ),
+    ] {
+        let output = run(&[recipe, "--dump-views", text(&picture)]);
+        assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(words.iter().all(|word| message.contains(word)), "{}", shown(&output));
+        assert!(!picture.exists());
+    }
+}
+
+#[test]
+fn exported_weights_are_judged_as_the_run_that_trained_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let both = "evaluation.protocols=['clean', 'official']";
+    let trained = train(folder.path(), "trained", &["--set", both]);
+    let file = folder.path().join("w.safetensors");
+    succeeds(&["export", text(&trained), "--out", text(&file)]);
+
+    // By a path relative to the data, and by an absolute one.
+    let data = text(folder.path());
+    let judged = train(
+        folder.path(),
+        "judged",
+        &[
+            "--epochs",
+            "0",
+            "--set",
+            "encoder.weights=w.safetensors",
+            "--data",
+            data,
+            "--set",
+            both,
+        ],
+    );
+    let [of_trained, of_judged] = [result(&trained), result(&judged)];
+    assert_eq!(of_judged["validation"]["epoch"], 0);
+    let figures = |result: &serde_json::Value| {
+        let mut figures = result["validation"]["metrics"].clone();
+        // Measured on the batches of an epoch, which the other run has not.
+        figures.as_object_mut().expect("figures").remove("calibration_error");
+        figures
+    };
+    assert_eq!(figures(&of_judged), figures(&of_trained));
+    assert_eq!(
+        of_judged["baselines"], of_trained["baselines"],
+        "the random encoder stays the untrained one"
+    );
+    assert!(judged.join("report.html").is_file());
+
+    // Every verb works on a run without an epoch, even where the file of weights is gone.
+    let again = succeeds(&["evaluate", text(&judged), "--json"]);
+    let again: serde_json::Value = serde_json::from_slice(&again.stdout).expect("JSON");
+    assert_eq!(again["metrics"]["knn_top1"], of_trained["validation"]["metrics"]["knn_top1"]);
+    succeeds(&["embed", text(&judged)]);
+    succeeds(&["export", text(&judged)]);
+    for file in ["train.npy", "test.csv"] {
+        assert_eq!(fs::read(judged.join("embeddings").join(file)).expect("features"), {
+            succeeds(&["embed", text(&trained)]);
+            fs::read(trained.join("embeddings").join(file)).expect("features")
+        });
+    }
+    fs::remove_file(judged.join("result.json")).expect("it was there");
+    succeeds(&["--resume", text(&judged), "--quiet"]);
+    assert_eq!(result(&judged)["validation"], of_judged["validation"]);
+}
+
+#[test]
+fn training_goes_on_from_weights() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trained = train(folder.path(), "trained", &[]);
+    let file = folder.path().join("w.safetensors");
+    succeeds(&["export", text(&trained), "--out", text(&file)]);
+    let weights = format!("encoder.weights={}", text(&file));
+    let further = train(folder.path(), "further", &["--set", &weights]);
+    let embed = |run: &Path| {
+        succeeds(&["embed", text(run)]);
+        fs::read(run.join("embeddings/test.npy")).expect("features")
+    };
+    let fresh = embed(&trained);
+    assert_ne!(embed(&further), fresh);
+    // It is the weights that make the difference between the two.
+    assert_eq!(embed(&train(folder.path(), "once-more", &[])), fresh);
+}
+
+#[test]
+fn a_loss_that_is_not_a_number_ends_the_run_and_leaves_what_led_to_it() {
+    // Scores divided by such a temperature are infinite.
+    let hopeless = ["--set", "loss.temperature=1e-40", "--quiet"];
+    for (recipe, name, epochs) in [
+        (
+            small_image_recipe as fn(&Path, &str) -> PathBuf,
+            "small-images-0",
+            PLANTED_IMAGES,
+        ),
+        (small_recipe, "small-0", ""),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let recipe = recipe(folder.path(), epochs);
+        let out = folder.path().join("runs");
+        let output = run(&[&[text(&recipe), "--out", text(&out)], &hopeless[..]].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", shown(&output));
+        let message = String::from_utf8_lossy(&output.stderr);
+        for word in ["epoch 1, step 1", "diverged", "optimizer.learning_rate", "clip_norm"] {
+            assert!(message.contains(word), "`{word}` is missing\n{}", shown(&output));
+        }
+        let kept = out.join(name).join("diverged");
+        for file in ["batch", "scores", "weights"] {
+            let size = fs::metadata(kept.join(file).with_extension("safetensors"))
+                .expect("it is kept")
+                .len();
+            assert!(size > 500, "{file}: {size} bytes");
+        }
+        assert!(!out.join(name).join("result.json").exists());
+    }
+}
