@@ -6,6 +6,7 @@ use crate::training::{
     evaluate::{Evaluated, EvaluationTask},
     figures::StepOutput,
     optim::clip_global_norm,
+    post_mortem::NamedTensors,
     step::{Contrastive, Step},
 };
 use bcl_core::{Scores, Similarity};
@@ -54,6 +55,14 @@ impl Contrastive for ContrastiveImages {
             same_class: batch.same_class.clone(),
             ..Scores::from_views(first, second, Similarity::Dot)
         }
+    }
+
+    fn tensors(batch: &ImageBatch) -> NamedTensors {
+        let [first, second] = batch.views.clone().map(Tensor::into_data);
+        NamedTensors::default()
+            .with("first_views", first)
+            .with("second_views", second)
+            .with_some("same_class", batch.same_class.clone().map(Tensor::into_data))
     }
 }
 
