@@ -9,6 +9,9 @@ use crate::cpu::Value;
 
 /// The columns of some images: a row a tap, `[taps, images · places]`.
 pub(super) fn gather<T: Value>(geometry: &Geometry, images: &[T], columns: &mut [T]) {
+    if geometry.shifts() {
+        return shift(geometry, images, columns);
+    }
     walk(geometry, images.len() / geometry.image(), |column, pixel, count| {
         let Some(pixel) = pixel else {
             columns[column..column + count].fill(T::ZERO);
@@ -23,6 +26,38 @@ pub(super) fn gather<T: Value>(geometry: &Geometry, images: &[T], columns: &mut 
             }
         }
     });
+}
+
+/// [`gather`] where a tap sees the image shifted: one run a plane, and then zeros where it went around a border.
+fn shift<T: Value>(geometry: &Geometry, images: &[T], columns: &mut [T]) {
+    let ([height, width], [_, kernel_width]) = (geometry.input, geometry.kernel);
+    let (length, taps) = (height * width, geometry.kernel[0] * kernel_width);
+    let num_images = images.len() / geometry.image();
+    let (padding, length_of_row) = (geometry.padding as isize, width as isize);
+    for (index, out) in columns.chunks_exact_mut(length).enumerate() {
+        let (row, image) = (index / num_images, index % num_images);
+        let (channel, tap) = (row / taps, row % taps);
+        let [tap_y, tap_x] = [tap / kernel_width, tap % kernel_width];
+        let plane = &images[(image * geometry.channels_in + channel) * length..][..length];
+        // The place (y, x) sees (y + down, x + right).
+        let [down, right] = [tap_y, tap_x].map(|tap| tap as isize - padding);
+        let offset = down * length_of_row + right;
+        let start = (-offset).clamp(0, length as isize) as usize;
+        let end = (length as isize - offset).clamp(start as isize, length as isize) as usize;
+        out[..start].fill(T::ZERO);
+        if start < end {
+            let from = (start as isize + offset) as usize;
+            out[start..end].copy_from_slice(&plane[from..from + end - start]);
+        }
+        out[end..].fill(T::ZERO);
+        let (visible, _) = geometry.visible(1, tap_x);
+        if visible.len() < width {
+            for row in out.chunks_exact_mut(width) {
+                row[..visible.start].fill(T::ZERO);
+                row[visible.end..].fill(T::ZERO);
+            }
+        }
+    }
 }
 
 /// Adds columns to the images they were seen in.

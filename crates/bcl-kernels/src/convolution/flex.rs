@@ -31,7 +31,10 @@ impl ConvolutionOps for Flex {
         by_float_type!(
             input, T => {
                 let geometry = geometry(&input, &weight, stride, padding);
-                input_backward::<T>(&geometry, weight, grad)
+                match geometry.reversed() {
+                    Some(reversed) => forward::<T>(&reversed, grad, turned::<T>(&geometry, weight)),
+                    None => input_backward::<T>(&geometry, weight, grad),
+                }
             },
             portable::convolve_input_backward::<Flex>(input, weight, grad, stride, padding)
         )
@@ -92,6 +95,27 @@ fn forward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTensor, weig
     }
     let [height, width] = geometry.output;
     cpu::tensor(out, [batch_size, channels_out, height, width])
+}
+
+/// Kernels from output to input, turned by half a circle: `[channels_in, channels_out, kernel_height, kernel_width]`.
+fn turned<T: Value>(geometry: &Geometry, weight: FlexTensor) -> FlexTensor {
+    let weight = cpu::contiguous(weight);
+    let Geometry {
+        channels_in,
+        channels_out,
+        kernel,
+        ..
+    } = *geometry;
+    let taps = kernel[0] * kernel[1];
+    let mut out = vec![T::ZERO; channels_in * channels_out * taps];
+    for (index, kernel) in T::of(&weight).chunks_exact(taps).enumerate() {
+        let (channel_out, channel_in) = (index / channels_in, index % channels_in);
+        let start = (channel_in * channels_out + channel_out) * taps;
+        for (out, &value) in out[start..start + taps].iter_mut().zip(kernel.iter().rev()) {
+            *out = value;
+        }
+    }
+    cpu::tensor(out, [channels_in, channels_out, kernel[0], kernel[1]])
 }
 
 fn input_backward<T: Value + ComplexField>(geometry: &Geometry, weight: FlexTensor, grad: FlexTensor) -> FlexTensor {

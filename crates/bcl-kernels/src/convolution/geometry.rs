@@ -38,6 +38,25 @@ impl Geometry {
         }
     }
 
+    /// The convolution of the output's gradient that is the gradient of the input, with the kernels turned by half a circle; none where
+    /// the stride spreads that gradient out, or more is padded than the kernel sees.
+    pub(super) fn reversed(&self) -> Option<Self> {
+        let square = self.kernel[0] == self.kernel[1];
+        (self.stride == 1 && square && self.padding < self.kernel[0]).then(|| Self {
+            channels_in: self.channels_out,
+            channels_out: self.channels_in,
+            input: self.output,
+            output: self.input,
+            padding: self.kernel[0] - 1 - self.padding,
+            ..*self
+        })
+    }
+
+    /// Whether rows of input and output lie side by side alike, so that a tap sees the image shifted.
+    pub(super) fn shifts(&self) -> bool {
+        self.stride == 1 && self.input == self.output
+    }
+
     /// Values of an image.
     pub(super) fn image(&self) -> usize {
         self.channels_in * self.input[0] * self.input[1]
