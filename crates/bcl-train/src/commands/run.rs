@@ -6,7 +6,10 @@ use crate::{
     error::Error,
     recipe::{DataConfig, EvaluationConfig, ImageDataConfig, ImageRecipe, Recipe, RecommenderRecipe},
     report::{read_run, write_html},
-    training::{Baselines, ImageRun, Invocation, Run, RunFolder, Stop, images::start},
+    training::{
+        Baselines, ImageRun, Invocation, Run, RunFolder, Stop,
+        images::{baselines::JudgedBaselines, start},
+    },
 };
 use bcl_data::InteractionData;
 use bcl_images::ImageData;
@@ -101,6 +104,7 @@ fn say_where(session: &Session, page: &Path) {
 struct Loaded {
     interactions: Option<(DataConfig, EvaluationConfig, InteractionData, Baselines)>,
     images: Option<(ImageDataConfig, Arc<ImageData>)>,
+    judged: JudgedBaselines,
 }
 
 impl Loaded {
@@ -134,7 +138,7 @@ impl Loaded {
     }
 
     /// Trains and evaluates on what was [loaded](Self::load).
-    fn finish(&self, session: &Session, recipe: &Recipe, folder: &RunFolder, data_dir: &Path) -> Result<(), Error> {
+    fn finish(&mut self, session: &Session, recipe: &Recipe, folder: &RunFolder, data_dir: &Path) -> Result<(), Error> {
         let recipe_hash = &recipe.hash();
         match recipe {
             Recipe::Recommender(recipe) => {
@@ -162,7 +166,7 @@ impl Loaded {
                     quiet: session.quiet,
                     stop: session.stop.clone(),
                 };
-                run.finish().map(drop)
+                run.finish(&mut self.judged).map(drop)
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Training of image encoders: batches of views, the trained module, its judges, and a run.
 
+pub mod baselines;
 pub mod batch;
 pub mod features;
 pub mod map;

@@ -1,6 +1,7 @@
 //! One run: a recipe, images and a seed become an encoder, and figures that say how good it is.
 
 use super::{
+    baselines::JudgedBaselines,
     batch::{ImageLoader, LoaderOptions},
     features::Shown,
     measure::{ImageJudge, Online},
@@ -11,7 +12,7 @@ use super::{
 use crate::{
     backend::Backend,
     error::Error,
-    recipe::{ImageBaselineKind, ImageRecipe, Refusal},
+    recipe::{ImageRecipe, Refusal},
     result::{CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
     training::{
         epoch_loop::Stop,
@@ -28,7 +29,6 @@ use crate::{
 use bcl_core::schedule::AlphaMeasurement;
 use bcl_data::Seed;
 use bcl_images::ImageData;
-use burn::tensor::Device;
 use std::{path::Path, sync::Arc, time::Instant};
 
 /// The figure that is shown after an epoch. It is read off test and chooses nothing.
@@ -56,11 +56,12 @@ pub struct ImageRun<'a> {
 }
 
 impl ImageRun<'_> {
-    /// Trains and evaluates, going on from the newest checkpoint in the folder where there is one, and writes the result.
+    /// Trains and evaluates, going on from the newest checkpoint in the folder where there is one, and writes the result beside
+    /// baselines, which are only judged where they are not known yet.
     ///
     /// # Errors
     /// When data, recipe or disk do not allow it, the loss diverges, or the run is interrupted; what was written stays.
-    pub fn finish(&self) -> Result<RunResult, Error> {
+    pub fn finish(&self, judged: &mut JudgedBaselines) -> Result<RunResult, Error> {
         let started = Instant::now();
         let judge = Arc::new(judge(self.recipe, self.data, self.backend));
         let progress = match self.recipe.training.epochs {
@@ -78,7 +79,7 @@ impl ImageRun<'_> {
         drop(features);
         let result = RunResult {
             showcase: Some(showcase),
-            ..self.result(&progress, figures, self.baselines(&judge, &device)?, started)
+            ..self.result(&progress, figures, judged.of(self.recipe, &judge, &device)?, started)
         };
         result
             .showcase
@@ -156,18 +157,6 @@ impl ImageRun<'_> {
             largest_norm: recipe.optimizer.largest_global_norm(),
         };
         options.train(model, recipe.optimizer.init(), learning_rate, loader, task)
-    }
-
-    /// Features that nothing was trained for, judged alike.
-    fn baselines(&self, judge: &ImageJudge, device: &Device) -> Result<Baselines, Error> {
-        let of = |kind: &ImageBaselineKind| {
-            let figures = match kind {
-                ImageBaselineKind::RawPixels => judge.raw_pixels()?,
-                ImageBaselineKind::RandomEncoder => judge.encoder(&untrained(self.recipe, device))?,
-            };
-            Ok((kind.name().to_owned(), figures))
-        };
-        self.recipe.evaluation.baselines.iter().map(of).collect()
     }
 
     fn result(&self, progress: &Progress, figures: Metrics, baselines: Baselines, started: Instant) -> RunResult {

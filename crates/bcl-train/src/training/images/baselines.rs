@@ -1,0 +1,58 @@
+//! Features that nothing was trained for, judged as those of a run are.
+
+use super::{measure::ImageJudge, start::untrained};
+use crate::{
+    evaluation::EvaluationError,
+    recipe::{ImageBaselineKind, ImageDataConfig, ImageEvaluationConfig, ImageRecipe},
+    result::Metrics,
+    training::recommender::run::Baselines,
+};
+use bcl_images::ViewsConfig;
+use bcl_models::vision::ImageEncoderConfig;
+use burn::tensor::Device;
+
+/// Baselines by what they depend on. Runs of one command mostly share it, and an official probe takes as long as a training.
+#[derive(Debug, Default)]
+pub struct JudgedBaselines(Vec<(Circumstances, Metrics)>);
+
+/// All that the figures of a baseline depend on.
+#[derive(Debug, Clone, PartialEq)]
+struct Circumstances {
+    kind: ImageBaselineKind,
+    data: ImageDataConfig,
+    views: ViewsConfig,
+    encoder: ImageEncoderConfig,
+    evaluation: ImageEvaluationConfig,
+    seed: u64,
+}
+
+impl JudgedBaselines {
+    /// The baselines of a recipe, by name.
+    ///
+    /// # Errors
+    /// When images cannot be shown, or there is nothing to tell apart.
+    pub fn of(&mut self, recipe: &ImageRecipe, judge: &ImageJudge, device: &Device) -> Result<Baselines, EvaluationError> {
+        let mut baselines = Baselines::new();
+        for &kind in &recipe.evaluation.baselines {
+            let circumstances = Circumstances {
+                kind,
+                data: recipe.data.clone(),
+                views: recipe.views.clone(),
+                encoder: recipe.encoder.config().clone(),
+                evaluation: recipe.evaluation.clone(),
+                seed: recipe.seed,
+            };
+            let known = self.0.iter().find(|(known, _)| *known == circumstances);
+            let figures = match (known, kind) {
+                (Some((_, figures)), _) => figures.clone(),
+                (None, ImageBaselineKind::RawPixels) => judge.raw_pixels()?,
+                (None, ImageBaselineKind::RandomEncoder) => judge.encoder(&untrained(recipe, device))?,
+            };
+            if known.is_none() {
+                self.0.push((circumstances, figures.clone()));
+            }
+            baselines.insert(kind.name().to_owned(), figures);
+        }
+        Ok(baselines)
+    }
+}
