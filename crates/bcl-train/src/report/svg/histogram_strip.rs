@@ -4,6 +4,7 @@ use super::frame::Frame;
 use super::scale::Scale;
 use super::series_class;
 use crate::training::diagnostics::histogram::{BINS, centre};
+use std::fmt::Write;
 
 const HEIGHT: f64 = 240.0;
 /// Columns beyond which neighbouring epochs share one.
@@ -99,7 +100,7 @@ impl Column {
         let mut bins: Vec<usize> = (0..BINS).filter(|&bin| self.shares[bin] > 0.0).collect();
         bins.sort_by(|&a, &b| self.shares[b].total_cmp(&self.shares[a]));
         for bin in bins.into_iter().take(3) {
-            text += &format!("\nω about {:.2}: {:.1} %", centre(bin), 100.0 * self.shares[bin]);
+            let _ = write!(text, "\nω about {:.2}: {:.1} %", centre(bin), 100.0 * self.shares[bin]);
         }
         text
     }

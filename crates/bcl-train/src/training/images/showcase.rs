@@ -157,6 +157,11 @@ mod tests {
         (judge, [labelled.clone(), labelled])
     }
 
+    fn decoded(picture: &Thumbnail) -> RgbImage {
+        let png = STANDARD.decode(&picture.png).unwrap();
+        image::load_from_memory(&png).unwrap().to_rgb8()
+    }
+
     #[test]
     fn the_same_seed_shows_the_same_and_another_seed_other_images() {
         let (judge, features) = judged();
@@ -178,6 +183,8 @@ mod tests {
         let [(images, labelled), _] = judge.images();
         for (place, label) in features[0].labels.iter().enumerate() {
             let image = picture((images, labelled), place, &features[0].labels);
+            let grey = usize::from(decoded(&image).get_pixel(0, 0)[0]);
+            assert_eq!(grey, labelled[place], "every image has a grey of its own");
             assert_eq!(Some(image.class), images.labels()[labelled[place]]);
             assert_eq!(image.class, *label);
         }
@@ -188,10 +195,7 @@ mod tests {
         let (judge, features) = judged();
         let [(images, labelled), _] = judge.images();
         let large = labelled.iter().position(|&image| images.get(image).width == 200).unwrap();
-        let png = STANDARD
-            .decode(picture((images, labelled), large, &features[0].labels).png)
-            .unwrap();
-        let read = image::load_from_memory(&png).unwrap();
+        let read = decoded(&picture((images, labelled), large, &features[0].labels));
         assert_eq!((read.width(), read.height()), (64, 32));
     }
 
