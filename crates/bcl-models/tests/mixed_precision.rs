@@ -86,7 +86,9 @@ fn a_convolution_and_its_normalisation_have_the_gradients_of_full_precision() {
         let encoder = encoder(Stem::Cifar);
         let convolved = encoder.trunk.conv1.forward(images().cast(dtype));
         assert_eq!(convolved.dtype(), DType::from(dtype));
-        backward(&encoder, encoder.trunk.bn1.forward(convolved, Mode::Train)).values
+        let normalised = encoder.trunk.bn1.forward(convolved, Mode::Train);
+        assert_eq!(normalised.dtype(), DType::from(dtype));
+        backward(&encoder, normalised).values
     };
     let (full, mixed) = (gradients(FloatDType::F32), gradients(FloatDType::BF16));
     assert_eq!(full.len(), 4 * 3 * 9 + 4 + 4);
