@@ -52,11 +52,14 @@ pub fn cifar10() -> Files {
             .collect()
     };
     let batches = (1..=5).map(|batch| (format!("cifar-10-batches-bin/data_batch_{batch}.bin"), file(batch)));
-    let names: String = (0..10).map(|class| format!("class {class}\n")).collect();
+    let names: Vec<String> = (0..10).map(|class| format!("class {class}")).collect();
     batches
         .chain([
             ("cifar-10-batches-bin/test_batch.bin".to_owned(), file(0)),
-            ("cifar-10-batches-bin/batches.meta.txt".to_owned(), names.into_bytes()),
+            (
+                "cifar-10-batches-bin/batches.meta.txt".to_owned(),
+                names.join("\n").into_bytes(),
+            ),
         ])
         .collect()
 }

@@ -29,8 +29,12 @@ fn pictures(what: &'static str, files: Files, words: &'static [&'static str]) ->
 }
 
 impl Case {
-    fn with(self, data: &'static str, flags: &'static [&'static str]) -> Self {
-        Self { data, flags, ..self }
+    fn of(self, data: &'static str) -> Self {
+        Self { data, ..self }
+    }
+
+    fn set(self, flags: &'static [&'static str]) -> Self {
+        Self { flags, ..self }
     }
 }
 
@@ -51,10 +55,13 @@ fn cut(mut bytes: Vec<u8>, share: f64) -> Vec<u8> {
     bytes
 }
 
-fn cases() -> Vec<Case> {
-    let good = || cats_and_dogs(4, 2);
+/// What fits every other case.
+fn good() -> Files {
+    cats_and_dogs(4, 2)
+}
+
+fn files_that_are_no_images() -> Vec<Case> {
     let first = "pictures/train/cat/0.jpg";
-    let short = cut(cifar10()[2].1.clone(), 0.9);
     vec![
         pictures(
             "a truncated JPEG",
@@ -71,6 +78,11 @@ fn cases() -> Vec<Case> {
             replaced(good(), first, b"no picture".to_vec()),
             &["train/cat/0.jpg", "JPEG and PNG", "Convert it, or remove it"],
         ),
+    ]
+}
+
+fn folders_that_are_no_data_set() -> Vec<Case> {
+    vec![
         pictures(
             "a class folder without images",
             replaced(good(), "pictures/train/bird/", Vec::new()),
@@ -106,57 +118,68 @@ fn cases() -> Vec<Case> {
             Files::new(),
             &["pictures", "no such file or folder", "Check the path"],
         ),
-        pictures(
-            "fewer images than a batch has",
-            good(),
-            &["training.batch_size is 99", "8 training images", "lower it to 8"],
-        )
-        .with("images = 'pictures'", &["--set", "training.batch_size=99"]),
-        pictures(
-            "a batch without negatives",
-            good(),
-            &["--set training.batch_size=1", "must be at least 2"],
-        )
-        .with("images = 'pictures'", &["--set", "training.batch_size=1"]),
-        pictures(
-            "a class that is not there",
-            good(),
-            &["`dogs`", "did you mean `dog`?", "`cat`, `dog`"],
-        )
-        .with("images = 'pictures'\nclasses = ['cat', 'dogs']", &[]),
+    ]
+}
+
+fn archives_and_binary_files() -> Vec<Case> {
+    let short = cut(cifar10()[2].1.clone(), 0.9);
+    vec![
         pictures(
             "a name that leaves the archive",
             vec![("evil.tar".to_owned(), tar_with("train/../../evil.jpg", &jpeg(0)))],
             &["evil.tar", "train/../../evil.jpg", "Do not trust this archive"],
         )
-        .with("images = 'evil.tar'", &[]),
+        .of("images = 'evil.tar'"),
         pictures(
             "an archive that is cut short",
             vec![("cut.tar".to_owned(), cut(tar_with("train/cat/0.jpg", &jpeg(0)), 0.2))],
             &["cut.tar", "truncated", "again"],
         )
-        .with("images = 'cut.tar'", &[]),
+        .of("images = 'cut.tar'"),
         pictures(
             "a CIFAR file of the wrong size",
             replaced(cifar10(), "cifar-10-batches-bin/data_batch_3.bin", short),
             &["data_batch_3.bin", "5531 bytes", "3073", "Fetch or unpack it again"],
         )
-        .with("dataset = 'cifar10'", &[]),
-        pictures("too few images for CIFAR-10", cifar10(), &["cifar10", "50000", "10"]).with("dataset = 'cifar10'", &[]),
+        .of("dataset = 'cifar10'"),
+        pictures("too few images for CIFAR-10", cifar10(), &["cifar10", "50000", "10"]).of("dataset = 'cifar10'"),
         pictures(
             "unlabelled images alone",
             vec![("stl10_binary/unlabeled_X.bin".to_owned(), vec![7; 3 * 96 * 96])],
             &["stl10_binary", "train_X.bin"],
         )
-        .with("dataset = 'stl10'", &[]),
+        .of("dataset = 'stl10'"),
+    ]
+}
+
+fn settings_that_do_not_fit() -> Vec<Case> {
+    vec![
+        pictures(
+            "fewer images than a batch has",
+            good(),
+            &["training.batch_size is 99", "8 training images", "lower it to 8"],
+        )
+        .set(&["--set", "training.batch_size=99"]),
+        pictures(
+            "a batch without negatives",
+            good(),
+            &["--set training.batch_size=1", "must be at least 2"],
+        )
+        .set(&["--set", "training.batch_size=1"]),
+        pictures(
+            "a class that is not there",
+            good(),
+            &["`dogs`", "did you mean `dog`?", "`cat`, `dog`"],
+        )
+        .of("images = 'pictures'\nclasses = ['cat', 'dogs']"),
         pictures("weights that are not there", good(), &["encoder.weights", "none.pth"])
-            .with("images = 'pictures'", &["--set", "encoder.weights=none.pth"]),
+            .set(&["--set", "encoder.weights=none.pth"]),
         pictures(
             "weights that are none",
             replaced(good(), "w.safetensors", b"no weights".to_vec()),
             &["encoder.weights", "w.safetensors", "a PyTorch state_dict"],
         )
-        .with("images = 'pictures'", &["--set", "encoder.weights=w.safetensors"]),
+        .set(&["--set", "encoder.weights=w.safetensors"]),
     ]
 }
 
@@ -177,7 +200,13 @@ fn train(folder: &std::path::Path, data: &str, flags: &[&str]) -> Output {
 #[test]
 fn bad_images_are_refused_with_file_and_remedy_and_leave_no_run() {
     let mut wrong = Vec::new();
-    for case in cases() {
+    let cases = [
+        files_that_are_no_images(),
+        folders_that_are_no_data_set(),
+        archives_and_binary_files(),
+        settings_that_do_not_fit(),
+    ];
+    for case in cases.into_iter().flatten() {
         let folder = tempfile::tempdir().expect("a folder");
         write(folder.path(), &case.files);
         let output = train(folder.path(), case.data, case.flags);
