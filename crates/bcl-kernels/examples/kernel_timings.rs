@@ -4,7 +4,10 @@
 
 use std::time::Instant;
 
-use bcl_kernels::{SparseMatrix, gather_rows, portable, rank_weights, row_ranks, sampled_dot, sparse_matmul, unit_rows};
+use bcl_kernels::{
+    SparseMatrix, batch_norm_relu, convolve, gather_rows, portable, rank_weights, row_ranks, sampled_dot, sparse_matmul,
+    unit_rows,
+};
 use burn::tensor::{Device, Distribution, Int, Tensor};
 
 fn main() {
@@ -27,6 +30,13 @@ fn main() {
     if "sparse".contains(&only) {
         sparse(943, 1682, 80_000, 64);
         sparse(29_858, 40_981, 810_128, 64);
+    }
+    if "images".contains(&only) {
+        // The four stages of a ResNet-18 of width 16 on 32 x 32 pixels.
+        for (channels, side) in [(16, 32), (32, 16), (64, 8), (128, 4)] {
+            normalised([128, channels, side, side]);
+            convolved([128, channels, side, side]);
+        }
     }
 }
 
@@ -99,6 +109,36 @@ fn units(num_rows: usize, dim: usize) {
         &format!("unit_rows [{num_rows}, {dim}], and gradient"),
         || (unit_rows(rows.clone()) * weights.clone()).sum().backward(),
         || (portable::unit_rows(rows.clone()) * weights.clone()).sum().backward(),
+    );
+}
+
+fn normalised(shape: [usize; 4]) {
+    let device = Device::flex().autodiff();
+    let input = Tensor::<4>::random(shape, Distribution::Default, &device).require_grad();
+    let outer = Tensor::<4>::random(shape, Distribution::Default, &device);
+    let [weight, bias] = [0, 1].map(|_| Tensor::<1>::ones([shape[1]], &device).require_grad());
+    let kernel = || batch_norm_relu(input.clone(), weight.clone(), bias.clone(), 1e-5).output;
+    let burns = || portable::batch_norm_relu(input.clone(), weight.clone(), bias.clone(), 1e-5).output;
+    compare(&format!("batch_norm_relu {shape:?}"), kernel, burns);
+    compare(
+        &format!("batch_norm_relu {shape:?}, and gradients"),
+        || (kernel() * outer.clone()).sum().backward(),
+        || (burns() * outer.clone()).sum().backward(),
+    );
+}
+
+fn convolved(shape: [usize; 4]) {
+    let device = Device::flex().autodiff();
+    let input = Tensor::<4>::random(shape, Distribution::Default, &device).require_grad();
+    let outer = Tensor::<4>::random(shape, Distribution::Default, &device);
+    let weight = Tensor::<4>::random([shape[1], shape[1], 3, 3], Distribution::Default, &device).require_grad();
+    let kernel = || convolve(input.clone(), weight.clone(), 1, 1);
+    let burns = || portable::convolve(input.clone(), weight.clone(), 1, 1);
+    compare(&format!("convolve 3x3 {shape:?}"), kernel, burns);
+    compare(
+        &format!("convolve 3x3 {shape:?}, and gradients"),
+        || (kernel() * outer.clone()).sum().backward(),
+        || (burns() * outer.clone()).sum().backward(),
     );
 }
 

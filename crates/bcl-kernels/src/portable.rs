@@ -56,6 +56,17 @@ pub fn unit_rows(rows: Tensor<2>) -> Tensor<2> {
     Tensor::from_dispatch(crate::unit::portable::unit_rows::<Dispatch>(rows.into_dispatch()))
 }
 
+/// [`convolve`](crate::convolve) as Burn computes it.
+pub fn convolve(input: Tensor<4>, weight: Tensor<4>, stride: usize, padding: usize) -> Tensor<4> {
+    crate::convolution::check_shapes(input.dims(), weight.dims(), stride, padding);
+    Tensor::from_dispatch(crate::convolution::portable::convolve::<Dispatch>(
+        input.into_dispatch(),
+        weight.into_dispatch(),
+        stride,
+        padding,
+    ))
+}
+
 /// [`propagate`](crate::propagate) composed of tensor operations.
 pub fn propagate(matrix: &SparseMatrix, users: Tensor<2>, items: Tensor<2>, num_layers: usize) -> (Tensor<2>, Tensor<2>) {
     let transpose = matrix.transpose();

@@ -140,13 +140,16 @@ fn statistics<T: Value>(values: &[T], layout: Layout) -> (Vec<f64>, Vec<f64>) {
             Moments { input, places, out }.dispatch();
         });
     let places = layout.places as f64;
-    let mut mean = layout.over_samples(&planes, |_, [sum, _]| sum);
-    mean.iter_mut().for_each(|mean| *mean /= layout.count);
+    let mean: Vec<f64> = layout
+        .over_samples(&planes, |_, [sum, _]| sum)
+        .iter()
+        .map(|sum| sum / layout.count)
+        .collect();
     // Of all deviations, those inside the planes and those of the planes' means.
-    let mut variance = layout.over_samples(&planes, |channel, [sum, squares]| {
+    let squares = layout.over_samples(&planes, |channel, [sum, squares]| {
         squares + places * (sum / places - mean[channel]).powi(2)
     });
-    variance.iter_mut().for_each(|variance| *variance /= layout.count);
+    let variance = squares.iter().map(|sum| sum / layout.count).collect();
     (mean, variance)
 }
 
