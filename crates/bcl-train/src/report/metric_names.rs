@@ -45,7 +45,7 @@ pub(super) fn judge(metric: &str) -> Judge {
         ),
         "official_top1" | "official_top5" => (
             "official probe",
-            "as the released codes do it: on random views, with an encoder that normalises by the batch.",
+            "as the released codes do it: trained on random views, with an encoder that normalises them by the batch.",
         ),
         "knn_top1" | "knn_top5" => (
             "nearest neighbours",

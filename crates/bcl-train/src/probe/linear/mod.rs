@@ -48,49 +48,52 @@ pub fn probe_fixed(
 ) -> Result<TopK, ProbeError> {
     let (features, test_features) = check_pair(train, test, num_classes)?;
     let batch = |_, indices: &[usize]| Ok(features.clone().select(0, positions(indices, &features)));
-    let layer = train_layer(&train.labels, &test_features, num_classes, config, seed, batch)?;
+    let layer = train_layer(&train.labels, num_classes, config, seed, batch)?;
     accuracy(&layer, test_features, &test.labels, num_classes)
 }
 
 /// Accuracy of a linear layer trained on features that are computed anew for each batch: protocol `official`.
 ///
 /// As [`probe_fixed`], but in each epoch `batch(epoch, indices)` is asked for the features of those training samples, in
-/// that order: those of new random views, for example. It is asked for each sample once an epoch.
+/// that order: those of new random views, for example. It is asked for each sample once an epoch. `test` is asked for the test samples
+/// after the last epoch, when an encoder that was left in train mode has seen all of them.
 ///
 /// # Shapes
 /// - `train_labels`: one class a training sample
-/// - `batch`: `[indices.len(), dim]`, on the device of the test features
+/// - `batch`: `[indices.len(), dim]`
+/// - `test`:  features of the same length, on the same device
 ///
 /// # Errors
-/// See [`ProbeError`].
+/// See [`ProbeError`], and what `test` returns.
 ///
 /// # Panics
 /// When [`LinearProbeConfig::check`] refuses the configuration, or `batch` returns another shape.
-pub fn probe_views(
+pub fn probe_views<E: From<ProbeError>>(
     train_labels: &[u32],
-    test: &Labelled,
     num_classes: usize,
     config: &LinearProbeConfig,
     seed: Seed,
     mut batch: impl FnMut(usize, &[usize]) -> Tensor<2>,
-) -> Result<TopK, ProbeError> {
+    test: impl FnOnce() -> Result<Labelled, E>,
+) -> Result<TopK, E> {
     check_labels(train_labels, train_labels.len(), "training", num_classes)?;
     check_classes(train_labels)?;
-    let test_features = test.checked("test", num_classes)?;
     let checked = |epoch, indices: &[usize]| {
         let features = batch(epoch, indices);
-        let [num_samples, dim] = features.dims();
+        let num_samples = features.dims()[0];
         assert_eq!(
             num_samples,
             indices.len(),
             "features of {num_samples} samples for {} indices",
             indices.len()
         );
-        check_lengths(dim, test_features.dims()[1])?;
         check_finite(&features, "training").map_err(|error| in_data_set(error, indices))
     };
-    let layer = train_layer(train_labels, &test_features, num_classes, config, seed, checked)?;
-    accuracy(&layer, test_features, &test.labels, num_classes)
+    let layer = train_layer(train_labels, num_classes, config, seed, checked)?;
+    let test = test()?;
+    let features = test.checked("test", num_classes)?;
+    check_lengths(layer.weight.dims()[0], features.dims()[1])?;
+    Ok(accuracy(&layer, features, &test.labels, num_classes)?)
 }
 
 /// The error with the sample's place in the data set for that in the batch.
@@ -109,15 +112,14 @@ fn in_data_set(error: ProbeError, indices: &[usize]) -> ProbeError {
 /// Initial weights and the order of each epoch are counter-based: they depend on the seed and the epoch alone.
 fn train_layer(
     labels: &[u32],
-    test_features: &Tensor<2>,
     num_classes: usize,
     config: &LinearProbeConfig,
     seed: Seed,
     mut batch: impl FnMut(usize, &[usize]) -> Result<Tensor<2>, ProbeError>,
 ) -> Result<Layer, ProbeError> {
     config.check().unwrap_or_else(|error| panic!("{error}"));
-    let device = test_features.device();
-    let mut layer = Layer::init(test_features.dims()[1], num_classes, seed.named("probe init"), &device);
+    // The first features say how long they are, and where.
+    let mut layer: Option<Layer> = None;
     let mut adam = layer::Adam::new(config);
     let mut order: Vec<usize> = (0..labels.len()).collect();
     for epoch in 0..config.epochs {
@@ -126,13 +128,15 @@ fn train_layer(
         order.shuffle(&mut seed.named("probe order").index(epoch as u64).rng());
         for indices in order.chunks(config.batch_size) {
             let features = batch(epoch, indices)?;
+            let device = features.device();
             let classes: Vec<i32> = indices.iter().map(|&index| labels[index] as i32).collect();
             let classes = Tensor::from_data(TensorData::new(classes, [indices.len()]), &device);
-            let gradient = layer.gradient(features, classes);
-            layer = adam.step(layer, gradient);
+            let now = layer.unwrap_or_else(|| Layer::init(features.dims()[1], num_classes, seed.named("probe init"), &device));
+            let gradient = now.gradient(features, classes);
+            layer = Some(adam.step(now, gradient));
         }
     }
-    Ok(layer)
+    Ok(layer.expect("there is an epoch, and a sample"))
 }
 
 fn accuracy(layer: &Layer, features: Tensor<2>, labels: &[u32], num_classes: usize) -> Result<TopK, ProbeError> {

@@ -8,6 +8,7 @@ use burn::{
     optim::{AdamConfig, GradientsParams, decay::WeightDecayConfig},
     tensor::Device,
 };
+use std::cell::Cell;
 
 const SEED: Seed = Seed(5);
 
@@ -76,7 +77,7 @@ fn steps_are_those_of_burns_layer_loss_and_optimiser() {
         linear = adam.step(config.learning_rate, linear.clone(), gradients);
         Ok(features)
     };
-    let layer = train_layer(&train.labels, &train.features, 3, &config, SEED, batch).unwrap();
+    let layer = train_layer(&train.labels, 3, &config, SEED, batch).unwrap();
     let linear = linear.valid();
     assert_close(layer.weight, linear.weight.val(), 1e-5);
     assert_close(layer.bias, linear.bias.unwrap().val().unsqueeze_dim(0), 1e-5);
@@ -133,10 +134,11 @@ fn a_callback_that_returns_the_fixed_features_gives_the_fixed_probe() {
     };
     let fixed = probe_fixed(&train, &test, 3, &config, SEED).unwrap();
     let mut asked = vec![Vec::<usize>::new(); 4];
-    let views = probe_views(&train.labels, &test, 3, &config, SEED, |epoch, indices| {
+    let batch = |epoch: usize, indices: &[usize]| {
         asked[epoch].extend(indices);
         train.features.clone().select(0, positions(indices, &train.features))
-    });
+    };
+    let views = probe_views(&train.labels, 3, &config, SEED, batch, || Ok::<_, ProbeError>(test.clone()));
     assert_eq!(views.unwrap(), fixed);
     assert_ne!(asked[0], asked[1], "each epoch has an order of its own");
     let mut alone: Vec<usize> = (0..130).collect();
@@ -158,11 +160,7 @@ fn the_seed_determines_the_layer() {
     };
     let weight = |seed| {
         let batch = |_, indices: &[usize]| Ok(train.features.clone().select(0, positions(indices, &train.features)));
-        to_host(
-            train_layer(&train.labels, &train.features, 3, &config, seed, batch)
-                .unwrap()
-                .weight,
-        )
+        to_host(train_layer(&train.labels, 3, &config, seed, batch).unwrap().weight)
     };
     assert_eq!(weight(SEED), weight(SEED));
     assert_ne!(weight(SEED), weight(Seed(6)));
@@ -182,10 +180,42 @@ fn features_from_a_device_with_gradients_are_judged_alike() {
     let expected = probe_fixed(&train, &test, 3, &config, SEED).unwrap();
     let (train, test) = (with_gradients(&train), with_gradients(&test));
     assert_eq!(probe_fixed(&train, &test, 3, &config, SEED).unwrap(), expected);
-    let views = probe_views(&train.labels, &test, 3, &config, SEED, |_, indices| {
-        train.features.clone().select(0, positions(indices, &train.features))
-    });
+    let batch = |_, indices: &[usize]| train.features.clone().select(0, positions(indices, &train.features));
+    let views = probe_views(&train.labels, 3, &config, SEED, batch, || Ok::<_, ProbeError>(test.clone()));
     assert_eq!(views.unwrap(), expected);
+}
+
+#[test]
+fn test_features_are_computed_after_the_last_epoch() {
+    let (train, test) = (clusters(60, 8, 3, 0.6, 3), clusters(60, 8, 3, 0.6, 4));
+    let config = LinearProbeConfig {
+        epochs: 3,
+        batch_size: 20,
+        ..LinearProbeConfig::default()
+    };
+    let batches = Cell::new(0);
+    let batch = |_, indices: &[usize]| {
+        batches.set(batches.get() + 1);
+        train.features.clone().select(0, positions(indices, &train.features))
+    };
+    let last = || {
+        assert_eq!(batches.get(), 9);
+        Err(ProbeError::Diverged)
+    };
+    assert_eq!(
+        probe_views(&train.labels, 3, &config, SEED, batch, last),
+        Err(ProbeError::Diverged)
+    );
+
+    let short = Labelled {
+        features: test.features.clone().narrow(1, 0, 5),
+        ..test
+    };
+    let batch = |_, indices: &[usize]| train.features.clone().select(0, positions(indices, &train.features));
+    assert_eq!(
+        probe_views(&train.labels, 3, &config, SEED, batch, || Ok(short)),
+        Err(ProbeError::FeatureLength { train: 8, test: 5 })
+    );
 }
 
 #[test]
@@ -199,9 +229,8 @@ fn a_view_that_is_not_a_number_names_its_sample_in_the_data_set() {
         batch_size: 7,
         ..LinearProbeConfig::default()
     };
-    let found = probe_views(&train.labels, &train, 3, &config, SEED, |_, indices| {
-        broken.clone().select(0, positions(indices, &broken))
-    });
+    let batch = |_, indices: &[usize]| broken.clone().select(0, positions(indices, &broken));
+    let found = probe_views(&train.labels, 3, &config, SEED, batch, || Ok(train.clone()));
     assert_eq!(
         found,
         Err(ProbeError::NotFinite {

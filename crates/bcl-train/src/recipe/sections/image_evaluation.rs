@@ -30,7 +30,8 @@ pub struct ImageEvaluationConfig {
 pub enum Protocol {
     /// Features of whole images under the running statistics, computed once.
     Clean,
-    /// As the released codes do: features of a new random view an epoch, from an encoder that was left in train mode.
+    /// As the released codes do: features of a new random view an epoch, from an encoder left in train mode, whose statistics go on
+    /// moving; then whole test images under those.
     Official,
 }
 

@@ -30,23 +30,9 @@ impl Shown {
         chosen: Option<&[usize]>,
         of: impl Fn(Tensor<4>) -> Tensor<2>,
     ) -> Result<Tensor<2>, EvaluationError> {
-        self.rows_by(BLOCK, images, chosen, of)
-    }
-
-    /// As [`rows`](Self::rows), so many images at a time.
-    ///
-    /// # Errors
-    /// When an image cannot be shown.
-    pub fn rows_by(
-        &self,
-        block_size: usize,
-        images: &Collection,
-        chosen: Option<&[usize]>,
-        of: impl Fn(Tensor<4>) -> Tensor<2>,
-    ) -> Result<Tensor<2>, EvaluationError> {
         let indices = chosen.map_or_else(|| (0..images.len()).collect(), <[usize]>::to_vec);
         let mut blocks = Vec::new();
-        for block in indices.chunks(block_size) {
+        for block in indices.chunks(BLOCK) {
             let mut pixels = Vec::new();
             let [height, width] = self.views.test_batch(images, block, Some(self.side), &mut pixels)?;
             let data = TensorData::new(pixels, [block.len(), 3, height, width]);

@@ -17,8 +17,8 @@ use std::sync::Arc;
 /// Test images whose views show alignment and uniformity: the latter compares all pairs.
 const MOST_PAIRED: usize = 2048;
 
-/// Images that the `official` protocol encodes at a time; batch normalisation sees no others.
-const OFFICIAL_BLOCK: usize = 512;
+/// Views of test images that are encoded at a time.
+const VIEWS_BLOCK: usize = 512;
 
 /// Judges encoders on the labelled images of a data set.
 #[derive(Debug)]
@@ -125,25 +125,25 @@ impl ImageJudge {
         Ok(figures)
     }
 
-    /// The probe of the released codes: a new random view of each training image an epoch, and an encoder that normalises by the batch.
+    /// The probe of the released codes: a new random view of each training image an epoch, and an encoder that was left in train mode,
+    /// so that each batch is normalised by itself and moves the running statistics, under which test images are encoded at last.
     fn official(&self, trunk: &ResNet) -> Result<TopK, EvaluationError> {
-        let test = |block| trunk.forward(block, Mode::BatchStatistics);
-        let test = Labelled {
-            features: self
-                .shown
-                .rows_by(OFFICIAL_BLOCK, &self.data.test, Some(&self.test.images), test)?,
-            labels: self.test.classes.clone(),
-        };
-        let config = &self.config.probe;
+        // Statistics of its own: the encoder that is judged keeps its own.
+        let trunk = trunk.clone();
         let views = |epoch: usize, places: &[usize]| {
             let images: Vec<usize> = places.iter().map(|&place| self.train.images[place]).collect();
-            trunk.forward(
-                self.random_view(&self.data.train, &images, epoch as u64),
-                Mode::BatchStatistics,
-            )
+            // What is left of an epoch may be one image, which has no variance.
+            let mode = if images.len() > 1 { Mode::Train } else { Mode::Eval };
+            trunk.forward(self.random_view(&self.data.train, &images, epoch as u64), mode)
         };
-        let classes = &self.train.classes;
-        Ok(probe_views(classes, &test, self.num_classes(), config, self.seed, views)?)
+        let test = || {
+            Ok::<_, EvaluationError>(Labelled {
+                features: self.shown.encoded(&self.data.test, Some(&self.test.images), &trunk)?,
+                labels: self.test.classes.clone(),
+            })
+        };
+        let (classes, config) = (&self.train.classes, &self.config.probe);
+        probe_views(classes, self.num_classes(), config, self.seed, views, test)
     }
 
     /// Features of two random views of the same test images.
@@ -151,7 +151,7 @@ impl ImageJudge {
         let images = &self.test.images[..self.test.images.len().min(MOST_PAIRED)];
         [0, 1].map(|epoch| {
             let blocks = images
-                .chunks(OFFICIAL_BLOCK)
+                .chunks(VIEWS_BLOCK)
                 .map(|block| trunk.forward(self.random_view(&self.data.test, block, epoch), Mode::Eval));
             Tensor::cat(blocks.collect(), 0)
         })
