@@ -162,23 +162,48 @@ fn training_goes_on_from_weights() {
 
 #[test]
 fn a_loss_that_is_not_a_number_ends_the_run_and_leaves_what_led_to_it() {
-    // Scores divided by such a temperature are infinite.
-    let hopeless = ["--set", "loss.temperature=1e-40", "--quiet"];
-    for (recipe, name, epochs) in [
+    type Recipe = fn(&Path, &str) -> PathBuf;
+    let images: (Recipe, &str, &str) = (small_image_recipe, PLANTED_IMAGES, "small-images-0");
+    let recommender: (Recipe, &str, &str) = (small_recipe, "", "small-0");
+    let dot = ["encoder.similarity=dot", "evaluation.baselines=[]"];
+    let cases: [(_, &[&str], [&str; 2]); 4] = [
+        // Scores divided by such a temperature are infinite.
         (
-            small_image_recipe as fn(&Path, &str) -> PathBuf,
-            "small-images-0",
-            PLANTED_IMAGES,
+            images,
+            &["loss.temperature=1e-40"],
+            ["epoch 1, step 1:", "but their loss is not"],
         ),
-        (small_recipe, "small-0", ""),
-    ] {
+        (
+            recommender,
+            &["loss.temperature=1e-40"],
+            ["epoch 1, step 1:", "but their loss is not"],
+        ),
+        // The first step leaves weights whose products, or which themselves, are more than 32 bits hold.
+        (
+            recommender,
+            &[dot[0], dot[1], "optimizer.learning_rate=1e30"],
+            ["epoch 1, step 2:", "the scores of the positives are not"],
+        ),
+        (
+            recommender,
+            &[dot[0], dot[1], "optimizer.learning_rate=1e39"],
+            ["epoch 1, step 2:", "the step before left weights that are not finite"],
+        ),
+    ];
+    for ((recipe, more, name), settings, words) in cases {
         let folder = tempfile::tempdir().expect("a folder");
-        let recipe = recipe(folder.path(), epochs);
+        let recipe = recipe(folder.path(), more);
         let out = folder.path().join("runs");
-        let output = run(&[&[text(&recipe), "--out", text(&out)], &hopeless[..]].concat());
+        let settings = settings.iter().flat_map(|setting| ["--set", setting]);
+        let arguments: Vec<&str> = [text(&recipe), "--quiet", "--out", text(&out)]
+            .into_iter()
+            .chain(settings)
+            .collect();
+        let output = run(&arguments);
         assert_eq!(output.status.code(), Some(1), "{}", shown(&output));
         let message = String::from_utf8_lossy(&output.stderr);
-        for word in ["epoch 1, step 1", "diverged", "optimizer.learning_rate", "clip_norm"] {
+        let remedies = ["diverged", "lower optimizer.learning_rate", "optimizer.clip_norm"];
+        for word in words.iter().chain(&remedies) {
             assert!(message.contains(word), "`{word}` is missing\n{}", shown(&output));
         }
         let kept = out.join(name).join("diverged");

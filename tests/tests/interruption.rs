@@ -9,6 +9,9 @@ use std::{
 };
 use whole_program_tests::{PLANTED_IMAGES, bcl_train, lasting_figures, shown, small_image_recipe, small_recipe};
 
+/// Step sizes that change with every step, and an α that is estimated from the epochs before.
+const WITH_MEMORY: &str = "[optimizer]\nschedule = 'cosine'\nwarmup_epochs = 2\n[alpha_schedule]\nkind = 'label_free'\n";
+
 /// A small recipe in a folder of its own.
 struct Case {
     folder: tempfile::TempDir,
@@ -26,7 +29,7 @@ impl Case {
 
     fn images() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let recipe = small_image_recipe(folder.path(), PLANTED_IMAGES);
+        let recipe = small_image_recipe(folder.path(), &format!("{PLANTED_IMAGES}{WITH_MEMORY}"));
         let run = "small-images-0";
         Self { folder, recipe, run }
     }
