@@ -178,3 +178,17 @@ fn a_full_disk_is_refused_and_named() {
     std::os::unix::fs::symlink("/dev/full", run.join("result.json.tmp")).expect("a link");
     assert_refused(&resume(&run, &[]), &["result.json", "space"]);
 }
+
+#[test]
+#[cfg(unix)]
+fn a_reader_that_goes_away_is_no_failure() {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let output = bcl_train()
+        .arg("recipes")
+        .stdout(writer)
+        .stderr(std::process::Stdio::piped())
+        .output()
+        .expect("it starts");
+    assert!(output.stderr.is_empty(), "{}", shown(&output));
+}

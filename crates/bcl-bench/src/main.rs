@@ -39,6 +39,8 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
+    // A reader that goes away ends the program, as on Unix it should.
+    sigpipe::reset();
     match Arguments::parse().verb {
         Verb::Parity(arguments) => parity_verb::run(&arguments),
         Verb::Loss(arguments) => loss_verb::run(arguments),

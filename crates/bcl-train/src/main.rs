@@ -11,6 +11,8 @@ use bcl_train::{
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // `bcl-train recipes | head` ends when `head` does, as programs on Unix do.
+    sigpipe::reset();
     match run(cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
