@@ -10,10 +10,14 @@ pub const SCHEMA: u32 = 1;
 /// Name of the figure that tells how far P(TN|x) is from the truth ([`CalibrationBin::expected_error`] after the last epoch).
 pub const CALIBRATION_ERROR: &str = "calibration_error";
 
+/// Name of the figure of a linear probe that is cheap enough for every few epochs ([`ridge_accuracy`](crate::probe::ridge_accuracy)).
+pub const ONLINE_PROBE: &str = "online_top1";
+
 /// Named figures, such as `ndcg@20`, in alphabetical order.
 ///
 /// Of image encoders: `probe_top1`, `probe_top5` (linear probe on frozen features), `official_top1`, `official_top5` (the same in the
-/// protocol of the released codes), `knn_top1`, `knn_top5`, `alignment`, `uniformity`, [`CALIBRATION_ERROR`]. Of recommenders:
+/// protocol of the released codes), `knn_top1`, `knn_top5`, `alignment`, `uniformity`, [`CALIBRATION_ERROR`]; during training
+/// [`ONLINE_PROBE`]. Of recommenders:
 /// `precision@k`, `recall@k`, `ndcg@k`, `hit_rate@k`, `mrr@k`, `map@k` (means over the users that have a test item),
 /// `coverage@k`, `gini@k`, `mean_popularity@k` (over all recommended lists).
 pub type Metrics = BTreeMap<String, f64>;

@@ -1,6 +1,6 @@
 //! Which figures a table shows, and in which order.
 
-use crate::result::{CALIBRATION_ERROR, RunResult};
+use crate::result::{CALIBRATION_ERROR, ONLINE_PROBE, RunResult};
 
 /// Names of all kinds of figures, in the order in which people look for them.
 const KINDS: [&str; 9] = [
@@ -16,13 +16,14 @@ const KINDS: [&str; 9] = [
 ];
 
 /// Figures of image encoders, in the order in which people look for them.
-const OF_IMAGES: [&str; 9] = [
+const OF_IMAGES: [&str; 10] = [
     "probe_top1",
     "probe_top5",
     "official_top1",
     "official_top5",
     "knn_top1",
     "knn_top5",
+    ONLINE_PROBE,
     "alignment",
     "uniformity",
     CALIBRATION_ERROR,
@@ -50,6 +51,10 @@ pub(super) fn judge(metric: &str) -> Judge {
         "knn_top1" | "knn_top5" => (
             "nearest neighbours",
             "weighted vote of the nearest training images by cosine.",
+        ),
+        ONLINE_PROBE => (
+            "online probe",
+            "ridge regression on the features of whole images, in closed form: cheap enough to be asked for during training.",
         ),
         "alignment" | "uniformity" => (
             "two views",

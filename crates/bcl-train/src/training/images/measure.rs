@@ -3,9 +3,9 @@
 use super::{features::Shown, model::ContrastiveImages};
 use crate::{
     evaluation::EvaluationError,
-    probe::{Labelled, TopK, alignment, knn, probe_fixed, probe_views, uniformity},
+    probe::{Labelled, TopK, alignment, knn, probe_fixed, probe_views, ridge_accuracy, uniformity},
     recipe::{ImageEvaluationConfig, Protocol},
-    result::Metrics,
+    result::{Metrics, ONLINE_PROBE},
     training::evaluate::Measure,
 };
 use bcl_data::Seed;
@@ -107,11 +107,12 @@ impl ImageJudge {
         self.figures(&train, &test)
     }
 
-    /// Nearest neighbours alone: cheap enough for every few epochs.
-    fn neighbours(&self, trunk: &ResNet) -> Result<Metrics, EvaluationError> {
+    /// What is cheap enough for every few epochs: nearest neighbours, and a linear probe in closed form.
+    fn online(&self, trunk: &ResNet) -> Result<Metrics, EvaluationError> {
         let [train, test] = self.both(|images, labels| self.shown.encoded(images, Some(&labels.images), trunk))?;
         let mut figures = Metrics::new();
         insert(&mut figures, "knn", knn(&train, &test, self.num_classes(), &self.config.knn)?);
+        figures.insert(ONLINE_PROBE.to_owned(), ridge_accuracy(&train, &test, self.num_classes())?);
         Ok(figures)
     }
 
@@ -197,6 +198,6 @@ pub struct Online(pub Arc<ImageJudge>);
 
 impl Measure<ContrastiveImages> for Online {
     fn measure(&self, model: &ContrastiveImages) -> Result<Metrics, EvaluationError> {
-        self.0.neighbours(&model.encoder.trunk)
+        self.0.online(&model.encoder.trunk)
     }
 }

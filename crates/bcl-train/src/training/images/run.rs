@@ -13,7 +13,10 @@ use crate::{
     backend::Backend,
     error::Error,
     recipe::{ImageRecipe, Refusal},
-    result::{CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
+    result::{
+        CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, DataSummary, EpochRecord, Metrics, ONLINE_PROBE, Phase, RunResult,
+        SCHEMA,
+    },
     training::{
         epoch_loop::Stop,
         estimator::EpochEstimator,
@@ -32,7 +35,7 @@ use bcl_images::ImageData;
 use std::{path::Path, sync::Arc, time::Instant};
 
 /// The figure that is shown after an epoch. It is read off test and chooses nothing.
-const SHOWN: &str = "knn_top1";
+const SHOWN: &str = ONLINE_PROBE;
 
 /// A run of one recipe with one seed.
 #[allow(missing_debug_implementations)] // Burn's interrupter has none
