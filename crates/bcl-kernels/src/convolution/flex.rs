@@ -5,8 +5,9 @@ use burn::backend::{Flex, TensorMetadata};
 use faer::traits::ComplexField;
 use rayon::prelude::*;
 
-use super::columns::{Matrix, gather, product, scatter, swap};
 use super::geometry::Geometry;
+use super::matrix::{Matrix, product};
+use super::order::Order;
 use super::{ConvolutionOps, portable};
 use crate::cpu::{self, Value, by_float_type};
 
@@ -61,6 +62,26 @@ fn geometry(input: &FlexTensor, weight: &FlexTensor, stride: usize, padding: usi
     Geometry::new(input.shape().dims(), weight.shape().dims(), stride, padding)
 }
 
+/// What a thread needs for a group of images.
+struct Buffers<T> {
+    /// What each place sees, `[taps, columns]`.
+    columns: Vec<T>,
+    /// Outputs, or their gradient, `[channels_out, columns]`.
+    rows: Vec<T>,
+    images: Vec<T>,
+}
+
+impl<T: Value> Buffers<T> {
+    fn new(geometry: &Geometry) -> Self {
+        let zeros = |a_column: usize| vec![T::ZERO; a_column * geometry.group()];
+        Self {
+            columns: zeros(geometry.taps() * geometry.places()),
+            rows: zeros(geometry.image_out()),
+            images: zeros(geometry.image()),
+        }
+    }
+}
+
 fn forward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTensor, weight: FlexTensor) -> FlexTensor {
     let (input, weight) = (cpu::contiguous(input), cpu::contiguous(weight));
     let Geometry {
@@ -68,30 +89,27 @@ fn forward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTensor, weig
         channels_out,
         ..
     } = *geometry;
-    let (taps, places, group) = (geometry.taps(), geometry.places(), geometry.group());
+    let (taps, places, group, order) = (geometry.taps(), geometry.places(), geometry.group(), Order::of(geometry));
     let weight = Matrix::new(T::of(&weight), channels_out, taps);
     let mut out = vec![T::ZERO; batch_size * geometry.image_out()];
     if !out.is_empty() {
-        let buffers = || {
-            (
-                vec![T::ZERO; taps * group * places],
-                vec![T::ZERO; channels_out * group * places],
-            )
-        };
         out.par_chunks_mut(group * geometry.image_out())
             .zip(T::of(&input).par_chunks(group * geometry.image()))
-            .for_each_init(buffers, |(columns, rows), (out, images)| {
-                let count = images.len() / geometry.image();
-                let columns = &mut columns[..taps * count * places];
-                gather(geometry, images, columns);
-                let columns = Matrix::new(columns, taps, count * places);
-                if count == 1 {
-                    return product(out, false, weight, columns, T::ONE);
-                }
-                let rows = &mut rows[..channels_out * count * places];
-                product(rows, false, weight, columns, T::ONE);
-                swap(rows, [count, channels_out], places, out);
-            });
+            .for_each_init(
+                || Buffers::new(geometry),
+                |Buffers { columns, rows, images }, (out, input)| {
+                    let count = input.len() / geometry.image();
+                    let columns = &mut columns[..taps * count * places];
+                    order.see(geometry, input, images, columns);
+                    let columns = Matrix::new(columns, taps, count * places);
+                    if count == 1 {
+                        return product(out, false, weight, columns, T::ONE);
+                    }
+                    let rows = &mut rows[..out.len()];
+                    product(rows, false, weight, columns, T::ONE);
+                    order.outputs(geometry, rows, out);
+                },
+            );
     }
     let [height, width] = geometry.output;
     cpu::tensor(out, [batch_size, channels_out, height, width])
@@ -125,25 +143,21 @@ fn input_backward<T: Value + ComplexField>(geometry: &Geometry, weight: FlexTens
         channels_out,
         ..
     } = *geometry;
-    let (taps, places, group) = (geometry.taps(), geometry.places(), geometry.group());
+    let (taps, places, group, order) = (geometry.taps(), geometry.places(), geometry.group(), Order::of(geometry));
     let weight = Matrix::new(T::of(&weight), channels_out, taps).transpose();
     let mut out = vec![T::ZERO; batch_size * geometry.image()];
     if !out.is_empty() {
-        let buffers = || {
-            (
-                vec![T::ZERO; taps * group * places],
-                vec![T::ZERO; channels_out * group * places],
-            )
-        };
         out.par_chunks_mut(group * geometry.image())
             .zip(T::of(&grad).par_chunks(group * geometry.image_out()))
-            .for_each_init(buffers, |(columns, rows), (images, grads)| {
-                let count = images.len() / geometry.image();
-                let columns = &mut columns[..taps * count * places];
-                let rows = in_rows(geometry, grads, rows);
-                product(columns, false, weight, rows, T::ONE);
-                scatter(geometry, columns, images);
-            });
+            .for_each_init(
+                || Buffers::new(geometry),
+                |Buffers { columns, rows, images }, (out, grads)| {
+                    let columns = &mut columns[..taps * (out.len() / geometry.image()) * places];
+                    let rows = in_rows(geometry, &order, grads, rows);
+                    product(columns, false, weight, rows, T::ONE);
+                    order.unsee(geometry, columns, images, out);
+                },
+            );
     }
     let [height, width] = geometry.input;
     cpu::tensor(out, [batch_size, geometry.channels_in, height, width])
@@ -153,19 +167,23 @@ fn weight_backward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTens
     let (input, grad) = (cpu::contiguous(input), cpu::contiguous(grad));
     let channels_out = geometry.channels_out;
     let (taps, places, group, shard) = (geometry.taps(), geometry.places(), geometry.group(), geometry.shard());
+    let order = Order::of(geometry);
     let sums: Vec<Vec<T>> = T::of(&input)
         .par_chunks(shard * geometry.image())
         .zip(T::of(&grad).par_chunks(shard * geometry.image_out()))
-        .map(|(images, grads)| {
+        .map(|(input, grads)| {
             let mut sum = vec![T::ZERO; channels_out * taps];
-            let mut columns = vec![T::ZERO; taps * group * places];
-            let mut rows = vec![T::ZERO; channels_out * group * places];
-            let groups = images.chunks(group * geometry.image());
-            for (images, grads) in groups.zip(grads.chunks(group * geometry.image_out())) {
-                let count = images.len() / geometry.image();
+            let Buffers {
+                mut columns,
+                mut rows,
+                mut images,
+            } = Buffers::new(geometry);
+            let groups = input.chunks(group * geometry.image());
+            for (input, grads) in groups.zip(grads.chunks(group * geometry.image_out())) {
+                let count = input.len() / geometry.image();
                 let columns = &mut columns[..taps * count * places];
-                gather(geometry, images, columns);
-                let rows = in_rows(geometry, grads, &mut rows);
+                order.see(geometry, input, &mut images, columns);
+                let rows = in_rows(geometry, &order, grads, &mut rows);
                 let columns = Matrix::new(columns, taps, count * places).transpose();
                 product(&mut sum, true, rows, columns, T::ONE);
             }
@@ -183,14 +201,14 @@ fn weight_backward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTens
     cpu::tensor(total, [channels_out, geometry.channels_in, height, width])
 }
 
-/// The output's gradient of some images as `[channels_out, images · places]`.
-fn in_rows<'a, T: Value>(geometry: &Geometry, grads: &'a [T], buffer: &'a mut [T]) -> Matrix<'a, T> {
+/// The output's gradient of some images as `[channels_out, columns]`.
+fn in_rows<'a, T: Value>(geometry: &Geometry, order: &Order, grads: &'a [T], buffer: &'a mut [T]) -> Matrix<'a, T> {
     let (channels_out, places) = (geometry.channels_out, geometry.places());
     let count = grads.len() / geometry.image_out();
     if count == 1 {
         return Matrix::new(grads, channels_out, places);
     }
     let buffer = &mut buffer[..grads.len()];
-    swap(grads, [channels_out, count], places, buffer);
+    order.rows(geometry, grads, buffer);
     Matrix::new(buffer, channels_out, count * places)
 }

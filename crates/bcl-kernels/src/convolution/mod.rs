@@ -8,6 +8,9 @@ mod autodiff;
 mod columns;
 mod flex;
 mod geometry;
+mod interleaved;
+mod matrix;
+mod order;
 pub(crate) mod portable;
 
 /// Convolves images with kernels, without a bias.

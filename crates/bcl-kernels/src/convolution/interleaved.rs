@@ -1,0 +1,73 @@
+//! What each place of the output sees, place after place, the images of a group side by side at each: what moves is a run of images,
+//! however small a plane is.
+
+use super::geometry::Geometry;
+use crate::cpu::Value;
+
+/// Rows and columns that are turned at a time, so that both stay in the cache.
+const BLOCK: usize = 16;
+
+/// The pixel that each place of the output sees through each tap of a kernel; none outside the image.
+pub(super) struct Sight(Vec<Option<usize>>);
+
+impl Sight {
+    pub(super) fn of(geometry: &Geometry) -> Self {
+        let pixel = |tap: [usize; 2], place: [usize; 2]| {
+            let [row, column] = [0, 1].map(|axis| {
+                let position = (place[axis] * geometry.stride + tap[axis]).checked_sub(geometry.padding)?;
+                (position < geometry.input[axis]).then_some(position)
+            });
+            Some(row? * geometry.input[1] + column?)
+        };
+        let all = |[height, width]: [usize; 2]| (0..height).flat_map(move |y| (0..width).map(move |x| [y, x]));
+        Self(
+            all(geometry.kernel)
+                .flat_map(|tap| all(geometry.output).map(move |place| pixel(tap, place)))
+                .collect(),
+        )
+    }
+
+    /// The columns of some images `[channels · pixels, images]`: `[taps, places · images]`.
+    pub(super) fn gather<T: Value>(&self, geometry: &Geometry, images: &[T], columns: &mut [T]) {
+        let channel = geometry.input[0] * geometry.input[1];
+        let count = images.len() / (geometry.channels_in * channel);
+        let runs = columns.chunks_exact_mut(self.0.len() * count);
+        for (columns, pixels) in runs.zip(images.chunks_exact(channel * count)) {
+            for (run, pixel) in columns.chunks_exact_mut(count).zip(&self.0) {
+                match pixel {
+                    Some(pixel) => run.copy_from_slice(&pixels[pixel * count..][..count]),
+                    None => run.fill(T::ZERO),
+                }
+            }
+        }
+    }
+
+    /// Adds columns to the images they were seen in.
+    pub(super) fn scatter<T: Value>(&self, geometry: &Geometry, columns: &[T], images: &mut [T]) {
+        let channel = geometry.input[0] * geometry.input[1];
+        let count = images.len() / (geometry.channels_in * channel);
+        let runs = columns.chunks_exact(self.0.len() * count);
+        for (columns, pixels) in runs.zip(images.chunks_exact_mut(channel * count)) {
+            for (run, pixel) in columns.chunks_exact(count).zip(&self.0) {
+                let Some(pixel) = pixel else { continue };
+                for (pixel, &value) in pixels[pixel * count..][..count].iter_mut().zip(run) {
+                    *pixel += value;
+                }
+            }
+        }
+    }
+}
+
+/// Turns rows into columns.
+pub(super) fn transpose<T: Value>(values: &[T], rows: usize, out: &mut [T]) {
+    let columns = values.len() / rows;
+    for first_row in (0..rows).step_by(BLOCK) {
+        for first_column in (0..columns).step_by(BLOCK) {
+            for row in first_row..rows.min(first_row + BLOCK) {
+                for column in first_column..columns.min(first_column + BLOCK) {
+                    out[column * rows + row] = values[row * columns + column];
+                }
+            }
+        }
+    }
+}
