@@ -109,20 +109,23 @@ impl DataGroup<'_> {
         rows
     }
 
-    /// One row a baseline. All runs on the same split measure the same figures; those that differ come from other settings or
-    /// from other draws of the data, and are averaged.
+    /// One row a baseline. Runs with the same seed on the same split measure the same figures; those that differ come from other settings
+    /// or from other draws of the data. All different ones are averaged.
     fn baselines(&self, metrics: &[String], notes: &mut Vec<String>) -> Vec<Row> {
         let runs = || self.recipes.iter().flat_map(|recipe| recipe.runs.values());
         let names: BTreeSet<&String> = runs().flat_map(|run| run.baselines.keys()).collect();
         let mut rows = Vec::new();
         for name in names {
             let mut distinct: Vec<&Metrics> = Vec::new();
-            for figures in runs().filter_map(|run| run.baselines.get(name)) {
+            let mut of_seed: BTreeMap<u64, &Metrics> = BTreeMap::new();
+            let mut seeds_agree = true;
+            for (seed, figures) in runs().filter_map(|run| Some((run.seed, run.baselines.get(name)?))) {
                 if !distinct.contains(&figures) {
                     distinct.push(figures);
                 }
+                seeds_agree &= *of_seed.entry(seed).or_insert(figures) == figures;
             }
-            if distinct.len() > 1 {
+            if !seeds_agree {
                 notes.push(format!(
                     "{name} on {} has {} different results among these runs, from other settings or other draws of the data; shown \
                      is their mean.",

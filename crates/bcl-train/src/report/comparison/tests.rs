@@ -76,6 +76,19 @@ fn a_baseline_that_differs_between_runs_is_averaged_and_said_so() {
 }
 
 #[test]
+fn a_baseline_that_differs_with_the_seed_alone_is_averaged_like_a_recipe() {
+    let mut runs = results();
+    for run in &mut runs {
+        let figure = 0.4 + 0.01 * run.seed as f64;
+        run.baselines.get_mut("ease").unwrap().insert("ndcg@20".to_owned(), figure);
+    }
+    let comparison = Comparison::new(&runs, &ndcg());
+    let ease = comparison.tables[0].rows.iter().find(|row| row.name == "ease").unwrap();
+    assert_eq!(ease.validation["ndcg@20"].count, 3);
+    assert!(!comparison.notes.iter().any(|note| note.contains("different results")));
+}
+
+#[test]
 fn a_repeated_run_does_not_narrow_the_interval() {
     let mut runs = results();
     runs.push(run_with("ml-100k/mf-bayesian", "bayesian", 2, 0.5));
