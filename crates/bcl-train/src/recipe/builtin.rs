@@ -28,6 +28,7 @@ macro_rules! builtin {
 const BUILTIN: &[Builtin] = builtin! {
     "cpu/cifar10-frog-truck/bayesian"
     "cpu/cifar10-frog-truck/debiased"
+    "cpu/cifar10-frog-truck/debiased-tau-0.1"
     "cpu/cifar10-frog-truck/hard"
     "cpu/cifar10-frog-truck/infonce"
     "cpu/cifar10-tiny/bayesian"
