@@ -1,9 +1,11 @@
 //! The `[data]` table.
 
-use super::super::{Refusal, suggest::nearest};
+use super::{
+    super::Refusal,
+    dataset::{PLANTED, check_name},
+};
 use bcl_data::{
-    DataError, Format, InteractionData, Manifest, PlantedConfig, ReadOptions, Source, SplitOptions, load, load_named,
-    manifest::Layout,
+    DataError, Format, InteractionData, PlantedConfig, ReadOptions, Source, SplitOptions, load, load_named, manifest::Layout,
 };
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -71,7 +73,7 @@ impl DataConfig {
     /// Planted data.
     pub fn planted(config: PlantedConfig) -> Self {
         Self {
-            dataset: Some("planted".to_owned()),
+            dataset: Some(PLANTED.to_owned()),
             planted: Some(config),
             ..Self::default()
         }
@@ -95,7 +97,7 @@ impl DataConfig {
             ));
         }
         match self {
-            Self { dataset: Some(name), .. } if name == "planted" => {
+            Self { dataset: Some(name), .. } if name == PLANTED => {
                 self.only_with("a file", &["split", "format", "min_rating"])?;
                 Ok(DataSource::Planted(self.planted.clone().unwrap_or_default()))
             }
@@ -154,7 +156,7 @@ impl DataConfig {
         }
         let checked = match self.source()? {
             DataSource::Planted(config) => config.check(),
-            DataSource::Named(name) => return known(&name),
+            DataSource::Named(name) => return check_name(&name, |layout| !matches!(layout, Layout::Images { .. })),
             DataSource::Files(Source::Whole { split, .. }, _) => split.check(),
             DataSource::Files(..) => Ok(()),
         };
@@ -225,23 +227,6 @@ impl DataConfig {
 fn stem(path: &Path) -> String {
     path.file_stem()
         .map_or_else(|| "data".to_owned(), |stem| stem.to_string_lossy().into_owned())
-}
-
-/// Checks that there is a manifest of this name.
-fn known(name: &str) -> Result<(), Refusal> {
-    let of_interactions = |manifest: &&Manifest| !matches!(manifest.layout, Layout::Images { .. });
-    let known: Vec<&str> = Manifest::all()
-        .iter()
-        .filter(of_interactions)
-        .map(|manifest| manifest.name.as_str())
-        .chain(["planted"])
-        .collect();
-    if known.contains(&name) {
-        return Ok(());
-    }
-    let meant = nearest(name, known.iter().copied()).map_or(String::new(), |meant| format!("; did you mean \"{meant}\"?"));
-    let problem = format!("is \"{name}\", but must be one of {}{meant}", known.join(", "));
-    Err(Refusal::new("data.dataset", problem))
 }
 
 fn refusal(error: DataError) -> Refusal {

@@ -1,13 +1,13 @@
 //! The `[data]` table of a recipe that trains on images.
 
-use super::super::{Refusal, suggest::nearest};
-use bcl_data::{Manifest, manifest::Layout};
+use super::{
+    super::Refusal,
+    dataset::{PLANTED, check_name},
+};
+use bcl_data::manifest::Layout;
 use bcl_images::{ImageData, ImageError, ImageSource, PlantedImagesConfig, Subset, load, load_named};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-
-/// The name of the data set that is generated.
-const PLANTED: &str = "planted";
 
 /// Which images to learn from: a data set by name, planted images, or a folder or archive of one's own.
 ///
@@ -96,7 +96,7 @@ impl ImageDataConfig {
     pub fn check(&self) -> Result<(), Refusal> {
         match self.source()? {
             ImageDataSource::Planted(config) => config.check().map_err(|error| Refusal::of_text(&error.to_string()))?,
-            ImageDataSource::Named(name) => known(&name)?,
+            ImageDataSource::Named(name) => check_name(&name, |layout| matches!(layout, Layout::Images { .. }))?,
             ImageDataSource::Files(_) => {}
         }
         self.subset().check().map_err(|error| Refusal::of_text(&error.to_string()))
@@ -138,21 +138,4 @@ impl ImageDataConfig {
             two_random_classes: self.two_random_classes,
         }
     }
-}
-
-/// Checks that there is a manifest of images of this name.
-fn known(name: &str) -> Result<(), Refusal> {
-    let of_images = |manifest: &&Manifest| matches!(manifest.layout, Layout::Images { .. });
-    let known: Vec<&str> = Manifest::all()
-        .iter()
-        .filter(of_images)
-        .map(|manifest| manifest.name.as_str())
-        .chain([PLANTED])
-        .collect();
-    if known.contains(&name) {
-        return Ok(());
-    }
-    let meant = nearest(name, known.iter().copied()).map_or(String::new(), |meant| format!("; did you mean \"{meant}\"?"));
-    let problem = format!("is \"{name}\", but must be one of {}{meant}", known.join(", "));
-    Err(Refusal::new("data.dataset", problem))
 }

@@ -1,6 +1,7 @@
 //! The tables of a recipe, one file each. `[encoder]`, `[negatives]` and `[alpha_schedule]` belong to the parts they configure.
 
 mod data;
+mod dataset;
 mod evaluation;
 mod image_data;
 mod image_evaluation;
