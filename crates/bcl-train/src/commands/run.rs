@@ -134,7 +134,11 @@ impl Loaded {
         }
         let (_, data) = self.images.as_ref().expect("just loaded");
         start::check(recipe, data)?;
-        start::initial(recipe, dir, &session.backend.device()).map(drop)
+        // Weights that do not fit leave no folder behind; without any there is nothing to find out.
+        match recipe.encoder.weights() {
+            Some(_) => start::initial(recipe, dir, &session.backend.device()).map(drop),
+            None => Ok(()),
+        }
     }
 
     /// Trains and evaluates on what was [loaded](Self::load).
