@@ -22,6 +22,8 @@
 
 mod convolution;
 mod cpu;
+#[cfg(feature = "cube")]
+mod cube;
 mod norm;
 mod ranks;
 mod sampled;

@@ -73,7 +73,7 @@ pub(crate) fn check_shapes(input: [usize; 4], weight: [usize; 4], stride: usize,
 }
 
 /// The convolutions of a backend; the default bodies are Burn's.
-#[backend_extension(Autodiff, Flex)]
+#[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
 pub trait ConvolutionOps: Backend {
     /// The kernel behind [`convolve`](crate::convolve).
     fn convolve(input: FloatTensor<Self>, weight: FloatTensor<Self>, stride: usize, padding: usize) -> FloatTensor<Self> {

@@ -103,7 +103,7 @@ pub(crate) fn check_shapes<const D: usize>(input: [usize; D], weight: usize, bia
 }
 
 /// The normalising kernels of a backend; the default bodies compose tensor operations.
-#[backend_extension(Autodiff, Flex)]
+#[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
 pub trait NormOps: Backend {
     /// The kernel behind [`batch_norm`](crate::batch_norm) and, where `relu` is set, [`batch_norm_relu`](crate::batch_norm_relu):
     /// output, mean and variance.

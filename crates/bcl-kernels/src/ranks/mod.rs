@@ -102,7 +102,7 @@ pub(crate) fn check_table(num_columns: usize, table_len: usize) {
 }
 
 /// The ranking kernels of a backend; the default bodies compose tensor operations.
-#[backend_extension(Autodiff, Flex)]
+#[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
 pub trait RankOps: Backend {
     /// The kernel behind [`rank_weights`](crate::rank_weights).
     fn rank_weights(scores: FloatTensor<Self>, table: FloatTensor<Self>) -> FloatTensor<Self> {

@@ -98,7 +98,7 @@ pub(crate) fn check_shapes(anchors: [usize; 2], table: [usize; 2], indices: [usi
 }
 
 /// The sampling kernels of a backend; the default bodies compose tensor operations.
-#[backend_extension(Autodiff, Flex)]
+#[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
 pub trait SampledOps: Backend {
     /// The kernel behind [`sampled_dot`](crate::sampled_dot).
     fn sampled_dot(anchors: FloatTensor<Self>, table: FloatTensor<Self>, indices: IntTensor<Self>) -> FloatTensor<Self> {

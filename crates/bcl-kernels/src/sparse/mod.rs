@@ -59,7 +59,7 @@ pub(crate) fn check_shapes(matrix: &SparseMatrix, dense: [usize; 2]) {
 }
 
 /// The sparse kernels of a backend; the default body composes tensor operations.
-#[backend_extension(Autodiff, Flex)]
+#[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
 pub trait SparseOps: Backend {
     /// The kernel behind [`sparse_matmul`](crate::sparse_matmul).
     fn sparse_matmul(matrix: SparseMatrix, dense: FloatTensor<Self>) -> FloatTensor<Self> {

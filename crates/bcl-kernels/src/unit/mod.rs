@@ -39,7 +39,7 @@ pub fn unit_rows(rows: Tensor<2>) -> Tensor<2> {
 }
 
 /// The normalising kernels of a backend; the default bodies compose tensor operations.
-#[backend_extension(Autodiff, Flex)]
+#[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
 pub trait UnitOps: Backend {
     /// The kernel behind [`unit_rows`](crate::unit_rows).
     fn unit_rows(rows: FloatTensor<Self>) -> FloatTensor<Self> {
