@@ -19,6 +19,7 @@
 //! | to | see |
 //! | --- | --- |
 //! | weigh scores of any source | [`Scores`], [`Estimator`], [`EstimatorConfig`] |
+//! | train on batches that do not fit into memory | [`gradient_cache`] |
 //! | look at the posterior behind the Bayesian weight | [`posterior`] |
 //! | measure how well an encoder separates | [`auc`] |
 //! | choose the prior τ+ | [`prior`] |
@@ -29,6 +30,7 @@
 
 pub mod auc;
 pub mod estimator;
+pub mod gradient_cache;
 mod margins;
 pub mod parameter;
 pub mod posterior;

@@ -1,6 +1,7 @@
 //! The one seam of the library: what passes from a source of negatives to an estimator.
 
-use crate::Similarity;
+mod views;
+
 use burn::tensor::{Bool, Tensor};
 
 /// Raw similarities of a batch of anchors with their positives and their negatives.
@@ -50,41 +51,6 @@ impl Scores {
             same_class: None,
             noise: None,
         }
-    }
-
-    /// Scores of two views of a batch against each other, as in SimCLR.
-    ///
-    /// Every embedding is an anchor (first those of `first`, then those of `second`); its positive is the other view of the same
-    /// sample, its negatives are both views of all other samples.
-    ///
-    /// # Shapes
-    /// - first, second: `[batch_size, dim]`
-    /// - positives:     `[2 · batch_size]`
-    /// - negatives:     `[2 · batch_size, 2 · batch_size - 2]`
-    ///
-    /// # Panics
-    /// When the shapes differ or there are fewer than two samples.
-    pub fn from_views(first: Tensor<2>, second: Tensor<2>, similarity: Similarity) -> Self {
-        let [batch_size, dim] = first.dims();
-        assert_eq!(second.dims(), [batch_size, dim], "the two views must have one shape");
-        assert!(
-            batch_size > 1,
-            "in-batch negatives need at least 2 samples, but there is {batch_size}"
-        );
-
-        let first = similarity.prepare(first);
-        let second = similarity.prepare(second);
-        let across = first.clone().matmul(second.clone().transpose());
-        let within_first = first.clone().matmul(first.clone().transpose());
-        let within_second = second.clone().matmul(second.clone().transpose());
-        let positives = (first * second).sum_dim(1).squeeze_dim::<1>(1);
-
-        let of_first = Tensor::cat(vec![off_diagonal(within_first), off_diagonal(across.clone())], 1);
-        let of_second = Tensor::cat(vec![off_diagonal(across.transpose()), off_diagonal(within_second)], 1);
-        Self::new(
-            Tensor::cat(vec![positives.clone(), positives], 0),
-            Tensor::cat(vec![of_first, of_second], 0),
-        )
     }
 
     /// Marks the negatives that count (true).
@@ -148,66 +114,5 @@ impl Scores {
                 (&self.negatives.device(), self.negatives.dtype()),
             ),
         }
-    }
-}
-
-/// Drops the diagonal of a square matrix by slices alone: cut off the first entry, and rows one longer end with a diagonal entry.
-///
-/// # Shapes
-/// - square: `[n, n]`
-/// - output: `[n, n - 1]`, columns in order
-fn off_diagonal(square: Tensor<2>) -> Tensor<2> {
-    let [n, _] = square.dims();
-    square
-        .reshape([n * n])
-        .slice(1..n * n)
-        .reshape([n - 1, n + 1])
-        .slice([0..n - 1, 0..n])
-        .reshape([n, n - 1])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use burn::tensor::{Device, TensorData};
-
-    #[test]
-    fn each_anchor_meets_every_other_sample_but_its_positive() {
-        let device = Device::flex();
-        let first = Tensor::<2>::from_data([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]], &device);
-        let second = Tensor::<2>::from_data([[10.0, 0.0], [20.0, 0.0], [30.0, 0.0]], &device);
-        let scores = Scores::from_views(first, second, Similarity::Dot);
-        scores
-            .positives
-            .into_data()
-            .assert_eq(&TensorData::from([10.0f32, 40.0, 90.0, 10.0, 40.0, 90.0]), true);
-        scores.negatives.into_data().assert_eq(
-            &TensorData::from([
-                [2.0f32, 3.0, 20.0, 30.0],
-                [2.0, 6.0, 20.0, 60.0],
-                [3.0, 6.0, 30.0, 60.0],
-                [20.0, 30.0, 200.0, 300.0],
-                [20.0, 60.0, 200.0, 600.0],
-                [30.0, 60.0, 300.0, 600.0],
-            ]),
-            true,
-        );
-    }
-
-    #[test]
-    #[should_panic(expected = "at least 2 samples")]
-    fn one_sample_has_no_negatives() {
-        let z = Tensor::<2>::ones([1, 4], &Device::flex());
-        Scores::from_views(z.clone(), z, Similarity::Cosine);
-    }
-
-    #[test]
-    fn a_row_of_zeros_has_a_finite_gradient() {
-        let device = Device::flex().autodiff();
-        let z = Tensor::<2>::zeros([2, 3], &device).require_grad();
-        let scores = Scores::from_views(z.clone(), Tensor::ones([2, 3], &device), Similarity::Cosine);
-        let gradients = (scores.positives.sum() + scores.negatives.sum()).backward();
-        let gradient = z.grad(&gradients).expect("z takes part").into_data();
-        assert!(gradient.iter::<f32>().all(f32::is_finite));
     }
 }

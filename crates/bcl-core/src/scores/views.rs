@@ -1,0 +1,188 @@
+//! Scores of two views of a batch against each other.
+
+use super::Scores;
+use crate::Similarity;
+use burn::tensor::Tensor;
+use std::ops::Range;
+
+impl Scores {
+    /// Scores of two views of a batch against each other, as in SimCLR.
+    ///
+    /// Every embedding is an anchor (first those of `first`, then those of `second`); its positive is the other view of the same
+    /// sample, its negatives are both views of all other samples.
+    ///
+    /// # Shapes
+    /// - first, second: `[batch_size, dim]`
+    /// - positives:     `[2 · batch_size]`
+    /// - negatives:     `[2 · batch_size, 2 · batch_size - 2]`
+    ///
+    /// # Panics
+    /// When the shapes differ or there are fewer than two samples.
+    pub fn from_views(first: Tensor<2>, second: Tensor<2>, similarity: Similarity) -> Self {
+        check_views(&first, &second);
+        let first = similarity.prepare(first);
+        let second = similarity.prepare(second);
+        let across = first.clone().matmul(second.clone().transpose());
+        let within_first = first.clone().matmul(first.clone().transpose());
+        let within_second = second.clone().matmul(second.clone().transpose());
+        let positives = (first * second).sum_dim(1).squeeze_dim::<1>(1);
+
+        let of_first = Tensor::cat(vec![off_diagonal(within_first), off_diagonal(across.clone())], 1);
+        let of_second = Tensor::cat(vec![off_diagonal(across.transpose()), off_diagonal(within_second)], 1);
+        Self::new(
+            Tensor::cat(vec![positives.clone(), positives], 0),
+            Tensor::cat(vec![of_first, of_second], 0),
+        )
+    }
+
+    /// The rows `anchors` of [`from_views`](Self::from_views), without the others: where the scores of all anchors would not fit into
+    /// memory, as in [gradient caching](crate::gradient_cache).
+    ///
+    /// # Shapes
+    /// - first, second: `[batch_size, dim]`
+    /// - anchors:       a range of `0..2 · batch_size`
+    /// - positives:     `[anchors.len()]`
+    /// - negatives:     `[anchors.len(), 2 · batch_size - 2]`
+    ///
+    /// # Panics
+    /// As `from_views`, or when the range is empty or leaves the batch.
+    pub fn from_views_of(first: Tensor<2>, second: Tensor<2>, similarity: Similarity, anchors: Range<usize>) -> Self {
+        let batch_size = check_views(&first, &second);
+        let all = 0..2 * batch_size;
+        assert!(
+            !anchors.is_empty() && anchors.end <= all.end,
+            "the anchors {anchors:?} must be some of {all:?}"
+        );
+        if anchors == all {
+            // All of them share products.
+            return Self::from_views(first, second, similarity);
+        }
+        let views = [similarity.prepare(first), similarity.prepare(second)];
+        let of_first = anchors.start..anchors.end.min(batch_size);
+        let of_second = anchors.start.max(batch_size) - batch_size..anchors.end.max(batch_size) - batch_size;
+        let (positives, negatives) = [of_first, of_second]
+            .into_iter()
+            .enumerate()
+            .filter(|(_, samples)| !samples.is_empty())
+            .map(|(which, samples)| {
+                let rows = |view: usize| views[view].clone().slice([samples.clone()]);
+                let positives = (rows(which) * rows(1 - which)).sum_dim(1).squeeze_dim::<1>(1);
+                let negatives = views.iter().flat_map(|view| others(rows(which), view, &samples));
+                (positives, Tensor::cat(negatives.collect(), 1))
+            })
+            .unzip();
+        Self::new(Tensor::cat(positives, 0), Tensor::cat(negatives, 0))
+    }
+}
+
+fn check_views(first: &Tensor<2>, second: &Tensor<2>) -> usize {
+    let [batch_size, dim] = first.dims();
+    assert_eq!(second.dims(), [batch_size, dim], "the two views must have one shape");
+    assert!(
+        batch_size > 1,
+        "in-batch negatives need at least 2 samples, but there is {batch_size}"
+    );
+    batch_size
+}
+
+/// Products of the rows of some samples with a view of all samples but their own, from left to right.
+fn others(rows: Tensor<2>, view: &Tensor<2>, samples: &Range<usize>) -> Vec<Tensor<2>> {
+    let [batch_size, _] = view.dims();
+    let with = |columns: Range<usize>| rows.clone().matmul(view.clone().slice([columns]).transpose());
+    let beside = |columns: Range<usize>| (!columns.is_empty()).then(|| with(columns));
+    let among = (samples.len() > 1).then(|| off_diagonal(with(samples.clone())));
+    [beside(0..samples.start), among, beside(samples.end..batch_size)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Drops the diagonal of a square matrix by slices alone: cut off the first entry, and rows one longer end with a diagonal entry.
+///
+/// # Shapes
+/// - square: `[n, n]`
+/// - output: `[n, n - 1]`, columns in order
+fn off_diagonal(square: Tensor<2>) -> Tensor<2> {
+    let [n, _] = square.dims();
+    square
+        .reshape([n * n])
+        .slice(1..n * n)
+        .reshape([n - 1, n + 1])
+        .slice([0..n - 1, 0..n])
+        .reshape([n, n - 1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::tensor::{Device, TensorData, Tolerance};
+
+    #[test]
+    fn each_anchor_meets_every_other_sample_but_its_positive() {
+        let device = Device::flex();
+        let first = Tensor::<2>::from_data([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]], &device);
+        let second = Tensor::<2>::from_data([[10.0, 0.0], [20.0, 0.0], [30.0, 0.0]], &device);
+        let scores = Scores::from_views(first, second, Similarity::Dot);
+        scores
+            .positives
+            .into_data()
+            .assert_eq(&TensorData::from([10.0f32, 40.0, 90.0, 10.0, 40.0, 90.0]), true);
+        scores.negatives.into_data().assert_eq(
+            &TensorData::from([
+                [2.0f32, 3.0, 20.0, 30.0],
+                [2.0, 6.0, 20.0, 60.0],
+                [3.0, 6.0, 30.0, 60.0],
+                [20.0, 30.0, 200.0, 300.0],
+                [20.0, 60.0, 200.0, 600.0],
+                [30.0, 60.0, 300.0, 600.0],
+            ]),
+            true,
+        );
+    }
+
+    #[test]
+    fn some_anchors_are_rows_of_all() {
+        let device = Device::flex();
+        let view = |phase: f32| {
+            let values: Vec<f32> = (0..5 * 3).map(|i| (1.7 * i as f32 + phase).sin()).collect();
+            Tensor::<2>::from_data(TensorData::new(values, [5, 3]), &device)
+        };
+        let (first, second) = (view(0.0), view(0.9));
+        let all = Scores::from_views(first.clone(), second.clone(), Similarity::Cosine);
+        for (start, end) in (0..10).flat_map(|start| (start + 1..=10).map(move |end| (start, end))) {
+            let some = Scores::from_views_of(first.clone(), second.clone(), Similarity::Cosine, start..end);
+            let close = Tolerance::<f32>::absolute(1e-6);
+            let (positives, negatives) = (all.positives.clone(), all.negatives.clone());
+            some.positives
+                .into_data()
+                .assert_approx_eq(&positives.slice([start..end]).into_data(), close);
+            some.negatives
+                .into_data()
+                .assert_approx_eq(&negatives.slice([start..end]).into_data(), close);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "8..11 must be some of 0..10")]
+    fn anchors_beyond_the_batch_are_refused() {
+        let view = Tensor::<2>::ones([5, 3], &Device::flex());
+        Scores::from_views_of(view.clone(), view, Similarity::Dot, 8..11);
+    }
+
+    #[test]
+    #[should_panic(expected = "at least 2 samples")]
+    fn one_sample_has_no_negatives() {
+        let z = Tensor::<2>::ones([1, 4], &Device::flex());
+        Scores::from_views(z.clone(), z, Similarity::Cosine);
+    }
+
+    #[test]
+    fn a_row_of_zeros_has_a_finite_gradient() {
+        let device = Device::flex().autodiff();
+        let z = Tensor::<2>::zeros([2, 3], &device).require_grad();
+        let scores = Scores::from_views(z.clone(), Tensor::ones([2, 3], &device), Similarity::Cosine);
+        let gradients = (scores.positives.sum() + scores.negatives.sum()).backward();
+        let gradient = z.grad(&gradients).expect("z takes part").into_data();
+        assert!(gradient.iter::<f32>().all(f32::is_finite));
+    }
+}
