@@ -16,9 +16,9 @@ pub enum Error {
     /// The images could not be read, or contradict themselves.
     #[error(transparent)]
     Images(Box<bcl_images::ImageError>),
-    /// The backend is not in this build.
+    /// The backend, or its device, cannot be had.
     #[error(transparent)]
-    Backend(#[from] crate::cli::MissingBackend),
+    Backend(Box<crate::backend::BackendError>),
     /// The recipe could not be read, or contradicts itself.
     #[error(transparent)]
     Recipe(#[from] recipe::RecipeError),
@@ -78,6 +78,12 @@ pub enum Error {
 impl From<bcl_images::ImageError> for Error {
     fn from(error: bcl_images::ImageError) -> Self {
         Self::Images(Box::new(error))
+    }
+}
+
+impl From<crate::backend::BackendError> for Error {
+    fn from(error: crate::backend::BackendError) -> Self {
+        Self::Backend(Box::new(error))
     }
 }
 

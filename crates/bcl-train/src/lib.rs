@@ -7,6 +7,7 @@
 //! | train | [`training`] |
 //! | rank items and measure rankings | [`evaluation`], [`baselines`] |
 //! | compare runs | [`report`] |
+//! | compute on another device | [`backend`], [`launch`] |
 //! | do what a verb of the command line does | [`commands`] |
 
 pub mod backend;
@@ -15,6 +16,7 @@ pub mod cli;
 pub mod commands;
 pub mod error;
 pub mod evaluation;
+pub mod launch;
 pub mod negatives;
 mod npy;
 pub mod probe;

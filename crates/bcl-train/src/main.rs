@@ -1,14 +1,18 @@
 //! The `bcl-train` program: parses the command line, runs the verb, and turns errors into exit codes.
 
 use bcl_train::{
-    backend::{BUILT, Backend},
-    cli::{self, Command, Place, Train},
+    backend::{Backend, Inventory},
+    cli::{self, Command, Output, Place, Train},
     commands::{self, Session},
     error::Error,
+    launch,
     recipe::Builtin,
     training::Stop,
 };
 use std::process::ExitCode;
+
+/// What cargo calls this program.
+const PACKAGE: &str = env!("CARGO_PKG_NAME");
 
 fn main() -> ExitCode {
     // `bcl-train recipes | head` ends when `head` does, as programs on Unix do.
@@ -26,15 +30,15 @@ fn run(command: Command) -> Result<(), Error> {
     match command {
         Command::Train(train) => run_training(&train),
         Command::Evaluate(args) => {
-            let backend = open(&args.place)?;
+            let backend = open(&args.place, args.output)?;
             commands::evaluate(&args.run, args.place.data.as_deref(), &backend, args.output.json)
         }
         Command::Embed(args) => {
             let out = args.out.unwrap_or_else(|| args.run.join("embeddings"));
-            commands::embed(&args.run, args.place.data.as_deref(), &open(&args.place)?, &out)
+            commands::embed(&args.run, args.place.data.as_deref(), &open(&args.place, args.output)?, &out)
         }
         Command::Recommend(args) => {
-            let backend = open(&args.place)?;
+            let backend = open(&args.place, args.output)?;
             let top = args.top as usize;
             commands::recommend(
                 &args.run,
@@ -47,7 +51,7 @@ fn run(command: Command) -> Result<(), Error> {
         }
         Command::Export(args) => {
             let out = args.out.unwrap_or_else(|| args.run.join("model.safetensors"));
-            commands::export(&args.run, args.place.data.as_deref(), &open(&args.place)?, &out)
+            commands::export(&args.run, args.place.data.as_deref(), &open(&args.place, args.output)?, &out)
         }
         Command::Report(args) => commands::report(&args),
         Command::Recipes(args) => {
@@ -58,7 +62,8 @@ fn run(command: Command) -> Result<(), Error> {
             Ok(())
         }
         Command::Devices(args) => {
-            commands::list(BUILT.iter().map(|backend| (backend.name(), "CPU")), args.output.json);
+            launch::ensure(args.backend, PACKAGE, args.output.quiet)?;
+            commands::devices(&Inventory::read(|choice| launch::command(choice, PACKAGE)), args.output.json);
             Ok(())
         }
         Command::Completions(args) => args
@@ -77,8 +82,13 @@ fn run_training(args: &Train) -> Result<(), Error> {
     if let Some(picture) = &args.dump_views {
         return commands::dump_views(&args.load()?, args.place.data_dir(), picture);
     }
+    // Building another backend takes minutes: a recipe that is wrong is refused before.
+    let recipes = match (&args.resume, args.recipes.is_empty()) {
+        (Some(_), true) => Vec::new(),
+        _ => args.load()?,
+    };
     let session = Session {
-        backend: open(&args.place)?,
+        backend: open(&args.place, args.output)?,
         data_dir: args.place.data_dir().to_path_buf(),
         out: args.out.clone(),
         quiet: args.output.quiet,
@@ -86,27 +96,21 @@ fn run_training(args: &Train) -> Result<(), Error> {
         stop: stop_on_ctrl_c()?,
     };
     match &args.resume {
-        Some(folder) => {
-            let asked = if args.recipes.is_empty() {
-                None
-            } else {
-                args.load()?.into_iter().next()
-            };
-            commands::resume(&session, folder, asked.as_ref())
-        }
-        None => commands::train(&session, &args.load()?),
+        Some(folder) => commands::resume(&session, folder, recipes.first()),
+        None => commands::train(&session, &recipes),
     }
 }
 
-/// Opens the backend that was asked for, with as many threads.
-fn open(place: &Place) -> Result<Backend, Error> {
+/// Opens the backend that was asked for, with as many threads. Where it is not in this build, one that has it takes over.
+fn open(place: &Place, output: Output) -> Result<Backend, Error> {
+    launch::ensure(place.backend, PACKAGE, output.quiet)?;
     if let Some(threads) = place.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(usize::from(threads))
             .build_global()
             .map_err(|error| Error::Training(format!("cannot start {threads} threads: {error}")))?;
     }
-    Ok(Backend::open(place.backend)?)
+    Ok(Backend::open(place.backend, place.device)?)
 }
 
 /// The first Ctrl-C ends the run after the step under way, with a checkpoint; the second ends the process.

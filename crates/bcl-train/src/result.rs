@@ -170,6 +170,9 @@ pub struct Environment {
     pub backend: String,
     /// Device as the backend names it.
     pub device: String,
+    /// Its driver with the version, where that is told.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub driver: Option<String>,
     /// Worker threads.
     pub threads: usize,
 }

@@ -23,7 +23,7 @@ pub enum BackendChoice {
 
 impl BackendChoice {
     /// From the fastest to the one that always works.
-    const PREFERENCE: [BackendChoice; 5] = [
+    pub const PREFERENCE: [BackendChoice; 5] = [
         BackendChoice::Cuda,
         BackendChoice::Metal,
         BackendChoice::Vulkan,
@@ -40,6 +40,15 @@ impl BackendChoice {
             Self::Vulkan => "vulkan",
             Self::Metal => "metal",
             Self::Cuda => "cuda",
+        }
+    }
+
+    /// Whether there are such devices for this operating system at all.
+    pub fn exists_here(self) -> bool {
+        match self {
+            Self::Metal => cfg!(target_os = "macos"),
+            Self::Cuda => !cfg!(target_os = "macos"),
+            _ => true,
         }
     }
 
@@ -78,7 +87,7 @@ impl BackendChoice {
 /// A backend that was asked for but left out of this build.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "--backend {} is not in this build: GPU backends are still to come; leave --backend out or use what there is: {}",
+    "--backend {} is not in this build, which has {}",
     wanted.name(),
     in_build.iter().map(|backend| backend.described()).collect::<Vec<_>>().join(", ")
 )]
@@ -94,15 +103,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_backend_is_one_line_with_the_remedy() {
+    fn a_missing_backend_is_named_with_what_there_is() {
         let text = BackendChoice::Cuda
             .candidates(&[BackendChoice::Flex])
             .unwrap_err()
             .to_string();
-        assert_eq!(
-            text,
-            "--backend cuda is not in this build: GPU backends are still to come; leave --backend out or use what there is: flex (CPU)"
-        );
+        assert_eq!(text, "--backend cuda is not in this build, which has flex (CPU)");
     }
 
     #[test]

@@ -34,6 +34,10 @@ pub struct Place {
     #[arg(long, value_enum, value_name = "NAME", default_value_t = BackendChoice::Flex)]
     pub backend: BackendChoice,
 
+    /// Which device of the backend, as `bcl-train devices` counts them from 0 [default: the best].
+    #[arg(long, value_name = "N")]
+    pub device: Option<usize>,
+
     /// Folder in which data sets, and files that a recipe names, are looked for [default: data; for a run, where it was trained].
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
@@ -157,6 +161,9 @@ pub struct Recipes {
 /// Arguments of `devices`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub struct Devices {
+    /// List those of this backend, too; where cargo started the program, it is built if need be.
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = BackendChoice::Auto)]
+    pub backend: BackendChoice,
     /// What is printed.
     #[command(flatten)]
     pub output: Output,

@@ -52,6 +52,7 @@ fn defaults_are_what_the_help_says() {
         train.place,
         Place {
             backend: BackendChoice::Flex,
+            device: None,
             data: None,
             threads: None
         }

@@ -10,6 +10,7 @@ pub use saved::{embed, evaluate, export, recommend};
 pub use views::dump_views;
 
 use crate::{
+    backend::Inventory,
     cli,
     error::Error,
     report::{Comparison, TextStyle, all_metrics, default_metrics, read_run, write_html},
@@ -72,6 +73,15 @@ pub fn list(entries: impl Iterator<Item = (&'static str, &'static str)>, json: b
     let width = entries.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, about) in entries {
         println!("{name:width$}  {about}");
+    }
+}
+
+/// Prints the devices there are, and how to get the backends that are missing.
+pub fn devices(inventory: &Inventory, json: bool) {
+    if json {
+        println!("{:#}", json!(inventory));
+    } else {
+        print!("{inventory}");
     }
 }
 

@@ -21,7 +21,7 @@ mod sample;
 mod showcase;
 mod svg;
 mod table;
-mod units;
+pub(crate) mod units;
 
 pub use comparison::{Choice, Comparison, DataTable, Difference, Intervals, Row, RowKind};
 pub use error::ReportError;

@@ -123,6 +123,7 @@ pub(super) fn run(name: &str, loss: &str, seed: u64) -> (RunResult, Vec<EpochRec
             git_revision: Some("03c353d".to_owned()),
             backend: "flex".to_owned(),
             device: "Cpu".to_owned(),
+            driver: None,
             threads: 2,
         },
         data: DataSummary {

@@ -28,7 +28,7 @@ pub(super) fn duration(seconds: f64) -> String {
 }
 
 /// Bytes as `312 MiB` or `1.5 GiB`.
-pub(super) fn bytes(bytes: u64) -> String {
+pub(crate) fn bytes(bytes: u64) -> String {
     let mebibytes = bytes as f64 / f64::from(1 << 20);
     if mebibytes < 1024.0 {
         format!("{mebibytes:.0} MiB")

@@ -50,7 +50,13 @@ fn cells(result: &RunResult) -> [(&'static str, String); 10] {
         ("an epoch", duration(result.epoch_seconds)),
         ("peak memory", result.peak_memory_bytes.map_or("–".to_owned(), bytes)),
         ("backend", environment.backend.clone()),
-        ("device", environment.device.clone()),
+        (
+            "device",
+            match &environment.driver {
+                Some(driver) => format!("{} ({driver})", environment.device),
+                None => environment.device.clone(),
+            },
+        ),
         ("threads", environment.threads.to_string()),
         (
             "version",

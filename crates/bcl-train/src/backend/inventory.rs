@@ -1,0 +1,109 @@
+//! All devices that this build reaches, and the backends that it lacks: what `bcl-train devices` lists.
+
+use super::{DeviceInfo, built, device_info::DeviceKind};
+use crate::{cli::BackendChoice, report::units::bytes};
+use serde::Serialize;
+use std::fmt;
+
+/// All devices that this build reaches, and the backends that it lacks.
+#[derive(Debug, Serialize)]
+pub struct Inventory {
+    /// The devices, those of the fastest backend first.
+    pub devices: Vec<DeviceInfo>,
+    /// What is in this build and not usable here.
+    pub unusable: Vec<Absent>,
+    /// What is not in this build.
+    pub not_in_this_build: Vec<Absent>,
+}
+
+/// A backend, or a device of it, that is not at hand.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Absent {
+    /// The backend, as `--backend` names it.
+    pub backend: &'static str,
+    /// What is wrong, or the command that adds it.
+    pub remedy: String,
+}
+
+impl Inventory {
+    /// Asks every backend of this build for its devices, and opens each. `command` tells how to get a backend that is not in it.
+    pub fn read(command: impl Fn(BackendChoice) -> String) -> Self {
+        let mut inventory = Self {
+            devices: Vec::new(),
+            unusable: Vec::new(),
+            not_in_this_build: Vec::new(),
+        };
+        let in_build = built();
+        for choice in BackendChoice::PREFERENCE {
+            let backend = choice.name();
+            if !in_build.contains(&choice) {
+                let remedy = command(choice);
+                inventory.not_in_this_build.push(Absent { backend, remedy });
+                continue;
+            }
+            let found = built::devices(choice);
+            if found.is_empty() {
+                let remedy = "no device here".to_owned();
+                inventory.unusable.push(Absent { backend, remedy });
+            }
+            for (index, device) in found.iter().enumerate() {
+                match DeviceInfo::read(choice, index, device) {
+                    Ok(info) => inventory.devices.push(info),
+                    Err(problem) => {
+                        let remedy = format!("device {index} cannot be used: {problem}");
+                        inventory.unusable.push(Absent { backend, remedy });
+                    }
+                }
+            }
+        }
+        inventory
+    }
+}
+
+impl fmt::Display for Inventory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rows = vec![["backend", "device", "name", "memory", "precisions", "driver"].map(str::to_owned)];
+        rows.extend(self.devices.iter().map(cells));
+        aligned(f, &rows)?;
+        let absent = |f: &mut fmt::Formatter<'_>, title: &str, list: &[Absent]| {
+            if list.is_empty() {
+                return Ok(());
+            }
+            writeln!(f, "\n{title}")?;
+            let rows: Vec<_> = list
+                .iter()
+                .map(|absent| [absent.backend.to_owned(), absent.remedy.clone()])
+                .collect();
+            aligned(f, &rows)
+        };
+        absent(f, "In this build, not usable here:", &self.unusable)?;
+        absent(f, "Not in this build; the command adds it:", &self.not_in_this_build)
+    }
+}
+
+fn cells(device: &DeviceInfo) -> [String; 6] {
+    let name = match device.kind {
+        DeviceKind::Software => format!("{} (a processor posing as a GPU)", device.name),
+        _ => device.name.clone(),
+    };
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    [
+        device.backend.to_owned(),
+        device.index.to_string(),
+        name,
+        or_dash(device.memory_bytes.map(bytes)),
+        device.precisions.join(" "),
+        or_dash(device.driver.clone()),
+    ]
+}
+
+/// Writes rows in columns, each as wide as its widest cell.
+fn aligned<const COLUMNS: usize>(f: &mut fmt::Formatter<'_>, rows: &[[String; COLUMNS]]) -> fmt::Result {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; COLUMNS] = std::array::from_fn(width);
+    for row in rows {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+        writeln!(f, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! Backends: which this build holds, the devices they find here, and the one that a run computes on.
+//!
+//! | to | see |
+//! | --- | --- |
+//! | open what `--backend` and `--device` name | [`Backend::open`] |
+//! | list all there is | [`Inventory`] |
+//! | get a program with another backend | [`launch`](crate::launch) |
+//!
+//! Drivers are asked which devices there are before one is used, and used for the first time where a panic of theirs ends as an error.
+
+mod built;
+mod device_info;
+mod error;
+#[cfg(feature = "cube")]
+mod gpu;
+#[cfg(feature = "cube")]
+mod guard;
+mod inventory;
+mod processor;
+
+pub use built::built;
+pub use device_info::{DeviceInfo, DeviceKind};
+pub use error::BackendError;
+pub use inventory::{Absent, Inventory};
+pub use processor::{memory as processor_memory, model as processor_model};
+
+use crate::{cli::BackendChoice, result::Environment};
+use burn::tensor::Device;
+
+/// A backend with its device.
+#[derive(Debug, Clone)]
+pub struct Backend {
+    info: DeviceInfo,
+    device: Device,
+}
+
+impl Backend {
+    /// Opens a device of a backend: the one at `index` of those that [`Inventory`] lists for it, or the best, which is the first.
+    ///
+    /// [`BackendChoice::Auto`] takes the fastest backend that finds a device here, and no processor that poses as a GPU: flex is faster.
+    ///
+    /// # Errors
+    /// When the backend is not in this build, finds no such device here, or cannot compute on it.
+    pub fn open(choice: BackendChoice, index: Option<usize>) -> Result<Self, BackendError> {
+        let candidates = choice.candidates(&built())?;
+        if choice != BackendChoice::Auto {
+            return Self::open_at(choice, index.unwrap_or(0));
+        }
+        if let Some(index) = index {
+            return Err(BackendError::IndexOfNothing { index });
+        }
+        let opened = candidates
+            .into_iter()
+            .filter_map(|candidate| Self::open_at(candidate, 0).ok())
+            .find(|backend| backend.info.kind != DeviceKind::Software);
+        opened.map_or_else(|| Self::open_at(BackendChoice::Flex, 0), Ok)
+    }
+
+    fn open_at(choice: BackendChoice, index: usize) -> Result<Self, BackendError> {
+        let devices = built::devices(choice);
+        let Some(device) = devices.get(index).cloned() else {
+            return Err(match devices.len() {
+                0 => BackendError::NoDevice { choice },
+                _ => BackendError::no_such_device(choice, index, &devices),
+            });
+        };
+        let info =
+            DeviceInfo::read(choice, index, &device).map_err(|problem| BackendError::Unusable { choice, index, problem })?;
+        Ok(Self { info, device })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.info.backend
+    }
+
+    /// What is known of its device.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    /// The device for evaluation.
+    pub fn device(&self) -> Device {
+        self.device.clone()
+    }
+
+    /// The device for training: the same with gradients.
+    pub fn training_device(&self) -> Device {
+        self.device.clone().autodiff()
+    }
+
+    /// What a result records of where it was computed.
+    pub fn environment(&self) -> Environment {
+        Environment {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            git_revision: option_env!("BCL_GIT_REVISION").map(str::to_owned),
+            backend: self.name().to_owned(),
+            device: self.info.name.clone(),
+            driver: self.info.driver.clone(),
+            threads: rayon::current_num_threads(),
+        }
+    }
+}
+
+/// Peak resident memory of this process, bytes, where the system tells it.
+pub fn peak_memory() -> Option<u64> {
+    processor::field_in_bytes("/proc/self/status", "VmHWM:")
+}
+
+#[cfg(test)]
+mod tests;

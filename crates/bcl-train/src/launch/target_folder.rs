@@ -1,0 +1,120 @@
+//! Where cargo put a program, and where it puts one with another backend.
+
+use crate::cli::BackendChoice;
+use std::{
+    env::consts::EXE_EXTENSION,
+    path::{Path, PathBuf},
+};
+
+/// The folder in a target folder that holds one target folder a backend.
+const BACKENDS: &str = "backends";
+
+/// The place of a program in a target folder: `ROOT/[TRIPLE/]PROFILE/PROGRAM`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TargetFolder {
+    root: PathBuf,
+    triple: Option<String>,
+    profile: String,
+}
+
+impl TargetFolder {
+    /// The target folder that a program lies in; `None` where it was installed or copied elsewhere.
+    pub(super) fn of(program: &Path) -> Option<Self> {
+        let profile = program.parent()?;
+        let above = profile.parent()?;
+        let is_root = |folder: &Path| folder.join("CACHEDIR.TAG").is_file();
+        let (root, triple) = if is_root(above) {
+            (above, None)
+        } else {
+            let root = above.parent().filter(|folder| is_root(folder))?;
+            (root, Some(above.file_name()?.to_str()?.to_owned()))
+        };
+        Some(Self {
+            root: outermost(root).to_path_buf(),
+            triple,
+            profile: profile.file_name()?.to_str()?.to_owned(),
+        })
+    }
+
+    /// The target folder of the programs with a backend.
+    pub(super) fn of_backend(&self, choice: BackendChoice) -> PathBuf {
+        self.root.join(BACKENDS).join(choice.name())
+    }
+
+    /// Where the compiler's output is kept.
+    pub(super) fn log(&self, choice: BackendChoice) -> PathBuf {
+        self.root.join(BACKENDS).join(format!("{}.log", choice.name()))
+    }
+
+    /// A program with a backend.
+    pub(super) fn program(&self, choice: BackendChoice, name: &str) -> PathBuf {
+        let mut path = self.of_backend(choice);
+        path.extend(&self.triple);
+        path.join(&self.profile).join(name).with_extension(EXE_EXTENSION)
+    }
+
+    /// What `--profile` calls the profile: the folder of `dev` has another name.
+    pub(super) fn profile(&self) -> &str {
+        match self.profile.as_str() {
+            "debug" => "dev",
+            profile => profile,
+        }
+    }
+
+    /// What `--target` was, if it was given.
+    pub(super) fn triple(&self) -> Option<&str> {
+        self.triple.as_deref()
+    }
+}
+
+/// The target folder around that of a backend, so that they do not nest.
+fn outermost(root: &Path) -> &Path {
+    match root.parent() {
+        Some(parent) if parent.file_name().is_some_and(|name| name == BACKENDS) => parent.parent().unwrap_or(root),
+        _ => root,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn target() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("CACHEDIR.TAG"), "").unwrap();
+        folder
+    }
+
+    #[test]
+    fn profile_and_triple_are_those_of_the_program() {
+        let target = target();
+        let of = |path: &str| TargetFolder::of(&target.path().join(path)).unwrap();
+        let plain = of("debug/bcl-train");
+        assert_eq!((plain.profile(), plain.triple()), ("dev", None));
+        let cross = of("aarch64-apple-darwin/release/bcl-train");
+        assert_eq!((cross.profile(), cross.triple()), ("release", Some("aarch64-apple-darwin")));
+
+        let program = |folder: &TargetFolder| folder.program(BackendChoice::Wgpu, "bcl-train");
+        let expected = |path: &str| target.path().join("backends/wgpu").join(path).with_extension(EXE_EXTENSION);
+        assert_eq!(program(&plain), expected("debug/bcl-train"));
+        assert_eq!(program(&cross), expected("aarch64-apple-darwin/release/bcl-train"));
+    }
+
+    #[test]
+    fn a_program_elsewhere_has_none() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(TargetFolder::of(&folder.path().join("bin/bcl-train")), None);
+        assert_eq!(TargetFolder::of(Path::new("bcl-train")), None);
+    }
+
+    #[test]
+    fn folders_of_backends_do_not_nest() {
+        let target = target();
+        let inner = target.path().join("backends/wgpu");
+        fs::create_dir_all(&inner).unwrap();
+        fs::write(inner.join("CACHEDIR.TAG"), "").unwrap();
+        let folder = TargetFolder::of(&inner.join("debug/bcl-train")).unwrap();
+        assert_eq!(folder.of_backend(BackendChoice::Cuda), target.path().join("backends/cuda"));
+    }
+}

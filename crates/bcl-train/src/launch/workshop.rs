@@ -1,0 +1,183 @@
+//! What cargo told the program that it started: enough to build it again.
+
+use super::{BuildError, build, llvm, target_folder::TargetFolder};
+use crate::cli::BackendChoice;
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// Everything that is needed to build a program again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Workshop {
+    package: String,
+    cargo: OsString,
+    manifest: PathBuf,
+    folder: TargetFolder,
+}
+
+impl Workshop {
+    /// Finds it, where `cargo run` started `program` of `package`. Cargo starts tests and other programs, too: those have other packages.
+    pub(super) fn find(package: &str, program: &Path, environment: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
+        let started = environment("CARGO_PKG_NAME")?;
+        if started != package {
+            return None;
+        }
+        let manifest = PathBuf::from(environment("CARGO_MANIFEST_DIR")?).join("Cargo.toml");
+        Some(Self {
+            package: package.to_owned(),
+            cargo: environment("CARGO")?,
+            manifest: manifest.is_file().then_some(manifest)?,
+            folder: TargetFolder::of(program)?,
+        })
+    }
+
+    /// Builds the program with a backend, and tells where it is. What is built already is only looked through for changes.
+    pub(super) fn build(&self, choice: BackendChoice, quiet: bool) -> Result<PathBuf, BuildError> {
+        let program = self.folder.program(choice, &self.package);
+        let is_first = !program.exists();
+        if choice == BackendChoice::Cuda && is_first {
+            llvm::check(&self.manifest)?;
+        }
+        let crates = || is_first.then(|| build::count_crates(self.tree_command(choice))).flatten();
+        let job = build::Job {
+            choice,
+            command: self.build_command(choice),
+            folder: self.folder.of_backend(choice),
+            log: self.folder.log(choice),
+        };
+        job.run(crates, quiet)?;
+        Ok(program)
+    }
+
+    /// `cargo build` of the program with a backend, in the profile and for the target of this one.
+    fn build_command(&self, choice: BackendChoice) -> Command {
+        let mut command = self.cargo("build", choice);
+        command.args(["--bin", &self.package, "--profile", self.folder.profile()]);
+        command.arg("--target-dir").arg(self.folder.of_backend(choice));
+        if let Some(triple) = self.folder.triple() {
+            command.args(["--target", triple]);
+        }
+        // Whatever the user's configuration says of it, the output is read by a program.
+        command
+            .env("CARGO_TERM_PROGRESS_WHEN", "never")
+            .env("CARGO_TERM_QUIET", "false");
+        command
+    }
+
+    /// `cargo tree`, a line a crate.
+    fn tree_command(&self, choice: BackendChoice) -> Command {
+        let mut command = self.cargo("tree", choice);
+        command.args(["--edges", "normal,build", "--prefix", "none", "--format", "{p}"]);
+        command
+    }
+
+    fn cargo(&self, verb: &str, choice: BackendChoice) -> Command {
+        let mut command = Command::new(&self.cargo);
+        command.args([
+            verb,
+            "--color",
+            "never",
+            "--package",
+            &self.package,
+            "--features",
+            choice.name(),
+        ]);
+        command.arg("--manifest-path").arg(&self.manifest);
+        command
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A target folder and a package in a folder of their own, with what cargo would tell.
+    struct Sandbox(tempfile::TempDir);
+
+    impl Sandbox {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            fs::create_dir_all(folder.path().join("target/release")).unwrap();
+            fs::write(folder.path().join("target/CACHEDIR.TAG"), "").unwrap();
+            fs::write(folder.path().join("Cargo.toml"), "").unwrap();
+            Self(folder)
+        }
+
+        fn path(&self, path: &str) -> PathBuf {
+            self.0.path().join(path)
+        }
+
+        fn find(&self, program: &str, told: &[(&str, &str)]) -> Option<Workshop> {
+            let here = self.0.path().as_os_str().to_owned();
+            Workshop::find("bcl-train", &self.path(program), |name| {
+                let told = told
+                    .iter()
+                    .find(|(key, _)| *key == name)
+                    .map(|(_, value)| OsString::from(value));
+                told.or_else(|| (name == "CARGO_MANIFEST_DIR").then(|| here.clone()))
+            })
+        }
+    }
+
+    const TOLD: [(&str, &str); 2] = [("CARGO", "/bin/cargo"), ("CARGO_PKG_NAME", "bcl-train")];
+
+    #[test]
+    fn the_build_is_that_of_this_program_with_one_more_feature() {
+        let sandbox = Sandbox::new();
+        let workshop = sandbox.find("target/release/bcl-train", &TOLD).unwrap();
+        let command = workshop.build_command(BackendChoice::Vulkan);
+        assert_eq!(command.get_program(), "/bin/cargo");
+        let (manifest, target) = (sandbox.path("Cargo.toml"), sandbox.path("target/backends/vulkan"));
+        let expected = [
+            "build",
+            "--color",
+            "never",
+            "--package",
+            "bcl-train",
+            "--features",
+            "vulkan",
+            "--manifest-path",
+            manifest.to_str().unwrap(),
+            "--bin",
+            "bcl-train",
+            "--profile",
+            "release",
+            "--target-dir",
+            target.to_str().unwrap(),
+        ];
+        assert_eq!(command.get_args().collect::<Vec<_>>(), expected);
+        // Where the user stands decides which of cargo's configuration files hold.
+        assert_eq!(command.get_current_dir(), None);
+    }
+
+    #[test]
+    fn a_target_that_was_asked_for_is_kept() {
+        let sandbox = Sandbox::new();
+        let program = "target/x86_64-unknown-linux-musl/debug/bcl-train";
+        fs::create_dir_all(sandbox.path(program)).unwrap();
+        let command = sandbox.find(program, &TOLD).unwrap().build_command(BackendChoice::Wgpu);
+        let arguments: Vec<_> = command.get_args().filter_map(|argument| argument.to_str()).collect();
+        assert!(
+            arguments.ends_with(&["--target", "x86_64-unknown-linux-musl"]),
+            "{arguments:?}"
+        );
+        assert!(arguments.windows(2).any(|pair| pair == ["--profile", "dev"]), "{arguments:?}");
+    }
+
+    #[test]
+    fn only_a_program_that_cargo_started_finds_it() {
+        let sandbox = Sandbox::new();
+        assert_eq!(sandbox.find("target/release/bcl-train", &[]), None);
+        // Cargo started the tests, and the tests the program.
+        assert_eq!(
+            sandbox.find("target/release/bcl-train", &[TOLD[0], ("CARGO_PKG_NAME", "tests")]),
+            None
+        );
+        assert_eq!(sandbox.find("bin/bcl-train", &TOLD), None);
+        fs::remove_file(sandbox.path("Cargo.toml")).unwrap();
+        assert_eq!(sandbox.find("target/release/bcl-train", &TOLD), None);
+    }
+}
