@@ -6,7 +6,7 @@ use crate::{
     output::{Output, failure},
 };
 use bcl_bench::step::{self, StepConfig, StepPlan, StepSample};
-use bcl_core::EstimatorConfig;
+use bcl_core::{EstimatorConfig, gradient_cache::blocks};
 use bcl_models::vision::{ResNetConfig, ResNetDepth, Stem};
 use clap::ValueEnum;
 use std::{process::ExitCode, thread};
@@ -25,6 +25,9 @@ pub(crate) struct Arguments {
     /// Images a batch, two views each.
     #[arg(long, default_value_t = 256, value_parser = at_least_two)]
     batch: usize,
+    /// Images that are encoded, and anchors compared, at a time: gradient caching [default: all at once].
+    #[arg(long, value_parser = at_least_two)]
+    gradient_cache: Option<usize>,
     /// Rows, and columns, of a view, from 16 to 256 pixels.
     #[arg(long, default_value_t = 32, value_parser = image_side)]
     side: usize,
@@ -65,6 +68,13 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         Ok(program) => program,
         Err(error) => return failure(&format!("cannot find this program to start it again: {error}")),
     };
+    let (batch, cache) = (arguments.batch, arguments.gradient_cache);
+    let suits = |&cache: &usize| cache <= batch && blocks(batch, cache).all(|part| part.len() > 1);
+    if let Some(cache) = cache.filter(|cache| !suits(cache)) {
+        return bad_input(&format!(
+            "--gradient-cache is {cache}, but must divide --batch, {batch}, into parts of at least 2 images"
+        ));
+    }
     if let Err(code) = arguments.output.prepare() {
         return code;
     }
@@ -80,6 +90,7 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
                 width: arguments.width,
             },
             batch_size: arguments.batch,
+            gradient_cache: arguments.gradient_cache,
             side: arguments.side,
             steps: arguments.steps,
         },

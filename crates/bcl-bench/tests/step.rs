@@ -58,12 +58,40 @@ fn every_part_is_measured_with_every_loss() {
 }
 
 #[test]
+fn a_step_by_gradient_caching_is_measured_too() {
+    let cached = [
+        "--width",
+        "2",
+        "--side",
+        "16",
+        "--batch",
+        "6",
+        "--gradient-cache",
+        "3",
+        "--rounds",
+        "1",
+        "--steps",
+        "1",
+    ];
+    let output = bench(&cached);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(text.contains("6 images with 2 views each, encoded 3 at a time"), "{text}");
+}
+
+#[test]
 fn a_depth_or_loss_that_does_not_exist_and_a_loss_that_needs_classes_are_bad_input() {
     for arguments in [
         ["--depth", "20"],
         ["--loss", "triplet"],
         ["--loss", "supervised"],
         ["--batch", "1"],
+        ["--gradient-cache", "257"],
     ] {
         assert_eq!(bench(&arguments).status.code(), Some(2), "{arguments:?}");
     }

@@ -33,9 +33,10 @@ fn compare([first, second]: [Tensor<2>; 2], anchors: Range<usize>, masked: bool)
     let scores = Scores::from_views_of(first, second, Similarity::Cosine, anchors.clone())
         .with_same_class(rows(marks(&device, |i| i % 4 == 0)))
         .with_noise(noise.slice([anchors.clone()]));
-    match masked {
-        true => scores.with_mask(rows(marks(&device, |i| i % NEGATIVES < 4 || (i * i) % 7 < 4))),
-        false => scores,
+    if masked {
+        scores.with_mask(rows(marks(&device, |i| i % NEGATIVES < 4 || (i * i) % 7 < 4)))
+    } else {
+        scores
     }
 }
 

@@ -13,6 +13,7 @@
 //! assert_eq!(encoder.embeddings().items.dims(), [3, 8]);
 //! ```
 
+mod compare;
 mod config;
 mod graph;
 mod light_gcn;
@@ -22,6 +23,7 @@ mod similarity;
 mod tables;
 pub mod vision;
 
+pub use compare::{compare_sampled, compare_shared};
 pub use config::{LightGcnConfig, MatrixFactorisationConfig, RecommenderConfig};
 pub use graph::Graph;
 pub use light_gcn::LightGcn;

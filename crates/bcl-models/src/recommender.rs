@@ -1,7 +1,7 @@
 //! What all encoders of users and items can do.
 
-use crate::{LightGcn, MatrixFactorisation, Similarity, Tables};
-use bcl_kernels::{gather_rows, sampled_dot};
+use crate::{LightGcn, MatrixFactorisation, Similarity, Tables, compare_sampled, compare_shared};
+use bcl_kernels::gather_rows;
 use burn::{
     module::Module,
     tensor::{Int, Tensor},
@@ -36,6 +36,20 @@ impl Recommender {
         }
     }
 
+    /// Embeddings of the given users and of all items, normalised where the similarity is the cosine: what
+    /// [`compare_sampled`] and [`compare_shared`] make scores of.
+    ///
+    /// Normalising every item costs less than normalising each of a batch's many negatives, most of them drawn several times.
+    ///
+    /// # Shapes
+    /// - users:  `[batch_size]`
+    /// - output: `[batch_size, dim]`, `[num_items, dim]`
+    pub fn anchors_and_items(&self, users: Tensor<1, Int>) -> [Tensor<2>; 2] {
+        let (user_table, items) = self.encode();
+        let similarity = self.similarity();
+        [similarity.prepare(gather_rows(user_table, users)), similarity.prepare(items)]
+    }
+
     /// Similarities of users with their positives and with negatives of their own.
     ///
     /// # Shapes
@@ -48,13 +62,8 @@ impl Recommender {
         positives: Tensor<1, Int>,
         negatives: Tensor<2, Int>,
     ) -> (Tensor<1>, Tensor<2>) {
-        let [batch_size, num_negatives] = negatives.dims();
-        let (anchors, items) = self.anchors_and_items(users);
-        // One pass over positives and negatives: the gradient of the item table is built once.
-        let candidates = Tensor::cat(vec![positives.unsqueeze_dim(1), negatives], 1);
-        let scores = sampled_dot(anchors, items, candidates);
-        let positives = scores.clone().slice([0..batch_size, 0..1]).squeeze_dim(1);
-        (positives, scores.slice([0..batch_size, 1..num_negatives + 1]))
+        let [anchors, items] = self.anchors_and_items(users);
+        compare_sampled(anchors, items, positives, negatives)
     }
 
     /// Similarities of users with their positives and with negatives that all of them share.
@@ -69,10 +78,8 @@ impl Recommender {
         positives: Tensor<1, Int>,
         negatives: Tensor<1, Int>,
     ) -> (Tensor<1>, Tensor<2>) {
-        let (anchors, items) = self.anchors_and_items(users);
-        let positives = sampled_dot(anchors.clone(), items.clone(), positives.unsqueeze_dim(1)).squeeze_dim(1);
-        let negatives = gather_rows(items, negatives);
-        (positives, anchors.matmul(negatives.transpose()))
+        let [anchors, items] = self.anchors_and_items(users);
+        compare_shared(anchors, items, positives, negatives)
     }
 
     /// Rows of the trained tables, before any propagation: what a norm penalty is put on.
@@ -106,14 +113,5 @@ impl Recommender {
             Self::Mf(model) => (model.tables.users.val(), model.tables.items.val()),
             Self::LightGcn(model) => model.propagate(),
         }
-    }
-
-    /// Prepared embeddings of the given users and of all items.
-    ///
-    /// Normalising every item costs less than normalising each of a batch's many negatives, most of them drawn several times.
-    fn anchors_and_items(&self, users: Tensor<1, Int>) -> (Tensor<2>, Tensor<2>) {
-        let (user_table, items) = self.encode();
-        let similarity = self.similarity();
-        (similarity.prepare(gather_rows(user_table, users)), similarity.prepare(items))
     }
 }

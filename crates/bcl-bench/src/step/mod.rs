@@ -4,6 +4,9 @@
 //! meanwhile). The backward pass of the loss cannot be told from that of the encoder in there; so scores, loss and backward are also
 //! measured alone, on the same projections without the encoder behind them. That, relative to the whole step, is the loss's share.
 //!
+//! With gradient caching, "forward" is the pass without a graph, "loss" goes from embeddings to their gradients, and "backward" is the
+//! second pass, forward and backward; the views are made during both passes, so that "data" has no share of its own.
+//!
 //! Every measurement runs in a process of its own, which makes its peak memory its own. The losses take turns, several rounds.
 
 mod phases;
@@ -30,6 +33,9 @@ pub struct StepConfig {
     pub trunk: ResNetConfig,
     /// Images a batch, two views each.
     pub batch_size: usize,
+    /// Images that are encoded, and anchors compared, at a time: [gradient caching](bcl_core::gradient_cache) where it is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gradient_cache: Option<usize>,
     /// Rows, and columns, of a view.
     pub side: usize,
     /// Steps to measure in one process, after one that is not counted.

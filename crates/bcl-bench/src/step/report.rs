@@ -100,8 +100,13 @@ impl fmt::Display for StepBenchmark {
         let rows: Vec<_> = self.measurements.iter().map(Measurement::cells).collect();
         writeln!(f, "{}", table::render(1, &header, &rows))?;
         let StepConfig {
-            trunk, batch_size, side, ..
+            trunk,
+            batch_size,
+            gradient_cache,
+            side,
+            ..
         } = &self.config;
+        let at_a_time = gradient_cache.map_or_else(String::new, |images| format!(", encoded {images} at a time"));
         let stem = match trunk.stem {
             Stem::Cifar => "CIFAR",
             Stem::Imagenet => "ImageNet",
@@ -109,7 +114,7 @@ impl fmt::Display for StepBenchmark {
         write!(
             f,
             "Milliseconds of a step, ResNet-{} of width {}, {stem} stem, {side} x {side} pixels, {batch_size} images with 2 views \
-             each, {} rounds, {}, {}, {} threads.",
+             each{at_a_time}, {} rounds, {}, {}, {} threads.",
             u64::from(trunk.depth),
             trunk.width,
             self.rounds,

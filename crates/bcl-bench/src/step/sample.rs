@@ -2,17 +2,25 @@
 
 use super::{Phases, StepConfig};
 use crate::memory;
-use bcl_core::{Estimator, EstimatorConfig, Reduction, Scores, Similarity};
+use bcl_core::{Estimator, EstimatorConfig, Reduction};
 use bcl_data::Seed;
-use bcl_images::{Collection, PlantedImagesConfig, Views, ViewsConfig};
-use bcl_models::vision::{ImageEncoder, Mode};
+use bcl_images::{PlantedImagesConfig, ViewsConfig};
+use bcl_models::vision::Mode;
 use bcl_train::{
     recipe::ImageOptimizerConfig,
-    training::{images::batch::ImageBatch, step::Step},
+    training::{
+        images::{
+            batch::ImageBatch,
+            model::ContrastiveImages,
+            views::{BatchViews, ViewSource, ViewsOnDemand},
+        },
+        step::{Contrastive, Step},
+    },
 };
 use burn::{
+    module::Module,
     optim::{GradientsParams, ModuleOptimizer},
-    tensor::{Device, Tensor, TensorData},
+    tensor::{Device, Tensor},
 };
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Instant};
@@ -51,12 +59,11 @@ impl StepSample {
 
 /// All that a step needs.
 struct Bench {
-    images: Collection,
-    batch_size: usize,
-    views: Views,
+    source: Arc<ViewSource>,
+    config: StepConfig,
     estimator: Arc<dyn Estimator>,
     /// Taken out and put back by the optimiser.
-    encoder: Option<ImageEncoder>,
+    model: Option<ContrastiveImages>,
     optimizer: ModuleOptimizer,
     learning_rate: f64,
     device: Device,
@@ -77,11 +84,14 @@ impl Bench {
         };
         let optimizer = ImageOptimizerConfig::default();
         Self {
-            images: planted.generate().train,
-            batch_size: config.batch_size,
-            views: views.init(),
+            source: Arc::new(ViewSource {
+                data: Arc::new(planted.generate()),
+                views: views.init(),
+                seed: Seed(0),
+            }),
+            config: config.clone(),
             estimator: Arc::from(loss.init()),
-            encoder: Some(config.encoder().init(0, &device)),
+            model: Some(config.encoder().init(0, &device).into()),
             learning_rate: optimizer.learning_rate,
             optimizer: optimizer.init(),
             device,
@@ -94,60 +104,82 @@ impl Bench {
         let step = self.data(epoch);
         let data = clock.lap();
 
-        let encoder = self.encoder.take().expect("the last step put it back");
-        let projections = step.batch.views.clone().map(|view| encoder.projections(view, Mode::Train));
-        let forward = clock.lap();
-
-        let loss = self.loss(&step, projections.clone());
-        let loss_seconds = clock.lap();
-
-        let gradients = GradientsParams::from_grads(loss.backward(), &encoder);
-        let backward = clock.lap();
-
-        self.encoder = Some(self.optimizer.step(self.learning_rate, encoder, gradients));
-        let phases = Phases {
+        let model = self.model.take().expect("the last step put it back");
+        let mut phases = Phases {
             data,
-            forward,
-            loss: loss_seconds,
-            backward,
-            optimizer: clock.lap(),
+            ..Phases::default()
         };
-        (phases, self.loss_alone(&step, projections))
+        let (gradients, loss_alone) = match self.config.gradient_cache {
+            Some(at_most) => cached(&step, &model, at_most, &mut clock, &mut phases),
+            None => at_once(&step, &model, &mut clock, &mut phases),
+        };
+
+        let mut clock = Clock(Instant::now());
+        self.model = Some(self.optimizer.step(self.learning_rate, model, gradients));
+        phases.optimizer = clock.lap();
+        (phases, loss_alone)
     }
 
     fn data(&self, epoch: u64) -> Step<ImageBatch> {
-        let (batch_size, side) = (self.batch_size, self.views.config().side);
-        let images: Vec<usize> = (0..batch_size).collect();
-        let mut pixels = Vec::new();
-        self.views.batch(&self.images, &images, epoch, Seed(0), &mut pixels);
-        let pixels = Tensor::<5>::from_data(TensorData::new(pixels, [2, batch_size, 3, side, side]), &self.device);
+        let batch_size = self.config.batch_size;
+        let on_demand = BatchViews::OnDemand(ViewsOnDemand {
+            source: self.source.clone(),
+            images: (0..batch_size).collect(),
+            epoch,
+            device: self.device.clone(),
+        });
+        let views = match self.config.gradient_cache {
+            Some(_) => on_demand,
+            None => BatchViews::Made(Box::new(on_demand.parts(batch_size).next().expect("the whole"))),
+        };
         let batch = ImageBatch {
-            views: [0, 1].map(|which| pixels.clone().narrow(0, which, 1).squeeze_dim::<4>(0)),
-            same_class: None,
+            views,
+            classes: None,
             mode: Mode::Train,
         };
         Step::new(batch, self.estimator.clone(), 2 * batch_size, Seed(0), epoch, &self.device)
     }
+}
 
-    fn loss(&self, step: &Step<ImageBatch>, [first, second]: [Tensor<2>; 2]) -> Tensor<1> {
-        let scores = Scores {
-            noise: step.noise.clone(),
-            ..Scores::from_views(first, second, Similarity::Dot)
-        };
-        self.estimator.forward(scores, Reduction::Mean)
-    }
+/// Gradients of the whole batch at once, and the seconds of the loss alone.
+fn at_once(step: &Step<ImageBatch>, model: &ContrastiveImages, clock: &mut Clock, phases: &mut Phases) -> (GradientsParams, f64) {
+    let num_anchors = ContrastiveImages::num_anchors(&step.batch);
+    let loss_of = |projections: [Tensor<2>; 2]| {
+        let scores = step.compare(model, projections, 0..num_anchors);
+        step.estimator.forward(scores, Reduction::Mean)
+    };
+    let projections = model.encode(&step.batch, usize::MAX);
+    phases.forward = clock.lap();
+    let loss = loss_of(projections.clone());
+    phases.loss = clock.lap();
+    let gradients = GradientsParams::from_grads(loss.backward(), model);
+    phases.backward = clock.lap();
 
-    /// The seconds from projections to their gradients.
-    fn loss_alone(&self, step: &Step<ImageBatch>, projections: [Tensor<2>; 2]) -> f64 {
-        let projections = projections.map(|view| view.detach().require_grad());
-        let mut clock = Clock(Instant::now());
-        let gradients = self.loss(step, projections.clone()).backward();
-        for view in &projections {
-            // Reading it waits for a device that computes in the background.
-            view.grad(&gradients).expect("a gradient").into_data();
-        }
-        clock.lap()
+    let projections = projections.map(|view| view.detach().require_grad());
+    clock.lap();
+    let of_loss = loss_of(projections.clone()).backward();
+    for view in &projections {
+        // Reading it waits for a device that computes in the background.
+        view.grad(&of_loss).expect("a gradient").into_data();
     }
+    (gradients, clock.lap())
+}
+
+/// The same by gradient caching, where the loss is alone in any case.
+fn cached(
+    step: &Step<ImageBatch>,
+    model: &ContrastiveImages,
+    at_most: usize,
+    clock: &mut Clock,
+    phases: &mut Phases,
+) -> (GradientsParams, f64) {
+    let projections = model.clone().no_grad().encode(&step.batch, at_most);
+    phases.forward = clock.lap();
+    let cache = step.embedding_gradients(model, projections, at_most);
+    phases.loss = clock.lap();
+    let gradients = step.parameter_gradients(model, &cache.gradients, at_most);
+    phases.backward = clock.lap();
+    (gradients, phases.loss)
 }
 
 /// A clock that is read between the parts of a step.

@@ -155,10 +155,10 @@ mod tests {
             let (positives, negatives) = (all.positives.clone(), all.negatives.clone());
             some.positives
                 .into_data()
-                .assert_approx_eq(&positives.slice([start..end]).into_data(), close);
+                .assert_approx_eq(&positives.slice_dim(0, start..end).into_data(), close);
             some.negatives
                 .into_data()
-                .assert_approx_eq(&negatives.slice([start..end]).into_data(), close);
+                .assert_approx_eq(&negatives.slice_dim(0, start..end).into_data(), close);
         }
     }
 

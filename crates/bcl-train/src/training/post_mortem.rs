@@ -5,12 +5,13 @@ use super::{
     step::{Contrastive, Step},
 };
 use crate::error::Error;
+use bcl_core::{Reduction, Scores, gradient_cache::blocks};
 use burn::{
     module::{Module, ModuleVisitor, Param},
     tensor::{Int, Tensor, TensorData},
 };
 use safetensors::{Dtype, tensor::TensorView};
-use std::path::Path;
+use std::{iter, path::Path};
 
 /// Tensors on the host, by name.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -106,7 +107,7 @@ impl PostMortem {
     pub fn of<M: Contrastive>(step: &Step<M::Batch>, model: &M) -> Self {
         let mut weights = Weights::default();
         Module::visit(model, &mut weights);
-        let scores = step.scores(model);
+        let scores = guilty(step, model);
         Self {
             batch: M::tensors(&step.batch),
             weights: weights.found,
@@ -145,12 +146,27 @@ impl PostMortem {
     }
 }
 
+/// The scores whose loss is not a number: of all anchors, or of the first block of them that has such a loss where they are compared in
+/// blocks, because the scores of all may not fit into memory.
+fn guilty<M: Contrastive>(step: &Step<M::Batch>, model: &M) -> Scores {
+    let model = model.clone().no_grad();
+    let at_most = step.gradient_cache.unwrap_or(usize::MAX);
+    let embeddings = model.encode(&step.batch, at_most);
+    let is_guilty = |scores: &Scores| {
+        let loss = step.estimator.forward(scores.clone(), Reduction::Sum);
+        !loss.into_scalar::<f32>().is_finite()
+    };
+    let mut blocks =
+        blocks(M::num_anchors(&step.batch), at_most).map(|anchors| step.compare(&model, embeddings.clone(), anchors));
+    let first = blocks.next().expect("a batch has at least one anchor");
+    iter::once(first.clone()).chain(blocks).find(is_guilty).unwrap_or(first)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bcl_core::Scores;
     use burn::tensor::Device;
-    use std::sync::Arc;
+    use std::{ops::Range, sync::Arc};
 
     /// Scores that are a weight times the batch.
     #[derive(Module, Debug)]
@@ -161,9 +177,24 @@ mod tests {
     impl Contrastive for Scale {
         type Batch = Tensor<2>;
 
-        fn scores(&self, batch: &Tensor<2>) -> Scores {
-            let scores = batch.clone() * self.weight.val().unsqueeze();
-            Scores::new(scores.clone().mean_dim(1).squeeze_dim(1), scores)
+        type Part = Tensor<2>;
+
+        fn parts(batch: &Tensor<2>, at_most: usize) -> impl Iterator<Item = Tensor<2>> {
+            blocks(batch.dims()[0], at_most).map(|part| batch.clone().slice([part]))
+        }
+
+        fn embeddings(&self, part: &Tensor<2>) -> [Tensor<2>; 2] {
+            let scores = part.clone() * self.weight.val().unsqueeze();
+            [scores.clone().mean_dim(1), scores]
+        }
+
+        fn num_anchors(batch: &Tensor<2>) -> usize {
+            batch.dims()[0]
+        }
+
+        fn compare(&self, _: &Tensor<2>, embeddings: [Tensor<2>; 2], anchors: Range<usize>) -> Scores {
+            let [positives, negatives] = embeddings.map(|rows| rows.slice([anchors.clone()]));
+            Scores::new(positives.squeeze_dim(1), negatives)
         }
 
         fn tensors(batch: &Tensor<2>) -> NamedTensors {
@@ -175,6 +206,10 @@ mod tests {
     }
 
     fn post_mortem(pixel: f32, weight: f32) -> PostMortem {
+        in_blocks(pixel, weight, None)
+    }
+
+    fn in_blocks(pixel: f32, weight: f32, gradient_cache: Option<usize>) -> PostMortem {
         let device = Device::flex();
         let batch = Tensor::from_data([[pixel, 1.0], [2.0, 3.0]], &device);
         let estimator = Arc::from(bcl_core::EstimatorConfig::all()[0].init());
@@ -182,6 +217,7 @@ mod tests {
             batch,
             estimator,
             noise: None,
+            gradient_cache,
         };
         let weight = Param::from_tensor(Tensor::from_data([weight], &device));
         PostMortem::of(&step, &Scale { weight })
@@ -198,6 +234,16 @@ mod tests {
             let finding = post_mortem(pixel, weight).finding();
             assert!(finding.contains(place), "{finding}");
         }
+    }
+
+    #[test]
+    fn of_blocks_of_anchors_the_first_without_a_loss_is_kept() {
+        // The second anchor of two: its scores are 2 and 3 times what overflows.
+        let kept = in_blocks(1e-30, 1.5e38, Some(1)).scores;
+        assert_eq!(kept.0[1].1.shape().to_vec(), [1, 2]);
+        assert_eq!(kept.first_not_finite(), Some("positives"));
+        let unharmed = in_blocks(1.0, 1.0, Some(1)).scores;
+        assert_eq!(unharmed.0[1].1.iter::<f32>().collect::<Vec<_>>(), [1.0, 1.0]);
     }
 
     #[test]

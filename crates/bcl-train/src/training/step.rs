@@ -10,15 +10,46 @@ use burn::{
     train::TrainOutput,
 };
 use rand_distr::{Distribution, Gamma};
-use std::{fmt::Debug, sync::Arc};
+use std::{fmt::Debug, ops::Range, sync::Arc};
 
 /// A module that turns batches into scores: where an encoder and its negatives meet. Of how negatives are weighed it knows nothing.
+///
+/// It does so in two steps, each of which can be done bit by bit: [`embeddings`](Self::embeddings) of a part of the batch, and from the
+/// embeddings of all parts the scores of [some anchors](Self::compare).
 pub trait Contrastive: Module {
     /// What is compared in one step.
     type Batch: Debug + Clone + Send + Sync + 'static;
 
+    /// What the encoder gets at a time.
+    type Part;
+
+    /// Takes a batch apart for the encoder. The embeddings of the parts, stacked, are those of the batch; where an encoder does not work
+    /// sample by sample, the only part is the whole.
+    fn parts(batch: &Self::Batch, at_most: usize) -> impl Iterator<Item = Self::Part>;
+
+    /// What the encoder makes of a part: two tables of embeddings.
+    fn embeddings(&self, part: &Self::Part) -> [Tensor<2>; 2];
+
+    /// Number of anchors of a batch.
+    fn num_anchors(batch: &Self::Batch) -> usize;
+
+    /// The scores of some anchors of a batch, from the embeddings of all of it.
+    fn compare(&self, batch: &Self::Batch, embeddings: [Tensor<2>; 2], anchors: Range<usize>) -> Scores;
+
+    /// The embeddings of a batch, encoded in parts.
+    fn encode(&self, batch: &Self::Batch, at_most: usize) -> [Tensor<2>; 2] {
+        let (first, second) = Self::parts(batch, at_most)
+            .map(|part| self.embeddings(&part))
+            .map(|[first, second]| (first, second))
+            .unzip();
+        [first, second].map(stack)
+    }
+
     /// The scores of a batch.
-    fn scores(&self, batch: &Self::Batch) -> Scores;
+    fn scores(&self, batch: &Self::Batch) -> Scores {
+        let embeddings = self.encode(batch, usize::MAX);
+        self.compare(batch, embeddings, 0..Self::num_anchors(batch))
+    }
 
     /// The tensors of a batch by name: what is kept of one whose loss is not a number.
     fn tensors(batch: &Self::Batch) -> NamedTensors;
@@ -26,6 +57,22 @@ pub trait Contrastive: Module {
     /// A term of the objective beside the loss, where there is one.
     fn penalty(&self, _: &Self::Batch) -> Option<Tensor<1>> {
         None
+    }
+}
+
+fn stack(mut parts: Vec<Tensor<2>>) -> Tensor<2> {
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => Tensor::cat(parts, 0),
+    }
+}
+
+/// Some rows of a tensor; all of them cost nothing.
+pub(super) fn rows_of<const D: usize>(tensor: Tensor<D>, rows: Range<usize>) -> Tensor<D> {
+    if rows.len() == tensor.dims()[0] {
+        tensor
+    } else {
+        tensor.slice_dim(0, rows)
     }
 }
 
@@ -38,10 +85,12 @@ pub struct Step<B> {
     pub estimator: Arc<dyn Estimator>,
     /// Standard Gamma draws, `[num_anchors]`, where the estimator needs them.
     pub noise: Option<Tensor<1>>,
+    /// How many samples are encoded, and anchors compared, at a time; all at once where it is absent.
+    pub gradient_cache: Option<usize>,
 }
 
 impl<B> Step<B> {
-    /// A step whose noise depends on the seed and the number of the step alone.
+    /// A step, all at once, whose noise depends on the seed and the number of the step alone.
     pub fn new(batch: B, estimator: Arc<dyn Estimator>, num_anchors: usize, seed: Seed, step: u64, device: &Device) -> Self {
         let noise = estimator.noise_shape().map(|shape| {
             let gamma = Gamma::new(shape, 1.0).expect("the shapes of our estimators are positive");
@@ -49,7 +98,20 @@ impl<B> Step<B> {
             let draws: Vec<f32> = (0..num_anchors).map(|_| gamma.sample(&mut rng) as f32).collect();
             Tensor::from_data(TensorData::new(draws, [num_anchors]), device)
         });
-        Self { batch, estimator, noise }
+        Self {
+            batch,
+            estimator,
+            noise,
+            gradient_cache: None,
+        }
+    }
+
+    /// The same step by [gradient caching](super::cached), where a number is given.
+    pub fn with_gradient_cache(self, at_most: Option<usize>) -> Self {
+        Self {
+            gradient_cache: at_most,
+            ..self
+        }
     }
 
     /// The scores of the step under a model.
@@ -60,8 +122,19 @@ impl<B> Step<B> {
         }
     }
 
+    /// The scores of some anchors, from the embeddings of the batch.
+    pub fn compare<M: Contrastive<Batch = B>>(&self, model: &M, embeddings: [Tensor<2>; 2], anchors: Range<usize>) -> Scores {
+        Scores {
+            noise: self.noise.clone().map(|noise| rows_of(noise, anchors.clone())),
+            ..model.compare(&self.batch, embeddings, anchors)
+        }
+    }
+
     /// Forward and backward.
     pub fn train<M: Contrastive<Batch = B>>(&self, model: &M) -> TrainOutput<StepOutput> {
+        if let Some(at_most) = self.gradient_cache {
+            return self.train_in_parts(model, at_most);
+        }
         let scores = self.scores(model);
         let num_anchors = scores.num_anchors();
         let loss = self.estimator.forward(scores, Reduction::Mean);

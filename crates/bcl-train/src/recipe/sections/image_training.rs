@@ -1,6 +1,6 @@
 //! The `[training]` table of a recipe that trains on images.
 
-use super::Precision;
+use super::{Precision, gradient_cache};
 use bcl_core::{ParameterError, parameter::at_least};
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +10,11 @@ use serde::{Deserialize, Serialize};
 pub struct ImageTrainingConfig {
     /// Images a step, each in two views: an anchor has `2 · batch_size - 2` negatives. What is left of an epoch is dropped.
     pub batch_size: usize,
+    /// Images that are encoded, and anchors compared, at a time, 2 to `batch_size`, for batches that do not fit into memory. The gradients
+    /// are those of the whole batch, but batch normalisation sees a part at a time, and each part is encoded twice. All at once where it is
+    /// absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gradient_cache: Option<usize>,
     /// Passes over the images; 0 judges the encoder as it is.
     pub epochs: usize,
     /// In how many bits the encoder computes while it is trained.
@@ -20,6 +25,7 @@ impl Default for ImageTrainingConfig {
     fn default() -> Self {
         Self {
             batch_size: 256,
+            gradient_cache: None,
             epochs: 400,
             precision: Precision::F32,
         }
@@ -32,6 +38,7 @@ impl ImageTrainingConfig {
     /// # Errors
     /// Names the first parameter that does not, its value and the range.
     pub fn check(&self) -> Result<(), ParameterError> {
-        at_least("batch_size", self.batch_size, 2)
+        at_least("batch_size", self.batch_size, 2)?;
+        gradient_cache::check(self.gradient_cache, 2, self.batch_size)
     }
 }

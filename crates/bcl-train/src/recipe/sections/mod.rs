@@ -3,6 +3,7 @@
 mod data;
 mod dataset;
 mod evaluation;
+mod gradient_cache;
 mod image_data;
 mod image_evaluation;
 mod image_optimizer;

@@ -1,5 +1,6 @@
 //! The `[training]` table.
 
+use super::gradient_cache;
 use bcl_core::{
     ParameterError,
     parameter::{at_least, in_closed},
@@ -15,6 +16,10 @@ use serde::{Deserialize, Serialize};
 pub struct TrainingConfig {
     /// Interactions a step.
     pub batch_size: usize,
+    /// Interactions that are compared with their negatives at a time, 1 to `batch_size`, for batches whose scores do not fit into memory;
+    /// the gradients are those of the whole batch. All at once where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gradient_cache: Option<usize>,
     /// The most epochs a phase has.
     pub epochs: usize,
     /// Epochs without a better validation figure before the first phase ends.
@@ -27,6 +32,7 @@ impl Default for TrainingConfig {
     fn default() -> Self {
         Self {
             batch_size: 1024,
+            gradient_cache: None,
             epochs: 60,
             patience: 12,
             validation: 0.1,
@@ -41,6 +47,7 @@ impl TrainingConfig {
     /// Names the first parameter that does not, its value and the range.
     pub fn check(&self) -> Result<(), ParameterError> {
         at_least("batch_size", self.batch_size, 1)?;
+        gradient_cache::check(self.gradient_cache, 1, self.batch_size)?;
         at_least("epochs", self.epochs, 1)?;
         at_least("patience", self.patience, 1)?;
         // Below a thousandth, not even a user with hundreds of items has one left to validate on.

@@ -1,5 +1,6 @@
 //! Batches of two views of each image, and the loader that prepares them.
 
+use super::views::{BatchViews, ViewSource, ViewsOnDemand};
 use crate::training::step::{Plan, PlannedLoader, Step};
 use bcl_core::Estimator;
 use bcl_data::Seed;
@@ -14,6 +15,7 @@ use burn::{
 };
 use rand::seq::SliceRandom;
 use std::{
+    ops::Range,
     sync::{
         Arc, Mutex,
         mpsc::{Receiver, sync_channel},
@@ -30,12 +32,28 @@ const PROBE_EPOCH: u64 = u64::MAX;
 /// Two views of each image of a batch.
 #[derive(Debug, Clone)]
 pub struct ImageBatch {
-    /// The views, `[batch_size, 3, side, side]` each.
-    pub views: [Tensor<4>; 2],
-    /// The negatives that share their anchor's class, `[2 · batch_size, 2 · batch_size - 2]`, where that is known and asked for.
-    pub same_class: Option<Tensor<2, Bool>>,
+    /// The views.
+    pub views: BatchViews,
+    /// The class of each image, where that is known and asked for.
+    pub classes: Option<Arc<[u32]>>,
     /// Which statistics batch normalisation uses.
     pub mode: Mode,
+}
+
+impl ImageBatch {
+    /// Which negatives share the class of their anchor, for some of the anchors, where that is known and asked for.
+    ///
+    /// # Shapes
+    /// - anchors: a range of `0..2 · batch_size`
+    /// - output:  `[anchors.len(), 2 · batch_size - 2]`
+    pub fn same_class(&self, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {
+        let classes = self.classes.as_deref()?;
+        let shape = [anchors.len(), 2 * classes.len() - 2];
+        Some(Tensor::from_data(
+            TensorData::new(same_class(classes, anchors), shape),
+            device,
+        ))
+    }
 }
 
 /// Prepares batches of views, in a thread of its own.
@@ -49,13 +67,12 @@ pub struct ImageLoader {
     device: Device,
 }
 
-/// What views are made of.
+/// What batches are made of.
 #[derive(Debug)]
 struct Source {
-    data: Arc<ImageData>,
-    views: Views,
+    views: Arc<ViewSource>,
     batch_size: usize,
-    seed: Seed,
+    gradient_cache: Option<usize>,
     /// Whether the classes go along: the estimator or the schedule of α reads them.
     with_truth: bool,
 }
@@ -67,6 +84,8 @@ pub struct LoaderOptions {
     pub views: Views,
     /// Images a step.
     pub batch_size: usize,
+    /// Images that are encoded at a time, if not all of a step; their views are then made when they are needed.
+    pub gradient_cache: Option<usize>,
     /// Whether the classes go along with every step; they do with the probe.
     pub with_truth: bool,
     /// The run's seed.
@@ -84,6 +103,7 @@ impl ImageLoader {
         let LoaderOptions {
             views,
             batch_size,
+            gradient_cache,
             with_truth,
             seed,
             device,
@@ -95,10 +115,9 @@ impl ImageLoader {
         );
         Self {
             source: Arc::new(Source {
-                data,
-                views,
+                views: Arc::new(ViewSource { data, views, seed }),
                 batch_size,
-                seed,
+                gradient_cache,
                 with_truth,
             }),
             plan: Arc::new(Mutex::new(plan)),
@@ -107,50 +126,66 @@ impl ImageLoader {
     }
 
     /// A step for measuring: the same images and views whenever it is asked for, apart from all training steps, in evaluation mode.
+    ///
+    /// It has as many images as are encoded at a time, since all its scores are looked at at once.
     pub fn probe(&self, estimator: Arc<dyn Estimator>, device: &Device) -> Step<ImageBatch> {
-        let mut order: Vec<usize> = (0..self.source.data.train.len()).collect();
-        let (chosen, _) = order.partial_shuffle(&mut self.source.seed.named("probe").rng(), self.source.batch_size);
-        let made = self.source.make(chosen, PROBE_EPOCH, true);
-        self.source.step(made, u64::MAX, estimator, Mode::Eval, device)
+        let source = &self.source;
+        let mut order: Vec<usize> = (0..source.num_images()).collect();
+        let batch_size = source.gradient_cache.unwrap_or(source.batch_size);
+        let (chosen, _) = order.partial_shuffle(&mut source.views.seed.named("probe").rng(), batch_size);
+        let pixels = source.views.make(chosen, PROBE_EPOCH);
+        let batch = ImageBatch {
+            views: BatchViews::Made(Box::new(source.views.on_device(pixels, device))),
+            classes: source.classes(chosen),
+            mode: Mode::Eval,
+        };
+        Step::new(batch, estimator, 2 * batch_size, source.views.seed, u64::MAX, device)
     }
 }
 
 impl Source {
+    fn num_images(&self) -> usize {
+        self.views.data.train.len()
+    }
+
     fn steps_per_epoch(&self) -> usize {
-        self.data.train.len() / self.batch_size
+        self.num_images() / self.batch_size
     }
 
     /// The images in the order of an epoch.
     fn order(&self, epoch: usize) -> Vec<usize> {
-        epoch_order(self.data.train.len(), self.seed, epoch)
+        epoch_order(self.num_images(), self.views.seed, epoch)
     }
 
-    fn make(&self, images: &[usize], epoch: u64, with_truth: bool) -> Made {
-        let mut pixels = Vec::new();
-        self.views.batch(&self.data.train, images, epoch, self.seed, &mut pixels);
-        let labels: Option<Vec<u32>> = with_truth
-            .then(|| images.iter().map(|&image| self.data.train.labels()[image]).collect())
-            .flatten();
-        Made {
-            pixels,
-            batch_size: images.len(),
-            same_class: labels.map(|labels| same_class(&labels)),
+    /// The classes of images, where all of them have one.
+    fn classes(&self, images: &[usize]) -> Option<Arc<[u32]>> {
+        images.iter().map(|&image| self.views.data.train.labels()[image]).collect()
+    }
+
+    fn prepare(&self, images: &[usize], epoch: u64) -> Prepared {
+        Prepared {
+            pixels: self.gradient_cache.is_none().then(|| self.views.make(images, epoch)),
+            images: images.into(),
+            epoch,
         }
     }
 
-    fn step(&self, made: Made, step: u64, estimator: Arc<dyn Estimator>, mode: Mode, device: &Device) -> Step<ImageBatch> {
-        let (batch_size, side) = (made.batch_size, self.views.config().side);
-        let pixels = Tensor::<5>::from_data(TensorData::new(made.pixels, [2, batch_size, 3, side, side]), device);
-        let view = |which: usize| pixels.clone().narrow(0, which, 1).squeeze_dim::<4>(0);
-        let shape = [2 * batch_size, 2 * batch_size - 2];
+    fn step(&self, prepared: Prepared, step: u64, estimator: Arc<dyn Estimator>, device: &Device) -> Step<ImageBatch> {
+        let Prepared { images, epoch, pixels } = prepared;
         let batch = ImageBatch {
-            views: [view(0), view(1)],
-            same_class: made
-                .same_class
-                .map(|truth| Tensor::from_data(TensorData::new(truth, shape), device)),
-            mode,
+            classes: self.with_truth.then(|| self.classes(&images)).flatten(),
+            views: match pixels {
+                Some(pixels) => BatchViews::Made(Box::new(self.views.on_device(pixels, device))),
+                None => BatchViews::OnDemand(ViewsOnDemand {
+                    source: self.views.clone(),
+                    images,
+                    epoch,
+                    device: device.clone(),
+                }),
+            },
+            mode: Mode::Train,
         };
-        Step::new(batch, estimator, 2 * batch_size, self.seed, step, device)
+        Step::new(batch, estimator, 2 * self.batch_size, self.views.seed, step, device).with_gradient_cache(self.gradient_cache)
     }
 }
 
@@ -162,25 +197,26 @@ pub fn epoch_order(num_images: usize, seed: Seed, epoch: usize) -> Vec<usize> {
 }
 
 /// A batch before it is on the device.
-struct Made {
-    pixels: Vec<f32>,
-    batch_size: usize,
-    same_class: Option<Vec<bool>>,
+struct Prepared {
+    images: Arc<[usize]>,
+    epoch: u64,
+    /// The views, where they are not made on demand.
+    pixels: Option<Vec<f32>>,
 }
 
-/// Which negatives share their anchor's class, in the order of [`Scores::from_views`](bcl_core::Scores::from_views): an anchor's
-/// negatives are the first and then the second views of all samples but its own.
-fn same_class(labels: &[u32]) -> Vec<bool> {
+/// Which negatives share their anchor's class, row by row, in the order of [`Scores::from_views`](bcl_core::Scores::from_views): an
+/// anchor's negatives are the first and then the second views of all samples but its own.
+fn same_class(classes: &[u32], anchors: Range<usize>) -> Vec<bool> {
     let others = |own: usize| {
         let other = move |&(sample, _): &(usize, &u32)| sample != own;
-        labels
+        classes
             .iter()
             .enumerate()
             .filter(other)
-            .map(move |(_, label)| *label == labels[own])
+            .map(move |(_, class)| *class == classes[own])
     };
-    let of_one_view = (0..labels.len()).flat_map(|own| others(own).chain(others(own)));
-    of_one_view.clone().chain(of_one_view).collect()
+    let samples = anchors.map(|anchor| anchor % classes.len());
+    samples.flat_map(|own| others(own).chain(others(own))).collect()
 }
 
 impl PlannedLoader<ImageBatch> for ImageLoader {
@@ -197,13 +233,13 @@ impl DataLoader<Step<ImageBatch>> for ImageLoader {
     fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<Step<ImageBatch>> + 'a> {
         let plan = self.plan.lock().expect("no thread panics while it holds the plan").clone();
         let source = self.source.clone();
-        let (sender, made) = sync_channel(READY);
+        let (sender, prepared) = sync_channel(READY);
         let (epoch, first_step) = (plan.epoch, plan.first_step);
         thread::spawn(move || {
             let order = source.order(epoch);
             for images in order.chunks_exact(source.batch_size).skip(first_step) {
                 // Nobody waits for it any more: the run was interrupted.
-                if sender.send(source.make(images, epoch as u64, source.with_truth)).is_err() {
+                if sender.send(source.prepare(images, epoch as u64)).is_err() {
                     break;
                 }
             }
@@ -211,7 +247,7 @@ impl DataLoader<Step<ImageBatch>> for ImageLoader {
         Box::new(Epoch {
             step: first_step,
             plan,
-            made,
+            prepared,
             loader: self,
         })
     }
@@ -237,7 +273,7 @@ impl DataLoader<Step<ImageBatch>> for ImageLoader {
 struct Epoch<'a> {
     loader: &'a ImageLoader,
     plan: Plan,
-    made: Receiver<Made>,
+    prepared: Receiver<Prepared>,
     step: usize,
 }
 
@@ -245,18 +281,12 @@ impl Iterator for Epoch<'_> {
     type Item = Result<Step<ImageBatch>, DatasetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let made = self.made.recv().ok()?;
+        let prepared = self.prepared.recv().ok()?;
         let source = &self.loader.source;
         let global_step = (self.plan.epoch * source.steps_per_epoch() + self.step) as u64;
         self.step += 1;
         let estimator = self.plan.estimator.clone();
-        Some(Ok(source.step(
-            made,
-            global_step,
-            estimator,
-            Mode::Train,
-            &self.loader.device,
-        )))
+        Some(Ok(source.step(prepared, global_step, estimator, &self.loader.device)))
     }
 }
 
@@ -274,6 +304,10 @@ mod tests {
     use bcl_images::{Collection, Image, ViewsConfig};
 
     fn loader(batch_size: usize) -> ImageLoader {
+        caching_loader(batch_size, None)
+    }
+
+    fn caching_loader(batch_size: usize, gradient_cache: Option<usize>) -> ImageLoader {
         let mut images = Collection::new(vec!["dark".into(), "light".into()]);
         for i in 0..7u8 {
             let pixels = vec![i * 30; 4 * 4 * 3];
@@ -301,6 +335,7 @@ mod tests {
         let options = LoaderOptions {
             views: views.init(),
             batch_size,
+            gradient_cache,
             with_truth: true,
             seed: Seed(5),
             device: Device::flex(),
@@ -317,8 +352,13 @@ mod tests {
         });
         loader
             .iter()
-            .map(|step| step.expect("views need no reading").batch.views[0].to_data().iter().collect())
+            .map(|step| first_view(&step.expect("views need no reading")))
             .collect()
+    }
+
+    fn first_view(step: &Step<ImageBatch>) -> Vec<f32> {
+        let [first, _] = step.batch.views.parts(usize::MAX).next().expect("the whole is a part");
+        first.into_data().iter().collect()
     }
 
     #[test]
@@ -341,16 +381,25 @@ mod tests {
         let views = Tensor::<2>::from_data(TensorData::new(rows, [5, 2]), &Device::flex());
         let scores = Scores::from_views(views.clone(), views, Similarity::Cosine);
         let similar: Vec<bool> = scores.negatives.into_data().iter::<f32>().map(|score| score > 0.5).collect();
-        assert_eq!(same_class(&labels), similar);
+        assert_eq!(same_class(&labels, 0..10), similar);
+        assert_eq!(same_class(&labels, 3..7), similar[3 * 8..7 * 8]);
     }
 
     #[test]
     fn the_probe_is_the_same_whenever_it_is_asked_for() {
         let loader = loader(4);
-        let values = || {
-            let step = loader.probe(Arc::from(EstimatorConfig::all()[0].init()), &Device::flex());
-            step.batch.views[1].to_data().iter::<f32>().collect::<Vec<f32>>()
-        };
+        let values = || first_view(&loader.probe(Arc::from(EstimatorConfig::all()[0].init()), &Device::flex()));
         assert_eq!(values(), values());
+    }
+
+    #[test]
+    fn with_a_gradient_cache_steps_are_the_same_and_the_probe_is_as_small_as_a_part() {
+        let caching = caching_loader(6, Some(2));
+        assert_eq!(epoch(&caching, 3, 0), epoch(&loader(6), 3, 0));
+        let step = caching.iter().next().expect("a step").expect("views need no reading");
+        assert_eq!(step.gradient_cache, Some(2));
+        assert!(matches!(step.batch.views, BatchViews::OnDemand(_)));
+        let probe = caching.probe(Arc::from(EstimatorConfig::all()[0].init()), &Device::flex());
+        assert_eq!((probe.batch.views.batch_size(), probe.gradient_cache), (2, None));
     }
 }

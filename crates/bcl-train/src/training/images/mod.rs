@@ -9,3 +9,4 @@ pub mod model;
 pub mod run;
 pub mod showcase;
 pub mod start;
+pub mod views;

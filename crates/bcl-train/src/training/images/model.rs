@@ -1,6 +1,6 @@
 //! The trained module: an encoder of images, stepped by whatever estimator its step brings.
 
-use super::batch::ImageBatch;
+use super::{batch::ImageBatch, views::BatchViews};
 use crate::recipe::Precision;
 use crate::training::{
     evaluate::{Evaluated, EvaluationTask},
@@ -10,13 +10,14 @@ use crate::training::{
     step::{Contrastive, Step},
 };
 use bcl_core::{Scores, Similarity};
-use bcl_models::vision::ImageEncoder;
+use bcl_models::vision::{ImageEncoder, Mode};
 use burn::{
     module::Module,
     optim::{GradientsParams, ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLearningRate},
-    tensor::Tensor,
+    tensor::{Tensor, TensorData},
     train::{InferenceStep, TrainOutput, TrainStep},
 };
+use std::ops::Range;
 
 /// An encoder of images whose projections of two views are compared.
 #[derive(Module, Debug)]
@@ -42,28 +43,65 @@ impl From<ImageEncoder> for ContrastiveImages {
     }
 }
 
+/// Two views of some images, for the encoder.
+#[derive(Debug, Clone)]
+pub struct ImagePart {
+    /// The views, `[num_images, 3, side, side]` each.
+    pub views: [Tensor<4>; 2],
+    /// Which statistics batch normalisation uses.
+    pub mode: Mode,
+}
+
 impl Contrastive for ContrastiveImages {
     type Batch = ImageBatch;
 
+    type Part = ImagePart;
+
+    fn parts(batch: &ImageBatch, at_most: usize) -> impl Iterator<Item = ImagePart> {
+        let mode = batch.mode;
+        batch.views.parts(at_most).map(move |views| ImagePart { views, mode })
+    }
+
     /// Each view passes the encoder on its own, as in the released codes: batch normalisation never sees both views of an image.
-    fn scores(&self, batch: &ImageBatch) -> Scores {
+    fn embeddings(&self, part: &ImagePart) -> [Tensor<2>; 2] {
         let dtype = self.precision.dtype();
-        let projections = |view: Tensor<4>| self.encoder.projections(view.cast(dtype), batch.mode);
-        let [first, second] = batch.views.clone().map(projections);
+        let projections = |view: Tensor<4>| self.encoder.projections(view.cast(dtype), part.mode);
+        part.views.clone().map(projections)
+    }
+
+    fn num_anchors(batch: &ImageBatch) -> usize {
+        2 * batch.views.batch_size()
+    }
+
+    fn compare(&self, batch: &ImageBatch, [first, second]: [Tensor<2>; 2], anchors: Range<usize>) -> Scores {
+        let same_class = batch.same_class(anchors.clone(), &first.device());
         // Projections are unit rows already.
         Scores {
-            same_class: batch.same_class.clone(),
-            ..Scores::from_views(first, second, Similarity::Dot)
+            same_class,
+            ..Scores::from_views_of(first, second, Similarity::Dot, anchors)
         }
     }
 
+    /// Of views that are made on demand, what they are made of: those of a whole batch need not fit into memory.
     fn tensors(batch: &ImageBatch) -> NamedTensors {
-        let [first, second] = batch.views.clone().map(Tensor::into_data);
-        NamedTensors::default()
-            .with("first_views", first)
-            .with("second_views", second)
-            .with_some("same_class", batch.same_class.clone().map(Tensor::into_data))
+        let views = match &batch.views {
+            BatchViews::Made(views) => NamedTensors::default()
+                .with("first_views", views[0].to_data())
+                .with("second_views", views[1].to_data()),
+            BatchViews::OnDemand(views) => NamedTensors::default()
+                .with("images", whole_numbers(views.images.iter().map(|&image| image as i64)))
+                .with("epoch", whole_numbers([views.epoch as i64])),
+        };
+        let classes = batch.classes.as_ref();
+        views.with_some(
+            "classes",
+            classes.map(|classes| whole_numbers(classes.iter().map(|&class| class.into()))),
+        )
     }
+}
+
+fn whole_numbers(numbers: impl IntoIterator<Item = i64>) -> TensorData {
+    TensorData::from(&*numbers.into_iter().collect::<Vec<_>>())
 }
 
 impl TrainStep for ContrastiveImages {
@@ -95,7 +133,7 @@ impl InferenceStep for ContrastiveImages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
+    use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
     use burn::{
         module::{ModuleVisitor, Param},
         optim::SgdConfig,
@@ -120,8 +158,8 @@ mod tests {
         let device = Device::flex().autodiff();
         let view = || Tensor::random([8, 3, 32, 32], Distribution::Default, &device);
         ImageBatch {
-            views: [view(), view()],
-            same_class: None,
+            views: BatchViews::Made(Box::new([view(), view()])),
+            classes: None,
             mode: Mode::BatchStatistics,
         }
     }

@@ -123,6 +123,7 @@ impl ImageRun<'_> {
         let options = LoaderOptions {
             views: recipe.views.init(),
             batch_size: recipe.training.batch_size,
+            gradient_cache: recipe.training.gradient_cache,
             with_truth,
             seed,
             device: device.clone(),

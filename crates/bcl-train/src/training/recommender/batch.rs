@@ -14,7 +14,10 @@ use burn::{
     tensor::{Bool, Device, Int, Tensor, TensorData},
 };
 use rand::seq::SliceRandom;
-use std::sync::{Arc, Mutex};
+use std::{
+    ops::Range,
+    sync::{Arc, Mutex},
+};
 
 /// Users, what they chose, and what they are to be told from.
 #[derive(Debug, Clone)]
@@ -53,6 +56,40 @@ pub enum Negatives {
     Shared(Tensor<1, Int>),
 }
 
+impl Batch {
+    /// The same batch with some of its anchors only.
+    ///
+    /// # Panics
+    /// When the range leaves the batch.
+    pub fn of_anchors(&self, anchors: Range<usize>) -> Self {
+        let [batch_size] = self.users.dims();
+        if anchors == (0..batch_size) {
+            return self.clone();
+        }
+        let of_marks = |marks: &Tensor<2, Bool>| marks.clone().slice_dim(0, anchors.clone());
+        let of_items = |items: &Tensor<1, Int>| items.clone().slice_dim(0, anchors.clone());
+        let shared = matches!(self.negatives, Negatives::Shared(_));
+        Self {
+            users: of_items(&self.users),
+            positives: of_items(&self.positives),
+            negatives: match &self.negatives {
+                Negatives::PerAnchor(items) => Negatives::PerAnchor(items.clone().slice_dim(0, anchors.clone())),
+                Negatives::Shared(items) => Negatives::Shared(items.clone()),
+            },
+            mask: self.mask.as_ref().map(of_marks),
+            same_class: self.same_class.as_ref().map(of_marks),
+            log_q: self.log_q.clone().map(|LogQ { positives, negatives }| LogQ {
+                positives: positives.slice_dim(0, anchors.clone()),
+                negatives: if shared {
+                    negatives
+                } else {
+                    negatives.slice_dim(0, anchors.clone())
+                },
+            }),
+        }
+    }
+}
+
 /// Prepares batches of interactions with their negatives.
 ///
 /// Order and negatives are counter-based: step s of epoch e is the same whether the run was interrupted before it or not.
@@ -64,6 +101,7 @@ pub struct InteractionLoader {
     /// Temperature times log q, `[num_items]`.
     log_q: Option<Arc<Vec<f32>>>,
     batch_size: usize,
+    gradient_cache: Option<usize>,
     seed: Seed,
     plan: Arc<Mutex<Plan>>,
     device: Device,
@@ -74,6 +112,8 @@ pub struct InteractionLoader {
 pub struct LoaderOptions {
     /// Interactions a step.
     pub batch_size: usize,
+    /// Anchors that are compared at a time, if not all of a step.
+    pub gradient_cache: Option<usize>,
     /// Temperature of the estimator, which scales the log-Q correction.
     pub temperature: f64,
     /// The run's seed.
@@ -98,6 +138,7 @@ impl InteractionLoader {
             sampler,
             truth,
             batch_size: options.batch_size,
+            gradient_cache: options.gradient_cache,
             seed: options.seed,
             plan: Arc::new(Mutex::new(plan)),
             device: options.device,
@@ -120,6 +161,7 @@ impl InteractionLoader {
 
     fn step(&self, pairs: &[(u32, u32)], step: u64, estimator: Arc<dyn Estimator>) -> Step<Batch> {
         Step::new(self.batch(pairs, step), estimator, pairs.len(), self.seed, step, &self.device)
+            .with_gradient_cache(self.gradient_cache)
     }
 
     fn batch(&self, pairs: &[(u32, u32)], step: u64) -> Batch {

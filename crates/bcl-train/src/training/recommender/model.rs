@@ -5,15 +5,16 @@ use crate::training::{
     evaluate::{Evaluated, EvaluationTask},
     figures::StepOutput,
     post_mortem::NamedTensors,
-    step::{Contrastive, Step},
+    step::{Contrastive, Step, rows_of},
 };
 use bcl_core::Scores;
-use bcl_models::Recommender;
+use bcl_models::{Recommender, compare_sampled, compare_shared};
 use burn::{
     module::Module,
     tensor::Tensor,
     train::{InferenceStep, TrainOutput, TrainStep},
 };
+use std::{iter, ops::Range};
 
 /// An encoder with what training adds to it.
 #[derive(Module, Debug)]
@@ -28,19 +29,36 @@ pub struct ContrastiveRecommender {
 impl Contrastive for ContrastiveRecommender {
     type Batch = Batch;
 
-    fn scores(&self, batch: &Batch) -> Scores {
-        let (users, positives) = (batch.users.clone(), batch.positives.clone());
-        let (mut positive_scores, mut negative_scores) = match &batch.negatives {
-            Negatives::PerAnchor(items) => self.encoder.score_batch(users, positives.clone(), items.clone()),
-            Negatives::Shared(items) => self.encoder.score_shared(users, positives.clone(), items.clone()),
+    /// The whole: most encoders of a graph make all embeddings at once.
+    type Part = Batch;
+
+    fn parts(batch: &Batch, _: usize) -> impl Iterator<Item = Batch> {
+        iter::once(batch.clone())
+    }
+
+    /// Those of the batch's users, and of all items.
+    fn embeddings(&self, batch: &Batch) -> [Tensor<2>; 2] {
+        self.encoder.anchors_and_items(batch.users.clone())
+    }
+
+    fn num_anchors(batch: &Batch) -> usize {
+        batch.users.dims()[0]
+    }
+
+    fn compare(&self, batch: &Batch, [users, items]: [Tensor<2>; 2], anchors: Range<usize>) -> Scores {
+        let users = rows_of(users, anchors.clone());
+        let batch = batch.of_anchors(anchors);
+        let (mut positive_scores, mut negative_scores) = match batch.negatives {
+            Negatives::PerAnchor(negatives) => compare_sampled(users, items, batch.positives, negatives),
+            Negatives::Shared(negatives) => compare_shared(users, items, batch.positives, negatives),
         };
-        if let Some(log_q) = &batch.log_q {
-            positive_scores = positive_scores - log_q.positives.clone();
-            negative_scores = negative_scores - log_q.negatives.clone();
+        if let Some(log_q) = batch.log_q {
+            positive_scores = positive_scores - log_q.positives;
+            negative_scores = negative_scores - log_q.negatives;
         }
         Scores {
-            mask: batch.mask.clone(),
-            same_class: batch.same_class.clone(),
+            mask: batch.mask,
+            same_class: batch.same_class,
             ..Scores::new(positive_scores, negative_scores)
         }
     }

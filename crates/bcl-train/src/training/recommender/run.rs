@@ -123,6 +123,7 @@ impl Run<'_> {
         let sampler = Arc::new(NegativeSampler::new(&recipe.negatives, train, seed)?);
         let options = |device| LoaderOptions {
             batch_size: recipe.training.batch_size,
+            gradient_cache: recipe.training.gradient_cache,
             temperature: estimator.temperature(),
             seed,
             device,

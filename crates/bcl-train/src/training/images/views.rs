@@ -1,0 +1,165 @@
+//! The views of a batch: made beforehand, or part by part when the encoder asks for them.
+
+use bcl_core::gradient_cache::blocks;
+use bcl_data::Seed;
+use bcl_images::{ImageData, Views};
+use burn::tensor::{Device, Tensor, TensorData};
+use std::{
+    iter,
+    sync::{Arc, mpsc::sync_channel},
+    thread,
+};
+
+/// What views are made of. They are counter-based: any number of threads makes the same, as often as it is asked.
+#[derive(Debug)]
+pub struct ViewSource {
+    /// The images; those for training.
+    pub data: Arc<ImageData>,
+    /// How views are made.
+    pub views: Views,
+    /// The run's seed.
+    pub seed: Seed,
+}
+
+impl ViewSource {
+    /// Two views of each image, `[2, images.len(), 3, side, side]`.
+    pub(super) fn make(&self, images: &[usize], epoch: u64) -> Vec<f32> {
+        let mut pixels = Vec::new();
+        self.views.batch(&self.data.train, images, epoch, self.seed, &mut pixels);
+        pixels
+    }
+
+    /// Views that were made, on a device.
+    pub(super) fn on_device(&self, pixels: Vec<f32>, device: &Device) -> [Tensor<4>; 2] {
+        let side = self.views.config().side;
+        let batch_size = pixels.len() / (2 * self.views.view_len());
+        let pixels = Tensor::<5>::from_data(TensorData::new(pixels, [2, batch_size, 3, side, side]), device);
+        [0, 1].map(|which| pixels.clone().narrow(0, which, 1).squeeze_dim::<4>(0))
+    }
+}
+
+/// The views of a batch.
+#[derive(Debug, Clone)]
+pub enum BatchViews {
+    /// On the device, `[batch_size, 3, side, side]` each.
+    Made(Box<[Tensor<4>; 2]>),
+    /// To be made when they are needed, so that those of a whole batch need not fit into memory.
+    OnDemand(ViewsOnDemand),
+}
+
+/// Which views, and where they go.
+#[derive(Debug, Clone)]
+pub struct ViewsOnDemand {
+    /// What they are made of.
+    pub source: Arc<ViewSource>,
+    /// Of which images.
+    pub images: Arc<[usize]>,
+    /// In which epoch.
+    pub epoch: u64,
+    /// Where they go.
+    pub device: Device,
+}
+
+impl BatchViews {
+    /// Number of images.
+    pub fn batch_size(&self) -> usize {
+        match self {
+            Self::Made(views) => views[0].dims()[0],
+            Self::OnDemand(views) => views.images.len(),
+        }
+    }
+
+    /// The views of at most so many images at a time, as [`blocks`] divides them.
+    pub fn parts(&self, at_most: usize) -> Box<dyn Iterator<Item = [Tensor<4>; 2]>> {
+        let parts = blocks(self.batch_size(), at_most);
+        match self.clone() {
+            Self::Made(views) if parts.len() == 1 => Box::new(iter::once(*views)),
+            Self::Made(views) => {
+                Box::new(parts.map(move |part| [0, 1].map(|which: usize| views[which].clone().slice([part.clone()]))))
+            }
+            Self::OnDemand(views) => Box::new(views.parts(at_most)),
+        }
+    }
+}
+
+impl ViewsOnDemand {
+    /// A thread prepares the views of one part ahead.
+    fn parts(self, at_most: usize) -> impl Iterator<Item = [Tensor<4>; 2]> {
+        let parts = blocks(self.images.len(), at_most);
+        let (sender, made) = sync_channel(0);
+        let (views, parts_to_make) = (self.clone(), parts.clone());
+        thread::spawn(move || {
+            for part in parts_to_make {
+                // Nobody waits for it any more.
+                if sender.send(views.source.make(&views.images[part], views.epoch)).is_err() {
+                    break;
+                }
+            }
+        });
+        parts.map(move |_| {
+            let pixels = made.recv().expect("views of images that are there");
+            self.source.on_device(pixels, &self.device)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bcl_images::{PlantedImagesConfig, ViewsConfig};
+
+    fn on_demand() -> ViewsOnDemand {
+        let planted = PlantedImagesConfig {
+            train: 20,
+            test: 10,
+            side: 8,
+            ..PlantedImagesConfig::default()
+        };
+        let views = ViewsConfig {
+            side: 8,
+            ..ViewsConfig::default()
+        };
+        ViewsOnDemand {
+            source: Arc::new(ViewSource {
+                data: Arc::new(planted.generate()),
+                views: views.init(),
+                seed: Seed(3),
+            }),
+            images: [7, 2, 19, 0, 4, 11, 5].into(),
+            epoch: 6,
+            device: Device::flex(),
+        }
+    }
+
+    fn values(parts: impl Iterator<Item = [Tensor<4>; 2]>) -> Vec<[Vec<f32>; 2]> {
+        parts.map(|part| part.map(|view| view.into_data().iter().collect())).collect()
+    }
+
+    #[test]
+    fn parts_on_demand_are_those_of_views_made_beforehand_as_often_as_they_are_asked_for() {
+        let views = on_demand();
+        let pixels = views.source.make(&views.images, views.epoch);
+        let made = BatchViews::Made(Box::new(views.source.on_device(pixels, &views.device)));
+        let on_demand = BatchViews::OnDemand(views);
+        assert_eq!((made.batch_size(), on_demand.batch_size()), (7, 7));
+        for at_most in [2, 3, 7, 100] {
+            let expected = values(made.parts(at_most));
+            assert_eq!(expected.len(), 7_usize.div_ceil(at_most));
+            for _ in 0..2 {
+                assert_eq!(values(on_demand.parts(at_most)), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn parts_that_nobody_waits_for_are_not_made() {
+        let views = on_demand();
+        let source = Arc::downgrade(&views.source);
+        let mut parts = BatchViews::OnDemand(views).parts(2);
+        parts.next().expect("there are four");
+        drop(parts);
+        while source.strong_count() > 0 {
+            thread::yield_now();
+        }
+    }
+}

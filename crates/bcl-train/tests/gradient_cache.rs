@@ -1,0 +1,351 @@
+//! A step by gradient caching has the gradients of the whole batch: every estimator, both kinds of training, any size of parts.
+
+use bcl_core::{Estimator, EstimatorConfig, Reduction, Scores, Similarity, gradient_cache::blocks};
+use bcl_data::{PlantedConfig, Seed};
+use bcl_images::{PlantedImagesConfig, ViewsConfig};
+use bcl_models::{
+    Graph, LightGcnConfig, MatrixFactorisationConfig, RecommenderConfig,
+    vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem},
+};
+use bcl_train::{
+    negatives::{InBatch, NegativeSampler, NegativesConfig, Popularity, Uniform, UniformAll},
+    recipe::Precision,
+    training::{
+        images::{
+            batch::ImageBatch,
+            model::ContrastiveImages,
+            views::{BatchViews, ViewSource, ViewsOnDemand},
+        },
+        recommender::{
+            batch::{InteractionLoader, LoaderOptions},
+            model::ContrastiveRecommender,
+        },
+        step::{Contrastive, Plan, Step},
+    },
+};
+use burn::{
+    data::dataloader::DataLoader,
+    module::{Module, ModuleVisitor, Param},
+    optim::GradientsParams,
+    tensor::{Device, Tensor},
+};
+use std::sync::Arc;
+
+/// The gradient of a module, a row of numbers a parameter.
+struct Gradient<'a> {
+    of: &'a GradientsParams,
+    rows: Vec<Vec<f64>>,
+}
+
+impl ModuleVisitor for Gradient<'_> {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let gradient = self.of.get::<D>(param.id);
+        self.rows
+            .extend(gradient.map(|gradient| gradient.into_data().iter::<f64>().collect()));
+    }
+}
+
+fn gradient<M: Module>(model: &M, of: &GradientsParams) -> Vec<Vec<f64>> {
+    let mut gradient = Gradient { of, rows: Vec::new() };
+    model.visit(&mut gradient);
+    assert!(!gradient.rows.is_empty());
+    gradient.rows
+}
+
+/// The norm of the difference relative to that of the expected gradient, over all parameters.
+fn deviation(found: &[Vec<f64>], expected: &[Vec<f64>]) -> f64 {
+    assert_eq!(found.len(), expected.len());
+    let [mut squares, mut of_difference] = [0.0; 2];
+    for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
+        squares += expected * expected;
+        of_difference += (found - expected).powi(2);
+    }
+    (of_difference / squares).sqrt()
+}
+
+/// Compares a cached step with a reference: gradients and the loss.
+fn assert_equal<M: Contrastive>(model: &M, step: &Step<M::Batch>, expected: &(Vec<Vec<f64>>, f64), what: &str) {
+    let output = step.train(model);
+    let deviation = deviation(&gradient(model, &output.grads), &expected.0);
+    let loss = output.item.loss.into_scalar::<f64>();
+    assert!(deviation < 1e-5, "{what}: gradients deviate by {deviation}");
+    assert!(
+        (loss - expected.1).abs() < 1e-5 * expected.1.abs(),
+        "{what}: {loss} is not {}",
+        expected.1
+    );
+}
+
+fn at_once<M: Contrastive>(model: &M, step: &Step<M::Batch>) -> (Vec<Vec<f64>>, f64) {
+    let output = step.clone().with_gradient_cache(None).train(model);
+    (gradient(model, &output.grads), output.item.loss.into_scalar::<f64>())
+}
+
+fn encoder(precision: Precision) -> ContrastiveImages {
+    let trunk = ResNetConfig {
+        depth: ResNetDepth::ResNet18,
+        stem: Stem::Imagenet,
+        width: 4,
+    };
+    let head = ProjectionHeadConfig { hidden: 8, out: 6 };
+    ContrastiveImages {
+        encoder: ImageEncoderConfig { trunk, head }.init(5, &Device::flex().autodiff()),
+        precision,
+        largest_norm: None,
+    }
+}
+
+const IMAGES: usize = 10;
+
+fn images(mode: Mode, on_demand: bool) -> ImageBatch {
+    let device = Device::flex().autodiff();
+    let planted = PlantedImagesConfig {
+        train: 30,
+        test: 10,
+        side: 32,
+        ..PlantedImagesConfig::default()
+    };
+    let data = planted.generate();
+    let chosen: Vec<usize> = (0..IMAGES).map(|image| 3 * image).collect();
+    let classes = chosen.iter().map(|&image| data.train.labels()[image]).collect();
+    let source = ViewSource {
+        data: Arc::new(data),
+        views: ViewsConfig {
+            side: 32,
+            ..ViewsConfig::default()
+        }
+        .init(),
+        seed: Seed(2),
+    };
+    let views = BatchViews::OnDemand(ViewsOnDemand {
+        source: Arc::new(source),
+        images: chosen.into(),
+        epoch: 4,
+        device,
+    });
+    let made = || BatchViews::Made(Box::new(views.parts(usize::MAX).next().expect("the whole")));
+    ImageBatch {
+        views: if on_demand { views } else { made() },
+        classes,
+        mode,
+    }
+}
+
+fn step(batch: ImageBatch, config: &EstimatorConfig) -> Step<ImageBatch> {
+    let device = Device::flex().autodiff();
+    Step::new(batch, Arc::from(config.init()), 2 * IMAGES, Seed(9), 7, &device)
+}
+
+#[test]
+fn images_without_coupling_have_the_gradient_of_the_whole_batch() {
+    let model = encoder(Precision::F32);
+    for config in EstimatorConfig::all() {
+        let expected = at_once(&model, &step(images(Mode::Eval, false), &config));
+        for (at_most, on_demand) in [(1, false), (3, true), (4, false), (5, true), (10, true)] {
+            let what = format!("{}, {at_most} at a time", config.name());
+            let step = step(images(Mode::Eval, on_demand), &config).with_gradient_cache(Some(at_most));
+            assert_equal(&model, &step, &expected, &what);
+        }
+    }
+}
+
+/// Batch normalisation sees a part at a time, so the reference does too: one graph over all parts.
+#[test]
+fn batch_normalisation_has_the_gradient_of_the_batch_in_the_same_parts() {
+    for config in EstimatorConfig::all() {
+        for at_most in [3, 5, 7] {
+            let model = encoder(Precision::F32);
+            let step = step(images(Mode::Train, true), &config).with_gradient_cache(Some(at_most));
+            let embeddings = model.encode(&step.batch, at_most);
+            let loss = step
+                .estimator
+                .forward(step.compare(&model, embeddings, 0..2 * IMAGES), Reduction::Mean);
+            let gradients = GradientsParams::from_grads(loss.backward(), &model);
+            let expected = (gradient(&model, &gradients), loss.into_scalar::<f64>());
+            assert_equal(&model, &step, &expected, &format!("{}, {at_most} at a time", config.name()));
+        }
+    }
+}
+
+/// All numbers of a module, statistics included.
+struct Numbers(Vec<f32>);
+
+impl ModuleVisitor for Numbers {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        self.0.extend(param.val().into_data().iter::<f32>());
+    }
+}
+
+fn numbers(model: &ContrastiveImages) -> Vec<f32> {
+    let mut numbers = Numbers(Vec::new());
+    model.visit(&mut numbers);
+    numbers.0
+}
+
+#[test]
+fn running_statistics_move_once_a_part_as_if_there_were_no_second_pass() {
+    let config = &EstimatorConfig::all()[0];
+    let [cached, encoded, fresh] = [(); 3].map(|()| encoder(Precision::F32));
+    step(images(Mode::Train, true), config)
+        .with_gradient_cache(Some(4))
+        .train(&cached);
+    encoded.encode(&images(Mode::Train, true), 4);
+    assert_eq!(numbers(&cached), numbers(&encoded), "bit for bit");
+    assert_ne!(numbers(&cached), numbers(&fresh));
+}
+
+#[test]
+fn sixteen_bits_are_cached_as_well_as_they_are_computed() {
+    let model = encoder(Precision::Bf16);
+    for config in EstimatorConfig::all() {
+        let expected = at_once(&model, &step(images(Mode::Eval, false), &config));
+        let step = step(images(Mode::Eval, true), &config).with_gradient_cache(Some(4));
+        let output = step.train(&model);
+        // The sums over a batch of the encoder's own backward pass are rounded to bf16, eight bits.
+        let deviation = deviation(&gradient(&model, &output.grads), &expected.0);
+        assert!(deviation < 2e-2, "{}: {deviation}", config.name());
+    }
+}
+
+fn sources() -> Vec<NegativesConfig> {
+    let drawn = |shared| {
+        let (count, ratio) = (9, Popularity::default());
+        [
+            NegativesConfig::UniformAll(UniformAll {
+                count,
+                shared,
+                ..UniformAll::default()
+            }),
+            NegativesConfig::Popularity(Popularity { count, shared, ..ratio }),
+        ]
+    };
+    let in_batch = |log_q, mask_hits| NegativesConfig::InBatch(InBatch { log_q, mask_hits });
+    let mut sources = vec![
+        NegativesConfig::Uniform(Uniform { count: 9 }),
+        in_batch(true, true),
+        in_batch(false, false),
+    ];
+    sources.extend(drawn(false));
+    sources.extend(drawn(true));
+    sources
+}
+
+#[test]
+fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negatives() {
+    let planted = PlantedConfig {
+        num_users: 40,
+        num_items: 60,
+        num_communities: 4,
+        interactions_per_user: 5,
+        ..PlantedConfig::default()
+    };
+    let data = planted.generate();
+    let graph = Graph {
+        num_users: 40,
+        num_items: 60,
+        edges: data.train.pairs().collect(),
+    };
+    let device = Device::flex().autodiff();
+    let encoders = [
+        RecommenderConfig::Mf(MatrixFactorisationConfig {
+            dim: 4,
+            ..MatrixFactorisationConfig::default()
+        }),
+        RecommenderConfig::LightGcn(LightGcnConfig {
+            dim: 4,
+            layers: 2,
+            ..LightGcnConfig::default()
+        }),
+    ];
+    for negatives in sources() {
+        let sampler = Arc::new(NegativeSampler::new(&negatives, &data.train, Seed(1)).expect("there is something to draw"));
+        for config in EstimatorConfig::all() {
+            let plan = Plan {
+                epoch: 0,
+                first_step: 0,
+                estimator: Arc::from(config.init()),
+            };
+            let options = LoaderOptions {
+                batch_size: 16,
+                gradient_cache: Some(5),
+                temperature: config.temperature(),
+                seed: Seed(1),
+                device: device.clone(),
+            };
+            let truth = data.truth.clone().map(Arc::new);
+            let loader = InteractionLoader::new(&data.train, sampler.clone(), truth, plan, options);
+            let step = loader.iter().next().expect("a step").expect("that needs no reading");
+            assert_eq!(step.gradient_cache, Some(5));
+            for encoder in &encoders {
+                let model = ContrastiveRecommender {
+                    encoder: encoder.init(&graph, 1, &device),
+                    l2: 0.1,
+                };
+                let expected = at_once(&model, &step);
+                for at_most in [1, 5, 7, 16] {
+                    let step = step.clone().with_gradient_cache(Some(at_most));
+                    let (loss, source, encoder) = (config.name(), negatives.name(), encoder.name());
+                    let what = format!("{loss} on {source} with {encoder}, {at_most} at a time");
+                    assert_equal(&model, &step, &expected, &what);
+                }
+            }
+        }
+    }
+}
+
+/// An encoder that counts: what a step keeps in memory, and how often it encodes.
+#[test]
+fn no_more_is_encoded_or_compared_at_a_time_than_asked_for() {
+    use bcl_train::training::post_mortem::NamedTensors;
+    use std::{ops::Range, sync::Mutex};
+
+    #[derive(Debug, Clone, Default)]
+    struct Seen(Arc<Mutex<(Vec<usize>, Vec<usize>)>>);
+
+    #[derive(Module, Debug)]
+    struct Counting {
+        weight: Param<Tensor<2>>,
+        #[module(skip)]
+        seen: Seen,
+    }
+
+    impl Contrastive for Counting {
+        type Batch = Tensor<2>;
+        type Part = Tensor<2>;
+
+        fn parts(batch: &Tensor<2>, at_most: usize) -> impl Iterator<Item = Tensor<2>> {
+            blocks(batch.dims()[0], at_most).map(|part| batch.clone().slice([part]))
+        }
+
+        fn embeddings(&self, part: &Tensor<2>) -> [Tensor<2>; 2] {
+            self.seen.0.lock().expect("one thread").0.push(part.dims()[0]);
+            let embeddings = part.clone().matmul(self.weight.val());
+            [embeddings.clone(), embeddings]
+        }
+
+        fn num_anchors(batch: &Tensor<2>) -> usize {
+            2 * batch.dims()[0]
+        }
+
+        fn compare(&self, _: &Tensor<2>, [first, second]: [Tensor<2>; 2], anchors: Range<usize>) -> Scores {
+            self.seen.0.lock().expect("one thread").1.push(anchors.len());
+            Scores::from_views_of(first, second, Similarity::Cosine, anchors)
+        }
+
+        fn tensors(_: &Tensor<2>) -> NamedTensors {
+            NamedTensors::default()
+        }
+    }
+
+    let device = Device::flex().autodiff();
+    let model = Counting {
+        weight: Param::from_tensor(Tensor::ones([3, 2], &device)),
+        seen: Seen::default(),
+    };
+    let estimator: Arc<dyn Estimator> = Arc::from(EstimatorConfig::all()[0].init());
+    let step = Step::new(Tensor::ones([7, 3], &device), estimator, 14, Seed(0), 0, &device);
+    step.with_gradient_cache(Some(3)).train(&model);
+    let (encoded, compared) = model.seen.0.lock().expect("one thread").clone();
+    assert_eq!(encoded, [3, 2, 2, 3, 2, 2]);
+    assert_eq!(compared, [3, 3, 3, 3, 2]);
+}
