@@ -132,22 +132,6 @@ fn overrides_out_of_range_are_refused_by_name_value_and_range() {
 }
 
 #[test]
-fn backends_that_are_not_in_the_build_get_one_clear_line() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let recipe = small_recipe(folder.path(), "");
-    for backend in ["cuda", "wgpu", "vulkan", "metal"] {
-        let output = train(&recipe, &["--backend", backend]);
-        assert_refused(&output, &[backend, "not in this build"]);
-        assert_eq!(
-            String::from_utf8_lossy(&output.stderr).trim().lines().count(),
-            1,
-            "{}",
-            shown(&output)
-        );
-    }
-}
-
-#[test]
 fn a_checkpoint_of_another_recipe_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let recipe = small_recipe(folder.path(), "");

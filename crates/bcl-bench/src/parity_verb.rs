@@ -1,7 +1,8 @@
 //! `bcl-bench parity`.
 
-use crate::bad_input;
+use crate::{bad_input, place::Place};
 use bcl_bench::parity::{self, Golden, Precision};
+use bcl_train::backend::Backend;
 use clap::ValueEnum;
 use std::{path::PathBuf, process::ExitCode};
 
@@ -9,11 +10,10 @@ use std::{path::PathBuf, process::ExitCode};
 pub(crate) struct Arguments {
     /// The reference values, JSON; longer arrays lie in a .safetensors file of the same name beside it.
     file: PathBuf,
-    /// Where to compute.
-    #[arg(long, default_value = "flex")]
-    backend: String,
-    /// In which precision.
-    #[arg(long, value_enum, default_value_t = Dtype::Both)]
+    #[command(flatten)]
+    place: Place,
+    /// In which precision [default: both, as far as the device has them].
+    #[arg(long, value_enum, default_value_t = Dtype::Both, hide_default_value = true)]
     dtype: Dtype,
     /// Print JSON in place of tables.
     #[arg(long)]
@@ -28,26 +28,37 @@ enum Dtype {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    if arguments.backend != "flex" {
-        return bad_input(&format!(
-            "backend `{}` is not in this build of bcl-bench, which computes on `flex` only",
-            arguments.backend
-        ));
-    }
     let golden = match Golden::read(&arguments.file) {
         Ok(golden) => golden,
         Err(error) => return bad_input(&error.to_string()),
     };
-    let precisions: &[Precision] = match arguments.dtype {
-        Dtype::F64 => &[Precision::F64],
-        Dtype::F32 => &[Precision::F32],
-        Dtype::Both => &[Precision::F64, Precision::F32],
+    let backend = match arguments.place.open() {
+        Ok(backend) => backend,
+        Err(error) => return bad_input(&error.to_string()),
     };
-    let report = parity::compare(&golden, &arguments.file, precisions);
+    let precisions = arguments.dtype.on(&backend);
+    if precisions.is_empty() {
+        let info = backend.info();
+        return bad_input(&format!("{} ({}) does not compute in that --dtype", info.backend, info.name));
+    }
+    let report = parity::compare(&golden, &arguments.file, &precisions, &backend);
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&report).expect("a report is plain data"));
     } else {
         println!("{report}");
     }
     ExitCode::from(u8::from(!report.passed))
+}
+
+impl Dtype {
+    /// The precisions that were asked for and that the device has.
+    fn on(self, backend: &Backend) -> Vec<Precision> {
+        let asked: &[Precision] = match self {
+            Self::F64 => &[Precision::F64],
+            Self::F32 => &[Precision::F32],
+            Self::Both => &[Precision::F64, Precision::F32],
+        };
+        let has = |precision: &Precision| backend.info().precisions.contains(&precision.name());
+        asked.iter().copied().filter(has).collect()
+    }
 }

@@ -1,8 +1,8 @@
 //! What our estimators make of a case.
 
-use super::{case::Case, golden::Views, precision::Precision};
+use super::{case::Case, golden::Views, precision::Arithmetic};
 use bcl_core::{EstimatorConfig, Reduction, Scores, Similarity};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Tensor, TensorData};
 
 /// Loss and gradients of a case.
 #[derive(Debug)]
@@ -13,16 +13,16 @@ pub(crate) struct Computed {
     pub(crate) gradients: [Vec<f64>; 2],
 }
 
-/// Computes loss and gradients on the CPU in the given precision.
-pub(crate) fn compute(case: &Case, views: &Views, precision: Precision) -> Computed {
-    compute_at(case, views, precision, |scores| scores)
+/// Computes loss and gradients.
+pub(crate) fn compute(case: &Case, views: &Views, arithmetic: &Arithmetic) -> Computed {
+    compute_at(case, views, arithmetic, |scores| scores)
 }
 
-/// Computes loss and gradients in f64, but at the similarities that f32 arrives at: what f32 could at best find.
-pub(crate) fn compute_at_rounded(case: &Case, views: &Views) -> Computed {
-    let rounded = scores_of(views, Precision::F32);
+/// Computes loss and gradients in f64, but at the similarities that another arithmetic arrives at: what that could at best find.
+pub(crate) fn compute_at_rounded(case: &Case, views: &Views, arithmetic: &Arithmetic) -> Computed {
+    let rounded = scores_of(views, arithmetic);
     // The difference is a constant, so that gradients reach the views as they do without it.
-    compute_at(case, views, Precision::F64, |mut scores| {
+    compute_at(case, views, &Arithmetic::reference(), |mut scores| {
         let (positives, negatives) = (scores.positives.clone(), scores.negatives.clone());
         scores.positives = positives.clone() + (at(rounded.positives, &positives) - positives.detach());
         scores.negatives = negatives.clone() + (at(rounded.negatives, &negatives) - negatives.detach());
@@ -30,9 +30,9 @@ pub(crate) fn compute_at_rounded(case: &Case, views: &Views) -> Computed {
     })
 }
 
-/// The largest error of a similarity in f32.
-pub(crate) fn rounding_of_similarities(views: &Views) -> f64 {
-    let (rounded, exact) = (scores_of(views, Precision::F32), scores_of(views, Precision::F64));
+/// The largest error of a similarity.
+pub(crate) fn rounding_of_similarities(views: &Views, arithmetic: &Arithmetic) -> f64 {
+    let (rounded, exact) = (scores_of(views, arithmetic), scores_of(views, &Arithmetic::reference()));
     let largest = |rounded: Vec<f64>, exact: Vec<f64>| {
         let differences = rounded.into_iter().zip(exact).map(|(r, e)| (r - e).abs());
         differences.fold(0.0, f64::max)
@@ -41,13 +41,16 @@ pub(crate) fn rounding_of_similarities(views: &Views) -> f64 {
     of_positives.max(largest(values(rounded.negatives), values(exact.negatives)))
 }
 
-fn compute_at(case: &Case, views: &Views, precision: Precision, change: impl FnOnce(Scores) -> Scores) -> Computed {
-    let device = Device::flex().autodiff();
-    let [first, second] = tensors(views, &device, precision).map(Tensor::require_grad);
+fn compute_at(case: &Case, views: &Views, arithmetic: &Arithmetic, change: impl FnOnce(Scores) -> Scores) -> Computed {
+    let arithmetic = Arithmetic {
+        device: arithmetic.device.clone().autodiff(),
+        ..*arithmetic
+    };
+    let [first, second] = tensors(views, &arithmetic).map(Tensor::require_grad);
     let mut scores = change(Scores::from_views(first.clone(), second.clone(), Similarity::Dot));
     if let Some(draws) = &case.draws {
         let noise = TensorData::from(standard_draws(case, views, draws).as_slice());
-        scores = scores.with_noise(Tensor::from_data(noise, (&device, precision.dtype())));
+        scores = scores.with_noise(Tensor::from_data(noise, arithmetic.options()));
     }
     let loss = case.config.init().forward(scores, Reduction::Mean);
     let gradients = loss.backward();
@@ -62,7 +65,7 @@ fn compute_at(case: &Case, views: &Views, precision: Precision, change: impl FnO
 /// Nothing is lost on the way back, although an exponential follows a logarithm: `L` carries the digits of `Ng / x+` where that is
 /// small, and an absolute rounding error of `L` is a relative one of `e^L`.
 pub(crate) fn negative_masses(case: &Case, views: &Views) -> Vec<f64> {
-    let scores = scores_of(views, Precision::F64);
+    let scores = scores_of(views, &Arithmetic::reference());
     let t = case.config.temperature();
     let positives = values(scores.positives.clone());
     let losses = values(case.config.init().forward_no_reduction(scores));
@@ -80,7 +83,7 @@ pub(crate) fn negative_masses(case: &Case, views: &Views) -> Vec<f64> {
 /// Our noise is drawn at unit rate, the file's at the rate of each anchor: `g = u · rate`, with the rate `x+ + Σ x_i` of the augmented
 /// loss or `Σ x_i` of the geometric one.
 fn standard_draws(case: &Case, views: &Views, draws: &[f64]) -> Vec<f64> {
-    let scores = scores_of(views, Precision::F64);
+    let scores = scores_of(views, &Arithmetic::reference());
     let t = case.config.temperature();
     let x = |tensor: Tensor<2>| (tensor / t).exp();
     let mut rates = x(scores.negatives).sum_dim(1);
@@ -90,15 +93,15 @@ fn standard_draws(case: &Case, views: &Views, draws: &[f64]) -> Vec<f64> {
     draws.iter().zip(values(rates)).map(|(u, rate)| u * rate).collect()
 }
 
-fn scores_of(views: &Views, precision: Precision) -> Scores {
-    let [first, second] = tensors(views, &Device::flex(), precision);
+fn scores_of(views: &Views, arithmetic: &Arithmetic) -> Scores {
+    let [first, second] = tensors(views, arithmetic);
     Scores::from_views(first, second, Similarity::Dot)
 }
 
-fn tensors(views: &Views, device: &Device, precision: Precision) -> [Tensor<2>; 2] {
+fn tensors(views: &Views, arithmetic: &Arithmetic) -> [Tensor<2>; 2] {
     [&views.first, &views.second].map(|view| {
         let data = TensorData::new(view.clone(), [views.batch_size, views.dim]);
-        Tensor::from_data(data, (device, precision.dtype()))
+        Tensor::from_data(data, arithmetic.options())
     })
 }
 

@@ -5,7 +5,7 @@ use super::{
     compute::{self, Computed},
     deviation::Deviation,
     golden::Views,
-    precision::Precision,
+    precision::{Arithmetic, Precision},
 };
 
 /// How far each quantity of a case is off.
@@ -61,18 +61,19 @@ impl Deviations {
 /// leaves the errors that the estimator itself makes. They have to be within the tolerance, or smaller than what the rounding has done
 /// already. That the estimator computes the right thing at all is for f64 to show, where the same case has to be within its tolerance of
 /// the reference.
-pub(super) fn judge(case: &Case, views: &Views, precision: Precision, computed: &Computed, found: &Deviations) -> Verdict {
+pub(super) fn judge(case: &Case, views: &Views, arithmetic: &Arithmetic, computed: &Computed, found: &Deviations) -> Verdict {
+    let precision = arithmetic.precision;
     let tolerance = precision.tolerance(&case.config);
     if found.beyond(tolerance).next().is_none() {
         return Verdict::Within;
     }
     let excused = precision == Precision::F32
-        && compute::rounding_of_similarities(views) <= SIMILARITY_ROUNDING
+        && compute::rounding_of_similarities(views, arithmetic) <= SIMILARITY_ROUNDING
         && within_in_f64(case, views);
     if !excused {
         return Verdict::Failed;
     }
-    let exact = compute::compute_at_rounded(case, views);
+    let exact = compute::compute_at_rounded(case, views, arithmetic);
     let by_rounding = Deviations::of(&exact, case, views, Precision::F32);
     let own_loss = Deviation::of_number(computed.loss, exact.loss);
     let own_gradient = of_gradients(computed, &exact.gradients.map(Gradient::Full));
@@ -87,10 +88,9 @@ pub(super) fn judge(case: &Case, views: &Views, precision: Precision, computed: 
 }
 
 fn within_in_f64(case: &Case, views: &Views) -> bool {
-    let precision = Precision::F64;
-    let computed = compute::compute(case, views, precision);
-    let found = Deviations::of(&computed, case, views, precision);
-    found.beyond(precision.tolerance(&case.config)).next().is_none()
+    let computed = compute::compute(case, views, &Arithmetic::reference());
+    let found = Deviations::of(&computed, case, views, Precision::F64);
+    found.beyond(Precision::F64.tolerance(&case.config)).next().is_none()
 }
 
 fn of_gradients(computed: &Computed, expected: &[Gradient; 2]) -> Deviation {
@@ -125,17 +125,21 @@ mod tests {
             draws: None,
             gradients: [Gradient::Full(vec![0.0; 4]), Gradient::Full(vec![0.0; 4])],
         };
-        let exact = compute::compute(&case, &views, Precision::F64);
+        let exact = compute::compute(&case, &views, &Arithmetic::reference());
         case.loss = exact.loss;
         case.gradients = exact.gradients.map(Gradient::Full);
         (case, views)
     }
 
     fn verdict(case: &Case, views: &Views, precision: Precision, change: impl FnOnce(&mut Computed)) -> Verdict {
-        let mut computed = compute::compute(case, views, precision);
+        let arithmetic = Arithmetic {
+            precision,
+            ..Arithmetic::reference()
+        };
+        let mut computed = compute::compute(case, views, &arithmetic);
         change(&mut computed);
         let found = Deviations::of(&computed, case, views, precision);
-        judge(case, views, precision, &computed, &found)
+        judge(case, views, &arithmetic, &computed, &found)
     }
 
     #[test]

@@ -27,29 +27,34 @@ pub use golden::Golden;
 pub use precision::Precision;
 pub use report::{EstimatorRow, Excess, Report, WeightsRow};
 
+use bcl_train::backend::Backend;
 use case::Case;
 use judge::{Deviations, Verdict};
+use precision::Arithmetic;
 use std::path::Path;
 
-/// Compares everything in a reference file; `file` is only its name in the report.
-pub fn compare(golden: &Golden, file: &Path, precisions: &[Precision]) -> Report {
-    let mut report = Report::new(file);
+/// Compares everything in a reference file on a backend, in precisions that it has; `file` is only its name in the report.
+pub fn compare(golden: &Golden, file: &Path, precisions: &[Precision], backend: &Backend) -> Report {
+    let mut report = Report::new(file, backend.info());
     for &precision in precisions {
+        let device = backend.device();
+        let arithmetic = Arithmetic { precision, device };
         for case in &golden.cases {
-            compare_case(golden, case, precision, &mut report);
+            compare_case(golden, case, &arithmetic, &mut report);
         }
         for row in &golden.weights {
-            weights::compare(row, precision, &mut report);
+            weights::compare(row, &arithmetic, &mut report);
         }
     }
     report
 }
 
-fn compare_case(golden: &Golden, case: &Case, precision: Precision, report: &mut Report) {
+fn compare_case(golden: &Golden, case: &Case, arithmetic: &Arithmetic, report: &mut Report) {
+    let precision = arithmetic.precision;
     let views = &golden.views[&case.shape];
-    let computed = compute::compute(case, views, precision);
+    let computed = compute::compute(case, views, arithmetic);
     let found = Deviations::of(&computed, case, views, precision);
-    let verdict = judge::judge(case, views, precision, &computed, &found);
+    let verdict = judge::judge(case, views, arithmetic, &computed, &found);
 
     let tolerance = precision.tolerance(&case.config);
     for (quantity, deviation) in found.beyond(tolerance) {

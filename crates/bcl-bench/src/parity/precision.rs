@@ -1,7 +1,7 @@
-//! Precisions, and how close each has to come.
+//! Precisions and where they are computed, and how close each has to come.
 
 use bcl_core::{EstimatorConfig, Variant};
-use burn::tensor::DType;
+use burn::tensor::{DType, Device};
 use serde::Serialize;
 
 /// The arithmetic of a comparison.
@@ -20,14 +20,14 @@ const SMALL_TEMPERATURE: f64 = 0.1;
 
 impl Precision {
     /// As programmers write it.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::F64 => "f64",
             Self::F32 => "f32",
         }
     }
 
-    pub(crate) fn dtype(self) -> DType {
+    fn dtype(self) -> DType {
         match self {
             Self::F64 => DType::F64,
             Self::F32 => DType::F32,
@@ -56,5 +56,27 @@ impl Precision {
             Self::F64 => 1e-9,
             Self::F32 => 1e-6,
         }
+    }
+}
+
+/// A precision on a device: where a case is computed.
+#[derive(Debug, Clone)]
+pub(crate) struct Arithmetic {
+    pub(crate) precision: Precision,
+    pub(crate) device: Device,
+}
+
+impl Arithmetic {
+    /// Double precision on the processor: what anything else is judged by.
+    pub(crate) fn reference() -> Self {
+        Self {
+            precision: Precision::F64,
+            device: Device::flex(),
+        }
+    }
+
+    /// How Burn is told of it.
+    pub(crate) fn options(&self) -> (&Device, DType) {
+        (&self.device, self.precision.dtype())
     }
 }

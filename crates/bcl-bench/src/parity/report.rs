@@ -2,6 +2,7 @@
 
 use super::{deviation::Deviation, judge::Verdict, precision::Precision};
 use crate::table;
+use bcl_train::backend::DeviceInfo;
 use serde::Serialize;
 use std::{fmt, path::Path};
 
@@ -10,8 +11,10 @@ use std::{fmt, path::Path};
 pub struct Report {
     /// Name of the file.
     pub file: String,
-    /// Where it was computed.
+    /// What computed it.
     pub backend: &'static str,
+    /// On which device.
+    pub device: String,
     /// Whether everything lies within its tolerance.
     pub passed: bool,
     /// One row a precision and estimator.
@@ -80,10 +83,11 @@ pub struct Excess {
 }
 
 impl Report {
-    pub(super) fn new(file: &Path) -> Self {
+    pub(super) fn new(file: &Path, device: &DeviceInfo) -> Self {
         Self {
             file: file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            backend: "flex",
+            backend: device.backend,
+            device: device.name.clone(),
             passed: true,
             estimators: Vec::new(),
             weights: Vec::new(),
@@ -199,8 +203,8 @@ impl fmt::Display for Report {
         };
         writeln!(
             f,
-            "{} on {}: {verdict}. Shown are the largest relative errors;",
-            self.file, self.backend
+            "{} on {} ({}): {verdict}. Shown are the largest relative errors;",
+            self.file, self.backend, self.device
         )?;
         write!(f, "a difference below 1e-12 passes whatever its relative size.")
     }

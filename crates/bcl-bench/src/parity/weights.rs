@@ -4,7 +4,7 @@ use super::{
     compute::values,
     deviation::Deviation,
     judge::Verdict,
-    precision::Precision,
+    precision::{Arithmetic, Precision},
     report::{Excess, Report},
     weight_row::WeightRow,
 };
@@ -12,10 +12,11 @@ use bcl_core::{
     BayesianConfig, Estimator, Scores, Variant,
     posterior::{Posterior, ecdf},
 };
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Tensor, TensorData};
 
 /// Compares one row; the functions on f64 are part of the f64 comparison only.
-pub(super) fn compare(row: &WeightRow, precision: Precision, report: &mut Report) {
+pub(super) fn compare(row: &WeightRow, arithmetic: &Arithmetic, report: &mut Report) {
+    let precision = arithmetic.precision;
     let mut judge = |column: &'static str, found: &dyn Fn() -> Vec<f64>, expected: &Option<Vec<f64>>| {
         let Some(expected) = expected else { return };
         let deviation = Deviation::of_numbers(&found(), expected);
@@ -44,19 +45,19 @@ pub(super) fn compare(row: &WeightRow, precision: Precision, report: &mut Report
     }
     judge(
         "omega exact, estimator",
-        &|| by_estimator(row, Variant::Exact, precision),
+        &|| by_estimator(row, Variant::Exact, arithmetic),
         &row.omega_exact,
     );
     judge(
         "omega official, estimator",
-        &|| by_estimator(row, Variant::Official, precision),
+        &|| by_estimator(row, Variant::Official, arithmetic),
         &row.omega_official,
     );
 }
 
-fn by_estimator(row: &WeightRow, variant: Variant, precision: Precision) -> Vec<f64> {
+fn by_estimator(row: &WeightRow, variant: Variant, arithmetic: &Arithmetic) -> Vec<f64> {
     let data = TensorData::new(row.scores.clone(), [1, row.scores.len()]);
-    let negatives = Tensor::<2>::from_data(data, (&Device::flex(), precision.dtype()));
+    let negatives = Tensor::<2>::from_data(data, arithmetic.options());
     let positives = negatives.clone().slice([0..1, 0..1]).squeeze_dim(1);
     let estimator = BayesianConfig::new()
         .with_alpha(row.posterior.alpha())

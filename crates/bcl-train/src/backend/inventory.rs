@@ -37,7 +37,11 @@ impl Inventory {
         for choice in BackendChoice::PREFERENCE {
             let backend = choice.name();
             if !in_build.contains(&choice) {
-                let remedy = command(choice);
+                let remedy = if choice.exists_here() {
+                    command(choice)
+                } else {
+                    "not for this operating system".to_owned()
+                };
                 inventory.not_in_this_build.push(Absent { backend, remedy });
                 continue;
             }
