@@ -1,7 +1,8 @@
 //! What a measurement depends on besides the code.
 
+use bcl_train::backend::{DeviceInfo, processor_model};
 use serde::Serialize;
-use std::{env, fmt, fs, process::Command};
+use std::{env, fmt, process::Command};
 
 /// Where and with what a measurement was made.
 #[derive(Debug, Serialize)]
@@ -14,10 +15,14 @@ pub struct Environment {
     pub profile: Option<String>,
     /// Where it was computed.
     pub backend: &'static str,
+    /// On which device.
+    pub device: String,
+    /// Its driver, where that is told.
+    pub driver: Option<String>,
     /// Operating system and architecture.
     pub system: String,
     /// Model of the processor.
-    pub processor: Option<String>,
+    pub processor: String,
     /// Threads a measurement used.
     pub threads: usize,
     /// Memory that could be had at the start, MiB.
@@ -26,8 +31,7 @@ pub struct Environment {
 
 impl fmt::Display for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let processor = self.processor.as_deref().unwrap_or("unknown processor");
-        write!(f, "{}, {processor}", self.system)
+        write!(f, "{}, {}", self.system, self.device)
     }
 }
 
@@ -38,10 +42,21 @@ impl Environment {
             revision: revision(),
             profile: profile(),
             backend: "flex",
+            device: processor_model(),
+            driver: None,
             system: format!("{} {}", env::consts::OS, env::consts::ARCH),
-            processor: processor(),
+            processor: processor_model(),
             threads,
             available_mib: crate::memory::available(),
+        }
+    }
+
+    pub(crate) fn on(self, device: &DeviceInfo) -> Self {
+        Self {
+            backend: device.backend,
+            device: device.name.clone(),
+            driver: device.driver.clone(),
+            ..self
         }
     }
 }
@@ -56,10 +71,4 @@ fn revision() -> Option<String> {
 fn profile() -> Option<String> {
     let folder = env::current_exe().ok()?.parent()?.file_name()?.to_str()?.to_owned();
     ["debug", "release"].contains(&folder.as_str()).then_some(folder)
-}
-
-fn processor() -> Option<String> {
-    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("model name"))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
 }

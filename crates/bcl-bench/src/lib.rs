@@ -13,10 +13,12 @@ mod environment;
 pub mod loss;
 mod memory;
 pub mod parity;
+mod place;
 mod spread;
 pub mod step;
 mod table;
 pub mod views;
 
 pub use environment::Environment;
+pub use place::Place;
 pub use spread::Spread;

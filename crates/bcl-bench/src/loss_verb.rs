@@ -5,7 +5,10 @@ use crate::{
     input::{at_least_one, at_least_two},
     output::{Output, failure},
 };
-use bcl_bench::loss::{self, Contender, Plan, Sample};
+use bcl_bench::{
+    Place,
+    loss::{self, Contender, Plan, Sample},
+};
 use std::{process::ExitCode, thread};
 
 #[derive(clap::Args)]
@@ -23,6 +26,8 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1.5)]
     seconds: f64,
     #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
     output: Output,
 }
 
@@ -36,6 +41,8 @@ pub(crate) struct SampleArguments {
     dim: usize,
     #[arg(long)]
     seconds: f64,
+    #[command(flatten)]
+    place: Place,
 }
 
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
@@ -53,7 +60,11 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
     if let Err(code) = arguments.output.prepare() {
         return code;
     }
-    let benchmark = loss::run(&plan, &program, |next| eprintln!("{next}"));
+    let backend = match arguments.place.open() {
+        Ok(backend) => backend,
+        Err(error) => return bad_input(&error.to_string()),
+    };
+    let benchmark = loss::run(&plan, &backend, &program, |next| eprintln!("{next}"));
     let written = arguments.output.write(&benchmark);
     if benchmark.failed() { ExitCode::from(1) } else { written }
 }
@@ -62,7 +73,11 @@ pub(crate) fn sample(arguments: &SampleArguments) -> ExitCode {
     let Some(contender) = Contender::named(&arguments.contender) else {
         return bad_input(&format!("there is no loss called `{}`", arguments.contender));
     };
-    let sample = Sample::measure(&contender, arguments.batch, arguments.dim, arguments.seconds);
+    let backend = match arguments.place.open() {
+        Ok(backend) => backend,
+        Err(error) => return bad_input(&error.to_string()),
+    };
+    let sample = Sample::measure(&contender, arguments.batch, arguments.dim, arguments.seconds, &backend);
     println!("{}", serde_json::to_string(&sample).expect("a sample is plain data"));
     ExitCode::SUCCESS
 }

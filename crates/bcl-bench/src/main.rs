@@ -6,7 +6,6 @@ mod input;
 mod loss_verb;
 mod output;
 mod parity_verb;
-mod place;
 mod step_verb;
 mod views_verb;
 

@@ -1,6 +1,41 @@
 //! Memory of this process and of the machine, where the system tells (Linux).
 
+use bcl_train::backend::{Backend, DeviceInfo, DeviceKind};
+use burn::tensor::Device;
 use std::fs;
+
+/// How much more memory a measurement takes than was held before.
+pub(crate) struct Meter {
+    /// A GPU that computes; the processor's memory is that of the process.
+    gpu: Option<Device>,
+    before: Option<f64>,
+}
+
+impl Meter {
+    pub(crate) fn start(backend: &Backend) -> Self {
+        let gpu = (backend.info().kind != DeviceKind::Processor).then(|| backend.device());
+        let before = gpu.as_ref().map_or_else(resident, reserved);
+        Self { gpu, before }
+    }
+
+    /// The most since then, MiB. A GPU's pools keep what they ever reserved.
+    pub(crate) fn extra_mib(&self) -> Option<f64> {
+        let peak = self.gpu.as_ref().map_or_else(peak, reserved);
+        Some(peak? - self.before?)
+    }
+}
+
+fn reserved(device: &Device) -> Option<f64> {
+    Some(device.memory_pool_usage()?.bytes_reserved as f64 / f64::from(1 << 20))
+}
+
+/// The memory that a device could have, MiB.
+pub(crate) fn of(device: &DeviceInfo) -> Option<f64> {
+    match device.kind {
+        DeviceKind::Processor | DeviceKind::Software => available(),
+        _ => Some(device.memory_bytes? as f64 / f64::from(1 << 20)),
+    }
+}
 
 /// The most memory this process ever held, MiB.
 pub(crate) fn peak() -> Option<f64> {

@@ -1,7 +1,10 @@
 //! `bcl-bench parity`.
 
-use crate::{bad_input, place::Place};
-use bcl_bench::parity::{self, Golden, Precision};
+use crate::bad_input;
+use bcl_bench::{
+    Place,
+    parity::{self, Golden, Precision},
+};
 use bcl_train::backend::Backend;
 use clap::ValueEnum;
 use std::{path::PathBuf, process::ExitCode};

@@ -6,8 +6,9 @@ use bcl_train::{
     launch,
 };
 
-#[derive(clap::Args)]
-pub(crate) struct Place {
+/// A backend and which of its devices, as the command line names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::Args)]
+pub struct Place {
     /// What computes.
     #[arg(long, value_enum, value_name = "NAME", default_value_t = BackendChoice::Flex)]
     backend: BackendChoice,
@@ -18,8 +19,18 @@ pub(crate) struct Place {
 
 impl Place {
     /// Opens the backend. Where it is not in this build, one that has it takes over.
-    pub(crate) fn open(&self) -> Result<Backend, BackendError> {
+    ///
+    /// # Errors
+    /// When the backend or its device cannot be had.
+    pub fn open(&self) -> Result<Backend, BackendError> {
         launch::ensure(self.backend, env!("CARGO_PKG_NAME"), false)?;
         Backend::open(self.backend, self.device)
+    }
+
+    /// What names a backend to another process of this program.
+    pub(crate) fn arguments(backend: &Backend) -> [String; 4] {
+        let info = backend.info();
+        let [backend, device] = ["--backend", "--device"].map(str::to_owned);
+        [backend, info.backend.to_owned(), device, info.index.to_string()]
     }
 }

@@ -5,7 +5,10 @@ use crate::{
     input::{at_least_one, at_least_two, image_side},
     output::{Output, failure},
 };
-use bcl_bench::step::{self, StepConfig, StepPlan, StepSample};
+use bcl_bench::{
+    Place,
+    step::{self, StepConfig, StepPlan, StepSample},
+};
 use bcl_core::{EstimatorConfig, gradient_cache::blocks};
 use bcl_models::vision::{ResNetConfig, ResNetDepth, Stem};
 use clap::ValueEnum;
@@ -44,6 +47,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_parser = at_least_one)]
     threads: Option<usize>,
     #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
     output: Output,
 }
 
@@ -61,6 +66,8 @@ pub(crate) struct SampleArguments {
     loss: EstimatorConfig,
     #[arg(long, value_parser = config)]
     config: StepConfig,
+    #[command(flatten)]
+    place: Place,
 }
 
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
@@ -98,7 +105,11 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         threads: arguments.threads.unwrap_or_else(all_cores),
         rounds: arguments.rounds,
     };
-    match step::run(&plan, &program, |next| eprintln!("{next}")) {
+    let backend = match arguments.place.open() {
+        Ok(backend) => backend,
+        Err(error) => return bad_input(&error.to_string()),
+    };
+    match step::run(&plan, &backend, &program, |next| eprintln!("{next}")) {
         Ok(benchmark) => arguments.output.write(&benchmark),
         Err(error) => failure(&error),
     }
@@ -108,7 +119,11 @@ pub(crate) fn sample(arguments: &SampleArguments) -> ExitCode {
     if let Err(error) = arguments.config.trunk.check() {
         return bad_input(&error);
     }
-    let sample = StepSample::measure(&arguments.config, &arguments.loss);
+    let backend = match arguments.place.open() {
+        Ok(backend) => backend,
+        Err(error) => return bad_input(&error.to_string()),
+    };
+    let sample = StepSample::measure(&arguments.config, &arguments.loss, &backend);
     println!("{}", serde_json::to_string(&sample).expect("a sample is plain data"));
     ExitCode::SUCCESS
 }

@@ -14,7 +14,8 @@ pub use report::{Benchmark, Growth, Measurement};
 pub use sample::Sample;
 pub use variant::{Contender, LARGEST_ALL_PAIRS};
 
-use crate::{environment::Environment, memory};
+use crate::{Place, environment::Environment, memory};
+use bcl_train::backend::Backend;
 use std::{path::Path, process::Command};
 
 /// What to measure.
@@ -42,16 +43,16 @@ const ASSUMED_TENSORS: f64 = 24.0;
 /// The name of the hidden verb with which this program measures one contender.
 pub const SAMPLE_VERB: &str = "loss-sample";
 
-/// Measures everything; `program` is this program, started again for each measurement, and `progress` hears what comes next.
-pub fn run(plan: &Plan, program: &Path, mut progress: impl FnMut(&str)) -> Benchmark {
-    let mut benchmark = Benchmark::new(plan, Environment::read(plan.threads));
+/// Measures everything on a backend; `program` is this program, started again for each measurement, and `progress` hears what comes next.
+pub fn run(plan: &Plan, backend: &Backend, program: &Path, mut progress: impl FnMut(&str)) -> Benchmark {
+    let mut benchmark = Benchmark::new(plan, Environment::read(plan.threads).on(backend.info()));
     for &batch_size in &plan.batch_sizes {
         let contenders = Contender::all()
             .into_iter()
             .filter(|contender| contender.takes_part(batch_size));
         let mut samples: Vec<(Contender, Outcome)> = contenders
             .map(|contender| {
-                let outcome = match shortage(&benchmark, &contender, batch_size) {
+                let outcome = match shortage(&benchmark, backend, &contender, batch_size) {
                     Some(shortage) => Outcome::Skipped(shortage),
                     None => Outcome::Measured(Vec::new()),
                 };
@@ -62,7 +63,7 @@ pub fn run(plan: &Plan, program: &Path, mut progress: impl FnMut(&str)) -> Bench
             progress(&format!("batch {batch_size}: round {round} of {ROUNDS}"));
             for (contender, outcome) in &mut samples {
                 if let Outcome::Measured(rounds) = outcome {
-                    match start(plan, program, contender, batch_size) {
+                    match start(plan, backend, program, contender, batch_size) {
                         Ok(sample) => rounds.push(sample),
                         Err(error) => *outcome = Outcome::Failed(error),
                     }
@@ -83,9 +84,9 @@ enum Outcome {
     Failed(String),
 }
 
-/// Says so where a measurement would not fit into memory.
-fn shortage(benchmark: &Benchmark, contender: &Contender, batch_size: usize) -> Option<String> {
-    let available = memory::available()?;
+/// Says so where a measurement would not fit into the memory of its device.
+fn shortage(benchmark: &Benchmark, backend: &Backend, contender: &Contender, batch_size: usize) -> Option<String> {
+    let available = memory::of(backend.info())?;
     let entries = |batch_size: usize| (2 * batch_size) as f64 * (2 * batch_size - 2) as f64;
     let expected = match benchmark.largest_memory(contender.name()) {
         Some((measured_at, extra)) => extra * entries(batch_size) / entries(measured_at),
@@ -96,9 +97,10 @@ fn shortage(benchmark: &Benchmark, contender: &Contender, batch_size: usize) -> 
 }
 
 /// Measures one contender in a new process.
-fn start(plan: &Plan, program: &Path, contender: &Contender, batch_size: usize) -> Result<Sample, String> {
+fn start(plan: &Plan, backend: &Backend, program: &Path, contender: &Contender, batch_size: usize) -> Result<Sample, String> {
     let output = Command::new(program)
         .arg(SAMPLE_VERB)
+        .args(Place::arguments(backend))
         .args(["--contender", contender.name()])
         .args(["--batch", &batch_size.to_string()])
         .args(["--dim", &plan.dim.to_string()])

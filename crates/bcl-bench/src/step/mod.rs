@@ -17,9 +17,10 @@ pub use phases::Phases;
 pub use report::{Measurement, StepBenchmark};
 pub use sample::StepSample;
 
-use crate::environment::Environment;
+use crate::{Place, environment::Environment};
 use bcl_core::EstimatorConfig;
 use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
+use bcl_train::backend::Backend;
 use serde::{Deserialize, Serialize};
 use std::{path::Path, process::Command};
 
@@ -64,27 +65,28 @@ pub struct StepPlan {
     pub rounds: usize,
 }
 
-/// Measures everything; `program` is this program, started again for each measurement, and `progress` hears what comes next.
+/// Measures everything on a backend; `program` is this program, started again for each measurement, and `progress` hears what comes next.
 ///
 /// # Errors
 /// When a process fails: the loss, and what it said.
-pub fn run(plan: &StepPlan, program: &Path, mut progress: impl FnMut(&str)) -> Result<StepBenchmark, String> {
-    let environment = Environment::read(plan.threads);
+pub fn run(plan: &StepPlan, backend: &Backend, program: &Path, mut progress: impl FnMut(&str)) -> Result<StepBenchmark, String> {
+    let environment = Environment::read(plan.threads).on(backend.info());
     let mut samples: Vec<Vec<StepSample>> = vec![Vec::new(); plan.losses.len()];
     for round in 1..=plan.rounds {
         for (loss, samples) in plan.losses.iter().zip(&mut samples) {
             progress(&format!("{}: round {round} of {}", loss.name(), plan.rounds));
-            samples.push(start(plan, program, loss).map_err(|error| format!("{} {error}", loss.name()))?);
+            samples.push(start(plan, backend, program, loss).map_err(|error| format!("{} {error}", loss.name()))?);
         }
     }
     Ok(StepBenchmark::new(plan, environment, &samples))
 }
 
 /// Measures one loss in a new process.
-fn start(plan: &StepPlan, program: &Path, loss: &EstimatorConfig) -> Result<StepSample, String> {
+fn start(plan: &StepPlan, backend: &Backend, program: &Path, loss: &EstimatorConfig) -> Result<StepSample, String> {
     let config = serde_json::to_string(&plan.config).expect("a configuration is plain data");
     let output = Command::new(program)
         .arg(SAMPLE_VERB)
+        .args(Place::arguments(backend))
         .args(["--loss", loss.name()])
         .args(["--config", &config])
         .env("RAYON_NUM_THREADS", plan.threads.to_string())

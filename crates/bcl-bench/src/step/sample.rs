@@ -7,6 +7,7 @@ use bcl_data::Seed;
 use bcl_images::{PlantedImagesConfig, ViewsConfig};
 use bcl_models::vision::Mode;
 use bcl_train::{
+    backend::Backend,
     recipe::ImageOptimizerConfig,
     training::{
         images::{
@@ -41,8 +42,8 @@ impl StepSample {
     ///
     /// # Panics
     /// When the configuration is out of range, or the loss needs classes.
-    pub fn measure(config: &StepConfig, loss: &EstimatorConfig) -> Self {
-        let mut bench = Bench::new(config, loss);
+    pub fn measure(config: &StepConfig, loss: &EstimatorConfig, backend: &Backend) -> Self {
+        let mut bench = Bench::new(config, loss, backend.training_device());
         let mut sample = Self::default();
         for step in 0..=config.steps {
             let (phases, loss_alone) = bench.step(step as u64);
@@ -70,8 +71,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(config: &StepConfig, loss: &EstimatorConfig) -> Self {
-        let device = Device::flex().autodiff();
+    fn new(config: &StepConfig, loss: &EstimatorConfig, device: Device) -> Self {
         let planted = PlantedImagesConfig {
             train: config.batch_size.max(10),
             test: 10,
@@ -100,7 +100,7 @@ impl Bench {
 
     /// One step, and the seconds of its loss alone.
     fn step(&mut self, epoch: u64) -> (Phases, f64) {
-        let mut clock = Clock(Instant::now());
+        let mut clock = Clock::new(&self.device);
         let step = self.data(epoch);
         let data = clock.lap();
 
@@ -114,7 +114,7 @@ impl Bench {
             None => at_once(&step, &model, &mut clock, &mut phases),
         };
 
-        let mut clock = Clock(Instant::now());
+        let mut clock = Clock::new(&self.device);
         self.model = Some(self.optimizer.step(self.learning_rate, model, gradients));
         phases.optimizer = clock.lap();
         (phases, loss_alone)
@@ -183,13 +183,24 @@ fn cached(
 }
 
 /// A clock that is read between the parts of a step.
-struct Clock(Instant);
+struct Clock {
+    device: Device,
+    last: Instant,
+}
 
 impl Clock {
-    /// Seconds since the last time.
+    fn new(device: &Device) -> Self {
+        Self {
+            device: device.clone(),
+            last: Instant::now(),
+        }
+    }
+
+    /// Seconds since the last time, until a device that computes in the background has done its part.
     fn lap(&mut self) -> f64 {
-        let seconds = self.0.elapsed().as_secs_f64();
-        self.0 = Instant::now();
+        self.device.sync().expect("the device computes");
+        let seconds = self.last.elapsed().as_secs_f64();
+        self.last = Instant::now();
         seconds
     }
 }
