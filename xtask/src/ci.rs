@@ -14,6 +14,9 @@ pub(crate) struct Options {
     /// Skips tests only.
     #[arg(long)]
     no_tests: bool,
+    /// Adds the GPU backends: lints of all of them, tests and a short training on the Vulkan driver of this machine.
+    #[arg(long)]
+    gpu: bool,
 }
 
 /// One check, with the arguments of `cargo` where it is a cargo command.
@@ -46,9 +49,29 @@ const TESTS: Step = Step::Cargo {
     arguments: "test --workspace",
     environment: None,
 };
+/// Compiles nothing in full, so it needs neither CUDA nor a Mac; `DOCS_RS` keeps the CUDA backend from downloading LLVM, which only a
+/// linker would miss. What is in Burn for macOS alone goes unseen.
+const GPU_LINTS: Step = Step::Cargo {
+    name: "lints of the GPU backends",
+    arguments: "clippy -p bcl-kernels -p bcl-core -p bcl-models -p bcl-train -p bcl-bench --all-targets \
+                --features cuda,metal,vulkan,wgpu --target-dir target/backends/check -- -D warnings",
+    environment: Some(("DOCS_RS", "1")),
+};
+/// With `bcl-train` among the packages, Burn has the features that the program's own build gives it, and is compiled once for both.
+const GPU_TESTS: Step = Step::Cargo {
+    name: "tests on a GPU",
+    arguments: "test -p bcl-kernels -p bcl-core -p bcl-train --features wgpu --target-dir target/backends/wgpu --test gpu",
+    environment: None,
+};
+/// The default build, which builds the other one and goes on in it.
+const GPU_TRAINING: Step = Step::Cargo {
+    name: "training on a GPU",
+    arguments: "run --quiet -p bcl-train -- quickstart/bayesian --epochs 1 --backend wgpu --out target/tmp/gpu-runs",
+    environment: None,
+};
 
 /// The steps in order: what needs no build first. Lints and docs share Burn's metadata; only tests compile it in full.
-fn steps(options: &Options) -> Vec<Step> {
+fn steps(options: &Options, has_driver: bool) -> Vec<Step> {
     let mut steps = vec![FORMAT, Step::Tidy, LINTS];
     if !options.fast {
         steps.push(DOCS);
@@ -56,13 +79,37 @@ fn steps(options: &Options) -> Vec<Step> {
             steps.push(TESTS);
         }
     }
+    if options.gpu {
+        steps.push(GPU_LINTS);
+        if has_driver {
+            steps.extend([GPU_TESTS, GPU_TRAINING]);
+        }
+    }
     steps
+}
+
+/// Whether the Vulkan loader would find a driver. Elsewhere than on Linux the system brings one.
+fn has_vulkan_driver() -> bool {
+    let is_named = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"]
+        .iter()
+        .any(|name| std::env::var_os(name).is_some());
+    let folders = [
+        "/usr/share/vulkan/icd.d",
+        "/etc/vulkan/icd.d",
+        "/usr/local/share/vulkan/icd.d",
+    ];
+    let has_files = |folder: &&str| std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some());
+    !cfg!(target_os = "linux") || is_named || folders.iter().any(has_files)
 }
 
 /// Runs the steps until one fails, and ends with its exit code.
 pub(crate) fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
-    let code = run_until_failure(&steps(options), |step| {
+    let has_driver = has_vulkan_driver();
+    if options.gpu && !has_driver {
+        println!("ci: no tests on a GPU: no Vulkan driver (Debian and Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1)");
+    }
+    let code = run_until_failure(&steps(options, has_driver), |step| {
         let start = Instant::now();
         println!("ci: {} ...", step.name());
         let code = step.run()?;
@@ -110,7 +157,7 @@ impl Step {
                 let mut command = root::cargo();
                 command
                     .current_dir(root::workspace_root())
-                    .args(arguments.split(' '))
+                    .args(arguments.split_whitespace())
                     .envs(*environment);
                 // A process that a signal ended has no code; 1 still says that it failed.
                 let code = command.status()?.code().unwrap_or(1);
@@ -126,7 +173,7 @@ mod tests {
     use super::*;
 
     fn names(options: &Options) -> Vec<&'static str> {
-        steps(options).iter().map(Step::name).collect()
+        steps(options, true).iter().map(Step::name).collect()
     }
 
     #[test]
@@ -139,7 +186,7 @@ mod tests {
         assert_eq!(
             names(&Options {
                 fast: true,
-                no_tests: false
+                ..Options::default()
             }),
             ["format", "tidy", "lints"]
         );
@@ -149,11 +196,24 @@ mod tests {
     fn no_tests_keeps_the_docs() {
         assert_eq!(
             names(&Options {
-                fast: false,
-                no_tests: true
+                no_tests: true,
+                ..Options::default()
             }),
             ["format", "tidy", "lints", "docs"]
         );
+    }
+
+    #[test]
+    fn the_gpu_is_tested_where_there_is_a_driver() {
+        let options = Options {
+            fast: true,
+            gpu: true,
+            ..Options::default()
+        };
+        let gpu = ["lints of the GPU backends", "tests on a GPU", "training on a GPU"];
+        assert_eq!(names(&options)[3..], gpu);
+        let without: Vec<_> = steps(&options, false).iter().map(Step::name).collect();
+        assert_eq!(without[3..], gpu[..1]);
     }
 
     #[test]
