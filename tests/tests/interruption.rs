@@ -17,28 +17,48 @@ struct Case {
     folder: tempfile::TempDir,
     recipe: PathBuf,
     run: &'static str,
+    flags: &'static [&'static str],
 }
 
 impl Case {
     fn recommender() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let recipe = small_recipe(folder.path(), "");
-        let run = "small-0";
-        Self { folder, recipe, run }
+        Self {
+            folder,
+            recipe,
+            run: "small-0",
+            flags: &[],
+        }
     }
 
     fn images() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let recipe = small_image_recipe(folder.path(), &format!("{PLANTED_IMAGES}{WITH_MEMORY}"));
-        let run = "small-images-0";
-        Self { folder, recipe, run }
+        Self {
+            folder,
+            recipe,
+            run: "small-images-0",
+            flags: &[],
+        }
+    }
+
+    /// The same, a part of each batch at a time.
+    fn with_gradient_cache(self) -> Self {
+        let flags = &["--set", "training.gradient_cache=7"];
+        Self { flags, ..self }
     }
 
     /// The command that trains into a folder of the given name, and the folder of its run.
     fn train(&self, out: &str) -> (Command, PathBuf) {
         let out = self.folder.path().join(out);
         let mut command = bcl_train();
-        command.arg(&self.recipe).arg("--out").arg(&out).arg("--quiet");
+        command
+            .arg(&self.recipe)
+            .arg("--out")
+            .arg(&out)
+            .arg("--quiet")
+            .args(self.flags);
         (command, out.join(self.run))
     }
 }
@@ -202,4 +222,11 @@ fn ctrl_c_saves_a_recommender_exits_with_130_and_says_how_to_go_on() {
 #[test]
 fn ctrl_c_saves_an_image_encoder_exits_with_130_and_says_how_to_go_on() {
     survives_ctrl_c(&Case::images());
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_saves_what_is_trained_by_gradient_caching_and_goes_on_to_the_same_bits() {
+    survives_ctrl_c(&Case::recommender().with_gradient_cache());
+    survives_ctrl_c(&Case::images().with_gradient_cache());
 }

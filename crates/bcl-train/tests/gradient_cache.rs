@@ -293,14 +293,14 @@ fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negati
     }
 }
 
-/// An encoder that counts: what a step keeps in memory, and how often it encodes.
+/// An encoder that remembers how many samples it was given at a time, and whether it made a graph of them.
 #[test]
-fn no_more_is_encoded_or_compared_at_a_time_than_asked_for() {
+fn no_more_is_encoded_or_compared_at_a_time_than_asked_for_and_only_the_second_pass_has_a_graph() {
     use bcl_train::training::post_mortem::NamedTensors;
     use std::{ops::Range, sync::Mutex};
 
     #[derive(Debug, Clone, Default)]
-    struct Seen(Arc<Mutex<(Vec<usize>, Vec<usize>)>>);
+    struct Seen(Arc<Mutex<(Vec<(usize, bool)>, Vec<usize>)>>);
 
     #[derive(Module, Debug)]
     struct Counting {
@@ -318,8 +318,9 @@ fn no_more_is_encoded_or_compared_at_a_time_than_asked_for() {
         }
 
         fn embeddings(&self, part: &Tensor<2>) -> [Tensor<2>; 2] {
-            self.seen.0.lock().expect("one thread").0.push(part.dims()[0]);
             let embeddings = part.clone().matmul(self.weight.val());
+            let seen = (part.dims()[0], embeddings.is_tracked());
+            self.seen.0.lock().expect("one thread").0.push(seen);
             [embeddings.clone(), embeddings]
         }
 
@@ -346,6 +347,7 @@ fn no_more_is_encoded_or_compared_at_a_time_than_asked_for() {
     let step = Step::new(Tensor::ones([7, 3], &device), estimator, 14, Seed(0), 0, &device);
     step.with_gradient_cache(Some(3)).train(&model);
     let (encoded, compared) = model.seen.0.lock().expect("one thread").clone();
-    assert_eq!(encoded, [3, 2, 2, 3, 2, 2]);
+    let once = |with_graph| [3, 2, 2].map(|samples| (samples, with_graph));
+    assert_eq!(encoded, [once(false), once(true)].concat());
     assert_eq!(compared, [3, 3, 3, 3, 2]);
 }
