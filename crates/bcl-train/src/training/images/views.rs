@@ -112,7 +112,7 @@ mod tests {
         let planted = PlantedImagesConfig {
             train: 20,
             test: 10,
-            side: 8,
+            side: 16,
             ..PlantedImagesConfig::default()
         };
         let views = ViewsConfig {
