@@ -24,6 +24,7 @@ mod convolution;
 mod cpu;
 #[cfg(feature = "cube")]
 mod cube;
+mod mass;
 mod norm;
 mod ranks;
 mod sampled;
@@ -33,6 +34,7 @@ mod unit;
 pub mod portable;
 
 pub use convolution::{ConvolutionOps, convolve};
+pub use mass::{MassOps, mass, ranked_mass};
 pub use norm::{BatchNormalised, NormOps, batch_norm, batch_norm_relu};
 pub use ranks::{RankOps, rank_weights, row_ranks};
 pub use sampled::{SampledOps, gather_rows, sampled_dot};

@@ -1,7 +1,7 @@
 //! The portable bodies of the kernels, for comparison with the fast ones.
 //!
 //! These run the default bodies of the extension traits through Burn's dispatching backend, so every step is an ordinary tensor
-//! operation and the gradients are Burn's own. They are the reference in the tests and the baseline in `examples/timings.rs`; programs
+//! operation and the gradients are Burn's own. They are the reference in the tests and the baseline of `bcl-bench kernels`; programs
 //! should call the functions at the root of the crate, which choose the best body there is for the device.
 
 use burn::backend::Dispatch;

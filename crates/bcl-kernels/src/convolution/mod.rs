@@ -102,3 +102,6 @@ pub trait ConvolutionOps: Backend {
         portable::convolve_weight_backward::<Self>(input, weight, grad, stride, padding)
     }
 }
+
+#[cfg(feature = "cube")]
+impl ConvolutionOps for burn::backend::Cube {}

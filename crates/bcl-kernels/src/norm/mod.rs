@@ -137,3 +137,6 @@ pub trait NormOps: Backend {
         portable::batch_norm_by_batch_backward::<Self>(input, weight, bias, mean, variance, grad, epsilon, relu)
     }
 }
+
+#[cfg(feature = "cube")]
+impl NormOps for burn::backend::Cube {}

@@ -18,7 +18,7 @@ const MOST_BUCKETS: usize = 1 << 22;
 const WINDOW: usize = 4;
 
 /// What ranking needs to know of a type of float.
-pub(super) trait Score: Value {
+pub(crate) trait Score: Value {
     const INFINITY: Self;
     const NAN: Self;
     /// Orders as the score does, then by index.
@@ -97,7 +97,7 @@ score!(f64, u64, i64, u128);
 
 /// Ranks rows, one after another, in memory it keeps.
 #[derive(Default)]
-pub(super) struct Ranker<T: Score> {
+pub(crate) struct Ranker<T: Score> {
     scores: Vec<T>,
     /// The bucket of each score, then its rank.
     ranks: Vec<u32>,
@@ -114,7 +114,7 @@ impl<T: Score> Ranker<T> {
     /// # Panics
     /// When the row has more than `u32::MAX` scores.
     #[inline(always)]
-    pub(super) fn ranks(&mut self, row: &[T]) -> &[u32] {
+    pub(crate) fn ranks(&mut self, row: &[T]) -> &[u32] {
         let num_scores = row.len();
         assert!(
             u32::try_from(num_scores).is_ok(),

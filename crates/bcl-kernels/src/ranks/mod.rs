@@ -5,7 +5,9 @@ use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{Autodiff, Backend, Dispatch, backend_extension};
 use burn::tensor::{Bool, Int, Tensor};
 
-mod buckets;
+pub(crate) mod buckets;
+#[cfg(feature = "cube")]
+pub(crate) mod cube;
 mod flex;
 pub(crate) mod portable;
 

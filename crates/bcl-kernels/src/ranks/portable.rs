@@ -15,20 +15,29 @@ pub(crate) fn rank_weights<B: Backend>(scores: FloatTensor<B>, table: FloatTenso
 }
 
 pub(crate) fn row_ranks<B: Backend>(scores: FloatTensor<B>, mask: Option<BoolTensor<B>>) -> IntTensor<B> {
-    let device = scores.device();
-    let settings = get_or_init_device_settings::<B>(&device);
     let shape = scores.shape();
     if shape.num_elements() == 0 {
-        return B::int_zeros(shape, &device, settings.int_dtype);
+        let device = scores.device();
+        let int_dtype = get_or_init_device_settings::<B>(&device).int_dtype;
+        return B::int_zeros(shape, &device, int_dtype);
     }
-    let Some(mask) = mask else {
-        return last_ranks::<B>(scores);
-    };
+    match mask {
+        Some(mask) => masked::<B>(scores, mask, last_ranks::<B>),
+        None => last_ranks::<B>(scores),
+    }
+}
+
+/// Ranks among the entries that count, out of ranks among all: the others are moved beyond the last.
+pub(crate) fn masked<B: Backend>(
+    scores: FloatTensor<B>,
+    mask: BoolTensor<B>,
+    ranks: impl FnOnce(FloatTensor<B>) -> IntTensor<B>,
+) -> IntTensor<B> {
+    let settings = get_or_init_device_settings::<B>(&scores.device());
     let excluded = B::bool_not(mask.clone());
     let counted = B::bool_into_int(mask, settings.int_dtype);
-    let num_counted = B::int_expand(B::int_sum_dim(counted, 1), shape);
-    let scores = B::float_mask_fill(scores, excluded.clone(), Scalar::from(f64::INFINITY));
-    let ranks = last_ranks::<B>(scores);
+    let num_counted = B::int_expand(B::int_sum_dim(counted, 1), scores.shape());
+    let ranks = ranks(B::float_mask_fill(scores, excluded.clone(), Scalar::from(f64::INFINITY)));
     // Only an infinite score ties with the excluded entries, and such a score has the highest rank of all.
     let above = B::int_greater(ranks.clone(), num_counted.clone(), settings.bool_dtype);
     let ranks = B::int_mask_where(ranks, above, num_counted);

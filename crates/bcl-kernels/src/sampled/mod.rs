@@ -8,7 +8,11 @@ use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Autodiff, Backend, Dispatch, TensorMetadata, backend_extension};
 use burn::tensor::{Int, Tensor};
 
+#[cfg(feature = "cube")]
+mod cube;
 mod flex;
+#[cfg(feature = "cube")]
+mod inverse;
 pub(crate) mod portable;
 mod scatter;
 

@@ -40,6 +40,8 @@ struct Rows {
     indptr: Vec<usize>,
     indices: Vec<u32>,
     values: Vec<f32>,
+    #[cfg(feature = "cube")]
+    uploads: super::cube::Uploads,
 }
 
 impl SparseMatrix {
@@ -83,6 +85,8 @@ impl SparseMatrix {
             indptr,
             indices: entries.iter().map(|&(_, column, _)| column).collect(),
             values: entries.iter().map(|&(_, _, value)| value).collect(),
+            #[cfg(feature = "cube")]
+            uploads: super::cube::Uploads::default(),
         };
         Self {
             storage: Arc::new(Storage {
@@ -151,6 +155,12 @@ impl SparseMatrix {
         Tensor::from_data(TensorData::new(dense, [num_rows, num_columns]), device)
     }
 
+    /// Where the GPUs keep these rows.
+    #[cfg(feature = "cube")]
+    pub(super) fn uploads(&self) -> &super::cube::Uploads {
+        &self.rows().uploads
+    }
+
     fn rows(&self) -> &Rows {
         let Storage { rows, columns } = self.storage.as_ref();
         if self.transposed {
@@ -188,6 +198,8 @@ impl Rows {
             indptr,
             indices,
             values,
+            #[cfg(feature = "cube")]
+            uploads: super::cube::Uploads::default(),
         }
     }
 }

@@ -8,6 +8,8 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Dispatch, backend_extension};
 use burn::tensor::Tensor;
 
+#[cfg(feature = "cube")]
+mod cube;
 mod flex;
 mod matrix;
 pub(crate) mod portable;

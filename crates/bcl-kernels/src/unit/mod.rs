@@ -52,6 +52,9 @@ pub trait UnitOps: Backend {
     }
 }
 
+#[cfg(feature = "cube")]
+impl UnitOps for burn::backend::Cube {}
+
 impl<B: Backend + UnitOps, C: CheckpointStrategy> UnitOps for Autodiff<B, C> {
     fn unit_rows(rows: FloatTensor<Self>) -> FloatTensor<Self> {
         let (rows, node) = rows.into_parts();

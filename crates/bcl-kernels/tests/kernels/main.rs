@@ -3,6 +3,7 @@
 mod batch_norm;
 mod common;
 mod convolution;
+mod mass;
 mod ranks;
 mod sampled;
 mod sparse;

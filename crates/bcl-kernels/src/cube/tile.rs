@@ -1,0 +1,113 @@
+//! Sorting and searching a tile of scores in the memory of one workgroup.
+//!
+//! Scores are compared as keys: unsigned numbers in the order of the scores, in which equal scores are equal and NaN is `+∞`. Shaders may
+//! assume that there is neither NaN nor infinity; of integers they assume nothing.
+
+use cubecl::prelude::*;
+
+/// The scores a workgroup sorts at once: 16 KiB, the memory that every WebGPU device has.
+pub(crate) const TILE: usize = 4096;
+
+/// Above the key of any score: what fills the end of a tile.
+pub(crate) const BEYOND: u32 = u32::MAX;
+
+/// The key of a score.
+#[cube]
+pub(crate) fn key(score: f32) -> u32 {
+    let sign = 0x8000_0000u32;
+    let infinity = 0x7f80_0000u32;
+    let mut bits = u32::reinterpret(score);
+    if bits & 0x7fff_ffffu32 > infinity {
+        bits = infinity;
+    }
+    // Zero has two signs, and both are equal.
+    if bits == sign {
+        bits = 0u32;
+    }
+    let mut key = bits | sign;
+    if bits >= sign {
+        key = !bits;
+    }
+    key
+}
+
+/// Sorts a tile, whose length is a power of two, by a bitonic network. All threads of the workgroup take part.
+#[cube]
+pub(crate) fn sort(tile: &mut Shared<[u32]>, #[comptime] len: usize) {
+    let pairs = len / 2;
+    let mut run = 2usize.runtime();
+    while run <= len {
+        let mut stride = run / 2;
+        while stride > 0 {
+            sync_cube();
+            let mut pair = UNIT_POS as usize;
+            while pair < pairs {
+                let low = 2 * pair - pair % stride;
+                let high = low + stride;
+                let ascending = low & run == 0;
+                let first = tile[low];
+                let second = tile[high];
+                if (first > second) == ascending {
+                    tile[low] = second;
+                    tile[high] = first;
+                }
+                pair += CUBE_DIM as usize;
+            }
+            stride /= 2;
+        }
+        run *= 2;
+    }
+    sync_cube();
+}
+
+/// Sorts a tile of pairs by key and, where keys are equal, by number. All threads of the workgroup take part.
+#[cube]
+pub(crate) fn sort_pairs(keys: &mut Shared<[u32]>, numbers: &mut Shared<[u32]>, #[comptime] len: usize) {
+    let pairs = len / 2;
+    let mut run = 2usize.runtime();
+    while run <= len {
+        let mut stride = run / 2;
+        while stride > 0 {
+            sync_cube();
+            let mut pair = UNIT_POS as usize;
+            while pair < pairs {
+                let low = 2 * pair - pair % stride;
+                let high = low + stride;
+                let ascending = low & run == 0;
+                let key = keys[low];
+                let other = keys[high];
+                let number = numbers[low];
+                let other_number = numbers[high];
+                let is_above = key > other || (key == other && number > other_number);
+                if is_above == ascending {
+                    keys[low] = other;
+                    keys[high] = key;
+                    numbers[low] = other_number;
+                    numbers[high] = number;
+                }
+                pair += CUBE_DIM as usize;
+            }
+            stride /= 2;
+        }
+        run *= 2;
+    }
+    sync_cube();
+}
+
+/// How many keys of a sorted tile are at most `key`.
+#[cube]
+pub(crate) fn at_most(tile: &Shared<[u32]>, key: u32, #[comptime] len: usize) -> usize {
+    let mut count = 0usize.runtime();
+    let mut step = (len / 2).runtime();
+    while step > 0 {
+        if tile[count + step - 1] <= key {
+            count += step;
+        }
+        step /= 2;
+    }
+    // The search ends before the last key.
+    if tile[count] <= key {
+        count += 1;
+    }
+    count
+}

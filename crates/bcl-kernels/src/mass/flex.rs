@@ -1,0 +1,127 @@
+//! Masses on the CPU: one pass over each row.
+
+use burn::backend::flex::FlexTensor;
+use burn::backend::{Flex, TensorMetadata};
+use pulp::Simd;
+use rayon::prelude::*;
+
+use super::exponential::Exponential;
+use super::{MassOps, portable};
+use crate::cpu::{self, Kernel, Value, by_float_type, rows_per_task};
+use crate::ranks::buckets::{Ranker, Score};
+
+/// What a term costs, in multiplications: its exponential, and its rank where there is one.
+const TERM_COST: usize = 8;
+const RANKED_TERM_COST: usize = 24;
+
+/// Sums that go on side by side, for the sake of vector instructions; added up at the end of a row.
+const LANES: usize = 16;
+
+impl MassOps for Flex {
+    fn mass(scores: FlexTensor, offsets: FlexTensor, rate: f64) -> (FlexTensor, FlexTensor) {
+        by_float_type!(
+            scores, T => masses::<T>(scores, offsets, None, rate),
+            portable::mass::<Flex>(scores, offsets, rate)
+        )
+    }
+
+    fn ranked_mass(scores: FlexTensor, offsets: FlexTensor, table: FlexTensor, rate: f64) -> (FlexTensor, FlexTensor) {
+        by_float_type!(
+            scores, T => masses::<T>(scores, offsets, Some(table), rate),
+            portable::ranked_mass::<Flex>(scores, offsets, table, rate)
+        )
+    }
+}
+
+fn masses<T: Score + Exponential>(
+    scores: FlexTensor,
+    offsets: FlexTensor,
+    table: Option<FlexTensor>,
+    rate: f64,
+) -> (FlexTensor, FlexTensor) {
+    let shape = scores.shape();
+    let [num_rows, num_columns] = shape.dims();
+    let table = table.map(|table| cpu::contiguous(cpu::cast_like(table, &scores)));
+    let table = table.as_ref().map(T::of);
+    let offsets = cpu::contiguous(cpu::cast_like(offsets, &scores));
+    let scores = cpu::contiguous(scores);
+    let (scores, offsets) = (T::of(&scores), T::of(&offsets));
+    let mut terms = vec![T::ZERO; num_rows * num_columns];
+    let mut masses = vec![T::ZERO; num_rows];
+    if !terms.is_empty() {
+        let cost = if table.is_some() { RANKED_TERM_COST } else { TERM_COST };
+        let rows = rows_per_task(num_columns * cost);
+        terms
+            .par_chunks_mut(rows * num_columns)
+            .zip(masses.par_chunks_mut(rows))
+            .zip(scores.par_chunks(rows * num_columns))
+            .zip(offsets.par_chunks(rows))
+            .for_each_init(Ranker::default, |ranker, (((terms, masses), scores), offsets)| {
+                Masses {
+                    ranker,
+                    scores,
+                    offsets,
+                    table,
+                    rate: T::from_f64(rate),
+                    num_columns,
+                    terms,
+                    masses,
+                }
+                .dispatch();
+            });
+    }
+    (cpu::tensor(masses, [num_rows, 1]), cpu::tensor(terms, shape))
+}
+
+/// Some rows.
+struct Masses<'a, T: Score> {
+    ranker: &'a mut Ranker<T>,
+    scores: &'a [T],
+    offsets: &'a [T],
+    table: Option<&'a [T]>,
+    rate: T,
+    num_columns: usize,
+    terms: &'a mut [T],
+    masses: &'a mut [T],
+}
+
+impl<T: Score + Exponential> Kernel for Masses<'_, T> {
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        let rows = self.scores.chunks_exact(self.num_columns);
+        let terms = self.terms.chunks_exact_mut(self.num_columns);
+        for (((mass, &offset), scores), terms) in self.masses.iter_mut().zip(self.offsets).zip(rows).zip(terms) {
+            for (term, &score) in terms.iter_mut().zip(scores) {
+                *term = ((score - offset) * self.rate).exponential();
+            }
+            if let Some(table) = self.table {
+                for (term, &rank) in terms.iter_mut().zip(self.ranker.ranks(scores)) {
+                    *term = *term * table[rank as usize - 1];
+                }
+            }
+            *mass = sum(terms);
+        }
+    }
+}
+
+#[inline(always)]
+fn sum<T: Value>(terms: &[T]) -> T {
+    let mut lanes = [T::ZERO; LANES];
+    let (blocks, rest) = terms.as_chunks::<LANES>();
+    for block in blocks {
+        for (lane, &term) in lanes.iter_mut().zip(block) {
+            *lane += term;
+        }
+    }
+    for (lane, &term) in lanes.iter_mut().zip(rest) {
+        *lane += term;
+    }
+    let mut width = LANES;
+    while width > 1 {
+        width /= 2;
+        for lane in 0..width {
+            lanes[lane] = lanes[lane] + lanes[lane + width];
+        }
+    }
+    lanes[0]
+}

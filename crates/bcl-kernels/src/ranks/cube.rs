@@ -1,0 +1,315 @@
+//! Ranks on GPUs, without a word to the host.
+//!
+//! A rank is a number of scores at most as large, so that no score has to be carried along while keys are sorted:
+//!
+//! - rows of up to [`COUNTED`] scores: a workgroup holds the row and counts for each score;
+//! - rows of up to [`TILE`]: it sorts the row in its own memory and finds each score by bisection;
+//! - longer ones: tiles are sorted first, and a rank is the sum of what bisection finds in each tile. The sorted tiles are all the memory
+//!   it takes, once the length of a row.
+
+use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
+use burn::backend::{Cube, TensorMetadata, get_or_init_device_settings, ops::FloatTensorOps, ops::IntTensorOps};
+use burn::tensor::{DType, FloatDType};
+use burn_cubecl::tensor::CubeTensor;
+use cubecl::prelude::*;
+
+use super::{RankOps, portable};
+use crate::cube::tile::{BEYOND, TILE, at_most, key, sort};
+use crate::cube::{THREADS, addresses, empty, rows, single, sum_of_workgroup, workgroups};
+
+/// The longest row whose scores are counted rather than sorted.
+const COUNTED: usize = 256;
+
+/// Scores whose ranks one thread looks for in longer rows, where loading a tile pays off the more the more are looked for.
+const SOUGHT: usize = 8;
+
+impl RankOps for Cube {
+    fn rank_weights(scores: FloatTensor<Self>, table: FloatTensor<Self>) -> FloatTensor<Self> {
+        let dtype: FloatDType = scores.dtype().into();
+        // Keys have 32 bits: halves fit in, doubles do not.
+        if scores.shape().num_elements() == 0 || dtype == FloatDType::F64 {
+            return portable::rank_weights::<Self>(scores, table);
+        }
+        let weights = weigh(single(scores), single(table), None).values;
+        if dtype == FloatDType::F32 {
+            return weights;
+        }
+        Self::float_cast(weights, dtype)
+    }
+
+    fn row_ranks(scores: FloatTensor<Self>) -> IntTensor<Self> {
+        if scores.shape().num_elements() == 0 || scores.dtype() == DType::F64 {
+            return portable::row_ranks::<Self>(scores, None);
+        }
+        let device = scores.device();
+        let settings = get_or_init_device_settings::<Self>(&device);
+        // Ranks are whole numbers that 32 bits hold exactly up to 2^24, longer than any row.
+        let num_columns = scores.shape()[1] as i64;
+        let ranks = Self::int_arange(1..num_columns + 1, &device, settings.int_dtype);
+        let ranks = Self::int_into_float(ranks, FloatDType::F32);
+        Self::float_into_int(weigh(single(scores), ranks, None).values, settings.int_dtype)
+    }
+
+    fn masked_row_ranks(scores: FloatTensor<Self>, mask: BoolTensor<Self>) -> IntTensor<Self> {
+        if scores.shape().num_elements() == 0 {
+            return Self::row_ranks(scores);
+        }
+        portable::masked::<Self>(scores, mask, Self::row_ranks)
+    }
+}
+
+/// What becomes of the weight of each score beside being written down.
+pub(crate) struct Tilt {
+    /// `[num_rows, 1]`
+    pub(crate) offsets: CubeTensor,
+    /// One over the temperature.
+    pub(crate) rate: f64,
+}
+
+/// What the kernels write.
+pub(crate) struct Weighed {
+    /// The weight of each score, times `exp((score - offset) · rate)` where it is tilted; `[num_rows, num_columns]`.
+    pub(crate) values: CubeTensor,
+    /// Sums of tilted values over blocks of each row, `[num_rows, num_blocks]`.
+    pub(crate) sums: CubeTensor,
+}
+
+/// Looks up the weight of each score by its rank.
+///
+/// # Shapes
+/// - scores: `[num_rows, num_columns]`, `f32`, not empty
+/// - table:  `[num_columns]`, `f32`
+pub(crate) fn weigh(scores: CubeTensor, table: CubeTensor, tilt: Option<Tilt>) -> Weighed {
+    let (scores, table) = (rows(scores), rows(table));
+    let shape = scores.shape();
+    let [num_rows, num_columns] = shape.dims();
+    let client = scores.client.clone();
+    let values = empty(&scores, shape, DType::F32);
+    let is_tilted = tilt.is_some();
+    // Where nothing is tilted, any tensor holds the place of the offsets.
+    let (offsets, rate) = match tilt {
+        Some(Tilt { offsets, rate }) => (rows(offsets), rate as f32),
+        None => (table.clone(), 1.0),
+    };
+    let threads = CubeDim::new_1d(THREADS);
+    if num_columns <= TILE {
+        let sums = empty(&scores, [num_rows, 1], DType::F32);
+        weigh_rows::launch(
+            &client,
+            workgroups(num_rows),
+            threads,
+            addresses(&[&scores, &values]),
+            scores.into_tensor_arg(),
+            table.into_tensor_arg(),
+            offsets.into_tensor_arg(),
+            values.clone().into_tensor_arg(),
+            sums.clone().into_tensor_arg(),
+            num_rows,
+            num_columns,
+            rate,
+            num_columns.next_power_of_two().max(2),
+            num_columns > COUNTED,
+            is_tilted,
+        );
+        return Weighed { values, sums };
+    }
+    let tiles = num_columns.div_ceil(TILE);
+    let sorted = empty(&scores, [num_rows, tiles * TILE], DType::U32);
+    let widths = addresses(&[&scores, &sorted, &values]);
+    sort_tiles::launch(
+        &client,
+        workgroups(num_rows * tiles),
+        threads,
+        widths,
+        scores.clone().into_tensor_arg(),
+        sorted.clone().into_tensor_arg(),
+        num_rows,
+        num_columns,
+        TILE,
+    );
+    let blocks = num_columns.div_ceil(THREADS as usize * SOUGHT);
+    let sums = empty(&scores, [num_rows, blocks], DType::F32);
+    weigh_blocks::launch(
+        &client,
+        workgroups(num_rows * blocks),
+        threads,
+        widths,
+        scores.into_tensor_arg(),
+        sorted.into_tensor_arg(),
+        table.into_tensor_arg(),
+        offsets.into_tensor_arg(),
+        values.clone().into_tensor_arg(),
+        sums.clone().into_tensor_arg(),
+        num_rows,
+        num_columns,
+        rate,
+        TILE,
+        SOUGHT,
+        is_tilted,
+    );
+    Weighed { values, sums }
+}
+
+/// A row a workgroup.
+#[cube(launch, address_type = "dynamic")]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
+fn weigh_rows(
+    scores: &Tensor<f32>,
+    table: &Tensor<f32>,
+    offsets: &Tensor<f32>,
+    values: &mut Tensor<f32>,
+    sums: &mut Tensor<f32>,
+    num_rows: usize,
+    num_columns: usize,
+    rate: f32,
+    #[comptime] len: usize,
+    #[comptime] sorted: bool,
+    #[comptime] is_tilted: bool,
+) {
+    let row = CUBE_POS;
+    if row >= num_rows {
+        terminate!();
+    }
+    let start = row * num_columns;
+    let mut tile = Shared::<[u32]>::new_slice(len);
+    load(scores, start, num_columns, &mut tile, len);
+    if comptime!(sorted) {
+        sort(&mut tile, len);
+    } else {
+        sync_cube();
+    }
+    let mut sum = 0.0f32;
+    let mut column = UNIT_POS as usize;
+    while column < num_columns {
+        let score = scores[start + column];
+        let own = key(score);
+        let mut rank = 0usize;
+        if comptime!(sorted) {
+            rank = at_most(&tile, own, len);
+        } else {
+            for other in 0..num_columns {
+                if tile[other] <= own {
+                    rank += 1;
+                }
+            }
+        }
+        let mut value = table[rank - 1];
+        if comptime!(is_tilted) {
+            value *= ((score - offsets[row]) * rate).exp();
+            sum += value;
+        }
+        values[start + column] = value;
+        column += CUBE_DIM as usize;
+    }
+    if comptime!(is_tilted) {
+        let sum = sum_of_workgroup(sum);
+        if UNIT_POS == 0 {
+            sums[row] = sum;
+        }
+    }
+}
+
+/// A tile of a row a workgroup.
+#[cube(launch, address_type = "dynamic")]
+fn sort_tiles(scores: &Tensor<f32>, sorted: &mut Tensor<u32>, num_rows: usize, num_columns: usize, #[comptime] len: usize) {
+    let tiles = num_columns.div_ceil(len);
+    let row = CUBE_POS / tiles;
+    if row >= num_rows {
+        terminate!();
+    }
+    let first = CUBE_POS % tiles * len;
+    let mut tile = Shared::<[u32]>::new_slice(len);
+    load(scores, row * num_columns + first, num_columns - first, &mut tile, len);
+    sort(&mut tile, len);
+    let mut i = UNIT_POS as usize;
+    while i < len {
+        sorted[CUBE_POS * len + i] = tile[i];
+        i += CUBE_DIM as usize;
+    }
+}
+
+/// A block of a row a workgroup: each tile is brought in once and searched for all scores of the block.
+#[cube(launch, address_type = "dynamic")]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
+fn weigh_blocks(
+    scores: &Tensor<f32>,
+    sorted: &Tensor<u32>,
+    table: &Tensor<f32>,
+    offsets: &Tensor<f32>,
+    values: &mut Tensor<f32>,
+    sums: &mut Tensor<f32>,
+    num_rows: usize,
+    num_columns: usize,
+    rate: f32,
+    #[comptime] len: usize,
+    #[comptime] sought: usize,
+    #[comptime] is_tilted: bool,
+) {
+    let block = CUBE_DIM as usize * sought;
+    let blocks = num_columns.div_ceil(block);
+    let tiles = num_columns.div_ceil(len);
+    let row = CUBE_POS / blocks;
+    if row >= num_rows {
+        terminate!();
+    }
+    let start = row * num_columns;
+    let first = CUBE_POS % blocks * block + UNIT_POS as usize;
+    let mut ranks = Array::<usize>::new(sought);
+    let mut keys = Array::<u32>::new(sought);
+    #[unroll]
+    for i in 0..sought {
+        let column = first + i * CUBE_DIM as usize;
+        ranks[i] = 0usize;
+        keys[i] = 0u32;
+        if column < num_columns {
+            keys[i] = key(scores[start + column]);
+        }
+    }
+    let mut tile = Shared::<[u32]>::new_slice(len);
+    for t in 0..tiles {
+        sync_cube();
+        let mut i = UNIT_POS as usize;
+        while i < len {
+            tile[i] = sorted[(row * tiles + t) * len + i];
+            i += CUBE_DIM as usize;
+        }
+        sync_cube();
+        #[unroll]
+        for i in 0..sought {
+            ranks[i] += at_most(&tile, keys[i], len);
+        }
+    }
+    let mut sum = 0.0f32;
+    #[unroll]
+    for i in 0..sought {
+        let column = first + i * CUBE_DIM as usize;
+        if column < num_columns {
+            let mut value = table[ranks[i] - 1];
+            if comptime!(is_tilted) {
+                value *= ((scores[start + column] - offsets[row]) * rate).exp();
+                sum += value;
+            }
+            values[start + column] = value;
+        }
+    }
+    if comptime!(is_tilted) {
+        let sum = sum_of_workgroup(sum);
+        if UNIT_POS == 0 {
+            sums[CUBE_POS] = sum;
+        }
+    }
+}
+
+/// Fills a tile with the keys of scores, and what is left of it with keys beyond.
+#[cube]
+fn load(scores: &Tensor<f32>, start: usize, number: usize, tile: &mut Shared<[u32]>, #[comptime] len: usize) {
+    let mut i = UNIT_POS as usize;
+    while i < len {
+        let mut filler = BEYOND.runtime();
+        if i < number {
+            filler = key(scores[start + i]);
+        }
+        tile[i] = filler;
+        i += CUBE_DIM as usize;
+    }
+}
