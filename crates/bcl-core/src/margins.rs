@@ -8,8 +8,10 @@ use burn::tensor::{Bool, Tensor};
 /// Every loss is `log(1 + Ng / x+)`. With the margins `d_i = (s_i - s+) / t` and a shift `c >= 0`, all that is ever exponentiated is
 /// `d_i - c <= 0`, and a mass is kept as `Ng / (x+ e^c)`.
 pub(crate) struct Margins {
-    /// `d_i - c`, `[num_anchors, num_negatives]`; hugely negative where masked out.
-    shifted: Tensor<2>,
+    /// `s_i`, `[num_anchors, num_negatives]`; hugely negative where masked out.
+    negatives: Tensor<2>,
+    /// `s+ + c · t`, `[num_anchors, 1]`.
+    offsets: Tensor<2>,
     /// `c = max(0, max_i d_i)` (or the maximum alone), `[num_anchors, 1]`, constant in the gradient.
     shift: Tensor<2>,
     /// `s+ / t`, `[num_anchors, 1]`.
@@ -42,10 +44,9 @@ impl Margins {
         };
         let hardest = negatives.clone().detach().max_dim(1);
         let shift = shift(hardest - positives.clone().detach());
-        // Subtract before dividing: the difference of two close similarities is exact.
-        let shifted = over(negatives - (positives.clone() + shift.clone()), temperature);
         Self {
-            shifted,
+            negatives,
+            offsets: positives.clone() + shift.clone(),
             shift: over(shift, temperature),
             positives: over(positives, temperature),
             counts: scores.counts(),
@@ -53,18 +54,26 @@ impl Margins {
         }
     }
 
-    /// `x_i / (x+ e^c)`.
-    pub(crate) fn ratios(&self) -> Tensor<2> {
-        self.shifted.clone().exp()
+    /// `d_i - c`, `[num_anchors, num_negatives]`; hugely negative where masked out.
+    fn shifted(&self) -> Tensor<2> {
+        // Subtract before dividing: the difference of two close similarities is exact.
+        over(self.negatives.clone() - self.offsets.clone(), self.temperature)
     }
 
     /// `Σ w_i x_i / (x+ e^c)`, `[num_anchors, 1]`; all weights are 1 where none are given.
     pub(crate) fn mass(&self, weights: Option<Tensor<2>>) -> Tensor<2> {
-        let ratios = self.ratios();
         match weights {
-            Some(weights) => (weights * ratios).sum_dim(1),
-            None => ratios.sum_dim(1),
+            Some(weights) => (weights * self.shifted().exp()).sum_dim(1),
+            None => bcl_kernels::mass(self.negatives.clone(), self.offsets.clone(), self.temperature),
         }
+    }
+
+    /// The same where a weight is that of the score's rank: `table[k]` for rank k + 1.
+    ///
+    /// # Shapes
+    /// - table: `[num_negatives]`
+    pub(crate) fn ranked_mass(&self, table: Tensor<1>) -> Tensor<2> {
+        bcl_kernels::ranked_mass(self.negatives.clone(), self.offsets.clone(), table, self.temperature)
     }
 
     /// `x+ / (x+ e^c)`, `[num_anchors, 1]`, constant in the gradient as it should be: the positive cancels.
@@ -74,7 +83,7 @@ impl Margins {
 
     /// The weights of hard negative sampling, `x_i^β / mean_j x_j^β`, through which gradients flow; 0 where masked out.
     pub(crate) fn hard_weights(&self, beta: f64) -> Tensor<2> {
-        let tilted = self.shifted.clone() * beta;
+        let tilted = self.shifted() * beta;
         let tilted = (tilted.clone() - tilted.detach().max_dim(1)).exp();
         let total = tilted.clone().sum_dim(1);
         tilted * (self.counts.clone() / total)

@@ -3,7 +3,7 @@
 use super::{
     Estimator,
     config::{estimator_config, expect_checked},
-    ranked::RankTable,
+    ranked::{RankTable, RankWeight},
 };
 use crate::{ParameterError, Scores, margins::Margins, parameter::positive, posterior::Posterior};
 use burn::tensor::Tensor;
@@ -56,8 +56,10 @@ impl BayesianConfig {
         let posterior = Posterior::new(self.alpha, self.beta, self.tau_plus).expect("checked above");
         Bayesian {
             temperature: self.temperature,
-            variant: self.variant,
-            posterior,
+            weight: Importance {
+                posterior,
+                variant: self.variant,
+            },
             table: RankTable::default(),
         }
     }
@@ -85,15 +87,14 @@ impl BayesianConfig {
 #[derive(Debug)]
 pub struct Bayesian {
     temperature: f64,
-    variant: Variant,
-    posterior: Posterior,
+    weight: Importance,
     table: RankTable,
 }
 
 impl Bayesian {
     /// The posterior behind the weights.
     pub fn posterior(&self) -> Posterior {
-        self.posterior
+        self.weight.posterior
     }
 }
 
@@ -104,22 +105,33 @@ impl Estimator for Bayesian {
 
     fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
         let margins = Margins::new(&scores, self.temperature);
-        margins.loss(margins.mass(Some(self.weights(&scores))))
+        margins.loss(self.table.mass(&scores, &margins, &self.weight))
     }
 
     fn weights(&self, scores: &Scores) -> Tensor<2> {
-        let posterior = self.posterior;
+        self.table.weights(scores, &self.weight)
+    }
+}
+
+/// The importance weight in one of its arithmetics.
+#[derive(Debug)]
+struct Importance {
+    posterior: Posterior,
+    variant: Variant,
+}
+
+impl RankWeight for Importance {
+    fn by_rank(&self, num_negatives: usize) -> Vec<f64> {
         match self.variant {
-            Variant::Exact => self.table.weights(
-                scores,
-                |num_negatives| posterior.rank_weights(num_negatives),
-                |ecdf| posterior.omega_tensor(ecdf),
-            ),
-            Variant::Official => self.table.weights(
-                scores,
-                |num_negatives| posterior.rank_weights_official(num_negatives),
-                |ecdf| posterior.omega_official_tensor(ecdf),
-            ),
+            Variant::Exact => self.posterior.rank_weights(num_negatives),
+            Variant::Official => self.posterior.rank_weights_official(num_negatives),
+        }
+    }
+
+    fn by_ecdf(&self, ecdf: Tensor<2>) -> Tensor<2> {
+        match self.variant {
+            Variant::Exact => self.posterior.omega_tensor(ecdf),
+            Variant::Official => self.posterior.omega_official_tensor(ecdf),
         }
     }
 }

@@ -1,9 +1,18 @@
 //! Weights that depend on a score's rank alone: one vector a row length, computed once and looked up by rank.
 
-use crate::Scores;
+use crate::{Scores, margins::Margins};
 use bcl_kernels::{rank_weights, row_ranks};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use std::sync::Mutex;
+
+/// A weight as a function of the rank.
+pub(crate) trait RankWeight {
+    /// The weights of ranks `1..=num_negatives` in a row of so many.
+    fn by_rank(&self, num_negatives: usize) -> Vec<f64>;
+
+    /// The same weight as a function of the eCDF, `[num_anchors, num_negatives]`, for rows of different lengths.
+    fn by_ecdf(&self, ecdf: Tensor<2>) -> Tensor<2>;
+}
 
 /// Per-rank weight vectors by row length, kept on the device they were last used on.
 ///
@@ -25,28 +34,29 @@ impl RankTable {
     /// The weight of every negative, constant in the gradient.
     ///
     /// # Shapes
-    /// - `by_rank`: a function from the row length n to the weights of ranks 1..=n
-    /// - `by_ecdf`: the same weight as a function of the eCDF, `[num_anchors, num_negatives]`
-    /// - output:  `[num_anchors, num_negatives]`, 0 where masked out
-    pub(crate) fn weights(
-        &self,
-        scores: &Scores,
-        by_rank: impl FnOnce(usize) -> Vec<f64>,
-        by_ecdf: impl FnOnce(Tensor<2>) -> Tensor<2>,
-    ) -> Tensor<2> {
+    /// - output: `[num_anchors, num_negatives]`, 0 where masked out
+    pub(crate) fn weights(&self, scores: &Scores, weight: &impl RankWeight) -> Tensor<2> {
         let negatives = scores.negatives.clone().detach();
         let Some(mask) = &scores.mask else {
-            let table = self.get(&negatives, by_rank);
+            let table = self.get(&negatives, weight);
             return rank_weights(negatives, table);
         };
         let ranks = row_ranks(negatives.clone(), Some(mask.clone()))
             .float()
             .cast(negatives.dtype());
-        let weights = by_ecdf(ranks / scores.counts().clamp_min(1.0));
+        let weights = weight.by_ecdf(ranks / scores.counts().clamp_min(1.0));
         crate::margins::masked(weights, Some(mask))
     }
 
-    fn get(&self, negatives: &Tensor<2>, by_rank: impl FnOnce(usize) -> Vec<f64>) -> Tensor<1> {
+    /// The mass of all negatives at these weights, `[num_anchors, 1]`; the weights are stored only where rows are ragged.
+    pub(crate) fn mass(&self, scores: &Scores, margins: &Margins, weight: &impl RankWeight) -> Tensor<2> {
+        if scores.mask.is_some() {
+            return margins.mass(Some(self.weights(scores, weight)));
+        }
+        margins.ranked_mass(self.get(&scores.negatives.clone().detach(), weight))
+    }
+
+    fn get(&self, negatives: &Tensor<2>, weight: &impl RankWeight) -> Tensor<1> {
         let [_, length] = negatives.dims();
         let (device, dtype) = (negatives.device(), negatives.dtype());
         let mut cached = self.cached.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -57,7 +67,7 @@ impl RankTable {
         {
             return table.weights.clone();
         }
-        let weights = Tensor::from_data(TensorData::from(by_rank(length).as_slice()), (&device, dtype));
+        let weights = Tensor::from_data(TensorData::from(weight.by_rank(length).as_slice()), (&device, dtype));
         *cached = Some(Table {
             device,
             dtype,

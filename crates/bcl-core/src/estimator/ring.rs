@@ -3,7 +3,7 @@
 use super::{
     Estimator,
     config::{estimator_config, expect_checked},
-    ranked::RankTable,
+    ranked::{RankTable, RankWeight},
 };
 use crate::{
     ParameterError, Scores,
@@ -67,24 +67,28 @@ impl Estimator for Ring {
 
     fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
         let margins = Margins::new(&scores, self.config.temperature);
-        margins.loss(margins.mass(Some(self.weights(&scores))))
+        margins.loss(self.table.mass(&scores, &margins, &self.config))
     }
 
     fn weights(&self, scores: &Scores) -> Tensor<2> {
-        let RingConfig { lower, upper, .. } = self.config;
-        let by_rank = |num_negatives: usize| {
-            let counts = |rank: usize| {
-                let ecdf = rank as f64 / num_negatives as f64;
-                f64::from(u8::from(lower < ecdf && ecdf <= upper))
-            };
-            (1..=num_negatives).map(counts).collect()
+        self.table.weights(scores, &self.config)
+    }
+}
+
+impl RankWeight for RingConfig {
+    fn by_rank(&self, num_negatives: usize) -> Vec<f64> {
+        let counts = |rank: usize| {
+            let ecdf = rank as f64 / num_negatives as f64;
+            f64::from(u8::from(self.lower < ecdf && ecdf <= self.upper))
         };
-        self.table.weights(scores, by_rank, |ecdf| {
-            let inside = ecdf
-                .clone()
-                .greater_scalar(lower)
-                .bool_and(ecdf.clone().lower_equal_scalar(upper));
-            ecdf.zeros_like().mask_fill(inside, 1.0)
-        })
+        (1..=num_negatives).map(counts).collect()
+    }
+
+    fn by_ecdf(&self, ecdf: Tensor<2>) -> Tensor<2> {
+        let inside = ecdf
+            .clone()
+            .greater_scalar(self.lower)
+            .bool_and(ecdf.clone().lower_equal_scalar(self.upper));
+        ecdf.zeros_like().mask_fill(inside, 1.0)
     }
 }
