@@ -22,7 +22,6 @@ use crate::{
     cli::BackendChoice,
 };
 use std::{
-    ffi::OsString,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -68,8 +67,15 @@ pub fn command(choice: BackendChoice, package: &str) -> String {
     }
 }
 
-fn arguments() -> impl Iterator<Item = OsString> {
-    std::env::args_os().skip(1)
+/// The other program with the arguments of this one.
+fn taking_over(choice: BackendChoice, program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.args(std::env::args_os().skip(1)).env(TAKEN_OVER, choice.name());
+    // A layer of Mesa's looks for a desktop and, where there is none, prints `error: XDG_RUNTIME_DIR is invalid`, several times.
+    if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
+    }
+    command
 }
 
 /// On Unix this process becomes the other program: it is the one that Ctrl-C reaches and whose exit code is seen.
@@ -77,7 +83,7 @@ fn arguments() -> impl Iterator<Item = OsString> {
 fn take_over(choice: BackendChoice, program: &Path) -> Result<(), BackendError> {
     use std::os::unix::process::CommandExt;
 
-    let source = Command::new(program).args(arguments()).env(TAKEN_OVER, choice.name()).exec();
+    let source = taking_over(choice, program).exec();
     Err(BuildError::start(program, source).into())
 }
 
@@ -85,10 +91,7 @@ fn take_over(choice: BackendChoice, program: &Path) -> Result<(), BackendError> 
 #[cfg(not(unix))]
 fn take_over(choice: BackendChoice, program: &Path) -> Result<(), BackendError> {
     let _ = ctrlc::set_handler(|| {});
-    let status = Command::new(program)
-        .args(arguments())
-        .env(TAKEN_OVER, choice.name())
-        .status();
+    let status = taking_over(choice, program).status();
     let status = status.map_err(|source| BuildError::start(program, source))?;
     std::process::exit(status.code().unwrap_or(1));
 }

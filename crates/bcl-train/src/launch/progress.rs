@@ -53,7 +53,9 @@ impl Progress {
 
     /// Takes note of a line of cargo's.
     pub(super) fn note(&mut self, line: &str) {
-        let Some((action, what)) = status(line) else { return };
+        let Some((action, what)) = status(line).filter(|(action, _)| *action != "Finished") else {
+            return;
+        };
         if action == "Compiling" {
             self.bar.inc(1);
             self.bar.set_message(what.to_owned());
