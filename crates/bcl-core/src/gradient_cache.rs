@@ -56,8 +56,8 @@ use std::ops::Range;
 /// The loss of a batch, and its gradients with respect to embeddings: what a gradient cache holds.
 ///
 /// # Shapes
-/// - loss:         `[1]`, nats, the mean over all anchors
-/// - gradients[k]: that of the k-th tensor of embeddings
+/// - loss:      `[1]`, nats, the mean over all anchors
+/// - gradients: those of the tensors of embeddings
 ///
 /// None of them is part of a graph.
 #[derive(Debug, Clone)]

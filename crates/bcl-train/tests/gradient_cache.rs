@@ -299,8 +299,11 @@ fn no_more_is_encoded_or_compared_at_a_time_than_asked_for_and_only_the_second_p
     use bcl_train::training::post_mortem::NamedTensors;
     use std::{ops::Range, sync::Mutex};
 
+    /// Samples encoded at a time and whether with a graph, and anchors compared at a time.
+    type Counts = (Vec<(usize, bool)>, Vec<usize>);
+
     #[derive(Debug, Clone, Default)]
-    struct Seen(Arc<Mutex<(Vec<(usize, bool)>, Vec<usize>)>>);
+    struct Seen(Arc<Mutex<Counts>>);
 
     #[derive(Module, Debug)]
     struct Counting {
