@@ -4,12 +4,14 @@
 //! | --- | --- | --- |
 //! | `parity` | [`parity`] | do losses, gradients and weights equal those of an independent implementation? |
 //! | `loss` | [`loss`] | what do forward and backward cost in time and memory, and how does that grow? |
+//! | `kernels` | [`kernels`] | what does each kernel take, beside the same composed of tensor operations? |
 //! | `views` | [`views`] | how many random views of images are made a second, with how many threads? |
 //! | `step` | [`step`] | which part of a training step of an image encoder costs what, and what does the loss? |
 //!
 //! Nothing here is trained to any end; the only clock is that of the benchmark, and it decides nothing but how often to repeat a measurement.
 
 mod environment;
+pub mod kernels;
 pub mod loss;
 mod memory;
 pub mod parity;

@@ -16,13 +16,19 @@ pub(crate) struct Arguments {
     /// Samples a batch.
     #[arg(long, num_args = 1.., default_values_t = [64, 128, 256, 512, 1024, 2048, 4096], value_parser = at_least_two)]
     batch: Vec<usize>,
+    /// Losses to measure [default: all].
+    #[arg(long, value_name = "NAME", num_args = 1.., value_parser = contender)]
+    loss: Vec<Contender>,
+    /// Rounds in which the losses take turns.
+    #[arg(long, default_value_t = 5, value_parser = at_least_one)]
+    rounds: usize,
     /// Length of an embedding.
     #[arg(long, default_value_t = 128, value_parser = at_least_one)]
     dim: usize,
     /// Threads a measurement may use [default: all cores].
     #[arg(long, value_parser = at_least_one)]
     threads: Option<usize>,
-    /// Seconds to measure each loss for at each batch size; at least five steps are measured.
+    /// Seconds to measure each loss for at each batch size; at least one step a round is measured.
     #[arg(long, default_value_t = 1.5)]
     seconds: f64,
     #[command(flatten)]
@@ -33,8 +39,8 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Args)]
 pub(crate) struct SampleArguments {
-    #[arg(long)]
-    contender: String,
+    #[arg(long, value_parser = contender)]
+    contender: Contender,
     #[arg(long, value_parser = at_least_two)]
     batch: usize,
     #[arg(long, value_parser = at_least_one)]
@@ -53,6 +59,12 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let all_cores = || thread::available_parallelism().map_or(1, usize::from);
     let plan = Plan {
         batch_sizes: arguments.batch,
+        contenders: if arguments.loss.is_empty() {
+            Contender::all()
+        } else {
+            arguments.loss
+        },
+        rounds: arguments.rounds,
         dim: arguments.dim,
         threads: arguments.threads.unwrap_or_else(all_cores),
         seconds: arguments.seconds,
@@ -64,20 +76,37 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         Ok(backend) => backend,
         Err(error) => return bad_input(&error.to_string()),
     };
-    let benchmark = loss::run(&plan, &backend, &program, |next| eprintln!("{next}"));
-    let written = arguments.output.write(&benchmark);
+    let output = &arguments.output;
+    let benchmark = loss::run(
+        &plan,
+        &backend,
+        &program,
+        |next| eprintln!("{next}"),
+        |so_far| output.keep(so_far),
+    );
+    let written = output.write(&benchmark);
     if benchmark.failed() { ExitCode::from(1) } else { written }
 }
 
 pub(crate) fn sample(arguments: &SampleArguments) -> ExitCode {
-    let Some(contender) = Contender::named(&arguments.contender) else {
-        return bad_input(&format!("there is no loss called `{}`", arguments.contender));
-    };
     let backend = match arguments.place.open() {
         Ok(backend) => backend,
         Err(error) => return bad_input(&error.to_string()),
     };
-    let sample = Sample::measure(&contender, arguments.batch, arguments.dim, arguments.seconds, &backend);
+    let sample = Sample::measure(
+        &arguments.contender,
+        arguments.batch,
+        arguments.dim,
+        arguments.seconds,
+        &backend,
+    );
     println!("{}", serde_json::to_string(&sample).expect("a sample is plain data"));
     ExitCode::SUCCESS
+}
+
+fn contender(name: &str) -> Result<Contender, String> {
+    Contender::named(name).ok_or_else(|| {
+        let names: Vec<_> = Contender::all().iter().map(Contender::name).collect();
+        format!("must be one of {}", names.join(", "))
+    })
 }

@@ -1,8 +1,9 @@
-//! The `bcl-bench` program: `parity`, `loss`, `views` and `step`.
+//! The `bcl-bench` program: `parity`, `kernels`, `loss`, `views` and `step`.
 //!
 //! Exit codes: 0 done, 1 a comparison or a measurement failed, 2 bad input.
 
 mod input;
+mod kernels_verb;
 mod loss_verb;
 mod output;
 mod parity_verb;
@@ -24,6 +25,8 @@ struct Arguments {
 enum Verb {
     /// Compare losses, gradients and weights with a file of reference values.
     Parity(parity_verb::Arguments),
+    /// Measure the time of each kernel beside the same composed of tensor operations.
+    Kernels(kernels_verb::Arguments),
     /// Measure time and memory of every loss, forward and backward.
     Loss(loss_verb::Arguments),
     /// Measure how many random views of images a second are made.
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
     sigpipe::reset();
     match Arguments::parse().verb {
         Verb::Parity(arguments) => parity_verb::run(&arguments),
+        Verb::Kernels(arguments) => kernels_verb::run(arguments),
         Verb::Loss(arguments) => loss_verb::run(arguments),
         Verb::Views(arguments) => views_verb::run(arguments),
         Verb::Step(arguments) => step_verb::run(arguments),

@@ -11,6 +11,7 @@ use bcl_bench::{
 };
 use bcl_core::{EstimatorConfig, gradient_cache::blocks};
 use bcl_models::vision::{ResNetConfig, ResNetDepth, Stem};
+use bcl_train::recipe::Precision;
 use clap::ValueEnum;
 use std::{process::ExitCode, thread};
 
@@ -31,6 +32,9 @@ pub(crate) struct Arguments {
     /// Images that are encoded, and anchors compared, at a time: gradient caching [default: all at once].
     #[arg(long, value_parser = at_least_two)]
     gradient_cache: Option<usize>,
+    /// In how many bits the encoder computes: f32, bf16 or f16, with weights and loss in 32 bits either way.
+    #[arg(long, default_value = "f32", value_parser = precision)]
+    precision: Precision,
     /// Rows, and columns, of a view, from 16 to 256 pixels.
     #[arg(long, default_value_t = 32, value_parser = image_side)]
     side: usize,
@@ -98,6 +102,7 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
             },
             batch_size: arguments.batch,
             gradient_cache: arguments.gradient_cache,
+            precision: arguments.precision,
             side: arguments.side,
             steps: arguments.steps,
         },
@@ -109,6 +114,13 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         Ok(backend) => backend,
         Err(error) => return bad_input(&error.to_string()),
     };
+    if plan.config.precision.check(&backend.device()).is_err() {
+        let info = backend.info();
+        return bad_input(&format!(
+            "{} ({}) does not compute in that --precision",
+            info.backend, info.name
+        ));
+    }
     match step::run(&plan, &backend, &program, |next| eprintln!("{next}")) {
         Ok(benchmark) => arguments.output.write(&benchmark),
         Err(error) => failure(&error),
@@ -146,6 +158,10 @@ fn loss(name: &str) -> Result<EstimatorConfig, String> {
             .collect();
         format!("must be one of {}", names.join(", "))
     })
+}
+
+fn precision(name: &str) -> Result<Precision, String> {
+    serde_json::from_value(name.into()).map_err(|_| "must be f32, bf16 or f16".to_owned())
 }
 
 fn config(text: &str) -> Result<StepConfig, String> {

@@ -56,3 +56,22 @@ fn a_batch_without_negatives_and_an_unwritable_file_are_bad_input() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("/no/such/folder/loss.json"));
 }
+
+#[test]
+fn losses_and_rounds_can_be_chosen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("loss.json");
+    let path = json.to_str().expect("a plain path");
+    let chosen = ["--loss", "hard", "bayesian", "--rounds", "2", "--batch", "4", "--dim", "4"];
+    let output = bench(&[&chosen[..], &["--seconds", "0", "--json", path]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+
+    let benchmark: Value = serde_json::from_slice(&std::fs::read(&json).expect("the file")).expect("JSON");
+    let measured: Vec<_> = benchmark["measurements"].as_array().expect("a list").iter().collect();
+    let losses: Vec<_> = measured.iter().map(|m| m["loss"].as_str().expect("a name")).collect();
+    // In the order of the command line; without InfoNCE nothing is relative to it.
+    assert_eq!(losses, ["hard", "bayesian"]);
+    assert!(measured.iter().all(|m| m["repetitions"] == 2 && m["to_info_nce"].is_null()));
+
+    assert_eq!(bench(&["--loss", "triplet"]).status.code(), Some(2));
+}

@@ -29,6 +29,8 @@ fn every_part_is_measured_with_every_loss() {
         "3",
         "--threads",
         "1",
+        "--precision",
+        "bf16",
         "--loss",
         "info_nce",
         "ring",
@@ -54,7 +56,7 @@ fn every_part_is_measured_with_every_loss() {
             "{measurement}"
         );
     }
-    assert!(text.contains("ResNet-18 of width 2"), "{text}");
+    assert!(text.contains("ResNet-18 of width 2, CIFAR stem in bf16"), "{text}");
 }
 
 #[test]
@@ -85,10 +87,11 @@ fn a_step_by_gradient_caching_is_measured_too() {
 }
 
 #[test]
-fn a_depth_or_loss_that_does_not_exist_and_a_loss_that_needs_classes_are_bad_input() {
+fn a_depth_loss_or_precision_that_does_not_exist_and_a_loss_that_needs_classes_are_bad_input() {
     for arguments in [
         ["--depth", "20"],
         ["--loss", "triplet"],
+        ["--precision", "f64"],
         ["--loss", "supervised"],
         ["--batch", "1"],
         ["--gradient-cache", "257"],

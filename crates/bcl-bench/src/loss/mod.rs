@@ -23,6 +23,10 @@ use std::{path::Path, process::Command};
 pub struct Plan {
     /// Samples a batch; in-batch scores have `2 B` anchors with `2 B - 2` negatives each.
     pub batch_sizes: Vec<usize>,
+    /// What to measure there.
+    pub contenders: Vec<Contender>,
+    /// Rounds in which they take turns.
+    pub rounds: usize,
     /// Length of an embedding.
     pub dim: usize,
     /// Threads a measurement may use.
@@ -30,9 +34,6 @@ pub struct Plan {
     /// Time to measure each contender for at each batch size, over all rounds.
     pub seconds: f64,
 }
-
-/// Rounds in which the contenders take turns.
-const ROUNDS: usize = 5;
 
 /// Share of the available memory that a measurement may be expected to take.
 const MEMORY_SHARE: f64 = 0.8;
@@ -43,24 +44,29 @@ const ASSUMED_TENSORS: f64 = 24.0;
 /// The name of the hidden verb with which this program measures one contender.
 pub const SAMPLE_VERB: &str = "loss-sample";
 
-/// Measures everything on a backend; `program` is this program, started again for each measurement, and `progress` hears what comes next.
-pub fn run(plan: &Plan, backend: &Backend, program: &Path, mut progress: impl FnMut(&str)) -> Benchmark {
+/// Measures everything on a backend; `program` is this program, started again for each measurement; `progress` hears what comes next,
+/// and `finished` what there is after each batch size.
+pub fn run(
+    plan: &Plan,
+    backend: &Backend,
+    program: &Path,
+    mut progress: impl FnMut(&str),
+    mut finished: impl FnMut(&Benchmark),
+) -> Benchmark {
     let mut benchmark = Benchmark::new(plan, Environment::read(plan.threads).on(backend.info()));
     for &batch_size in &plan.batch_sizes {
-        let contenders = Contender::all()
-            .into_iter()
-            .filter(|contender| contender.takes_part(batch_size));
+        let contenders = plan.contenders.iter().filter(|contender| contender.takes_part(batch_size));
         let mut samples: Vec<(Contender, Outcome)> = contenders
             .map(|contender| {
-                let outcome = match shortage(&benchmark, backend, &contender, batch_size) {
+                let outcome = match shortage(&benchmark, backend, contender, batch_size) {
                     Some(shortage) => Outcome::Skipped(shortage),
                     None => Outcome::Measured(Vec::new()),
                 };
-                (contender, outcome)
+                (contender.clone(), outcome)
             })
             .collect();
-        for round in 1..=ROUNDS {
-            progress(&format!("batch {batch_size}: round {round} of {ROUNDS}"));
+        for round in 1..=plan.rounds {
+            progress(&format!("batch {batch_size}: round {round} of {}", plan.rounds));
             for (contender, outcome) in &mut samples {
                 if let Outcome::Measured(rounds) = outcome {
                     match start(plan, backend, program, contender, batch_size) {
@@ -71,6 +77,7 @@ pub fn run(plan: &Plan, backend: &Backend, program: &Path, mut progress: impl Fn
             }
         }
         benchmark.add(batch_size, samples);
+        finished(&benchmark);
     }
     benchmark
 }
@@ -104,7 +111,7 @@ fn start(plan: &Plan, backend: &Backend, program: &Path, contender: &Contender, 
         .args(["--contender", contender.name()])
         .args(["--batch", &batch_size.to_string()])
         .args(["--dim", &plan.dim.to_string()])
-        .args(["--seconds", &(plan.seconds / ROUNDS as f64).to_string()])
+        .args(["--seconds", &(plan.seconds / plan.rounds as f64).to_string()])
         .env("RAYON_NUM_THREADS", plan.threads.to_string())
         .output()
         .map_err(|error| format!("cannot start {}: {error}", program.display()))?;

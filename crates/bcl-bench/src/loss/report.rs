@@ -214,6 +214,8 @@ mod tests {
     fn benchmark() -> Benchmark {
         let plan = Plan {
             batch_sizes: Vec::new(),
+            contenders: Vec::new(),
+            rounds: 1,
             dim: 8,
             threads: 1,
             seconds: 1.0,

@@ -20,7 +20,7 @@ pub use sample::StepSample;
 use crate::{Place, environment::Environment};
 use bcl_core::EstimatorConfig;
 use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
-use bcl_train::backend::Backend;
+use bcl_train::{backend::Backend, recipe::Precision};
 use serde::{Deserialize, Serialize};
 use std::{path::Path, process::Command};
 
@@ -37,6 +37,9 @@ pub struct StepConfig {
     /// Images that are encoded, and anchors compared, at a time: [gradient caching](bcl_core::gradient_cache) where it is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gradient_cache: Option<usize>,
+    /// In how many bits the encoder computes.
+    #[serde(default)]
+    pub precision: Precision,
     /// Rows, and columns, of a view.
     pub side: usize,
     /// Steps to measure in one process, after one that is not counted.

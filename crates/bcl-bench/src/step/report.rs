@@ -7,6 +7,7 @@ use crate::{
     table,
 };
 use bcl_models::vision::Stem;
+use bcl_train::recipe::Precision;
 use serde::Serialize;
 use std::fmt;
 
@@ -103,17 +104,22 @@ impl fmt::Display for StepBenchmark {
             trunk,
             batch_size,
             gradient_cache,
+            precision,
             side,
             ..
         } = &self.config;
         let at_a_time = gradient_cache.map_or_else(String::new, |images| format!(", encoded {images} at a time"));
+        let bits = match precision {
+            Precision::F32 => String::new(),
+            fewer => format!(" in {fewer:?}").to_lowercase(),
+        };
         let stem = match trunk.stem {
             Stem::Cifar => "CIFAR",
             Stem::Imagenet => "ImageNet",
         };
         write!(
             f,
-            "Milliseconds of a step, ResNet-{} of width {}, {stem} stem, {side} x {side} pixels, {batch_size} images with 2 views \
+            "Milliseconds of a step, ResNet-{} of width {}, {stem} stem{bits}, {side} x {side} pixels, {batch_size} images with 2 views \
              each{at_a_time}, {} rounds, {}, {}, {} threads.",
             u64::from(trunk.depth),
             trunk.width,

@@ -83,6 +83,8 @@ impl Bench {
             ..ViewsConfig::default()
         };
         let optimizer = ImageOptimizerConfig::default();
+        let mut model: ContrastiveImages = config.encoder().init(0, &device).into();
+        model.precision = config.precision;
         Self {
             source: Arc::new(ViewSource {
                 data: Arc::new(planted.generate()),
@@ -91,7 +93,7 @@ impl Bench {
             }),
             config: config.clone(),
             estimator: Arc::from(loss.init()),
-            model: Some(config.encoder().init(0, &device).into()),
+            model: Some(model),
             learning_rate: optimizer.learning_rate,
             optimizer: optimizer.init(),
             device,

@@ -1,0 +1,65 @@
+//! Kernels of image encoders, at the four stages of a ResNet-18 of width 16 on 32 x 32 pixels.
+
+use super::{
+    case::{Case, Contest, Pass},
+    random::normal,
+};
+use bcl_kernels::{batch_norm_relu, convolve, portable};
+use burn::tensor::Tensor;
+
+/// Channels, and rows and columns, of a stage.
+const STAGES: [[usize; 2]; 4] = [[16, 32], [32, 16], [64, 8], [128, 4]];
+
+/// Images.
+const BATCH: usize = 128;
+
+/// What keeps a channel of equal values from a division by 0.
+const EPSILON: f64 = 1e-5;
+
+pub(super) fn cases() -> Vec<Case> {
+    STAGES
+        .into_iter()
+        .flat_map(|[channels, side]| {
+            let shape = [BATCH, channels, side, side];
+            let passes = [Pass::Forward, Pass::Gradients];
+            let [normalised, convolved] = [normalised, convolved].map(|case| passes.map(|pass| case(shape, pass)));
+            normalised.into_iter().chain(convolved)
+        })
+        .collect()
+}
+
+/// Weight and bias have gradients, too, which come with that of the input.
+fn normalised(shape: [usize; 4], pass: Pass) -> Case {
+    let entries = shape.iter().product();
+    Case::new("batch_norm_relu", format!("{shape:?}"), pass, entries, move |pass, device| {
+        let affine = [0, 1].map(|_| pass.input(Tensor::<1>::ones([shape[1]], device)));
+        let same = affine.clone();
+        Contest::new(
+            pass,
+            vec![pass.input(normal(shape, device))],
+            normal(shape, device),
+            move |input| {
+                let [weight, bias] = affine.clone();
+                batch_norm_relu(input[0].clone(), weight, bias, EPSILON).output
+            },
+            move |input| {
+                let [weight, bias] = same.clone();
+                portable::batch_norm_relu(input[0].clone(), weight, bias, EPSILON).output
+            },
+        )
+    })
+}
+
+fn convolved(shape: [usize; 4], pass: Pass) -> Case {
+    let entries = 9 * shape.iter().product::<usize>();
+    Case::new("convolve", format!("3 x 3, {shape:?}"), pass, entries, move |pass, device| {
+        let kernels = [shape[1], shape[1], 3, 3];
+        Contest::new(
+            pass,
+            [shape, kernels].map(|shape| pass.input(normal(shape, device))).to_vec(),
+            normal(shape, device),
+            |inputs| convolve(inputs[0].clone(), inputs[1].clone(), 1, 1),
+            |inputs| portable::convolve(inputs[0].clone(), inputs[1].clone(), 1, 1),
+        )
+    })
+}

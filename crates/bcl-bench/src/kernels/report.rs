@@ -1,0 +1,115 @@
+//! Times of kernels as a table and as JSON.
+
+use super::{Pass, Timing};
+use crate::{environment::Environment, table};
+use serde::Serialize;
+use std::fmt;
+
+/// Everything that was measured.
+#[derive(Debug, Serialize)]
+pub struct KernelBenchmark {
+    /// Where and with what.
+    pub environment: Environment,
+    /// One entry a kernel, size and pass.
+    pub measurements: Vec<KernelMeasurement>,
+}
+
+/// What one kernel takes at one size.
+#[derive(Debug, Serialize)]
+pub struct KernelMeasurement {
+    /// Name of the function.
+    pub kernel: &'static str,
+    /// Sizes of its inputs.
+    pub size: String,
+    /// How far it goes.
+    pub pass: Pass,
+    /// Its times, where it was measured.
+    #[serde(flatten)]
+    pub timing: Option<Timing>,
+    /// Why there are none.
+    pub note: Option<String>,
+}
+
+impl fmt::Display for KernelBenchmark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let header = [
+            "kernel",
+            "size",
+            "pass",
+            "ms",
+            "portable ms",
+            "ratio",
+            "rounds",
+            "repetitions",
+        ];
+        let rows: Vec<_> = self.measurements.iter().map(KernelMeasurement::cells).collect();
+        writeln!(f, "{}", table::render(3, &header, &rows))?;
+        for measurement in &self.measurements {
+            if let Some(note) = &measurement.note {
+                writeln!(f, "{} {}: {note}", measurement.kernel, measurement.size)?;
+            }
+        }
+        let environment = &self.environment;
+        write!(
+            f,
+            "Medians; the ratio is how many times as long the same takes when it is composed of tensor operations. {}, {environment}, {} \
+             threads.",
+            environment.backend, environment.threads
+        )
+    }
+}
+
+impl KernelMeasurement {
+    fn cells(&self) -> Vec<String> {
+        let pass = match self.pass {
+            Pass::Forward => "forward",
+            Pass::Gradients => "with gradients",
+        };
+        let mut cells = vec![self.kernel.to_owned(), self.size.clone(), pass.to_owned()];
+        match &self.timing {
+            Some(timing) => {
+                cells.extend([timing.kernel_ms, timing.portable_ms].map(|ms| format!("{ms:.3}")));
+                cells.push(format!("{:.2}", timing.ratio));
+                cells.extend([timing.rounds, timing.repetitions].map(|count| count.to_string()));
+            }
+            None => cells.resize(8, "-".to_owned()),
+        }
+        cells
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_measured_has_dashes_and_a_note() {
+        let measurement = |timing: Option<Timing>, note: Option<&str>| KernelMeasurement {
+            kernel: "mass",
+            size: "[8, 6]".to_owned(),
+            pass: Pass::Gradients,
+            timing,
+            note: note.map(str::to_owned),
+        };
+        let timing = Timing {
+            kernel_ms: 1.0,
+            portable_ms: 2.5,
+            ratio: 2.5,
+            rounds: 5,
+            repetitions: 10,
+        };
+        let benchmark = KernelBenchmark {
+            environment: Environment::read(1),
+            measurements: vec![measurement(Some(timing), None), measurement(None, Some("skipped: too large"))],
+        };
+        let text = benchmark.to_string();
+        assert!(
+            text.contains("mass    [8, 6]  with gradients  1.000        2.500   2.50       5           10"),
+            "{text}"
+        );
+        assert!(text.contains("mass [8, 6]: skipped: too large"), "{text}");
+        let json = serde_json::to_value(&benchmark).expect("plain data");
+        assert_eq!(json["measurements"][0]["ratio"], 2.5);
+        assert!(json["measurements"][1].get("ratio").is_none());
+    }
+}

@@ -1,0 +1,110 @@
+//! Two contestants, timed in turns.
+
+use super::case::Contest;
+use crate::spread::median;
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// Rounds in which both take their turn.
+const ROUNDS: usize = 5;
+
+/// Rounds end when they have taken this many times as long as planned, so that a slow body cannot take all day.
+const PATIENCE: f64 = 4.0;
+
+/// What a kernel takes beside the same composed of tensor operations.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Median time of the kernel, milliseconds.
+    pub kernel_ms: f64,
+    /// Median time of its portable body, milliseconds.
+    pub portable_ms: f64,
+    /// How many times as long the portable body takes: the median over rounds.
+    pub ratio: f64,
+    /// Rounds measured.
+    pub rounds: usize,
+    /// Times the kernel ran in all.
+    pub repetitions: usize,
+}
+
+/// Milliseconds of one round.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Round {
+    kernel: Vec<f64>,
+    portable: Vec<f64>,
+}
+
+impl Timing {
+    /// Times both for about `seconds` in all, after one run of each that is not counted: it compiles what is compiled when first used.
+    pub(super) fn of(contest: &Contest, seconds: f64) -> Self {
+        (contest.kernel)();
+        (contest.portable)();
+        let start = Instant::now();
+        let turn = seconds / (2 * ROUNDS) as f64;
+        let mut rounds = Vec::new();
+        while rounds.len() < ROUNDS && (rounds.is_empty() || start.elapsed().as_secs_f64() < PATIENCE * seconds) {
+            rounds.push(Round {
+                kernel: repeat(&contest.kernel, turn),
+                portable: repeat(&contest.portable, turn),
+            });
+        }
+        Self::over(&rounds)
+    }
+
+    fn over(rounds: &[Round]) -> Self {
+        let all = |times: fn(&Round) -> &Vec<f64>| rounds.iter().flat_map(times).copied().collect::<Vec<f64>>();
+        let ratio = |round: &Round| median(round.portable.clone()) / median(round.kernel.clone());
+        let kernel = all(|round| &round.kernel);
+        Self {
+            repetitions: kernel.len(),
+            kernel_ms: median(kernel),
+            portable_ms: median(all(|round| &round.portable)),
+            ratio: median(rounds.iter().map(ratio).collect()),
+            rounds: rounds.len(),
+        }
+    }
+}
+
+/// Milliseconds of each run, at least one, until `seconds` have passed.
+fn repeat(run: &dyn Fn(), seconds: f64) -> Vec<f64> {
+    let mut times = Vec::new();
+    while times.is_empty() || times.iter().sum::<f64>() < 1e3 * seconds {
+        let start = Instant::now();
+        run();
+        times.push(1e3 * start.elapsed().as_secs_f64());
+    }
+    times
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{cell::RefCell, rc::Rc};
+
+    #[test]
+    fn a_machine_that_slows_down_between_rounds_does_not_move_the_ratio() {
+        let round = |slower: f64| Round {
+            kernel: vec![slower],
+            portable: vec![3.0 * slower],
+        };
+        let timing = Timing::over(&[round(1.0), round(10.0), round(2.0)]);
+        assert_eq!((timing.kernel_ms, timing.portable_ms, timing.ratio), (2.0, 6.0, 3.0));
+        assert_eq!((timing.rounds, timing.repetitions), (3, 3));
+    }
+
+    #[test]
+    fn both_take_turns_after_a_run_that_is_not_counted() {
+        let log = Rc::new(RefCell::new(String::new()));
+        let contestant = |name: char| {
+            let log = log.clone();
+            Box::new(move || log.borrow_mut().push(name))
+        };
+        let contest = Contest {
+            kernel: contestant('k'),
+            portable: contestant('p'),
+        };
+        let timing = Timing::of(&contest, 1e-9);
+        // Whatever little time is given, one round is measured.
+        assert_eq!(log.borrow().len(), 2 * (1 + timing.rounds));
+        assert!(log.borrow().starts_with("kpkp"));
+    }
+}

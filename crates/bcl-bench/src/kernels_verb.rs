@@ -1,0 +1,48 @@
+//! `bcl-bench kernels`.
+
+use crate::{bad_input, input::at_least_one, output::Output};
+use bcl_bench::{
+    Place,
+    kernels::{self, KernelPlan},
+};
+use clap::builder::PossibleValuesParser;
+use std::{process::ExitCode, thread};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Kernels to measure [default: all].
+    #[arg(long, value_name = "NAME", num_args = 1.., value_parser = PossibleValuesParser::new(kernels::names()))]
+    kernel: Vec<String>,
+    /// Threads that the kernels of the processor may use [default: all cores].
+    #[arg(long, value_parser = at_least_one)]
+    threads: Option<usize>,
+    /// Seconds to measure each kernel for at each size; at least one round is measured.
+    #[arg(long, default_value_t = 1.0)]
+    seconds: f64,
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub(crate) fn run(arguments: Arguments) -> ExitCode {
+    if let Err(code) = arguments.output.prepare() {
+        return code;
+    }
+    let all_cores = || thread::available_parallelism().map_or(1, usize::from);
+    let plan = KernelPlan {
+        kernels: arguments.kernel,
+        threads: arguments.threads.unwrap_or_else(all_cores),
+        seconds: arguments.seconds,
+    };
+    if let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(plan.threads).build_global() {
+        return bad_input(&format!("cannot start {} threads: {error}", plan.threads));
+    }
+    let backend = match arguments.place.open() {
+        Ok(backend) => backend,
+        Err(error) => return bad_input(&error.to_string()),
+    };
+    let output = &arguments.output;
+    let benchmark = kernels::run(&plan, &backend, |next| eprintln!("{next}"), |so_far| output.keep(so_far));
+    output.write(&benchmark)
+}

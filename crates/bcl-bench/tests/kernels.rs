@@ -1,0 +1,43 @@
+//! The benchmark of kernels as a program. What it measures is for people to judge; that it measures everything is for this test.
+
+use serde_json::Value;
+use std::process::{Command, Output};
+
+fn bench(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_bcl-bench"))
+        .arg("kernels")
+        .args(arguments)
+        .output()
+        .expect("the program starts")
+}
+
+#[test]
+fn a_kernel_is_measured_at_every_size_beside_its_portable_body() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("kernels.json");
+    let path = json.to_str().expect("a plain path");
+    let output = bench(&["--kernel", "gather_rows", "convolve", "--seconds", "0", "--json", path]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{text}{errors}");
+
+    let benchmark: Value = serde_json::from_slice(&std::fs::read(&json).expect("the file")).expect("JSON");
+    let measurements = benchmark["measurements"].as_array().expect("a list");
+    assert_eq!(measurements.len(), 2 + 8);
+    for measurement in measurements {
+        let positive = |key: &str| measurement[key].as_f64().is_some_and(|value| value > 0.0);
+        assert!(
+            ["kernel_ms", "portable_ms", "ratio"].iter().all(|key| positive(key)),
+            "{measurement}"
+        );
+    }
+    assert_eq!(benchmark["environment"]["backend"], "flex");
+    assert!(text.contains("1024 of [40981, 64]"), "{text}");
+}
+
+#[test]
+fn a_kernel_that_does_not_exist_is_bad_input() {
+    let output = bench(&["--kernel", "softmax"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("rank_weights"));
+}
