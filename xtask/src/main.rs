@@ -1,10 +1,12 @@
-//! Project chores: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask datasets list|fetch NAME`.
+//! Project chores: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask datasets list|fetch NAME`,
+//! `cargo xtask gpu`.
 //!
 //! Written in Rust, so that they run wherever the project builds. This crate knows [`bcl_data`] and nothing else of
 //! ours: it must never wait for Burn to compile.
 
 mod ci;
 mod datasets;
+mod gpu;
 mod root;
 mod tidy;
 
@@ -27,6 +29,8 @@ enum Chore {
     /// Lists and downloads the data sets that recipes know by name.
     #[command(subcommand)]
     Datasets(datasets::Verb),
+    /// Runs everything worth doing on a GPU: parity, timings of kernels, losses and steps, short trainings; one table, one file.
+    Gpu(gpu::Options),
 }
 
 fn main() -> ExitCode {
@@ -34,6 +38,7 @@ fn main() -> ExitCode {
         Chore::Ci(options) => ci::run(&options),
         Chore::Tidy => tidy::run(),
         Chore::Datasets(verb) => return datasets::run(&verb),
+        Chore::Gpu(options) => return gpu::run(&options),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

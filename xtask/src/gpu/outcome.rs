@@ -1,0 +1,135 @@
+//! What became of a part.
+
+use super::job::JobRecord;
+use serde::Serialize;
+use std::fmt;
+
+/// How a part ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", content = "why", rename_all = "snake_case")]
+pub(super) enum State {
+    Done,
+    /// There was nothing to do it with.
+    Skipped(String),
+    /// One of its commands failed, the first of which said this.
+    Failed(String),
+    /// Its time was over; what was measured until then is kept.
+    Stopped,
+}
+
+/// A part, its end, and all that it found.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Outcome {
+    pub(super) part: &'static str,
+    #[serde(flatten)]
+    pub(super) state: State,
+    pub(super) seconds: f64,
+    pub(super) jobs: Vec<JobRecord>,
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Done => f.write_str("done"),
+            Self::Skipped(why) => write!(f, "skipped: {why}"),
+            Self::Failed(why) => write!(f, "failed: {why}"),
+            Self::Stopped => f.write_str("stopped at its share"),
+        }
+    }
+}
+
+impl Outcome {
+    pub(super) fn of_nothing(part: &'static str, state: State) -> Self {
+        Self {
+            part,
+            state,
+            seconds: 0.0,
+            jobs: Vec::new(),
+        }
+    }
+
+    /// One job that failed weighs more than one that was stopped.
+    pub(super) fn of(part: &'static str, jobs: Vec<JobRecord>) -> Self {
+        let failure = jobs.iter().find_map(|job| job.failure.clone());
+        let state = match failure {
+            Some(why) => State::Failed(why),
+            None if jobs.iter().any(|job| job.stopped) => State::Stopped,
+            None => State::Done,
+        };
+        Self {
+            part,
+            state,
+            seconds: jobs.iter().map(|job| job.seconds).sum(),
+            jobs,
+        }
+    }
+
+    /// Everything it has to say, line by line, each job under its label.
+    pub(super) fn findings(&self) -> Vec<String> {
+        let of_job = |job: &JobRecord| {
+            let label = job.label.clone();
+            let say = move |finding: &String| match label.as_str() {
+                "" => finding.clone(),
+                label => format!("{label}: {finding}"),
+            };
+            job.findings.iter().map(say).collect::<Vec<_>>()
+        };
+        self.jobs.iter().flat_map(of_job).collect()
+    }
+}
+
+#[cfg(test)]
+impl Outcome {
+    /// A part that is done, with one job that left a report.
+    pub(super) fn with_report(part: &'static str, report: serde_json::Value) -> Self {
+        let mut job = JobRecord::of_test("", &[]);
+        job.report = Some(report);
+        Self::of(part, vec![job])
+    }
+}
+
+#[cfg(test)]
+impl JobRecord {
+    pub(super) fn of_test(label: &str, findings: &[&str]) -> Self {
+        Self {
+            label: label.to_owned(),
+            command: String::new(),
+            seconds: 1.5,
+            exit_code: Some(0),
+            stopped: false,
+            failure: None,
+            findings: findings.iter().map(ToString::to_string).collect(),
+            report: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_weighs_more_than_a_stop() {
+        let good = JobRecord::of_test("", &[]);
+        let stopped = JobRecord {
+            stopped: true,
+            ..good.clone()
+        };
+        let failed = JobRecord {
+            failure: Some("no".to_owned()),
+            ..good.clone()
+        };
+        let state = |jobs: Vec<&JobRecord>| Outcome::of("steps", jobs.into_iter().cloned().collect()).state;
+        assert_eq!(state(vec![&good, &good]), State::Done);
+        assert_eq!(state(vec![&good, &stopped]), State::Stopped);
+        assert_eq!(state(vec![&stopped, &failed]), State::Failed("no".to_owned()));
+    }
+
+    #[test]
+    fn findings_stand_under_the_label_of_their_job() {
+        let jobs = vec![JobRecord::of_test("ResNet-18", &["a", "b"]), JobRecord::of_test("", &["c"])];
+        let outcome = Outcome::of("steps", jobs);
+        assert_eq!(outcome.findings(), ["ResNet-18: a", "ResNet-18: b", "c"]);
+        assert_eq!(outcome.seconds, 3.0);
+    }
+}
