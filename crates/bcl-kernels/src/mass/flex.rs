@@ -65,7 +65,7 @@ fn masses<T: Score + Exponential>(
                     rate: T::from_f64(rate),
                     num_columns,
                     terms,
-                    masses,
+                    sums: masses,
                 }
                 .dispatch();
             });
@@ -82,7 +82,7 @@ struct Masses<'a, T: Score> {
     rate: T,
     num_columns: usize,
     terms: &'a mut [T],
-    masses: &'a mut [T],
+    sums: &'a mut [T],
 }
 
 impl<T: Score + Exponential> Kernel for Masses<'_, T> {
@@ -90,7 +90,7 @@ impl<T: Score + Exponential> Kernel for Masses<'_, T> {
     fn run<S: Simd>(self, _simd: S) {
         let rows = self.scores.chunks_exact(self.num_columns);
         let terms = self.terms.chunks_exact_mut(self.num_columns);
-        for (((mass, &offset), scores), terms) in self.masses.iter_mut().zip(self.offsets).zip(rows).zip(terms) {
+        for (((mass, &offset), scores), terms) in self.sums.iter_mut().zip(self.offsets).zip(rows).zip(terms) {
             for (term, &score) in terms.iter_mut().zip(scores) {
                 *term = ((score - offset) * self.rate).exponential();
             }
@@ -120,7 +120,8 @@ fn sum<T: Value>(terms: &[T]) -> T {
     while width > 1 {
         width /= 2;
         for lane in 0..width {
-            lanes[lane] = lanes[lane] + lanes[lane + width];
+            let other = lanes[lane + width];
+            lanes[lane] += other;
         }
     }
     lanes[0]

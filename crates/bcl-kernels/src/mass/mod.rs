@@ -149,12 +149,15 @@ impl<B: Backend + MassOps, C: CheckpointStrategy> MassOps for Autodiff<B, C> {
     }
 }
 
+/// Masses and terms.
+type Pair<B> = (FloatTensor<B>, FloatTensor<B>);
+
 fn tracked<B: Backend + MassOps, C: CheckpointStrategy>(
     scores: FloatTensor<Autodiff<B, C>>,
     offsets: FloatTensor<Autodiff<B, C>>,
     rate: f64,
-    run: impl FnOnce(FloatTensor<B>, FloatTensor<B>) -> (FloatTensor<B>, FloatTensor<B>),
-) -> (FloatTensor<Autodiff<B, C>>, FloatTensor<Autodiff<B, C>>) {
+    run: impl FnOnce(FloatTensor<B>, FloatTensor<B>) -> Pair<B>,
+) -> Pair<Autodiff<B, C>> {
     let (scores, scores_node) = scores.into_parts();
     let (offsets, offsets_node) = offsets.into_parts();
     let (mass, terms) = run(scores, offsets);

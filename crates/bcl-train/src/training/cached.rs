@@ -48,7 +48,7 @@ impl<B> Step<B> {
         M: Contrastive<Batch = B>,
     {
         let mut sum = GradientsAccumulator::new();
-        let mut add = |objective: Tensor<1>| sum.accumulate(model, GradientsParams::from_grads(objective.backward(), model));
+        let mut add = |objective: Tensor<1>| sum.accumulate(model, model.gradients(objective));
         let mut done = [0, 0];
         for part in M::parts(&self.batch, at_most) {
             let embeddings = model.embeddings(&part);

@@ -1,11 +1,12 @@
 //! One training step, whatever is trained: a batch becomes scores, an estimator makes a loss of them.
 
-use super::{figures::StepOutput, post_mortem::NamedTensors};
+use super::{figures::StepOutput, optim, post_mortem::NamedTensors};
 use bcl_core::{Estimator, Reduction, Scores};
 use bcl_data::Seed;
 use burn::{
     data::dataloader::DataLoader,
     module::Module,
+    optim::GradientsParams,
     tensor::{Device, Tensor, TensorData},
     train::TrainOutput,
 };
@@ -57,6 +58,21 @@ pub trait Contrastive: Module {
     /// A term of the objective beside the loss, where there is one.
     fn penalty(&self, _: &Self::Batch) -> Option<Tensor<1>> {
         None
+    }
+
+    /// At which multiple of the objective its gradients are computed, where they would underflow.
+    fn gradient_scale(&self) -> f64 {
+        1.0
+    }
+
+    /// The gradients of an objective.
+    fn gradients(&self, objective: Tensor<1>) -> GradientsParams {
+        let scale = self.gradient_scale();
+        if scale == 1.0 {
+            return GradientsParams::from_grads(objective.backward(), self);
+        }
+        let scaled = GradientsParams::from_grads((objective * scale).backward(), self);
+        optim::scaled(self, scaled, scale.recip())
     }
 }
 
@@ -146,7 +162,10 @@ impl<B> Step<B> {
             loss: loss.detach(),
             num_anchors,
         };
-        TrainOutput::new(model, objective.backward(), output)
+        TrainOutput {
+            grads: model.gradients(objective),
+            item: output,
+        }
     }
 }
 

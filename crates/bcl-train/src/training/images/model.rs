@@ -69,6 +69,10 @@ impl Contrastive for ContrastiveImages {
         part.views.clone().map(projections)
     }
 
+    fn gradient_scale(&self) -> f64 {
+        self.precision.gradient_scale()
+    }
+
     fn num_anchors(batch: &ImageBatch) -> usize {
         2 * batch.views.batch_size()
     }
@@ -196,6 +200,44 @@ mod tests {
         assert!(free > 0.02, "{free}");
         let clipped = distance(Some(0.01), &batch);
         assert!((clipped - 0.01).abs() < 1e-4, "{clipped}");
+    }
+
+    /// All gradients in a row.
+    struct Gradients(GradientsParams, Vec<f64>);
+
+    impl ModuleVisitor for Gradients {
+        fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
+            if let Some(gradient) = self.0.get::<D>(parameter.id) {
+                self.1.extend(gradient.into_data().iter::<f64>());
+            }
+        }
+    }
+
+    fn gradients(model: &ContrastiveImages, gradients: GradientsParams) -> Vec<f64> {
+        let mut found = Gradients(gradients, Vec::new());
+        model.visit(&mut found);
+        found.1
+    }
+
+    fn dot(left: &[f64], right: &[f64]) -> f64 {
+        left.iter().zip(right).map(|(a, b)| a * b).sum()
+    }
+
+    #[test]
+    fn small_gradients_do_not_underflow_in_f16() {
+        let batch = batch();
+        let [full, half] = [Precision::F32, Precision::F16].map(|precision| model(precision, None));
+        let objective = |model: &ContrastiveImages| model.scores(&batch).negatives.mean() * 1e-6;
+        let expected = gradients(&full, full.gradients(objective(&full)));
+        let scaled = gradients(&half, half.gradients(objective(&half)));
+        let plain = gradients(&half, GradientsParams::from_grads(objective(&half).backward(), &half));
+
+        let cosine = |found: &[f64]| dot(&expected, found) / (dot(&expected, &expected) * dot(found, found)).sqrt();
+        assert!(cosine(&scaled) > 0.9, "{}", cosine(&scaled));
+        assert!(cosine(&plain) < 0.5, "{}", cosine(&plain));
+        // The scale is gone again.
+        let ratio = (dot(&scaled, &scaled) / dot(&expected, &expected)).sqrt();
+        assert!((0.8..1.25).contains(&ratio), "{ratio}");
     }
 
     #[test]

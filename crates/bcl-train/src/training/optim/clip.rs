@@ -1,5 +1,6 @@
 //! Clipping by the norm of the whole gradient. Burn's own clips each parameter tensor by its own norm.
 
+use super::scale::{Factor, multiplied};
 use burn::{
     module::{Module, ModuleVisitor, Param},
     optim::GradientsParams,
@@ -31,9 +32,7 @@ pub fn clip_global_norm<M: Module>(module: &M, gradients: GradientsParams, limit
     module.visit(&mut squares);
     let Some(sum) = squares.sum else { return gradients };
     let factor = ((sum.sqrt() + EPSILON).recip() * limit).clamp_max(1.0);
-    let mut scaled = Scaled { gradients, factor };
-    module.visit(&mut scaled);
-    scaled.gradients
+    multiplied(module, gradients, Factor::OnDevice(factor.into()))
 }
 
 struct SumOfSquares<'a> {
@@ -49,20 +48,6 @@ impl ModuleVisitor for SumOfSquares<'_> {
                 Some(sum) => sum + squares,
                 None => squares,
             });
-        }
-    }
-}
-
-struct Scaled {
-    gradients: GradientsParams,
-    factor: Tensor<1>,
-}
-
-impl ModuleVisitor for Scaled {
-    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
-        if let Some(gradient) = self.gradients.remove::<D>(parameter.id) {
-            let scaled = gradient * self.factor.clone().unsqueeze();
-            self.gradients.register(parameter.id, scaled);
         }
     }
 }

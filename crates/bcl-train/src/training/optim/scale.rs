@@ -1,0 +1,43 @@
+//! Gradients of a module times a number.
+
+use burn::{
+    module::{Module, ModuleVisitor, Param},
+    optim::GradientsParams,
+    tensor::Tensor,
+};
+
+/// A number that every gradient of a module is multiplied by; on the device or not.
+#[derive(Debug, Clone)]
+pub(super) enum Factor {
+    Known(f64),
+    /// `[1]`
+    OnDevice(Box<Tensor<1>>),
+}
+
+/// Multiplies every gradient of a module by a number.
+pub fn scaled<M: Module>(module: &M, gradients: GradientsParams, factor: f64) -> GradientsParams {
+    multiplied(module, gradients, Factor::Known(factor))
+}
+
+pub(super) fn multiplied<M: Module>(module: &M, gradients: GradientsParams, factor: Factor) -> GradientsParams {
+    let mut multiplied = Multiplied { gradients, factor };
+    module.visit(&mut multiplied);
+    multiplied.gradients
+}
+
+struct Multiplied {
+    gradients: GradientsParams,
+    factor: Factor,
+}
+
+impl ModuleVisitor for Multiplied {
+    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
+        if let Some(gradient) = self.gradients.remove::<D>(parameter.id) {
+            let gradient = match &self.factor {
+                Factor::Known(factor) => gradient * *factor,
+                Factor::OnDevice(factor) => gradient * Tensor::clone(factor).unsqueeze(),
+            };
+            self.gradients.register(parameter.id, gradient);
+        }
+    }
+}
