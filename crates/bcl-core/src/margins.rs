@@ -108,7 +108,7 @@ impl Margins {
         // Where no negative beats the positive, c is 0 and the mass may lie far below the resolution of 1 + mass: `log1p` keeps its
         // digits and its gradient. Elsewhere the positive may be the tiny term, and the plain logarithm of the sum keeps both.
         let positive_wins = self.shift.clone().lower_equal_scalar(0.0);
-        let far_below = mass.clone().log1p();
+        let far_below = bcl_kernels::log1p(mass.clone());
         let comparable = (mass + self.positive().clamp_min(f64::from(f32::MIN_POSITIVE))).log() + self.shift.clone();
         comparable.mask_where(positive_wins, far_below).squeeze_dim(1)
     }

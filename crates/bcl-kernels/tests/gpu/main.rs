@@ -4,6 +4,7 @@
 #[path = "../kernels/common.rs"]
 #[allow(dead_code, reason = "what these tests have no use for")]
 mod common;
+mod logarithm;
 mod mass;
 mod ranks;
 mod sampled;

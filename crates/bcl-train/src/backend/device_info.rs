@@ -2,7 +2,7 @@
 
 use super::processor;
 use crate::cli::BackendChoice;
-use burn::tensor::{Device, FloatDType};
+use burn::tensor::{DType, Device, FloatDType, Tensor};
 use serde::Serialize;
 
 /// What sort of thing computes, the best first.
@@ -87,6 +87,22 @@ pub(super) fn kind(device: &Device) -> DeviceKind {
 }
 
 pub(super) fn precisions(device: &Device) -> Vec<&'static str> {
-    let supported = PRECISIONS.into_iter().filter(|&(_, dtype)| device.supports_dtype(dtype));
+    let supported = PRECISIONS
+        .into_iter()
+        .filter(|&(_, dtype)| device.supports_dtype(dtype) && computes(device, dtype));
     supported.map(|(name, _)| name).collect()
+}
+
+/// Whether a device computes in a precision that it says it has. Drivers that store doubles may have no exponential of them, and say
+/// nothing.
+fn computes(device: &Device, dtype: FloatDType) -> bool {
+    let tolerance = match dtype {
+        FloatDType::F64 => 1e-12,
+        FloatDType::F32 => 1e-5,
+        _ => 2e-2,
+    };
+    let x = Tensor::<1>::from_data([0.75f64], (device, DType::from(dtype)));
+    let found = (x.clone().exp() + x.log()).try_into_data();
+    let expected = 0.75f64.exp() + 0.75f64.ln();
+    found.is_ok_and(|found| found.iter::<f64>().all(|found| (found - expected).abs() < tolerance))
 }
