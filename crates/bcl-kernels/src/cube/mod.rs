@@ -51,20 +51,22 @@ pub(crate) fn addresses(tensors: &[&CubeTensor]) -> AddressType {
 }
 
 /// The sum of a number of each thread, in an order that is always the same; for [`THREADS`] threads.
+///
+/// `scratch` holds at least as many numbers, whatever it was used for before: workgroups have little memory.
 #[cube]
-pub(crate) fn sum_of_workgroup(own: f32) -> f32 {
-    let mut sums = Shared::<[f32]>::new_slice(comptime!(THREADS as usize));
+pub(crate) fn sum_of_workgroup(own: f32, scratch: &mut Shared<[u32]>) -> f32 {
     let position = UNIT_POS as usize;
-    sums[position] = own;
+    sync_cube();
+    scratch[position] = u32::reinterpret(own);
     let mut width = comptime!(THREADS as usize / 2).runtime();
     while width > 0 {
         sync_cube();
         if position < width {
-            let other = sums[position + width];
-            sums[position] += other;
+            let sum = f32::reinterpret(scratch[position]) + f32::reinterpret(scratch[position + width]);
+            scratch[position] = u32::reinterpret(sum);
         }
         width /= 2;
     }
     sync_cube();
-    sums[0]
+    f32::reinterpret(scratch[0])
 }

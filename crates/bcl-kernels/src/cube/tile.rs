@@ -5,7 +5,7 @@
 
 use cubecl::prelude::*;
 
-/// The scores a workgroup sorts at once: 16 KiB, the memory that every WebGPU device has.
+/// The scores a workgroup sorts at once: 16 KiB, all the memory that every WebGPU device has.
 pub(crate) const TILE: usize = 4096;
 
 /// Above the key of any score: what fills the end of a tile.

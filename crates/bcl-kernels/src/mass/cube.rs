@@ -107,7 +107,8 @@ fn tilt_blocks(
         sum += value;
         column += CUBE_DIM as usize;
     }
-    let sum = sum_of_workgroup(sum);
+    let mut scratch = Shared::<[u32]>::new_slice(comptime!(THREADS as usize));
+    let sum = sum_of_workgroup(sum, &mut scratch);
     if UNIT_POS == 0 {
         sums[CUBE_POS] = sum;
     }

@@ -17,8 +17,8 @@ use super::{RankOps, portable};
 use crate::cube::tile::{BEYOND, TILE, at_most, key, sort};
 use crate::cube::{THREADS, addresses, empty, rows, single, sum_of_workgroup, workgroups};
 
-/// The longest row whose scores are counted rather than sorted.
-const COUNTED: usize = 256;
+/// The longest row whose scores are counted rather than sorted; a number a thread.
+const COUNTED: usize = THREADS as usize;
 
 /// Scores whose ranks one thread looks for in longer rows, where loading a tile pays off the more the more are looked for.
 const SOUGHT: usize = 8;
@@ -107,7 +107,7 @@ pub(crate) fn weigh(scores: CubeTensor, table: CubeTensor, tilt: Option<Tilt>) -
             num_rows,
             num_columns,
             rate,
-            num_columns.next_power_of_two().max(2),
+            num_columns.next_power_of_two().max(COUNTED),
             num_columns > COUNTED,
             is_tilted,
         );
@@ -202,7 +202,7 @@ fn weigh_rows(
         column += CUBE_DIM as usize;
     }
     if comptime!(is_tilted) {
-        let sum = sum_of_workgroup(sum);
+        let sum = sum_of_workgroup(sum, &mut tile);
         if UNIT_POS == 0 {
             sums[row] = sum;
         }
@@ -293,7 +293,7 @@ fn weigh_blocks(
         }
     }
     if comptime!(is_tilted) {
-        let sum = sum_of_workgroup(sum);
+        let sum = sum_of_workgroup(sum, &mut tile);
         if UNIT_POS == 0 {
             sums[CUBE_POS] = sum;
         }
