@@ -136,7 +136,6 @@ fn scattered(weights: Option<CubeTensor>, anchors: CubeTensor, indices: CubeTens
 
 /// A score a thread.
 #[cube(launch, address_type = "dynamic")]
-#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
 fn dots(
     anchors: &Tensor<f32>,
     table: &Tensor<f32>,
@@ -161,7 +160,6 @@ fn dots(
 
 /// A component of an anchor's sum a thread; neighbours read neighbouring numbers.
 #[cube(launch, address_type = "dynamic")]
-#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
 fn sums(
     weights: &Tensor<f32>,
     table: &Tensor<f32>,

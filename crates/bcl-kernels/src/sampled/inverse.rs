@@ -118,7 +118,6 @@ fn sort_entries(
 
 /// A tile a workgroup, whose entries look for their places among all others.
 #[cube(launch, address_type = "dynamic")]
-#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
 fn place_entries(
     tile_keys: &Tensor<u32>,
     tile_entries: &Tensor<u32>,
@@ -184,7 +183,7 @@ fn find_starts(keys: &Tensor<u32>, starts: &mut Tensor<u32>, num_entries: usize,
     let mut low = 0usize;
     let mut high = num_entries;
     while low < high {
-        let middle = (low + high) / 2;
+        let middle = low + (high - low) / 2;
         if (keys[middle] as usize) < row {
             low = middle + 1;
         } else {
