@@ -5,7 +5,7 @@
 //! - [`rank_weights`] and [`row_ranks`] need the empirical distribution of each row of scores. Out of tensor operations that is a
 //!   sort, a gather, a running minimum and a scatter (or an `[N, N]` comparison per anchor, as in the paper's released code).
 //! - [`mass`] and [`ranked_mass`] add up the exponentials of each row, weighed by rank or not, in one pass, and keep one matrix for the way
-//!   back, where tensor operations keep four.
+//!   back, where tensor operations keep several.
 //! - [`sparse_matmul`] and [`propagate`] carry embeddings along a graph. Burn has no sparse tensors.
 //! - [`sampled_dot`] and [`gather_rows`] read a few rows of an embedding table and must add the gradients of repeated rows back
 //!   in an order that does not depend on the number of threads.
