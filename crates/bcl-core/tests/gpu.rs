@@ -1,22 +1,15 @@
 //! Every estimator on a GPU against itself on the CPU. Mesa's software driver will do.
 #![cfg(any(feature = "cuda", feature = "metal", feature = "vulkan", feature = "wgpu"))]
 
+#[path = "../../bcl-kernels/tests/gpu/device.rs"]
+mod device;
+
 use bcl_core::{EstimatorConfig, Reduction, Scores, Similarity};
 use burn::tensor::{Bool, Device, Tensor, TensorData};
+use device::gpu;
 
 const BATCH: usize = 24;
 const DIM: usize = 16;
-
-fn gpu() -> Device {
-    #[cfg(feature = "cuda")]
-    return Device::cuda(0);
-    #[cfg(all(not(feature = "cuda"), feature = "metal"))]
-    return Device::metal(burn::tensor::DeviceKind::DefaultDevice);
-    #[cfg(all(not(any(feature = "cuda", feature = "metal")), feature = "vulkan"))]
-    return Device::vulkan(burn::tensor::DeviceKind::DefaultDevice);
-    #[cfg(not(any(feature = "cuda", feature = "metal", feature = "vulkan")))]
-    Device::wgpu(burn::tensor::DeviceKind::DefaultDevice)
-}
 
 /// Numbers in [-1, 1) that depend on the seed alone.
 fn numbers(seed: u64, len: usize) -> Vec<f32> {

@@ -1,10 +1,12 @@
 //! The one seam: every estimator trains on every source of negatives with every encoder.
 
+mod common;
+
 use bcl_core::{EstimatorConfig, Reduction};
 use bcl_data::{PlantedConfig, Seed};
 use bcl_models::{Graph, LightGcnConfig, MatrixFactorisationConfig, RecommenderConfig};
 use bcl_train::{
-    negatives::{InBatch, NegativeSampler, NegativesConfig, Popularity, Uniform, UniformAll},
+    negatives::{InBatch, NegativeSampler, NegativesConfig},
     training::{
         recommender::{
             batch::{InteractionLoader, LoaderOptions},
@@ -14,33 +16,8 @@ use bcl_train::{
     },
 };
 use burn::{data::dataloader::DataLoader, tensor::Device};
+use common::sources;
 use std::sync::Arc;
-
-fn sources() -> Vec<NegativesConfig> {
-    let both_ways = |shared| {
-        [
-            NegativesConfig::UniformAll(UniformAll {
-                count: 9,
-                shared,
-                ..UniformAll::default()
-            }),
-            NegativesConfig::Popularity(Popularity {
-                count: 9,
-                shared,
-                ..Popularity::default()
-            }),
-        ]
-    };
-    let in_batch = |log_q, mask_hits| NegativesConfig::InBatch(InBatch { log_q, mask_hits });
-    let mut sources = vec![
-        NegativesConfig::Uniform(Uniform { count: 9 }),
-        in_batch(true, true),
-        in_batch(false, false),
-    ];
-    sources.extend(both_ways(false));
-    sources.extend(both_ways(true));
-    sources
-}
 
 #[test]
 fn every_estimator_works_with_every_source_and_encoder() {

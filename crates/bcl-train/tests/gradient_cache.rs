@@ -1,5 +1,7 @@
 //! A step by gradient caching has the gradients of the whole batch: every estimator, both kinds of training, any size of parts.
 
+mod common;
+
 use bcl_core::{Estimator, EstimatorConfig, Reduction, Scores, Similarity, gradient_cache::blocks};
 use bcl_data::{PlantedConfig, Seed};
 use bcl_images::{PlantedImagesConfig, ViewsConfig};
@@ -8,7 +10,7 @@ use bcl_models::{
     vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem},
 };
 use bcl_train::{
-    negatives::{InBatch, NegativeSampler, NegativesConfig, Popularity, Uniform, UniformAll},
+    negatives::NegativeSampler,
     recipe::Precision,
     training::{
         images::{
@@ -29,6 +31,7 @@ use burn::{
     optim::GradientsParams,
     tensor::{Device, Tensor},
 };
+use common::sources;
 use std::sync::Arc;
 
 /// The gradient of a module, a row of numbers a parameter.
@@ -205,29 +208,6 @@ fn sixteen_bits_are_cached_as_well_as_they_are_computed() {
         let deviation = deviation(&gradient(&model, &output.grads), &expected.0);
         assert!(deviation < 2e-2, "{}: {deviation}", config.name());
     }
-}
-
-fn sources() -> Vec<NegativesConfig> {
-    let drawn = |shared| {
-        let (count, ratio) = (9, Popularity::default());
-        [
-            NegativesConfig::UniformAll(UniformAll {
-                count,
-                shared,
-                ..UniformAll::default()
-            }),
-            NegativesConfig::Popularity(Popularity { count, shared, ..ratio }),
-        ]
-    };
-    let in_batch = |log_q, mask_hits| NegativesConfig::InBatch(InBatch { log_q, mask_hits });
-    let mut sources = vec![
-        NegativesConfig::Uniform(Uniform { count: 9 }),
-        in_batch(true, true),
-        in_batch(false, false),
-    ];
-    sources.extend(drawn(false));
-    sources.extend(drawn(true));
-    sources
 }
 
 #[test]

@@ -43,9 +43,6 @@ fn finish(Weighed { values, sums }: Weighed, dtype: FloatDType) -> (FloatTensor<
     } else {
         Cube::float_sum_dim(sums, 1)
     };
-    if dtype == FloatDType::F32 {
-        return (masses, values);
-    }
     (Cube::float_cast(masses, dtype), Cube::float_cast(values, dtype))
 }
 

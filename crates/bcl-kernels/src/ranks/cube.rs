@@ -30,11 +30,7 @@ impl RankOps for Cube {
         if scores.shape().num_elements() == 0 || dtype == FloatDType::F64 {
             return portable::rank_weights::<Self>(scores, table);
         }
-        let weights = weigh(single(scores), single(table), None).values;
-        if dtype == FloatDType::F32 {
-            return weights;
-        }
-        Self::float_cast(weights, dtype)
+        Self::float_cast(weigh(single(scores), single(table), None).values, dtype)
     }
 
     fn row_ranks(scores: FloatTensor<Self>) -> IntTensor<Self> {

@@ -99,11 +99,7 @@ fn is_special(table: &CubeTensor, indices: &CubeTensor) -> bool {
 /// Computes in 32 bits, and returns what it came in.
 fn in_single(tensor: CubeTensor, compute: impl FnOnce(CubeTensor) -> CubeTensor) -> CubeTensor {
     let dtype: FloatDType = tensor.dtype().into();
-    let out = compute(rows(single(tensor)));
-    if dtype == FloatDType::F32 {
-        return out;
-    }
-    Cube::float_cast(out, dtype)
+    Cube::float_cast(compute(rows(single(tensor))), dtype)
 }
 
 /// `out[r] = Σ weights[e] · anchors[e / num_sampled]` over the entries e that name row r; all weights are 1 where none are given.

@@ -102,9 +102,6 @@ fn product(matrix: &SparseMatrix, dense: CubeTensor, addend: Option<CubeTensor>,
         scale as f32,
         adds,
     );
-    if dtype == FloatDType::F32 {
-        return out;
-    }
     Cube::float_cast(out, dtype)
 }
 

@@ -4,6 +4,7 @@
 #[path = "../kernels/common.rs"]
 #[allow(dead_code, reason = "what these tests have no use for")]
 mod common;
+mod device;
 mod logarithm;
 mod mass;
 mod ranks;
@@ -11,18 +12,7 @@ mod sampled;
 mod sparse;
 
 use burn::tensor::{Device, Tensor};
-
-/// The GPU the tests run on.
-fn gpu() -> Device {
-    #[cfg(feature = "cuda")]
-    return Device::cuda(0);
-    #[cfg(all(not(feature = "cuda"), feature = "metal"))]
-    return Device::metal(burn::tensor::DeviceKind::DefaultDevice);
-    #[cfg(all(not(any(feature = "cuda", feature = "metal")), feature = "vulkan"))]
-    return Device::vulkan(burn::tensor::DeviceKind::DefaultDevice);
-    #[cfg(not(any(feature = "cuda", feature = "metal", feature = "vulkan")))]
-    Device::wgpu(burn::tensor::DeviceKind::DefaultDevice)
-}
+use device::gpu;
 
 /// Results brought home to be compared.
 fn home(tensor: Tensor<2>) -> Tensor<2> {

@@ -15,7 +15,7 @@ use std::{fmt::Debug, ops::Range, sync::Arc};
 
 /// A module that turns batches into scores: where an encoder and its negatives meet. Of how negatives are weighed it knows nothing.
 ///
-/// It does so in two steps, each of which can be done bit by bit: [`embeddings`](Self::embeddings) of a part of the batch, and from the
+/// It does so in two steps, each of which can be done piece by piece: [`embeddings`](Self::embeddings) of a part of the batch, and from the
 /// embeddings of all parts the scores of [some anchors](Self::compare).
 pub trait Contrastive: Module {
     /// What is compared in one step.
