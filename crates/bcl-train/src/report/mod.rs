@@ -2,13 +2,15 @@
 //!
 //! [`read_run`] reads the folder of a run, [`Comparison`] turns runs into rows with intervals over seeds, and
 //! [`Comparison::to_text`], [`Comparison::to_json`] and [`Comparison::to_csv`] show them. [`render_html`] makes the one
-//! self-contained page of a run or of several. A [`Showcase`] is what a run on images has to show beside figures.
+//! self-contained page of a run or of several; [`chart`] draws further figures in the same style. A [`Showcase`] is what a run on
+//! images has to show beside figures.
 //!
 //! # Invariants
 //! - The page loads nothing: no script, style, font or image from anywhere.
 //! - Text from outside (names, recipes) is escaped where it enters the page and stripped of control characters in the terminal.
 //! - Nothing here decides anything: epochs are chosen where runs are trained.
 
+pub mod chart;
 mod comparison;
 mod error;
 mod html;
@@ -19,9 +21,10 @@ mod read;
 #[cfg(test)]
 mod sample;
 mod showcase;
-mod svg;
 mod table;
 pub(crate) mod units;
+
+use std::path::Path;
 
 pub use comparison::{Choice, Comparison, DataTable, Difference, Intervals, Row, RowKind};
 pub use error::ReportError;
@@ -31,3 +34,15 @@ pub use metric_names::{all_metrics, default_metrics};
 pub use read::read_run;
 pub use showcase::{MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};
 pub use table::TextStyle;
+
+/// Writes `text` to `path`; what was there before stays whole until the new file is complete.
+fn write_whole(path: &Path, text: &str) -> Result<(), ReportError> {
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(".tmp");
+    std::fs::write(&unfinished, text)
+        .and_then(|()| std::fs::rename(&unfinished, path))
+        .map_err(|source| ReportError::Write {
+            path: path.to_owned(),
+            source,
+        })
+}

@@ -1,6 +1,6 @@
 //! What a run on images has to show beside figures, as `showcase.json` and `map.svg` in its folder.
 
-use super::{ReportError, svg::FeatureMap};
+use super::{ReportError, chart::FeatureMap};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use image::{ImageFormat, RgbImage};
 use serde::{Deserialize, Serialize};

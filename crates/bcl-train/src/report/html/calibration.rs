@@ -2,7 +2,7 @@
 
 use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView};
-use crate::report::svg::ReliabilityDiagram;
+use crate::report::chart::ReliabilityDiagram;
 use crate::result::CalibrationBin;
 
 /// A reliability diagram per recipe that has one.

@@ -2,7 +2,7 @@
 
 use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView, Run};
-use crate::report::svg::{LineChart, Reference, Series, Shape};
+use crate::report::chart::{Axis, LineChart, Reference, Series, Shape};
 use crate::result::{Chosen, EpochRecord, Phase};
 
 /// The charts of the section, or nothing where no run has epochs.
@@ -13,13 +13,12 @@ pub(super) fn section(view: &DataView, id: &str) -> String {
 
 fn loss(view: &DataView, id: &str) -> Option<Figure> {
     let series = over_seeds(view, RecipeView::shown_epochs, |record| Some(record.loss));
-    let chart = LineChart {
-        title: "Training loss",
-        description: "Mean training loss of each epoch in nats, a line per recipe.",
-        series: &series,
-        references: &[],
-        decimals: 4,
-    };
+    let chart = over_epochs(
+        "Training loss",
+        "Mean training loss of each epoch in nats, a line per recipe.",
+        4,
+    )
+    .with_series(series);
     let caption = "Mean over the anchors of an epoch, nats. Losses of different estimators have different scales.";
     Some(Figure::new("Training loss", chart.to_svg(&format!("{id}-loss"))?, caption))
 }
@@ -41,13 +40,12 @@ fn validation(view: &DataView, id: &str) -> Option<Figure> {
         Some((epoch, measured(run, epoch)?))
     }));
     let title = format!("{metric} on validation");
-    let chart = LineChart {
-        title: &title,
-        description: "The figure on the validation part of train after each epoch of the selection phase.",
-        series: &series,
-        references: &[],
-        decimals: 4,
-    };
+    let chart = over_epochs(
+        &title,
+        "The figure on the validation part of train after each epoch of the selection phase.",
+        4,
+    )
+    .with_series(series);
     let caption = "Trained without the validation part. A point marks the epoch it chose.";
     Some(Figure::new(&title, chart.to_svg(&format!("{id}-validation"))?, caption))
 }
@@ -63,13 +61,13 @@ fn test(view: &DataView, id: &str) -> Option<Figure> {
     series.extend(marks(view, |run| point(&run.0.validation)));
     let references = baselines(view);
     let title = format!("{metric} on test");
-    let chart = LineChart {
-        title: &title,
-        description: "The figure on test after epochs of training on all of train, with baselines as dashed levels.",
-        series: &series,
-        references: &references,
-        decimals: 4,
-    };
+    let chart = over_epochs(
+        &title,
+        "The figure on test after epochs of training on all of train, with baselines as dashed levels.",
+        4,
+    )
+    .with_series(series)
+    .with_references(references.clone());
     let svg = chart.to_svg(&format!("{id}-test"))?;
     let mark = if view.is_of_last_epoch() {
         "the last epoch"
@@ -88,6 +86,11 @@ fn test(view: &DataView, id: &str) -> Option<Figure> {
     }
     caption.push('.');
     Some(Figure::new(&title, svg, &caption))
+}
+
+/// An empty chart over epochs, with `decimals` digits of values under the pointer.
+pub(super) fn over_epochs(title: &str, description: &str, decimals: usize) -> LineChart {
+    LineChart::new(title, description, Axis::counting("epoch"), Axis::linear("")).with_decimals(decimals)
 }
 
 /// Baselines of the data set, once each.
@@ -124,12 +127,7 @@ pub(super) fn over_seeds<'a, Epochs: Iterator<Item = &'a EpochRecord>>(
             })
             .filter(|points: &Vec<_>| !points.is_empty())
             .collect();
-        let series = |shape, points| Series {
-            name: recipe.name.clone(),
-            colour: recipe.colour,
-            shape,
-            points,
-        };
+        let series = |shape, points: Vec<(f64, f64)>| Series::new(&recipe.name, shape, points).with_colour(recipe.colour);
         let Some(first) = seeds.first() else {
             continue;
         };
@@ -155,16 +153,10 @@ fn mean(first: &[(f64, f64)], seeds: &[Vec<(f64, f64)>]) -> Vec<(f64, f64)> {
 
 /// A mark per run, where it has one.
 fn marks(view: &DataView, point: impl Fn(&Run) -> Option<(usize, f64)>) -> Vec<Series> {
-    let series = view.recipes.iter().map(|recipe| Series {
-        name: recipe.name.clone(),
-        colour: recipe.colour,
-        shape: Shape::Mark,
-        points: recipe
-            .runs
-            .iter()
-            .filter_map(&point)
-            .map(|(epoch, value)| (epoch as f64, value))
-            .collect(),
+    let series = view.recipes.iter().map(|recipe| {
+        let points = recipe.runs.iter().filter_map(&point);
+        let points = points.map(|(epoch, value)| (epoch as f64, value));
+        Series::new(&recipe.name, Shape::Mark, points).with_colour(recipe.colour)
     });
     series.collect()
 }

@@ -1,8 +1,8 @@
 //! Charts in a grid, with titles, captions and a legend.
 
 use super::view::DataView;
+use crate::report::chart::series_class;
 use crate::report::markup::{each, escape};
-use crate::report::svg::series_class;
 
 /// A chart with its title and caption.
 pub(super) struct Figure {

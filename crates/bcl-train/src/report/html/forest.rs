@@ -1,8 +1,8 @@
 //! Every row of a table as a point with its interval, on one axis.
 
 use super::view::DataView;
+use crate::report::chart::NUM_COLOURS;
 use crate::report::markup::escape;
-use crate::report::svg::NUM_COLOURS;
 use crate::report::{DataTable, Interval, RowKind};
 
 /// The plot of the figure of the page under the fair choice; empty where there is one row only.

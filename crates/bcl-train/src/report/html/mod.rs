@@ -16,10 +16,10 @@ mod tests;
 mod view;
 mod weights;
 
-use super::ReportError;
+use super::chart::{PALETTE, STYLE};
 use super::markup::{each, escape};
-use super::svg::{CHARTS, PALETTE};
 use super::units::{count, duration};
+use super::{ReportError, write_whole};
 use crate::result::{DataSize, EpochRecord, RunResult};
 use std::path::Path;
 use view::{Page, RecipeView};
@@ -55,7 +55,7 @@ pub fn render_html(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{PALETTE}{LAYOUT}{CHARTS}</style>\n</head>\n<body>\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{PALETTE}{LAYOUT}{STYLE}</style>\n</head>\n<body>\n\
          <header>\n<p class=\"kind\">bcl-train report</p>\n<h1>{title}</h1>\n{}</header>\n<main>\n{body}</main>\n</body>\n</html>\n",
         facts(&page)
     )
@@ -66,14 +66,7 @@ pub fn render_html(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
 /// # Errors
 /// [`ReportError::Write`], naming the file.
 pub fn write_html(path: &Path, runs: &[(RunResult, Vec<EpochRecord>)]) -> Result<(), ReportError> {
-    let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(".tmp");
-    std::fs::write(&unfinished, render_html(runs))
-        .and_then(|()| std::fs::rename(&unfinished, path))
-        .map_err(|source| ReportError::Write {
-            path: path.to_owned(),
-            source,
-        })
+    write_whole(path, &render_html(runs))
 }
 
 /// The name of the recipe, or the number of recipes; escaped.

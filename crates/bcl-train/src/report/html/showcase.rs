@@ -2,9 +2,9 @@
 
 use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView};
+use crate::report::chart::FeatureMap;
 use crate::report::markup::{each, escape};
 use crate::report::showcase::{NeighbourRow, Showcase, Thumbnail};
-use crate::report::svg::FeatureMap;
 use crate::report::units::count;
 
 /// Two figures per recipe that has a showcase.

@@ -1,9 +1,9 @@
 //! What the estimator does with its negatives: weights, effective sample size, α.
 
-use super::curves::over_seeds;
+use super::curves::{over_epochs, over_seeds};
 use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView};
-use crate::report::svg::{FanChart, HistogramStrip, LineChart, Quantiles, Reference, Series, Shape};
+use crate::report::chart::{FanChart, HistogramStrip, Quantiles, Reference, Series, Shape};
 use crate::result::EpochRecord;
 
 /// The charts of the section.
@@ -35,13 +35,12 @@ pub(super) fn section(view: &DataView, id: &str) -> String {
 
 fn effective_sample_size(view: &DataView, id: &str) -> Option<Figure> {
     let series = over_seeds(view, RecipeView::shown_epochs, |record| Some(record.effective_sample_size));
-    let chart = LineChart {
-        title: "Effective sample size",
-        description: "Effective number of negatives as a share of their number after each epoch, a line per recipe.",
-        series: &series,
-        references: &[],
-        decimals: 3,
-    };
+    let chart = over_epochs(
+        "Effective sample size",
+        "Effective number of negatives as a share of their number after each epoch, a line per recipe.",
+        3,
+    )
+    .with_series(series);
     let caption =
         "(Σω)² / Σω² as a share of the number of negatives: 1 where all weigh the same, 1/N where one has all the weight.";
     Some(Figure::new(
@@ -64,13 +63,13 @@ fn gradient(view: &DataView, id: &str) -> Option<Figure> {
             name: "their share".to_owned(),
             value: found.share,
         });
-    let chart = LineChart {
-        title: "Gradient on false negatives",
-        description: "Share of the gradient that goes to negatives of the anchor's class after each epoch, a line per recipe.",
-        series: &series,
-        references: reference.as_slice(),
-        decimals: 3,
-    };
+    let chart = over_epochs(
+        "Gradient on false negatives",
+        "Share of the gradient that goes to negatives of the anchor's class after each epoch, a line per recipe.",
+        3,
+    )
+    .with_series(series)
+    .with_references(reference);
     let caption = "Σ |∂loss / ∂score| over negatives of the anchor's own class, as a share of all negatives: the part of the gradient \
                    that pushes apart what belongs together. Dashed: the share of these negatives in number.";
     Some(Figure::new(
@@ -105,13 +104,12 @@ fn alpha(view: &DataView, id: &str) -> Option<Figure> {
             }
         }
     }
-    let chart = LineChart {
-        title: "α, the encoder's AUC",
-        description: "The α that the estimator used (lines), its label-free estimate (points) and its value by labels (rings).",
-        series: &series,
-        references: &[],
-        decimals: 3,
-    };
+    let chart = over_epochs(
+        "α, the encoder's AUC",
+        "The α that the estimator used (lines), its label-free estimate (points) and its value by labels (rings).",
+        3,
+    )
+    .with_series(series);
     let svg = chart.to_svg(&format!("{id}-alpha"))?;
     let parts = [
         "Line: α that the estimator used.",

@@ -40,7 +40,7 @@ impl HistogramStrip<'_> {
             _ => power.exp2().to_string(),
         };
         let labels = y.ticks(4).into_iter().map(|(power, _)| (power, name(power)));
-        let mut frame = Frame::with_labels(Scale::columns(first, last), y, HEIGHT, "epoch", labels.collect());
+        let mut frame = Frame::with_labels(Scale::columns(first, last), y, HEIGHT, "epoch", &labels.collect::<Vec<_>>());
         let class = series_class(self.colour);
         let columns: Vec<Column> = known.chunks(per_column).filter_map(Column::of).collect();
         columns.first()?;

@@ -1,18 +1,20 @@
 //! Levels to compare curves with, and where their names stand.
 
 use super::frame::Frame;
+use super::layout::LETTER;
 use crate::report::markup::escape;
 use std::ops::Range;
 
-/// Mean width of a letter and height of a line of text, in the units of the chart.
-const LETTER: f64 = 7.0;
+/// Height of a line of text, in the units of the chart.
 const LINE: f64 = 13.0;
 
 /// A level, such as a baseline.
-#[derive(Debug, Clone)]
-pub(in crate::report) struct Reference {
-    pub(in crate::report) name: String,
-    pub(in crate::report) value: f64,
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reference {
+    /// What is written beside it.
+    pub name: String,
+    /// Where it lies on the vertical axis.
+    pub value: f64,
 }
 
 /// A place for a name: which end of the text is at `left`, the columns it covers, and its baseline.
@@ -50,7 +52,7 @@ impl Reference {
     fn places(&self, frame: &Frame) -> [Place; 4] {
         let width = LETTER * self.name.chars().count() as f64;
         let top = frame.top(self.value);
-        let (start, end) = Frame::SIDES;
+        let (start, end) = frame.sides();
         let above = top - 4.0;
         let below = top + LINE;
         [("end", above), ("end", below), ("start", above), ("start", below)].map(|(anchor, baseline)| {
@@ -74,7 +76,9 @@ impl Place {
     fn room(&self, frame: &Frame, curves: &[(f64, f64)]) -> f64 {
         let middle = self.baseline - LINE / 3.0;
         let is_beside = |left: f64| left > self.columns.start - LETTER && left < self.columns.end + LETTER;
-        let beside = curves.iter().filter(|(x, y)| y.is_finite() && is_beside(frame.left(*x)));
+        let beside = curves
+            .iter()
+            .filter(|(x, y)| frame.has_place(*x, *y) && is_beside(frame.left(*x)));
         beside.map(|(_, y)| (frame.top(*y) - middle).abs()).fold(2.0 * LINE, f64::min)
     }
 }

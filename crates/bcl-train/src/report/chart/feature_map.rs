@@ -1,6 +1,7 @@
 //! A map of images by their features, coloured and shaped by class.
 
-use super::{CHARTS, NUM_COLOURS, PALETTE};
+use super::NUM_COLOURS;
+use super::picture::Picture;
 use crate::report::Showcase;
 use crate::report::markup::{each, escape};
 use crate::report::showcase::MapPoint;
@@ -35,7 +36,7 @@ impl<'a> FeatureMap<'a> {
     pub(in crate::report) fn to_svg(&self, id: &str) -> Option<String> {
         let points = self.points();
         let marks = self.marks(&points)?;
-        Some(self.svg(id, "", SIDE, &marks))
+        Some(self.picture(SIDE, &self.description(), &marks).to_svg(id))
     }
 
     /// The map as a file of its own with a legend, light or dark as its reader prefers.
@@ -43,8 +44,7 @@ impl<'a> FeatureMap<'a> {
         let points = self.points();
         let marks = self.marks(&points)?;
         let (legend, height) = self.legend_below();
-        let body = format!("<style>\n{PALETTE}{CHARTS}svg {{ background: var(--card); }}\n</style>\n{marks}{legend}");
-        Some(self.svg("map", " xmlns=\"http://www.w3.org/2000/svg\"", height, &body))
+        Some(self.picture(height, &self.description(), &(marks + &legend)).to_file())
     }
 
     /// The mark and the name of each class, as a list for a page; empty where there are too many to be told apart.
@@ -62,12 +62,19 @@ impl<'a> FeatureMap<'a> {
         format!("<ul class=\"legend keys\">\n{entries}</ul>\n")
     }
 
-    fn svg(&self, id: &str, attributes: &str, height: f64, body: &str) -> String {
+    fn picture<'b>(&'b self, height: f64, description: &'b str, body: &'b str) -> Picture<'b> {
+        Picture {
+            width: SIDE,
+            height,
+            title: self.title,
+            description,
+            body,
+        }
+    }
+
+    fn description(&self) -> String {
         format!(
-            "<svg{attributes} viewBox=\"0 0 {SIDE} {height}\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">\n\
-             <title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{} test images of {} classes; those whose features are alike lie \
-             near to each other.</desc>\n{body}</svg>\n",
-            escape(self.title),
+            "{} test images of {} classes; those whose features are alike lie near to each other.",
             count(self.points().len()),
             count(self.classes().len())
         )

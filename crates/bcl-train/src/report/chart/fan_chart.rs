@@ -3,7 +3,6 @@
 use super::frame::Frame;
 use super::scale::Scale;
 use super::series_class;
-use std::fmt::Write;
 
 const HEIGHT: f64 = 240.0;
 
@@ -42,8 +41,10 @@ impl FanChart<'_> {
         let mut frame = Frame::new(x, y, HEIGHT, "epoch");
         let class = series_class(self.colour);
         for (band, (low, high)) in [(0, 6), (1, 5), (2, 4)].into_iter().enumerate() {
-            let path = outline(&frame, &epochs, low, high);
-            frame.push(format_args!("<path class=\"band b{band} {class}\" d=\"{path}\"/>"));
+            let ends = epochs
+                .iter()
+                .map(|(epoch, quantiles)| (*epoch, quantiles[low], quantiles[high]));
+            frame.band(&format!("b{band} {class}"), &ends.collect::<Vec<_>>());
         }
         frame.level("reference", self.reference);
         let median: Vec<(f64, f64)> = epochs.iter().map(|(epoch, quantiles)| (*epoch, quantiles[3])).collect();
@@ -60,18 +61,6 @@ impl FanChart<'_> {
         frame.tooltips(&tooltips);
         Some(frame.into_svg(id, self.title, self.description))
     }
-}
-
-/// Along the upper quantile and back along the lower one.
-fn outline(frame: &Frame, epochs: &[(f64, Quantiles)], low: usize, high: usize) -> String {
-    let mut path = String::new();
-    let there = epochs.iter().map(|(epoch, quantiles)| (*epoch, quantiles[high]));
-    let back = epochs.iter().rev().map(|(epoch, quantiles)| (*epoch, quantiles[low]));
-    for (index, (x, y)) in there.chain(back).enumerate() {
-        let command = if index == 0 { 'M' } else { 'L' };
-        let _ = write!(path, "{command}{:.1} {:.1}", frame.left(x), frame.top(y));
-    }
-    path + "Z"
 }
 
 #[cfg(test)]

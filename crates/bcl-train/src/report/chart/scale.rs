@@ -1,0 +1,200 @@
+//! From values to places on an axis, with round ticks.
+
+use super::ticks;
+
+/// A range of values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scale {
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) kind: Kind,
+}
+
+/// How values lie between the ends of a scale.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    /// Equal differences are equal distances.
+    Linear,
+    /// The same with ticks on whole numbers only.
+    Whole,
+    /// Equal ratios are equal distances; ticks are powers of the base.
+    Logarithmic(u32),
+}
+
+/// Room beyond the outermost values, as a share of their span.
+const MARGIN: f64 = 0.06;
+
+impl Scale {
+    /// Exactly from `low` to `high`.
+    pub(super) fn between(low: f64, high: f64) -> Self {
+        let kind = Kind::Linear;
+        Self { low, high, kind }
+    }
+
+    /// Around the finite ones of `values`, with a margin; around 0 to 1 where there are none.
+    pub(super) fn around(values: impl IntoIterator<Item = f64>) -> Self {
+        Self::of(Kind::Linear, values, true)
+    }
+
+    /// From the first to the last of whole `values`, such as epochs.
+    pub(super) fn counting(values: impl IntoIterator<Item = f64>) -> Self {
+        Self::of(Kind::Whole, values, false)
+    }
+
+    /// From the first to the last of whole values, each in the middle of a column of its own.
+    pub(super) fn columns(first: f64, last: f64) -> Self {
+        Self {
+            low: first - 0.5,
+            high: last + 0.5,
+            kind: Kind::Whole,
+        }
+    }
+
+    /// From the least to the greatest of `values` that have a place, or a little beyond.
+    pub(super) fn of(kind: Kind, values: impl IntoIterator<Item = f64>, margin: bool) -> Self {
+        let places = values
+            .into_iter()
+            .filter(|value| kind.holds(*value))
+            .map(|value| kind.place(value));
+        let Some((low, high)) = extent(places) else {
+            // What nothing is drawn in: a unit, or a factor of ten.
+            let (low, high) = (f64::from(u8::from(matches!(kind, Kind::Logarithmic(_)))), 1.0);
+            return Self {
+                low,
+                high: high + 9.0 * low,
+                kind,
+            };
+        };
+        // A flat line gets room in proportion to its height, or none would be left to see it in.
+        let least = match kind {
+            Kind::Logarithmic(_) => 0.5,
+            _ => (0.02 * high.abs().max(low.abs())).max(1e-6),
+        };
+        let (low, high) = if margin {
+            let middle = f64::midpoint(low, high);
+            let half = (high - low).max(least) * (0.5 + MARGIN);
+            (middle - half, middle + half)
+        } else if low < high {
+            (low, high)
+        } else {
+            (low - 0.5, high + 0.5)
+        };
+        Self {
+            low: kind.value(low),
+            high: kind.value(high),
+            kind,
+        }
+    }
+
+    /// Whether `value` has a place on an axis that is long enough: it is finite, and above 0 where the axis is logarithmic.
+    pub(super) fn holds(&self, value: f64) -> bool {
+        self.kind.holds(value)
+    }
+
+    /// Place of `value` as a share of the axis, below 0 or above 1 where it lies beyond.
+    pub(super) fn share_beyond(&self, value: f64) -> f64 {
+        let place = |value| self.kind.place(value);
+        (place(value) - place(self.low)) / (place(self.high) - place(self.low))
+    }
+
+    /// Place of `value` as a share of the axis, held within it.
+    pub(super) fn share(&self, value: f64) -> f64 {
+        // The logarithm of what is not positive is no number or infinite: the lower end.
+        let share = self.share_beyond(value);
+        if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
+    }
+
+    /// About `target` round values within the range, and their labels.
+    pub(super) fn ticks(&self, target: usize) -> Vec<(f64, String)> {
+        match self.kind {
+            Kind::Linear => ticks::linear(self.low, self.high, target, false),
+            Kind::Whole => ticks::linear(self.low, self.high, target, true),
+            Kind::Logarithmic(base) => ticks::logarithmic(self.low, self.high, target, base),
+        }
+    }
+}
+
+impl Kind {
+    fn holds(self, value: f64) -> bool {
+        value.is_finite() && (!matches!(self, Self::Logarithmic(_)) || value > 0.0)
+    }
+
+    fn place(self, value: f64) -> f64 {
+        if matches!(self, Self::Logarithmic(_)) {
+            value.ln()
+        } else {
+            value
+        }
+    }
+
+    fn value(self, place: f64) -> f64 {
+        if matches!(self, Self::Logarithmic(_)) {
+            place.exp()
+        } else {
+            place
+        }
+    }
+}
+
+/// Smallest and largest finite value.
+fn extent(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    let finite = values.into_iter().filter(|value| value.is_finite());
+    finite.fold(None, |extent, value| match extent {
+        None => Some((value, value)),
+        Some((low, high)) => Some((low.min(value), high.max(value))),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_not_finite_does_not_stretch_the_axis() {
+        let scale = Scale::around([1.0, f64::NAN, 2.0, f64::INFINITY]);
+        assert!(scale.low > 0.9 && scale.high < 2.1);
+        assert_eq!(Scale::around([f64::NAN]), Scale::between(0.0, 1.0));
+    }
+
+    #[test]
+    fn equal_ratios_are_equal_distances_on_a_logarithmic_axis() {
+        let scale = Scale::of(Kind::Logarithmic(10), [0.01, -5.0, 0.0, 100.0], false);
+        assert!((scale.low - 0.01).abs() < 1e-12 && (scale.high - 100.0).abs() < 1e-9);
+        for (value, share) in [(0.01, 0.0), (0.1, 0.25), (1.0, 0.5), (10.0, 0.75), (0.0, 0.0), (-1.0, 0.0)] {
+            assert!((scale.share(value) - share).abs() < 1e-9, "{value}");
+        }
+        assert!(scale.holds(1e-9) && !scale.holds(0.0) && !scale.holds(-1.0));
+    }
+
+    proptest! {
+        #[test]
+        fn any_range_has_a_few_ticks_within_it(low in -1e6_f64..1e6, span in 1e-6_f64..1e6, target in 3_usize..7) {
+            let scale = Scale::around([low, low + span]);
+            let ticks = scale.ticks(target);
+            prop_assert!((1..=3 * target).contains(&ticks.len()), "{:?}: {} ticks", scale, ticks.len());
+            for (value, _) in ticks {
+                let slack = 1e-6 * (scale.high - scale.low);
+                prop_assert!(value >= scale.low - slack && value <= scale.high + slack);
+            }
+        }
+
+        #[test]
+        fn any_logarithmic_range_has_a_few_ticks_within_it(
+            low in -12_f64..12.0, span in 0.0_f64..20.0, target in 3_usize..9, base in prop_oneof![Just(2), Just(10)]
+        ) {
+            let values = [low, low + span].map(|power| 10_f64.powf(power));
+            let scale = Scale::of(Kind::Logarithmic(base), values, true);
+            let ticks = scale.ticks(target);
+            prop_assert!((2..=3 * target).contains(&ticks.len()), "{:?}: {} ticks", scale, ticks.len());
+            for (value, _) in ticks {
+                prop_assert!((-1e-6..1.0 + 1e-6).contains(&scale.share_beyond(value)));
+            }
+        }
+
+        #[test]
+        fn a_flat_line_lies_in_the_middle(value in -1e6_f64..1e6) {
+            prop_assert!((Scale::around([value, value]).share(value) - 0.5).abs() < 1e-3);
+        }
+    }
+}
