@@ -1,20 +1,20 @@
 //! What a measurement depends on besides the code.
 
 use bcl_train::backend::{DeviceInfo, processor_model};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::{env, fmt, process::Command};
 
 /// Where and with what a measurement was made.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
     /// Version of this program.
-    pub version: &'static str,
+    pub version: String,
     /// Git revision of the folder it was started in.
     pub revision: Option<String>,
     /// Name of the build profile, `debug` or `release`.
     pub profile: Option<String>,
     /// Where it was computed.
-    pub backend: &'static str,
+    pub backend: String,
     /// On which device.
     pub device: String,
     /// Its driver, where that is told.
@@ -38,10 +38,10 @@ impl fmt::Display for Environment {
 impl Environment {
     pub(crate) fn read(threads: usize) -> Self {
         Self {
-            version: env!("CARGO_PKG_VERSION"),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
             revision: revision(),
             profile: profile(),
-            backend: "flex",
+            backend: "flex".to_owned(),
             device: processor_model(),
             driver: None,
             system: format!("{} {}", env::consts::OS, env::consts::ARCH),
@@ -53,7 +53,7 @@ impl Environment {
 
     pub(crate) fn on(self, device: &DeviceInfo) -> Self {
         Self {
-            backend: device.backend,
+            backend: device.backend.to_owned(),
             device: device.name.clone(),
             driver: device.driver.clone(),
             ..self

@@ -1,10 +1,10 @@
 //! One line of the benchmark: a kernel, and the same composed of tensor operations, on inputs of one size.
 
 use burn::tensor::{Device, Tensor};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How far a measurement goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pass {
     /// Through the kernel.
@@ -24,15 +24,15 @@ impl Pass {
 }
 
 /// A kernel to time. Its inputs are made when its turn comes and dropped after it.
-pub(super) struct Case {
+pub struct Case {
     /// Name of the function.
-    pub(super) kernel: &'static str,
+    pub kernel: &'static str,
     /// Sizes of its inputs.
-    pub(super) size: String,
+    pub size: String,
     /// How far it goes.
-    pub(super) pass: Pass,
+    pub pass: Pass,
     /// Entries of the largest tensor of the portable body.
-    pub(super) entries: usize,
+    pub entries: usize,
     prepare: Box<Prepare>,
 }
 
@@ -57,15 +57,17 @@ impl Case {
     }
 
     /// Makes the inputs, on a device that tracks gradients.
-    pub(super) fn prepare(self, device: &Device) -> Contest {
+    pub fn prepare(self, device: &Device) -> Contest {
         (self.prepare)(self.pass, device)
     }
 }
 
 /// Both contestants. Each computes once and returns when the device is done.
-pub(super) struct Contest {
-    pub(super) kernel: Box<dyn Fn()>,
-    pub(super) portable: Box<dyn Fn()>,
+pub struct Contest {
+    /// The kernel.
+    pub kernel: Box<dyn Fn()>,
+    /// The same composed of tensor operations.
+    pub portable: Box<dyn Fn()>,
 }
 
 impl Contest {

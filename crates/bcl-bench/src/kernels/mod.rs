@@ -14,13 +14,12 @@ mod scores;
 mod tables;
 mod timing;
 
-pub use case::Pass;
+pub use case::{Case, Contest, Pass};
 pub use report::{KernelBenchmark, KernelMeasurement};
 pub use timing::Timing;
 
 use crate::{environment::Environment, memory};
 use bcl_train::backend::Backend;
-use case::Case;
 
 /// What to measure.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,7 +65,7 @@ pub fn run(
     for case in cases().into_iter().filter(asked) {
         progress(&format!("{} {}", case.kernel, case.size));
         let mut measurement = KernelMeasurement {
-            kernel: case.kernel,
+            kernel: case.kernel.to_owned(),
             size: case.size.clone(),
             pass: case.pass,
             timing: None,
@@ -82,8 +81,8 @@ pub fn run(
     benchmark
 }
 
-/// What is quick comes first, so that much is there when time is up.
-fn cases() -> Vec<Case> {
+/// Everything there is to measure. What is quick comes first, so that much is there when time is up.
+pub fn cases() -> Vec<Case> {
     [images::cases(), tables::cases(), graphs::cases(), scores::cases()]
         .into_iter()
         .flatten()

@@ -2,11 +2,11 @@
 
 use super::{Pass, Timing};
 use crate::{environment::Environment, table};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Everything that was measured.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct KernelBenchmark {
     /// Where and with what.
     pub environment: Environment,
@@ -15,10 +15,10 @@ pub struct KernelBenchmark {
 }
 
 /// What one kernel takes at one size.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct KernelMeasurement {
     /// Name of the function.
-    pub kernel: &'static str,
+    pub kernel: String,
     /// Sizes of its inputs.
     pub size: String,
     /// How far it goes.
@@ -65,7 +65,7 @@ impl KernelMeasurement {
             Pass::Forward => "forward",
             Pass::Gradients => "with gradients",
         };
-        let mut cells = vec![self.kernel.to_owned(), self.size.clone(), pass.to_owned()];
+        let mut cells = vec![self.kernel.clone(), self.size.clone(), pass.to_owned()];
         match &self.timing {
             Some(timing) => {
                 cells.extend([timing.kernel_ms, timing.portable_ms].map(|ms| format!("{ms:.3}")));
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn what_was_not_measured_has_dashes_and_a_note() {
         let measurement = |timing: Option<Timing>, note: Option<&str>| KernelMeasurement {
-            kernel: "mass",
+            kernel: "mass".to_owned(),
             size: "[8, 6]".to_owned(),
             pass: Pass::Gradients,
             timing,

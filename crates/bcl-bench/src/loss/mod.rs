@@ -5,11 +5,13 @@
 //! taken in each round, and its median is shown.
 
 mod all_pairs;
-mod growth;
+pub(crate) mod growth;
+mod in_batch;
 mod report;
 mod sample;
 mod variant;
 
+pub use in_batch::InBatchLoss;
 pub use report::{Benchmark, Growth, Measurement};
 pub use sample::Sample;
 pub use variant::{Contender, LARGEST_ALL_PAIRS};

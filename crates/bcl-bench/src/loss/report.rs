@@ -2,11 +2,11 @@
 
 use super::{Contender, Outcome, Plan, Sample, growth};
 use crate::{environment::Environment, spread::median, table};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Everything that was measured.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Benchmark {
     /// Where and with what.
     pub environment: Environment,
@@ -19,10 +19,10 @@ pub struct Benchmark {
 }
 
 /// The cost of one loss at one batch size.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Measurement {
     /// Name of the loss.
-    pub loss: &'static str,
+    pub loss: String,
     /// Samples a batch, `B`.
     pub batch_size: usize,
     /// Negatives an anchor, `N = 2 B - 2`; there are `2 B` anchors.
@@ -43,10 +43,10 @@ pub struct Measurement {
 
 /// How the cost of a loss grows: exponents of the number of negatives N, by least squares over the batch sizes measured. The scores
 /// themselves are `N + 2` rows of N, so that 2 is what any loss on all of them comes to.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Growth {
     /// Name of the loss.
-    pub loss: &'static str,
+    pub loss: String,
     /// Number of batch sizes.
     pub sizes: usize,
     /// Exponent of the time over all of them.
@@ -80,7 +80,7 @@ impl Benchmark {
         });
         for (contender, outcome) in outcomes {
             let mut measurement = Measurement {
-                loss: contender.name(),
+                loss: contender.name().to_owned(),
                 batch_size,
                 num_negatives: 2 * batch_size - 2,
                 median_ms: None,
@@ -106,16 +106,16 @@ impl Benchmark {
     }
 
     fn fit(&mut self) {
-        let mut names: Vec<&'static str> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
         for measurement in &self.measurements {
             if !names.contains(&measurement.loss) {
-                names.push(measurement.loss);
+                names.push(measurement.loss.clone());
             }
         }
         self.growth = names.into_iter().map(|loss| self.growth_of(loss)).collect();
     }
 
-    fn growth_of(&self, loss: &'static str) -> Growth {
+    fn growth_of(&self, loss: String) -> Growth {
         let mut measured: Vec<&Measurement> = self
             .measurements
             .iter()
@@ -180,7 +180,7 @@ impl fmt::Display for Benchmark {
 impl Measurement {
     fn cells(&self) -> Vec<String> {
         vec![
-            self.loss.to_owned(),
+            self.loss.clone(),
             self.batch_size.to_string(),
             self.num_negatives.to_string(),
             or_dash(self.median_ms, 2),
@@ -194,7 +194,7 @@ impl Measurement {
 impl Growth {
     fn cells(&self) -> Vec<String> {
         vec![
-            self.loss.to_owned(),
+            self.loss.clone(),
             self.sizes.to_string(),
             or_dash(self.time, 2),
             or_dash(self.time_at_the_end, 2),

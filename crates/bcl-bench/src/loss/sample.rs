@@ -1,10 +1,8 @@
 //! One measurement, in a process of its own so that its peak memory is its own.
 
-use super::Contender;
+use super::{Contender, InBatchLoss};
 use crate::{memory::Meter, spread::median};
-use bcl_core::{Scores, Similarity, normalize};
 use bcl_train::backend::Backend;
-use burn::tensor::{Distribution, Tensor};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -22,29 +20,15 @@ impl Sample {
     /// Measures forward and backward of a loss on in-batch scores, in this process.
     ///
     /// Repeats until `seconds` of measured time have passed, but measures at least once.
-    ///
-    /// A step takes two batches of unit vectors to their gradients: similarities, loss and backward.
     pub fn measure(contender: &Contender, batch_size: usize, dim: usize, seconds: f64, backend: &Backend) -> Self {
-        let device = backend.training_device();
-        device.seed(0);
-        let [first, second] = [0, 1].map(|_| {
-            let view = Tensor::<2>::random([batch_size, dim], Distribution::Normal(0.0, 1.0), &device);
-            normalize(view).detach().require_grad()
-        });
-        let loss = contender.init(batch_size, &first);
-        let step = || {
-            let scores = Scores::from_views(first.clone(), second.clone(), Similarity::Dot);
-            let gradients = loss(scores).backward();
-            // Reading both gradients waits for a device that computes in the background.
-            [&first, &second].map(|view| view.grad(&gradients).expect("a gradient").into_data())
-        };
+        let loss = InBatchLoss::new(contender, batch_size, dim, &backend.training_device());
 
         let meter = Meter::start(backend);
-        step();
+        loss.gradients();
         let mut times_ms = Vec::new();
         while times_ms.is_empty() || times_ms.iter().sum::<f64>() < 1e3 * seconds {
             let start = Instant::now();
-            step();
+            loss.gradients();
             times_ms.push(1e3 * start.elapsed().as_secs_f64());
         }
         Self {

@@ -8,11 +8,11 @@ use crate::{
 };
 use bcl_models::vision::Stem;
 use bcl_train::recipe::Precision;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Everything that was measured.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct StepBenchmark {
     /// Where and with what.
     pub environment: Environment,
@@ -25,10 +25,10 @@ pub struct StepBenchmark {
 }
 
 /// The cost of a step with one loss.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Measurement {
     /// Name of the loss.
-    pub loss: &'static str,
+    pub loss: String,
     /// Parts of a step, seconds, the median over all steps.
     pub seconds: Phases,
     /// The whole step, seconds.
@@ -59,13 +59,13 @@ impl StepBenchmark {
 }
 
 impl Measurement {
-    fn new(loss: &'static str, rounds: &[StepSample]) -> Self {
+    fn new(loss: &str, rounds: &[StepSample]) -> Self {
         let steps: Vec<Phases> = rounds.iter().flat_map(|round| round.steps.clone()).collect();
         let alone: Vec<f64> = rounds.iter().flat_map(|round| round.loss_alone.clone()).collect();
         let totals: Vec<f64> = steps.iter().map(Phases::total).collect();
         let shares = alone.iter().zip(&totals).map(|(alone, total)| alone / total).collect();
         Self {
-            loss,
+            loss: loss.to_owned(),
             seconds: Phases::combine(&steps, median),
             step: Spread::of(&totals),
             loss_alone: Spread::of(&alone),
@@ -80,7 +80,7 @@ impl Measurement {
         let step = [self.step.median, self.step.least, self.step.most, self.loss_alone.median].map(milliseconds);
         let share = format!("{:.2} %", 100.0 * self.loss_share);
         let peak = self.peak_mib.map_or_else(|| "-".to_owned(), |peak| format!("{peak:.0}"));
-        [self.loss.to_owned()]
+        [self.loss.clone()]
             .into_iter()
             .chain(parts)
             .chain(step)

@@ -38,7 +38,7 @@ pub fn run(plan: &ViewsPlan, mut progress: impl FnMut(&str)) -> ViewsBenchmark {
     let pools: Vec<ThreadPool> = plan.threads.iter().map(|&threads| pool(threads)).collect();
     let mut benchmark = ViewsBenchmark::new(plan, Environment::read(plan.threads.iter().copied().max().unwrap_or(1)));
     for &side in &plan.sides {
-        let bench = Bench::new(side, plan.batch_size);
+        let bench = ViewsBench::new(side, plan.batch_size);
         // Not counted: the first batch finds the buffers unallocated.
         for pool in &pools {
             pool.install(|| bench.rate(0, 0.0));
@@ -64,15 +64,19 @@ fn pool(threads: usize) -> ThreadPool {
         .expect("a pool of threads")
 }
 
-/// Images and how views of them are made.
-struct Bench {
+/// A batch of planted images and how views of them are made.
+pub struct ViewsBench {
     images: Collection,
     batch: Vec<usize>,
     views: Views,
 }
 
-impl Bench {
-    fn new(side: usize, batch_size: usize) -> Self {
+impl ViewsBench {
+    /// Images, and views of them, of `side` rows and columns.
+    ///
+    /// # Panics
+    /// When the side is not in [16, 256].
+    pub fn new(side: usize, batch_size: usize) -> Self {
         let planted = PlantedImagesConfig {
             train: batch_size.max(10),
             test: 10,
@@ -90,14 +94,18 @@ impl Bench {
         }
     }
 
+    /// Makes two views of each image, as of one epoch.
+    pub fn make(&self, epoch: u64, pixels: &mut Vec<f32>) {
+        self.views.batch(&self.images, &self.batch, epoch, Seed(0), pixels);
+        black_box(pixels);
+    }
+
     /// Views a second, over as many batches as fill `seconds`, but at least one.
     fn rate(&self, round: u64, seconds: f64) -> f64 {
         let mut pixels = Vec::new();
         let start = Instant::now();
         for epoch in 0.. {
-            self.views
-                .batch(&self.images, &self.batch, (round << 32) + epoch, Seed(0), &mut pixels);
-            black_box(&mut pixels);
+            self.make((round << 32) + epoch, &mut pixels);
             let elapsed = start.elapsed().as_secs_f64();
             if elapsed >= seconds {
                 return (2 * self.batch.len()) as f64 * (epoch + 1) as f64 / elapsed;

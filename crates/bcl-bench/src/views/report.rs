@@ -6,11 +6,11 @@ use crate::{
     spread::{Spread, median},
     table,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Everything that was measured.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ViewsBenchmark {
     /// Where and with what; the threads are the most that were used.
     pub environment: Environment,
@@ -23,7 +23,7 @@ pub struct ViewsBenchmark {
 }
 
 /// The rate of one size with one number of threads.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Measurement {
     /// Rows, and columns, of a view.
     pub side: usize,

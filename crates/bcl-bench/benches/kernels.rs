@@ -1,0 +1,27 @@
+//! Every kernel: row ranks and masses, propagation along the graphs of `MovieLens` and Gowalla, sampled products, and those of `ResNets`.
+
+use crate::training_device;
+use bcl_bench::kernels::{self, Pass};
+use criterion::{Criterion, Throughput};
+use std::cell::LazyCell;
+
+/// Entries of the largest tensor of a benchmark; the few above take seconds, and `bcl-bench kernels` has them.
+const LARGEST: usize = 60_000_000;
+
+pub(crate) fn bench(criterion: &mut Criterion) {
+    let device = training_device();
+    for case in kernels::cases().into_iter().filter(|case| case.entries <= LARGEST) {
+        let mut group = criterion.benchmark_group(case.kernel);
+        group.throughput(Throughput::Elements(case.entries as u64));
+        let pass = match case.pass {
+            Pass::Forward => "forward",
+            Pass::Gradients => "gradients",
+        };
+        let name = format!("{}/{pass}", case.size);
+        let contest = LazyCell::new(|| {
+            device.seed(0);
+            case.prepare(&device)
+        });
+        group.bench_function(name, |bencher| bencher.iter(&LazyCell::force(&contest).kernel));
+    }
+}

@@ -1,0 +1,36 @@
+//! Every loss on in-batch scores, forward alone and with gradients.
+
+use crate::training_device;
+use bcl_bench::loss::{Contender, InBatchLoss};
+use criterion::{Criterion, Throughput};
+use std::{cell::LazyCell, hint::black_box};
+
+/// Samples a batch.
+const BATCHES: [usize; 2] = [256, 1024];
+
+/// Length of an embedding.
+const DIM: usize = 128;
+
+pub(crate) fn bench(criterion: &mut Criterion) {
+    let device = training_device();
+    for batch_size in BATCHES {
+        let mut group = criterion.benchmark_group(format!("loss/{batch_size}"));
+        let num_negatives = 2 * batch_size * (2 * batch_size - 2);
+        group.throughput(Throughput::Elements(num_negatives as u64));
+        for contender in Contender::all() {
+            if !contender.takes_part(batch_size) {
+                continue;
+            }
+            // Made when it is first run: a benchmark that the command line leaves out costs nothing.
+            let loss = LazyCell::new(|| InBatchLoss::new(&contender, batch_size, DIM, &device));
+            group.bench_function(format!("{}/forward", contender.name()), |bencher| {
+                let loss = LazyCell::force(&loss);
+                bencher.iter(|| black_box(loss.forward()));
+            });
+            group.bench_function(format!("{}/gradients", contender.name()), |bencher| {
+                let loss = LazyCell::force(&loss);
+                bencher.iter(|| black_box(loss.gradients()));
+            });
+        }
+    }
+}

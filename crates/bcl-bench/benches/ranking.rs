@@ -1,0 +1,35 @@
+//! Ranking all items for all users of a data set of the size of `MovieLens`-100K.
+
+use crate::{movielens, training_device};
+use bcl_models::Embeddings;
+use bcl_train::{
+    baselines::Popularity,
+    evaluation::{RankingEvaluator, Scorer},
+    training::recommender::ranking::EmbeddingScorer,
+};
+use burn::tensor::{Distribution, Tensor};
+use criterion::{Criterion, Throughput};
+use std::hint::black_box;
+
+/// Length of an embedding.
+const DIM: usize = 64;
+
+pub(crate) fn bench(criterion: &mut Criterion) {
+    let data = movielens::planted();
+    let evaluator = RankingEvaluator::new(&[10, 20], &data.train, &data.test);
+    let device = training_device().inner();
+    device.seed(0);
+    let [users, items] = [data.train.num_users(), data.train.num_items()]
+        .map(|rows| Tensor::<2>::random([rows, DIM], Distribution::Normal(0.0, 1.0), &device));
+    let embeddings = EmbeddingScorer::new(Embeddings { users, items });
+    let popularity = Popularity::new(&data.train);
+
+    let mut group = criterion.benchmark_group("ranking");
+    group.throughput(Throughput::Elements(evaluator.num_evaluated_users() as u64));
+    let scorers: [(&str, &dyn Scorer); 2] = [("embeddings", &embeddings), ("popularity", &popularity)];
+    for (name, scorer) in scorers {
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| black_box(evaluator.evaluate(scorer).expect("scores are numbers")));
+        });
+    }
+}

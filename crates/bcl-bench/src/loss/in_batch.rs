@@ -1,0 +1,45 @@
+//! What is timed: a loss on in-batch scores.
+
+use super::Contender;
+use bcl_core::{Scores, Similarity, normalize};
+use burn::tensor::{Device, Distribution, Tensor, TensorData};
+
+/// Two batches of random unit vectors and a loss on the similarities between them.
+pub struct InBatchLoss {
+    views: [Tensor<2>; 2],
+    loss: Box<dyn Fn(Scores) -> Tensor<1>>,
+}
+
+impl InBatchLoss {
+    /// Draws the vectors, the same every time, on a device that tracks gradients.
+    ///
+    /// # Shapes
+    /// - each batch: `[batch_size, dim]`
+    pub fn new(contender: &Contender, batch_size: usize, dim: usize, device: &Device) -> Self {
+        device.seed(0);
+        let views = [0, 1].map(|_| {
+            let view = Tensor::<2>::random([batch_size, dim], Distribution::Normal(0.0, 1.0), device);
+            normalize(view).detach().require_grad()
+        });
+        let loss = contender.init(batch_size, &views[0]);
+        Self { views, loss }
+    }
+
+    /// Similarities and loss. Reading it waits for a device that computes in the background.
+    pub fn forward(&self) -> TensorData {
+        self.compute().into_data()
+    }
+
+    /// Similarities, loss and backward, to the gradients of both batches.
+    pub fn gradients(&self) -> [TensorData; 2] {
+        let gradients = self.compute().backward();
+        self.views
+            .each_ref()
+            .map(|view| view.grad(&gradients).expect("a gradient").into_data())
+    }
+
+    fn compute(&self) -> Tensor<1> {
+        let [first, second] = self.views.clone();
+        (self.loss)(Scores::from_views(first, second, Similarity::Dot))
+    }
+}
