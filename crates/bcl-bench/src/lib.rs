@@ -7,15 +7,20 @@
 //! | `kernels` | [`kernels`] | what does each kernel take, beside the same composed of tensor operations? |
 //! | `views` | [`views`] | how many random views of images are made a second, with how many threads? |
 //! | `step` | [`step`] | which part of a training step of an image encoder costs what, and what does the loss? |
+//! | `gather` | [`results`] | what did several runs, or criterion, measure? |
+//! | `compare` | [`compare`] | what became faster, what slower, and what is noise? |
 //!
 //! Nothing here is trained to any end; the only clock is that of the benchmark, and it decides nothing but how often to repeat a measurement.
 
+pub mod compare;
+mod differences;
 mod environment;
 pub mod kernels;
 pub mod loss;
 mod memory;
 pub mod parity;
 mod place;
+pub mod results;
 mod spread;
 pub mod step;
 mod table;

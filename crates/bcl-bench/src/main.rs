@@ -1,7 +1,9 @@
-//! The `bcl-bench` program: `parity`, `kernels`, `loss`, `views` and `step`.
+//! The `bcl-bench` program: `parity`, `kernels`, `loss`, `views`, `step`, `gather` and `compare`.
 //!
 //! Exit codes: 0 done, 1 a comparison or a measurement failed, 2 bad input.
 
+mod compare_verb;
+mod gather_verb;
 mod input;
 mod kernels_verb;
 mod loss_verb;
@@ -33,6 +35,10 @@ enum Verb {
     Views(views_verb::Arguments),
     /// Measure the parts of a training step of an image encoder, and the share that the loss has.
     Step(step_verb::Arguments),
+    /// Put results of several runs, or of `cargo bench`, into one file.
+    Gather(gather_verb::Arguments),
+    /// Compare times measured before with times measured now.
+    Compare(compare_verb::Arguments),
     /// Measure one loss in this process and print JSON.
     #[command(name = bcl_bench::loss::SAMPLE_VERB, hide = true)]
     LossSample(loss_verb::SampleArguments),
@@ -50,6 +56,8 @@ fn main() -> ExitCode {
         Verb::Loss(arguments) => loss_verb::run(arguments),
         Verb::Views(arguments) => views_verb::run(arguments),
         Verb::Step(arguments) => step_verb::run(arguments),
+        Verb::Gather(arguments) => gather_verb::run(&arguments),
+        Verb::Compare(arguments) => compare_verb::run(&arguments),
         Verb::LossSample(arguments) => loss_verb::sample(&arguments),
         Verb::StepSample(arguments) => step_verb::sample(&arguments),
     }

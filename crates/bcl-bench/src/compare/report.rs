@@ -1,0 +1,46 @@
+//! A comparison as a table.
+
+use super::{Comparison, Pair};
+use crate::{Environment, results::duration, table};
+use std::fmt;
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows: Vec<_> = self.pairs.iter().map(Pair::cells).collect();
+        let header = ["name", "old", "new", "new / old", "interval", "verdict"];
+        writeln!(f, "{}", table::render(1, &header, &rows))?;
+        for (side, names) in [("old", &self.only_old), ("new", &self.only_new)] {
+            if !names.is_empty() {
+                writeln!(f, "Only in the {side} one: {}.", names.join("; "))?;
+            }
+        }
+        write!(
+            f,
+            "Times of {}, {} and {}; above 1 is slower.",
+            self.kind,
+            revision(&self.old),
+            revision(&self.new)
+        )
+    }
+}
+
+fn revision(environment: &Environment) -> &str {
+    environment.revision.as_deref().unwrap_or("an unknown revision")
+}
+
+impl Pair {
+    fn cells(&self) -> Vec<String> {
+        let interval = self
+            .ratio
+            .interval
+            .map_or_else(|| "-".to_owned(), |[least, most]| format!("{least:.2} to {most:.2}"));
+        vec![
+            self.name.clone(),
+            duration(self.old_seconds),
+            duration(self.new_seconds),
+            format!("{:.2}", self.ratio.ratio),
+            interval,
+            self.verdict.to_string(),
+        ]
+    }
+}

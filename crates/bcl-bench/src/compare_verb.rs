@@ -1,0 +1,50 @@
+//! `bcl-bench compare`.
+
+use crate::{
+    bad_input,
+    output::{Output, failure},
+};
+use bcl_bench::{compare::Comparison, results::Results};
+use std::{path::PathBuf, process::ExitCode};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// What was measured before: a file of `kernels`, `loss`, `views` or `step` with `--json`, or of `gather`.
+    old: PathBuf,
+    /// The same, measured now.
+    new: PathBuf,
+    /// End with exit code 1 if anything became this many times slower: where the ratio has an interval, all of it above.
+    #[arg(long, value_name = "RATIO", value_parser = factor)]
+    fail_above: Option<f64>,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let paths = [&arguments.old, &arguments.new].map(PathBuf::as_path);
+    let read = || Comparison::new(paths, &Results::read(paths[0])?, &Results::read(paths[1])?);
+    let comparison = match read() {
+        Ok(comparison) => comparison,
+        Err(error) => return bad_input(&error.to_string()),
+    };
+    if let Err(code) = arguments.output.prepare() {
+        return code;
+    }
+    for difference in &comparison.differences {
+        eprintln!("warning: {difference}: ratios do not speak of the code alone");
+    }
+    let written = arguments.output.write(&comparison);
+    let Some(factor) = arguments.fail_above else {
+        return written;
+    };
+    let slower: Vec<&str> = comparison.above(factor).iter().map(|pair| pair.name.as_str()).collect();
+    if slower.is_empty() {
+        return written;
+    }
+    failure(&format!("more than {factor} times as slow as before: {}", slower.join("; ")))
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|factor: &f64| factor.is_finite() && *factor > 0.0);
+    number.ok_or_else(|| "must be a number above 0, such as 1.2".to_owned())
+}

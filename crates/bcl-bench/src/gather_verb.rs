@@ -1,0 +1,46 @@
+//! `bcl-bench gather`.
+
+use crate::{bad_input, output::Output};
+use bcl_bench::results::{Results, ResultsError};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// What was measured: files of `kernels`, `loss`, `views` or `step` with `--json`, or the folder of `cargo bench`, target/criterion.
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+    /// Under which names `cargo bench -- --save-baseline NAME` has kept results; each is a round. `new` are those of the last time.
+    #[arg(long, value_name = "NAME", num_args = 1.., default_value = "new")]
+    baseline: Vec<String>,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let read = |path: &PathBuf| read(path.as_path(), &arguments.baseline);
+    let sources: Result<Vec<_>, _> = arguments.sources.iter().map(read).collect();
+    let gathered = match sources.and_then(|sources| Results::gather(sources.into_iter().flatten().collect())) {
+        Ok(gathered) => gathered,
+        Err(error) => return bad_input(&error.to_string()),
+    };
+    if let Err(code) = arguments.output.prepare() {
+        return code;
+    }
+    for warning in &gathered.warnings {
+        eprintln!("warning: {warning}");
+    }
+    arguments.output.write(&gathered.results)
+}
+
+/// A folder is one source a baseline.
+fn read(path: &Path, baselines: &[String]) -> Result<Vec<(PathBuf, Results)>, ResultsError> {
+    let read_baseline = |name: &String| Ok((path.join(name), Results::of_criterion(path, name)?));
+    if path.is_dir() {
+        baselines.iter().map(read_baseline).collect()
+    } else {
+        Ok(vec![(path.into(), Results::read(path)?)])
+    }
+}

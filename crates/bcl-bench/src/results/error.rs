@@ -1,0 +1,60 @@
+//! Why there are no results to compare.
+
+use super::Kind;
+use std::{io, path::PathBuf};
+
+/// What is wrong with a file of results, or with two of them.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)] // the messages say it
+pub enum ResultsError {
+    #[error("cannot read {path}: {error}", path = path.display())]
+    Unreadable { path: PathBuf, error: io::Error },
+
+    #[error("{path} is a folder; make a file of criterion's results with `bcl-bench gather {path} --json FILE`", path = path.display())]
+    Folder { path: PathBuf },
+
+    #[error("{path} is empty: what was to write it has not finished; measure again", path = path.display())]
+    Empty { path: PathBuf },
+
+    #[error("{path} ends in line {line}, in the middle of a value: it was cut off; measure again", path = path.display())]
+    Truncated { path: PathBuf, line: usize },
+
+    #[error("{path} is not JSON: {error}", path = path.display())]
+    NotJson { path: PathBuf, error: serde_json::Error },
+
+    #[error(
+        "{path} holds no times that are known here; it should come from `--json` of bcl-bench kernels, loss, views, step or gather",
+        path = path.display()
+    )]
+    Foreign { path: PathBuf },
+
+    #[error("{path}: the time of {name} is {seconds} s, which cannot be; measure again", path = path.display())]
+    Impossible { path: PathBuf, name: String, seconds: f64 },
+
+    #[error("nothing was measured in {path}", path = path.display())]
+    NoCases { path: PathBuf },
+
+    #[error("{path} has no results of criterion called `{baseline}`; {there_are}", path = path.display())]
+    NoBaseline {
+        path: PathBuf,
+        baseline: String,
+        there_are: String,
+    },
+
+    #[error("{} is of {}, but {} of {}: they measured different things", paths[0].display(), kinds[0], paths[1].display(), kinds[1])]
+    OtherKind { paths: [PathBuf; 2], kinds: [Kind; 2] },
+
+    #[error(
+        "{name} is {} in {}, but {} in {}: they measured different things",
+        values[0], paths[0].display(), values[1], paths[1].display()
+    )]
+    OtherSetting {
+        paths: [PathBuf; 2],
+        name: String,
+        values: [String; 2],
+    },
+
+    #[error("{} and {} have no measurement in common", paths[0].display(), paths[1].display())]
+    NothingShared { paths: [PathBuf; 2] },
+}
