@@ -14,6 +14,12 @@ pub fn bcl_train() -> Command {
     Command::new(PROGRAM.get_or_init(|| build("bcl-train")))
 }
 
+/// The `bcl-bench` program, likewise.
+pub fn bcl_bench() -> Command {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    Command::new(PROGRAM.get_or_init(|| build("bcl-bench")))
+}
+
 /// Builds a program of the workspace. Cargo builds the programs of a package only for that package's own tests, so these ask for it.
 fn build(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a running test has a path");

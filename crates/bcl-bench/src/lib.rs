@@ -7,10 +7,11 @@
 //! | `kernels` | [`kernels`] | what does each kernel take, beside the same composed of tensor operations? |
 //! | `views` | [`views`] | how many random views of images are made a second, with how many threads? |
 //! | `step` | [`step`] | which part of a training step of an image encoder costs what, and what does the loss? |
+//! | `table` | [`tables`] | which estimator is better, with the same tuning budget and several seeds? |
 //! | `gather` | [`results`] | what did several runs, or criterion, measure? |
 //! | `compare` | [`compare`] | what became faster, what slower, and what is noise? |
 //!
-//! Nothing here is trained to any end; the only clock is that of the benchmark, and it decides nothing but how often to repeat a measurement.
+//! The only clock is that of the benchmarks, and it decides nothing but how often to repeat a measurement.
 
 pub mod compare;
 mod differences;
@@ -24,6 +25,7 @@ pub mod results;
 mod spread;
 pub mod step;
 mod table;
+pub mod tables;
 pub mod views;
 
 pub use environment::Environment;

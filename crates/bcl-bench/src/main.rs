@@ -10,6 +10,7 @@ mod loss_verb;
 mod output;
 mod parity_verb;
 mod step_verb;
+mod table_verb;
 mod views_verb;
 
 use clap::{Parser, Subcommand};
@@ -39,6 +40,8 @@ enum Verb {
     Gather(gather_verb::Arguments),
     /// Compare times measured before with times measured now.
     Compare(compare_verb::Arguments),
+    /// Tune every estimator alike, train it with several seeds, and compare: the papers' tables, or one of your own.
+    Table(Box<table_verb::Arguments>),
     /// Measure one loss in this process and print JSON.
     #[command(name = bcl_bench::loss::SAMPLE_VERB, hide = true)]
     LossSample(loss_verb::SampleArguments),
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Verb::Step(arguments) => step_verb::run(arguments),
         Verb::Gather(arguments) => gather_verb::run(&arguments),
         Verb::Compare(arguments) => compare_verb::run(&arguments),
+        Verb::Table(arguments) => table_verb::run(&arguments),
         Verb::LossSample(arguments) => loss_verb::sample(&arguments),
         Verb::StepSample(arguments) => step_verb::sample(&arguments),
     }

@@ -8,6 +8,7 @@
 
 pub mod collection;
 pub mod error;
+pub mod hold_out;
 pub mod load;
 pub mod planted;
 mod read;
@@ -16,6 +17,7 @@ pub mod views;
 
 pub use collection::{Collection, Image, ImageData};
 pub use error::ImageError;
+pub use hold_out::hold_out;
 pub use load::{ImageSource, load, load_manifest, load_named};
 pub use planted::PlantedImagesConfig;
 #[doc(hidden)]

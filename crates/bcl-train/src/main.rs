@@ -7,7 +7,6 @@ use bcl_train::{
     error::Error,
     launch,
     recipe::Builtin,
-    training::Stop,
 };
 use std::process::ExitCode;
 
@@ -93,7 +92,7 @@ fn run_training(args: &Train) -> Result<(), Error> {
         out: args.out.clone(),
         quiet: args.output.quiet,
         json: args.output.json,
-        stop: stop_on_ctrl_c()?,
+        stop: commands::stop_on_ctrl_c()?,
     };
     match &args.resume {
         Some(folder) => commands::resume(&session, folder, recipes.first()),
@@ -111,19 +110,4 @@ fn open(place: &Place, output: Output) -> Result<Backend, Error> {
             .map_err(|error| Error::Training(format!("cannot start {threads} threads: {error}")))?;
     }
     Ok(Backend::open(place.backend, place.device)?)
-}
-
-/// The first Ctrl-C ends the run after the step under way, with a checkpoint; the second ends the process.
-fn stop_on_ctrl_c() -> Result<Stop, Error> {
-    let stop = Stop::new();
-    let handle = stop.clone();
-    ctrlc::set_handler(move || {
-        if handle.should_stop() {
-            std::process::exit(130);
-        }
-        eprintln!("stopping after this step; once more to stop at once");
-        handle.stop(Some("Ctrl-C"));
-    })
-    .map_err(|error| Error::Training(format!("cannot listen for Ctrl-C: {error}")))?;
-    Ok(stop)
 }

@@ -1,10 +1,11 @@
 //! What the verbs of the command line do.
 
-mod baselines;
+mod interrupt;
 mod run;
 mod saved;
 mod views;
 
+pub use interrupt::stop_on_ctrl_c;
 pub use run::{Session, resume, train};
 pub use saved::{embed, evaluate, export, recommend};
 pub use views::dump_views;

@@ -1,22 +1,14 @@
 //! Training: new runs and resumed ones.
 
-use super::{Finished, baselines::baselines, print_table};
+use super::{Finished, print_table};
 use crate::{
     backend::Backend,
     error::Error,
-    recipe::{DataConfig, EvaluationConfig, ImageDataConfig, ImageRecipe, Recipe, RecommenderRecipe},
+    recipe::Recipe,
     report::{read_run, write_html},
-    training::{
-        Baselines, ImageRun, Invocation, Run, RunFolder, Stop,
-        images::{baselines::JudgedBaselines, start},
-    },
+    training::{Invocation, Prepared, RunFolder, Stop, Surroundings},
 };
-use bcl_data::InteractionData;
-use bcl_images::ImageData;
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::{Path, PathBuf};
 
 /// What all runs of one command share.
 #[allow(missing_debug_implementations)] // Burn's interrupter has none
@@ -44,13 +36,13 @@ pub fn train(session: &Session, recipes: &[Recipe]) -> Result<(), Error> {
     let mut finished: Vec<(PathBuf, Finished)> = Vec::new();
     for recipe in recipes {
         // Data that cannot be read leave no folder behind.
-        loaded.load(session, recipe, &session.data_dir)?;
+        let prepared = loaded.load(session, recipe, &session.data_dir)?;
         let invocation = Invocation {
             data_dir: session.data_dir.clone(),
             backend: session.backend.name().to_owned(),
         };
         let folder = RunFolder::create(&session.out, recipe, &invocation)?;
-        loaded.finish(session, recipe, &folder, &session.data_dir)?;
+        prepared.finish(recipe, &session.around(&folder))?;
         finished.push((folder.path().to_path_buf(), read_run(folder.path())?));
     }
     let runs: Vec<Finished> = finished.iter().map(|(_, run)| run.clone()).collect();
@@ -84,8 +76,8 @@ pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>) -> Resul
     }
     if !folder.result_file().is_file() {
         let mut loaded = Loaded::default();
-        loaded.load(session, &recipe, &invocation.data_dir)?;
-        loaded.finish(session, &recipe, &folder, &invocation.data_dir)?;
+        let prepared = loaded.load(session, &recipe, &invocation.data_dir)?;
+        prepared.finish(&recipe, &session.around(&folder))?;
     }
     let (result, _) = read_run(folder.path())?;
     print_table(&[&result], session.json);
@@ -101,77 +93,29 @@ fn say_where(session: &Session, page: &Path) {
 
 /// The data last used: runs of one command mostly share them.
 #[derive(Default)]
-struct Loaded {
-    interactions: Option<(DataConfig, EvaluationConfig, InteractionData, Baselines)>,
-    images: Option<(ImageDataConfig, Arc<ImageData>)>,
-    judged: JudgedBaselines,
-}
+struct Loaded(Option<Prepared>);
 
 impl Loaded {
-    /// Loads what a recipe names, unless it is there.
-    fn load(&mut self, session: &Session, recipe: &Recipe, dir: &Path) -> Result<(), Error> {
-        match recipe {
-            Recipe::Recommender(recipe) => self.load_interactions(recipe, dir),
-            Recipe::Images(recipe) => self.load_images(session, recipe, dir),
-        }
-    }
-
-    fn load_interactions(&mut self, recipe: &RecommenderRecipe, dir: &Path) -> Result<(), Error> {
-        let same = |(data, evaluation, ..): &(DataConfig, EvaluationConfig, _, _)| {
-            *data == recipe.data && *evaluation == recipe.evaluation
+    /// Loads what a recipe names, unless it is there, and checks that the recipe fits.
+    fn load(&mut self, session: &Session, recipe: &Recipe, dir: &Path) -> Result<&Prepared, Error> {
+        self.0.take_if(|prepared| !prepared.serves(recipe, dir));
+        let prepared = match self.0.take() {
+            Some(prepared) => prepared,
+            None => Prepared::load(recipe, dir)?,
         };
-        if !self.interactions.as_ref().is_some_and(same) {
-            let data = recipe.data.load(dir)?;
-            let baselines = baselines(&data, &recipe.evaluation)?;
-            self.interactions = Some((recipe.data.clone(), recipe.evaluation.clone(), data, baselines));
-        }
-        Ok(())
+        let prepared = self.0.insert(prepared);
+        prepared.check(recipe, &session.backend)?;
+        Ok(prepared)
     }
+}
 
-    fn load_images(&mut self, session: &Session, recipe: &ImageRecipe, dir: &Path) -> Result<(), Error> {
-        if !self.images.as_ref().is_some_and(|(config, _)| *config == recipe.data) {
-            self.images = Some((recipe.data.clone(), Arc::new(recipe.data.load(dir)?)));
-        }
-        let (_, data) = self.images.as_ref().expect("just loaded");
-        start::check(recipe, data)?;
-        // Weights that do not fit leave no folder behind; without any there is nothing to find out.
-        match recipe.encoder.weights() {
-            Some(_) => start::initial(recipe, dir, &session.backend.device()).map(drop),
-            None => Ok(()),
-        }
-    }
-
-    /// Trains and evaluates on what was [loaded](Self::load).
-    fn finish(&mut self, session: &Session, recipe: &Recipe, folder: &RunFolder, data_dir: &Path) -> Result<(), Error> {
-        let recipe_hash = &recipe.hash();
-        match recipe {
-            Recipe::Recommender(recipe) => {
-                let (_, _, data, baselines) = self.interactions.as_ref().expect("just loaded");
-                let run = Run {
-                    recipe,
-                    recipe_hash,
-                    data,
-                    folder,
-                    backend: &session.backend,
-                    quiet: session.quiet,
-                    stop: session.stop.clone(),
-                };
-                run.finish(baselines.clone()).map(drop)
-            }
-            Recipe::Images(recipe) => {
-                let (_, data) = self.images.as_ref().expect("just loaded");
-                let run = ImageRun {
-                    recipe,
-                    recipe_hash,
-                    data,
-                    data_dir,
-                    folder,
-                    backend: &session.backend,
-                    quiet: session.quiet,
-                    stop: session.stop.clone(),
-                };
-                run.finish(&mut self.judged).map(drop)
-            }
+impl Session {
+    fn around<'a>(&'a self, folder: &'a RunFolder) -> Surroundings<'a> {
+        Surroundings {
+            folder,
+            backend: &self.backend,
+            quiet: self.quiet,
+            stop: self.stop.clone(),
         }
     }
 }

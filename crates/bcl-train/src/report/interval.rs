@@ -52,6 +52,25 @@ impl Interval {
         Some((self.mean - half_width, self.mean + half_width))
     }
 
+    /// Two-sided p of the true mean being zero, by Student's t over the values; `None` for a single one.
+    ///
+    /// ```
+    /// use bcl_train::report::Interval;
+    ///
+    /// // t = 2 / (1 / √3) = 3.46 at two degrees of freedom.
+    /// let p = Interval::of(&[1.0, 2.0, 3.0]).unwrap().p_value().unwrap();
+    /// assert!((p - 0.0742).abs() < 1e-4);
+    /// ```
+    pub fn p_value(&self) -> Option<f64> {
+        let degrees_of_freedom = self.count - 1;
+        let standard_error = self.half_width? / t_bound(degrees_of_freedom);
+        if self.mean == 0.0 {
+            return Some(1.0);
+        }
+        // Equal values other than zero have no scatter at all: t is infinite.
+        Some(1.0 - central_probability(self.mean.abs() / standard_error, degrees_of_freedom))
+    }
+
     /// The text of the cell of a table, with `decimals` digits, and a sign if `signed`.
     pub(super) fn text(&self, decimals: usize, signed: bool) -> String {
         let mean = if signed {
@@ -146,6 +165,18 @@ mod tests {
     fn a_single_value_has_no_interval_and_no_value_no_mean() {
         assert_eq!(Interval::of(&[0.3]).unwrap().half_width, None);
         assert_eq!(Interval::of(&[]), None);
+    }
+
+    #[test]
+    fn p_values_match_the_interval_and_have_limits() {
+        // An interval that ends at zero has p = 1 - CONFIDENCE.
+        let values = [1.0, 2.0, 3.0, 4.0];
+        let half_width = Interval::of(&values).unwrap().half_width.unwrap();
+        let shifted = Interval::of(&values.map(|value| value - 2.5 + half_width)).unwrap();
+        assert!((shifted.p_value().unwrap() - 0.05).abs() < 1e-6);
+        assert_eq!(Interval::of(&[-1.0, 1.0]).unwrap().p_value(), Some(1.0));
+        assert!(Interval::of(&[0.5, 0.5]).unwrap().p_value().unwrap() < 1e-9);
+        assert_eq!(Interval::of(&[0.5]).unwrap().p_value(), None);
     }
 
     #[test]

@@ -76,6 +76,33 @@ impl RunFolder {
             number += 1;
             path = PathBuf::from(format!("{}.{number}", first.display()));
         }
+        Self::start(path, recipe, invocation)
+    }
+
+    /// The folder of a run at exactly this path: that of an earlier one of the same recipe and seed, or a new one.
+    ///
+    /// # Errors
+    /// When another run lies there, or it cannot be made or written to.
+    pub fn at(path: &Path, recipe: &Recipe, invocation: &Invocation) -> Result<Self, Error> {
+        let folder = Self {
+            path: path.to_path_buf(),
+        };
+        // A folder without a recipe is one that was killed before it had begun.
+        if !folder.recipe_file().is_file() {
+            return Self::start(folder.path, recipe, invocation);
+        }
+        let earlier = Recipe::from_file(folder.recipe_file(), &[])?;
+        if (earlier.hash(), earlier.seed()) == (recipe.hash(), recipe.seed()) {
+            return Ok(folder);
+        }
+        Err(Error::Input(format!(
+            "{} holds the run of another recipe or seed than {} asks for; choose another folder",
+            path.display(),
+            recipe.name()
+        )))
+    }
+
+    fn start(path: PathBuf, recipe: &Recipe, invocation: &Invocation) -> Result<Self, Error> {
         files::create_folder(&path)?;
         let folder = Self { path };
         let invocation = serde_json::to_vec_pretty(invocation).expect("an invocation is plain data");
@@ -173,5 +200,11 @@ impl RunFolder {
     pub fn tidy(&self) {
         // Checkpoints left behind cost space, not correctness.
         let _ = fs::remove_dir_all(self.checkpoints(Phase::Selection));
+    }
+
+    /// Removes all weights, of a run that was only made for its figures.
+    pub fn forget_weights(&self) {
+        let _ = fs::remove_dir_all(self.path.join("checkpoints"));
+        let _ = fs::remove_file(self.model_file());
     }
 }

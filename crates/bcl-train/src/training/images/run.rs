@@ -12,6 +12,7 @@ use super::{
 use crate::{
     backend::Backend,
     error::Error,
+    probe::Labelled,
     recipe::{ImageRecipe, Refusal},
     result::{
         CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, DataSummary, EpochRecord, Metrics, ONLINE_PROBE, Phase, RunResult,
@@ -32,7 +33,11 @@ use crate::{
 use bcl_core::schedule::AlphaMeasurement;
 use bcl_data::Seed;
 use bcl_images::ImageData;
-use std::{path::Path, sync::Arc, time::Instant};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
 
 /// The figure that is shown after an epoch. It is read off test and chooses nothing.
 const SHOWN: &str = ONLINE_PROBE;
@@ -58,31 +63,37 @@ pub struct ImageRun<'a> {
     pub stop: Stop,
 }
 
+/// A trained encoder, judged.
+struct Outcome {
+    judge: Arc<ImageJudge>,
+    progress: Progress,
+    /// Of the training and of the test images.
+    features: [Labelled; 2],
+    figures: Metrics,
+}
+
 impl ImageRun<'_> {
     /// Trains and evaluates, going on from the newest checkpoint in the folder where there is one, and writes the result beside
     /// baselines, which are only judged where they are not known yet.
     ///
     /// # Errors
     /// When data, recipe or disk do not allow it, the loss diverges, or the run is interrupted; what was written stays.
-    pub fn finish(&self, judged: &mut JudgedBaselines) -> Result<RunResult, Error> {
+    pub fn finish(&self, judged: &Mutex<JudgedBaselines>) -> Result<RunResult, Error> {
         let started = Instant::now();
-        let judge = Arc::new(judge(self.recipe, self.data, self.backend));
-        let progress = match self.recipe.training.epochs {
-            0 => self.keep_initial()?,
-            _ => self.train(&judge)?,
-        };
-
-        let device = self.backend.device();
-        let untrained = ContrastiveImages::from(untrained(self.recipe, &device));
-        let trained = load_kept(untrained, self.folder)?.encoder;
-        let features = judge.features(&trained)?;
-        let mut figures = judge.encoder_with(&trained, &features)?;
-        figures.extend(calibration_error(&progress));
+        let Outcome {
+            judge,
+            progress,
+            features,
+            figures,
+        } = self.outcome()?;
         let showcase = showcase(&judge, &features, Seed(self.recipe.seed));
         drop(features);
+        let mut judged = judged.lock().unwrap_or_else(PoisonError::into_inner);
+        let baselines = judged.of(self.recipe, &judge, &self.backend.device())?;
+        drop(judged);
         let result = RunResult {
             showcase: Some(showcase),
-            ..self.result(&progress, figures, judged.of(self.recipe, &judge, &device)?, started)
+            ..self.result(&progress, figures, baselines, started)
         };
         result
             .showcase
@@ -91,6 +102,38 @@ impl ImageRun<'_> {
         self.folder.write_result(&result)?;
         crate::report::write_html(&self.folder.report_file(), &[(result.clone(), progress.records)])?;
         Ok(result)
+    }
+
+    /// Trains, and judges the encoder after the last epoch; no report, no result.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn figures(&self) -> Result<Chosen, Error> {
+        let Outcome { progress, figures, .. } = self.outcome()?;
+        Ok(Chosen {
+            epoch: progress.of_phase().count(),
+            metrics: figures,
+        })
+    }
+
+    /// Trains, and judges what comes of it.
+    fn outcome(&self) -> Result<Outcome, Error> {
+        let judge = Arc::new(judge(self.recipe, self.data, self.backend));
+        let progress = match self.recipe.training.epochs {
+            0 => self.keep_initial()?,
+            _ => self.train(&judge)?,
+        };
+        let untrained = ContrastiveImages::from(untrained(self.recipe, &self.backend.device()));
+        let trained = load_kept(untrained, self.folder)?.encoder;
+        let features = judge.features(&trained)?;
+        let mut figures = judge.encoder_with(&trained, &features)?;
+        figures.extend(calibration_error(&progress));
+        Ok(Outcome {
+            judge,
+            progress,
+            features,
+            figures,
+        })
     }
 
     /// Keeps the encoder as it is.

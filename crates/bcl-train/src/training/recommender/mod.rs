@@ -1,5 +1,6 @@
 //! Training of recommenders: batches of interactions, the trained module, ranking, and the two phases of a run.
 
+pub mod baselines;
 pub mod batch;
 pub mod model;
 pub mod ranking;

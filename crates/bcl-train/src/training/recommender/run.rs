@@ -60,29 +60,19 @@ impl Run<'_> {
     /// When data, recipe or disk do not allow it, the loss diverges, or the run is interrupted; what was written stays.
     pub fn finish(&self, baselines: Baselines) -> Result<RunResult, Error> {
         let started = Instant::now();
-        let estimator = self.recipe.loss.estimator(self.data.train.density())?;
-        let seed = Seed(self.recipe.seed);
+        let estimator = self.estimator()?;
         let hash = self.recipe_hash;
-        let select_by = &self.recipe.evaluation.select_by;
-
-        let start = Progress::start(hash, self.recipe.seed, Phase::Selection, Vec::new());
         let selection = if let Some(refit) = newest(self.folder, Phase::Refit, hash, self.recipe.seed)? {
             Progress {
                 phase: Phase::Selection,
                 ..refit
             }
         } else {
-            let (fit, validation) = hold_out(&self.data.train, self.recipe.training.validation, seed.named("validation"));
-            let until = Until::NoImprovement {
-                patience: self.recipe.training.patience,
-                at_most: self.recipe.training.epochs,
-            };
-            self.phase(&estimator, start, until, &fit, &validation, None)?
+            self.selection(&estimator)?
         };
-        let records: Vec<&EpochRecord> = selection.of_phase().collect();
-        let (epochs, _) = best(&records, |record| record.validation.as_ref(), select_by).expect("a phase has at least one epoch");
+        let epochs = self.chosen_on_validation(&selection).epoch;
 
-        let selected = records.into_iter().cloned().collect();
+        let selected = selection.of_phase().cloned().collect();
         let start = Progress::start(hash, self.recipe.seed, Phase::Refit, selected);
         let until = Until::Epochs {
             epochs,
@@ -96,6 +86,41 @@ impl Run<'_> {
         crate::report::write_html(&self.folder.report_file(), &[(result.clone(), refit.records)])?;
         self.folder.tidy();
         Ok(result)
+    }
+
+    /// Only the first phase: the best epoch on the validation tenth, with its figures there. Test is not looked at.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn select(&self) -> Result<Chosen, Error> {
+        Ok(self.chosen_on_validation(&self.selection(&self.estimator()?)?))
+    }
+
+    fn estimator(&self) -> Result<EstimatorConfig, Error> {
+        Ok(self.recipe.loss.estimator(self.data.train.density())?)
+    }
+
+    /// Trains on nine tenths of train until the figure on the last tenth rises no more.
+    fn selection(&self, estimator: &EstimatorConfig) -> Result<Progress, Error> {
+        let training = &self.recipe.training;
+        let seed = Seed(self.recipe.seed);
+        let (fit, validation) = hold_out(&self.data.train, training.validation, seed.named("validation"));
+        let until = Until::NoImprovement {
+            patience: training.patience,
+            at_most: training.epochs,
+        };
+        let start = Progress::start(self.recipe_hash, self.recipe.seed, Phase::Selection, Vec::new());
+        self.phase(estimator, start, until, &fit, &validation, None)
+    }
+
+    fn chosen_on_validation(&self, selection: &Progress) -> Chosen {
+        let records: Vec<&EpochRecord> = selection.of_phase().collect();
+        let select_by = &self.recipe.evaluation.select_by;
+        let (epoch, _) = best(&records, |record| record.validation.as_ref(), select_by).expect("a phase has at least one epoch");
+        Chosen {
+            epoch,
+            metrics: records[epoch - 1].validation.clone().unwrap_or_default(),
+        }
     }
 
     /// Trains on some interactions and evaluates on others, epoch by epoch.

@@ -13,7 +13,7 @@ use bcl_data::InteractionData;
 ///
 /// # Errors
 /// When a baseline cannot be fitted to these data.
-pub(crate) fn baselines(data: &InteractionData, config: &EvaluationConfig) -> Result<Baselines, Error> {
+pub fn baselines(data: &InteractionData, config: &EvaluationConfig) -> Result<Baselines, Error> {
     let evaluator = RankingEvaluator::new(&config.cutoffs, &data.train, &data.test);
     let figures = |kind: &BaselineKind| {
         let metrics = match kind {

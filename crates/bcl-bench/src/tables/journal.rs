@@ -1,0 +1,54 @@
+//! What came of a trial, in its folder, so that a trial is trained once.
+
+use bcl_train::{
+    error::Error,
+    result::Chosen,
+    training::{RunFolder, files},
+};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What came of training with some settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Outcome {
+    /// Figures on what was held out.
+    Chosen(Chosen),
+    /// Why there are none, such as a loss that diverged.
+    Failed(String),
+}
+
+impl Outcome {
+    /// The figure of a name, where there is one.
+    pub(super) fn figure(&self, name: &str) -> Option<f64> {
+        match self {
+            Self::Chosen(chosen) => chosen.metrics.get(name).copied(),
+            Self::Failed(_) => None,
+        }
+    }
+
+    /// What an earlier run left, if it came to its end.
+    pub(super) fn read(folder: &RunFolder) -> Result<Option<Self>, Error> {
+        let path = file(folder);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let text = std::fs::read(&path).map_err(Error::io("read", &path))?;
+        serde_json::from_slice(&text).map(Some).map_err(|error| {
+            Error::Input(format!(
+                "{} is broken: {error}; delete it to train that trial again",
+                path.display()
+            ))
+        })
+    }
+
+    /// Leaves it for later runs.
+    pub(super) fn write(&self, folder: &RunFolder) -> Result<(), Error> {
+        let text = serde_json::to_vec_pretty(self).expect("an outcome is plain data");
+        files::write_whole(&file(folder), &text)
+    }
+}
+
+fn file(folder: &RunFolder) -> PathBuf {
+    folder.path().join("outcome.json")
+}

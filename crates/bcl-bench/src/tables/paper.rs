@@ -1,0 +1,109 @@
+//! What the papers print, and how our tables depart from theirs.
+
+use super::Plan;
+use bcl_train::{
+    report::{all_metrics, default_metrics},
+    result::{Metrics, RunResult},
+};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// All tables of the papers that are known here.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paper {
+    /// Departures of every table of recommenders.
+    recommenders: Vec<String>,
+    /// Departures of every table of image encoders.
+    images: Vec<String>,
+    /// By table and data set.
+    tables: BTreeMap<String, BTreeMap<String, Printed>>,
+}
+
+/// A table of a paper, for one data set.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Printed {
+    /// Departures of ours from it, as sentences.
+    pub deviations: Vec<String>,
+    /// Figures by row and name; shares where the paper prints per cent.
+    rows: BTreeMap<String, Metrics>,
+}
+
+impl Printed {
+    /// What is printed for a row.
+    pub fn figures(&self, row: &str) -> Metrics {
+        self.rows.get(row).cloned().unwrap_or_default()
+    }
+}
+
+impl Paper {
+    /// What comes with the program.
+    pub fn builtin() -> Self {
+        toml::from_str(include_str!("paper.toml")).expect("the figures that come with the program read")
+    }
+
+    /// Of one table and data set, with the departures that all of its kind have.
+    pub fn table(&self, table: &str, dataset: &str, is_recommender: bool) -> Printed {
+        let mut printed = self
+            .tables
+            .get(table)
+            .and_then(|sets| sets.get(dataset))
+            .cloned()
+            .unwrap_or_default();
+        let general = if is_recommender { &self.recommenders } else { &self.images };
+        printed.deviations.extend(general.iter().cloned());
+        printed
+    }
+}
+
+impl Plan {
+    /// What the paper prints for this table; nothing where it is none of the paper's.
+    pub(super) fn paper(&self) -> Printed {
+        let is_recommender = self.rows[0].is_recommender();
+        match &self.printed {
+            Some((table, dataset)) => Paper::builtin().table(table, dataset, is_recommender),
+            None => Printed::default(),
+        }
+    }
+
+    /// The figures that the table shows: those that reports show, and those that the paper prints; in the order of reports.
+    pub(super) fn metrics(&self, results: &[&RunResult]) -> Vec<String> {
+        let shown = default_metrics(results.iter().copied());
+        let printed = self.paper();
+        let mut metrics = all_metrics(results.iter().copied());
+        metrics.retain(|metric| shown.contains(metric) || printed.rows.values().any(|row| row.contains_key(metric)));
+        metrics
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::{Ranges, Row};
+
+    #[test]
+    fn every_printed_row_is_a_recipe() {
+        for (table, sets) in Paper::builtin().tables {
+            for (dataset, printed) in sets {
+                let rows = Row::find(&format!("{table}/{dataset}"), None, &[], &Ranges::builtin()).unwrap();
+                for name in printed.rows.keys() {
+                    assert!(rows.iter().any(|row| row.name == *name), "{table}/{dataset} has no {name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn printed_figures_are_shares() {
+        let paper = Paper::builtin();
+        let figures = paper.table("table3", "cifar10", false).figures("bayesian");
+        assert_eq!(figures["probe_top1"], 0.925);
+        let all = paper
+            .tables
+            .values()
+            .flat_map(BTreeMap::values)
+            .flat_map(|printed| printed.rows.values());
+        assert!(all.flat_map(Metrics::values).all(|figure| (0.0..=1.0).contains(figure)));
+    }
+}

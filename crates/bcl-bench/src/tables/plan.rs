@@ -1,0 +1,150 @@
+//! What a table was asked to be, so that going on means the same table.
+
+use super::{Row, Search, Space};
+use bcl_train::{error::Error, training::files};
+use serde::Serialize;
+use serde_json::Value;
+use std::path::Path;
+
+/// Everything that determines a table, apart from where it is computed.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The heading, such as `Table 10, ml-100k, mf`.
+    pub title: String,
+    /// Which table of the paper it is, and of which of its data sets, such as `("table10", "ml-100k")`.
+    pub printed: Option<(String, String)>,
+    /// The rows.
+    pub rows: Vec<Row>,
+    /// How settings are searched.
+    pub search: Search,
+    /// Trials a row; with 0 the recipes stay as they are.
+    pub budget: usize,
+    /// Number of seeds, from 0 on, with which the best settings are tested.
+    pub seeds: usize,
+    /// The command, for the record.
+    pub command: String,
+}
+
+/// The part of a plan that must not change when a table goes on.
+#[derive(Serialize)]
+struct Kept<'a> {
+    search: Search,
+    budget: usize,
+    seeds: usize,
+    rows: Vec<KeptRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct KeptRow<'a> {
+    name: &'a str,
+    recipe: Value,
+    space: &'a Space,
+}
+
+impl Plan {
+    /// The figure that tuning goes by, and by which rows are compared: what recommenders select epochs by, and the linear probe of images.
+    pub fn select_by(&self) -> String {
+        match self.rows[0].recipe().recommender() {
+            Some(recipe) => recipe.evaluation.select_by.clone(),
+            None => "probe_top1".to_owned(),
+        }
+    }
+
+    /// Keeps the plan in the folder of a table, or compares it with the one that is there.
+    ///
+    /// More seeds than before are no other table: those there are count.
+    ///
+    /// # Errors
+    /// When another table lies there, or the folder cannot be written.
+    pub fn keep(&self, out: &Path) -> Result<(), Error> {
+        files::create_folder(out)?;
+        let path = out.join("plan.json");
+        let plan = self.to_json();
+        if path.is_file() {
+            let text = std::fs::read(&path).map_err(Error::io("read", &path))?;
+            let earlier: Value = serde_json::from_slice(&text)
+                .map_err(|error| Error::Input(format!("{} is broken: {error}; choose another --out", path.display())))?;
+            if let Some(difference) = difference("", &earlier, &plan) {
+                return Err(Error::Input(format!(
+                    "{} was begun as another table: {difference}; choose another --out",
+                    out.display()
+                )));
+            }
+        }
+        let text = serde_json::to_vec_pretty(&plan).expect("a plan is plain data");
+        files::write_whole(&path, &text)
+    }
+
+    fn to_json(&self) -> Value {
+        let kept = Kept {
+            search: self.search,
+            budget: self.budget,
+            seeds: self.seeds,
+            rows: self
+                .rows
+                .iter()
+                .map(|row| KeptRow {
+                    name: &row.name,
+                    recipe: row.json(),
+                    space: &row.space,
+                })
+                .collect(),
+        };
+        serde_json::to_value(kept).expect("a plan is plain data")
+    }
+}
+
+/// The first difference between two plans, in words.
+fn difference(key: &str, earlier: &Value, now: &Value) -> Option<String> {
+    if earlier == now || key == "seeds" {
+        return None;
+    }
+    let inner = |name: &str| {
+        if key.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{key}.{name}")
+        }
+    };
+    match (earlier, now) {
+        (Value::Object(a), Value::Object(b)) => a.keys().chain(b.keys()).find_map(|name| {
+            difference(
+                &inner(name),
+                a.get(name).unwrap_or(&Value::Null),
+                b.get(name).unwrap_or(&Value::Null),
+            )
+        }),
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            (0..a.len()).find_map(|index| difference(&inner(&index.to_string()), &a[index], &b[index]))
+        }
+        _ => Some(format!("{key} was {earlier} and is {now}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::Ranges;
+
+    fn plan(budget: usize, seeds: usize) -> Plan {
+        Plan {
+            title: "t".to_owned(),
+            printed: None,
+            rows: Row::find("quickstart", None, &[], &Ranges::builtin()).unwrap(),
+            search: Search::Random,
+            budget,
+            seeds,
+            command: String::new(),
+        }
+    }
+
+    #[test]
+    fn another_table_in_the_same_folder_is_refused_and_the_difference_named() {
+        let folder = tempfile::tempdir().unwrap();
+        plan(4, 2).keep(folder.path()).unwrap();
+        plan(4, 2).keep(folder.path()).unwrap();
+        plan(4, 5).keep(folder.path()).expect("more seeds are the same table");
+        let error = plan(5, 2).keep(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("budget was 4 and is 5"), "{error}");
+    }
+}

@@ -1,0 +1,225 @@
+//! The rows of a table: recipes, and what is searched for each.
+
+use super::space::{Ranges, Space, overrides};
+use bcl_train::{
+    error::Error,
+    recipe::{Found, Override, Recipe, RecipeError, find},
+};
+use serde_json::Value;
+
+/// One row.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The last part of the recipe's name.
+    pub name: String,
+    /// What is searched.
+    pub space: Space,
+    found: Found,
+    /// What holds for every run of the row.
+    set: Vec<Override>,
+    recipe: Recipe,
+}
+
+impl Row {
+    /// The rows that a name stands for: the recipes that [`find`] finds, those with one encoder where one is named, with values that
+    /// flags put in the place of theirs.
+    ///
+    /// # Errors
+    /// When there are none, one cannot be read, or two have one name.
+    pub fn find(name: &str, encoder: Option<&str>, set: &[Override], ranges: &Ranges) -> Result<Vec<Self>, Error> {
+        let mut rows: Vec<Self> = Vec::new();
+        let mut encoders: Vec<String> = Vec::new();
+        for found in find(name)? {
+            let row = Self::read(found, set, ranges)?;
+            let own = row.encoder();
+            if encoder.is_none_or(|asked| plain(asked) == plain(&own)) {
+                rows.push(row);
+            }
+            if !encoders.contains(&own) {
+                encoders.push(own);
+            }
+        }
+        if rows.is_empty() {
+            return Err(Error::Input(format!(
+                "--encoder {} is in none of the recipes of {name}; they have {}",
+                encoder.unwrap_or_default(),
+                encoders.join(", ")
+            )));
+        }
+        rows.sort_by_key(Self::place);
+        if let Some(pair) = rows.windows(2).find(|pair| pair[0].name == pair[1].name) {
+            return Err(Error::Input(format!(
+                "two recipes of {name} are called {}; name a folder in which they differ",
+                pair[0].name
+            )));
+        }
+        forget_what_rows_differ_in(&mut rows);
+        Ok(rows)
+    }
+
+    fn read(found: Found, set: &[Override], ranges: &Ranges) -> Result<Self, Error> {
+        let recipe = Recipe::read(&found, set)?;
+        let whole = recipe.name().to_owned();
+        let mut row = Self {
+            name: whole.rsplit('/').next().unwrap_or(&whole).to_owned(),
+            space: Space::default(),
+            found,
+            set: set.to_vec(),
+            recipe,
+        };
+        row.space = ranges.of(row.is_recommender(), &row.estimator());
+        // What a flag sets, and what the estimator has not, is not searched.
+        let json = row.json();
+        row.space.0.retain(|key, _| {
+            let is_set = set.iter().any(|flag| flag.key() == *key);
+            !is_set && (!key.starts_with("loss.") || at(&json, key).is_some())
+        });
+        Ok(row)
+    }
+
+    /// The recipe as it is, without a search.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// The recipe with values in the place of its own.
+    ///
+    /// # Errors
+    /// When the recipe refuses one of them.
+    pub fn with(&self, values: &[(String, toml::Value)]) -> Result<Recipe, RecipeError> {
+        let mut set = self.set.clone();
+        set.extend(overrides(values));
+        Recipe::read(&self.found, &set)
+    }
+
+    /// The same row with flags more, which are then not searched.
+    ///
+    /// # Errors
+    /// When the recipe refuses one of them.
+    pub fn set(&self, flags: &[Override], ranges: &Ranges) -> Result<Self, Error> {
+        let mut set = self.set.clone();
+        set.extend_from_slice(flags);
+        Self::read(self.found.clone(), &set, ranges)
+    }
+
+    /// Whether the recipe has a key, defaults written out.
+    pub fn has(&self, key: &str) -> bool {
+        at(&self.json(), key).is_some()
+    }
+
+    /// Whether it trains a recommender.
+    pub fn is_recommender(&self) -> bool {
+        self.recipe.recommender().is_some()
+    }
+
+    /// The kind of its loss.
+    pub fn estimator(&self) -> String {
+        self.text("loss.kind")
+    }
+
+    /// The kind of its encoder.
+    pub fn encoder(&self) -> String {
+        self.text("encoder.kind")
+    }
+
+    /// The most epochs its training has.
+    pub fn epochs(&self) -> usize {
+        at(&self.json(), "training.epochs").and_then(Value::as_u64).unwrap_or(1) as usize
+    }
+
+    /// The resolved recipe.
+    pub(super) fn json(&self) -> Value {
+        serde_json::to_value(&self.recipe).expect("a recipe is plain data")
+    }
+
+    fn text(&self, key: &str) -> String {
+        at(&self.json(), key).and_then(Value::as_str).unwrap_or_default().to_owned()
+    }
+
+    /// Estimators stand in the order of the papers' tables, their rows by name.
+    fn place(&self) -> (usize, String) {
+        const ORDER: [&str; 4] = ["info_nce", "debiased", "hard", "bayesian"];
+        let estimator = self.estimator();
+        let place = ORDER.iter().position(|name| *name == estimator).unwrap_or(ORDER.len());
+        (place, self.name.clone())
+    }
+}
+
+/// The value at a key such as `loss.beta`.
+pub(super) fn at<'a>(json: &'a Value, key: &str) -> Option<&'a Value> {
+    key.split('.').try_fold(json, |json, part| json.get(part))
+}
+
+/// A name without what is written differently: `lightgcn` is `light_gcn`.
+fn plain(name: &str) -> String {
+    name.to_lowercase().replace(['_', '-'], "")
+}
+
+/// Rows of one estimator that differ in a parameter, as those of Table 5 in β, are there to be compared by it.
+fn forget_what_rows_differ_in(rows: &mut [Row]) {
+    let values: Vec<(String, Value)> = rows.iter().map(|row| (row.estimator(), row.json())).collect();
+    for (row, (estimator, json)) in rows.iter_mut().zip(&values) {
+        row.space.0.retain(|key, _| {
+            values
+                .iter()
+                .filter(|(other, _)| other == estimator)
+                .all(|(_, other)| at(other, key) == at(json, key))
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(name: &str, encoder: Option<&str>, set: &[&str]) -> Vec<Row> {
+        let set: Vec<Override> = set.iter().map(|flag| flag.parse().unwrap()).collect();
+        Row::find(name, encoder, &set, &Ranges::builtin()).unwrap()
+    }
+
+    fn names(rows: &[Row]) -> Vec<&str> {
+        rows.iter().map(|row| row.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_table_of_one_encoder_has_its_estimators_in_order() {
+        let rows = rows("table10/ml-100k", Some("lightgcn"), &[]);
+        let expected = ["lightgcn-infonce", "lightgcn-debiased", "lightgcn-hard", "lightgcn-bayesian"];
+        assert_eq!(names(&rows), expected);
+    }
+
+    #[test]
+    fn what_the_rows_are_compared_by_is_not_searched() {
+        let rows = rows("table5/cifar10", None, &[]);
+        assert_eq!(rows.len(), 6);
+        for row in rows {
+            assert!(!row.space.0.contains_key("loss.beta"), "{}", row.name);
+            assert!(row.space.0.contains_key("loss.alpha"));
+        }
+    }
+
+    #[test]
+    fn what_a_flag_sets_is_not_searched() {
+        let rows = rows("table10/ml-100k", Some("mf"), &["loss.temperature=0.3"]);
+        assert!(rows.iter().all(|row| !row.space.0.contains_key("loss.temperature")));
+    }
+
+    #[test]
+    fn values_end_in_the_recipe() {
+        let row = &rows("table10/ml-100k", Some("mf"), &[])[3];
+        let recipe = row.with(&[("loss.beta".to_owned(), toml::Value::Float(0.625))]).unwrap();
+        assert!(recipe.to_toml().contains("beta = 0.625"));
+        assert!(row.with(&[("loss.beta".to_owned(), toml::Value::Float(2.0))]).is_err());
+    }
+
+    #[test]
+    fn an_encoder_that_is_not_there_is_named_with_those_that_are() {
+        let error = Row::find("table10/ml-100k", Some("gin"), &[], &Ranges::builtin())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("gin") && error.contains("light_gcn") && error.contains("mf"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,241 @@
+//! How much a table depends on one parameter: the same table at several fixed values of it.
+
+use super::{Plan, Ranges, Row, TableResult, Workshop, run};
+use crate::table;
+use bcl_train::{error::Error, recipe::Override, report::Interval, training::files};
+use serde::Serialize;
+use std::{fmt, path::Path, str::FromStr};
+
+/// A parameter, and the values at which it is held: `temperature=0.3`, or `temperature=0.1,0.2,0.4`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fixed {
+    /// The name that was given.
+    pub name: String,
+    /// The values, ascending.
+    pub values: Vec<f64>,
+}
+
+impl FromStr for Fixed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const FORM: &str = "write a parameter and numbers, such as temperature=0.1,0.2,0.4";
+        let (name, values) = text.split_once('=').ok_or(FORM)?;
+        let mut values: Vec<f64> = values
+            .split(',')
+            .map(|value| value.trim().parse().map_err(|_| format!("`{value}` is no number; {FORM}")))
+            .collect::<Result<_, _>>()?;
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        Ok(Self {
+            name: name.trim().to_owned(),
+            values,
+        })
+    }
+}
+
+impl Fixed {
+    /// The flag that holds a row at a value, where the row has the parameter.
+    ///
+    /// `temperature`, `beta`, `alpha`, `tau_plus` and `negatives` (N) are understood, and every other key of a recipe in full. The β of
+    /// the hard loss is another than that of the Bayesian one, so `beta` holds only the latter.
+    fn flag(&self, row: &Row, value: f64) -> Option<Override> {
+        let flag = format!("--fix {}={value}", self.name);
+        let whole = |value: f64| toml::Value::Integer(value.round() as i64);
+        let (key, set) = match self.name.as_str() {
+            "negatives" | "n" | "N" if row.is_recommender() => ("negatives.count", whole(value)),
+            // A batch of B images in two views has 2B - 2 negatives an anchor.
+            "negatives" | "n" | "N" => ("training.batch_size", whole(value / 2.0 + 1.0)),
+            "beta" if row.estimator() != "bayesian" => return None,
+            "temperature" => ("loss.temperature", value.into()),
+            "beta" => ("loss.beta", value.into()),
+            "alpha" => ("loss.alpha", value.into()),
+            "tau_plus" => ("loss.tau_plus", value.into()),
+            key if value.fract() == 0.0 && !key.starts_with("loss.") => (key, whole(value)),
+            key => (key, value.into()),
+        };
+        row.has(key).then(|| Override::new(key, set, flag))
+    }
+}
+
+/// Curves over one parameter, one an estimator.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Sensitivity {
+    /// Version of this layout.
+    pub schema: u32,
+    /// The heading.
+    pub title: String,
+    /// The command that made it.
+    pub command: String,
+    /// The parameter.
+    pub parameter: String,
+    /// The figure.
+    pub metric: String,
+    /// The rows that have the parameter.
+    pub curves: Vec<Curve>,
+    /// The rows that do not, at their one value.
+    pub levels: Vec<(String, Interval)>,
+    /// The tables at each value.
+    pub tables: Vec<(f64, TableResult)>,
+}
+
+/// One row over the values.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Curve {
+    /// The row.
+    pub row: String,
+    /// Value and figure, by value.
+    pub points: Vec<(f64, Interval)>,
+}
+
+impl Sensitivity {
+    /// Makes the table at every value, each in a folder of its own, and draws the curves.
+    ///
+    /// # Errors
+    /// As [`run`], and when no row has the parameter.
+    pub fn run(plan: &Plan, fixed: &Fixed, ranges: &Ranges, out: &Path, workshop: &Workshop) -> Result<Self, Error> {
+        let with = |row: &Row, value: f64| fixed.flag(row, value).map(|flag| row.set(&[flag], ranges));
+        let (has, has_not): (Vec<&Row>, Vec<&Row>) = plan.rows.iter().partition(|row| fixed.flag(row, fixed.values[0]).is_some());
+        if has.is_empty() {
+            return Err(Error::Input(format!(
+                "--fix {}: no row has this parameter; take temperature, negatives, alpha, beta, tau_plus, or a key of the recipes in full",
+                fixed.name
+            )));
+        }
+        // Values that a recipe refuses are found before the first run.
+        let mut plans = Vec::new();
+        for &value in &fixed.values {
+            let rows: Result<Vec<Row>, Error> = has.iter().filter_map(|row| with(row, value)).collect();
+            plans.push((
+                value,
+                Plan {
+                    title: format!("{}, {} {value}", plan.title, fixed.name),
+                    rows: rows?,
+                    ..plan.clone()
+                },
+            ));
+        }
+        let metric = plan.select_by();
+        let levels = if has_not.is_empty() {
+            Vec::new()
+        } else {
+            let others = Plan {
+                rows: has_not.into_iter().cloned().collect(),
+                ..plan.clone()
+            };
+            figures(&run(&others, &out.join("others"), workshop)?, &metric)
+        };
+        let mut tables = Vec::new();
+        for (value, plan) in &plans {
+            let folder = out.join(format!("{}-{value}", fixed.name));
+            if !workshop.quiet {
+                eprintln!("{} {value}", fixed.name);
+            }
+            tables.push((*value, run(plan, &folder, workshop)?));
+        }
+        let curves = has
+            .iter()
+            .map(|row| Curve {
+                row: row.name.clone(),
+                points: tables
+                    .iter()
+                    .filter_map(|(value, table)| {
+                        let found = figures(table, &metric).into_iter().find(|(name, _)| *name == row.name);
+                        Some((*value, found?.1))
+                    })
+                    .collect(),
+            })
+            .collect();
+        let sensitivity = Self {
+            schema: 1,
+            title: format!("{} over {}", plan.title, fixed.name),
+            command: plan.command.clone(),
+            parameter: fixed.name.clone(),
+            metric,
+            curves,
+            levels,
+            tables,
+        };
+        let json = serde_json::to_vec_pretty(&sensitivity).expect("curves are plain data");
+        files::write_whole(&out.join("sensitivity.json"), &json)?;
+        Ok(sensitivity)
+    }
+}
+
+impl fmt::Display for Sensitivity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values = self.tables.iter().map(|(value, _)| value.to_string());
+        let header: Vec<String> = std::iter::once("row".to_owned()).chain(values).collect();
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let cell = |curve: &Curve, value: f64| {
+            let point = curve.points.iter().find(|(at, _)| *at == value);
+            point.map(|(_, figure)| figure.to_string()).unwrap_or_default()
+        };
+        let rows: Vec<Vec<String>> = self
+            .curves
+            .iter()
+            .map(|curve| {
+                let cells = self.tables.iter().map(|(value, _)| cell(curve, *value));
+                std::iter::once(curve.row.clone()).chain(cells).collect()
+            })
+            .collect();
+        writeln!(f, "{}: {}\n\n{}", self.title, self.metric, table::render(1, &header, &rows))?;
+        for (row, level) in &self.levels {
+            writeln!(f, "{row} has no {}: {level}", self.parameter)?;
+        }
+        for (value, table) in &self.tables {
+            writeln!(f, "\n{} {value}:", self.parameter)?;
+            for sentence in &table.verdict {
+                writeln!(f, "{sentence}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn figures(table: &TableResult, metric: &str) -> Vec<(String, Interval)> {
+    let figure = |row: &super::RowResult| Some((row.name.clone(), *row.figures.get(metric)?));
+    table.rows.iter().filter_map(figure).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str) -> Row {
+        Row::find(name, None, &[], &Ranges::builtin()).unwrap().remove(0)
+    }
+
+    #[test]
+    fn values_are_read_in_order() {
+        let fixed: Fixed = "temperature=0.4, 0.1,0.4".parse().unwrap();
+        assert_eq!(fixed.values, [0.1, 0.4]);
+        for text in ["temperature", "temperature=", "temperature=warm"] {
+            assert!(text.parse::<Fixed>().unwrap_err().contains("such as"), "{text}");
+        }
+    }
+
+    #[test]
+    fn short_names_mean_keys_where_the_row_has_them() {
+        let key = |name: &str, row: &Row| {
+            let fixed = Fixed {
+                name: name.to_owned(),
+                values: vec![0.5],
+            };
+            fixed.flag(row, 0.5).map(|flag| flag.key())
+        };
+        let (info_nce, bayesian, hard) = (
+            row("table10/ml-100k/mf-infonce"),
+            row("table10/ml-100k/mf-bayesian"),
+            row("table10/ml-100k/mf-hard"),
+        );
+        assert_eq!(key("temperature", &info_nce).as_deref(), Some("loss.temperature"));
+        assert_eq!(key("beta", &bayesian).as_deref(), Some("loss.beta"));
+        assert_eq!(key("beta", &hard), None, "another beta");
+        assert_eq!(key("loss.beta", &hard).as_deref(), Some("loss.beta"));
+        assert_eq!(key("tau_plus", &info_nce), None);
+        assert_eq!(key("negatives", &bayesian).as_deref(), Some("negatives.count"));
+        let image = row("table3/cifar10/bayesian");
+        assert_eq!(key("negatives", &image).as_deref(), Some("training.batch_size"));
+    }
+}

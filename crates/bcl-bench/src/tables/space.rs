@@ -1,0 +1,174 @@
+//! Ranges of parameters, and draws from them.
+
+use bcl_data::Seed;
+use bcl_train::{error::Error, recipe::Override};
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, path::Path};
+use toml::Value;
+
+/// Where the values of one parameter come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Range {
+    /// Uniform between two numbers.
+    Uniform([f64; 2]),
+    /// Uniform in the logarithm between two positive numbers.
+    Log([f64; 2]),
+    /// One of some values, all alike probable.
+    Choice(Vec<Value>),
+}
+
+impl Range {
+    /// The value at a share in [0, 1) of the range.
+    ///
+    /// Numbers are rounded to three significant digits: a recipe with them reads well, and no result turns on the fourth.
+    fn at(&self, share: f64) -> Value {
+        match self {
+            Self::Uniform([low, high]) => Value::Float(three_digits(low + share * (high - low))),
+            Self::Log([low, high]) => Value::Float(three_digits(low * (high / low).powf(share))),
+            Self::Choice(values) => values[(share * values.len() as f64) as usize].clone(),
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        match self {
+            Self::Uniform([low, high]) if !(low.is_finite() && high.is_finite() && low <= high) => {
+                Err(format!("uniform = [{low}, {high}] is no range; give the lower end first"))
+            }
+            Self::Log([low, high]) if !(*low > 0.0 && high.is_finite() && low <= high) => Err(format!(
+                "log = [{low}, {high}] is no range of positive numbers; give the lower end first"
+            )),
+            Self::Choice(values) if values.is_empty() => Err("choice = [] has nothing to choose from".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn three_digits(value: f64) -> f64 {
+    format!("{value:.2e}").parse().expect("a printed number reads")
+}
+
+/// The parameters that are searched, by their keys in recipes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Space(pub BTreeMap<String, Range>);
+
+impl Space {
+    /// The values of trial number `trial`.
+    ///
+    /// Each depends on the seed, the key and the number alone, so that all rows of a table try the same values of what they share.
+    pub fn draw(&self, seed: Seed, trial: usize) -> Vec<(String, Value)> {
+        let draw = |(key, range): (&String, &Range)| {
+            let mut rng = seed.named(key).index(trial as u64).rng();
+            (key.clone(), range.at(rng.random()))
+        };
+        self.0.iter().map(draw).collect()
+    }
+}
+
+/// Values as flags that a recipe is read with.
+pub(super) fn overrides(values: &[(String, Value)]) -> Vec<Override> {
+    let set = |(key, value): &(String, Value)| Override::new(key, value.clone(), format!("{key} = {value}"));
+    values.iter().map(set).collect()
+}
+
+/// The ranges of all estimators, for recommenders and for encoders of images.
+///
+/// ```toml
+/// [recommender.shared]                             # every estimator
+/// "loss.temperature" = { log = [0.05, 0.5] }
+/// [recommender.bayesian]                           # one of them
+/// "loss.beta" = { uniform = [0.5, 1.0] }
+/// ```
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ranges {
+    recommender: BTreeMap<String, Space>,
+    images: BTreeMap<String, Space>,
+}
+
+/// The name of the ranges that every estimator has.
+const SHARED: &str = "shared";
+
+impl Ranges {
+    /// Those that come with the program.
+    pub fn builtin() -> Self {
+        toml::from_str(include_str!("ranges.toml")).expect("the ranges that come with the program read")
+    }
+
+    /// Those of a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or holds what is no range; the error names the key and the remedy.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
+        let refuse = |problem: String| Error::Input(format!("{}: {problem}", path.display()));
+        let ranges: Self = toml::from_str(&text).map_err(|error| refuse(error.to_string().trim().replace('\n', " ")))?;
+        for (family, estimators) in [("recommender", &ranges.recommender), ("images", &ranges.images)] {
+            for (estimator, space) in estimators {
+                for (key, range) in &space.0 {
+                    range
+                        .check()
+                        .map_err(|problem| refuse(format!("{family}.{estimator}.\"{key}\": {problem}")))?;
+                }
+            }
+        }
+        Ok(ranges)
+    }
+
+    /// What is searched for an estimator.
+    pub(super) fn of(&self, is_recommender: bool, estimator: &str) -> Space {
+        let family = if is_recommender { &self.recommender } else { &self.images };
+        let spaces = [SHARED, estimator].into_iter().filter_map(|name| family.get(name));
+        Space(spaces.flat_map(|space| space.0.clone()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space(text: &str) -> Space {
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn draws_stay_in_their_ranges_and_fill_them() {
+        let space = space("a = { uniform = [2.0, 4.0] }\nb = { log = [0.01, 1.0] }\nc = { choice = [16, 32] }");
+        let draws: Vec<_> = (0..400).map(|trial| space.draw(Seed(3), trial)).collect();
+        let numbers = |index: usize| draws.iter().map(move |draw| draw[index].1.as_float().unwrap());
+        let (a, b): (Vec<f64>, Vec<f64>) = (numbers(0).collect(), numbers(1).collect());
+        assert!(a.iter().all(|a| (2.0..=4.0).contains(a)) && b.iter().all(|b| (0.01..=1.0).contains(b)));
+        assert!(a.iter().any(|a| *a < 2.1) && a.iter().any(|a| *a > 3.9));
+        let below = b.iter().filter(|b| **b < 0.1).count();
+        assert!(
+            (160..240).contains(&below),
+            "half of the draws lie in the lower decade, not {below} of 400"
+        );
+        assert!(draws.iter().any(|draw| draw[2].1.as_integer() == Some(16)));
+        assert!(draws.iter().any(|draw| draw[2].1.as_integer() == Some(32)));
+    }
+
+    #[test]
+    fn a_shared_parameter_has_the_same_draws_whatever_else_is_searched() {
+        let alone = space("\"loss.temperature\" = { log = [0.1, 1.0] }");
+        let with_others = space("\"loss.alpha\" = { uniform = [0.5, 1.0] }\n\"loss.temperature\" = { log = [0.1, 1.0] }");
+        for trial in 0..20 {
+            assert_eq!(alone.draw(Seed(1), trial)[0], with_others.draw(Seed(1), trial)[1]);
+        }
+    }
+
+    #[test]
+    fn the_built_in_ranges_are_ranges() {
+        let ranges = Ranges::builtin();
+        for family in [&ranges.recommender, &ranges.images] {
+            assert!(family.contains_key(SHARED));
+            for range in family.values().flat_map(|space| space.0.values()) {
+                range.check().unwrap();
+            }
+        }
+        assert!(ranges.of(true, "bayesian").0.contains_key("loss.beta"));
+        assert!(!ranges.of(true, "info_nce").0.contains_key("loss.beta"));
+    }
+}

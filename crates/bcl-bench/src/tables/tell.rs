@@ -1,0 +1,187 @@
+//! The table as text, for the terminal and as Markdown.
+
+use super::{Paired, RowResult, TableResult, statistics::LEVEL};
+use crate::table;
+use bcl_train::{
+    report::{CONFIDENCE, Interval},
+    result::Metrics,
+};
+use std::fmt;
+
+/// A table in parts, which the terminal and Markdown set in their own ways.
+struct Parts {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl TableResult {
+    /// What was searched and how rows are compared, in a sentence.
+    pub fn protocol(&self) -> String {
+        let searched = match (self.budget, self.search) {
+            (0, _) => "No settings were searched".to_owned(),
+            (budget, super::Search::Random) => format!("{budget} random trials a row"),
+            (budget, super::Search::Halving) => format!("{budget} trials a row by successive halving"),
+        };
+        format!(
+            "{searched}, chosen by {} on held-out training data; then {} seed(s) on test, mean and {:.0} % interval. Rows are compared seed \
+             by seed on {}, p-values by Student's t and Holm's correction over {} pairs, level {:.0} %.",
+            self.select_by,
+            self.seeds.len(),
+            100.0 * CONFIDENCE,
+            self.select_by,
+            self.pairs.len(),
+            100.0 * LEVEL
+        )
+    }
+
+    fn main(&self) -> Parts {
+        let mut header = vec!["row".to_owned()];
+        let printed = |metric: &String| self.rows.iter().any(|row| row.printed.contains_key(metric));
+        for metric in &self.metrics {
+            header.push(metric.clone());
+            if printed(metric) {
+                header.push("paper".to_owned());
+            }
+        }
+        let cells = |name: &str, figure: &dyn Fn(&String) -> Option<String>, paper: &Metrics| {
+            let mut cells = vec![name.to_owned()];
+            for metric in &self.metrics {
+                cells.push(figure(metric).unwrap_or_default());
+                if printed(metric) {
+                    cells.push(paper.get(metric).map(|figure| format!("{figure:.4}")).unwrap_or_default());
+                }
+            }
+            cells
+        };
+        let rows = self.rows.iter().map(|row| {
+            let figure = |metric: &String| row.figures.get(metric).map(Interval::to_string);
+            cells(&row.name, &figure, &row.printed)
+        });
+        let baselines = self.baselines.iter().map(|(name, figures)| {
+            let figure = |metric: &String| figures.get(metric).map(|figure| format!("{figure:.4}"));
+            cells(name, &figure, &Metrics::new())
+        });
+        Parts {
+            header,
+            rows: rows.chain(baselines).collect(),
+        }
+    }
+
+    fn tuned(&self) -> Parts {
+        let row = |row: &RowResult| {
+            let tuned: Vec<String> = row.tuned.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+            let epochs: Vec<String> = row.epochs.iter().map(usize::to_string).collect();
+            let best = row.trials.iter().filter_map(|trial| trial.figure).fold(f64::NAN, f64::max);
+            vec![
+                row.name.clone(),
+                tuned.join(", "),
+                if best.is_nan() { String::new() } else { format!("{best:.4}") },
+                epochs.join(", "),
+            ]
+        };
+        Parts {
+            header: ["row", "settings", "on held-out train", "epochs"].map(str::to_owned).to_vec(),
+            rows: self.rows.iter().map(row).collect(),
+        }
+    }
+
+    fn compared(&self) -> Parts {
+        let p = |value: Option<f64>| value.map(|p| format!("{p:.4}")).unwrap_or_default();
+        let row = |pair: &Paired| {
+            vec![
+                format!("{} - {}", pair.row, pair.other),
+                pair.difference.to_string(),
+                p(pair.p),
+                p(pair.p_holm),
+                if pair.is_significant() { "differ" } else { "tie" }.to_owned(),
+            ]
+        };
+        Parts {
+            header: ["pair", "difference", "p", "p (Holm)", ""].map(str::to_owned).to_vec(),
+            rows: self.pairs.iter().map(row).collect(),
+        }
+    }
+
+    fn failures(&self) -> Vec<String> {
+        let failed = |row: &RowResult| {
+            let name = row.name.clone();
+            row.failed
+                .iter()
+                .map(move |(seed, problem)| format!("{name}, seed {seed}, has no figures: {problem}"))
+                .collect::<Vec<_>>()
+        };
+        self.rows.iter().flat_map(failed).collect()
+    }
+
+    /// The table as Markdown.
+    pub fn to_markdown(&self) -> String {
+        let environment = &self.environment;
+        let revision = environment.git_revision.as_ref().map(|of| format!(" ({of})"));
+        let place = format!(
+            "`{}`, bcl {}{}, {} on {}\n",
+            self.command,
+            environment.version,
+            revision.unwrap_or_default(),
+            environment.backend,
+            environment.device
+        );
+        let heading = |title: &str| format!("## {title}\n");
+        let sections = [
+            format!("# {}\n", self.title),
+            list(&self.verdict),
+            format!("{}\n", self.protocol()),
+            self.main().markdown(),
+            list(&self.failures()),
+            heading("Settings"),
+            self.tuned().markdown(),
+            heading("Pairs"),
+            self.compared().markdown(),
+            heading("Where this departs from the paper"),
+            list(&self.deviations),
+            place,
+        ];
+        sections
+            .into_iter()
+            .filter(|section| !section.is_empty())
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+}
+
+impl fmt::Display for TableResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n\n{}", self.title, self.main().text(1))?;
+        writeln!(f, "{}", self.tuned().text(2))?;
+        writeln!(f, "{}", self.compared().text(1))?;
+        for sentence in self.verdict.iter().chain(&self.failures()) {
+            writeln!(f, "{sentence}")?;
+        }
+        write!(f, "\n{}", self.protocol())?;
+        for sentence in &self.deviations {
+            write!(f, "\n- {sentence}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Sentences as a list of Markdown.
+fn list(sentences: &[String]) -> String {
+    let mut text = String::new();
+    for sentence in sentences {
+        text += &["- ", sentence, "\n"].concat();
+    }
+    text
+}
+
+impl Parts {
+    fn text(&self, left: usize) -> String {
+        let header: Vec<&str> = self.header.iter().map(String::as_str).collect();
+        table::render(left, &header, &self.rows)
+    }
+
+    fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let rule = format!("|{}\n", " --- |".repeat(self.header.len()));
+        line(&self.header) + &rule + &self.rows.iter().map(|row| line(row)).collect::<String>()
+    }
+}

@@ -1,0 +1,171 @@
+//! A table that is killed and made again ends in the same bytes, and what makes no sense is refused.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+use whole_program_tests::{PLANTED_IMAGES, SMALL_IMAGE_RECIPE, SMALL_RECIPE, bcl_bench, shown};
+
+/// A folder with two recipes that differ in their loss.
+fn recipes(text: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: String| fs::write(folder.path().join(name), text).expect("writable");
+    fs::create_dir(folder.path().join("recipes")).expect("writable");
+    write("recipes/bayesian.toml", text.replace("name = \"small", "name = \"bayesian"));
+    let info_nce = text.replace("\"bayesian\"", "\"info_nce\"").replace("tau_plus = 0.1\n", "");
+    write("recipes/infonce.toml", info_nce.replace("name = \"small", "name = \"infonce"));
+    folder
+}
+
+fn table(folder: &Path, out: &str, arguments: &[&str]) -> (Command, PathBuf) {
+    let out = folder.join(out);
+    let mut command = bcl_bench();
+    command.arg("table").arg(folder.join("recipes")).arg("--out").arg(&out);
+    command.args(["--quiet", "--jobs", "2"]).args(arguments);
+    (command, out)
+}
+
+fn to_the_end((mut command, out): (Command, PathBuf)) -> Vec<u8> {
+    let output = command.output().expect("it starts");
+    assert!(output.status.success(), "{}", shown(&output));
+    fs::read(out.join("table.json")).expect("a finished table is kept")
+}
+
+/// Runs that have been begun.
+fn begun(out: &Path) -> usize {
+    let runs = |part: &str| fs::read_dir(out.join(part)).map_or(0, Iterator::count);
+    runs("tuning") + runs("test")
+}
+
+/// Kills the table once it has begun some runs; whether that was before its end.
+fn killed_after((mut command, out): (Command, PathBuf), runs: usize) -> bool {
+    let mut child = command.stdout(Stdio::null()).spawn().expect("it starts");
+    let patience = Instant::now() + Duration::from_mins(2);
+    while begun(&out) < runs && child.try_wait().expect("it is ours").is_none() {
+        assert!(Instant::now() < patience, "only {} runs were begun", begun(&out));
+        thread::sleep(Duration::from_millis(5));
+    }
+    // Into the run, not just to its beginning.
+    thread::sleep(Duration::from_millis(60));
+    let was_running = child.try_wait().expect("it is ours").is_none();
+    child.kill().expect("it is ours");
+    child.wait().expect("it is ours");
+    was_running
+}
+
+fn survives_three_kills(text: &str, arguments: &[&str], kills: [usize; 3]) {
+    let folder = recipes(text);
+    let straight = to_the_end(table(folder.path(), "straight", arguments));
+    let interrupted = || table(folder.path(), "interrupted", arguments);
+    for runs in kills {
+        assert!(
+            killed_after(interrupted(), runs),
+            "the table was over before it had begun {runs} runs"
+        );
+    }
+    let resumed = to_the_end(interrupted());
+    assert!(
+        resumed == straight,
+        "{}\n{}",
+        String::from_utf8_lossy(&resumed),
+        String::from_utf8_lossy(&straight)
+    );
+}
+
+#[test]
+fn a_table_of_recommenders_killed_three_times_equals_one_that_was_not() {
+    // Eight trials in the first rung, four in the second, and four tests.
+    let arguments = ["--search", "halving", "--budget", "4", "--seeds", "2"];
+    survives_three_kills(SMALL_RECIPE, &arguments, [2, 9, 14]);
+}
+
+#[test]
+fn a_table_of_image_encoders_killed_three_times_equals_one_that_was_not() {
+    let text = format!("{SMALL_IMAGE_RECIPE}{PLANTED_IMAGES}").replace("epochs = 20", "epochs = 8");
+    // Four trials and two tests.
+    survives_three_kills(&text, &["--budget", "2", "--seeds", "1"], [1, 3, 5]);
+}
+
+#[test]
+fn seeds_are_added_to_a_table_and_other_changes_are_refused() {
+    let folder = recipes(SMALL_RECIPE);
+    let make = |arguments: &[&str]| table(folder.path(), "t", arguments);
+    to_the_end(make(&["--budget", "1", "--seeds", "1"]));
+    let more = to_the_end(make(&["--budget", "1", "--seeds", "2"]));
+    let more: serde_json::Value = serde_json::from_slice(&more).expect("JSON");
+    assert_eq!(more["rows"][0]["figures"]["ndcg@20"]["count"], 2);
+    let output = make(&["--budget", "2", "--seeds", "2"]).0.output().expect("it starts");
+    assert_refused(&output, &["another table", "budget was 1 and is 2", "--out"]);
+}
+
+#[test]
+fn a_parameter_is_held_and_estimators_without_it_stand_beside() {
+    let folder = recipes(SMALL_RECIPE);
+    let (mut command, out) = table(
+        folder.path(),
+        "s",
+        &["--budget", "0", "--seeds", "1", "--fix", "beta=0.5,0.9"],
+    );
+    let output = command.output().expect("it starts");
+    assert!(output.status.success(), "{}", shown(&output));
+    let text = fs::read(out.join("sensitivity.json")).expect("curves are kept");
+    let curves: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    assert_eq!(curves["curves"][0]["row"], "bayesian");
+    assert_eq!(curves["curves"][0]["points"][1][0], 0.9);
+    assert_eq!(curves["curves"].as_array().map(Vec::len), Some(1));
+    assert_eq!(curves["levels"][0][0], "infonce");
+    let recipe = fs::read_to_string(out.join("beta-0.9/test/bayesian-0/recipe.toml")).expect("every run is kept");
+    assert!(recipe.contains("beta = 0.9"), "{recipe}");
+}
+
+fn assert_refused(output: &Output, words: &[&str]) {
+    assert_eq!(output.status.code(), Some(2), "{}", shown(output));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(!message.contains("panicked"), "{}", shown(output));
+    for word in words {
+        assert!(message.contains(word), "`{word}` is missing\n{}", shown(output));
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ranges = folder.path().join("ranges.toml");
+    fs::write(
+        &ranges,
+        "[recommender.shared]\n\"loss.temperature\" = { log = [0.0, 1.0] }\n[images]\n",
+    )
+    .expect("writable");
+    let ranges = ranges.to_str().expect("a path of letters");
+    let cases: &[(&[&str], &[&str])] = &[
+        (&["10"], &["--dataset", "ml-100k", "gowalla"]),
+        (&["7", "--dataset", "cifar10"], &["table7/cifar10"]),
+        (&["10", "--dataset", "ml-100"], &["table10/ml-100"]),
+        (&["10", "--dataset", "ml-100k", "--encoder", "gin"], &["gin", "light_gcn"]),
+        (&["10", "--dataset", "ml-100k", "--seeds", "0"], &["--seeds", "at least 1"]),
+        (&["10", "--dataset", "ml-100k", "--budget", "many"], &["--budget"]),
+        (&["10", "--dataset", "ml-100k", "--set", "loss.betta=1"], &["loss.betta"]),
+        (&["10", "--dataset", "ml-100k", "--ranges", "nowhere.toml"], &["nowhere.toml"]),
+        (
+            &["quickstart", "--ranges", ranges],
+            &["ranges.toml", "loss.temperature", "positive"],
+        ),
+        (&["quickstart", "--fix", "warmth=1"], &["warmth", "temperature"]),
+        (&["quickstart", "--fix", "temperature=warm"], &["warm", "such as"]),
+        (&["quickstart", "--fix", "temperature=-1"], &["temperature", "-1"]),
+        (&["table10", "--encoder", "mf"], &["two recipes", "mf-infonce"]),
+        (&["10", "--dataset", "ml-100k", "--data", "nowhere"], &["nowhere"]),
+        (&["quickstart", "--backend", "flex", "--device", "7"], &["7"]),
+    ];
+    for (arguments, words) in cases {
+        let out = folder.path().join("out");
+        let mut command = bcl_bench();
+        command.arg("table").args(*arguments).arg("--out").arg(&out);
+        let output = command.output().expect("it starts");
+        assert_refused(&output, words);
+        assert!(!out.exists(), "{arguments:?} left a folder behind");
+    }
+}
