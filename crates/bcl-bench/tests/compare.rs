@@ -122,8 +122,10 @@ fn runs_in_turns_are_judged_by_pairs() {
         let files: Vec<_> = (0..rounds.len()).map(|round| format!("{side}{round}.json")).collect();
         folder.done(&format!("gather {} --json {side}.json", files.join(" ")));
     }
-    folder.done("compare old.json new.json --json compared.json");
+    let [text, _] = folder.done("compare old.json new.json --json compared.json");
+    assert!(!text.contains("fewer than"), "{text}");
     let compared = folder.read("compared.json");
+    assert_eq!(compared["rounds"], json!([5, 5]));
     let verdict = |pair: usize| compared["pairs"][pair]["verdict"].clone();
     assert_eq!([verdict(0), verdict(1)], ["same", "faster"], "{compared}");
 }

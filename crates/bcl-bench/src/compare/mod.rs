@@ -28,6 +28,8 @@ pub struct Comparison {
     pub new: Environment,
     /// How the two environments differ, but for the revision.
     pub differences: Vec<String>,
+    /// The fewest rounds of a pair, old and new.
+    pub rounds: [usize; 2],
     /// What both have measured, in the order of the old one.
     pub pairs: Vec<Pair>,
     /// What the old one alone has measured.
@@ -59,12 +61,12 @@ impl Comparison {
     /// When they measured different things, or share no case.
     pub fn new([old_path, new_path]: [&Path; 2], old: &Results, new: &Results) -> Result<Self, ResultsError> {
         old.check_same(old_path, new, new_path)?;
-        let pairs: Vec<Pair> = old
+        let both: Vec<[&Case; 2]> = old
             .cases
             .iter()
-            .filter_map(|case| Some(Pair::new(case, new.case(&case.name)?)))
+            .filter_map(|case| Some([case, new.case(&case.name)?]))
             .collect();
-        if pairs.is_empty() {
+        if both.is_empty() {
             let paths = [old_path.into(), new_path.into()];
             return Err(ResultsError::NothingShared { paths });
         }
@@ -73,7 +75,8 @@ impl Comparison {
             old: old.environment.clone(),
             new: new.environment.clone(),
             differences: differences(&old.environment, &new.environment),
-            pairs,
+            rounds: [0, 1].map(|side| both.iter().map(|pair| pair[side].seconds.len()).min().unwrap_or(0)),
+            pairs: both.into_iter().map(|[old, new]| Pair::new(old, new)).collect(),
             only_old: lone(old, new),
             only_new: lone(new, old),
         })

@@ -6,9 +6,9 @@ use std::fmt;
 
 /// From this many rounds on, each is compared with the one of the same number: all of five ratios lie on one side of the true one once in
 /// sixteen times.
-const PAIRED_ROUNDS: usize = 5;
+pub(super) const PAIRED_ROUNDS: usize = 5;
 
-/// A difference of less is never called one: so much comes and goes with the place of code and data in memory.
+/// A smaller difference is never called one: so much comes and goes with the place of code and data in memory.
 const NOISE: f64 = 0.02;
 
 /// How many times as long the new one takes.

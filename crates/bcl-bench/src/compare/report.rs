@@ -1,6 +1,6 @@
 //! A comparison as a table.
 
-use super::{Comparison, Pair};
+use super::{Comparison, Pair, ratio::PAIRED_ROUNDS};
 use crate::{Environment, results::duration, table};
 use std::fmt;
 
@@ -14,13 +14,16 @@ impl fmt::Display for Comparison {
                 writeln!(f, "Only in the {side} one: {}.", names.join("; "))?;
             }
         }
-        write!(
-            f,
-            "Times of {}, {} and {}; above 1 is slower.",
-            self.kind,
-            revision(&self.old),
-            revision(&self.new)
-        )
+        let [old, new] = [&self.old, &self.new].map(revision);
+        write!(f, "Times of {}, old: {old}, new: {new}. Above 1 is slower.", self.kind)?;
+        if self.rounds.iter().any(|&rounds| rounds < PAIRED_ROUNDS) {
+            write!(
+                f,
+                " With fewer than {PAIRED_ROUNDS} rounds a side, what else the machine did may look like a change: measure both in turns and \
+                 gather."
+            )?;
+        }
+        Ok(())
     }
 }
 
