@@ -49,6 +49,12 @@ const TESTS: Step = Step::Cargo {
     arguments: "test --workspace",
     environment: None,
 };
+/// Each benchmark once. With `bcl-bench` alone, Burn has the same features as in the whole workspace, and is not compiled again.
+const BENCHMARKS: Step = Step::Cargo {
+    name: "benchmarks, each once",
+    arguments: "test -p bcl-bench --benches",
+    environment: None,
+};
 /// Compiles nothing in full, so it needs neither CUDA nor a Mac; `DOCS_RS` keeps the CUDA backend from downloading LLVM, which only a
 /// linker would miss. What is in Burn for macOS alone goes unseen.
 const GPU_LINTS: Step = Step::Cargo {
@@ -76,7 +82,7 @@ fn steps(options: &Options, has_driver: bool) -> Vec<Step> {
     if !options.fast {
         steps.push(DOCS);
         if !options.no_tests {
-            steps.push(TESTS);
+            steps.extend([TESTS, BENCHMARKS]);
         }
     }
     if options.gpu {
@@ -177,8 +183,9 @@ mod tests {
     }
 
     #[test]
-    fn a_full_run_ends_with_the_tests() {
-        assert_eq!(names(&Options::default()), ["format", "tidy", "lints", "docs", "tests"]);
+    fn a_full_run_ends_with_tests_and_benchmarks() {
+        let all = ["format", "tidy", "lints", "docs", "tests", "benchmarks, each once"];
+        assert_eq!(names(&Options::default()), all);
     }
 
     #[test]
