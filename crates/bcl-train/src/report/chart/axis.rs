@@ -16,6 +16,7 @@ pub struct Axis {
     name: String,
     kind: Kind,
     range: Option<(f64, f64)>,
+    included: Option<f64>,
 }
 
 impl Axis {
@@ -63,6 +64,12 @@ impl Axis {
         }
     }
 
+    /// With a place for `value`, such as the 0 that heights are compared from, even where nothing is drawn there.
+    pub fn including(self, value: f64) -> Self {
+        let included = Some(value);
+        Self { included, ..self }
+    }
+
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -75,7 +82,7 @@ impl Axis {
                 high,
                 kind: self.kind,
             },
-            None => Scale::of(self.kind, values, margin),
+            None => Scale::of(self.kind, values.into_iter().chain(self.included), margin),
         }
     }
 
@@ -84,6 +91,7 @@ impl Axis {
             name: name.to_owned(),
             kind,
             range: None,
+            included: None,
         }
     }
 }
@@ -91,6 +99,12 @@ impl Axis {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_axis_reaches_what_it_includes() {
+        let scale = Axis::linear("density").including(0.0).scale([2.0, 3.0], true);
+        assert!(scale.low <= 0.0 && scale.high >= 3.0);
+    }
 
     #[test]
     #[should_panic(expected = "must ascend on it, not be 0 to 1")]

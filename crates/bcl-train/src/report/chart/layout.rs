@@ -1,7 +1,8 @@
 //! Where the parts of a chart go: plotted area, labels, names, and room above and below.
 
-/// Mean width of a letter and height of a line of text, in the units of a chart.
+/// Mean width of a letter, and of one of a title, and height of a line of text, in the units of a chart.
 pub(super) const LETTER: f64 = 7.0;
+const TITLE_LETTER: f64 = 8.4;
 pub(super) const LINE: f64 = 18.0;
 
 /// Width of a chart of a page.
@@ -47,6 +48,15 @@ impl Layout {
         Self { left, ..self }
     }
 
+    /// The same with room for half of a label of `letters` letters at the right end of the horizontal axis.
+    pub(super) fn with_last_label(self, letters: usize) -> Self {
+        let room = RIGHT.max(2.0 + LETTER * letters as f64 / 2.0);
+        Self {
+            right: self.width - room,
+            ..self
+        }
+    }
+
     /// The same, higher by `lines` of text above the plotted area.
     pub(super) fn with_lines_above(self, lines: usize) -> Self {
         let room = if lines > 0 { LINE * lines as f64 + 6.0 } else { 0.0 };
@@ -68,9 +78,9 @@ impl Layout {
     }
 }
 
-/// `text` in lines of at most `width`, broken between words.
+/// A title in lines of at most `width`, broken between words.
 pub(super) fn wrapped(text: &str, width: f64) -> Vec<String> {
-    let most = (width / LETTER) as usize;
+    let most = (width / TITLE_LETTER) as usize;
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
@@ -90,7 +100,7 @@ mod tests {
 
     #[test]
     fn text_is_broken_between_words() {
-        assert_eq!(wrapped("mean squared  error", 12.0 * LETTER), ["mean squared", "error"]);
+        assert_eq!(wrapped("mean squared  error", 12.0 * TITLE_LETTER), ["mean squared", "error"]);
         assert_eq!(wrapped("indivisible", 3.0), ["indivisible"]);
         assert!(wrapped("", 100.0).is_empty());
     }
@@ -100,6 +110,8 @@ mod tests {
         let layout = Layout::new(380.0, 240.0);
         assert_eq!(layout.with_labels(5, false).left, 48.0);
         assert_eq!(layout.with_labels(8, true).left, 86.0);
+        assert_eq!(layout.with_last_label(2).right, 368.0);
+        assert_eq!(layout.with_last_label(4).right, 364.0);
         assert_eq!(layout.with_lines_above(2).floor - layout.with_lines_above(2).top, 188.0);
     }
 }

@@ -125,9 +125,12 @@ impl LineChart {
             .max()
             .unwrap_or_default();
         let layout = layout.with_labels(letters, !self.y.name().is_empty());
+        let places = x.ticks(layout.ticks_along());
+        let last = places.last().map_or(0, |(_, label)| label.chars().count());
+        let layout = layout.with_last_label(last);
         let mut frame = Frame::empty(x, y, layout);
         frame.vertical_axis(&labels, self.y.name());
-        frame.horizontal_axis(&x.ticks(layout.ticks_along()), self.x.name());
+        frame.horizontal_axis(&places, self.x.name());
         self.draw_into(&mut frame, &x, &shown);
         Some((layout, frame))
     }

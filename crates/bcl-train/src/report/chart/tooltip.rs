@@ -4,8 +4,8 @@ use super::scale::Scale;
 use super::series::{Point, Series};
 use std::fmt::Write;
 
-/// Columns beyond which neighbouring values share one: more cannot be pointed at.
-const MOST_COLUMNS: usize = 80;
+/// Columns beyond which neighbouring values share one: they would be narrower than a pixel.
+const MOST_COLUMNS: usize = 400;
 
 /// The texts of a chart.
 pub(super) struct Tooltips<'a> {
