@@ -9,6 +9,7 @@ mod kernels_verb;
 mod loss_verb;
 mod output;
 mod parity_verb;
+mod report_verb;
 mod step_verb;
 mod table_verb;
 mod views_verb;
@@ -36,6 +37,8 @@ enum Verb {
     Views(views_verb::Arguments),
     /// Measure the parts of a training step of an image encoder, and the share that the loss has.
     Step(step_verb::Arguments),
+    /// Put all results of a folder on one self-contained page.
+    Report(report_verb::Arguments),
     /// Put results of several runs, or of `cargo bench`, into one file.
     Gather(gather_verb::Arguments),
     /// Compare times measured before with times measured now.
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Verb::Loss(arguments) => loss_verb::run(arguments),
         Verb::Views(arguments) => views_verb::run(arguments),
         Verb::Step(arguments) => step_verb::run(arguments),
+        Verb::Report(arguments) => report_verb::run(&arguments),
         Verb::Gather(arguments) => gather_verb::run(&arguments),
         Verb::Compare(arguments) => compare_verb::run(&arguments),
         Verb::Table(arguments) => table_verb::run(&arguments),

@@ -5,14 +5,14 @@ use bcl_train::{
     report::Interval,
     result::{DataSummary, Environment, Metrics, RunResult},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the layout of `table.json`.
 const SCHEMA: u32 = 1;
 
 /// A finished table. Two of the same plan, seeds and program on the same device are equal to the byte, however often they were interrupted.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TableResult {
     /// Version of this layout.
     pub schema: u32,
@@ -47,7 +47,7 @@ pub struct TableResult {
 }
 
 /// One row of a finished table.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RowResult {
     /// Its name.
     pub name: String,
@@ -76,7 +76,7 @@ pub struct RowResult {
 }
 
 /// Settings that were tried.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// Its number, from 0.
     pub number: usize,

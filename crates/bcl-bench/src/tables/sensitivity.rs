@@ -2,8 +2,16 @@
 
 use super::{Plan, Ranges, Row, TableResult, Workshop, run};
 use crate::table;
-use bcl_train::{error::Error, recipe::Override, report::Interval, training::files};
-use serde::Serialize;
+use bcl_train::{
+    error::Error,
+    recipe::Override,
+    report::{
+        Interval,
+        chart::{Axis, LineChart, Reference, Series, Shape},
+    },
+    training::files,
+};
+use serde::{Deserialize, Serialize};
 use std::{fmt, path::Path, str::FromStr};
 
 /// A parameter, and the values at which it is held: `temperature=0.3`, or `temperature=0.1,0.2,0.4`.
@@ -59,7 +67,7 @@ impl Fixed {
 }
 
 /// Curves over one parameter, one an estimator.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
     /// Version of this layout.
     pub schema: u32,
@@ -80,7 +88,7 @@ pub struct Sensitivity {
 }
 
 /// One row over the values.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
     /// The row.
     pub row: String,
@@ -158,7 +166,43 @@ impl Sensitivity {
         };
         let json = serde_json::to_vec_pretty(&sensitivity).expect("curves are plain data");
         files::write_whole(&out.join("sensitivity.json"), &json)?;
+        if let Some(picture) = sensitivity.chart().to_file() {
+            files::write_whole(&out.join("sensitivity.svg"), picture.as_bytes())?;
+        }
         Ok(sensitivity)
+    }
+
+    /// The curves in one frame, with a level for each row that does not have the parameter.
+    pub fn chart(&self) -> LineChart {
+        let series = self
+            .curves
+            .iter()
+            .map(|curve| Series::new(&curve.row, Shape::MarkedLine, curve.points.clone()));
+        let levels = self.levels.iter().map(|(row, level)| Reference {
+            name: row.clone(),
+            value: level.mean,
+        });
+        let ascending: Vec<f64> = self.tables.iter().map(|(value, _)| *value).collect();
+        let (first, last) = (
+            ascending.first().copied().unwrap_or(1.0),
+            ascending.last().copied().unwrap_or(1.0),
+        );
+        // What spans a factor of four or more is searched, and best seen, by factors.
+        let x = if first > 0.0 && last / first >= 4.0 {
+            Axis::logarithmic(&self.parameter, if first >= 2.0 { 2 } else { 10 })
+        } else {
+            Axis::linear(&self.parameter)
+        };
+        LineChart::new(
+            format!("{} over {}", self.metric, self.parameter),
+            format!("{}, one line an estimator", self.title),
+            x,
+            Axis::linear(&self.metric),
+        )
+        .with_series(series)
+        .with_references(levels)
+        .with_decimals(4)
+        .with_size(760.0, 340.0)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Whether two rows differ, given how many pairs are looked at.
 
 use bcl_train::report::Interval;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One row minus another, seed by seed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Paired {
     /// The row.
     pub row: String,

@@ -1,6 +1,6 @@
 //! Means over seeds and how far they can be trusted.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::f64::consts::FRAC_2_PI;
 
 /// Probability that an interval covers the true mean, if seeds scatter normally.
@@ -19,12 +19,12 @@ pub const CONFIDENCE: f64 = 0.95;
 /// assert_eq!(interval.to_string(), "0.4500 ± 0.0248");
 /// assert_eq!(Interval::of(&[0.44]).unwrap().to_string(), "0.4400");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The mean.
     pub mean: f64,
     /// Half the width of the interval; a single value has none.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub half_width: Option<f64>,
     /// Number of values.
     pub count: usize,

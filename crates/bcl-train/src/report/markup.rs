@@ -1,7 +1,7 @@
 //! Text from outside becomes text of the page, never markup.
 
 /// Escapes `text` for elements and for attributes in double or single quotes.
-pub(super) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {
         match char {
@@ -19,12 +19,18 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// The markup of all items, one after the other.
-pub(super) fn each<T>(items: impl IntoIterator<Item = T>, markup: impl Fn(T) -> String) -> String {
+pub fn each<T>(items: impl IntoIterator<Item = T>, markup: impl Fn(T) -> String) -> String {
     let mut all = String::new();
     for item in items {
         all.push_str(&markup(item));
     }
     all
+}
+
+/// Short sentences, one below the other; each is markup.
+pub fn notes(sentences: impl IntoIterator<Item = String>) -> String {
+    let items = each(sentences, |sentence| ["<li>", &sentence, "</li>\n"].concat());
+    format!("<ul class=\"notes\">\n{items}</ul>\n")
 }
 
 /// Escapes a name such as `ml-100k/mf-bayesian` and lets it break after a slash.

@@ -17,6 +17,7 @@ mod html;
 mod interval;
 mod markup;
 mod metric_names;
+pub mod page;
 mod read;
 #[cfg(test)]
 mod sample;

@@ -8,7 +8,7 @@ use crate::result::{Chosen, EpochRecord, Phase};
 /// The charts of the section, or nothing where no run has epochs.
 pub(super) fn section(view: &DataView, id: &str) -> String {
     let charts = [loss(view, id), validation(view, id), test(view, id)];
-    figure::section("Training", "", &figure::legend(view), charts.into_iter().flatten())
+    figure::section("Training", "", &figure::legend_of(view), charts.into_iter().flatten())
 }
 
 fn loss(view: &DataView, id: &str) -> Option<Figure> {

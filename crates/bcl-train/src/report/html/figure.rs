@@ -5,7 +5,8 @@ use crate::report::chart::series_class;
 use crate::report::markup::{each, escape};
 
 /// A chart with its title and caption.
-pub(super) struct Figure {
+#[derive(Debug, Clone)]
+pub struct Figure {
     title: String,
     /// A chart as SVG, or other markup.
     content: String,
@@ -14,7 +15,8 @@ pub(super) struct Figure {
 }
 
 impl Figure {
-    pub(super) fn new(title: &str, content: String, caption: &str) -> Self {
+    /// A chart as SVG, or other markup, with its title and caption.
+    pub fn new(title: &str, content: String, caption: &str) -> Self {
         Self {
             title: title.to_owned(),
             content,
@@ -24,7 +26,8 @@ impl Figure {
     }
 
     /// The same over two columns, where there are as many.
-    pub(super) fn wide(self) -> Self {
+    #[must_use]
+    pub fn wide(self) -> Self {
         Self { wide: true, ..self }
     }
 
@@ -40,7 +43,7 @@ impl Figure {
 }
 
 /// A section of `figures` under a heading; empty without figures. `intro` is text, `legend` markup.
-pub(super) fn section(heading: &str, intro: &str, legend: &str, figures: impl Iterator<Item = Figure>) -> String {
+pub fn section(heading: &str, intro: &str, legend: &str, figures: impl Iterator<Item = Figure>) -> String {
     let figures: String = figures.map(|figure| figure.html()).collect();
     if figures.is_empty() {
         return String::new();
@@ -57,12 +60,17 @@ pub(super) fn section(heading: &str, intro: &str, legend: &str, figures: impl It
 }
 
 /// Which line is which recipe; one recipe needs none.
-pub(super) fn legend(view: &DataView) -> String {
+pub(super) fn legend_of(view: &DataView) -> String {
     if view.recipes.len() < 2 {
         return String::new();
     }
-    let entries = each(&view.recipes, |recipe| {
-        format!("<li>{}<span>{}</span></li>\n", swatch(recipe.colour), escape(&recipe.name))
+    legend(view.recipes.iter().map(|recipe| (recipe.colour, recipe.name.as_str())))
+}
+
+/// Which line is which, by the numbers of their colours.
+pub fn legend<'a>(lines: impl IntoIterator<Item = (usize, &'a str)>) -> String {
+    let entries = each(lines, |(colour, name)| {
+        format!("<li>{}<span>{}</span></li>\n", swatch(colour), escape(name))
     });
     format!("<ul class=\"legend\">\n{entries}</ul>\n")
 }

@@ -25,15 +25,8 @@ pub(super) fn html(view: &DataView, table: &DataTable) -> String {
     if rows.len() < 2 {
         return String::new();
     }
-    let axis = Axis::of(&rows);
-    let items: String = rows
-        .iter()
-        .map(|(name, colour, interval)| item(name, *colour, interval, axis))
-        .collect();
     format!(
-        "<section>\n<h3>{} on test</h3>\n<p class=\"intro\">{}{}. The axis does not start at 0.</p>\n\
-         <ul class=\"forest\">\n{items}</ul>\n\
-         <div class=\"forest-axis\" aria-hidden=\"true\"><span>{:.3}</span><span>{:.3}</span><span>{:.3}</span></div>\n</section>\n",
+        "<section>\n<h3>{} on test</h3>\n<p class=\"intro\">{}{}. The axis does not start at 0.</p>\n{}</section>\n",
         escape(&view.metric),
         if view.is_of_last_epoch() {
             "After the last epoch"
@@ -45,6 +38,20 @@ pub(super) fn html(view: &DataView, table: &DataTable) -> String {
         } else {
             ""
         },
+        forest(&rows),
+    )
+}
+
+/// Rows as points with their intervals on one axis: name, colour (none for a baseline) and figure.
+pub fn forest(rows: &[(&str, Option<usize>, Interval)]) -> String {
+    let axis = Axis::of(rows);
+    let items: String = rows
+        .iter()
+        .map(|(name, colour, interval)| item(name, *colour, interval, axis))
+        .collect();
+    format!(
+        "<ul class=\"forest\">\n{items}</ul>\n\
+         <div class=\"forest-axis\" aria-hidden=\"true\"><span>{:.3}</span><span>{:.3}</span><span>{:.3}</span></div>\n",
         axis.low,
         f64::midpoint(axis.low, axis.high),
         axis.high,

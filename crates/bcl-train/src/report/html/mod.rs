@@ -2,15 +2,15 @@
 
 mod calibration;
 mod curves;
-mod figure;
-mod forest;
+pub(super) mod figure;
+pub(super) mod forest;
 mod headline;
 mod probes;
 mod results;
 mod runs;
 mod settings;
 mod showcase;
-mod table;
+pub(super) mod table;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -52,12 +52,17 @@ pub fn render_html(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
     if body.is_empty() {
         body += "<p class=\"headline\">No runs.</p>\n";
     }
+    document("bcl-train report", &title, &facts(&page), &body)
+}
+
+/// A whole page: what kind of report it is, its title, what stands below it, and the rest. All but `kind` is markup.
+pub fn document(kind: &str, title: &str, facts: &str, body: &str) -> String {
+    let kind = escape(kind);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{PALETTE}{LAYOUT}{STYLE}</style>\n</head>\n<body>\n\
-         <header>\n<p class=\"kind\">bcl-train report</p>\n<h1>{title}</h1>\n{}</header>\n<main>\n{body}</main>\n</body>\n</html>\n",
-        facts(&page)
+         <header>\n<p class=\"kind\">{kind}</p>\n<h1>{title}</h1>\n{facts}</header>\n<main>\n{body}</main>\n</body>\n</html>\n"
     )
 }
 

@@ -4,7 +4,7 @@ use crate::report::markup::each;
 
 /// How the cells of a table are set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cells {
+pub enum Cells {
     /// To the right: figures.
     Figures,
     /// To the left.
@@ -12,7 +12,7 @@ pub(super) enum Cells {
 }
 
 /// The whole table. `label` names it for screen readers; `head` and `body` are rows.
-pub(super) fn table(label: &str, cells: Cells, head: &str, body: &str) -> String {
+pub fn table(label: &str, cells: Cells, head: &str, body: &str) -> String {
     let class = if cells == Cells::Text { " class=\"text\"" } else { "" };
     format!(
         "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{label}\">\n<table{class}>\n<thead>\n{head}</thead>\n\
@@ -21,12 +21,12 @@ pub(super) fn table(label: &str, cells: Cells, head: &str, body: &str) -> String
 }
 
 /// A row of column headers.
-pub(super) fn head(names: impl IntoIterator<Item = String>) -> String {
+pub fn head(names: impl IntoIterator<Item = String>) -> String {
     format!("<tr>{}</tr>\n", each(names, |name| format!("<th scope=\"col\">{name}</th>")))
 }
 
 /// A row that begins with its header.
-pub(super) fn row(header: &str, cells: impl IntoIterator<Item = String>) -> String {
+pub fn row(header: &str, cells: impl IntoIterator<Item = String>) -> String {
     let cells = each(cells, |cell| format!("<td>{cell}</td>"));
     format!("<tr><th scope=\"row\">{header}</th>{cells}</tr>\n")
 }

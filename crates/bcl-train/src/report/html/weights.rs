@@ -30,7 +30,7 @@ pub(super) fn section(view: &DataView, id: &str) -> String {
         [name] => format!("{name} weighs every negative by 1."),
         [ref others @ .., last] => format!("{} and {last} weigh every negative by 1.", others.join(", ")),
     };
-    figure::section("Negatives", &intro, &figure::legend(view), charts.into_iter().flatten())
+    figure::section("Negatives", &intro, &figure::legend_of(view), charts.into_iter().flatten())
 }
 
 fn effective_sample_size(view: &DataView, id: &str) -> Option<Figure> {

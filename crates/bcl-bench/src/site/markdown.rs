@@ -1,0 +1,106 @@
+//! Texts in Markdown, with their pictures.
+
+use super::picture::address;
+use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html};
+use std::path::{Path, PathBuf};
+
+/// The first heading.
+pub(super) fn title(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| line.strip_prefix("# ")).map(str::trim)
+}
+
+/// The files of the pictures that a text shows; `path` is that of the text.
+pub(super) fn pictures(text: &str, path: &Path) -> Vec<PathBuf> {
+    let shown = |event| match event {
+        Event::Start(Tag::Image { dest_url, .. }) => Some(beside(path, &dest_url)),
+        _ => None,
+    };
+    parse(text).filter_map(shown).collect()
+}
+
+/// The text as markup: its headings a level lower, since the page has one of its own; its pictures in the page; its markup as text.
+pub(super) fn html(text: &str, path: &Path) -> String {
+    let events = parse(text).map(|event| match event {
+        Event::Start(Tag::Heading {
+            level,
+            id,
+            classes,
+            attrs,
+        }) => Event::Start(Tag::Heading {
+            level: lower(level),
+            id,
+            classes,
+            attrs,
+        }),
+        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(lower(level))),
+        Event::Start(Tag::Image {
+            link_type,
+            dest_url,
+            title,
+            id,
+        }) => Event::Start(Tag::Image {
+            link_type,
+            dest_url: embedded(path, &dest_url).unwrap_or(dest_url),
+            title,
+            id,
+        }),
+        Event::Html(markup) | Event::InlineHtml(markup) => Event::Text(markup),
+        other => other,
+    });
+    let mut markup = String::new();
+    push_html(&mut markup, events);
+    // Wide tables scroll by themselves, not the page.
+    markup
+        .replace("<table>", "<div class=\"scroll\"><table class=\"text\">")
+        .replace("</table>", "</table></div>")
+}
+
+fn parse(text: &str) -> Parser<'_> {
+    Parser::new_ext(text, Options::ENABLE_TABLES)
+}
+
+fn lower(level: HeadingLevel) -> HeadingLevel {
+    match level {
+        HeadingLevel::H1 => HeadingLevel::H2,
+        HeadingLevel::H2 => HeadingLevel::H3,
+        _ => HeadingLevel::H4,
+    }
+}
+
+fn beside(path: &Path, relative: &str) -> PathBuf {
+    path.parent().unwrap_or(Path::new("")).join(relative)
+}
+
+/// A picture that lies beside the text, as an address that holds it.
+fn embedded(path: &Path, relative: &str) -> Option<CowStr<'static>> {
+    let file = beside(path, relative);
+    let kind = match file.extension()?.to_str()? {
+        "svg" => "svg+xml",
+        "png" => "png",
+        "jpg" | "jpeg" => "jpeg",
+        _ => return None,
+    };
+    Some(address(&std::fs::read(&file).ok()?, kind).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_tables_and_pictures_become_part_of_the_page() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.svg"), "<svg/>").unwrap();
+        let text = "# Title\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n![of a](a.svg)\n";
+        let markup = html(text, &folder.path().join("notes.md"));
+        assert!(markup.contains("<h2>Title</h2>") && markup.contains("<div class=\"scroll\"><table"));
+        assert!(markup.contains("src=\"data:image/svg+xml;base64,PHN2Zy8+\"") && markup.contains("alt=\"of a\""));
+        assert_eq!(title(text), Some("Title"));
+    }
+
+    #[test]
+    fn markup_in_a_text_stays_text() {
+        let markup = html("<script>a()</script>\n\nb <img src=x>", Path::new("notes.md"));
+        assert!(!markup.contains("<script") && !markup.contains("<img"), "{markup}");
+    }
+}

@@ -1,0 +1,71 @@
+//! The site of results: everything in a folder on one self-contained page.
+//!
+//! | found | shown as |
+//! | --- | --- |
+//! | `table.json` | what wins, a plot, the table, its settings, trials, pairs and departures |
+//! | `sensitivity.json` | a curve an estimator, and the table at each value |
+//! | `*.md` | text, with its pictures |
+//! | `*.svg` that no text shows | pictures |
+//!
+//! The page loads nothing: pictures are part of it. What was found decides the order: tables, curves, then texts, the newest (by name)
+//! first.
+
+mod collect;
+mod curves;
+mod markdown;
+mod picture;
+mod table;
+
+pub use collect::{Collection, Problem};
+
+use bcl_train::report::page::{self, Figure, escape};
+
+impl Collection {
+    /// The page.
+    pub fn to_html(&self, title: &str) -> String {
+        let tables = page::each(self.tables.iter().enumerate(), |(index, (_, result))| {
+            table::html(result, &format!("table{index}"))
+        });
+        let curves = page::each(self.sensitivities.iter().enumerate(), |(index, (_, curves))| {
+            curves::html(curves, &format!("curves{index}"))
+        });
+        let texts = page::each(self.texts.iter().rev().enumerate(), |(index, (path, text))| {
+            format!("<section id=\"text{index}\">\n{}</section>\n", markdown::html(text, path))
+        });
+        let pictures = self.pictures.iter().map(|(path, svg)| {
+            let name = path
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .replace(['-', '_'], " ");
+            Figure::new(&name, picture::inline(svg.as_bytes(), "svg+xml", &name), "")
+        });
+        let pictures = page::section("Pictures", "", "", pictures);
+        let body = [self.overview(), tables, curves, texts, pictures].concat();
+        page::document("bcl-bench report", &escape(title), "", &body)
+    }
+
+    /// What wins and what ties in every table, with links.
+    fn overview(&self) -> String {
+        let item = |link: String, title: &str, text: &str| format!("<a href=\"#{link}\">{}</a> {}", escape(title), escape(text));
+        let tables = self.tables.iter().enumerate();
+        let tables = tables.map(|(index, (_, table))| {
+            item(
+                format!("table{index}"),
+                &format!("{}.", table.title),
+                &table.verdict.join(" "),
+            )
+        });
+        let curves = self.sensitivities.iter().enumerate();
+        let curves = curves.map(|(index, (_, curves))| item(format!("curves{index}"), &curves.title, ""));
+        let texts = self.texts.iter().rev().enumerate().map(|(index, (path, text))| {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            item(format!("text{index}"), markdown::title(text).unwrap_or(&name), "")
+        });
+        let items: Vec<String> = tables.chain(curves).chain(texts).collect();
+        if items.is_empty() {
+            return String::new();
+        }
+        format!("<section>\n<h2>What was found</h2>\n{}</section>\n", page::notes(items))
+    }
+}
