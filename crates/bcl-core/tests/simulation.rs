@@ -4,8 +4,8 @@ use bcl_core::{
     auc::auc,
     posterior::Posterior,
     simulation::{
-        Anchor, ClassSampler, Proposal, SimulationConfig, SimulationResult, Theta, bayesian, biased, debiased, hard, simulate,
-        supervised,
+        Anchor, ClassSampler, Proposal, Repetition, SimulationConfig, SimulationResult, Theta, bayesian, biased, debiased, hard,
+        simulate, supervised,
     },
 };
 use proptest::prelude::*;
@@ -293,6 +293,26 @@ fn one_seed_gives_one_result_and_another_seed_another() {
     };
     assert_eq!(simulate(&config, &mut rng(1)), simulate(&config, &mut rng(1)));
     assert_ne!(simulate(&config, &mut rng(1)), simulate(&config, &mut rng(2)));
+}
+
+#[test]
+fn repetitions_drawn_one_by_one_are_those_of_the_whole() {
+    let config = SimulationConfig {
+        num_anchors: 20,
+        repetitions: 3,
+        ..SimulationConfig::default()
+    };
+    let mut rng = rng(4);
+    let repetitions = [(); 3].map(|()| Repetition::draw(&config, &mut rng));
+    let whole = simulate(&config, &mut self::rng(4));
+    assert_eq!(SimulationResult::of_repetitions(&config, &repetitions), whole);
+    let theta = Theta::Debiased;
+    let mean = repetitions
+        .map(|repetition| repetition.mean_squared_error(theta))
+        .iter()
+        .sum::<f64>()
+        / 3.0;
+    assert!((mean / whole.of(theta).mean_squared_error - 1.0).abs() < 1e-12);
 }
 
 #[test]

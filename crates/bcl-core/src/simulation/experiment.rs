@@ -30,6 +30,27 @@ pub struct ThetaSummary {
 }
 
 impl SimulationResult {
+    /// Sums up repetitions of `config`.
+    pub fn of_repetitions(config: &SimulationConfig, repetitions: &[Repetition]) -> Self {
+        let summary = |theta: Theta| {
+            let errors: Vec<f64> = repetitions
+                .iter()
+                .map(|repetition| repetition.mean_squared_error(theta))
+                .collect();
+            ThetaSummary {
+                theta,
+                mean: mean(repetitions.iter().map(|repetition| repetition.mean(theta))),
+                mean_squared_error: mean(errors.iter().copied()),
+                std_dev: std_dev(&errors),
+            }
+        };
+        Self {
+            config: *config,
+            mean_supervised: mean(repetitions.iter().map(Repetition::mean_supervised)),
+            summaries: Theta::ALL.map(summary).to_vec(),
+        }
+    }
+
     /// The summary of one estimator.
     pub fn of(&self, theta: Theta) -> ThetaSummary {
         self.summaries[theta as usize]
@@ -38,77 +59,84 @@ impl SimulationResult {
 
 /// Draws `repetitions` times `num_anchors` anchors and compares every estimator with the supervised mean of the same anchor.
 ///
+/// Whoever wants the repetitions one by one, or in parallel, draws them with [`Repetition::draw`] and sums them up with
+/// [`SimulationResult::of_repetitions`].
+///
 /// # Panics
 /// When a parameter is out of range; [`SimulationConfig::check`] tells beforehand.
 pub fn simulate(config: &SimulationConfig, rng: &mut impl Rng) -> SimulationResult {
-    if let Err(error) = config.check() {
-        panic!("{error}");
-    }
-    let posterior = config.posterior();
-    let repetitions: Vec<Repetition> = (0..config.repetitions)
-        .map(|_| Repetition::run(config, &posterior, rng))
-        .collect();
-    let summaries = Theta::ALL
-        .iter()
-        .enumerate()
-        .map(|(index, &theta)| {
-            let errors: Vec<f64> = repetitions
-                .iter()
-                .map(|repetition| repetition.squared_errors[index])
-                .collect();
-            ThetaSummary {
-                theta,
-                mean: mean(repetitions.iter().map(|repetition| repetition.means[index])),
-                mean_squared_error: mean(errors.iter().copied()),
-                std_dev: std_dev(&errors),
-            }
-        })
-        .collect();
-    let mean_supervised = mean(repetitions.iter().map(|repetition| repetition.supervised));
-    SimulationResult {
-        config: *config,
-        mean_supervised,
-        summaries,
-    }
+    let repetitions: Vec<Repetition> = (0..config.repetitions).map(|_| Repetition::draw(config, rng)).collect();
+    SimulationResult::of_repetitions(config, &repetitions)
 }
 
-/// Means over the anchors of one repetition, estimators in the order of [`Theta::ALL`].
-#[derive(Default)]
-struct Repetition {
+/// Means over the anchors of one repetition.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Repetition {
     supervised: f64,
+    /// In the order of [`Theta::ALL`], as are the errors.
     means: [f64; Theta::ALL.len()],
     squared_errors: [f64; Theta::ALL.len()],
 }
 
 impl Repetition {
-    fn run(config: &SimulationConfig, posterior: &Posterior, rng: &mut impl Rng) -> Self {
+    /// Draws `num_anchors` anchors and compares every estimator with the supervised mean of the same anchor.
+    ///
+    /// # Panics
+    /// When a parameter is out of range; [`SimulationConfig::check`] tells beforehand.
+    pub fn draw(config: &SimulationConfig, rng: &mut impl Rng) -> Self {
+        if let Err(error) = config.check() {
+            panic!("{error}");
+        }
+        let posterior = config.posterior();
         let mut repetition = Self::default();
         let share = 1.0 / config.num_anchors as f64;
         for _ in 0..config.num_anchors {
             let anchor = Anchor::draw(config, rng);
-            let truth = supervised(&anchor.scores, &anchor.is_false_negative).expect("anchors have a true negative");
+            let truth = anchor.supervised();
             repetition.supervised += share * truth;
-            for (index, estimate) in estimates(&anchor, config, posterior).into_iter().enumerate() {
+            for (index, estimate) in anchor.estimates(config, &posterior).into_iter().enumerate() {
                 repetition.means[index] += share * estimate;
                 repetition.squared_errors[index] += share * (estimate - truth).powi(2);
             }
         }
         repetition
     }
+
+    /// The mean of `θ_SUP`.
+    pub fn mean_supervised(&self) -> f64 {
+        self.supervised
+    }
+
+    /// The mean of an estimator.
+    pub fn mean(&self, theta: Theta) -> f64 {
+        self.means[theta as usize]
+    }
+
+    /// The mean of `(θ - θ_SUP)²`.
+    pub fn mean_squared_error(&self, theta: Theta) -> f64 {
+        self.squared_errors[theta as usize]
+    }
 }
 
-/// Every estimate of one anchor, in the order of [`Theta::ALL`].
-fn estimates(anchor: &Anchor, config: &SimulationConfig, posterior: &Posterior) -> [f64; Theta::ALL.len()] {
-    let Anchor { scores, positives, .. } = anchor;
-    let floor = config.smallest_score();
-    let bayesian = bayesian(scores, posterior);
-    Theta::ALL.map(|theta| match theta {
-        Theta::Biased => biased(scores),
-        Theta::Debiased => debiased(scores, positives, config.tau_plus, floor),
-        Theta::Hard => hard(scores, positives, config.tau_plus, floor, config.hard_beta),
-        Theta::Bayesian => bayesian.plain,
-        Theta::BayesianNormalised => bayesian.normalised,
-    })
+impl Anchor {
+    /// `θ_SUP` of this anchor.
+    pub fn supervised(&self) -> f64 {
+        supervised(&self.scores, &self.is_false_negative).expect("anchors have a true negative")
+    }
+
+    /// Every estimate of `θ_SUP`, in the order of [`Theta::ALL`]; `posterior` is that of `config`.
+    pub fn estimates(&self, config: &SimulationConfig, posterior: &Posterior) -> [f64; Theta::ALL.len()] {
+        let Self { scores, positives, .. } = self;
+        let floor = config.smallest_score();
+        let bayesian = bayesian(scores, posterior);
+        Theta::ALL.map(|theta| match theta {
+            Theta::Biased => biased(scores),
+            Theta::Debiased => debiased(scores, positives, config.tau_plus, floor),
+            Theta::Hard => hard(scores, positives, config.tau_plus, floor, config.hard_beta),
+            Theta::Bayesian => bayesian.plain,
+            Theta::BayesianNormalised => bayesian.normalised,
+        })
+    }
 }
 
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {

@@ -54,6 +54,6 @@ mod sample;
 mod theta;
 
 pub use config::SimulationConfig;
-pub use experiment::{SimulationResult, ThetaSummary, simulate};
+pub use experiment::{Repetition, SimulationResult, ThetaSummary, simulate};
 pub use sample::{Anchor, ClassSampler, Proposal};
 pub use theta::{BayesianMeans, Theta, bayesian, biased, debiased, hard, supervised};
