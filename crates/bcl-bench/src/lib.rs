@@ -8,6 +8,7 @@
 //! | `views` | [`views`] | how many random views of images are made a second, with how many threads? |
 //! | `step` | [`step`] | which part of a training step of an image encoder costs what, and what does the loss? |
 //! | `table` | [`tables`] | which estimator is better, with the same tuning budget and several seeds? |
+//! | `simulate` | [`simulation`] | what do the estimators miss where the truth is known, and are the paper's lemmas seen? |
 //! | `report` | [`site`] | everything in a folder of results on one page |
 //! | `gather` | [`results`] | what did several runs, or criterion, measure? |
 //! | `compare` | [`compare`] | what became faster, what slower, and what is noise? |
@@ -23,6 +24,7 @@ mod memory;
 pub mod parity;
 mod place;
 pub mod results;
+pub mod simulation;
 pub mod site;
 mod spread;
 pub mod step;

@@ -10,6 +10,7 @@ mod loss_verb;
 mod output;
 mod parity_verb;
 mod report_verb;
+mod simulate_verb;
 mod step_verb;
 mod table_verb;
 mod views_verb;
@@ -37,14 +38,16 @@ enum Verb {
     Views(views_verb::Arguments),
     /// Measure the parts of a training step of an image encoder, and the share that the loss has.
     Step(step_verb::Arguments),
+    /// Tune every estimator alike, train it with several seeds, and compare: the papers' tables, or one of your own.
+    Table(Box<table_verb::Arguments>),
+    /// Simulate the paper's numerical experiment: tables, and figures with their data.
+    Simulate(Box<simulate_verb::Arguments>),
     /// Put all results of a folder on one self-contained page.
     Report(report_verb::Arguments),
     /// Put results of several runs, or of `cargo bench`, into one file.
     Gather(gather_verb::Arguments),
     /// Compare times measured before with times measured now.
     Compare(compare_verb::Arguments),
-    /// Tune every estimator alike, train it with several seeds, and compare: the papers' tables, or one of your own.
-    Table(Box<table_verb::Arguments>),
     /// Measure one loss in this process and print JSON.
     #[command(name = bcl_bench::loss::SAMPLE_VERB, hide = true)]
     LossSample(loss_verb::SampleArguments),
@@ -62,10 +65,11 @@ fn main() -> ExitCode {
         Verb::Loss(arguments) => loss_verb::run(arguments),
         Verb::Views(arguments) => views_verb::run(arguments),
         Verb::Step(arguments) => step_verb::run(arguments),
+        Verb::Table(arguments) => table_verb::run(&arguments),
+        Verb::Simulate(arguments) => simulate_verb::run(&arguments),
         Verb::Report(arguments) => report_verb::run(&arguments),
         Verb::Gather(arguments) => gather_verb::run(&arguments),
         Verb::Compare(arguments) => compare_verb::run(&arguments),
-        Verb::Table(arguments) => table_verb::run(&arguments),
         Verb::LossSample(arguments) => loss_verb::sample(&arguments),
         Verb::StepSample(arguments) => step_verb::sample(&arguments),
     }

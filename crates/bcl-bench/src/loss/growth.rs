@@ -4,7 +4,7 @@
 ///
 /// # Shapes
 /// - points: pairs of size and cost, all above 0
-pub(super) fn exponent(points: &[(f64, f64)]) -> Option<f64> {
+pub(crate) fn exponent(points: &[(f64, f64)]) -> Option<f64> {
     let count = points.len() as f64;
     let logs: Vec<(f64, f64)> = points.iter().map(|(size, cost)| (size.ln(), cost.ln())).collect();
     let mean_size = logs.iter().map(|(size, _)| size).sum::<f64>() / count;

@@ -1,0 +1,108 @@
+//! `bcl-bench simulate`.
+
+use crate::{
+    bad_input,
+    output::{Output, failure},
+};
+use bcl_bench::simulation::{self, Figure, Plan};
+use bcl_core::simulation::SimulationConfig;
+use bcl_data::Seed;
+use std::{fs, path::PathBuf, process::ExitCode};
+
+/// The defaults are those of the paper's appendix B.2.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Write each figure as SVG, with its data as CSV beside it, into this folder.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Figures to draw [default: all].
+    #[arg(long, value_name = "FIGURE", num_args = 1..)]
+    only: Vec<Figure>,
+    /// Compare known squared errors with what is found at the paper's settings; one that is off by more than 15 % is a failure.
+    #[arg(long)]
+    check: bool,
+    /// Anchors M of a repetition.
+    #[arg(long, default_value_t = SimulationConfig::default().num_anchors)]
+    num_anchors: usize,
+    /// Unlabelled scores N of an anchor.
+    #[arg(long, default_value_t = SimulationConfig::default().num_negatives)]
+    num_negatives: usize,
+    /// Positive scores K of an anchor.
+    #[arg(long, default_value_t = SimulationConfig::default().num_positives)]
+    num_positives: usize,
+    /// How well scores separate the classes, from 0.5 to 1.
+    #[arg(long, default_value_t = SimulationConfig::default().alpha)]
+    alpha: f64,
+    /// Hardness of the Bayesian weight, from 0 to 1.
+    #[arg(long, default_value_t = SimulationConfig::default().beta)]
+    beta: f64,
+    /// How much the anchors' intervals of scores differ, from 0 to below 1.
+    #[arg(long, default_value_t = SimulationConfig::default().gamma)]
+    gamma: f64,
+    /// Prior probability of a false negative, from 0 to 0.99.
+    #[arg(long, default_value_t = SimulationConfig::default().tau_plus)]
+    tau_plus: f64,
+    /// Temperature t, at least 0.15.
+    #[arg(long, default_value_t = SimulationConfig::default().temperature)]
+    temperature: f64,
+    /// Concentration of the hard estimator's weights, at least 0.
+    #[arg(long, default_value_t = SimulationConfig::default().hard_beta)]
+    hard_beta: f64,
+    /// How often everything is repeated.
+    #[arg(long, default_value_t = SimulationConfig::default().repetitions)]
+    repetitions: usize,
+    /// Seed of all draws.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let plan = arguments.plan();
+    if let Err(error) = plan.base.check() {
+        return bad_input(&error.to_string());
+    }
+    if let Err(code) = arguments.output.prepare() {
+        return code;
+    }
+    // An unwritable folder is better known before the work.
+    if let Some(folder) = &arguments.out
+        && let Err(error) = fs::create_dir_all(folder)
+    {
+        return bad_input(&format!("cannot create {}: {error}", folder.display()));
+    }
+    let simulation = simulation::run(&plan);
+    if let Some(folder) = &arguments.out {
+        for drawing in simulation.drawings() {
+            if let Err(error) = drawing.write(folder) {
+                return failure(&error.to_string());
+            }
+        }
+        eprintln!("{} figures in {}", simulation.drawings().len(), folder.display());
+    }
+    let written = arguments.output.write(&simulation);
+    if simulation.failed() { ExitCode::from(1) } else { written }
+}
+
+impl Arguments {
+    fn plan(&self) -> Plan {
+        Plan {
+            base: SimulationConfig {
+                num_anchors: self.num_anchors,
+                num_negatives: self.num_negatives,
+                num_positives: self.num_positives,
+                alpha: self.alpha,
+                beta: self.beta,
+                gamma: self.gamma,
+                tau_plus: self.tau_plus,
+                temperature: self.temperature,
+                hard_beta: self.hard_beta,
+                repetitions: self.repetitions,
+            },
+            seed: Seed(self.seed),
+            only: self.only.clone(),
+            check: self.check,
+        }
+    }
+}

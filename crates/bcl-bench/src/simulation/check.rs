@@ -1,0 +1,147 @@
+//! Figures of the experiment that are known, so that they cannot drift.
+
+use super::repeat::interval;
+use super::sweep::errors;
+use crate::table;
+use bcl_core::simulation::{SimulationConfig, Theta};
+use bcl_data::Seed;
+use serde::Serialize;
+use std::fmt;
+
+/// Share by which a figure may miss what is expected.
+const TOLERANCE: f64 = 0.15;
+
+/// A mean squared error at a point, and what it should be.
+#[derive(Debug, Clone, Serialize)]
+pub struct Claim {
+    /// The parameters.
+    pub point: SimulationConfig,
+    /// The estimator.
+    pub theta: Theta,
+    /// What the released experiment gives there.
+    pub expected: f64,
+    /// What was found.
+    pub found: f64,
+}
+
+impl Claim {
+    /// Whether the figure lies within 15 % of what is expected.
+    pub fn holds(&self) -> bool {
+        (self.found / self.expected - 1.0).abs() <= TOLERANCE
+    }
+}
+
+/// The claims at appendix B.2's settings, whatever else is simulated.
+#[derive(Debug, Clone, Serialize)]
+pub struct Check {
+    /// In the order of [`expected`].
+    pub claims: Vec<Claim>,
+    /// Whether mining hard negatives (`β = 0.7`) makes the Bayesian estimate of the mean worse than the debiased one, as it should.
+    pub hardness_costs: bool,
+}
+
+/// Points, estimators and mean squared errors.
+fn expected() -> Vec<(SimulationConfig, Theta, f64)> {
+    let base = SimulationConfig::default();
+    let bayesian = |point, expected| (point, Theta::BayesianNormalised, expected);
+    let alphas = [(0.5, 217.0), (0.6, 242.0), (0.7, 269.0), (0.8, 276.0), (0.9, 259.0)];
+    let sizes = [(16, 1051.0), (32, 527.0), (64, 259.0), (128, 131.0), (256, 64.0), (512, 32.0)];
+    let mut all = vec![(base, Theta::Debiased, 601.0), (base, Theta::Biased, 719.0)];
+    all.extend(alphas.map(|(alpha, error)| bayesian(SimulationConfig { alpha, ..base }, error)));
+    all.extend(sizes.map(|(num_negatives, error)| bayesian(SimulationConfig { num_negatives, ..base }, error)));
+    all.push(bayesian(SimulationConfig { beta: 0.7, ..base }, 1062.0));
+    all
+}
+
+/// Draws what the claims are about.
+pub fn check(seed: Seed) -> Check {
+    let expected = expected();
+    let mut points: Vec<SimulationConfig> = Vec::new();
+    for (point, ..) in &expected {
+        if !points.contains(point) {
+            points.push(*point);
+        }
+    }
+    let drawn = errors(seed, &points);
+    let error = |point: &SimulationConfig, theta: Theta| {
+        let place = points.iter().position(|other| other == point).expect("every point was drawn");
+        interval(&drawn[place], |repetition| repetition.mean_squared_error(theta)).mean
+    };
+    let claims: Vec<Claim> = expected
+        .into_iter()
+        .map(|(point, theta, expected)| Claim {
+            point,
+            theta,
+            expected,
+            found: error(&point, theta),
+        })
+        .collect();
+    let hard = claims.last().expect("there are claims").point;
+    let hardness_costs = error(&hard, Theta::BayesianNormalised) > error(&hard, Theta::Debiased);
+    Check { claims, hardness_costs }
+}
+
+impl Check {
+    /// Whether everything is as expected.
+    pub fn holds(&self) -> bool {
+        self.hardness_costs && self.claims.iter().all(Claim::holds)
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let row = |claim: &Claim| {
+            vec![
+                claim.theta.name().to_owned(),
+                claim.point.alpha.to_string(),
+                claim.point.beta.to_string(),
+                claim.point.num_negatives.to_string(),
+                format!("{:.1}", claim.expected),
+                format!("{:.1}", claim.found),
+                format!("{:+.1} %", 100.0 * (claim.found / claim.expected - 1.0)),
+                if claim.holds() { "holds" } else { "FAILS" }.to_owned(),
+            ]
+        };
+        let rows: Vec<Vec<String>> = self.claims.iter().map(row).collect();
+        let header = [
+            "estimator",
+            "alpha",
+            "beta",
+            "N",
+            "expected",
+            "found",
+            "off by",
+            "within 15 %",
+        ];
+        f.write_str(&table::render(1, &header, &rows))?;
+        let verdict = if self.hardness_costs { "holds" } else { "FAILS" };
+        writeln!(
+            f,
+            "At beta 0.7 the Bayesian estimate is worse than the debiased one: {verdict}."
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_figures_of_the_released_experiment_are_found_again() {
+        let check = check(Seed(2301));
+        assert!(check.holds(), "{check}");
+        assert_eq!(check.claims.len(), 14);
+    }
+
+    #[test]
+    fn a_figure_that_has_drifted_is_noticed() {
+        let claim = |found| Claim {
+            point: SimulationConfig::default(),
+            theta: Theta::Biased,
+            expected: 719.0,
+            found,
+        };
+        assert!(claim(615.0).holds() && claim(820.0).holds());
+        assert!(!claim(600.0).holds() && !claim(830.0).holds() && !claim(f64::NAN).holds());
+    }
+}

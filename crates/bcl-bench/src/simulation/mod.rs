@@ -1,0 +1,38 @@
+//! The numerical experiment of the paper, its figures, and the lemmas of its appendix A as numbers.
+//!
+//! | figure | shows | source |
+//! | --- | --- | --- |
+//! | `densities`, `ecdf` | true and false negatives for several α, drawn and by formula | section 3, appendix B |
+//! | `omega` | the weight over Φ: for fixed α with several β, for fixed β with several α | Eq. 13 |
+//! | `means` | the estimators beside `θ_SUP` while one parameter changes | section 4.1, appendix B |
+//! | `mse` | their squared errors | section 4.1, appendix B |
+//! | `calibration` | P(TN given x) against the simulated truth | Lemma 3.2 |
+//! | `losses` | the loss with an estimate against the supervised one over N | Lemmas 3.3 and 3.4 |
+//! | `noise` | the noise in the denominator of the augmented and geometric losses | Bayesian data augmentation |
+//!
+//! The papers' own pictures were not at hand, so figures are named by what they show: between them they cover what the text and the
+//! released scripts of *Bayesian Self-Supervised Contrastive Learning* (arXiv 2301.11673; its Figures 3, 5, 7, 9 and 10 and the curves
+//! of ω) draw from the experiment. For the same reason `noise` shows what the name of Figure 3 of the augmentation paper says.
+//!
+//! Every repetition of every point has a seed of its own, so neither the number of threads nor the choice of figures changes a number.
+
+mod calibration;
+mod check;
+mod classes;
+mod drawing;
+mod losses;
+mod noise;
+mod omega;
+mod parameter;
+mod repeat;
+mod report;
+mod sweep;
+
+pub use calibration::{Bin, Calibration, calibrations};
+pub use check::{Check, Claim, check};
+pub use drawing::{Csv, Drawing};
+pub use losses::{Difference, Losses, Slopes, losses};
+pub use noise::{Noise, noise};
+pub use parameter::Parameter;
+pub use report::{Figure, Plan, Simulation, run};
+pub use sweep::{Estimate, Point, Sweep, sweeps};

@@ -1,0 +1,297 @@
+//! Noise in the denominator: Bayesian data augmentation beside `InfoNCE`.
+//!
+//! With `S = Σ x_i`, the augmented loss `-log x+ + u (x+ + S)`, `u = g / (x+ + S)`, `g ~ Gamma(1)`, has `g` times the gradient of
+//! `InfoNCE`'s log-normaliser; the geometric loss `-(3 log x+ - log S - u S)`, `u = g / S`, `g ~ Gamma(2)`, has `1 + g` times that of
+//! `log S`, 3 on average. What an anchor sees in place of its expected denominator `E S` is thus
+//!
+//! | loss | denominator, relative to its mean |
+//! | --- | --- |
+//! | `InfoNCE` | `S / E S`: the noise of sampling N negatives, which falls as `N^-1/2` |
+//! | augmented | `g S / E S` |
+//! | geometric | `(1 + g) S / (3 E S)` |
+//!
+//! The noise of `g` does not depend on N. Here `γ = 0`, so that all anchors have one `E S`, and `x+` is held at the mean similarity of
+//! positives: what is left is noise.
+
+use super::drawing::{Csv, Drawing, cells, columns, text};
+use super::repeat::{interval, repeat};
+use crate::table;
+use bcl_core::simulation::{Anchor, SimulationConfig};
+use bcl_data::{Seed, seed::Xoshiro256PlusPlus};
+use bcl_train::report::Interval;
+use bcl_train::report::chart::{Axis, LineChart, Series, Shape};
+use rand::RngExt;
+use serde::Serialize;
+use std::fmt;
+
+const NUM_NEGATIVES: [usize; 9] = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
+/// Of which the distribution is drawn.
+const DRAWN: [usize; 2] = [16, 4096];
+const LOSSES: [&str; 3] = ["info_nce", "augmented", "geometric"];
+const NAMES: [&str; 3] = ["InfoNCE", "augmented", "geometric"];
+/// Bins of the logarithm to base 2 of a relative denominator, from below to above.
+const BINS: usize = 48;
+const RANGE: (f64, f64) = (-6.0, 3.0);
+
+/// The noise of one loss with N negatives.
+#[derive(Debug, Clone, Serialize)]
+pub struct Noise {
+    /// The loss.
+    pub loss: &'static str,
+    /// N.
+    pub num_negatives: usize,
+    /// The standard deviation of the denominator relative to its mean.
+    pub denominator: Interval,
+    /// The standard deviation of the loss, nats.
+    pub value: Interval,
+    /// The density of the logarithm to base 2 of the relative denominator, in bins from 1/64 to 8; what lies beyond is in none.
+    pub density: Vec<f64>,
+}
+
+/// Sums over anchors.
+#[derive(Clone, Default)]
+struct Sums {
+    count: f64,
+    sum: f64,
+    square: f64,
+}
+
+impl Sums {
+    fn add(&mut self, value: f64) {
+        self.count += 1.0;
+        self.sum += value;
+        self.square += value * value;
+    }
+
+    fn mean(&self) -> f64 {
+        self.sum / self.count
+    }
+
+    fn std_dev(&self) -> f64 {
+        (self.square / self.count - self.mean().powi(2)).max(0.0).sqrt()
+    }
+}
+
+/// One repetition: denominators and losses of its anchors, by loss.
+struct Repetition {
+    denominators: [Vec<f64>; 3],
+    values: [Sums; 3],
+}
+
+/// The noise of each loss for N from 16 to 4096.
+pub fn noise(seed: Seed, base: &SimulationConfig) -> Vec<Noise> {
+    let points = NUM_NEGATIVES.map(|num_negatives| SimulationConfig {
+        num_negatives,
+        gamma: 0.0,
+        ..*base
+    });
+    let drawn = repeat(seed, "noise", &points, Repetition::draw);
+    let of = |loss: usize, index: usize| Noise {
+        loss: LOSSES[loss],
+        num_negatives: NUM_NEGATIVES[index],
+        denominator: interval(&drawn[index], |repetition| repetition.relative_deviation(loss)),
+        value: interval(&drawn[index], |repetition| repetition.values[loss].std_dev()),
+        density: density(drawn[index].iter().flat_map(|repetition| repetition.relative(loss))),
+    };
+    let sizes = 0..NUM_NEGATIVES.len();
+    let each = (0..LOSSES.len()).flat_map(|loss| sizes.clone().map(move |index| (loss, index)));
+    each.map(|(loss, index)| of(loss, index)).collect()
+}
+
+impl Repetition {
+    fn draw(config: &SimulationConfig, rng: &mut Xoshiro256PlusPlus) -> Self {
+        let mut repetition = Self {
+            denominators: [const { Vec::new() }; 3],
+            values: [const {
+                Sums {
+                    count: 0.0,
+                    sum: 0.0,
+                    square: 0.0,
+                }
+            }; 3],
+        };
+        // The mean quantile of a positive is that of the smaller of two draws, 1/3, with probability 1 - α, else 2/3.
+        let positive = config.largest_similarity() * (2.0 * (1.0 + config.alpha) / 3.0 - 1.0) / config.temperature;
+        for _ in 0..config.num_anchors {
+            let sum: f64 = Anchor::draw(config, rng).scores.iter().sum();
+            let [one, other] = [(); 2].map(|()| exponential(rng));
+            // A sum of two draws of Gamma(1) is one of Gamma(2).
+            let denominators = [sum, one * sum, (1.0 + one + other) / 3.0 * sum];
+            let values = [
+                (sum / positive.exp()).ln_1p(),
+                one - positive,
+                sum.ln() + one + other - 3.0 * positive,
+            ];
+            for loss in 0..3 {
+                repetition.denominators[loss].push(denominators[loss]);
+                repetition.values[loss].add(values[loss]);
+            }
+        }
+        repetition
+    }
+
+    /// Denominators relative to their mean.
+    fn relative(&self, loss: usize) -> impl Iterator<Item = f64> {
+        let mean = self.sums(loss).mean();
+        self.denominators[loss].iter().map(move |denominator| denominator / mean)
+    }
+
+    fn relative_deviation(&self, loss: usize) -> f64 {
+        let sums = self.sums(loss);
+        sums.std_dev() / sums.mean()
+    }
+
+    fn sums(&self, loss: usize) -> Sums {
+        let mut sums = Sums::default();
+        for denominator in &self.denominators[loss] {
+            sums.add(*denominator);
+        }
+        sums
+    }
+}
+
+/// A draw of Gamma(1).
+fn exponential(rng: &mut Xoshiro256PlusPlus) -> f64 {
+    // One minus a draw from [0, 1) is never 0.
+    -(1.0 - rng.random::<f64>()).ln()
+}
+
+fn density(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let (low, high) = RANGE;
+    let mut counts = vec![0.0; BINS];
+    let mut total = 0.0;
+    for value in values {
+        let share = (value.log2() - low) / (high - low);
+        if (0.0..1.0).contains(&share) {
+            counts[(share * BINS as f64) as usize] += 1.0;
+        }
+        total += 1.0;
+    }
+    counts
+        .iter()
+        .map(|count| count / total * BINS as f64 / (high - low))
+        .collect()
+}
+
+/// The relative noise of denominators and losses over N, and the distribution of denominators for two of them.
+pub(super) fn drawings(found: &[Noise]) -> Vec<Drawing> {
+    let denominators = over_n(
+        found,
+        "noise",
+        "Noise in the denominator",
+        "standard deviation / mean",
+        |noise| noise.denominator,
+    );
+    let values = over_n(
+        found,
+        "noise-loss",
+        "Noise of the loss at a fixed positive",
+        "standard deviation, nats",
+        |noise| noise.value,
+    );
+    [denominators, values]
+        .into_iter()
+        .chain(DRAWN.map(|n| distribution(found, n)))
+        .collect()
+}
+
+fn over_n(found: &[Noise], name: &str, title: &str, y: &str, value: impl Fn(&Noise) -> Interval) -> Drawing {
+    let mut csv = Csv::new(&format!("loss,num_negatives,{}", columns("std_dev")));
+    for noise in found {
+        csv.row(&[&noise.loss, &noise.num_negatives, &cells(&value(noise))]);
+    }
+    let series = LOSSES.iter().zip(NAMES).enumerate().map(|(place, (loss, name))| {
+        let own = found.iter().filter(|noise| noise.loss == *loss);
+        let points = own.map(|noise| (noise.num_negatives as f64, value(noise)));
+        Series::new(name, Shape::MarkedLine, points).with_colour(place)
+    });
+    let chart = LineChart::new(
+        format!("{title} over N"),
+        format!("{title} of InfoNCE, the augmented and the geometric loss over the number of negatives."),
+        Axis::logarithmic("negatives N", 2),
+        Axis::logarithmic(y, 10),
+    );
+    Drawing {
+        name: name.to_owned(),
+        chart: chart.with_series(series),
+        csv,
+    }
+}
+
+fn distribution(found: &[Noise], num_negatives: usize) -> Drawing {
+    let (low, high) = RANGE;
+    let place = |bin: usize| (low + (bin as f64 + 0.5) / BINS as f64 * (high - low)).exp2();
+    let mut csv = Csv::new("loss,relative_denominator,density");
+    let mut series = Vec::new();
+    for (index, noise) in found.iter().filter(|noise| noise.num_negatives == num_negatives).enumerate() {
+        for (bin, density) in noise.density.iter().enumerate() {
+            csv.row(&[&noise.loss, &place(bin), density]);
+        }
+        let points = noise.density.iter().enumerate().map(|(bin, density)| (place(bin), *density));
+        series.push(Series::new(NAMES[index], Shape::Line, points));
+    }
+    Drawing {
+        name: format!("noise-distribution-{num_negatives}"),
+        chart: LineChart::new(
+            format!("What an anchor sees in place of its expected denominator, N = {num_negatives}"),
+            "Densities of the denominators relative to their mean, for InfoNCE, the augmented and the geometric loss.",
+            Axis::logarithmic("denominator / its mean", 2),
+            Axis::linear("density per doubling").including(0.0),
+        )
+        .with_series(series),
+        csv,
+    }
+}
+
+/// The table of noise at the ends and in the middle.
+pub(super) struct Table<'a>(pub(super) &'a [Noise]);
+
+impl fmt::Display for Table<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = self.0.iter().filter(|noise| [16, 256, 4096].contains(&noise.num_negatives));
+        let row = |noise: &Noise| {
+            vec![
+                noise.loss.to_owned(),
+                noise.num_negatives.to_string(),
+                text(&noise.denominator),
+                text(&noise.value),
+            ]
+        };
+        let rows: Vec<Vec<String>> = shown.map(row).collect();
+        let header = ["loss", "N", "noise of the denominator", "noise of the loss, nats"];
+        f.write_str(&table::render(1, &header, &rows))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sampling_noise_falls_with_n_and_that_of_the_auxiliary_variable_stays() {
+        let config = SimulationConfig {
+            num_anchors: 2000,
+            repetitions: 2,
+            ..SimulationConfig::default()
+        };
+        let found = noise(Seed(5), &config);
+        let deviation = |loss: &str, n: usize| {
+            let own = found.iter().find(|noise| noise.loss == loss && noise.num_negatives == n);
+            own.map(|noise| noise.denominator.mean).expect("every loss with every N")
+        };
+        let fall = deviation("info_nce", 4096) / deviation("info_nce", 16);
+        assert!((fall * 16.0 - 1.0).abs() < 0.1, "{fall}");
+        // Gamma(1) scatters by its mean; 1 + Gamma(2) by √2 around 3.
+        assert!((deviation("augmented", 4096) - 1.0).abs() < 0.06);
+        assert!((deviation("geometric", 4096) - 2.0_f64.sqrt() / 3.0).abs() < 0.03);
+        for noise in &found {
+            let mass = noise.density.iter().sum::<f64>() * (RANGE.1 - RANGE.0) / BINS as f64;
+            assert!(
+                (0.97..=1.0 + 1e-9).contains(&mass),
+                "{} {}: {mass}",
+                noise.loss,
+                noise.num_negatives
+            );
+        }
+    }
+}

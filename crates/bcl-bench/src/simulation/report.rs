@@ -1,0 +1,174 @@
+//! Everything that is simulated: what is asked for, tables, and figures.
+
+use super::{Calibration, Check, Drawing, Losses, Noise, Sweep};
+use super::{calibration, check, classes, losses, noise, omega, sweep};
+use crate::Environment;
+use bcl_core::simulation::SimulationConfig;
+use bcl_data::Seed;
+use serde::Serialize;
+use std::fmt;
+
+/// A group of figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Figure {
+    /// Densities of true and false negatives.
+    Densities,
+    /// Distribution functions of true and false negatives.
+    Ecdf,
+    /// The weight over the base distribution.
+    Omega,
+    /// Means of the estimators.
+    Means,
+    /// Squared errors of the estimators.
+    Mse,
+    /// Calibration of P(TN|x), Lemma 3.2.
+    Calibration,
+    /// Losses against the supervised one, Lemmas 3.3 and 3.4.
+    Losses,
+    /// Noise in the denominator of Bayesian data augmentation.
+    Noise,
+}
+
+/// What to simulate.
+#[derive(Debug, Clone, Serialize)]
+pub struct Plan {
+    /// Where each sweep starts.
+    pub base: SimulationConfig,
+    /// From which all draws derive.
+    pub seed: Seed,
+    /// The figures; all where there is none.
+    pub only: Vec<Figure>,
+    /// Whether known figures are compared with what is found.
+    pub check: bool,
+}
+
+/// What was found; parts that were not asked for are empty.
+#[derive(Debug, Serialize)]
+pub struct Simulation {
+    environment: Environment,
+    plan: Plan,
+    sweeps: Vec<Sweep>,
+    calibrations: Vec<Calibration>,
+    losses: Option<Losses>,
+    noise: Vec<Noise>,
+    check: Option<Check>,
+    #[serde(skip)]
+    drawings: Vec<Drawing>,
+}
+
+/// Simulates what is asked for, in parallel on the threads of the global pool.
+///
+/// # Panics
+/// When a parameter is out of range; [`SimulationConfig::check`] tells beforehand.
+pub fn run(plan: &Plan) -> Simulation {
+    let Plan { base, seed, .. } = *plan;
+    let wanted = |figure: Figure| plan.only.is_empty() || plan.only.contains(&figure);
+    let mut drawings = Vec::new();
+    if wanted(Figure::Densities) {
+        drawings.extend(classes::densities(seed, &base));
+    }
+    if wanted(Figure::Ecdf) {
+        drawings.extend(classes::distributions(seed, &base));
+    }
+    if wanted(Figure::Omega) {
+        drawings.extend(omega::curves(base.tau_plus));
+    }
+    let sweeps = if wanted(Figure::Means) || wanted(Figure::Mse) {
+        sweep::sweeps(seed, &base)
+    } else {
+        Vec::new()
+    };
+    if wanted(Figure::Means) {
+        drawings.extend(sweeps.iter().map(Sweep::means));
+    }
+    if wanted(Figure::Mse) {
+        drawings.extend(sweeps.iter().map(Sweep::errors));
+    }
+    let calibrations = if wanted(Figure::Calibration) {
+        calibration::calibrations(seed, &base)
+    } else {
+        Vec::new()
+    };
+    if wanted(Figure::Calibration) {
+        drawings.extend(calibration::drawings(&calibrations));
+    }
+    let losses = wanted(Figure::Losses).then(|| losses::losses(seed, &base));
+    drawings.extend(losses.iter().flat_map(Losses::drawings));
+    let noise = if wanted(Figure::Noise) {
+        noise::noise(seed, &base)
+    } else {
+        Vec::new()
+    };
+    if wanted(Figure::Noise) {
+        drawings.extend(noise::drawings(&noise));
+    }
+    Simulation {
+        environment: Environment::read(rayon::current_num_threads()),
+        plan: plan.clone(),
+        sweeps,
+        calibrations,
+        losses,
+        noise,
+        check: plan.check.then(|| check::check(seed)),
+        drawings,
+    }
+}
+
+impl Simulation {
+    /// The figures with their data.
+    pub fn drawings(&self) -> &[Drawing] {
+        &self.drawings
+    }
+
+    /// Whether known figures were compared, and one is off.
+    pub fn failed(&self) -> bool {
+        self.check.as_ref().is_some_and(|check| !check.holds())
+    }
+}
+
+impl fmt::Display for Simulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for sweep in &self.sweeps {
+            writeln!(f, "Mean squared error over {}\n{sweep}", sweep.parameter.name())?;
+        }
+        if !self.calibrations.is_empty() {
+            writeln!(
+                f,
+                "Calibration of P(TN|x) (Lemma 3.2)\n{}",
+                calibration::Table(&self.calibrations)
+            )?;
+        }
+        if let Some(losses) = &self.losses {
+            writeln!(f, "L - L_SUP as a power of N (Lemmas 3.3 and 3.4)\n{losses}")?;
+        }
+        if !self.noise.is_empty() {
+            writeln!(
+                f,
+                "Standard deviations, that of the denominator relative to its mean\n{}",
+                noise::Table(&self.noise)
+            )?;
+        }
+        if let Some(check) = &self.check {
+            writeln!(f, "Known squared errors at the paper's settings\n{check}")?;
+        }
+        let SimulationConfig {
+            num_anchors,
+            num_negatives,
+            num_positives,
+            alpha,
+            beta,
+            gamma,
+            tau_plus,
+            temperature,
+            hard_beta,
+            repetitions,
+        } = self.plan.base;
+        write!(
+            f,
+            "M {num_anchors}, N {num_negatives}, K {num_positives}, alpha {alpha}, beta {beta}, gamma {gamma}, tau_plus {tau_plus}, \
+             t {temperature}, hard_beta {hard_beta}, {repetitions} repetitions, seed {}; 95 % intervals over repetitions; {} threads.",
+            self.plan.seed.0, self.environment.threads
+        )
+    }
+}
