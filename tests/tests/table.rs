@@ -121,6 +121,41 @@ fn a_parameter_is_held_and_estimators_without_it_stand_beside() {
     assert!(recipe.contains("beta = 0.9"), "{recipe}");
 }
 
+#[test]
+fn the_page_of_a_folder_holds_its_tables_and_loads_nothing() {
+    let folder = recipes(SMALL_RECIPE);
+    to_the_end(table(folder.path(), "results/t", &["--budget", "2", "--seeds", "2"]));
+    let results = folder.path().join("results");
+    fs::write(
+        results.join("notes.md"),
+        "# Notes <b>on</b> this\n\nSee [there](https://example.org).\n",
+    )
+    .expect("writable");
+    let report = |folder: &Path| bcl_bench().arg("report").arg(folder).output().expect("it starts");
+    let output = report(&results);
+    assert!(output.status.success(), "{}", shown(&output));
+    let page = fs::read_to_string(results.join("report.html")).expect("a page is written");
+    for words in [
+        "bayesian",
+        "infonce",
+        "Holm",
+        "<h2>Notes &lt;b&gt;on&lt;/b&gt; this</h2>",
+        "loss.temperature",
+    ] {
+        assert!(page.contains(words), "`{words}` is missing");
+    }
+    for load in ["<script", "<link", "src=\"http", "url(http", "@import"] {
+        assert!(!page.contains(load), "the page has `{load}`");
+    }
+    assert_refused(
+        &report(&folder.path().join("recipes")),
+        &["holds no results", "bcl-bench table"],
+    );
+    assert_refused(&report(&folder.path().join("nowhere")), &["nowhere"]);
+    fs::write(results.join("t/table.json"), "{").expect("writable");
+    assert_refused(&report(&results), &["table.json", "make it again"]);
+}
+
 fn assert_refused(output: &Output, words: &[&str]) {
     assert_eq!(output.status.code(), Some(2), "{}", shown(output));
     let message = String::from_utf8_lossy(&output.stderr);
@@ -140,6 +175,13 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
     )
     .expect("writable");
     let ranges = ranges.to_str().expect("a path of letters");
+    let beyond = folder.path().join("beyond.toml");
+    fs::write(
+        &beyond,
+        "[recommender.bayesian]\n\"loss.alpha\" = { uniform = [1.5, 1.5] }\n[images]\n",
+    )
+    .expect("writable");
+    let beyond = beyond.to_str().expect("a path of letters");
     let cases: &[(&[&str], &[&str])] = &[
         (&["10"], &["--dataset", "ml-100k", "gowalla"]),
         (&["7", "--dataset", "cifar10"], &["table7/cifar10"]),
@@ -153,6 +195,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
             &["quickstart", "--ranges", ranges],
             &["ranges.toml", "loss.temperature", "positive"],
         ),
+        (&["quickstart", "--ranges", beyond], &["loss.alpha", "1.5"]),
         (&["quickstart", "--fix", "warmth=1"], &["warmth", "temperature"]),
         (&["quickstart", "--fix", "temperature=warm"], &["warm", "such as"]),
         (&["quickstart", "--fix", "temperature=-1"], &["temperature", "-1"]),

@@ -75,6 +75,11 @@ pub fn run(plan: &Plan, out: &Path, workshop: &Workshop) -> Result<TableResult, 
         }
         prepared.check(row.recipe(), &workshop.backend)?;
     }
+    // Ranges that a recipe refuses are better known before hours of training.
+    let race = draws(plan);
+    for candidate in &race {
+        plan.rows[candidate.row].with(&candidate.values)?;
+    }
     plan.keep(out)?;
     let bench = Bench {
         plan,
@@ -82,7 +87,7 @@ pub fn run(plan: &Plan, out: &Path, workshop: &Workshop) -> Result<TableResult, 
         workshop,
         prepared: &prepared,
     };
-    let (best, trials) = bench.tune()?;
+    let (best, trials) = bench.tune(race)?;
     let tested = bench.test(best, trials)?;
     bench.finish(tested)
 }
@@ -100,19 +105,9 @@ type Settings = Vec<Vec<(String, toml::Value)>>;
 
 impl<'a> Bench<'a> {
     /// The best settings of each row, and all its trials.
-    fn tune(&self) -> Result<(Settings, Vec<Vec<Trial>>), Error> {
+    fn tune(&self, mut race: Vec<Candidate>) -> Result<(Settings, Vec<Vec<Trial>>), Error> {
         let rows = &self.plan.rows;
         let select_by = self.plan.select_by();
-        let seed = Seed(TUNING_SEED).named("draws");
-        let draws = |(row, of): (usize, &Row)| {
-            let space = of.space.clone();
-            (0..self.plan.budget).map(move |number| Candidate {
-                row,
-                number,
-                values: space.draw(seed, number),
-            })
-        };
-        let mut race: Vec<Candidate> = rows.iter().enumerate().flat_map(draws).collect();
         let mut trials: Vec<Vec<Trial>> = vec![Vec::new(); rows.len()];
         let rungs = self
             .plan
@@ -299,6 +294,21 @@ impl<'a> Bench<'a> {
         files::write_whole(&self.out.join("table.md"), table.to_markdown().as_bytes())?;
         Ok(table)
     }
+}
+
+/// All settings that are tried. A row in which nothing is searched has one way to be.
+fn draws(plan: &Plan) -> Vec<Candidate> {
+    let seed = Seed(TUNING_SEED).named("draws");
+    let of_row = |(row, of): (usize, &Row)| {
+        let space = of.space.clone();
+        let trials = if space.0.is_empty() { 0 } else { plan.budget };
+        (0..trials).map(move |number| Candidate {
+            row,
+            number,
+            values: space.draw(seed, number),
+        })
+    };
+    plan.rows.iter().enumerate().flat_map(of_row).collect()
 }
 
 /// The best of each row, by figure, then by number.
