@@ -1,3 +1,5 @@
+//! Pairs, limits and what is refused.
+
 use super::*;
 use crate::Spread;
 use std::collections::BTreeMap;

@@ -1,3 +1,5 @@
+//! Reading and gathering.
+
 use super::*;
 use std::{fs, path::PathBuf};
 
@@ -66,6 +68,24 @@ fn what_was_gathered_is_read_again() {
     let written = results(Kind::Views, &[("a", 1.0), ("b", 0.1)]);
     fs::write(&path, serde_json::to_string(&written).expect("plain data")).expect("a writable folder");
     assert_eq!(Results::read(&path).expect("what was written"), written);
+}
+
+#[test]
+fn rates_of_views_become_times_whose_least_is_of_the_highest_rate() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("views.json");
+    let written = serde_json::json!({
+        "environment": Environment::read(1), "batch_size": 4, "rounds": 3,
+        "measurements": [{
+            "side": 32, "threads": 2, "pairs_per_second": 1.0, "speed_up": 1.0,
+            "views_per_second": { "median": 2.0, "least": 1.0, "most": 4.0 },
+        }],
+    });
+    fs::write(&path, written.to_string()).expect("a writable folder");
+    let views = Results::read(&path).expect("a file of views");
+    assert_eq!((views.kind, &views.settings["batch_size"]), (Kind::Views, &4.into()));
+    let case = views.case("a view of 32 x 32 pixels, 2 threads").expect("the one there is");
+    assert_eq!((case.median(), case.interval()), (0.5, Some([0.25, 1.0])));
 }
 
 /// A benchmark as criterion leaves it.
