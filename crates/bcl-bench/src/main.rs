@@ -1,4 +1,4 @@
-//! The `bcl-bench` program: `parity`, `kernels`, `loss`, `views`, `step`, `gather` and `compare`.
+//! The `bcl-bench` program: `parity`, `kernels`, `loss`, `views`, `step`, `simulate`, `gather` and `compare`.
 //!
 //! Exit codes: 0 done, 1 a comparison or a measurement failed, 2 bad input.
 

@@ -29,6 +29,13 @@ fn files(folder: &Path) -> Vec<(String, String)> {
     files
 }
 
+/// The files whose name ends in `extension`.
+fn of_kind<'a>(files: &'a [(String, String)], extension: &str) -> impl Iterator<Item = &'a (String, String)> {
+    files
+        .iter()
+        .filter(move |(name, _)| name.rsplit('.').next() == Some(extension))
+}
+
 #[test]
 fn every_figure_has_its_data_beside_it_and_threads_change_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -44,7 +51,7 @@ fn every_figure_has_its_data_beside_it_and_threads_change_nothing() {
     for part in ["densities", "ecdf", "omega", "means", "mse", "calibration", "losses", "noise"] {
         assert!(names.iter().any(|name| name.starts_with(part)), "{part}");
     }
-    for (name, text) in one.iter().filter(|(name, _)| name.ends_with(".csv")) {
+    for (name, text) in of_kind(&one, "csv") {
         assert!(
             names.contains(&name.replace(".csv", ".svg").as_str()),
             "{name} without its figure"
@@ -53,7 +60,7 @@ fn every_figure_has_its_data_beside_it_and_threads_change_nothing() {
         let header = columns(text.lines().next().expect("a header"));
         assert!(text.lines().all(|line| columns(line) == header), "{name}");
     }
-    for (name, text) in one.iter().filter(|(name, _)| name.ends_with(".svg")) {
+    for (name, text) in of_kind(&one, "svg") {
         assert!(
             text.contains("<title id=") && !text.contains("=\"NaN") && !text.contains(" NaN"),
             "{name}"
