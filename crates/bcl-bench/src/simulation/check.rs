@@ -34,7 +34,7 @@ impl Claim {
 /// The claims at appendix B.2's settings, whatever else is simulated.
 #[derive(Debug, Clone, Serialize)]
 pub struct Check {
-    /// In the order of [`expected`].
+    /// One a known figure; the last is that of `β = 0.7`.
     pub claims: Vec<Claim>,
     /// Whether mining hard negatives (`β = 0.7`) makes the Bayesian estimate of the mean worse than the debiased one, as it should.
     pub hardness_costs: bool,

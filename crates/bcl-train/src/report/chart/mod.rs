@@ -7,7 +7,7 @@
 //!
 //! | to | see |
 //! | --- | --- |
-//! | draw a chart into a file | [`LineChart::to_file`], [`write`] |
+//! | draw a chart into a file | [`LineChart::to_file`], [`write()`] |
 //! | draw a chart into an HTML page | [`LineChart::to_svg`]; the page's style holds [`PALETTE`] and [`STYLE`] |
 //!
 //! ```
