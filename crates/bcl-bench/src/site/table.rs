@@ -1,6 +1,6 @@
 //! The section of one table.
 
-use crate::tables::{RowResult, TableResult};
+use crate::tables::{Parts, RowResult, TableResult};
 use bcl_train::report::{
     Interval,
     chart::{Axis, LineChart, Series, Shape},
@@ -17,9 +17,12 @@ pub(super) fn html(table: &TableResult, id: &str) -> String {
             escape(&table.protocol())
         ),
         plot(table),
-        main(table),
-        details("Pairs", &pairs(table)),
-        details("Settings that were tested", &settings(table)),
+        format!(
+            "<section>\n<h3>Figures</h3>\n{}</section>\n",
+            set("figures on test", Cells::Figures, &table.main())
+        ),
+        details("Pairs", &set("paired differences", Cells::Figures, &table.compared())),
+        details("Settings that were tested", &set("settings", Cells::Text, &table.tuned())),
         details("Trials", &trials(table, id)),
         list("Where this departs from the paper", &table.deviations),
         place(table),
@@ -43,70 +46,11 @@ fn plot(table: &TableResult) -> String {
     )
 }
 
-/// The figures, with those of the paper where it prints any.
-fn main(table: &TableResult) -> String {
-    let is_printed = |metric: &String| table.rows.iter().any(|row| row.printed.contains_key(metric));
-    let mut names = vec!["row".to_owned()];
-    for metric in &table.metrics {
-        names.push(escape(metric));
-        if is_printed(metric) {
-            names.push("paper".to_owned());
-        }
-    }
-    let cells = |figure: &dyn Fn(&String) -> Option<String>, printed: &dyn Fn(&String) -> Option<f64>| {
-        let mut cells = Vec::new();
-        for metric in &table.metrics {
-            cells.push(figure(metric).unwrap_or_default());
-            if is_printed(metric) {
-                cells.push(printed(metric).map(|figure| format!("{figure:.4}")).unwrap_or_default());
-            }
-        }
-        cells
-    };
-    let rows = table.rows.iter().map(|row| {
-        let figure = |metric: &String| row.figures.get(metric).map(Interval::to_string);
-        page::row(&escape(&row.name), cells(&figure, &|metric| row.printed.get(metric).copied()))
+fn set(label: &str, cells: Cells, parts: &Parts) -> String {
+    let rows = page::each(&parts.rows, |row| {
+        page::row(&escape(&row[0]), row[1..].iter().map(|cell| escape(cell)))
     });
-    let baselines = table.baselines.iter().map(|(name, figures)| {
-        let figure = |metric: &String| figures.get(metric).map(|figure| format!("{figure:.4}"));
-        page::row(
-            &format!("<span class=\"baseline\">{}</span>", escape(name)),
-            cells(&figure, &|_| None),
-        )
-    });
-    let body: String = rows.chain(baselines).collect();
-    let figures = page::table("figures on test", Cells::Figures, &page::head(names), &body);
-    format!("<section>\n<h3>Figures</h3>\n{figures}</section>\n")
-}
-
-fn pairs(table: &TableResult) -> String {
-    let head = page::head(["pair", "difference", "p", "p, Holm", ""].map(str::to_owned));
-    let p = |value: Option<f64>| value.map(|p| format!("{p:.4}")).unwrap_or_default();
-    let rows = table.pairs.iter().map(|pair| {
-        let verdict = if pair.is_significant() {
-            "<strong>differ</strong>"
-        } else {
-            "tie"
-        };
-        let cells = [pair.difference.to_string(), p(pair.p), p(pair.p_holm), verdict.to_owned()];
-        page::row(&format!("{} − {}", escape(&pair.row), escape(&pair.other)), cells)
-    });
-    page::table("paired differences", Cells::Figures, &head, &rows.collect::<String>())
-}
-
-fn settings(table: &TableResult) -> String {
-    let head = page::head(["row", "settings", "epochs"].map(str::to_owned));
-    let rows = table.rows.iter().map(|row| {
-        let tuned: Vec<String> = row.tuned.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-        let tuned = if tuned.is_empty() {
-            "those of the recipe".to_owned()
-        } else {
-            tuned.join(", ")
-        };
-        let epochs: Vec<String> = row.epochs.iter().map(usize::to_string).collect();
-        page::row(&escape(&row.name), [escape(&tuned), epochs.join(", ")])
-    });
-    page::table("settings", Cells::Text, &head, &rows.collect::<String>())
+    page::table(label, cells, &page::head(parts.header.iter().map(|name| escape(name))), &rows)
 }
 
 /// The held-out figure of every trial over each parameter that all rows share: how much tuning matters.

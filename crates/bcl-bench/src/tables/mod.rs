@@ -19,8 +19,10 @@
 
 mod journal;
 mod ladder;
+mod making;
 mod paper;
 mod plan;
+mod race;
 mod result;
 mod row;
 mod sensitivity;
@@ -31,6 +33,7 @@ mod verdict;
 mod workshop;
 
 pub use ladder::{Rung, Search};
+pub use making::run;
 pub use paper::{Paper, Printed};
 pub use plan::Plan;
 pub use result::{RowResult, TableResult, Trial};
@@ -38,4 +41,5 @@ pub use row::Row;
 pub use sensitivity::{Curve, Fixed, Sensitivity};
 pub use space::{Range, Ranges, Space};
 pub use statistics::{Paired, holm};
-pub use workshop::{Workshop, run};
+pub(crate) use tell::Parts;
+pub use workshop::Workshop;

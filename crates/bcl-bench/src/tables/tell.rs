@@ -8,10 +8,10 @@ use bcl_train::{
 };
 use std::fmt;
 
-/// A table in parts, which the terminal and Markdown set in their own ways.
-struct Parts {
-    header: Vec<String>,
-    rows: Vec<Vec<String>>,
+/// A table in parts, which the terminal, Markdown and the page set in their own ways.
+pub(crate) struct Parts {
+    pub(crate) header: Vec<String>,
+    pub(crate) rows: Vec<Vec<String>>,
 }
 
 impl TableResult {
@@ -34,7 +34,8 @@ impl TableResult {
         )
     }
 
-    fn main(&self) -> Parts {
+    /// Figures on test, with those of the paper where it prints any, and baselines below.
+    pub(crate) fn main(&self) -> Parts {
         let mut header = vec!["row".to_owned()];
         let printed = |metric: &String| self.rows.iter().any(|row| row.printed.contains_key(metric));
         for metric in &self.metrics {
@@ -67,7 +68,8 @@ impl TableResult {
         }
     }
 
-    fn tuned(&self) -> Parts {
+    /// The settings that were tested.
+    pub(crate) fn tuned(&self) -> Parts {
         let row = |row: &RowResult| {
             let tuned: Vec<String> = row.tuned.iter().map(|(key, value)| format!("{key} = {value}")).collect();
             let epochs: Vec<String> = row.epochs.iter().map(usize::to_string).collect();
@@ -85,7 +87,8 @@ impl TableResult {
         }
     }
 
-    fn compared(&self) -> Parts {
+    /// Every row against every other.
+    pub(crate) fn compared(&self) -> Parts {
         let p = |value: Option<f64>| value.map(|p| format!("{p:.4}")).unwrap_or_default();
         let row = |pair: &Paired| {
             vec![

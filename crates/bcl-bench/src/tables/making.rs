@@ -1,0 +1,269 @@
+//! Making a table: tuning, then testing, then summing up.
+
+use super::{
+    Plan, Row, Rung, TableResult, Trial, Workshop,
+    journal::Outcome,
+    race::{Candidate, TUNING_SEED, draws, survivors},
+    result::{Common, Tested},
+    workshop::Task,
+};
+use bcl_train::{
+    error::Error,
+    report::read_run,
+    result::{Metrics, RunResult},
+    training::{Invocation, Prepared, RunFolder, Surroundings, files},
+};
+use std::{collections::BTreeMap, path::Path};
+
+/// Makes a table in a folder, or what is missing of it.
+///
+/// # Errors
+/// When another table lies in the folder, data or recipes do not fit, the disk refuses, or the work is interrupted; what was written
+/// stays, and the same call goes on. A loss that diverges is no error but a failed trial.
+pub fn run(plan: &Plan, out: &Path, workshop: &Workshop) -> Result<TableResult, Error> {
+    let prepared = Prepared::load(plan.rows[0].recipe(), &workshop.data_dir)?;
+    for row in &plan.rows {
+        if !prepared.serves(row.recipe(), &workshop.data_dir) {
+            return Err(Error::Input(format!(
+                "{} and {} have other data or are measured otherwise, and belong into two tables; choose one with --dataset",
+                plan.rows[0].name, row.name
+            )));
+        }
+        prepared.check(row.recipe(), &workshop.backend)?;
+    }
+    // Ranges that a recipe refuses are better known before hours of training.
+    let race = draws(plan);
+    for candidate in &race {
+        plan.rows[candidate.row].with(&candidate.values)?;
+    }
+    plan.keep(out)?;
+    let bench = Bench {
+        plan,
+        out,
+        workshop,
+        prepared: &prepared,
+    };
+    let (best, trials) = bench.tune(race)?;
+    let tested = bench.test(best, trials)?;
+    bench.finish(tested)
+}
+
+/// A plan under way.
+struct Bench<'a> {
+    plan: &'a Plan,
+    out: &'a Path,
+    workshop: &'a Workshop,
+    prepared: &'a Prepared,
+}
+
+/// The settings of each row.
+type Settings = Vec<Vec<(String, toml::Value)>>;
+
+impl<'a> Bench<'a> {
+    /// The best settings of each row, and all its trials.
+    fn tune(&self, mut race: Vec<Candidate>) -> Result<(Settings, Vec<Vec<Trial>>), Error> {
+        let rows = &self.plan.rows;
+        let select_by = self.plan.select_by();
+        let mut trials: Vec<Vec<Trial>> = vec![Vec::new(); rows.len()];
+        let rungs = self
+            .plan
+            .search
+            .rungs(self.plan.budget, rows.iter().map(Row::epochs).max().unwrap_or(1));
+        for (step, rung) in rungs.iter().enumerate() {
+            let tasks = race
+                .iter()
+                .map(|candidate| self.trial(candidate, step, *rung, rungs.len()))
+                .collect::<Result<Vec<_>, _>>()?;
+            let outcomes = self.workshop.each(&tasks, |task| self.select(task, &select_by))?;
+            let mut ranked: Vec<(Candidate, Option<f64>)> = Vec::new();
+            for (candidate, outcome) in race.into_iter().zip(outcomes) {
+                let figure = outcome.figure(&select_by);
+                trials[candidate.row].push(Trial {
+                    number: candidate.number,
+                    values: candidate.values.iter().cloned().collect(),
+                    epochs: rung.epochs,
+                    figure,
+                });
+                ranked.push((candidate, figure));
+            }
+            let keep = rungs.get(step + 1).map_or(1, |next| next.trials);
+            race = survivors(ranked, rows.len(), keep);
+        }
+        let mut best: Settings = vec![Vec::new(); rows.len()];
+        for candidate in race {
+            best[candidate.row] = candidate.values;
+        }
+        Ok((best, trials))
+    }
+
+    /// Trains some settings on a part of train.
+    fn trial(&self, candidate: &Candidate, step: usize, rung: Rung, rungs: usize) -> Result<Task, Error> {
+        let row = &self.plan.rows[candidate.row];
+        let mut values = candidate.values.clone();
+        let mut set = |key: &str, value: toml::Value| values.push((key.to_owned(), value));
+        set("seed", (TUNING_SEED as i64).into());
+        set("training.epochs", (rung.epochs.min(row.epochs()) as i64).into());
+        if !row.is_recommender() {
+            // What chooses nothing need not be measured.
+            set("evaluation.every", 0.into());
+            set("evaluation.protocols", toml::Value::Array(vec!["clean".into()]));
+            set("evaluation.baselines", toml::Value::Array(Vec::new()));
+        }
+        let (name, number) = (&row.name, candidate.number);
+        let folder = match rungs {
+            1 => format!("{name}-{number:03}"),
+            _ => format!("{name}-{number:03}-rung-{}", step + 1),
+        };
+        Ok(Task {
+            label: format!("{name}, trial {}", number + 1),
+            recipe: row.with(&values)?,
+            folder: self.out.join("tuning").join(folder),
+        })
+    }
+
+    /// What comes of a trial: read, where it was made before.
+    fn select(&self, task: &Task, select_by: &str) -> Result<(Outcome, String), Error> {
+        let folder = self.folder(task)?;
+        let outcome = if let Some(outcome) = Outcome::read(&folder)? {
+            outcome
+        } else {
+            let outcome = match self.prepared.select(&task.recipe, &self.around(&folder)) {
+                Ok(chosen) => Outcome::Chosen(chosen),
+                Err(error @ Error::Diverged { .. }) => Outcome::Failed(error.to_string()),
+                Err(error) => return Err(error),
+            };
+            outcome.write(&folder)?;
+            outcome
+        };
+        folder.forget_weights();
+        let said = match &outcome {
+            Outcome::Chosen(chosen) => format!(
+                "{select_by} {:.4} on held-out training data after epoch {}",
+                outcome.figure(select_by).unwrap_or(f64::NAN),
+                chosen.epoch
+            ),
+            Outcome::Failed(problem) => problem.clone(),
+        };
+        Ok((outcome, said))
+    }
+
+    /// Trains the best settings of each row with every seed.
+    fn test(&self, best: Settings, trials: Vec<Vec<Trial>>) -> Result<Vec<Tested<'a>>, Error> {
+        let mut tasks = Vec::new();
+        let mut tested = Vec::new();
+        for ((row, values), trials) in self.plan.rows.iter().zip(best).zip(trials) {
+            let recipe = row.with(&values)?;
+            files::create_folder(&self.out.join("tuned"))?;
+            files::write_whole(
+                &self.out.join("tuned").join(format!("{}.toml", row.name)),
+                recipe.to_toml().as_bytes(),
+            )?;
+            for seed in 0..self.plan.seeds as u64 {
+                tasks.push(Task {
+                    label: format!("{}, seed {seed}", row.name),
+                    recipe: recipe.clone().with_seed(seed),
+                    folder: self.out.join("test").join(format!("{}-{seed}", row.name)),
+                });
+            }
+            tested.push(Tested {
+                row,
+                trials,
+                tuned: values.into_iter().collect(),
+                recipe_hash: recipe.hash(),
+                runs: Vec::new(),
+            });
+        }
+        let select_by = self.plan.select_by();
+        let results = self.workshop.each(&tasks, |task| self.measure(task, &select_by))?;
+        for (index, (task, result)) in tasks.iter().zip(results).enumerate() {
+            tested[index / self.plan.seeds].runs.push((task.recipe.seed(), result));
+        }
+        Ok(tested)
+    }
+
+    /// The result of a test: read, where it was made before.
+    fn measure(&self, task: &Task, select_by: &str) -> Result<(Result<RunResult, String>, String), Error> {
+        let folder = self.folder(task)?;
+        if let Some(Outcome::Failed(problem)) = Outcome::read(&folder)? {
+            return Ok((Err(problem.clone()), problem));
+        }
+        let result = if folder.result_file().is_file() {
+            read_run(folder.path())?.0
+        } else {
+            match self.prepared.finish(&task.recipe, &self.around(&folder)) {
+                Ok(result) => result,
+                Err(error @ Error::Diverged { .. }) => {
+                    let problem = error.to_string();
+                    Outcome::Failed(problem.clone()).write(&folder)?;
+                    return Ok((Err(problem.clone()), problem));
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        let figure = result.validation.metrics.get(select_by).copied().unwrap_or(f64::NAN);
+        Ok((Ok(result), format!("{select_by} {figure:.4} on test")))
+    }
+
+    fn folder(&self, task: &Task) -> Result<RunFolder, Error> {
+        let invocation = Invocation {
+            data_dir: self.workshop.data_dir.clone(),
+            backend: self.workshop.backend.name().to_owned(),
+        };
+        RunFolder::at(&task.folder, &task.recipe, &invocation)
+    }
+
+    fn around<'b>(&'b self, folder: &'b RunFolder) -> Surroundings<'b> {
+        Surroundings {
+            folder,
+            backend: &self.workshop.backend,
+            quiet: true,
+            stop: self.workshop.stop.clone(),
+        }
+    }
+
+    /// Sums up, and writes `table.json` and `table.md`.
+    fn finish(&self, tested: Vec<Tested<'_>>) -> Result<TableResult, Error> {
+        let results: Vec<&RunResult> = tested
+            .iter()
+            .flat_map(|row| &row.runs)
+            .filter_map(|(_, run)| run.as_ref().ok())
+            .collect();
+        let Some(first) = results.first() else {
+            let problem = tested
+                .iter()
+                .flat_map(|row| &row.runs)
+                .find_map(|(_, run)| run.as_ref().err());
+            return Err(Error::Training(format!(
+                "no run of the table came to an end: {}",
+                problem.map_or("there are no seeds", String::as_str)
+            )));
+        };
+        let common = Common {
+            environment: first.environment.clone(),
+            data: first.data.clone(),
+            baselines: mean_baselines(&results),
+            metrics: self.plan.metrics(&results),
+        };
+        let table = TableResult::new(self.plan, tested, common);
+        let json = serde_json::to_vec_pretty(&table).expect("a table is plain data");
+        files::write_whole(&self.out.join("table.json"), &json)?;
+        files::write_whole(&self.out.join("table.md"), table.to_markdown().as_bytes())?;
+        Ok(table)
+    }
+}
+
+/// Baselines of recommenders are the same in every run; a random encoder has a seed, and is averaged.
+fn mean_baselines(results: &[&RunResult]) -> BTreeMap<String, Metrics> {
+    let mut sums: BTreeMap<String, BTreeMap<String, (f64, usize)>> = BTreeMap::new();
+    for (name, metrics) in results.iter().flat_map(|result| &result.baselines) {
+        for (metric, value) in metrics {
+            let (sum, count) = sums.entry(name.clone()).or_default().entry(metric.clone()).or_default();
+            *sum += value;
+            *count += 1;
+        }
+    }
+    let mean = |(metric, (sum, count)): (String, (f64, usize))| (metric, sum / count as f64);
+    sums.into_iter()
+        .map(|(name, metrics)| (name, metrics.into_iter().map(mean).collect()))
+        .collect()
+}

@@ -1,0 +1,79 @@
+//! Settings that compete.
+
+use super::{Plan, Row};
+use bcl_data::Seed;
+
+/// The seed of all tuning: of the draws, and of the runs. No test has it.
+pub(super) const TUNING_SEED: u64 = 1_000_003;
+
+/// Settings of a row that are still in the race.
+#[derive(Clone)]
+pub(super) struct Candidate {
+    pub(super) row: usize,
+    pub(super) number: usize,
+    pub(super) values: Vec<(String, toml::Value)>,
+}
+
+/// All settings that are tried. A row in which nothing is searched has one way to be.
+pub(super) fn draws(plan: &Plan) -> Vec<Candidate> {
+    let seed = Seed(TUNING_SEED).named("draws");
+    let of_row = |(row, of): (usize, &Row)| {
+        let space = of.space.clone();
+        let trials = if space.0.is_empty() { 0 } else { plan.budget };
+        (0..trials).map(move |number| Candidate {
+            row,
+            number,
+            values: space.draw(seed, number),
+        })
+    };
+    plan.rows.iter().enumerate().flat_map(of_row).collect()
+}
+
+/// The best of each row, by figure, then by number.
+pub(super) fn survivors(mut ranked: Vec<(Candidate, Option<f64>)>, rows: usize, keep: usize) -> Vec<Candidate> {
+    // What failed has no figure and comes last; a stable sort leaves equals in the order of their numbers.
+    ranked.sort_by(|(_, a), (_, b)| {
+        let value = |figure: &Option<f64>| figure.unwrap_or(f64::NEG_INFINITY);
+        value(b).total_cmp(&value(a))
+    });
+    (0..rows)
+        .flat_map(|row| {
+            let of_row = ranked.iter().filter(move |(candidate, _)| candidate.row == row);
+            of_row.take(keep).map(|(candidate, _)| candidate.clone()).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranked(figures: &[(usize, Option<f64>)]) -> Vec<(Candidate, Option<f64>)> {
+        figures
+            .iter()
+            .enumerate()
+            .map(|(number, (row, figure))| {
+                let candidate = Candidate {
+                    row: *row,
+                    number,
+                    values: Vec::new(),
+                };
+                (candidate, *figure)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn each_row_keeps_its_best_and_equals_go_by_number() {
+        let race = ranked(&[
+            (0, Some(0.1)),
+            (0, Some(0.3)),
+            (0, Some(0.3)),
+            (1, None),
+            (1, Some(0.01)),
+            (1, Some(0.0)),
+        ]);
+        let kept: Vec<(usize, usize)> = survivors(race, 2, 2).iter().map(|of| (of.row, of.number)).collect();
+        assert_eq!(kept, [(0, 1), (0, 2), (1, 4), (1, 5)]);
+    }
+}
