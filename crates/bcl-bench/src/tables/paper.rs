@@ -98,7 +98,7 @@ mod tests {
     fn printed_figures_are_shares() {
         let paper = Paper::builtin();
         let figures = paper.table("table3", "cifar10", false).figures("bayesian");
-        assert_eq!(figures["probe_top1"], 0.925);
+        assert_eq!(figures["official_top1"], 0.925);
         let all = paper
             .tables
             .values()
