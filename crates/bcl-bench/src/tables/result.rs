@@ -65,6 +65,9 @@ pub struct RowResult {
     pub recipe_hash: String,
     /// Epochs that each seed was trained for.
     pub epochs: Vec<usize>,
+    /// The most it could have been, where held-out data chose their number.
+    #[serde(default)]
+    pub epochs_at_most: Option<usize>,
     /// Test figures of each seed.
     pub runs: BTreeMap<u64, Metrics>,
     /// Seeds without figures, and why.
@@ -137,6 +140,7 @@ impl Tested<'_> {
             tuned: self.tuned,
             recipe_hash: self.recipe_hash,
             epochs,
+            epochs_at_most: self.row.is_recommender().then(|| self.row.epochs()),
             figures: metrics.iter().filter_map(of).collect(),
             runs,
             failed,

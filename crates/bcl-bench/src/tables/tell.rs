@@ -17,15 +17,15 @@ pub(crate) struct Parts {
 impl TableResult {
     /// What was searched and how rows are compared, in a sentence.
     pub fn protocol(&self) -> String {
+        let chosen = format!("chosen by {} on held-out training data", self.select_by);
         let searched = match (self.budget, self.search) {
-            (0, _) => "No settings were searched".to_owned(),
-            (budget, super::Search::Random) => format!("{budget} random trials a row"),
-            (budget, super::Search::Halving) => format!("{budget} trials a row by successive halving"),
+            (0, _) => "Settings are those of the recipes, without a search".to_owned(),
+            (budget, super::Search::Random) => format!("{budget} random trials a row, {chosen}"),
+            (budget, super::Search::Halving) => format!("{budget} trials a row by successive halving, {chosen}"),
         };
         format!(
-            "{searched}, chosen by {} on held-out training data; then {} seed(s) on test, mean and {:.0} % interval. Rows are compared seed \
-             by seed on {}, p-values by Student's t and Holm's correction over {} pairs, level {:.0} %.",
-            self.select_by,
+            "{searched}; then {} seed(s) on test, mean and {:.0} % interval. Rows are compared seed by seed on {}, p-values by Student's t \
+             and Holm's correction over {} pairs, level {:.0} %.",
             self.seeds.len(),
             100.0 * CONFIDENCE,
             self.select_by,
@@ -105,15 +105,24 @@ impl TableResult {
         }
     }
 
-    fn failures(&self) -> Vec<String> {
-        let failed = |row: &RowResult| {
-            let name = row.name.clone();
-            row.failed
-                .iter()
-                .map(move |(seed, problem)| format!("{name}, seed {seed}, has no figures: {problem}"))
-                .collect::<Vec<_>>()
-        };
-        self.rows.iter().flat_map(failed).collect()
+    /// What a reader should know before believing the figures.
+    pub(crate) fn cautions(&self) -> Vec<String> {
+        let mut cautions = Vec::new();
+        for row in &self.rows {
+            for (seed, problem) in &row.failed {
+                cautions.push(format!("{}, seed {seed}, has no figures: {problem}", row.name));
+            }
+            let Some(most) = row.epochs_at_most else { continue };
+            let cut_short = row.epochs.iter().filter(|&&epochs| epochs >= most).count();
+            if cut_short > 0 {
+                cautions.push(format!(
+                    "{} was best after the last of {most} epochs with {cut_short} of {} seeds: longer training may change it.",
+                    row.name,
+                    row.epochs.len()
+                ));
+            }
+        }
+        cautions
     }
 
     /// The table as Markdown.
@@ -134,7 +143,7 @@ impl TableResult {
             list(&self.verdict),
             format!("{}\n", self.protocol()),
             self.main().markdown(),
-            list(&self.failures()),
+            list(&self.cautions()),
             heading("Settings"),
             self.tuned().markdown(),
             heading("Pairs"),
@@ -156,7 +165,7 @@ impl fmt::Display for TableResult {
         writeln!(f, "{}\n\n{}", self.title, self.main().text(1))?;
         writeln!(f, "{}", self.tuned().text(2))?;
         writeln!(f, "{}", self.compared().text(1))?;
-        for sentence in self.verdict.iter().chain(&self.failures()) {
+        for sentence in self.verdict.iter().chain(&self.cautions()) {
             writeln!(f, "{sentence}")?;
         }
         write!(f, "\n{}", self.protocol())?;
