@@ -144,7 +144,7 @@ impl Arguments {
     fn default_out(&self) -> PathBuf {
         let table = match self.table.parse::<u8>() {
             Ok(number) => format!("table{number}"),
-            Err(_) => self.table.trim_end_matches('/').replace('/', "-"),
+            Err(_) => self.table.trim_matches(['.', '/']).replace('/', "-"),
         };
         let fixed = self.fix.as_ref().map(|fixed| fixed.name.clone());
         let parts = [Some(table), self.dataset.clone(), self.encoder.clone(), fixed];

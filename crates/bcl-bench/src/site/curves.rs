@@ -23,8 +23,9 @@ pub(super) fn html(curves: &Sensitivity, id: &str) -> String {
         format!("{} {value}: {}", escape(&curves.parameter), escape(&text))
     }));
     format!(
-        "<section id=\"{id}\">\n<h2>{}</h2>\n{body}{verdicts}<p class=\"intro\"><code>{}</code></p>\n</section>\n",
+        "<section id=\"{id}\">\n<h2>{}</h2>\n<p class=\"headline\">{}</p>\n{body}{verdicts}<p class=\"intro\"><code>{}</code></p>\n</section>\n",
         escape(&curves.title),
+        escape(&curves.verdict().join(" ")),
         escape(&curves.command)
     )
 }

@@ -57,7 +57,13 @@ impl Collection {
             )
         });
         let curves = self.sensitivities.iter().enumerate();
-        let curves = curves.map(|(index, (_, curves))| item(format!("curves{index}"), &curves.title, ""));
+        let curves = curves.map(|(index, (_, curves))| {
+            item(
+                format!("curves{index}"),
+                &format!("{}.", curves.title),
+                &curves.verdict().join(" "),
+            )
+        });
         let texts = self.texts.iter().rev().enumerate().map(|(index, (path, text))| {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             item(format!("text{index}"), markdown::title(text).unwrap_or(&name), "")

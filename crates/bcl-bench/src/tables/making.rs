@@ -81,7 +81,7 @@ impl<'a> Bench<'a> {
                 trials[candidate.row].push(Trial {
                     number: candidate.number,
                     values: candidate.values.iter().cloned().collect(),
-                    epochs: rung.epochs,
+                    epochs: rung.epochs.min(rows[candidate.row].epochs()),
                     figure,
                 });
                 ranked.push((candidate, figure));
@@ -115,7 +115,7 @@ impl<'a> Bench<'a> {
             _ => format!("{name}-{number:03}-rung-{}", step + 1),
         };
         Ok(Task {
-            label: format!("{name}, trial {}", number + 1),
+            label: format!("{name}, trial {number}"),
             recipe: row.with(&values)?,
             folder: self.out.join("tuning").join(folder),
         })

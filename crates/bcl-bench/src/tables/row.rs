@@ -136,18 +136,31 @@ impl Row {
         at(&self.json(), key).and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
-    /// Estimators stand in the order of the papers' tables, their rows by name.
-    fn place(&self) -> (usize, String) {
+    /// Estimators stand in the order of the papers' tables, their rows by name, numbers in it by value.
+    fn place(&self) -> (usize, Vec<(String, u64)>) {
         const ORDER: [&str; 4] = ["info_nce", "debiased", "hard", "bayesian"];
         let estimator = self.estimator();
         let place = ORDER.iter().position(|name| *name == estimator).unwrap_or(ORDER.len());
-        (place, self.name.clone())
+        (place, natural(&self.name))
     }
 }
 
 /// The value at a key such as `loss.beta`.
 pub(super) fn at<'a>(json: &'a Value, key: &str) -> Option<&'a Value> {
     key.split('.').try_fold(json, |json, part| json.get(part))
+}
+
+/// A name as text and number in turns, so that `n62` stands before `n126`.
+fn natural(name: &str) -> Vec<(String, u64)> {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let (text, tail) = rest.split_at(rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len()));
+        let (digits, tail) = tail.split_at(tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len()));
+        parts.push((text.to_owned(), digits.parse().unwrap_or(0)));
+        rest = tail;
+    }
+    parts
 }
 
 /// A name without what is written differently: `lightgcn` is `light_gcn`.
@@ -186,6 +199,13 @@ mod tests {
         let rows = rows("table10/ml-100k", Some("lightgcn"), &[]);
         let expected = ["lightgcn-infonce", "lightgcn-debiased", "lightgcn-hard", "lightgcn-bayesian"];
         assert_eq!(names(&rows), expected);
+    }
+
+    #[test]
+    fn rows_that_differ_in_a_number_stand_in_its_order() {
+        let names: Vec<String> = rows("table4/cifar10", None, &[]).into_iter().map(|row| row.name).collect();
+        assert_eq!(names[..3], ["infonce-n30", "infonce-n62", "infonce-n126"]);
+        assert_eq!(names[9], "bayesian-n510");
     }
 
     #[test]

@@ -172,6 +172,21 @@ impl Sensitivity {
         Ok(sensitivity)
     }
 
+    /// What a badly chosen value costs each row, in sentences.
+    pub fn verdict(&self) -> Vec<String> {
+        let costs = self.curves.iter().filter_map(|curve| {
+            let ends = curve.ends()?;
+            let [(at_best, best), (at_worst, worst)] = ends;
+            Some(format!(
+                "{} is best at {} {at_best} ({best:.4}) and loses {:.4} at {at_worst}.",
+                curve.row,
+                self.parameter,
+                best - worst
+            ))
+        });
+        costs.collect()
+    }
+
     /// The curves in one frame, with a level for each row that does not have the parameter.
     pub fn chart(&self) -> LineChart {
         let series = self
@@ -206,6 +221,16 @@ impl Sensitivity {
     }
 }
 
+impl Curve {
+    /// The value with the highest mean, and that with the lowest, each with its mean.
+    fn ends(&self) -> Option<[(f64, f64); 2]> {
+        let means = || self.points.iter().map(|(value, figure)| (*value, figure.mean));
+        let best = means().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let worst = means().min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        Some([best, worst])
+    }
+}
+
 impl fmt::Display for Sensitivity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let values = self.tables.iter().map(|(value, _)| value.to_string());
@@ -227,6 +252,9 @@ impl fmt::Display for Sensitivity {
         for (row, level) in &self.levels {
             writeln!(f, "{row} has no {}: {level}", self.parameter)?;
         }
+        for sentence in self.verdict() {
+            writeln!(f, "{sentence}")?;
+        }
         for (value, table) in &self.tables {
             writeln!(f, "\n{} {value}:", self.parameter)?;
             for sentence in &table.verdict {
@@ -245,6 +273,16 @@ fn figures(table: &TableResult, metric: &str) -> Vec<(String, Interval)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_curve_knows_its_ends() {
+        let figure = |value| Interval::of(&[value]).unwrap();
+        let curve = Curve {
+            row: "r".to_owned(),
+            points: vec![(0.1, figure(0.3)), (0.2, figure(0.5)), (0.4, figure(0.2))],
+        };
+        assert_eq!(curve.ends(), Some([(0.2, 0.5), (0.4, 0.2)]));
+    }
 
     fn row(name: &str) -> Row {
         Row::find(name, None, &[], &Ranges::builtin()).unwrap().remove(0)
