@@ -1,5 +1,6 @@
 //! Curves over a parameter.
 
+use super::table::set;
 use crate::tables::Sensitivity;
 use bcl_train::report::page::{self, Cells, Figure, escape};
 
@@ -16,35 +17,19 @@ pub(super) fn html(curves: &Sensitivity, id: &str) -> String {
             .map(|(index, curve)| (index, curve.row.as_str())),
     );
     let intro = curves.tables.first().map(|(_, table)| table.protocol()).unwrap_or_default();
-    let mut body = page::section("Curves", &intro, &legend, std::iter::once(figure));
-    body += &table(curves);
+    let figures = page::section("Curves", &intro, &legend, std::iter::once(figure));
+    let table = format!(
+        "<section>\n{}</section>\n",
+        set(&escape(&curves.metric), Cells::Figures, &curves.parts())
+    );
     let verdicts = page::notes(curves.tables.iter().map(|(value, table)| {
         let text = table.verdict.join(" ");
         format!("{} {value}: {}", escape(&curves.parameter), escape(&text))
     }));
     format!(
-        "<section id=\"{id}\">\n<h2>{}</h2>\n<p class=\"headline\">{}</p>\n{body}{verdicts}<p class=\"intro\"><code>{}</code></p>\n</section>\n",
+        "<section id=\"{id}\">\n<h2>{}</h2>\n<p class=\"headline\">{}</p>\n{figures}{table}{verdicts}<section>\n<p class=\"intro\"><code>{}</code></p>\n</section>\n</section>\n",
         escape(&curves.title),
         escape(&curves.verdict().join(" ")),
         escape(&curves.command)
     )
-}
-
-fn table(curves: &Sensitivity) -> String {
-    let head = page::head(
-        std::iter::once(escape("row")).chain(
-            curves
-                .tables
-                .iter()
-                .map(|(value, _)| format!("{} {value}", escape(&curves.parameter))),
-        ),
-    );
-    let rows = curves.curves.iter().map(|curve| {
-        let cells = curves.tables.iter().map(|(value, _)| {
-            let point = curve.points.iter().find(|(at, _)| at == value);
-            point.map(|(_, figure)| figure.to_string()).unwrap_or_default()
-        });
-        page::row(&escape(&curve.row), cells)
-    });
-    page::table(&escape(&curves.metric), Cells::Figures, &head, &rows.collect::<String>())
 }

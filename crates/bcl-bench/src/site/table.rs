@@ -47,7 +47,8 @@ fn plot(table: &TableResult) -> String {
     )
 }
 
-fn set(label: &str, cells: Cells, parts: &Parts) -> String {
+/// A table of which the first cell of each row is its name.
+pub(super) fn set(label: &str, cells: Cells, parts: &Parts) -> String {
     let rows = page::each(&parts.rows, |row| {
         page::row(&escape(&row[0]), row[1..].iter().map(|cell| escape(cell)))
     });
@@ -86,7 +87,7 @@ fn trials(table: &TableResult, id: &str) -> String {
         ))
     });
     let legend = page::legend(table.rows.iter().enumerate().map(|(index, row)| (index, row.name.as_str())));
-    page::section("Trials", "", &legend, figures)
+    page::section("On held-out training data", "", &legend, figures)
 }
 
 /// A parameter and the figure of each trial, by the former; of one that went on for longer, the last.
@@ -116,10 +117,8 @@ fn list(heading: &str, sentences: &[String]) -> String {
     if sentences.is_empty() {
         return String::new();
     }
-    format!(
-        "<h3>{heading}</h3>\n{}",
-        page::notes(sentences.iter().map(|sentence| escape(sentence)))
-    )
+    let notes = page::notes(sentences.iter().map(|sentence| escape(sentence)));
+    format!("<section>\n<h3>{heading}</h3>\n{notes}</section>\n")
 }
 
 /// With what, on what and where it was made.

@@ -1,7 +1,6 @@
 //! How much a table depends on one parameter: the same table at several fixed values of it.
 
-use super::{Plan, Ranges, Row, TableResult, Workshop, run};
-use crate::table;
+use super::{Parts, Plan, Ranges, Row, TableResult, Workshop, run};
 use bcl_train::{
     error::Error,
     recipe::Override,
@@ -187,6 +186,23 @@ impl Sensitivity {
         costs.collect()
     }
 
+    /// A row a curve, a column a value.
+    pub(crate) fn parts(&self) -> Parts {
+        let values = self.tables.iter().map(|(value, _)| format!("{} {value}", self.parameter));
+        let cell = |curve: &Curve, value: f64| {
+            let point = curve.points.iter().find(|(at, _)| *at == value);
+            point.map(|(_, figure)| figure.to_string()).unwrap_or_default()
+        };
+        let row = |curve: &Curve| {
+            let cells = self.tables.iter().map(|(value, _)| cell(curve, *value));
+            std::iter::once(curve.row.clone()).chain(cells).collect()
+        };
+        Parts {
+            header: std::iter::once("row".to_owned()).chain(values).collect(),
+            rows: self.curves.iter().map(row).collect(),
+        }
+    }
+
     /// The curves in one frame, with a level for each row that does not have the parameter.
     pub fn chart(&self) -> LineChart {
         let series = self
@@ -233,22 +249,7 @@ impl Curve {
 
 impl fmt::Display for Sensitivity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values = self.tables.iter().map(|(value, _)| value.to_string());
-        let header: Vec<String> = std::iter::once("row".to_owned()).chain(values).collect();
-        let header: Vec<&str> = header.iter().map(String::as_str).collect();
-        let cell = |curve: &Curve, value: f64| {
-            let point = curve.points.iter().find(|(at, _)| *at == value);
-            point.map(|(_, figure)| figure.to_string()).unwrap_or_default()
-        };
-        let rows: Vec<Vec<String>> = self
-            .curves
-            .iter()
-            .map(|curve| {
-                let cells = self.tables.iter().map(|(value, _)| cell(curve, *value));
-                std::iter::once(curve.row.clone()).chain(cells).collect()
-            })
-            .collect();
-        writeln!(f, "{}: {}\n\n{}", self.title, self.metric, table::render(1, &header, &rows))?;
+        writeln!(f, "{}: {}\n\n{}", self.title, self.metric, self.parts().text(1))?;
         for (row, level) in &self.levels {
             writeln!(f, "{row} has no {}: {level}", self.parameter)?;
         }

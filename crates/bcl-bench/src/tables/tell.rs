@@ -186,7 +186,8 @@ fn list(sentences: &[String]) -> String {
 }
 
 impl Parts {
-    fn text(&self, left: usize) -> String {
+    /// For the terminal; so many columns hold words, the others numbers.
+    pub(super) fn text(&self, left: usize) -> String {
         let header: Vec<&str> = self.header.iter().map(String::as_str).collect();
         table::render(left, &header, &self.rows)
     }
