@@ -1,4 +1,4 @@
-//! Parity with reference values and benchmarks.
+//! The papers' experiments, parity with reference values, and benchmarks.
 //!
 //! | verb | module | question |
 //! | --- | --- | --- |

@@ -1,6 +1,6 @@
-//! The `bcl-bench` program: `parity`, `kernels`, `loss`, `views`, `step`, `simulate`, `gather` and `compare`.
+//! The `bcl-bench` program; its verbs are listed in the library.
 //!
-//! Exit codes: 0 done, 1 a comparison or a measurement failed, 2 bad input.
+//! Exit codes: 0 done, 1 a comparison or a measurement failed, 2 bad input, 130 interrupted (`table` goes on with the same command).
 
 mod compare_verb;
 mod gather_verb;
@@ -18,7 +18,7 @@ mod views_verb;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Parity with reference values and benchmarks.
+/// The papers' experiments, parity with reference values, and benchmarks.
 #[derive(Parser)]
 #[command(name = "bcl-bench", version)]
 struct Arguments {
