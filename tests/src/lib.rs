@@ -47,6 +47,16 @@ pub fn shown(output: &Output) -> String {
     )
 }
 
+/// Fails unless a program ended as it does on bad input: exit code 2, no panic, and a message with all of `words`.
+pub fn assert_refused(output: &Output, words: &[&str]) {
+    assert_eq!(output.status.code(), Some(2), "{}", shown(output));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(!message.contains("panicked"), "{}", shown(output));
+    for word in words {
+        assert!(message.contains(word), "`{word}` is missing\n{}", shown(output));
+    }
+}
+
 /// A small recipe on planted data that trains in about a second.
 pub const SMALL_RECIPE: &str = r#"
 name = "small"

@@ -1,7 +1,7 @@
 //! Bad input ends with exit code 2 and a message that names the place and the remedy.
 
 use std::{fs, io::Write, path::Path, process::Output};
-use whole_program_tests::{bcl_train, shown, small_recipe};
+use whole_program_tests::{assert_refused, bcl_train, shown, small_recipe};
 
 fn train(recipe: &Path, arguments: &[&str]) -> Output {
     let out = recipe.with_file_name("runs");
@@ -23,15 +23,6 @@ fn resume(run: &Path, arguments: &[&str]) -> Output {
         .arg("--quiet")
         .output()
         .expect("it starts")
-}
-
-fn assert_refused(output: &Output, words: &[&str]) {
-    assert_eq!(output.status.code(), Some(2), "{}", shown(output));
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert!(!message.contains("panicked"), "{}", shown(output));
-    for word in words {
-        assert!(message.contains(word), "`{word}` is missing\n{}", shown(output));
-    }
 }
 
 /// A recipe whose data are two files of a folder.

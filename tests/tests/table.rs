@@ -3,11 +3,11 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
-use whole_program_tests::{PLANTED_IMAGES, SMALL_IMAGE_RECIPE, SMALL_RECIPE, bcl_bench, shown};
+use whole_program_tests::{PLANTED_IMAGES, SMALL_IMAGE_RECIPE, SMALL_RECIPE, assert_refused, bcl_bench, shown};
 
 /// A folder with two recipes that differ in their loss.
 fn recipes(text: &str) -> tempfile::TempDir {
@@ -154,15 +154,6 @@ fn the_page_of_a_folder_holds_its_tables_and_loads_nothing() {
     assert_refused(&report(&folder.path().join("nowhere")), &["nowhere"]);
     fs::write(results.join("t/table.json"), "{").expect("writable");
     assert_refused(&report(&results), &["table.json", "make it again"]);
-}
-
-fn assert_refused(output: &Output, words: &[&str]) {
-    assert_eq!(output.status.code(), Some(2), "{}", shown(output));
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert!(!message.contains("panicked"), "{}", shown(output));
-    for word in words {
-        assert!(message.contains(word), "`{word}` is missing\n{}", shown(output));
-    }
 }
 
 #[test]

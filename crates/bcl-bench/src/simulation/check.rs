@@ -1,7 +1,7 @@
 //! Figures of the experiment that are known, so that they cannot drift.
 
 use super::repeat::interval;
-use super::sweep::errors;
+use super::sweep::Drawn;
 use crate::table;
 use bcl_core::simulation::{SimulationConfig, Theta};
 use bcl_data::Seed;
@@ -56,16 +56,9 @@ fn expected() -> Vec<(SimulationConfig, Theta, f64)> {
 /// Draws what the claims are about.
 pub fn check(seed: Seed) -> Check {
     let expected = expected();
-    let mut points: Vec<SimulationConfig> = Vec::new();
-    for (point, ..) in &expected {
-        if !points.contains(point) {
-            points.push(*point);
-        }
-    }
-    let drawn = errors(seed, &points);
+    let drawn = Drawn::new(seed, expected.iter().map(|(point, ..)| *point));
     let error = |point: &SimulationConfig, theta: Theta| {
-        let place = points.iter().position(|other| other == point).expect("every point was drawn");
-        interval(&drawn[place], |repetition| repetition.mean_squared_error(theta)).mean
+        interval(drawn.at(point), |repetition| repetition.mean_squared_error(theta)).mean
     };
     let claims: Vec<Claim> = expected
         .into_iter()

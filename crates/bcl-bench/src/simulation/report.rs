@@ -85,22 +85,16 @@ pub fn run(plan: &Plan) -> Simulation {
     if wanted(Figure::Mse) {
         drawings.extend(sweeps.iter().map(Sweep::errors));
     }
-    let calibrations = if wanted(Figure::Calibration) {
-        calibration::calibrations(seed, &base)
-    } else {
-        Vec::new()
-    };
+    let mut calibrations = Vec::new();
     if wanted(Figure::Calibration) {
+        calibrations = calibration::calibrations(seed, &base);
         drawings.extend(calibration::drawings(&calibrations));
     }
     let losses = wanted(Figure::Losses).then(|| losses::losses(seed, &base));
     drawings.extend(losses.iter().flat_map(Losses::drawings));
-    let noise = if wanted(Figure::Noise) {
-        noise::noise(seed, &base)
-    } else {
-        Vec::new()
-    };
+    let mut noise = Vec::new();
     if wanted(Figure::Noise) {
+        noise = noise::noise(seed, &base);
         drawings.extend(noise::drawings(&noise));
     }
     Simulation {

@@ -44,19 +44,12 @@ pub struct Sweep {
 
 /// The sweeps of all parameters around `base`; a point that several share is drawn once.
 pub fn sweeps(seed: Seed, base: &SimulationConfig) -> Vec<Sweep> {
-    let mut distinct: Vec<SimulationConfig> = Vec::new();
-    for point in Parameter::ALL.iter().flat_map(|parameter| parameter.points(base)) {
-        if !distinct.contains(&point) {
-            distinct.push(point);
-        }
-    }
-    let drawn = errors(seed, &distinct);
+    let drawn = Drawn::new(seed, Parameter::ALL.iter().flat_map(|parameter| parameter.points(base)));
     let of = |parameter: Parameter| {
         let configs = parameter.points(base);
-        let found = configs.iter().filter_map(|config| {
-            let index = distinct.iter().position(|other| other == config)?;
-            Some(Point::new(parameter.of(config), &drawn[index]))
-        });
+        let found = configs
+            .iter()
+            .map(|config| Point::new(parameter.of(config), drawn.at(config)));
         Sweep {
             parameter,
             points: found.collect(),
@@ -65,9 +58,32 @@ pub fn sweeps(seed: Seed, base: &SimulationConfig) -> Vec<Sweep> {
     Parameter::ALL.map(of).into()
 }
 
-/// The repetitions of each of `points`.
-pub(super) fn errors(seed: Seed, points: &[SimulationConfig]) -> Vec<Vec<Repetition>> {
-    repeat(seed, "errors", points, Repetition::draw)
+/// Points with their repetitions.
+pub(super) struct Drawn {
+    points: Vec<SimulationConfig>,
+    repetitions: Vec<Vec<Repetition>>,
+}
+
+impl Drawn {
+    /// Draws the repetitions of each point, once for those that are equal.
+    pub(super) fn new(seed: Seed, points: impl IntoIterator<Item = SimulationConfig>) -> Self {
+        let mut distinct: Vec<SimulationConfig> = Vec::new();
+        for point in points {
+            if !distinct.contains(&point) {
+                distinct.push(point);
+            }
+        }
+        Self {
+            repetitions: repeat(seed, "errors", &distinct, Repetition::draw),
+            points: distinct,
+        }
+    }
+
+    /// The repetitions of a point that was drawn.
+    pub(super) fn at(&self, point: &SimulationConfig) -> &[Repetition] {
+        let place = self.points.iter().position(|other| other == point);
+        &self.repetitions[place.expect("every point was drawn")]
+    }
 }
 
 impl Point {

@@ -151,13 +151,11 @@ impl<'a> Bench<'a> {
     fn test(&self, best: Settings, trials: Vec<Vec<Trial>>) -> Result<Vec<Tested<'a>>, Error> {
         let mut tasks = Vec::new();
         let mut tested = Vec::new();
+        let tuned = self.out.join("tuned");
+        files::create_folder(&tuned)?;
         for ((row, values), trials) in self.plan.rows.iter().zip(best).zip(trials) {
             let recipe = row.with(&values)?;
-            files::create_folder(&self.out.join("tuned"))?;
-            files::write_whole(
-                &self.out.join("tuned").join(format!("{}.toml", row.name)),
-                recipe.to_toml().as_bytes(),
-            )?;
+            files::write_whole(&tuned.join(format!("{}.toml", row.name)), recipe.to_toml().as_bytes())?;
             for seed in 0..self.plan.seeds as u64 {
                 tasks.push(Task {
                     label: format!("{}, seed {seed}", row.name),
