@@ -5,7 +5,7 @@ use bcl_bench::{
     Place,
     tables::{self, Fixed, Plan, Ranges, Row, Search, Sensitivity, Workshop},
 };
-use bcl_train::{commands::stop_on_ctrl_c, error::Error, recipe::Override};
+use bcl_train::{commands::stop_on_ctrl_c, error::Error, notice, recipe::Override};
 use std::{env, path::PathBuf, process::ExitCode, thread};
 
 #[derive(clap::Args)]
@@ -56,6 +56,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    notice::set_quiet(arguments.quiet);
     match make(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Error::Interrupted(_)) => {

@@ -9,6 +9,7 @@
 //! | compare runs | [`report`] |
 //! | compute on another device | [`backend`], [`launch`] |
 //! | do what a verb of the command line does | [`commands`] |
+//! | warn the user | [`notice`] |
 
 pub mod backend;
 pub mod baselines;
@@ -18,6 +19,7 @@ pub mod error;
 pub mod evaluation;
 pub mod launch;
 pub mod negatives;
+pub mod notice;
 mod npy;
 pub mod probe;
 pub mod recipe;

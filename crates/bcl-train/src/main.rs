@@ -5,7 +5,7 @@ use bcl_train::{
     cli::{self, Command, Output, Place, Train},
     commands::{self, Session},
     error::Error,
-    launch,
+    launch, notice,
     recipe::Builtin,
 };
 use std::process::ExitCode;
@@ -26,6 +26,7 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> Result<(), Error> {
+    notice::set_quiet(command.is_quiet());
     match command {
         Command::Train(train) => run_training(&train),
         Command::Evaluate(args) => {

@@ -27,6 +27,23 @@ pub enum Command {
     Completions(Completions),
 }
 
+impl Command {
+    /// Whether `--quiet` was given.
+    pub fn is_quiet(&self) -> bool {
+        match self {
+            Self::Train(train) => train.output.quiet,
+            Self::Evaluate(args) => args.output.quiet,
+            Self::Embed(args) => args.output.quiet,
+            Self::Recommend(args) => args.output.quiet,
+            Self::Export(args) => args.output.quiet,
+            Self::Report(args) => args.output.quiet,
+            Self::Recipes(args) => args.output.quiet,
+            Self::Devices(args) => args.output.quiet,
+            Self::Completions(_) => false,
+        }
+    }
+}
+
 /// Where a command runs, and where its data lie.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Place {

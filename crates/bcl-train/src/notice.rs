@@ -1,0 +1,88 @@
+//! Messages to the user beside results and errors: warnings, notes and status lines, all on stderr.
+//!
+//! | to say | call | it prints |
+//! | --- | --- | --- |
+//! | that a result may not be what the user expects | [`warn`] | `warning: …`, once per text and process |
+//! | that something was skipped or chosen | [`note`] | `note: …`, once per text and process |
+//! | what is being done | [`status`] | the text as it is |
+//!
+//! `--quiet` silences all three through [`set_quiet`]; errors are printed by `main` and never silenced. Control characters in a text
+//! are printed in escaped form, so that ids from data files cannot send commands to the terminal. Code that decides whether to warn
+//! belongs in a function that returns the text, which a test can check; only its caller calls [`warn`].
+//!
+//! ```
+//! use bcl_train::notice;
+//!
+//! assert_eq!(notice::printable("item \u{1b}[31m7"), "item \\u{1b}[31m7");
+//! notice::warn("training.precision is \"f16\", which is slow on the CPU; set it to \"f32\"");
+//! ```
+
+use std::{
+    collections::BTreeSet,
+    fmt::Display,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Warnings and notes printed so far: many runs of one command would otherwise repeat each of them.
+static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Silences or restores everything in this module, for the whole process.
+pub fn set_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// Whether [`set_quiet`] silenced this module.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Prints `warning: TEXT`, unless this process printed it before. The text names the setting, the consequence and the remedy.
+pub fn warn(text: impl Display) {
+    once(format!("warning: {text}"));
+}
+
+/// Prints `note: TEXT`, unless this process printed it before.
+pub fn note(text: impl Display) {
+    once(format!("note: {text}"));
+}
+
+/// Prints a line as it is, as often as it is called.
+pub fn status(text: impl Display) {
+    if !is_quiet() {
+        eprintln!("{}", printable(&text.to_string()));
+    }
+}
+
+/// The text with its control characters escaped, apart from line breaks.
+pub fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() && c != '\n' {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+fn once(line: String) {
+    if !is_quiet() && SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(line.clone()) {
+        eprintln!("{}", printable(&line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped_and_letters_are_not() {
+        assert_eq!(printable("a\tb\u{7}\u{9b}é\n"), "a\\tb\\u{7}\\u{9b}é\n");
+    }
+}
