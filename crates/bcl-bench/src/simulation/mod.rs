@@ -10,9 +10,9 @@
 //! | `losses` | the loss with an estimate against the supervised one over N | Lemmas 3.3 and 3.4 |
 //! | `noise` | the noise in the denominator of the augmented and geometric losses | Bayesian data augmentation |
 //!
-//! The papers' own pictures were not at hand, so figures are named by what they show: between them they cover what the text and the
-//! released scripts of *Bayesian Self-Supervised Contrastive Learning* (arXiv 2301.11673; its Figures 3, 5, 7, 9 and 10 and the curves
-//! of ω) draw from the experiment. For the same reason `noise` shows what the name of Figure 3 of the augmentation paper says.
+//! `means` and `mse` hold Figures 9 and 10 of *Bayesian Self-Supervised Contrastive Learning* (arXiv 2301.11673). Its Figure 3 draws the
+//! densities for φ = N(0, 1); `densities` draws them for the experiment's uniform φ. Its Figures 5 and 7, and Figure 3 of the augmentation
+//! paper (learning curves of a toy objective), are not drawn.
 //!
 //! Every repetition of every point has a seed of its own, so neither the number of threads nor the choice of figures changes a number.
 
