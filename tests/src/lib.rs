@@ -57,6 +57,16 @@ pub fn assert_refused(output: &Output, words: &[&str]) {
     }
 }
 
+/// Repeats an attempt that must meet a program in a certain state, such as "not over yet", until it does.
+///
+/// # Panics
+/// After fifty attempts: then it is no longer chance.
+pub fn until_met<T>(state: &str, mut attempt: impl FnMut(usize) -> Option<T>) -> T {
+    (0..50)
+        .find_map(&mut attempt)
+        .unwrap_or_else(|| panic!("fifty attempts did not meet a program that was {state}"))
+}
+
 /// A small recipe on planted data that trains in about a second.
 pub const SMALL_RECIPE: &str = r#"
 name = "small"

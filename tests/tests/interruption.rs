@@ -4,10 +4,10 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Child, Command, Output, Stdio},
     time::Duration,
 };
-use whole_program_tests::{PLANTED_IMAGES, bcl_train, lasting_figures, shown, small_image_recipe, small_recipe};
+use whole_program_tests::{PLANTED_IMAGES, bcl_train, lasting_figures, shown, small_image_recipe, small_recipe, until_met};
 
 /// Step sizes that change with every step, and an α that is estimated from the epochs before.
 const WITH_MEMORY: &str = "[optimizer]\nschedule = 'cosine'\nwarmup_epochs = 2\n[alpha_schedule]\nkind = 'label_free'\n";
@@ -120,35 +120,39 @@ fn survives_ten_kills(case: &Case) {
     run_to_the_end(command);
     let epochs = num_epochs(&straight);
 
-    let mut kills = 0;
     for i in 0..10 {
-        let (mut command, run) = case.train(&format!("killed-{i}"));
-        let mut child = command
-            .stderr(Stdio::null())
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("it starts");
-        let running = |child: &mut Child| child.try_wait().expect("it can be asked").is_none();
-        while num_epochs(&run) < epochs * i / 10 && running(&mut child) {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        std::thread::sleep(Duration::from_millis(i * 6 % 10));
-        kills += u32::from(running(&mut child));
-        let _ = child.kill();
-        child.wait().expect("it ends");
+        let name = until_met("still training", |attempt| {
+            let name = format!("killed-{i}-{attempt}");
+            kill(case.train(&name), epochs * i / 10, Duration::from_millis(i * 6 % 10)).then_some(name)
+        });
+        let (command, run) = case.train(&name);
         if run.join("recipe.toml").exists() {
             resume(&run);
         } else {
             // Killed before the run had a folder, or a recipe in it: nothing is lost, the same command starts it.
             let _ = fs::remove_dir_all(&run);
-            run_to_the_end(case.train(&format!("killed-{i}")).0);
+            run_to_the_end(command);
         }
         assert_same(&run, &straight, &format!("killed at moment {i}"));
     }
-    assert!(
-        kills >= 8,
-        "only {kills} of 10 runs were killed before they ended: the recipe is too small for this test"
-    );
+}
+
+/// Kills a training some time after it has recorded so many epochs; whether that was before its end.
+fn kill((mut command, run): (Command, PathBuf), epochs: u64, later: Duration) -> bool {
+    let mut child = command
+        .stderr(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let is_running = |child: &mut Child| child.try_wait().expect("it can be asked").is_none();
+    while num_epochs(&run) < epochs && is_running(&mut child) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(later);
+    let was_running = is_running(&mut child);
+    let _ = child.kill();
+    child.wait().expect("it ends");
+    was_running
 }
 
 #[test]
@@ -167,33 +171,37 @@ fn survives_ctrl_c(case: &Case) {
     let (command, straight) = case.train("straight");
     run_to_the_end(command);
 
-    let (mut command, run) = case.train("interrupted");
-    let child = command
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    // The first line of metrics says that the training is under way and Ctrl-C listened for.
-    while num_epochs(&run) == 0 {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let signalled = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .expect("kill runs");
-    assert!(signalled.success());
-    let output = child.wait_with_output().expect("it ends");
+    let (output, run) = until_met("still training", |attempt| {
+        let (output, run) = interrupted(case.train(&format!("interrupted-{attempt}")));
+        (!run.join("result.json").exists()).then_some((output, run))
+    });
     assert_eq!(output.status.code(), Some(130), "{}", shown(&output));
     assert!(
         String::from_utf8_lossy(&output.stderr).contains("--resume"),
         "{}",
         shown(&output)
     );
-    assert!(!run.join("result.json").exists());
     assert!(anchors_of_an_unfinished_epoch(&run) > 0, "it stopped between two epochs");
 
     resume(&run);
     assert_same(&run, &straight, "interrupted");
+}
+
+/// Sends Ctrl-C to a training that is under way, and waits for its end.
+#[cfg(unix)]
+fn interrupted((mut command, run): (Command, PathBuf)) -> (Output, PathBuf) {
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    // The first line of metrics says that the training is under way and Ctrl-C listened for.
+    while num_epochs(&run) == 0 && child.try_wait().expect("it can be asked").is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let signalled = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(signalled.expect("kill runs").success());
+    (child.wait_with_output().expect("it ends"), run)
 }
 
 /// What the newest checkpoint of a run says about the epoch under way.

@@ -132,6 +132,15 @@ fn a_right_file_passes_with_a_row_an_estimator() {
 }
 
 #[test]
+fn the_excerpt_of_the_golden_file_passes_in_both_precisions() {
+    let excerpt = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../bcl-core/tests/golden/excerpt.json");
+    let output = parity(&excerpt, &["--json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(output.status.code(), Some(0), "{report:#}");
+    assert_eq!((&report["passed"], &report["failures"]), (&json!(true), &json!([])));
+}
+
+#[test]
 fn arrays_beside_the_file_serve_as_well_as_those_inside() {
     let output = Copy::with_arrays().run(&[]);
     assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));

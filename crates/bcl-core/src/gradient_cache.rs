@@ -16,7 +16,7 @@
 //!     BayesianConfig, Estimator, Reduction, Scores, Similarity,
 //!     gradient_cache::{EmbeddingGradients, blocks, surrogate},
 //! };
-//! use burn::tensor::{Device, Distribution, Tensor};
+//! use burn::tensor::{Device, Int, Tensor};
 //!
 //! // Encodes a part of the images; here an encoder is a matrix.
 //! fn encode(encoder: &Tensor<2>, images: &[Tensor<2>; 2], part: std::ops::Range<usize>) -> [Tensor<2>; 2] {
@@ -24,8 +24,9 @@
 //! }
 //!
 //! let device = Device::flex().autodiff();
-//! let encoder = Tensor::<2>::random([12, 4], Distribution::Default, &device).require_grad();
-//! let images = [(); 2].map(|()| Tensor::<2>::random([6, 12], Distribution::Default, &device));
+//! let numbers = |count| Tensor::<1, Int>::arange(0..count, &device).float();
+//! let encoder = numbers(12 * 4).cos().reshape([12, 4]).require_grad();
+//! let images = [numbers(6 * 12).sin(), (numbers(6 * 12) * 1.1).sin()].map(|view| view.reshape([6, 12]));
 //! let estimator = BayesianConfig::new().init();
 //!
 //! let parts = || blocks(6, 2);

@@ -1,14 +1,13 @@
-//! The published files, where they are at hand: set `BCL_DATA` to the folder that holds them.
+//! The published files. They are not part of the project: `BCL_DATA=DIR cargo test -p bcl-data --test real_data -- --ignored`, where
+//! DIR is the folder that holds them.
 
 use bcl_data::{DataError, Manifest, load_named};
 use std::path::PathBuf;
 
 #[test]
+#[ignore = "needs downloaded data: BCL_DATA=DIR cargo test -p bcl-data --test real_data -- --ignored"]
 fn every_data_set_that_is_there_loads_with_the_counts_of_its_manifest() {
-    let Some(dir) = std::env::var_os("BCL_DATA").map(PathBuf::from) else {
-        eprintln!("skipped: BCL_DATA is not set to a folder with data sets");
-        return;
-    };
+    let dir = data_folder();
     let mut loaded = 0;
     for manifest in Manifest::all().iter().filter(|manifest| !manifest.is_images()) {
         match load_named(&manifest.name, &dir) {
@@ -25,20 +24,19 @@ fn every_data_set_that_is_there_loads_with_the_counts_of_its_manifest() {
 }
 
 #[test]
+#[ignore = "needs downloaded data: BCL_DATA=DIR cargo test -p bcl-data --test real_data -- --ignored"]
 fn a_data_set_loads_equally_from_its_alternative_files() {
-    let Some(dir) = std::env::var_os("BCL_DATA").map(PathBuf::from) else {
-        eprintln!("skipped: BCL_DATA is not set to a folder with data sets");
-        return;
-    };
+    let dir = data_folder();
     let inter = dir.join("ml-100k/ml-100k.inter");
-    if !inter.is_file() {
-        eprintln!("skipped: no ml-100k.inter");
-        return;
-    }
+    assert!(inter.is_file(), "{} is missing", inter.display());
     let only_inter = tempfile::tempdir().unwrap();
     std::fs::copy(inter, only_inter.path().join("ml-100k.inter")).unwrap();
     assert_eq!(
         load_named("ml-100k", &dir).unwrap(),
         load_named("ml-100k", only_inter.path()).unwrap()
     );
+}
+
+fn data_folder() -> PathBuf {
+    PathBuf::from(std::env::var_os("BCL_DATA").expect("BCL_DATA is the folder with data sets"))
 }

@@ -34,8 +34,13 @@ pub(super) enum End {
     Stopped,
 }
 
-/// Runs a program until it ends or the deadline comes, and keeps what it writes in two files.
+/// Runs a program until it ends, the deadline passes or our user interrupts; its output goes to two files.
 pub(super) fn run_until(command: &mut Command, deadline: Instant, stdout: &Path, stderr: &Path) -> io::Result<End> {
+    run_unless(|| Instant::now() >= deadline || interrupted(), command, stdout, stderr)
+}
+
+/// Runs a program until it ends or `is_over` says that it must.
+fn run_unless(is_over: impl Fn() -> bool, command: &mut Command, stdout: &Path, stderr: &Path) -> io::Result<End> {
     command
         .stdin(Stdio::null())
         .stdout(File::create(stdout)?)
@@ -46,7 +51,7 @@ pub(super) fn run_until(command: &mut Command, deadline: Instant, stdout: &Path,
         if let Some(status) = child.try_wait()? {
             return Ok(End::Exited(status.code()));
         }
-        if Instant::now() >= deadline || interrupted() {
+        if is_over() {
             stop(&mut child)?;
             return Ok(End::Stopped);
         }
@@ -114,43 +119,49 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn run(script: &str, seconds: f64) -> (End, String, String, Duration) {
+    /// How a script ended that is stopped once the file `ready` exists in its folder, and what it wrote.
+    fn run(script: &str) -> (End, String, String) {
         let folder = tempfile::tempdir().unwrap();
-        let [out, log] = ["out", "log"].map(|name| folder.path().join(name));
-        let start = Instant::now();
+        let [out, log, ready] = ["out", "log", "ready"].map(|name| folder.path().join(name));
         let mut command = Command::new("sh");
-        let end = run_until(
-            command.args(["-c", script]),
-            start + Duration::from_secs_f64(seconds),
-            &out,
-            &log,
-        )
-        .unwrap();
+        command.args(["-c", script]).current_dir(folder.path());
+        let end = run_unless(|| ready.exists(), &mut command, &out, &log).unwrap();
         let text = |path| fs::read_to_string(path).unwrap();
-        (end, text(out), text(log), start.elapsed())
+        (end, text(out), text(log))
     }
 
     #[test]
     fn a_program_ends_with_its_code_and_its_words() {
-        let (end, out, log, _) = run("echo result; echo trouble >&2; exit 3", 60.0);
+        let (end, out, log) = run("echo result; echo trouble >&2; exit 3");
         assert_eq!((end, out.trim(), log.trim()), (End::Exited(Some(3)), "result", "trouble"));
     }
 
     #[test]
-    fn a_program_that_takes_too_long_is_stopped_with_all_that_it_started() {
+    fn a_deadline_in_the_past_stops_a_program() {
         let folder = tempfile::tempdir().unwrap();
-        let trace = folder.path().join("trace");
-        let script = format!("(sleep 2; touch {}) & wait", trace.display());
-        let (end, _, _, took) = run(&script, 0.3);
+        let file = |name| folder.path().join(name);
+        let end = run_until(Command::new("sleep").arg("600"), Instant::now(), &file("out"), &file("log"));
+        assert_eq!(end.unwrap(), End::Stopped);
+    }
+
+    /// The process that the script starts holds the write end of a pipe, so the pipe ends when that process does.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_program_that_takes_too_long_is_stopped_with_all_that_it_started() {
+        use std::{io::Read, os::fd::AsRawFd};
+        let (mut reader, writer) = io::pipe().unwrap();
+        let pipe = format!("/proc/{}/fd/{}", std::process::id(), writer.as_raw_fd());
+        let (end, ..) = run(&format!("(touch ready; sleep 60; echo survived) > {pipe} & wait"));
         assert_eq!(end, End::Stopped);
-        assert!(took < Duration::from_millis(1900), "{took:?}");
-        std::thread::sleep(Duration::from_secs(3).saturating_sub(took));
-        assert!(!trace.exists(), "what the program started went on without it");
+        drop(writer);
+        let mut words = String::new();
+        reader.read_to_string(&mut words).unwrap();
+        assert_eq!(words, "", "what the program started went on without it");
     }
 
     #[test]
     fn a_program_may_put_away_what_it_has() {
-        let (end, out, ..) = run("trap 'echo kept; exit 130' TERM; while :; do sleep 0.1; done", 0.5);
+        let (end, out, _) = run("trap 'echo kept; exit 130' TERM; touch ready; while :; do sleep 0.1; done");
         assert_eq!((end, out.trim()), (End::Stopped, "kept"));
     }
 }

@@ -34,12 +34,13 @@ fn ecdf(scores: Tensor<2>) -> Tensor<2> {
 mod tests {
     use super::*;
     use bcl_core::{Estimator, Reduction, Similarity};
-    use burn::tensor::{Device, Distribution};
+    use burn::tensor::{Device, Int};
 
     #[test]
     fn it_computes_the_bayesian_loss() {
         let device = Device::flex();
-        let [first, second] = [0, 1].map(|_| Tensor::<2>::random([40, 8], Distribution::Default, &device));
+        let view = |frequency: f64| (Tensor::<1, Int>::arange(0..40 * 8, &device).float() * frequency).sin();
+        let [first, second] = [1.0, 1.1].map(|frequency| view(frequency).reshape([40, 8]));
         let scores = Scores::from_views(first, second, Similarity::Cosine);
         let config = BayesianConfig::new();
         let sorted: f64 = config.init().forward(scores.clone(), Reduction::Mean).into_scalar();

@@ -1,4 +1,4 @@
-//! The golden file: JSON, and beside it a `.safetensors` file with what is too long for that. A test's reader: it panics.
+//! The golden file: JSON, and beside it a `.safetensors` file with what is too long for JSON, if anything is. A test's reader: it panics.
 
 use bcl_core::{
     AugmentedConfig, BayesianConfig, DebiasedConfig, EstimatorConfig, GeometricConfig, HardConfig, InfoNceConfig,
@@ -139,7 +139,14 @@ struct Arrays {
 
 impl Arrays {
     fn read(path: &Path) -> Self {
-        let bytes = fs::read(path).expect("the .safetensors file beside the golden file");
+        if !path.exists() {
+            // Asking for an array then panics with its name.
+            return Self {
+                header: Value::Null,
+                data: Vec::new(),
+            };
+        }
+        let bytes = fs::read(path).expect("a readable .safetensors file");
         let (length, rest) = bytes.split_first_chunk().expect("a length");
         let (header, data) = rest.split_at(u64::from_le_bytes(*length) as usize);
         Self {
