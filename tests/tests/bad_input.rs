@@ -149,9 +149,51 @@ fn a_full_disk_is_refused_and_named() {
     assert!(finished.status.success(), "{}", shown(&finished));
     // Every write to /dev/full fails for lack of space, whoever writes.
     let run = folder.path().join("runs/small-0");
-    fs::remove_file(run.join("result.json")).expect("it was there");
-    std::os::unix::fs::symlink("/dev/full", run.join("result.json.tmp")).expect("a link");
+    let full = |path: &Path| std::os::unix::fs::symlink("/dev/full", path).expect("a link");
+    let embeddings = folder.path().join("embeddings");
+    fs::create_dir(&embeddings).expect("writable");
+    full(&embeddings.join("users.csv"));
+    full(&folder.path().join("views.png"));
+    let embeddings = embeddings.to_str().expect("a plain path");
+    let views = folder.path().join("views.png");
+    let views = views.to_str().expect("a plain path");
+    let path = run.to_str().expect("a plain path");
+    for (arguments, word) in [
+        (&["export", path, "--out", "/dev/full"][..], "/dev/full"),
+        (&["report", path, "--out", "/dev/full"], "/dev/full"),
+        (&["embed", path, "--out", embeddings], "users.csv"),
+        (&["quickstart-images/bayesian", "--dump-views", views], "views.png"),
+    ] {
+        let output = bcl_train().args(arguments).output().expect("it starts");
+        assert_refused(&output, &[word, "space"]);
+    }
+
+    // Of a run itself: its result, the records of a checkpoint, and the lines of its epochs.
+    let checkpoints = run.join("checkpoints/refit");
+    let is_model = |name: &str| name.starts_with("model-");
+    let names = fs::read_dir(&checkpoints)
+        .expect("a folder")
+        .map(|file| file.expect("readable").file_name());
+    let model = names
+        .filter_map(|name| name.into_string().ok())
+        .find(|name| is_model(name))
+        .expect("a checkpoint");
+    let result = run.join("result.json");
+    fs::remove_file(&result).expect("it was there");
+    full(&result);
     assert_refused(&resume(&run, &[]), &["result.json", "space"]);
+
+    fs::remove_file(&result).expect("it was there");
+    fs::remove_dir_all(&checkpoints).expect("it was there");
+    fs::create_dir(&checkpoints).expect("writable");
+    full(&checkpoints.join(&model));
+    let output = resume(&run, &[]);
+    assert_refused(&output, &["cannot write", &model, "space", "--resume"]);
+    assert!(!shown(&output).contains("Unknown error"), "{}", shown(&output));
+
+    fs::remove_file(run.join("metrics.jsonl")).expect("it was there");
+    full(&run.join("metrics.jsonl"));
+    assert_refused(&resume(&run, &[]), &["metrics.jsonl", "space"]);
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Where benchmarks go: a table to the terminal, and everything to a file as JSON.
 
 use crate::bad_input;
+use bcl_train::files::{FileError, refuse_overwriting, write_whole};
 use serde::Serialize;
 use std::{
     fmt::Display,
-    fs, io,
+    fs::File,
+    io,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -20,7 +22,9 @@ impl Output {
     /// An unwritable file is better known before minutes of measuring.
     pub(crate) fn prepare(&self) -> Result<(), ExitCode> {
         match &self.json {
-            Some(path) => fs::write(path, "").map_err(|error| bad_input(&format!("cannot write {}: {error}", path.display()))),
+            Some(path) => refuse_overwriting("--json", path, &[])
+                .and_then(|()| open(path).map_err(FileError::io("write", path)))
+                .map_err(|error| bad_input(&error.to_string())),
             None => Ok(()),
         }
     }
@@ -31,7 +35,7 @@ impl Output {
         if let Some(path) = self.json.as_ref().filter(|path| path.is_file())
             && let Err(error) = write_json(path, benchmark)
         {
-            eprintln!("warning: cannot write {}: {error}", path.display());
+            eprintln!("warning: {error}");
         }
     }
 
@@ -43,16 +47,19 @@ impl Output {
         };
         match write_json(path, benchmark) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => failure(&format!("cannot write {}: {error}", path.display())),
+            Err(error) => bad_input(&error.to_string()),
         }
     }
 }
 
-fn write_json(path: &Path, benchmark: &impl Serialize) -> io::Result<()> {
-    fs::write(
-        path,
-        serde_json::to_string_pretty(benchmark).expect("a benchmark is plain data"),
-    )
+/// Finds out whether a file can be written to, and leaves what is in it.
+fn open(path: &Path) -> io::Result<()> {
+    File::options().create(true).append(true).open(path).map(drop)
+}
+
+fn write_json(path: &Path, benchmark: &impl Serialize) -> Result<(), FileError> {
+    let text = serde_json::to_vec_pretty(benchmark).expect("a benchmark is plain data");
+    write_whole(path, &text)
 }
 
 pub(crate) fn failure(message: &str) -> ExitCode {

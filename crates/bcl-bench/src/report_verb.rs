@@ -1,8 +1,8 @@
 //! `bcl-bench report`.
 
-use crate::{bad_input, output::failure};
+use crate::bad_input;
 use bcl_bench::site::Collection;
-use bcl_train::training::files::write_whole;
+use bcl_train::files::{refuse_overwriting, write_whole};
 use std::{path::PathBuf, process::ExitCode};
 
 #[derive(clap::Args)]
@@ -18,16 +18,19 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let out = arguments.out.clone().unwrap_or_else(|| arguments.folder.join("report.html"));
+    if let Err(error) = refuse_overwriting("--out", &out, &["html", "htm"]) {
+        return bad_input(&error.to_string());
+    }
     let found = match Collection::read(&arguments.folder) {
         Ok(found) => found,
         Err(problem) => return bad_input(&problem.to_string()),
     };
-    let out = arguments.out.clone().unwrap_or_else(|| arguments.folder.join("report.html"));
     match write_whole(&out, found.to_html(&arguments.title).as_bytes()) {
         Ok(()) => {
             println!("{}", out.display());
             ExitCode::SUCCESS
         }
-        Err(error) => failure(&error.to_string()),
+        Err(error) => bad_input(&error.to_string()),
     }
 }

@@ -1,9 +1,6 @@
 //! `bcl-bench simulate`.
 
-use crate::{
-    bad_input,
-    output::{Output, failure},
-};
+use crate::{bad_input, output::Output};
 use bcl_bench::simulation::{self, Figure, Plan};
 use bcl_core::simulation::SimulationConfig;
 use bcl_data::Seed;
@@ -76,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     if let Some(folder) = &arguments.out {
         for drawing in simulation.drawings() {
             if let Err(error) = drawing.write(folder) {
-                return failure(&error.to_string());
+                return bad_input(&error.to_string());
             }
         }
         eprintln!("{} figures in {}", simulation.drawings().len(), folder.display());

@@ -1,6 +1,6 @@
 //! What can go wrong in a run, and the exit code it ends with.
 
-use crate::{baselines, evaluation, recipe, report};
+use crate::{baselines, evaluation, files::FileError, recipe, report};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -37,16 +37,9 @@ pub enum Error {
     /// A run could not be read back.
     #[error(transparent)]
     Report(#[from] report::ReportError),
-    /// A file or folder could not be read or written.
-    #[error("cannot {action} {path}: {source}{remedy}", path = path.display(), remedy = remedy(source))]
-    Io {
-        /// What was being done, such as `write`.
-        action: &'static str,
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    /// A file or folder could not be read, written or trusted.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// Something in a run's folder or on the command line does not fit.
     #[error("{0}")]
     Input(String),
@@ -90,8 +83,8 @@ impl From<crate::backend::BackendError> for Error {
 impl Error {
     /// An error about a file, for `map_err`.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
-        let path = path.as_ref().to_path_buf();
-        move |source| Self::Io { action, path, source }
+        let of_file = FileError::io(action, path);
+        move |source| of_file(source).into()
     }
 
     /// The exit code: 2 for bad input, 130 for an interruption, 1 for a failure of ours.
@@ -101,16 +94,5 @@ impl Error {
             Self::Diverged { .. } | Self::Training(_) | Self::Evaluation(_) => 1,
             _ => 2,
         }
-    }
-}
-
-fn remedy(source: &io::Error) -> &'static str {
-    match source.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; free some space or choose another folder with --out, then go on with --resume (the last checkpoint is kept)"
-        }
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "; choose a folder you may write to with --out",
-        io::ErrorKind::NotFound => "; check the path",
-        _ => "",
     }
 }

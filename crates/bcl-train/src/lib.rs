@@ -7,6 +7,7 @@
 //! | train | [`training`] |
 //! | rank items and measure rankings | [`evaluation`], [`baselines`] |
 //! | compare runs | [`report`] |
+//! | write, check and lock files | [`files`] |
 //! | compute on another device | [`backend`], [`launch`] |
 //! | do what a verb of the command line does | [`commands`] |
 //! | warn the user | [`notice`] |
@@ -17,6 +18,7 @@ pub mod cli;
 pub mod commands;
 pub mod error;
 pub mod evaluation;
+pub mod files;
 pub mod launch;
 pub mod negatives;
 pub mod notice;

@@ -1,7 +1,8 @@
 //! A figure and the numbers it is drawn from, as two files of one name.
 
+use bcl_train::files::FileError;
+use bcl_train::report::Interval;
 use bcl_train::report::chart::{self, LineChart};
-use bcl_train::report::{Interval, ReportError};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -21,7 +22,7 @@ impl Drawing {
     ///
     /// # Errors
     /// A file that cannot be written, by name.
-    pub fn write(&self, folder: &Path) -> Result<(), ReportError> {
+    pub fn write(&self, folder: &Path) -> Result<(), FileError> {
         if let Some(svg) = self.chart.to_file() {
             chart::write(&folder.join(format!("{}.svg", self.name)), &svg)?;
         }

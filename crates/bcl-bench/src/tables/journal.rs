@@ -1,12 +1,10 @@
 //! What came of a trial, in its folder, so that a trial is trained once.
 
-use bcl_train::{
-    error::Error,
-    result::Chosen,
-    training::{RunFolder, files},
-};
+use bcl_train::{error::Error, files::checksums, result::Chosen, training::RunFolder};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+
+const FILE: &str = "outcome.json";
 
 /// What came of training with some settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,7 +31,7 @@ impl Outcome {
         if !path.is_file() {
             return Ok(None);
         }
-        let text = std::fs::read(&path).map_err(Error::io("read", &path))?;
+        let text = checksums::read(folder.path(), FILE)?;
         serde_json::from_slice(&text).map(Some).map_err(|error| {
             Error::Input(format!(
                 "{} is broken: {error}; delete it to train that trial again",
@@ -45,10 +43,10 @@ impl Outcome {
     /// Leaves it for later runs.
     pub(super) fn write(&self, folder: &RunFolder) -> Result<(), Error> {
         let text = serde_json::to_vec_pretty(self).expect("an outcome is plain data");
-        files::write_whole(&file(folder), &text)
+        Ok(checksums::write(folder.path(), FILE, &text)?)
     }
 }
 
 fn file(folder: &RunFolder) -> PathBuf {
-    folder.path().join("outcome.json")
+    folder.path().join(FILE)
 }

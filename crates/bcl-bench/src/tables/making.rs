@@ -9,18 +9,27 @@ use super::{
 };
 use bcl_train::{
     error::Error,
+    files::{self, FolderLock},
     report::read_run,
     result::{Metrics, RunResult},
-    training::{Invocation, Prepared, RunFolder, Surroundings, files},
+    training::{Invocation, Prepared, RunFolder, Surroundings},
 };
 use std::{collections::BTreeMap, path::Path};
+
+/// The folder of the recipes that tuning found.
+const TUNED: &str = "tuned";
 
 /// Makes a table in a folder, or what is missing of it.
 ///
 /// # Errors
-/// When another table lies in the folder, data or recipes do not fit, the disk refuses, or the work is interrupted; what was written
-/// stays, and the same call goes on. A loss that diverges is no error but a failed trial.
+/// When another table lies in the folder or another process makes one there, data or recipes do not fit, the disk refuses, or the work is
+/// interrupted; what was written stays, and the same call goes on. A loss that diverges is no error but a failed trial.
 pub fn run(plan: &Plan, out: &Path, workshop: &Workshop) -> Result<TableResult, Error> {
+    make(plan, out, workshop, &prepare(plan, workshop)?)
+}
+
+/// Loads the data of a plan, and finds out what could stop it before hours of training.
+pub(super) fn prepare(plan: &Plan, workshop: &Workshop) -> Result<Prepared, Error> {
     let prepared = Prepared::load(plan.rows[0].recipe(), &workshop.data_dir)?;
     for row in &plan.rows {
         if !prepared.serves(row.recipe(), &workshop.data_dir) {
@@ -32,20 +41,35 @@ pub fn run(plan: &Plan, out: &Path, workshop: &Workshop) -> Result<TableResult, 
         prepared.check(row.recipe(), &workshop.backend)?;
     }
     // Ranges that a recipe refuses are better known before hours of training.
-    let race = draws(plan);
-    for candidate in &race {
+    for candidate in &draws(plan) {
         plan.rows[candidate.row].with(&candidate.values)?;
     }
+    Ok(prepared)
+}
+
+/// Makes a table of data that are loaded.
+pub(super) fn make(plan: &Plan, out: &Path, workshop: &Workshop, prepared: &Prepared) -> Result<TableResult, Error> {
+    let _lock = hold(out)?;
     plan.keep(out)?;
     let bench = Bench {
         plan,
         out,
         workshop,
-        prepared: &prepared,
+        prepared,
     };
-    let (best, trials) = bench.tune(race)?;
+    let (best, trials) = bench.tune(draws(plan))?;
     let tested = bench.test(best, trials)?;
     bench.finish(tested)
+}
+
+/// Makes the folder of a table, into which no other process can write a table until the lock is dropped.
+pub(super) fn hold(out: &Path) -> Result<FolderLock, Error> {
+    files::create_folder(out)?;
+    let lock = FolderLock::take(out)?;
+    for folder in [out, &out.join(TUNED)] {
+        files::remove_unfinished(folder);
+    }
+    Ok(lock)
 }
 
 /// A plan under way.
@@ -151,7 +175,7 @@ impl<'a> Bench<'a> {
     fn test(&self, best: Settings, trials: Vec<Vec<Trial>>) -> Result<Vec<Tested<'a>>, Error> {
         let mut tasks = Vec::new();
         let mut tested = Vec::new();
-        let tuned = self.out.join("tuned");
+        let tuned = self.out.join(TUNED);
         files::create_folder(&tuned)?;
         for ((row, values), trials) in self.plan.rows.iter().zip(best).zip(trials) {
             let recipe = row.with(&values)?;

@@ -1,7 +1,7 @@
 //! What a table was asked to be, so that going on means the same table.
 
 use super::{Row, Search, Space};
-use bcl_train::{error::Error, training::files};
+use bcl_train::{error::Error, files};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;
@@ -72,7 +72,7 @@ impl Plan {
             }
         }
         let text = serde_json::to_vec_pretty(&plan).expect("a plan is plain data");
-        files::write_whole(&path, &text)
+        Ok(files::write_whole(&path, &text)?)
     }
 
     fn to_json(&self) -> Value {

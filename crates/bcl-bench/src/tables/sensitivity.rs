@@ -1,14 +1,18 @@
 //! How much a table depends on one parameter: the same table at several fixed values of it.
 
-use super::{Parts, Plan, Ranges, Row, TableResult, Workshop, run};
+use super::{
+    Parts, Plan, Ranges, Row, TableResult, Workshop,
+    making::{hold, prepare},
+    run,
+};
 use bcl_train::{
     error::Error,
+    files,
     recipe::Override,
     report::{
         Interval,
         chart::{Axis, LineChart, Reference, Series, Shape},
     },
-    training::files,
 };
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::Path, str::FromStr};
@@ -122,14 +126,18 @@ impl Sensitivity {
                 },
             ));
         }
+        let others = Plan {
+            rows: has_not.into_iter().cloned().collect(),
+            ..plan.clone()
+        };
+        // What could stop the first table is found before there is a folder.
+        let first = if others.rows.is_empty() { &plans[0].1 } else { &others };
+        prepare(first, workshop)?;
+        let _lock = hold(out)?;
         let metric = plan.select_by();
-        let levels = if has_not.is_empty() {
+        let levels = if others.rows.is_empty() {
             Vec::new()
         } else {
-            let others = Plan {
-                rows: has_not.into_iter().cloned().collect(),
-                ..plan.clone()
-            };
             figures(&run(&others, &out.join("others"), workshop)?, &metric)
         };
         let mut tables = Vec::new();

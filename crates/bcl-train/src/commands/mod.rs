@@ -14,6 +14,7 @@ use crate::{
     backend::Inventory,
     cli,
     error::Error,
+    files::refuse_overwriting,
     report::{Comparison, TextStyle, all_metrics, default_metrics, read_run, write_html},
     result::{EpochRecord, RunResult},
 };
@@ -33,6 +34,7 @@ pub fn print_table(results: &[&RunResult], json: bool) {
 /// # Errors
 /// When a run cannot be read or the report not be written.
 pub fn report(args: &cli::Report) -> Result<(), Error> {
+    refuse_overwriting("--out", &args.out, &["html", "htm"])?;
     let runs: Vec<Finished> = args.runs.iter().map(|run| read_run(run)).collect::<Result<_, _>>()?;
     let results = runs.iter().map(|(result, _)| result);
     let metrics = if args.metrics.is_empty() {

@@ -4,8 +4,9 @@ use super::{Finished, print_table};
 use crate::{
     backend::Backend,
     error::Error,
+    files::checksums,
     recipe::Recipe,
-    report::{read_run, write_html},
+    report::{MAP_FILE, read_run, write_html},
     training::{Invocation, Prepared, RunFolder, Stop, Surroundings},
 };
 use std::path::{Path, PathBuf};
@@ -75,13 +76,29 @@ pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>) -> Resul
         )));
     }
     if !folder.result_file().is_file() {
+        let folder = folder.clone().locked()?;
         let mut loaded = Loaded::default();
         let prepared = loaded.load(session, &recipe, &invocation.data_dir)?;
         prepared.finish(&recipe, &session.around(&folder))?;
     }
-    let (result, _) = read_run(folder.path())?;
-    print_table(&[&result], session.json);
+    checksums::check_all(folder.path())?;
+    let run = read_run(folder.path())?;
+    complete(&folder, &run)?;
+    print_table(&[&run.0], session.json);
     say_where(session, &folder.report_file());
+    Ok(())
+}
+
+/// Writes what is missing beside the result: a run may have been killed before it wrote its report.
+fn complete(folder: &RunFolder, run: &Finished) -> Result<(), Error> {
+    if let Some(showcase) = &run.0.showcase
+        && !folder.path().join(MAP_FILE).exists()
+    {
+        showcase.write_map(folder.path())?;
+    }
+    if !folder.report_file().exists() {
+        write_html(&folder.report_file(), std::slice::from_ref(run))?;
+    }
     Ok(())
 }
 

@@ -2,8 +2,9 @@
 
 use crate::{
     error::Error,
+    files::{refuse_overwriting, write_whole},
     recipe::Recipe,
-    training::{files, images::batch::epoch_order},
+    training::images::batch::epoch_order,
 };
 use bcl_data::Seed;
 use std::path::Path;
@@ -16,6 +17,16 @@ const ROWS: usize = 12;
 /// # Errors
 /// When there is not one recipe, it is not one of images, or images cannot be read or the file not be written.
 pub fn dump_views(recipes: &[Recipe], data_dir: &Path, picture: &Path) -> Result<(), Error> {
+    let is_png = picture
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("png"));
+    if !is_png {
+        return Err(Error::Input(format!(
+            "--dump-views {} does not name a PNG picture; give a name such as views.png",
+            picture.display()
+        )));
+    }
+    refuse_overwriting("--dump-views", picture, &["png"])?;
     let recipe = match recipes {
         [Recipe::Images(recipe)] => recipe,
         [Recipe::Recommender(recipe)] => {
@@ -42,7 +53,7 @@ pub fn dump_views(recipes: &[Recipe], data_dir: &Path, picture: &Path) -> Result
     let views = recipe.views.init();
     let mut pixels = Vec::new();
     views.batch(&images, &shown, 0, seed, &mut pixels);
-    files::write_whole(picture, &views.contact_sheet(&images, &shown, &pixels))?;
+    write_whole(picture, &views.contact_sheet(&images, &shown, &pixels))?;
     println!("{}", picture.display());
     Ok(())
 }

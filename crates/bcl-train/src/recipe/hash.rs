@@ -1,8 +1,7 @@
 //! The hash by which runs of one recipe are recognised.
 
+use crate::files::checksums::sha256;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
-use std::fmt::Write;
 use toml::{Table, Value};
 
 /// SHA-256 of a resolved recipe without its seed, 64 hexadecimal digits.
@@ -15,12 +14,7 @@ pub(super) fn hash(recipe: &impl Serialize) -> String {
     let mut lines = Vec::new();
     flatten(&Value::Table(table), "", &mut lines);
     lines.sort();
-
-    let mut text = String::new();
-    for byte in Sha256::digest(lines.join("\n")) {
-        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-    }
-    text
+    sha256(lines.join("\n").as_bytes())
 }
 
 fn flatten(value: &Value, key: &str, lines: &mut Vec<String>) {

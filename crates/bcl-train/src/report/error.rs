@@ -1,5 +1,6 @@
 //! What can go wrong when runs are read or a report is written.
 
+use crate::files::FileError;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -25,14 +26,9 @@ pub enum ReportError {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// A file could not be written.
-    #[error("{}: cannot be written: {source}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The system's reason.
-        source: std::io::Error,
-    },
+    /// A file could not be written, or is not the one that was written.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A file is not what a run writes.
     #[error("{}:{line}: {message}; the file was changed or cut short, run the recipe again", path.display())]
     Malformed {

@@ -25,25 +25,11 @@ mod showcase;
 mod table;
 pub(crate) mod units;
 
-use std::path::Path;
-
 pub use comparison::{Choice, Comparison, DataTable, Difference, Intervals, Row, RowKind};
 pub use error::ReportError;
 pub use html::{render_html, write_html};
 pub use interval::{CONFIDENCE, Interval};
 pub use metric_names::{all_metrics, default_metrics};
 pub use read::read_run;
-pub use showcase::{MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};
+pub use showcase::{MAP_FILE, MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};
 pub use table::TextStyle;
-
-/// Writes `text` to `path`; what was there before stays whole until the new file is complete.
-fn write_whole(path: &Path, text: &str) -> Result<(), ReportError> {
-    let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(".tmp");
-    std::fs::write(&unfinished, text)
-        .and_then(|()| std::fs::rename(&unfinished, path))
-        .map_err(|source| ReportError::Write {
-            path: path.to_owned(),
-            source,
-        })
-}

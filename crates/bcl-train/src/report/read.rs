@@ -1,9 +1,10 @@
 //! Reads the folder of a run.
 
 use super::{ReportError, Showcase};
+use crate::files::checksums;
 use crate::result::{EpochRecord, RunResult, SCHEMA};
-use std::io::ErrorKind;
-use std::path::Path;
+use std::io::{Error, ErrorKind};
+use std::path::{Path, PathBuf};
 
 /// Reads `result.json`, `metrics.jsonl` and, where there is one, `showcase.json` of the run in `dir`.
 ///
@@ -12,27 +13,31 @@ use std::path::Path;
 /// # Errors
 /// [`ReportError`], naming file and line.
 pub fn read_run(dir: &Path) -> Result<(RunResult, Vec<EpochRecord>), ReportError> {
-    let path = dir.join("result.json");
-    let text = match std::fs::read_to_string(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
+    let (path, text) = match read_file(dir, "result.json") {
+        Err(ReportError::Read { source, .. }) if source.kind() == ErrorKind::NotFound => {
             return Err(ReportError::NotFinished { path: dir.to_owned() });
         }
-        text => text.map_err(|source| ReportError::Read {
-            path: path.clone(),
-            source,
-        })?,
+        read => read?,
     };
     let result = RunResult {
         showcase: Showcase::read(dir)?,
         ..parse_result(&path, &text)?
     };
+    let (path, text) = read_file(dir, "metrics.jsonl")?;
+    Ok((result, parse_records(&path, &text)?))
+}
 
-    let path = dir.join("metrics.jsonl");
-    let text = std::fs::read_to_string(&path).map_err(|source| ReportError::Read {
+/// The text of a file of the run, as it was written.
+fn read_file(dir: &Path, name: &str) -> Result<(PathBuf, String), ReportError> {
+    let path = dir.join(name);
+    let unreadable = |source| ReportError::Read {
         path: path.clone(),
         source,
-    })?;
-    Ok((result, parse_records(&path, &text)?))
+    };
+    let bytes = std::fs::read(&path).map_err(unreadable)?;
+    checksums::check(dir, name, &bytes)?;
+    let text = String::from_utf8(bytes).map_err(|error| unreadable(Error::new(ErrorKind::InvalidData, error)))?;
+    Ok((path, text))
 }
 
 fn parse_result(path: &Path, text: &str) -> Result<RunResult, ReportError> {
@@ -126,6 +131,9 @@ mod tests {
         assert!(!serde_json::to_string(&of_images).unwrap().contains("png") && result.showcase.is_none());
 
         fs::write(dir.path().join("showcase.json"), "{\"classes\": 3}").unwrap();
+        let error = read_run(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("showcase.json was damaged"), "{error}");
+        fs::remove_file(dir.path().join(checksums::CHECKSUMS)).unwrap();
         let error = read_run(dir.path()).unwrap_err().to_string();
         assert!(error.contains("showcase.json:1: invalid type"), "{error}");
     }

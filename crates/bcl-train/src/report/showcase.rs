@@ -1,11 +1,17 @@
 //! What a run on images has to show beside figures, as `showcase.json` and `map.svg` in its folder.
 
 use super::{ReportError, chart::FeatureMap};
+use crate::files::{self, FileError, checksums};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use image::{ImageFormat, RgbImage};
 use serde::{Deserialize, Serialize};
 use std::io::{Cursor, ErrorKind};
 use std::path::Path;
+
+const FILE: &str = "showcase.json";
+
+/// The name of the drawing of the map.
+pub const MAP_FILE: &str = "map.svg";
 
 /// Pictures of what an encoder has learned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,27 +83,35 @@ impl Showcase {
     /// Writes `showcase.json` and, where there is a map, `map.svg` into the folder of a run.
     ///
     /// # Errors
-    /// [`ReportError::Write`], naming the file.
-    pub fn write(&self, dir: &Path) -> Result<(), ReportError> {
-        let write = |name: &str, text: &[u8]| {
-            let path = dir.join(name);
-            std::fs::write(&path, text).map_err(|source| ReportError::Write { path, source })
-        };
-        if let Some(svg) = FeatureMap::of(self, "Test images by their features").to_file() {
-            write("map.svg", svg.as_bytes())?;
+    /// Names the file that cannot be written.
+    pub fn write(&self, dir: &Path) -> Result<(), FileError> {
+        self.write_map(dir)?;
+        checksums::write(dir, FILE, &serde_json::to_vec(self).expect("a showcase is plain data"))
+    }
+
+    /// Writes `map.svg`, if there is a map.
+    ///
+    /// # Errors
+    /// Names the file that cannot be written.
+    pub fn write_map(&self, dir: &Path) -> Result<(), FileError> {
+        match FeatureMap::of(self, "Test images by their features").to_file() {
+            Some(svg) => files::write_whole(&dir.join(MAP_FILE), svg.as_bytes()),
+            None => Ok(()),
         }
-        write("showcase.json", &serde_json::to_vec(self).expect("a showcase is plain data"))
     }
 
     /// Reads `showcase.json` from the folder of a run; `None` where there is none.
     pub(super) fn read(dir: &Path) -> Result<Option<Self>, ReportError> {
-        let path = dir.join("showcase.json");
+        let path = dir.join(FILE);
         match std::fs::read(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(source) => Err(ReportError::Read { path, source }),
-            Ok(text) => serde_json::from_slice(&text)
-                .map(Some)
-                .map_err(|error| super::read::malformed(&path, error.line(), &error)),
+            Ok(text) => {
+                checksums::check(dir, FILE, &text)?;
+                serde_json::from_slice(&text)
+                    .map(Some)
+                    .map_err(|error| super::read::malformed(&path, error.line(), &error))
+            }
         }
     }
 }

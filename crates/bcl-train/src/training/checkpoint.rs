@@ -1,20 +1,28 @@
 //! Checkpoints that survive a crash at any moment.
 //!
 //! A checkpoint is a model, an optimizer, a scheduler record (Burn's) and a [`Progress`], all under one
-//! number: the steps taken so far. The progress is written last; a number without it is no checkpoint.
+//! number: the steps taken so far. The progress is written last; a number without it is no checkpoint. It holds the SHA-256 of the
+//! records and of itself, so that a checkpoint of which a bit has changed is found out.
 
-use super::{files, progress::Progress};
-use crate::error::Error;
+use super::progress::Progress;
+use crate::{
+    error::Error,
+    files::{self, Seal, checksums::sha256_of_file, seal, unseal},
+    result::Phase,
+};
 use burn::{
     optim::{OptimizerRecord, lr_scheduler::LrSchedulerRecord},
     store::{ModuleRecord, RecordError},
     tensor::Bytes,
     train::{
+        TrainingError,
         checkpoint::{Checkpoint, Checkpointer, CheckpointerError, CheckpointingAction, CheckpointingStrategy},
         metric::store::EventStoreClient,
     },
 };
+use serde::{Deserialize, Serialize};
 use std::{
+    collections::BTreeMap,
     fs,
     marker::PhantomData,
     path::{Path, PathBuf},
@@ -23,6 +31,9 @@ use std::{
 /// How many checkpoints stay. Burn writes the records of one checkpoint in separate threads: when the oldest is deleted the newest
 /// may still be incomplete, so the one between must be whole.
 const KEPT: usize = 3;
+
+/// The names of the records.
+const RECORDS: [&str; 3] = ["model", "optimizer", "scheduler"];
 
 /// Writes and reads one kind of record as `NAME-STEP.bpk`, atomically.
 pub struct AtomicCheckpointer<R> {
@@ -42,7 +53,7 @@ impl<R> AtomicCheckpointer<R> {
     }
 
     fn path(&self, step: usize) -> PathBuf {
-        self.folder.join(format!("{}-{step}.bpk", self.name))
+        record_path(&self.folder, self.name, step)
     }
 }
 
@@ -78,11 +89,20 @@ pub fn checkpointers(
     AtomicCheckpointer<OptimizerRecord>,
     AtomicCheckpointer<LrSchedulerRecord>,
 ) {
+    let [model, optimizer, scheduler] = RECORDS;
     (
-        AtomicCheckpointer::new(folder, "model"),
-        AtomicCheckpointer::new(folder, "optimizer"),
-        AtomicCheckpointer::new(folder, "scheduler"),
+        AtomicCheckpointer::new(folder, model),
+        AtomicCheckpointer::new(folder, optimizer),
+        AtomicCheckpointer::new(folder, scheduler),
     )
+}
+
+/// Why Burn stopped: a file that cannot be written says so itself, and is no failure of the training.
+pub fn failure(error: &TrainingError) -> Error {
+    match error {
+        TrainingError::Checkpoint(CheckpointerError::Unknown(message)) => Error::Input(message.clone()),
+        other => Error::Training(other.to_string()),
+    }
 }
 
 /// Saves whenever asked and deletes all but the last three.
@@ -114,12 +134,33 @@ impl CheckpointingStrategy for KeepLast {
     }
 }
 
+/// The content of a progress file.
+#[derive(Serialize)]
+struct Completed<'a> {
+    #[serde(flatten)]
+    progress: &'a Progress,
+    /// SHA-256 of the records, by name.
+    sha256: BTreeMap<&'static str, String>,
+}
+
+/// The part of it that says which records belong to it.
+#[derive(Deserialize)]
+struct Recorded {
+    sha256: Option<BTreeMap<String, String>>,
+}
+
 /// Writes the progress that completes the checkpoint of its step, and removes those of deleted checkpoints.
 ///
 /// # Errors
-/// Names the file that could not be written.
+/// Names the file that could not be read or written.
 pub fn complete(folder: &Path, progress: &Progress) -> Result<(), Error> {
-    let text = serde_json::to_vec(progress).expect("progress is plain data");
+    let of_record = |name| {
+        let path = record_path(folder, name, progress.step);
+        let sha256 = sha256_of_file(&path).map_err(Error::io("read", path))?;
+        Ok((name, sha256))
+    };
+    let sha256 = RECORDS.into_iter().map(of_record).collect::<Result<_, Error>>()?;
+    let text = seal(&Completed { progress, sha256 });
     files::write_whole(&progress_path(folder, progress.step), &text)?;
     let steps = completed_steps(folder)?;
     for step in &steps[..steps.len().saturating_sub(KEPT)] {
@@ -128,19 +169,80 @@ pub fn complete(folder: &Path, progress: &Progress) -> Result<(), Error> {
     Ok(())
 }
 
-/// The newest checkpoint of a folder of which every part can be read, if there is one.
+/// The checkpoint that a phase goes on from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Where it stands.
+    pub progress: Progress,
+    /// What the user should know: newer checkpoints that cannot be used, and that this one is unchecked.
+    pub remarks: Vec<String>,
+}
+
+/// The newest checkpoint of a phase that can be used, if the phase has any checkpoint.
 ///
 /// # Errors
-/// When the folder exists and cannot be listed.
-pub fn newest(folder: &Path) -> Result<Option<Progress>, Error> {
+/// When there are checkpoints and none of them can be used, or the folder cannot be listed.
+pub fn newest(folder: &Path, phase: Phase) -> Result<Option<Found>, Error> {
+    let mut remarks = Vec::new();
     for step in completed_steps(folder)?.into_iter().rev() {
-        if let Some(progress) = read_progress(folder, step)
-            && is_whole(folder, step)
-        {
-            return Ok(Some(progress));
+        match read(folder, step, phase) {
+            Ok((progress, seal)) => {
+                if !remarks.is_empty() {
+                    remarks.push(format!("going on from the checkpoint after step {step}"));
+                }
+                if seal == Seal::Absent {
+                    let file = progress_path(folder, step);
+                    remarks.push(format!(
+                        "an earlier version wrote {} without checksums: it is unchecked",
+                        file.display()
+                    ));
+                }
+                return Ok(Some(Found { progress, remarks }));
+            }
+            Err(problem) => remarks.push(problem),
         }
     }
-    Ok(None)
+    match remarks.first() {
+        None => Ok(None),
+        Some(problem) => Err(Error::Input(format!(
+            "no checkpoint in {} can be used: {problem}; restore the files, or delete that folder to train again from the beginning of \
+             the phase",
+            folder.display()
+        ))),
+    }
+}
+
+/// Reads a checkpoint as far as is needed to know that all of it can be used; Burn's own loading panics where it cannot.
+fn read(folder: &Path, step: usize, phase: Phase) -> Result<(Progress, Seal), String> {
+    let path = progress_path(folder, step);
+    let file = path.display();
+    let text = fs::read(&path).map_err(|error| format!("cannot read {file}: {error}"))?;
+    let damaged = |path: &Path| format!("{} was damaged or changed since it was written", path.display());
+    let broken = |error: serde_json::Error| format!("{file} is broken: {error}");
+    let recorded: Recorded = serde_json::from_slice(&text).map_err(broken)?;
+    let seal = match (unseal(&text), &recorded.sha256) {
+        (Seal::Broken, _) | (Seal::Absent, Some(_)) => return Err(damaged(&path)),
+        (seal, _) => seal,
+    };
+    let progress: Progress = serde_json::from_slice(&text).map_err(broken)?;
+    if let Some(contradiction) = progress.contradiction(phase, step) {
+        return Err(format!("{file} cannot be right: {contradiction}"));
+    }
+    for name in RECORDS {
+        let path = record_path(folder, name, step);
+        let known = recorded.sha256.as_ref().map(|known| known.get(name));
+        let found = sha256_of_file(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        if known.is_some_and(|known| known != Some(&found)) {
+            return Err(damaged(&path));
+        }
+    }
+    let (model, optimizer, scheduler) = checkpointers(folder);
+    let unreadable =
+        |name: &str, error: CheckpointerError| format!("{} is broken: {error}", record_path(folder, name, step).display());
+    model.restore(step).map_err(|error| unreadable(RECORDS[0], error))?;
+    optimizer.restore(step).map_err(|error| unreadable(RECORDS[1], error))?;
+    scheduler.restore(step).map_err(|error| unreadable(RECORDS[2], error))?;
+    Ok((progress, seal))
 }
 
 /// Steps that have a progress file, in order.
@@ -173,12 +275,6 @@ fn progress_path(folder: &Path, step: usize) -> PathBuf {
     folder.join(format!("progress-{step}.json"))
 }
 
-fn read_progress(folder: &Path, step: usize) -> Option<Progress> {
-    serde_json::from_slice(&fs::read(progress_path(folder, step)).ok()?).ok()
-}
-
-/// Whether all records of a step can be read; Burn's own loading panics where one cannot.
-fn is_whole(folder: &Path, step: usize) -> bool {
-    let (model, optimizer, scheduler) = checkpointers(folder);
-    model.restore(step).is_ok() && optimizer.restore(step).is_ok() && scheduler.restore(step).is_ok()
+fn record_path(folder: &Path, name: &str, step: usize) -> PathBuf {
+    folder.join(format!("{name}-{step}.bpk"))
 }

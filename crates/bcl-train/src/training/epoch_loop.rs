@@ -295,14 +295,14 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             checkpointer.checkpoint(learner, self.progress.step, &self.components.event_store);
         }
         if let Some(error) = self.components.interrupter.error() {
-            return Err(Error::Input(error.to_string()));
+            return Err(checkpoint::failure(&error));
         }
         checkpoint::complete(&self.plan.checkpoints, &self.progress)
     }
 
     fn stop(&mut self, learner: &Learner<M>) -> Result<(), Error> {
         if let Some(error) = self.components.interrupter.error() {
-            return Err(Error::Training(error.to_string()));
+            return Err(checkpoint::failure(&error));
         }
         self.save(learner)?;
         Err(Error::Interrupted(self.run_folder()))

@@ -1,22 +1,31 @@
 //! The folder of a run.
 
-use super::files;
 use crate::{
     error::Error,
+    files::{self, FolderLock, checksums},
+    notice,
     recipe::Recipe,
+    report::write_html,
     result::{EpochRecord, Phase, RunResult},
 };
-use burn::{module::Module, store::ModuleRecord};
+use burn::{module::Module, store::ModuleRecord, tensor::Bytes};
 use serde::{Deserialize, Serialize};
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
+
+const RECIPE: &str = "recipe.toml";
+const INVOCATION: &str = "run.json";
+const METRICS: &str = "metrics.jsonl";
+const MODEL: &str = "model.bpk";
+const RESULT: &str = "result.json";
 
 /// Loads the weights that a run kept into a module of the same shape.
 ///
 /// # Errors
-/// When there are none, or they do not fit.
+/// When there are none, they are not the ones that were kept, or they do not fit.
 pub fn load_kept<M: Module>(module: M, folder: &RunFolder) -> Result<M, Error> {
     let file = folder.model_file();
     if !file.is_file() {
@@ -31,11 +40,12 @@ pub fn load_kept<M: Module>(module: M, folder: &RunFolder) -> Result<M, Error> {
             file.display()
         ))
     };
-    let record = ModuleRecord::load(&file).map_err(|error| broken(&error))?;
+    let bytes = Bytes::from_bytes_vec(checksums::read(folder.path(), MODEL)?);
+    let record = ModuleRecord::from_bytes(bytes).map_err(|error| broken(&error))?;
     module.try_load_record(record).map_err(|error| broken(&error))
 }
 
-/// Keeps the weights of a module in a file, for [`load_kept`].
+/// Keeps the weights of a module in the [file](RunFolder::model_file) of a run, for [`load_kept`].
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -44,13 +54,16 @@ pub fn keep<M: Module>(module: M, file: &Path) -> Result<(), Error> {
         .into_record()
         .into_bytes()
         .map_err(|error| Error::Training(error.to_string()))?;
-    files::write_whole(file, &bytes)
+    let folder = file.parent().unwrap_or(Path::new(""));
+    Ok(checksums::write(folder, MODEL, &bytes)?)
 }
 
 /// The folder of a run and what lies where in it.
 #[derive(Debug, Clone)]
 pub struct RunFolder {
     path: PathBuf,
+    /// While this lives, no other process writes into the folder; `None` for those that only read.
+    lock: Option<Arc<FolderLock>>,
 }
 
 /// What a run needs to go on beside its recipe, as `run.json`.
@@ -64,61 +77,68 @@ pub struct Invocation {
 
 impl RunFolder {
     /// Makes the folder of a new run: `<out>/<name>-<seed>`, or that with a number behind it where there is one already, because nothing
-    /// that a former run wrote is overwritten.
+    /// that a former run wrote is overwritten. Until the last copy of the handle is dropped, no other process can write into it.
     ///
     /// # Errors
     /// When it cannot be made or written to.
     pub fn create(out: &Path, recipe: &Recipe, invocation: &Invocation) -> Result<Self, Error> {
         let first = recipe.run_folder(out);
+        if let Some(parent) = first.parent() {
+            files::create_folder(parent)?;
+        }
         let mut path = first.clone();
         let mut number = 1;
-        while path.exists() {
+        // Two processes may start the same run at once: whoever makes the folder has it.
+        while let Err(error) = fs::create_dir(&path) {
+            if error.kind() != io::ErrorKind::AlreadyExists {
+                return Err(Error::io("create", path)(error));
+            }
             number += 1;
             path = PathBuf::from(format!("{}.{number}", first.display()));
         }
-        Self::start(path, recipe, invocation)
+        Self { path, lock: None }.locked()?.start(recipe, invocation)
     }
 
-    /// The folder of a run at exactly this path: that of an earlier one of the same recipe and seed, or a new one.
+    /// The folder of a run at exactly this path: that of an earlier one of the same recipe and seed, or a new one. It is locked as a
+    /// [new](Self::create) one is.
     ///
     /// # Errors
-    /// When another run lies there, or it cannot be made or written to.
+    /// When another run lies there, another process writes into it, or it cannot be made or written to.
     pub fn at(path: &Path, recipe: &Recipe, invocation: &Invocation) -> Result<Self, Error> {
-        let folder = Self {
-            path: path.to_path_buf(),
-        };
+        files::create_folder(path)?;
+        let path = path.to_path_buf();
+        let folder = Self { path, lock: None }.locked()?;
         // A folder without a recipe is one that was killed before it had begun.
         if !folder.recipe_file().is_file() {
-            return Self::start(folder.path, recipe, invocation);
+            return folder.start(recipe, invocation);
         }
-        let earlier = Recipe::from_file(folder.recipe_file(), &[])?;
+        let earlier = folder.recipe()?;
         if (earlier.hash(), earlier.seed()) == (recipe.hash(), recipe.seed()) {
             return Ok(folder);
         }
         Err(Error::Input(format!(
             "{} holds the run of another recipe or seed than {} asks for; choose another folder",
-            path.display(),
+            folder.path.display(),
             recipe.name()
         )))
     }
 
-    fn start(path: PathBuf, recipe: &Recipe, invocation: &Invocation) -> Result<Self, Error> {
-        files::create_folder(&path)?;
-        let folder = Self { path };
+    fn start(self, recipe: &Recipe, invocation: &Invocation) -> Result<Self, Error> {
         let invocation = serde_json::to_vec_pretty(invocation).expect("an invocation is plain data");
-        files::write_whole(&folder.path.join("run.json"), &invocation)?;
+        checksums::write(&self.path, INVOCATION, &invocation)?;
         // The recipe comes last: with it, the folder can be resumed.
-        files::write_whole(&folder.recipe_file(), recipe.to_toml().as_bytes())?;
-        Ok(folder)
+        checksums::write(&self.path, RECIPE, recipe.to_toml().as_bytes())?;
+        Ok(self)
     }
 
-    /// Opens the folder of an earlier run.
+    /// Opens the folder of an earlier run for reading; [`locked`](Self::locked) is for writing.
     ///
     /// # Errors
     /// When there is no run in it.
     pub fn open(path: &Path) -> Result<(Self, Recipe, Invocation), Error> {
         let folder = Self {
             path: path.to_path_buf(),
+            lock: None,
         };
         if !folder.recipe_file().is_file() {
             return Err(Error::Input(format!(
@@ -126,12 +146,45 @@ impl RunFolder {
                 path.display()
             )));
         }
-        let recipe = Recipe::from_file(folder.recipe_file(), &[])?;
-        let file = path.join("run.json");
-        let text = fs::read(&file).map_err(Error::io("read", &file))?;
-        let invocation = serde_json::from_slice(&text)
+        if !checksums::exist(path) {
+            notice::note(format!(
+                "{} has no checksums, as an earlier version left it: its files are read unchecked",
+                path.display()
+            ));
+        }
+        let recipe = folder.recipe()?;
+        let file = path.join(INVOCATION);
+        let invocation = serde_json::from_slice(&checksums::read(path, INVOCATION)?)
             .map_err(|error| Error::Input(format!("{} is broken: {error}; start the run again", file.display())))?;
         Ok((folder, recipe, invocation))
+    }
+
+    /// The recipe that the run was started with.
+    fn recipe(&self) -> Result<Recipe, Error> {
+        checksums::read(&self.path, RECIPE)?;
+        Ok(Recipe::from_file(self.recipe_file(), &[])?)
+    }
+
+    /// The same folder, into which no other process can write until the last copy of this handle is dropped. What a crash left unfinished
+    /// is removed.
+    ///
+    /// # Errors
+    /// When another process writes into it: says which. Or when it cannot be written to.
+    pub fn locked(self) -> Result<Self, Error> {
+        let lock = match self.lock {
+            Some(lock) => lock,
+            None => Arc::new(FolderLock::take(&self.path)?),
+        };
+        let folder = Self {
+            lock: Some(lock),
+            ..self
+        };
+        let phases = [Phase::Selection, Phase::Refit, Phase::Training].map(|phase| folder.checkpoints(phase));
+        phases
+            .iter()
+            .chain([&folder.path])
+            .for_each(|path| files::remove_unfinished(path));
+        Ok(folder)
     }
 
     /// The folder itself.
@@ -151,22 +204,22 @@ impl RunFolder {
 
     /// The resolved recipe.
     pub fn recipe_file(&self) -> PathBuf {
-        self.path.join("recipe.toml")
+        self.path.join(RECIPE)
     }
 
     /// One line an epoch.
     pub fn metrics_file(&self) -> PathBuf {
-        self.path.join("metrics.jsonl")
+        self.path.join(METRICS)
     }
 
     /// The weights at the chosen epoch.
     pub fn model_file(&self) -> PathBuf {
-        self.path.join("model.bpk")
+        self.path.join(MODEL)
     }
 
     /// The result.
     pub fn result_file(&self) -> PathBuf {
-        self.path.join("result.json")
+        self.path.join(RESULT)
     }
 
     /// The report.
@@ -179,21 +232,21 @@ impl RunFolder {
     /// # Errors
     /// When they cannot be written.
     pub fn rewrite_metrics(&self, records: &[EpochRecord]) -> Result<(), Error> {
-        let mut lines = Vec::new();
-        for record in records {
-            serde_json::to_writer(&mut lines, record).expect("a record is plain data");
-            lines.push(b'\n');
-        }
-        files::write_whole(&self.metrics_file(), &lines)
+        Ok(files::write_whole(&self.metrics_file(), &lines(records))?)
     }
 
-    /// Writes the result.
+    /// Writes what a run ends with: the lines of all epochs, the result with its showcase, and the report.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub fn write_result(&self, result: &RunResult) -> Result<(), Error> {
+    /// When they cannot be written.
+    pub fn finish(&self, result: &RunResult, records: Vec<EpochRecord>) -> Result<(), Error> {
+        checksums::write(&self.path, METRICS, &lines(&records))?;
+        if let Some(showcase) = &result.showcase {
+            showcase.write(&self.path)?;
+        }
         let text = serde_json::to_vec_pretty(result).expect("a result is plain data");
-        files::write_whole(&self.result_file(), &text)
+        checksums::write(&self.path, RESULT, &text)?;
+        Ok(write_html(&self.report_file(), &[(result.clone(), records)])?)
     }
 
     /// Removes what only an unfinished run needs.
@@ -206,5 +259,75 @@ impl RunFolder {
     pub fn forget_weights(&self) {
         let _ = fs::remove_dir_all(self.path.join("checkpoints"));
         let _ = fs::remove_file(self.model_file());
+    }
+}
+
+/// One line per epoch.
+fn lines(records: &[EpochRecord]) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for record in records {
+        serde_json::to_writer(&mut lines, record).expect("a record is plain data");
+        lines.push(b'\n');
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{collections::BTreeSet, sync::Barrier, thread};
+
+    fn invocation() -> Invocation {
+        Invocation {
+            data_dir: "data".into(),
+            backend: "flex".to_owned(),
+        }
+    }
+
+    fn recipe() -> Recipe {
+        let found = crate::recipe::find("quickstart/bayesian").expect("a built-in recipe");
+        Recipe::read(&found[0], &[]).expect("it reads")
+    }
+
+    #[test]
+    fn runs_that_start_at_once_have_folders_of_their_own() {
+        const RUNS: usize = 8;
+        let out = tempfile::tempdir().expect("a folder");
+        let (recipe, start) = (recipe(), Barrier::new(RUNS));
+        let create = || {
+            start.wait();
+            RunFolder::create(out.path(), &recipe, &invocation()).expect("a folder of its own")
+        };
+        let folders: BTreeSet<PathBuf> = thread::scope(|scope| {
+            let runs: Vec<_> = (0..RUNS).map(|_| scope.spawn(create)).collect();
+            let folders = runs.into_iter().map(|run| run.join().expect("it ends"));
+            folders.map(|folder| folder.path).collect()
+        });
+        assert_eq!(folders.len(), RUNS);
+    }
+
+    #[test]
+    fn a_folder_is_locked_until_its_last_handle_is_dropped() {
+        let out = tempfile::tempdir().expect("a folder");
+        let folder = RunFolder::create(out.path(), &recipe(), &invocation()).expect("writable");
+        let path = folder.path().to_owned();
+        let copy = folder.clone();
+        drop(folder);
+        let opened = RunFolder::open(&path).expect("readers need no lock").0;
+        let message = opened.clone().locked().expect_err("held").to_string();
+        assert!(message.contains("is in use by process"), "{message}");
+        assert!(RunFolder::at(&path, &recipe(), &invocation()).is_err());
+        drop(copy);
+        opened.locked().expect("free");
+    }
+
+    #[test]
+    fn a_recipe_that_changed_since_the_run_began_is_refused() {
+        let out = tempfile::tempdir().expect("a folder");
+        let folder = RunFolder::create(out.path(), &recipe(), &invocation()).expect("writable");
+        let text = fs::read_to_string(folder.recipe_file()).expect("readable");
+        fs::write(folder.recipe_file(), text.replacen('1', "2", 1)).expect("writable");
+        let message = RunFolder::open(folder.path()).expect_err("changed").to_string();
+        assert!(message.contains("recipe.toml was damaged or changed"), "{message}");
     }
 }

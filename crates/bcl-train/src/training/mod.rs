@@ -7,7 +7,6 @@ pub mod epoch_loop;
 pub mod estimator;
 pub mod evaluate;
 pub mod figures;
-pub mod files;
 pub mod folder;
 pub mod images;
 pub mod numbered;
@@ -21,6 +20,7 @@ pub mod renderer;
 pub mod step;
 pub mod stopping;
 
+pub use crate::files;
 pub use epoch_loop::Stop;
 pub use folder::{Invocation, RunFolder};
 pub use images::run::ImageRun;

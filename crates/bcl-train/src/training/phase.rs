@@ -1,12 +1,11 @@
 //! One phase of a run on Burn's training: whatever is trained, the same folder, checkpoints, metrics and progress bar.
 
 use super::{
-    checkpoint::{self, KeepLast},
+    checkpoint::{self, Found, KeepLast},
     epoch_loop::{EpochLoop, Stop, Trainable},
     estimator::EpochEstimator,
     evaluate::{EvaluationLoader, EvaluationTask},
     figures::{ALPHA_HAT, EFFECTIVE_SAMPLE_SIZE, FigureMetric, LOSS, SELECTED},
-    files,
     folder::RunFolder,
     numbered::numbered,
     progress::Progress,
@@ -14,7 +13,7 @@ use super::{
     step::PlannedLoader,
     stopping::Until,
 };
-use crate::{error::Error, result::Phase};
+use crate::{error::Error, files, notice, result::Phase};
 use burn::{
     optim::{ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLrScheduler},
     tensor::Device,
@@ -40,7 +39,13 @@ impl Start {
         files::create_folder(&folder.checkpoints(beginning.phase))?;
         let checkpoint = newest(folder, beginning.phase, &beginning.recipe_hash, beginning.seed)?;
         let resumed = checkpoint.is_some();
-        let progress = checkpoint.unwrap_or(beginning);
+        let Found { progress, remarks } = checkpoint.unwrap_or(Found {
+            progress: beginning,
+            remarks: Vec::new(),
+        });
+        for remark in remarks {
+            notice::warn(remark);
+        }
         folder.rewrite_metrics(&progress.records)?;
         Ok(Self { progress, resumed })
     }
@@ -50,13 +55,13 @@ impl Start {
 ///
 /// # Errors
 /// When it belongs to another recipe or seed, or cannot be read.
-pub fn newest(folder: &RunFolder, phase: Phase, recipe_hash: &str, seed: u64) -> Result<Option<Progress>, Error> {
+pub fn newest(folder: &RunFolder, phase: Phase, recipe_hash: &str, seed: u64) -> Result<Option<Found>, Error> {
     let checkpoints = folder.checkpoints(phase);
-    let Some(progress) = checkpoint::newest(&checkpoints)? else {
+    let Some(found) = checkpoint::newest(&checkpoints, phase)? else {
         return Ok(None);
     };
-    if progress.recipe_hash == recipe_hash && progress.seed == seed {
-        return Ok(Some(progress));
+    if found.progress.recipe_hash == recipe_hash && found.progress.seed == seed {
+        return Ok(Some(found));
     }
     Err(Error::Input(format!(
         "the checkpoint in {} belongs to another recipe or seed than {}; resume with the recipe it was started with, or start a \
@@ -108,6 +113,7 @@ impl PhaseOptions<'_> {
         L: PlannedLoader<M::Batch> + Clone + 'static,
     {
         let Start { progress, resumed } = self.start;
+        progress.steps_of_epoch(loader.steps_per_epoch())?;
         let checkpoints = self.folder.checkpoints(progress.phase);
         let first_epoch = progress.epoch + 1;
         let epoch_loop = Arc::new(EpochLoop {

@@ -1,10 +1,7 @@
 //! What is kept of a step whose loss is not a number: its batch, its scores, and the weights it began with.
 
-use super::{
-    files,
-    step::{Contrastive, Step},
-};
-use crate::error::Error;
+use super::step::{Contrastive, Step};
+use crate::{error::Error, files};
 use bcl_core::{Reduction, Scores, gradient_cache::blocks};
 use burn::{
     module::{Module, ModuleVisitor, Param},

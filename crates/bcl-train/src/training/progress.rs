@@ -1,7 +1,13 @@
 //! Where a run stands: everything beside the records that a resumed run needs to go on as if nothing had happened.
 
-use crate::result::{EpochRecord, Phase};
+use crate::{
+    error::Error,
+    result::{EpochRecord, Phase},
+};
 use serde::{Deserialize, Serialize};
+
+/// More steps, or anchors, than any run has.
+const MOST: usize = 1 << 48;
 
 /// The state of a run after some step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,5 +48,130 @@ impl Progress {
     /// The records of the phase under way.
     pub fn of_phase(&self) -> impl Iterator<Item = &EpochRecord> {
         self.records.iter().filter(|record| record.phase == self.phase)
+    }
+
+    /// What no run could have written, if anything: a file of progress may have been edited, or come from elsewhere.
+    pub fn contradiction(&self, phase: Phase, step: usize) -> Option<String> {
+        let Self { epoch, records, .. } = self;
+        if self.phase != phase {
+            return Some(format!(
+                "it is of phase {:?}, but lies in the folder of {phase:?}",
+                self.phase
+            ));
+        }
+        if self.step != step {
+            return Some(format!("it is of step {}, but its name says {step}", self.step));
+        }
+        if step > MOST || self.anchors > MOST || *epoch > step {
+            return Some(format!(
+                "{epoch} epochs of {step} steps, and {} anchors of the next",
+                self.anchors
+            ));
+        }
+        if !self.loss_sum.is_finite() || self.anchors == 0 && self.loss_sum != 0.0 {
+            return Some(format!("a loss of {} over {} anchors", self.loss_sum, self.anchors));
+        }
+        let (own, earlier): (Vec<_>, Vec<_>) = records.iter().partition(|record| record.phase == phase);
+        if own.len() != *epoch {
+            return Some(format!("{epoch} epochs are done, but it holds records of {}", own.len()));
+        }
+        let may_precede = |record: &EpochRecord| (record.phase, phase) == (Phase::Selection, Phase::Refit);
+        if let Some(stray) = earlier.iter().find(|record| !may_precede(record)) {
+            return Some(format!("{phase:?} holds the record of an epoch of {:?}", stray.phase));
+        }
+        let is_numbered = |records: &[&EpochRecord]| records.iter().zip(1..).all(|(record, number)| record.epoch == number);
+        if !is_numbered(&own) || !is_numbered(&earlier) {
+            return Some("the records are not those of the first epochs in their order".to_owned());
+        }
+        None
+    }
+
+    /// Steps taken in the epoch under way, of so many that an epoch has.
+    ///
+    /// # Errors
+    /// When no run could stand there.
+    pub fn steps_of_epoch(&self, steps_per_epoch: usize) -> Result<usize, Error> {
+        let before = self.epoch.checked_mul(steps_per_epoch);
+        let within = before.and_then(|before| self.step.checked_sub(before));
+        let is_possible = |&within: &usize| within <= steps_per_epoch && (within > 0 || self.anchors == 0);
+        within.filter(is_possible).ok_or_else(|| {
+            Error::Input(format!(
+                "the checkpoint after step {} cannot be right: it says that {} epochs are done, of {steps_per_epoch} steps each; delete \
+                 its progress file to go on from an older one",
+                self.step, self.epoch
+            ))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(phase: Phase, epoch: usize) -> EpochRecord {
+        let line = r#"{"phase":"refit","epoch":1,"loss":1.5,"effective_sample_size":0.5,"omega_quantiles":[],"train_seconds":1,
+            "evaluation_seconds":1}"#;
+        let record: EpochRecord = serde_json::from_str(line).unwrap();
+        EpochRecord { phase, epoch, ..record }
+    }
+
+    /// Two epochs of ten steps, and three steps.
+    fn refit() -> Progress {
+        let records = vec![record(Phase::Selection, 1), record(Phase::Refit, 1), record(Phase::Refit, 2)];
+        Progress {
+            step: 23,
+            epoch: 2,
+            loss_sum: 4.0,
+            anchors: 12,
+            ..Progress::start("hash", 0, Phase::Refit, records)
+        }
+    }
+
+    #[test]
+    fn what_a_run_writes_is_possible_and_what_is_edited_is_found_out() {
+        assert_eq!(refit().contradiction(Phase::Refit, 23), None);
+        assert_eq!(refit().steps_of_epoch(10).unwrap(), 3);
+        let mut at_end = refit();
+        at_end.step = 30;
+        assert_eq!(
+            at_end.steps_of_epoch(10).unwrap(),
+            10,
+            "an interruption after the last step of an epoch"
+        );
+
+        let edits: [(fn(&mut Progress), &str); 12] = [
+            (|progress| progress.phase = Phase::Training, "phase Training"),
+            (|progress| progress.step = 24, "step 24"),
+            (|progress| progress.epoch = 3, "3 epochs are done"),
+            (|progress| progress.epoch = 24, "24 epochs of 23 steps"),
+            (|progress| progress.anchors = usize::MAX, "anchors"),
+            (|progress| progress.anchors = 0, "over 0 anchors"),
+            (|progress| progress.loss_sum = f64::NAN, "a loss of NaN"),
+            (|progress| drop(progress.records.pop()), "holds records of 1"),
+            (|progress| progress.records[2].epoch = 3, "not those of the first epochs"),
+            (|progress| progress.records[0].epoch = 0, "not those of the first epochs"),
+            (|progress| progress.records.swap(1, 2), "not those of the first epochs"),
+            (|progress| progress.records[0].phase = Phase::Training, "an epoch of Training"),
+        ];
+        for (edit, words) in edits {
+            let mut progress = refit();
+            edit(&mut progress);
+            let found = progress.contradiction(Phase::Refit, 23).unwrap_or_default();
+            assert!(found.contains(words), "`{words}` is not in `{found}`");
+        }
+    }
+
+    #[test]
+    fn steps_that_no_epoch_has_are_refused() {
+        for (step, epoch, anchors) in [(19, 2, 12), (31, 2, 12), (20, 2, 12), (23, usize::MAX, 12)] {
+            let progress = Progress {
+                step,
+                epoch,
+                anchors,
+                ..refit()
+            };
+            let message = progress.steps_of_epoch(10).unwrap_err().to_string();
+            assert!(message.contains("cannot be right"), "{message}");
+        }
     }
 }

@@ -15,14 +15,9 @@ pub enum WeightsError {
         /// What the reader said.
         reason: String,
     },
-    /// The file cannot be written.
-    #[error("cannot write weights to {path}: {reason}")]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What the writer said.
-        reason: String,
-    },
+    /// Weights cannot become a file.
+    #[error("the weights cannot be read from their device: {0}")]
+    Write(String),
     /// A tensor of the network is not in the file.
     #[error("{path} has no tensor {tensor} of shape {expected:?}, and lacks {others} others of the network; {remedy}")]
     Missing {

@@ -1,10 +1,10 @@
 //! Weights in and out, under the names that PyTorch code gives them.
 //!
-//! [`save_safetensors`] writes a trunk under torchvision's names; [`load_weights`] reads it again, or one that PyTorch wrote:
+//! [`to_safetensors`] makes a file of a trunk under torchvision's names; [`load_weights`] reads it again, or one that PyTorch wrote:
 //!
 //! | written by | file | names |
 //! | --- | --- | --- |
-//! | [`save_safetensors`], torchvision converted to safetensors | `.safetensors` | `layer1.0.conv1.weight` |
+//! | [`to_safetensors`], torchvision converted to safetensors | `.safetensors` | `layer1.0.conv1.weight` |
 //! | torchvision's `state_dict` | `.pth` | the same, and the classifier `fc.*` |
 //! | the released codes of DCL, HCL and BCL | `.pth` | `module.f.3.0.conv1.weight`, head `module.g.0.weight` |
 //!
@@ -12,14 +12,14 @@
 //! them, and transposes linear layers; names, the choice of what must be there, and errors that name the remedy are ours.
 //!
 //! ```
-//! use bcl_models::vision::{ResNetConfig, ResNetDepth, Stem, weights::{load_weights, save_safetensors}};
+//! use bcl_models::vision::{ResNetConfig, ResNetDepth, Stem, weights::{load_weights, to_safetensors}};
 //! use burn::tensor::Device;
 //!
 //! let config = ResNetConfig { depth: ResNetDepth::ResNet18, stem: Stem::Cifar, width: 4 };
 //! let folder = tempfile::tempdir().unwrap();
 //! let path = folder.path().join("trunk.safetensors");
 //!
-//! save_safetensors(&config.init(1, &Device::flex()), &path).unwrap();
+//! std::fs::write(&path, to_safetensors(&config.init(1, &Device::flex())).unwrap()).unwrap();
 //! let (trunk, report) = load_weights(config.init(2, &Device::flex()), &path).unwrap();
 //! assert_eq!(report.loaded.len(), 100);
 //! ```
@@ -34,7 +34,7 @@ use super::{ImageEncoder, ResNet};
 use burn::{module::Module, tensor::DType};
 use burn_store::{
     Applier, BurnToPyTorchAdapter, FloatCastAdapter, ModuleAdapter, ModuleSnapshot, PyTorchToBurnAdapter, SafetensorsStore,
-    burn_pack::Tensor as StoredTensor,
+    SafetensorsStoreError, burn_pack::Tensor as StoredTensor,
 };
 use names::Part;
 use std::path::Path;
@@ -48,19 +48,18 @@ pub struct WeightsReport {
     pub skipped: Vec<String>,
 }
 
-/// Writes a trunk as safetensors with torchvision's names and layouts.
+/// A trunk as the content of a safetensors file, with torchvision's names and layouts.
 ///
 /// `num_batches_tracked`, which PyTorch reads only for a batch normalisation without momentum, is left out; `load_state_dict` fills it
-/// in. A file that is there already is replaced, once the new one is complete.
+/// in.
 ///
 /// # Errors
-/// When the file cannot be written.
-pub fn save_safetensors(trunk: &ResNet, path: &Path) -> Result<(), WeightsError> {
-    let mut store = SafetensorsStore::from_file(path).overwrite(true).metadata("format", "pt");
-    trunk.save_into(&mut store).map_err(|reason| WeightsError::Write {
-        path: path.to_owned(),
-        reason: reason.to_string(),
-    })
+/// When the tensors cannot be read from their device.
+pub fn to_safetensors(trunk: &ResNet) -> Result<Vec<u8>, WeightsError> {
+    let unreadable = |error: SafetensorsStoreError| WeightsError::Write(error.to_string());
+    let mut store = SafetensorsStore::from_bytes(None).metadata("format", "pt");
+    trunk.save_into(&mut store).map_err(unreadable)?;
+    store.get_bytes().map_err(unreadable)
 }
 
 /// Reads a trunk's parameters and running statistics from a `.safetensors` or PyTorch file.

@@ -4,16 +4,15 @@ use super::SavedRun;
 use crate::{
     backend::Backend,
     error::Error,
-    npy,
+    files, npy,
     recipe::ImageRecipe,
     training::{
-        files,
         folder::load_kept,
         images::{model::ContrastiveImages, run::judge, start::untrained},
     },
 };
 use bcl_images::{Collection, ImageData};
-use bcl_models::vision::{ImageEncoder, weights::save_safetensors};
+use bcl_models::vision::{ImageEncoder, weights::to_safetensors};
 use serde_json::json;
 use std::{fmt::Write, path::Path, sync::Arc};
 
@@ -89,7 +88,8 @@ fn csv(images: &Collection, values: &[f32], dim: usize) -> String {
 /// Writes the residual network under torchvision's names, without the head.
 pub(super) fn export(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
     let encoder = encoder(&run, backend)?;
-    save_safetensors(&encoder.trunk, out).map_err(|error| Error::Input(error.to_string()))?;
+    let bytes = to_safetensors(&encoder.trunk).map_err(|error| Error::Training(error.to_string()))?;
+    files::write_whole(out, &bytes)?;
     println!("{}", out.display());
     Ok(())
 }

@@ -6,6 +6,7 @@ mod recommender;
 use crate::{
     backend::Backend,
     error::Error,
+    files::refuse_overwriting,
     recipe::{ImageRecipe, Recipe, RecommenderRecipe},
     training::RunFolder,
 };
@@ -84,6 +85,7 @@ pub fn recommend(
 /// # Errors
 /// When the run cannot be read or the files not be written.
 pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
+    refuse_overwriting("--out", &out.join("users.csv"), &["csv"])?;
     match open(run, data_dir)? {
         Saved::Recommender(run) => recommender::embed(run, backend, out),
         Saved::Images(run) => images::embed(run, backend, out),
@@ -95,6 +97,7 @@ pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path)
 /// # Errors
 /// When the run cannot be read or the file not be written.
 pub fn export(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
+    refuse_overwriting("--out", out, &["safetensors"])?;
     match open(run, data_dir)? {
         Saved::Recommender(run) => recommender::export(run, backend, out),
         Saved::Images(run) => images::export(run, backend, out),

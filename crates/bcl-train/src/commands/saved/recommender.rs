@@ -5,10 +5,10 @@ use crate::{
     backend::Backend,
     error::Error,
     evaluation::{RankingEvaluator, top_items},
+    files,
     recipe::RecommenderRecipe,
     report::TextStyle,
     training::{
-        files,
         folder::load_kept,
         recommender::{model::ContrastiveRecommender, ranking::EmbeddingScorer},
     },

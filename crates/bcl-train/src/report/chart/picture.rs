@@ -1,7 +1,7 @@
 //! A drawing with its names for screen readers, within a page or as a file of its own.
 
 use super::{PALETTE, STYLE};
-use crate::report::ReportError;
+use crate::files::{FileError, write_whole};
 use crate::report::markup::escape;
 use std::path::Path;
 
@@ -49,7 +49,7 @@ impl Picture<'_> {
 /// one is complete.
 ///
 /// # Errors
-/// [`ReportError::Write`], naming the file.
-pub fn write(path: &Path, svg: &str) -> Result<(), ReportError> {
-    crate::report::write_whole(path, svg)
+/// Names the file that cannot be written.
+pub fn write(path: &Path, svg: &str) -> Result<(), FileError> {
+    write_whole(path, svg.as_bytes())
 }

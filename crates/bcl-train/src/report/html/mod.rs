@@ -19,7 +19,7 @@ mod weights;
 use super::chart::{PALETTE, STYLE};
 use super::markup::{each, escape};
 use super::units::{count, duration};
-use super::{ReportError, write_whole};
+use crate::files::{FileError, write_whole};
 use crate::result::{DataSize, EpochRecord, RunResult};
 use std::path::Path;
 use view::{Page, RecipeView};
@@ -69,9 +69,9 @@ pub fn document(kind: &str, title: &str, facts: &str, body: &str) -> String {
 /// Writes the page of `runs` to `path`; what was there before stays whole until the new page is complete.
 ///
 /// # Errors
-/// [`ReportError::Write`], naming the file.
-pub fn write_html(path: &Path, runs: &[(RunResult, Vec<EpochRecord>)]) -> Result<(), ReportError> {
-    write_whole(path, &render_html(runs))
+/// Names the file that cannot be written.
+pub fn write_html(path: &Path, runs: &[(RunResult, Vec<EpochRecord>)]) -> Result<(), FileError> {
+    write_whole(path, render_html(runs).as_bytes())
 }
 
 /// The name of the recipe, or the number of recipes; escaped.

@@ -95,12 +95,7 @@ impl ImageRun<'_> {
             showcase: Some(showcase),
             ..self.result(&progress, figures, baselines, started)
         };
-        result
-            .showcase
-            .iter()
-            .try_for_each(|showcase| showcase.write(self.folder.path()))?;
-        self.folder.write_result(&result)?;
-        crate::report::write_html(&self.folder.report_file(), &[(result.clone(), progress.records)])?;
+        self.folder.finish(&result, progress.records)?;
         Ok(result)
     }
 

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use crate::recipe::RecipeKind;
     use bcl_images::Image;
-    use bcl_models::vision::weights::save_safetensors;
+    use bcl_models::vision::weights::to_safetensors;
     use burn::module::{Module, ModuleVisitor, Param};
     use burn::tensor::Tensor;
 
@@ -157,7 +157,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let device = Device::flex().autodiff();
         let other = untrained(&recipe("seed = 7"), &Device::flex());
-        save_safetensors(&other.trunk, &folder.path().join("w.safetensors")).unwrap();
+        std::fs::write(folder.path().join("w.safetensors"), to_safetensors(&other.trunk).unwrap()).unwrap();
 
         let recipe = recipe("encoder.weights = 'w.safetensors'");
         let found = initial(&recipe, folder.path(), &device).unwrap();

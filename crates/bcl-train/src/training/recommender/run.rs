@@ -65,12 +65,12 @@ impl Run<'_> {
         let selection = if let Some(refit) = newest(self.folder, Phase::Refit, hash, self.recipe.seed)? {
             Progress {
                 phase: Phase::Selection,
-                ..refit
+                ..refit.progress
             }
         } else {
             self.selection(&estimator)?
         };
-        let epochs = self.chosen_on_validation(&selection).epoch;
+        let epochs = self.chosen_on_validation(&selection)?.epoch;
 
         let selected = selection.of_phase().cloned().collect();
         let start = Progress::start(hash, self.recipe.seed, Phase::Refit, selected);
@@ -82,8 +82,7 @@ impl Run<'_> {
         let refit = self.phase(&estimator, start, until, &self.data.train, &self.data.test, Some(epochs))?;
 
         let result = self.result(&refit, epochs, &estimator, baselines, started);
-        self.folder.write_result(&result)?;
-        crate::report::write_html(&self.folder.report_file(), &[(result.clone(), refit.records)])?;
+        self.folder.finish(&result, refit.records)?;
         self.folder.tidy();
         Ok(result)
     }
@@ -93,7 +92,7 @@ impl Run<'_> {
     /// # Errors
     /// As [`finish`](Self::finish).
     pub fn select(&self) -> Result<Chosen, Error> {
-        Ok(self.chosen_on_validation(&self.selection(&self.estimator()?)?))
+        self.chosen_on_validation(&self.selection(&self.estimator()?)?)
     }
 
     fn estimator(&self) -> Result<EstimatorConfig, Error> {
@@ -113,14 +112,23 @@ impl Run<'_> {
         self.phase(estimator, start, until, &fit, &validation, None)
     }
 
-    fn chosen_on_validation(&self, selection: &Progress) -> Chosen {
+    /// The best epoch of the first phase.
+    ///
+    /// # Errors
+    /// When no epoch has a figure, which only an edited checkpoint can say.
+    fn chosen_on_validation(&self, selection: &Progress) -> Result<Chosen, Error> {
         let records: Vec<&EpochRecord> = selection.of_phase().collect();
         let select_by = &self.recipe.evaluation.select_by;
-        let (epoch, _) = best(&records, |record| record.validation.as_ref(), select_by).expect("a phase has at least one epoch");
-        Chosen {
+        let (epoch, _) = best(&records, |record| record.validation.as_ref(), select_by).ok_or_else(|| {
+            Error::Input(format!(
+                "the checkpoints in {} cannot be right: no epoch of selection has a figure {select_by}; start a new run",
+                self.folder.path().display()
+            ))
+        })?;
+        Ok(Chosen {
             epoch,
             metrics: records[epoch - 1].validation.clone().unwrap_or_default(),
-        }
+        })
     }
 
     /// Trains on some interactions and evaluates on others, epoch by epoch.

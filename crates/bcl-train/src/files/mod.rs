@@ -1,0 +1,155 @@
+//! Files of runs, tables and reports: written whole, checked when they are read again, locked while they are written.
+
+pub mod checksums;
+mod error;
+mod lock;
+mod own;
+mod sealed;
+
+pub use error::FileError;
+pub use lock::FolderLock;
+pub use own::refuse_overwriting;
+pub use sealed::{Seal, seal, unseal};
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    process,
+};
+
+/// What the names of unfinished files end with.
+const UNFINISHED: &str = ".tmp";
+
+/// Replaces `path` by `bytes` such that a reader (or a crash) sees the old content or the new, never a part.
+///
+/// A link stays, and the file that it leads to is replaced. What is not a regular file, such as `/dev/stdout`, is written to as a stream.
+///
+/// # Errors
+/// Names the file that could not be written.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    replace(path, bytes).map_err(FileError::io("write", path))
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let path = match fs::metadata(path) {
+        Ok(about) if about.is_file() => fs::canonicalize(path)?,
+        Ok(about) if about.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        Ok(_) => return File::options().write(true).open(path)?.write_all(bytes),
+        Err(_) => path.to_path_buf(),
+    };
+    let temporary = temporary_name(&path);
+    let written = write_synced(&temporary, bytes).and_then(|()| fs::rename(&temporary, &path));
+    if written.is_err() {
+        // A half-written temporary file helps nobody, least of all on a full disk.
+        let _ = fs::remove_file(&temporary);
+    }
+    written?;
+    if let Some(folder) = path.parent() {
+        // The rename itself reaches the disk with the folder; not every system can sync one, and none needs to for consistency.
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
+    Ok(())
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // A crashed process of the same number may have left one.
+    let _ = fs::remove_file(path);
+    let mut file = File::create_new(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Another name in every process, so that two that write the same file at once do not write into each other's.
+fn temporary_name(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}{UNFINISHED}", process::id()));
+    path.with_file_name(name)
+}
+
+/// Makes a folder and its parents.
+///
+/// # Errors
+/// Names the folder.
+pub fn create_folder(path: &Path) -> Result<(), FileError> {
+    fs::create_dir_all(path).map_err(FileError::io("create", path))
+}
+
+/// Removes the unfinished files that a crash left in a folder. Only for the process that holds the folder's lock.
+pub fn remove_unfinished(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().ends_with(UNFINISHED.as_bytes()) {
+            // Left behind, they cost space, not correctness.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_write_leaves_the_old_content() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("state.json");
+        write_whole(&path, b"old").expect("writes");
+        // A folder in the place of the temporary file makes the next write fail on every system.
+        fs::create_dir(temporary_name(&path)).expect("a folder");
+        let message = write_whole(&path, b"new").expect_err("fails").to_string();
+        assert!(message.contains("state.json"), "{message}");
+        assert_eq!(fs::read(&path).expect("reads"), b"old");
+    }
+
+    #[test]
+    fn unfinished_files_are_removed_and_others_are_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["a.json.tmp", "b.json.77.tmp", "c.json"] {
+            fs::write(folder.path().join(name), "").expect("writable");
+        }
+        remove_unfinished(folder.path());
+        let left: Vec<_> = fs::read_dir(folder.path())
+            .expect("a folder")
+            .map(|entry| entry.expect("readable").file_name())
+            .collect();
+        assert_eq!(left, ["c.json"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_have_the_mode_that_any_program_gives_them() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let mode = |name: &str| {
+            let about = fs::metadata(folder.path().join(name)).expect("a file");
+            about.permissions().mode() & 0o777
+        };
+        write_whole(&folder.path().join("ours"), b"").expect("writes");
+        fs::write(folder.path().join("theirs"), "").expect("writes");
+        assert_eq!(mode("ours"), mode("theirs"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_and_streams_are_written_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [file, link] = ["file", "link"].map(|name| folder.path().join(name));
+        fs::write(&file, "old").expect("writable");
+        std::os::unix::fs::symlink(&file, &link).expect("a link");
+        write_whole(&link, b"new").expect("writes");
+        assert_eq!(fs::read(&file).expect("reads"), b"new");
+        assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
+        write_whole(Path::new("/dev/null"), b"gone").expect("a stream takes it");
+        assert!(!fs::metadata("/dev/null").expect("there").is_file());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_named_with_a_remedy() {
+        let message = write_whole(Path::new("/dev/full"), b"x").expect_err("full").to_string();
+        assert!(
+            message.contains("/dev/full") && message.contains("free some space"),
+            "{message}"
+        );
+    }
+}

@@ -1,0 +1,134 @@
+//! Files that no flag may overwrite.
+
+use super::{FileError, checksums::CHECKSUMS, lock::LOCK};
+use std::{
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// What a run, or a table, cannot do without. Its report and its exported weights can be made again.
+const OWN: [&str; 11] = [
+    "recipe.toml",
+    "run.json",
+    "metrics.jsonl",
+    "model.bpk",
+    "result.json",
+    "showcase.json",
+    "outcome.json",
+    "plan.json",
+    "table.json",
+    CHECKSUMS,
+    LOCK,
+];
+
+/// The folder of a run that holds nothing but what the run goes on from.
+const OWN_FOLDER: &str = "checkpoints";
+
+/// Refuses to write the file that a flag names where it would overwrite a file of a run or of a table, or one of another kind than
+/// the flag writes: `extensions` are those that its files have, none for any.
+///
+/// # Errors
+/// Names the flag, the file, and what it is.
+pub fn refuse_overwriting(flag: &'static str, path: &Path, extensions: &[&str]) -> Result<(), FileError> {
+    let overwrites = |what: String| {
+        Err(FileError::Overwrites {
+            flag,
+            path: path.to_path_buf(),
+            what,
+        })
+    };
+    if let Some(owner) = owner(path) {
+        return overwrites(format!("a file that {} cannot do without", owner.display()));
+    }
+    let of_its_kind = |extension: &OsStr| extensions.iter().any(|known| extension.eq_ignore_ascii_case(known));
+    // What is not a file, such as /dev/stdout, is not overwritten.
+    if !extensions.is_empty() && path.is_file() && !path.extension().is_some_and(of_its_kind) {
+        return overwrites(format!("a file that is not .{}", extensions.join(" or .")));
+    }
+    Ok(())
+}
+
+/// The folder of the run or table that a file belongs to.
+fn owner(path: &Path) -> Option<PathBuf> {
+    let whole = match fs::canonicalize(path) {
+        Ok(whole) => whole,
+        Err(_) => fs::canonicalize(parent(path)).ok()?.join(path.file_name()?),
+    };
+    let name = whole.file_name()?;
+    let folder = whole.parent()?;
+    if OWN.iter().any(|own| name == *own) && is_run_or_table(folder) {
+        return Some(folder.to_path_buf());
+    }
+    folder.ancestors().find_map(|inner| {
+        let outer = inner.parent()?;
+        let is_own = inner.file_name()? == OWN_FOLDER && is_run_or_table(outer);
+        is_own.then(|| outer.to_path_buf())
+    })
+}
+
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn is_run_or_table(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).is_file();
+    (has("recipe.toml") && has("run.json")) || has("plan.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(path: &Path) -> Option<String> {
+        refuse_overwriting("--out", path, &["html"])
+            .err()
+            .map(|error| error.to_string())
+    }
+
+    #[test]
+    fn files_of_a_run_and_files_of_other_kinds_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("run/checkpoints/refit")).unwrap();
+        for name in [
+            "run/recipe.toml",
+            "run/run.json",
+            "run/model.bpk",
+            "run/report.html",
+            "my.toml",
+            "old.html",
+        ] {
+            fs::write(at(name), "").unwrap();
+        }
+        for (name, what) in [
+            ("run/model.bpk", "cannot do without"),
+            ("run/result.json", "cannot do without"),
+            ("run/../run/recipe.toml", "cannot do without"),
+            ("run/checkpoints/refit/page.html", "cannot do without"),
+            ("my.toml", "a file that is not .html"),
+        ] {
+            let message = refusal(&at(name)).expect(name);
+            assert!(message.starts_with("--out ") && message.contains(what), "{name}: {message}");
+        }
+        for name in ["run/report.html", "old.html", "new.html", "model.bpk", "nowhere/model.bpk"] {
+            assert_eq!(refusal(&at(name)), None, "{name}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_no_way_around() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["recipe.toml", "run.json"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let link = folder.path().join("page.html");
+        std::os::unix::fs::symlink(folder.path().join("recipe.toml"), &link).unwrap();
+        assert!(refusal(&link).is_some());
+        assert_eq!(refusal(Path::new("/dev/stdout")), None);
+    }
+}
