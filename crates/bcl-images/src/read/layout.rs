@@ -1,0 +1,122 @@
+//! What the folders of a collection of images mean, by the names of the images alone.
+
+use super::store::Store;
+use crate::error::ImageError;
+use std::collections::BTreeSet;
+
+const READ: [&str; 3] = ["jpg", "jpeg", "png"];
+const NOT_READ: [&str; 11] = [
+    "gif", "bmp", "webp", "tif", "tiff", "jp2", "avif", "heic", "ppm", "pgm", "tga",
+];
+
+/// What a file is by its extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An image that is read.
+    Image,
+    /// An image in a format that is not read.
+    OtherImage,
+    /// Something else.
+    Other,
+}
+
+impl Kind {
+    /// The kind of a file, and its extension in lower case.
+    pub(super) fn of(name: &str) -> (Self, String) {
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let extension = extension.to_ascii_lowercase();
+        let kind = match extension.as_str() {
+            known if READ.contains(&known) => Self::Image,
+            known if NOT_READ.contains(&known) => Self::OtherImage,
+            _ => Self::Other,
+        };
+        (kind, extension)
+    }
+}
+
+/// A part of a data set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Part {
+    Train,
+    Test,
+    Val,
+}
+
+impl Part {
+    pub(super) fn of(folder: &str) -> Option<Self> {
+        [Self::Train, Self::Test, Self::Val]
+            .into_iter()
+            .find(|part| part.name() == folder)
+    }
+
+    /// The folder's name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Test => "test",
+            Self::Val => "val",
+        }
+    }
+}
+
+/// How images lie in a folder or archive.
+#[derive(Debug)]
+pub(super) struct Layout {
+    /// Whether there are folders `train`, `test` or `val`; without them all images are learned from.
+    pub(super) has_parts: bool,
+    /// The folder around all images, where there are no parts.
+    enclosing: Option<String>,
+    /// Folders and files at the top.
+    pub(super) top: BTreeSet<String>,
+}
+
+impl Layout {
+    /// Looks at the names of a store, which reads an archive once.
+    pub(super) fn of(store: &Store) -> Result<Self, ImageError> {
+        let mut layout = Self {
+            has_parts: false,
+            enclosing: None,
+            top: BTreeSet::new(),
+        };
+        // The first parts of the names of images; one of them is enclosing, if no image lies beside it.
+        let mut around = BTreeSet::new();
+        store.for_each(&mut |entry| {
+            let (top, _) = entry.name.split_once('/').unwrap_or((&entry.name, ""));
+            layout.top.insert(top.to_owned());
+            layout.has_parts |= part_of(&entry.name).is_some_and(|(_, inner)| entry.is_folder || !inner.is_empty());
+            if !entry.is_folder && Kind::of(&entry.name).0 != Kind::Other {
+                around.insert(entry.name.contains('/').then(|| top.to_owned()));
+            }
+            Ok(())
+        })?;
+        if let (1, Some(Some(_))) = (around.len(), around.first()) {
+            layout.enclosing = around.pop_first().flatten();
+        }
+        Ok(layout)
+    }
+
+    /// The part that a file or folder belongs to, and its name within it.
+    pub(super) fn place<'a>(&self, name: &'a str) -> Option<(Part, &'a str)> {
+        if self.has_parts {
+            return part_of(name);
+        }
+        let inner = match &self.enclosing {
+            Some(folder) => name.strip_prefix(folder.as_str())?.strip_prefix('/')?,
+            None => name,
+        };
+        Some((Part::Train, inner))
+    }
+}
+
+/// The part in whose folder something lies, in one enclosing folder at most, and its name within it.
+fn part_of(name: &str) -> Option<(Part, &str)> {
+    let mut rest = name;
+    for _ in 0..2 {
+        let (folder, inner) = rest.split_once('/').unwrap_or((rest, ""));
+        if let Some(part) = Part::of(folder) {
+            return Some((part, inner));
+        }
+        rest = inner;
+    }
+    None
+}
