@@ -121,6 +121,13 @@ pub enum DataError {
         line: String,
     },
 
+    /// A field that begins with a quote and never ends.
+    #[error("{at}: the quote (\") that opens here is never closed. Close it, or write a quote within a field in quotes as \"\".")]
+    UnclosedQuote {
+        /// The line in which it opens.
+        at: Place,
+    },
+
     /// A row has more or fewer fields than its format.
     #[error("{at}: {found} field(s) in `{line}`, but {format} rows have {expected}. Correct the line, or set `format`.")]
     FieldCount {

@@ -82,6 +82,12 @@ fn truncated_gzip() -> Vec<u8> {
     bytes
 }
 
+fn endless_quote() -> Vec<u8> {
+    let mut text = b"0,1\n\"a".to_vec();
+    text.resize(17 << 20, b'\n');
+    text
+}
+
 fn damaged_gzip() -> Vec<u8> {
     let mut bytes = gzip(b"0,1\n0,2\n1,1\n1,2\n");
     let checksum = bytes.len() - 8;
@@ -108,7 +114,10 @@ fn broken_files() -> Vec<Case> {
         case("csv rating NaN", "a.csv", "user,item,rating\n0,1,NaN\n", &["a.csv:2:", "rating `NaN`", "not finite", "Replace it"]),
         case("csv rating infinite", "a.csv", "0,1,1\n0,2,-inf\n", &["a.csv:2:", "rating `-inf`", "not finite", "Replace it"]),
         case("csv rating too large for a number", "a.csv", "0,1,1\n0,2,1e999\n", &["a.csv:2:", "`1e999`", "not finite"]),
-        case("csv timestamp of text", "a.csv", "0,1,5,99\n0,2,5,noon\n", &["a.csv:2:", "timestamp `noon`", "is not a number"]),
+        case("csv quote that is never closed", "a.csv", "0,1\n\n\"a,2\n1,3\n", &["a.csv:3:", "quote", "never closed", "Close it"]),
+        case("csv quote without an end in sight", "a.csv", endless_quote(), &["a.csv:2:", "never closed"]),
+        case("csv line after a field of two lines", "a.csv", "0,1\n\"a\nb\",2\n7\n", &["a.csv:4:", "1 field(s) in `7`"]),
+        case("csv row of quotes with an extra field", "a.csv", "0,1\n\"a,b\",2,3\n", &["a.csv:2:", "3 field(s)", "csv rows have 2"]),
         case("csv header with names of its own", "a.csv", "who,what,much\n0,1,5\n", &["a.csv:1:", "rating `much`", "a header must name its columns"]),
         case("csv header of two columns with names of its own", "a.csv", "who,what\n0,1\n1,1\n", &["a.csv:1:", "no column `user`", "`who,what`", "Rename"]),
         case("csv header without items", "a.csv", "user,rating\n0,5\n", &["a.csv:1:", "no column `item`", "`user,rating`", "Rename"]),

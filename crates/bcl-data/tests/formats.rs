@@ -183,3 +183,44 @@ fn repeats_and_ratings_left_out_are_counted() {
     assert_eq!((data.train.num_users(), data.train.num_items()), (3, 2));
     assert_eq!((data.test.num_users(), data.test.num_items()), (3, 2));
 }
+
+#[test]
+fn a_csv_as_pandas_writes_it_is_read_with_its_commas_quotes_and_dates() {
+    let text = ",user,item,rating,timestamp\r\n\
+                0,\"Doe, Jane\",\"The \"\"Big\"\" One\",4.0,2024-01-31 10:00\r\n\
+                1,\"Doe, Jane\",\"two\r\nlines\",3.0,\r\n\
+                2,\"Doe, Jane\",plain,5.0,yesterday\r\n\
+                3,Roe,5\" nails,1.0,2024-02-01\r\n\
+                4,Roe,\"plain\",2.0,2024-02-01\r\n\
+                5,Roe, \"spaced\",2.0,2024-02-01\r\n";
+    let data = read("pandas.csv", text.as_bytes(), options(Format::Auto, None));
+    let expected = [
+        ("Doe, Jane", "The \"Big\" One"),
+        ("Doe, Jane", "two\nlines"),
+        ("Doe, Jane", "plain"),
+        ("Roe", "5\" nails"),
+        ("Roe", "plain"),
+        ("Roe", "spaced"),
+    ];
+    let expected: BTreeSet<_> = expected.map(|(user, item)| (user.to_string(), item.to_string())).into();
+    assert_eq!(raw(&data), expected);
+}
+
+#[test]
+fn timestamps_may_be_any_text() {
+    for (name, text) in [
+        ("a.csv", "1,1,5,2024-01-31\n1,2,5,\n2,1,5,noon\n2,2,5,x\n"),
+        ("u.data", "1\t1\t5\t2024-01-31\n1\t2\t5\t\n2\t1\t5\tnoon\n2\t2\t5\tx\n"),
+        ("ratings.dat", "1::1::5::2024-01-31\n1::2::5::\n2::1::5::noon\n2::2::5::x\n"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        let split = SplitOptions {
+            test_ratio: 0.5,
+            seed: 0,
+        };
+        let (data, _) = load_with_report("mine", &Source::Whole { file, split }, &ReadOptions::default()).unwrap();
+        assert_eq!(raw(&data).len(), 4, "{name}");
+    }
+}

@@ -1,6 +1,7 @@
 //! The formats with one interaction a line: which column holds what.
 
 use super::lines::Line;
+use super::quoted::QuotedRecord;
 use super::{Format, Row};
 use crate::DataError;
 use crate::error::excerpt;
@@ -14,7 +15,6 @@ pub(super) struct Columns {
     user: usize,
     item: usize,
     rating: Option<usize>,
-    timestamp: Option<usize>,
 }
 
 const USER_NAMES: [&str; 5] = ["user", "user_id", "userid", "uid", "u"];
@@ -30,12 +30,11 @@ const ITEM_NAMES: [&str; 9] = [
     "business_id",
 ];
 const RATING_NAMES: [&str; 4] = ["rating", "ratings", "score", "stars"];
-const TIMESTAMP_NAMES: [&str; 4] = ["timestamp", "time", "ts", "unix_timestamp"];
 
 impl Columns {
     /// The columns of a file in `format` that begins with `first` and goes on with `second`, and whether `first` is a header.
     pub(super) fn detect(format: Format, first: &Line<'_>, second: Option<&str>) -> Result<(Self, bool), DataError> {
-        let names: Vec<String> = fields(format, first.text).map(column_name).collect();
+        let names: Vec<String> = fields_of(format, first).map(column_name).collect();
         let find = |known: &[&str]| names.iter().position(|name| known.contains(&name.as_str()));
         let is_header = match format {
             Format::Inter => true,
@@ -44,7 +43,7 @@ impl Columns {
                     || find(&ITEM_NAMES).is_some()
                     // A header with names of its own would otherwise pass for an interaction, unless a rating gives it away.
                     || names.len() == 2
-                        && !fields(format, first.text).any(is_number)
+                        && !fields_of(format, first).any(is_number)
                         && second.is_some_and(|second| fields(format, second).all(is_number))
             }
             _ => false,
@@ -62,7 +61,6 @@ impl Columns {
                 user: find(&USER_NAMES).ok_or_else(|| missing(if token { "user_id:token" } else { "user" }))?,
                 item: find(&ITEM_NAMES).ok_or_else(|| missing(if token { "item_id:token" } else { "item" }))?,
                 rating: find(&RATING_NAMES),
-                timestamp: find(&TIMESTAMP_NAMES),
             };
             return Ok((columns, true));
         }
@@ -79,21 +77,19 @@ impl Columns {
             user: 0,
             item: 1,
             rating: (width > 2).then_some(2),
-            timestamp: (width > 3).then_some(3),
         };
         Ok((columns, false))
     }
 
     /// The interaction of a line.
     pub(super) fn row<'a>(&self, line: &Line<'a>) -> Result<Row<'a>, DataError> {
-        let (mut user, mut item, mut rating, mut timestamp) = ("", "", None, None);
+        let (mut user, mut item, mut rating) = ("", "", None);
         let mut found = 0;
-        for field in fields(self.format, line.text) {
+        for field in fields_of(self.format, line) {
             match Some(found) {
                 index if index == Some(self.user) => user = field,
                 index if index == Some(self.item) => item = field,
                 index if index == self.rating => rating = Some(field),
-                index if index == self.timestamp => timestamp = Some(field),
                 _ => {}
             }
             found += 1;
@@ -110,8 +106,7 @@ impl Columns {
         let user = line.id("user", user)?;
         let item = line.id("item", item)?;
         let rating = rating.map(|raw| line.number("rating", raw)).transpose()?;
-        // Nothing uses the time yet, but a row in which it is broken is a broken row.
-        timestamp.map(|raw| line.number("timestamp", raw)).transpose()?;
+        // Nothing uses the time, so it may be a number, a date, or anything else.
         Ok(Row { user, item, rating })
     }
 
@@ -127,7 +122,14 @@ impl Columns {
     }
 }
 
-/// The fields of a row, without the quotes and spaces around them.
+/// The fields of a line, without the quotes and spaces around them.
+fn fields_of<'a>(format: Format, line: &Line<'a>) -> impl Iterator<Item = &'a str> {
+    let plain = line.quoted.is_none().then(|| fields(format, line.text));
+    let quoted = line.quoted.map(QuotedRecord::fields);
+    plain.into_iter().flatten().chain(quoted.into_iter().flatten())
+}
+
+/// The fields of a row without commas in quotes, without the quotes and spaces around them.
 fn fields(format: Format, text: &str) -> impl Iterator<Item = &str> {
     let separator = match format {
         Format::Csv => ",",

@@ -6,7 +6,7 @@ use std::fmt;
 /// How a file of interactions is written.
 ///
 /// Every format is read plain or gzipped, told apart by the first bytes. Blank lines are skipped; ids are any text without the
-/// separator, so long as it is not a negative number.
+/// separator, so long as it is not a negative number. Ratings are numbers; timestamps are not read and may be any text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
@@ -15,7 +15,8 @@ pub enum Format {
     Auto,
     /// `user item item …` (NGCF, `LightGCN`); a user may have several lines, or no item.
     Ngcf,
-    /// `user,item[,rating[,timestamp]]`, with or without a header. Fields may stand in quotes, but hold no comma.
+    /// `user,item[,rating[,timestamp]]`, with or without a header. In quotes a field may hold commas, line breaks and doubled quotes, as
+    /// pandas and spreadsheets write them.
     Csv,
     /// `user\titem\trating\ttimestamp` (`u.data` of `MovieLens` 100K).
     #[serde(rename = "u_data")]

@@ -1,5 +1,6 @@
 //! The lines of a plain or gzipped text file, with their numbers.
 
+use super::quoted::QuotedRecord;
 use crate::DataError;
 use crate::error::{FieldProblem, Place, excerpt};
 use flate2::bufread::MultiGzDecoder;
@@ -20,14 +21,19 @@ pub(super) struct Lines {
     head: Vec<u8>,
     number: u64,
     buffer: Vec<u8>,
+    /// Takes lines with quotes apart, where quotes mean something.
+    quoted: Option<QuotedRecord>,
 }
 
-/// A line that is not blank.
+/// A line that is not blank; of CSV a record, which goes over several lines where a field in quotes does.
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'a> {
     pub(super) path: &'a Path,
+    /// Number of the line, of a record its first.
     pub(super) number: u64,
     pub(super) text: &'a str,
+    /// The fields, if quotes are among them.
+    pub(super) quoted: Option<&'a QuotedRecord>,
 }
 
 impl Lines {
@@ -68,6 +74,7 @@ impl Lines {
             head,
             number: 0,
             buffer: Vec::new(),
+            quoted: None,
         };
         if let Err(source) = read {
             lines.number = lines.head.split(|&byte| byte == b'\n').count() as u64 - 1;
@@ -91,6 +98,11 @@ impl Lines {
         head.lines().filter(|line| !line.trim().is_empty()).nth(1).map(str::to_string)
     }
 
+    /// Reads records of CSV from here on: within quotes, commas and line breaks are text.
+    pub(super) fn unquote(&mut self) {
+        self.quoted = Some(QuotedRecord::new());
+    }
+
     /// Number of the line that was read last, from 1.
     pub(super) fn number(&self) -> u64 {
         self.number
@@ -100,20 +112,8 @@ impl Lines {
     pub(super) fn next(&mut self) -> Result<Option<Line<'_>>, DataError> {
         loop {
             self.buffer.clear();
-            let mut limited = self.reader.by_ref().take(LONGEST_LINE as u64 + 1);
-            let length = match limited.read_until(b'\n', &mut self.buffer) {
-                Ok(length) => length,
-                Err(source) => return Err(self.read_error(source)),
-            };
-            if length == 0 {
+            if !self.append()? {
                 return Ok(None);
-            }
-            self.number += 1;
-            if length > LONGEST_LINE {
-                return Err(DataError::LineTooLong {
-                    at: self.place(),
-                    limit: LONGEST_LINE,
-                });
             }
             if self.number == 1 && self.buffer.starts_with(b"\xef\xbb\xbf") {
                 self.buffer.drain(..3);
@@ -122,15 +122,67 @@ impl Lines {
                 break;
             }
         }
+        let number = self.number;
+        let has_quotes = self.quoted.is_some() && self.buffer.contains(&b'"');
+        if has_quotes {
+            self.take_apart()?;
+        }
         let text = std::str::from_utf8(&self.buffer).map_err(|error| DataError::NotUtf8 {
-            at: self.place(),
+            at: Place::new(&self.path, number),
             column: error.valid_up_to() + 1,
         })?;
         Ok(Some(Line {
             path: &self.path,
-            number: self.number,
+            number,
             text: text.trim_end_matches(['\n', '\r']),
+            quoted: self.quoted.as_ref().filter(|_| has_quotes),
         }))
+    }
+
+    /// Appends the next line to the buffer, with its line break; returns whether there was one.
+    fn append(&mut self) -> Result<bool, DataError> {
+        let room = (LONGEST_LINE + 1).saturating_sub(self.buffer.len());
+        let mut limited = self.reader.by_ref().take(room as u64);
+        let length = match limited.read_until(b'\n', &mut self.buffer) {
+            Ok(length) => length,
+            Err(source) => return Err(self.read_error(source)),
+        };
+        if length == 0 {
+            return Ok(false);
+        }
+        self.number += 1;
+        if self.buffer.len() > LONGEST_LINE {
+            return Err(DataError::LineTooLong {
+                at: self.place(),
+                limit: LONGEST_LINE,
+            });
+        }
+        Ok(true)
+    }
+
+    /// Takes the record apart that begins with the line in the buffer, and reads on while it is within quotes.
+    fn take_apart(&mut self) -> Result<(), DataError> {
+        let Some(mut record) = self.quoted.take() else {
+            return Ok(());
+        };
+        let at = self.place();
+        record.clear();
+        let mut fed = 0;
+        loop {
+            let line = &self.buffer[fed..];
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            if record.feed(line.strip_suffix(b"\r").unwrap_or(line)) {
+                break;
+            }
+            fed = self.buffer.len();
+            match self.append() {
+                Ok(true) => {}
+                Ok(false) | Err(DataError::LineTooLong { .. }) => return Err(DataError::UnclosedQuote { at }),
+                Err(error) => return Err(error),
+            }
+        }
+        self.quoted = Some(record);
+        Ok(())
     }
 
     fn place(&self) -> Place {
@@ -153,13 +205,13 @@ impl Lines {
     }
 }
 
-impl<'a> Line<'a> {
+impl Line<'_> {
     pub(crate) fn place(&self) -> Place {
         Place::new(self.path, self.number)
     }
 
     /// `raw` as an id.
-    pub(super) fn id(&self, field: &'static str, raw: &'a str) -> Result<&'a str, DataError> {
+    pub(super) fn id<'r>(&self, field: &'static str, raw: &'r str) -> Result<&'r str, DataError> {
         if raw.is_empty() {
             return Err(self.bad_field(field, raw, FieldProblem::Empty));
         }

@@ -4,6 +4,7 @@ mod columns;
 mod format;
 mod lines;
 mod ngcf;
+mod quoted;
 mod sniff;
 
 pub use format::{Format, ReadOptions};
@@ -74,6 +75,9 @@ pub(crate) fn read(
         }
     } else {
         let second = lines.second();
+        if format == Format::Csv {
+            lines.unquote();
+        }
         let Some(first) = lines.next()? else {
             return Err(empty(lines.number()));
         };
