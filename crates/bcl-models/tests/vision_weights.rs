@@ -174,6 +174,23 @@ fn a_network_of_another_width_is_refused_with_the_one_to_build() {
 }
 
 #[test]
+fn torchvision_weights_are_refused_under_the_small_stem_with_both_shapes() {
+    let config = ResNetConfig {
+        stem: Stem::Cifar,
+        ..torchvision()
+    };
+    let path = fixture("resnet50-torchvision-names.safetensors");
+    let text = load_weights(config.init(0, &Device::flex()), &path).expect_err("another stem").to_string();
+    for part in [
+        "tensor conv1.weight has shape [1, 3, 7, 7]",
+        "the network's has [1, 3, 3, 3]",
+        "stem = \"imagenet\", width = 1: set encoder.trunk to that",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
 fn a_deeper_network_than_the_file_is_refused() {
     let config = ResNetConfig {
         depth: ResNetDepth::ResNet34,
@@ -279,6 +296,81 @@ fn a_tensor_of_whole_numbers_is_refused() {
     let error = load_weights(released().trunk.init(1, &Device::flex()), &path).expect_err("whole numbers");
     assert!(matches!(error, WeightsError::Kind { .. }), "{error:?}");
     assert!(error.to_string().contains("tensor bn1.weight holds I32"), "{error}");
+}
+
+/// Names of a file as other codes write them.
+fn rename(header: &mut serde_json::Value, name: impl Fn(&str) -> String) {
+    let tensors = std::mem::take(header.as_object_mut().expect("a header is an object"));
+    let renamed = tensors.into_iter().map(|(known, tensor)| match known.as_str() {
+        "__metadata__" => (known, tensor),
+        _ => (name(&known), tensor),
+    });
+    *header = serde_json::Value::Object(renamed.collect());
+}
+
+#[test]
+fn dictionaries_and_modules_around_a_network_are_taken_off_and_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("wrapped.safetensors");
+    for prefix in [
+        "model.",
+        "state_dict.backbone.",
+        "state_dict.module.encoder.",
+        "model_state_dict.model.",
+    ] {
+        write_changed(&path, &[], |header, end| {
+            rename(header, |name| format!("{prefix}{name}"));
+            header[format!("{prefix}projector.0.weight")] =
+                serde_json::json!({ "dtype": "F32", "shape": [0], "data_offsets": [end, end] });
+        });
+        let (trunk, report) = load_weights(released().trunk.init(1, &Device::flex()), &path).expect("loads");
+        let expected = released().trunk.init(0, &Device::flex());
+        assert_eq!(values(trunk.conv1.weight.val()), values(expected.conv1.weight.val()));
+        assert_eq!(report.prefixes, [prefix]);
+        assert_eq!(report.skipped, [format!("{prefix}projector.0.weight")]);
+    }
+}
+
+#[test]
+fn numbers_that_no_trained_network_has_are_refused_with_file_and_tensor() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("numbers.safetensors");
+    let cases = [
+        ("layer1.0.conv1.weight", f32::NAN, "NaN at place 0", "finite numbers"),
+        ("bn1.bias", f32::NEG_INFINITY, "-inf at place 0", "finite numbers"),
+        ("bn1.running_var", -0.5, "-0.5 at place 0", "running variances"),
+        ("bn1.running_var", 0.0, "0 in every place", "running variances"),
+    ];
+    for (tensor, value, found, needed) in cases {
+        write_changed(
+            &path,
+            &vec![value; 2048]
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect::<Vec<u8>>(),
+            |header, end| {
+                let shape = header[tensor]["shape"].clone();
+                let count: u64 = shape
+                    .as_array()
+                    .expect("a shape")
+                    .iter()
+                    .map(|side| side.as_u64().expect("a size"))
+                    .product();
+                header["unused"] = header[tensor].take();
+                header[tensor] =
+                    serde_json::json!({ "dtype": "F32", "shape": shape, "data_offsets": [end, end + 4 * count as usize] });
+                // All bytes of a file belong to a tensor.
+                header["rest"] = serde_json::json!({
+                    "dtype": "F32", "shape": [2048 - count], "data_offsets": [end + 4 * count as usize, end + 4 * 2048]
+                });
+            },
+        );
+        let error = load_weights(released().trunk.init(1, &Device::flex()), &path).expect_err("no weights");
+        assert!(matches!(error, WeightsError::Value { .. }), "{error:?}");
+        for words in ["numbers.safetensors", tensor, found, needed] {
+            assert!(error.to_string().contains(words), "`{words}` is not in: {error}");
+        }
+    }
 }
 
 #[test]

@@ -70,6 +70,21 @@ pub enum WeightsError {
         /// What it holds.
         found: String,
     },
+    /// A tensor holds a number that no trained network has.
+    #[error(
+        "{path}: tensor {tensor} holds {found}, but must hold {needed}; the file is damaged or was saved after training diverged: use an \
+         earlier checkpoint"
+    )]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// The file's name of the tensor.
+        tensor: String,
+        /// The number, and where it is.
+        found: String,
+        /// What numbers belong there.
+        needed: &'static str,
+    },
     /// Two of the file's tensors are the same one of the network's.
     #[error("{path}: tensors {first} and {second} both are the network's {tensor}; keep one network in the file")]
     Twice {

@@ -6,9 +6,11 @@
 //! | --- | --- | --- |
 //! | [`to_safetensors`], torchvision converted to safetensors | `.safetensors` | `layer1.0.conv1.weight` |
 //! | torchvision's `state_dict` | `.pth` | the same, and the classifier `fc.*` |
+//! | checkpoints of other codes, `{"model": …}`, `{"state_dict": …}` | either | `model.backbone.layer1.0.conv1.weight` |
 //! | the released codes of DCL, HCL and BCL | `.pth` | `module.f.3.0.conv1.weight`, head `module.g.0.weight` |
 //!
-//! The prefixes `state_dict.` and `module.` are taken off wherever they stand. burn-store reads both formats, pickles without running
+//! The prefixes `state_dict.`, `model_state_dict.`, `model.`, `module.`, `backbone.` and `encoder.` are taken off, in any order and as often
+//! as they come; the [report](WeightsReport) tells which. burn-store reads both formats, pickles without running
 //! them, and transposes linear layers; names, the choice of what must be there, and errors that name the remedy are ours.
 //!
 //! ```
@@ -27,8 +29,10 @@
 mod error;
 mod names;
 mod read;
+mod values;
 
 pub use error::WeightsError;
+pub use names::without_prefixes;
 
 use super::{ImageEncoder, ResNet};
 use burn::{module::Module, tensor::DType};
@@ -37,7 +41,10 @@ use burn_store::{
     SafetensorsStoreError, burn_pack::Tensor as StoredTensor,
 };
 use names::Part;
-use std::path::Path;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 /// What became of a file's tensors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +53,8 @@ pub struct WeightsReport {
     pub loaded: Vec<String>,
     /// The file's names of what was left: a classifier, the head of another network, PyTorch's batch counters.
     pub skipped: Vec<String>,
+    /// What was taken off the file's names of what was loaded, such as `model.backbone.`, each once; the empty prefix is not listed.
+    pub prefixes: Vec<String>,
 }
 
 /// A trunk as the content of a safetensors file, with torchvision's names and layouts.
@@ -67,7 +76,8 @@ pub fn to_safetensors(trunk: &ResNet) -> Result<Vec<u8>, WeightsError> {
 /// What else the file holds is skipped and reported. Half precision is widened.
 ///
 /// # Errors
-/// When the file cannot be read, lacks a tensor of the network, or holds one of another shape or kind, or of a deeper network.
+/// When the file cannot be read, lacks a tensor of the network, or holds one of another shape or kind, or of a deeper network, or one with
+/// numbers that are not finite or, as a running variance, negative or all 0.
 pub fn load_weights(trunk: ResNet, path: &Path) -> Result<(ResNet, WeightsReport), WeightsError> {
     load(trunk, path, Part::Trunk)
 }
@@ -83,6 +93,10 @@ pub fn load_encoder_weights(encoder: ImageEncoder, path: &Path) -> Result<(Image
 fn load<M: Module>(module: M, path: &Path, part: Part) -> Result<(M, WeightsReport), WeightsError> {
     let file = read::read(path)?;
     let names::Sorted { tensors, skipped } = names::sort(file, part, path)?;
+    let in_file: BTreeMap<String, String> = tensors
+        .iter()
+        .map(|(name, named)| (name.clone(), named.in_file.clone()))
+        .collect();
     let expected = module.collect(None, Some(Box::new(BurnToPyTorchAdapter)), false);
     check(&expected, &tensors, path)?;
 
@@ -98,9 +112,21 @@ fn load<M: Module>(module: M, path: &Path, part: Part) -> Result<(M, WeightsRepo
             reason: error.to_string(),
         });
     }
+    values::check(&module, &in_file, path)?;
     let mut loaded = result.applied;
     loaded.sort();
-    Ok((module, WeightsReport { loaded, skipped }))
+    let prefixes: BTreeSet<String> = in_file
+        .values()
+        .filter_map(|name| name.strip_suffix(without_prefixes(name)))
+        .filter(|prefix| !prefix.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let report = WeightsReport {
+        loaded,
+        skipped,
+        prefixes: prefixes.into_iter().collect(),
+    };
+    Ok((module, report))
 }
 
 /// Every tensor of the network must be there with its shape: a network loaded in part would train or be evaluated without a warning.

@@ -59,13 +59,34 @@ pub(super) fn sort(file: Vec<StoredTensor>, part: Part, path: &Path) -> Result<S
     Ok(Sorted { tensors, skipped })
 }
 
+/// Dictionaries and modules that codes put around a network.
+const PREFIXES: [&str; 6] = [
+    "state_dict.",
+    "model_state_dict.",
+    "model.",
+    "module.",
+    "backbone.",
+    "encoder.",
+];
+
+/// A file's name of a tensor without the names of dictionaries and modules around the network.
+///
+/// ```
+/// use bcl_models::vision::weights::without_prefixes;
+///
+/// assert_eq!(without_prefixes("state_dict.module.encoder.conv1.weight"), "conv1.weight");
+/// assert_eq!(without_prefixes("encoder_q.conv1.weight"), "encoder_q.conv1.weight");
+/// ```
+pub fn without_prefixes(mut name: &str) -> &str {
+    while let Some(inner) = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix)) {
+        name = inner;
+    }
+    name
+}
+
 /// The network's name of a tensor, none if it is not of the network.
 fn translate(name: &str, part: Part) -> Option<String> {
-    let mut name = name;
-    for prefix in ["state_dict.", "module."] {
-        name = name.strip_prefix(prefix).unwrap_or(name);
-    }
-    let (module, rest) = name.split_once('.')?;
+    let (module, rest) = without_prefixes(name).split_once('.')?;
     // Counters: PyTorch's of batches, and those that thop's profiler leaves in the checkpoints of the released codes.
     if ["num_batches_tracked", "total_ops", "total_params"]
         .iter()
@@ -116,7 +137,7 @@ pub(super) fn remedy(tensors: &Tensors) -> String {
                 Stem::Cifar => "cifar",
             };
             let depth = u64::from(depth);
-            format!("the file looks like a network of depth = {depth}, stem = \"{stem}\", width = {width}: build that one")
+            format!("the file looks like a network of depth = {depth}, stem = \"{stem}\", width = {width}: set encoder.trunk to that")
         }
         None => {
             "the file does not look like a ResNet: give one with torchvision's names or those of the released codes".to_owned()
