@@ -109,9 +109,14 @@ fn folders_that_are_no_data_set() -> Vec<Case> {
             &["pictures", "1 test image", "add test images"],
         ),
         pictures(
-            "images without classes",
-            replaced(Files::new(), "pictures/train/0.jpg", jpeg(0)),
+            "classes in test alone",
+            replaced(without(good(), "train"), "pictures/train/0.jpg", jpeg(0)),
             &["train/0.jpg", "in no class folder", "train/CLASS/NAME.jpg"],
+        ),
+        pictures(
+            "folders without images",
+            replaced(Files::new(), "pictures/train/", Vec::new()),
+            &["pictures", "no image below train/", "It holds train"],
         ),
         pictures(
             "no folder at all",

@@ -5,7 +5,7 @@
 
 use bcl_data::DataError;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A file, or an entry of an archive, shown as `archive.tar.gz: entry train/cat/1.jpg`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,12 +145,25 @@ pub enum ImageError {
         at: Place,
     },
 
-    /// Train or test is not there.
+    /// Files that are no image that can be read, all of them.
+    #[error("{}", broken_images(path, *of, broken, *may_skip))]
+    BrokenImages {
+        /// The folder or archive.
+        path: PathBuf,
+        /// Number of all image files.
+        of: usize,
+        /// What is wrong with each, in the order of their names.
+        broken: Vec<ImageError>,
+        /// Whether the recipe can ask to go on without them.
+        may_skip: bool,
+    },
+
+    /// There are no images, or none to learn from.
     #[error("{}: no image below {wanted}. {}Check the layout: {layout}.", path.display(), found_instead(found))]
     NoPart {
         /// The folder or archive.
         path: PathBuf,
-        /// What was looked for.
+        /// Where images were looked for.
         wanted: &'static str,
         /// The first folders and files there are.
         found: Vec<String>,
@@ -158,8 +171,11 @@ pub enum ImageError {
         layout: &'static str,
     },
 
-    /// An image lies outside of the class folders.
-    #[error("{at}: the image lies in no class folder. Move it into the folder of its class: train/CLASS/NAME.jpg.")]
+    /// An image lies outside of the class folders, though those of the other part lie in some.
+    #[error(
+        "{at}: the image lies in no class folder, but classes are needed in train and test, or in neither. Move it into the folder of \
+         its class: train/CLASS/NAME.jpg. To learn without judges, leave out test."
+    )]
     NoClass {
         /// The image.
         at: Place,
@@ -341,6 +357,57 @@ pub enum ImageError {
         /// What it may be.
         range: String,
     },
+}
+
+impl ImageError {
+    /// The file and what is wrong with it, where the error is about one image file alone.
+    pub(crate) fn of_one_image(&self) -> Option<(&Place, String)> {
+        match self {
+            Self::NotAnImage { at, found } => Some((at, found.clone())),
+            Self::TruncatedImage { at } => Some((at, "truncated".to_string())),
+            Self::BadImage { at, reason } => Some((at, reason.clone())),
+            Self::FourColours { at } => Some((at, "four colours (CMYK)".to_string())),
+            Self::TooMuch { at, what, found, limit } => Some((at, format!("{what} is {found}, more than {limit}"))),
+            _ => None,
+        }
+    }
+
+    /// The same as `NAME (reason)`, with the name below `path`.
+    pub(crate) fn in_short(&self, path: &Path) -> Option<String> {
+        let (at, reason) = self.of_one_image()?;
+        let name = match &at.entry {
+            Some(entry) => entry.clone(),
+            None => at.path.strip_prefix(path).unwrap_or(&at.path).display().to_string(),
+        };
+        Some(format!("{} ({})", excerpt(&name), excerpt(&reason)))
+    }
+}
+
+fn broken_images(path: &Path, of: usize, broken: &[ImageError], may_skip: bool) -> String {
+    /// More names than these help nobody.
+    const LISTED: usize = 10;
+    let skip = |them: &str| {
+        if may_skip {
+            format!(" Set `data.skip_broken = true` to go on without {them}.")
+        } else {
+            String::new()
+        }
+    };
+    if let [error] = broken {
+        return format!("{error}{}", skip("it"));
+    }
+    let listed: Vec<String> = broken.iter().take(LISTED).filter_map(|error| error.in_short(path)).collect();
+    let more = match broken.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!(
+        "{}: {} of {of} images cannot be read: {}{more}. Repair or remove them.{}",
+        path.display(),
+        broken.len(),
+        listed.join(", "),
+        skip("them")
+    )
 }
 
 fn did_you_mean(suggestion: Option<&str>) -> String {

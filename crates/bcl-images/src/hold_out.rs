@@ -39,7 +39,7 @@ pub fn hold_out(images: &Collection, share: f64, seed: Seed) -> (Collection, Col
     let part = |of: bool| {
         let mut part = Collection::new(images.classes().to_vec());
         for index in (0..images.len()).filter(|&index| is_held_out[index] == of) {
-            part.push(images.get(index), images.labels()[index]);
+            part.push_from(images, index, images.labels()[index]);
         }
         part
     };

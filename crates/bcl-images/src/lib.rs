@@ -18,7 +18,7 @@ pub mod views;
 pub use collection::{Collection, Image, ImageData};
 pub use error::ImageError;
 pub use hold_out::hold_out;
-pub use load::{ImageSource, load, load_manifest, load_named};
+pub use load::{ImageSource, load, load_manifest, load_named, load_skipping_broken};
 pub use planted::PlantedImagesConfig;
 #[doc(hidden)]
 pub use read::fuzz;

@@ -2,7 +2,7 @@
 
 use crate::error::ImageError;
 use crate::read::store::Store;
-use crate::read::{Limits, cifar, image_folder, stl, tiny_imagenet};
+use crate::read::{Broken, Limits, cifar, image_folder, stl, tiny_imagenet};
 use crate::{Collection, ImageData};
 use bcl_data::manifest::{ImageCounts, ImageFormat, Layout};
 use bcl_data::{DataError, Manifest};
@@ -26,8 +26,13 @@ pub enum ImageSource {
         /// What is held out.
         test: PathBuf,
     },
-    /// `ImageFolder`: `train/CLASS/*.jpg` with `test/CLASS/*.jpg` or `val/CLASS/*.jpg`, in one enclosing folder at most; JPEG and PNG.
-    /// Classes come in alphabetical order, images in that of their paths.
+    /// JPEG and PNG images, in one enclosing folder at most. Classes come in alphabetical order, images in that of their paths.
+    ///
+    /// | layout | what it is |
+    /// | --- | --- |
+    /// | `train/CLASS/*.jpg` and `test/CLASS/*.jpg`, or `val` for `test` | labelled images to learn from, others to judge by |
+    /// | `train/CLASS/*.jpg`, `CLASS/*.jpg` with two classes or more | labelled images, none held out |
+    /// | `*.jpg`, `train/*.jpg`, anything deeper or mixed | images without labels |
     Archive {
         /// The folder or archive.
         path: PathBuf,
@@ -80,7 +85,7 @@ impl ImageSource {
 /// Grey becomes equal red, green and blue, alpha is dropped, 16 bits become 8; JPEG files in four colours (CMYK) are refused.
 ///
 /// # Errors
-/// If a file cannot be read, or what it holds cannot be learned from: no test, no class, a single image.
+/// If a file cannot be read, or what it holds cannot be learned from: a broken image, a single one, a class of test that train lacks.
 ///
 /// ```
 /// use bcl_images::{ImageSource, load};
@@ -99,10 +104,22 @@ impl ImageSource {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn load(name: &str, source: &ImageSource, dir: &Path) -> Result<ImageData, ImageError> {
+    load_with(name, source, dir, Broken::Refuse { may_skip: true })
+}
+
+/// Reads images as [`load`] does, but leaves out JPEG and PNG files that cannot be read; [`ImageData::skipped`] lists them.
+///
+/// # Errors
+/// As [`load`], but for single images that are broken.
+pub fn load_skipping_broken(name: &str, source: &ImageSource, dir: &Path) -> Result<ImageData, ImageError> {
+    load_with(name, source, dir, Broken::Skip)
+}
+
+fn load_with(name: &str, source: &ImageSource, dir: &Path, broken: Broken) -> Result<ImageData, ImageError> {
     let open = |path: &Path| Store::open(&dir.join(path), Limits::default());
     let data = match source {
-        ImageSource::Folder { train, test } => image_folder::read_parts(&open(train)?, &open(test)?),
-        ImageSource::Archive { path } => image_folder::read(&open(path)?),
+        ImageSource::Folder { train, test } => image_folder::read_parts(&open(train)?, &open(test)?, broken),
+        ImageSource::Archive { path } => image_folder::read(&open(path)?, broken),
         ImageSource::Cifar10 { path } => cifar::read(&open(path)?, &cifar::CIFAR10),
         ImageSource::Cifar100 { path } => cifar::read(&open(path)?, &cifar::CIFAR100),
         ImageSource::Stl10 { path, unlabelled } => stl::read(&open(path)?, *unlabelled),
@@ -134,7 +151,8 @@ pub fn load_manifest(manifest: &Manifest, dir: &Path) -> Result<ImageData, Image
         }
         .into());
     };
-    let data = load(&manifest.name, &ImageSource::of(format, path.clone()), Path::new(""))?;
+    let source = ImageSource::of(format, path.clone());
+    let data = load_with(&manifest.name, &source, Path::new(""), Broken::Refuse { may_skip: false })?;
     if let Some(expected) = &manifest.counts.images {
         check_counts(&data, expected, &path)?;
     }

@@ -94,6 +94,7 @@ impl PlantedImagesConfig {
             name: "planted-images".to_string(),
             train: self.part(self.train, seed.named("train")),
             test: self.part(self.test, seed.named("test")),
+            skipped: Vec::new(),
         }
     }
 

@@ -69,6 +69,7 @@ impl Subset {
             name: data.name,
             train: data.train.select_classes(&classes)?,
             test: data.test.select_classes(&classes)?,
+            skipped: data.skipped,
         })
     }
 }
@@ -97,6 +98,13 @@ impl Collection {
     /// ```
     pub fn select_classes<S: AsRef<str>>(&self, names: &[S]) -> Result<Self, ImageError> {
         check_choice(names)?;
+        if self.classes().is_empty() {
+            return Err(ImageError::BadChoice {
+                setting: "data.classes",
+                found: format!("{} classes", names.len()),
+                needed: "these images have none: a class is a folder of images, CLASS/*.jpg or train/CLASS/*.jpg",
+            });
+        }
         let mut chosen = vec![false; self.classes().len()];
         for name in names {
             let name = name.as_ref();
@@ -114,7 +122,7 @@ impl Collection {
         let mut subset = Self::new(classes.map(|(class, _)| class.clone()).collect());
         for (index, label) in self.labels().iter().enumerate() {
             if let Some(label) = label.map(|label| label as usize).filter(|&label| kept(label)) {
-                subset.push(self.get(index), Some(new_labels[label]));
+                subset.push_from(self, index, Some(new_labels[label]));
             }
         }
         Ok(subset)
@@ -144,7 +152,7 @@ impl Collection {
     pub fn labelled(&self) -> Self {
         let mut labelled = Self::new(self.classes().to_vec());
         for (index, &label) in self.labels().iter().enumerate().filter(|(_, label)| label.is_some()) {
-            labelled.push(self.get(index), label);
+            labelled.push_from(self, index, label);
         }
         labelled
     }

@@ -8,7 +8,10 @@ use std::fs;
 
 /// Loads images of these names, from a folder and from an archive, which must not make a difference.
 fn read(names: &[&str]) -> ImageData {
-    let files: Files = (0..).zip(names).map(|(seed, name)| ((*name).to_string(), png(seed))).collect();
+    let files: Files = (0..)
+        .zip(names)
+        .map(|(seed, name)| ((*name).to_string(), png(seed)))
+        .collect();
     let dir = tempfile::tempdir().unwrap();
     write_folder(&dir.path().join("mine"), &files);
     fs::write(dir.path().join("mine.tar.gz"), tar_gz(&files)).unwrap();
@@ -124,6 +127,9 @@ fn images_of_binary_files_are_called_by_file_and_place() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("c.tar"), tar(&cifar10())).unwrap();
     let data = load("c", &ImageSource::Cifar10 { path: "c.tar".into() }, dir.path()).unwrap();
-    assert_eq!(names_of(&data.train)[..3], ["data_batch_1.bin#0", "data_batch_1.bin#1", "data_batch_2.bin#0"]);
+    assert_eq!(
+        names_of(&data.train)[..3],
+        ["data_batch_1.bin#0", "data_batch_1.bin#1", "data_batch_2.bin#0"]
+    );
     assert_eq!(names_of(&data.test), ["test_batch.bin#0", "test_batch.bin#1"]);
 }

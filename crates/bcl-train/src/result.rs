@@ -13,11 +13,21 @@ pub const CALIBRATION_ERROR: &str = "calibration_error";
 /// Name of the figure of a linear probe that is cheap enough for every few epochs ([`ridge_accuracy`](crate::probe::ridge_accuracy)).
 pub const ONLINE_PROBE: &str = "online_top1";
 
+/// Name of the mean squared distance of two views of an image ([`alignment`](crate::probe::alignment)).
+pub const ALIGNMENT: &str = "alignment";
+
+/// Name of the figure that tells how evenly features lie on the sphere ([`uniformity`](crate::probe::uniformity)).
+pub const UNIFORMITY: &str = "uniformity";
+
+/// Name of the mean training loss of the last epoch, nats: a figure of runs that no judge could look at.
+pub const LAST_LOSS: &str = "loss";
+
 /// Named figures, such as `ndcg@20`, in alphabetical order.
 ///
 /// Of image encoders: `probe_top1`, `probe_top5` (linear probe on frozen features), `official_top1`, `official_top5` (the same in the
 /// protocol of the released codes), `knn_top1`, `knn_top5`, `alignment`, `uniformity`, [`CALIBRATION_ERROR`]; during training
-/// [`ONLINE_PROBE`]. Of recommenders:
+/// [`ONLINE_PROBE`]. Without labelled test images they are [`LAST_LOSS`], [`ALIGNMENT`] and [`UNIFORMITY`], the last two of training images
+/// where there are no test images at all. Of recommenders:
 /// `precision@k`, `recall@k`, `ndcg@k`, `hit_rate@k`, `mrr@k`, `map@k` (means over the users that have a test item),
 /// `coverage@k`, `gini@k`, `mean_popularity@k` (over all recommended lists).
 pub type Metrics = BTreeMap<String, f64>;
@@ -69,7 +79,7 @@ pub struct EpochRecord {
     /// Ranking figures on the validation tenth (selection phase).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub validation: Option<Metrics>,
-    /// Ranking figures on test (refit phase); never used to choose anything but the `oracle` column.
+    /// Figures on test; never used to choose anything but the `oracle` column. Of images without test, figures of training images.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub test: Option<Metrics>,
     /// Wall time of training, s.
@@ -150,13 +160,31 @@ pub enum DataSize {
     },
     /// Images.
     Images {
-        /// Number of classes.
+        /// Number of classes; 0 where images have no labels.
         classes: usize,
         /// Training images.
         train: usize,
-        /// Test images.
+        /// Test images; 0 where nothing is held out.
         test: usize,
+        /// Files that were left out because they are no images that can be read (`data.skip_broken`).
+        #[serde(skip_serializing_if = "is_none_of_them", default)]
+        skipped: usize,
     },
+}
+
+impl DataSize {
+    /// Whether there are test data to judge a run by. Images need labels for it, and an encoder learns without either.
+    pub fn has_judges(&self) -> bool {
+        match *self {
+            Self::Interactions { .. } => true,
+            Self::Images { classes, test, .. } => classes > 0 && test > 0,
+        }
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
+fn is_none_of_them(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Where and with what a run ran.

@@ -5,10 +5,20 @@ use super::limits::Limits;
 use super::store::Entry;
 use crate::error::{ImageError, Place};
 use rayon::prelude::*;
+use std::path::Path;
 
 /// Decode as soon as the files of a batch take so many bytes, or their pixels will: enough to keep all cores busy.
 const BATCH_BYTES: u64 = 16 << 20;
 const BATCH_PIXELS: u64 = 128 << 20;
+
+/// What to do about files that are no image that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Broken {
+    /// Refuse them all at once; the error tells about `data.skip_broken` where that would help.
+    Refuse { may_skip: bool },
+    /// Leave them out.
+    Skip,
+}
 
 /// Takes image files one by one and decodes them in parallel.
 pub(super) struct Decoder {
@@ -18,6 +28,8 @@ pub(super) struct Decoder {
     waiting_pixels: u64,
     all_pixels: u64,
     decoded: Vec<(String, Picture)>,
+    /// Files that are no image that can be read. One of them does not end the reading, so that all are told at once.
+    broken: Vec<(String, ImageError)>,
 }
 
 impl Decoder {
@@ -29,13 +41,18 @@ impl Decoder {
             waiting_pixels: 0,
             all_pixels: 0,
             decoded: Vec::new(),
+            broken: Vec::new(),
         }
     }
 
     /// Reads the file `entry`, to be known as `name`.
     pub(super) fn push(&mut self, name: String, entry: &mut Entry) -> Result<(), ImageError> {
-        let bytes = entry.bytes(self.limits.image_bytes)?;
-        let outline = Outline::read(&bytes, &entry.at, self.limits)?;
+        let read = entry.bytes(self.limits.image_bytes);
+        let read = read.and_then(|bytes| Ok((Outline::read(&bytes, &entry.at, self.limits)?, bytes)));
+        let (outline, bytes) = match read {
+            Ok(read) => read,
+            Err(error) => return self.reject(name, error),
+        };
         self.waiting_bytes += bytes.len() as u64;
         self.waiting_pixels += outline.pixel_bytes();
         self.all_pixels += outline.pixel_bytes();
@@ -54,22 +71,47 @@ impl Decoder {
         Ok(())
     }
 
-    /// All images by name, sorted: in the same order whatever the archive's.
-    pub(super) fn finish(mut self) -> Result<Vec<(String, Picture)>, ImageError> {
+    /// Notes a file that cannot be used; an error that is not about the file alone is returned.
+    pub(super) fn reject(&mut self, name: String, error: ImageError) -> Result<(), ImageError> {
+        if error.of_one_image().is_none() {
+            return Err(error);
+        }
+        self.broken.push((name, error));
+        Ok(())
+    }
+
+    /// All images by name, sorted: in the same order whatever the archive's; and a line for each file of `path` that was left out.
+    pub(super) fn finish(mut self, path: &Path, broken: Broken) -> Result<(Vec<(String, Picture)>, Vec<String>), ImageError> {
         self.decode()?;
         self.decoded.sort_by(|(a, _), (b, _)| a.cmp(b));
-        Ok(self.decoded)
+        self.broken.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let of = self.decoded.len() + self.broken.len();
+        let errors: Vec<ImageError> = self.broken.into_iter().map(|(_, error)| error).collect();
+        match broken {
+            Broken::Refuse { may_skip } if !errors.is_empty() => Err(ImageError::BrokenImages {
+                path: path.to_path_buf(),
+                of,
+                broken: errors,
+                may_skip,
+            }),
+            _ => {
+                let lines = errors.iter().filter_map(|error| error.in_short(path));
+                Ok((self.decoded, lines.collect()))
+            }
+        }
     }
 
     fn decode(&mut self) -> Result<(), ImageError> {
         let limits = self.limits;
         let batch: Vec<_> = std::mem::take(&mut self.waiting)
             .into_par_iter()
-            .map(|(name, at, outline, bytes)| outline.decode(&bytes, &at, limits).map(|picture| (name, picture)))
+            .map(|(name, at, outline, bytes)| (name, outline.decode(&bytes, &at, limits)))
             .collect();
-        // One after the other, so that of several errors the first is told whatever the number of threads.
-        for picture in batch {
-            self.decoded.push(picture?);
+        for (name, picture) in batch {
+            match picture {
+                Ok(picture) => self.decoded.push((name, picture)),
+                Err(error) => self.reject(name, error)?,
+            }
         }
         (self.waiting_bytes, self.waiting_pixels) = (0, 0);
         Ok(())

@@ -84,6 +84,7 @@ pub(crate) fn read(store: &Store, layout: &Layout) -> Result<ImageData, ImageErr
         name: String::new(),
         train: Collection::new(classes.clone()),
         test: Collection::new(classes),
+        skipped: Vec::new(),
     };
     for (batch, file) in train.into_iter().zip(layout.train) {
         batch.ok_or_else(|| missing(file))?.pour(&mut data.train);
@@ -165,8 +166,9 @@ impl Batch {
 
     /// Adds the images to `collection`.
     fn pour(self, collection: &mut Collection) {
-        for (pixels, label) in self.pixels.chunks_exact(3 * PLANE).zip(self.labels) {
-            collection.push(
+        for (record, (pixels, label)) in self.pixels.chunks_exact(3 * PLANE).zip(self.labels).enumerate() {
+            collection.push_named(
+                &format!("{}#{record}", self.at.file_name()),
                 Image {
                     width: SIDE,
                     height: SIDE,

@@ -1,49 +1,37 @@
-//! `ImageFolder`: a folder a class, below `train` and `test` (or `val`).
+//! Folders of images: `train` and `test` (or `val`) with a folder a class each, and all that is less: no test, no parts, no classes.
 
-use super::batch::Decoder;
+use super::batch::{Broken, Decoder};
+use super::layout::{Kind, Layout, Part};
 use super::store::{Entry, Store};
-use crate::error::ImageError;
+use crate::error::{ImageError, Place};
 use crate::subset::most_alike;
 use crate::{Collection, ImageData};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-const LAYOUT: &str =
-    "train/CLASS/*.jpg and test/CLASS/*.jpg, or val for test, in one enclosing folder at most; .jpeg and .png too";
-const READ: [&str; 3] = ["jpg", "jpeg", "png"];
-const NOT_READ: [&str; 11] = [
-    "gif", "bmp", "webp", "tif", "tiff", "jp2", "avif", "heic", "ppm", "pgm", "tga",
-];
+const LAYOUT: &str = "*.jpg, CLASS/*.jpg, train/*.jpg, or train/CLASS/*.jpg with or without test/CLASS/*.jpg, or val for test, in one \
+                      enclosing folder at most; .jpeg and .png too";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
-    Train,
-    Test,
-    Val,
-}
-
-/// Reads both parts from one folder or archive. `test` goes before `val`.
-pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
-    let mut folder = Folder::new(store);
+/// Reads a folder or archive of images, whatever of train, test and classes it has. `test` goes before `val`.
+pub(crate) fn read(store: &Store, broken: Broken) -> Result<ImageData, ImageError> {
+    let layout = Layout::of(store)?;
+    let mut folder = Folder::new(store, layout.has_parts);
+    folder.top = layout.top.iter().take(5).cloned().collect();
     store.for_each(&mut |entry| {
         let name = entry.name.clone();
-        let parts: Vec<&str> = name.split('/').collect();
-        let mut outer = parts.iter().take(2).enumerate();
-        if let Some((place, part)) = outer.find_map(|(place, name)| Some((place, Part::of(name)?))) {
-            return folder.take(part, &parts[place + 1..].join("/"), entry);
+        match layout.place(&name) {
+            Some((part, name)) => folder.take(part, name, entry),
+            None => Ok(()),
         }
-        folder.others.insert(parts[0].to_string());
-        Ok(())
     })?;
-    let held_out = if folder.holds("test/") { Part::Test } else { Part::Val };
-    folder.finish(held_out)
+    folder.finish(broken)
 }
 
 /// Reads train and test from a folder or archive each, which hold the class folders.
-pub(crate) fn read_parts(train: &Store, test: &Store) -> Result<ImageData, ImageError> {
+pub(crate) fn read_parts(train: &Store, test: &Store, broken: Broken) -> Result<ImageData, ImageError> {
     let mut folder = Folder {
         test_path: test.path(),
-        ..Folder::new(train)
+        ..Folder::new(train, true)
     };
     for (store, part) in [(train, Part::Train), (test, Part::Test)] {
         store.for_each(&mut |entry| {
@@ -51,7 +39,10 @@ pub(crate) fn read_parts(train: &Store, test: &Store) -> Result<ImageData, Image
             folder.take(part, &name, entry)
         })?;
     }
-    folder.finish(Part::Test)
+    if !folder.holds(Part::Test) {
+        return Err(folder.no_part(Part::Test));
+    }
+    folder.finish(broken)
 }
 
 /// What was met so far.
@@ -59,116 +50,178 @@ struct Folder<'s> {
     path: &'s Path,
     test_path: &'s Path,
     decoder: Decoder,
+    /// Whether there are folders `train`, `test` or `val`.
+    has_parts: bool,
+    /// Some of what lies at the top.
+    top: Vec<String>,
     /// Class folders, whether or not there is an image in them.
     classes: BTreeSet<(Part, String)>,
-    /// Folders and files that are of neither part.
-    others: BTreeSet<String>,
-    /// Images: `PART/CLASS/…/FILE`.
-    seen: BTreeSet<String>,
+    /// The first image of a part that lies in no class folder.
+    strays: BTreeMap<Part, Place>,
+    /// Whether an image lies deeper than `CLASS/FILE`.
+    is_deep: bool,
+    /// Images, `PART/CLASS/…/FILE`, with their names in the folder or archive.
+    seen: BTreeMap<String, String>,
 }
 
 impl<'s> Folder<'s> {
-    fn new(store: &'s Store) -> Self {
+    fn new(store: &'s Store, has_parts: bool) -> Self {
         Self {
             path: store.path(),
             test_path: store.path(),
             decoder: Decoder::new(store.limits()),
+            has_parts,
+            top: Vec::new(),
             classes: BTreeSet::new(),
-            others: BTreeSet::new(),
-            seen: BTreeSet::new(),
+            strays: BTreeMap::new(),
+            is_deep: false,
+            seen: BTreeMap::new(),
         }
     }
 
-    /// Takes what is called `name` in `part`: `CLASS`, or `CLASS/…/FILE`.
+    /// Takes what is called `name` in `part`: `CLASS`, `FILE`, or `CLASS/…/FILE`.
     fn take(&mut self, part: Part, name: &str, entry: &mut Entry) -> Result<(), ImageError> {
         let class = name.split_once('/').map(|(class, _)| class);
         if entry.is_folder {
             let class = class.unwrap_or(name);
-            if !class.is_empty() {
+            // A folder without images is an empty class only where folders are said to be classes.
+            if !class.is_empty() && self.has_parts {
                 self.classes.insert((part, class.to_string()));
             }
             return Ok(());
         }
-        let extension = name
-            .rsplit_once('.')
-            .map_or("", |(_, extension)| extension)
-            .to_ascii_lowercase();
-        if NOT_READ.contains(&extension.as_str()) {
-            return Err(ImageError::NotAnImage {
-                at: entry.at.clone(),
-                found: format!("a .{extension} file"),
-            });
-        }
-        if !READ.contains(&extension.as_str()) {
+        let (kind, extension) = Kind::of(name);
+        if kind == Kind::Other {
             return Ok(());
         }
-        let Some(class) = class else {
-            return Err(ImageError::NoClass { at: entry.at.clone() });
-        };
-        self.classes.insert((part, class.to_string()));
+        if let Some(class) = class {
+            self.classes.insert((part, class.to_string()));
+        } else {
+            self.strays.entry(part).or_insert_with(|| entry.at.clone());
+        }
+        self.is_deep |= name.split('/').count() > 2;
         let key = format!("{}/{name}", part.name());
-        if !self.seen.insert(key.clone()) {
+        if self.seen.insert(key.clone(), entry.name.clone()).is_some() {
             return Err(ImageError::Twice { at: entry.at.clone() });
+        }
+        if kind == Kind::OtherImage {
+            let error = ImageError::NotAnImage {
+                at: entry.at.clone(),
+                found: format!("a .{extension} file"),
+            };
+            return self.decoder.reject(key, error);
         }
         self.decoder.push(key, entry)
     }
 
-    /// Whether there is an image whose key begins so.
-    fn holds(&self, prefix: &str) -> bool {
-        let first = self.seen.range(prefix.to_string()..).next();
-        first.is_some_and(|key| key.starts_with(prefix))
+    /// Whether there is an image in a folder `PART/` or `PART/CLASS/`.
+    fn has_image(&self, below: &str) -> bool {
+        let first = self.seen.range(below.to_string()..).next();
+        first.is_some_and(|(key, _)| key.starts_with(below))
     }
 
-    fn finish(self, held_out: Part) -> Result<ImageData, ImageError> {
-        let classes = self.classes_of(Part::Train, self.path, "train/")?;
-        for class in self.classes_of(held_out, self.test_path, "test/ or val/")? {
-            if !classes.contains(&class) {
-                let (path, suggestion) = (self.test_path.to_path_buf(), most_alike(&class, &classes));
-                return Err(ImageError::UntrainedClass { path, class, suggestion });
-            }
+    /// Whether a part has an image, or at least a folder for some.
+    fn holds(&self, part: Part) -> bool {
+        self.has_image(&format!("{}/", part.name())) || self.classes.iter().any(|(other, _)| *other == part)
+    }
+
+    fn finish(self, broken: Broken) -> Result<ImageData, ImageError> {
+        if !self.holds(Part::Train) {
+            return Err(self.no_part(Part::Train));
         }
+        let held_out = if self.has_image("test/") || !self.holds(Part::Val) {
+            Part::Test
+        } else {
+            Part::Val
+        };
+        let classes = if self.is_labelled(held_out)? {
+            self.common_classes(held_out)?
+        } else {
+            Vec::new()
+        };
 
         let mut train = Collection::new(classes.clone());
         let mut test = Collection::new(classes.clone());
-        for (key, picture) in self.decoder.finish()? {
+        let (decoded, skipped) = self.decoder.finish(self.path, broken)?;
+        for (key, picture) in decoded {
             let mut parts = key.split('/');
             let part = parts.next().and_then(Part::of).expect("keys begin with a part");
-            let class = parts.next().expect("and go on with a class");
+            let class = parts.next().expect("and go on with a class or the file");
             let images = match part {
                 Part::Train => &mut train,
                 part if part == held_out => &mut test,
                 _ => continue,
             };
-            let label = classes.binary_search_by(|known| known.as_str().cmp(class));
-            images.push(picture.as_image(), Some(label.expect("others were refused") as u32));
+            // Without classes nothing is found, and there are no labels.
+            let label = classes.binary_search_by(|known| known.as_str().cmp(class)).ok();
+            images.push_named(&self.seen[&key], picture.as_image(), label.map(|label| label as u32));
         }
         check_enough(self.path, &train)?;
         Ok(ImageData {
             name: String::new(),
             train,
             test,
+            skipped,
         })
     }
 
+    /// Whether folders are classes: every image lies in one. Without `train` and `test` there must be two of them, with nothing deeper,
+    /// because folders of pictures may mean anything.
+    fn is_labelled(&self, held_out: Part) -> Result<bool, ImageError> {
+        let stray = |part| self.strays.get(&part);
+        if !self.has_parts {
+            return Ok(stray(Part::Train).is_none() && !self.is_deep && self.classes.len() > 1);
+        }
+        match (stray(Part::Train), stray(held_out)) {
+            (None, None) => Ok(true),
+            (Some(_), Some(_)) => Ok(false),
+            (Some(_), None) if !self.holds(held_out) => Ok(false),
+            // Judges need classes of both, so it is more likely a mistake than a wish.
+            (Some(at), None) | (None, Some(at)) => Err(ImageError::NoClass { at: at.clone() }),
+        }
+    }
+
+    /// The classes of train, to which those of test belong.
+    fn common_classes(&self, held_out: Part) -> Result<Vec<String>, ImageError> {
+        let classes = self.classes_of(Part::Train, self.path)?;
+        for class in self.classes_of(held_out, self.test_path)? {
+            if !classes.contains(&class) {
+                let (path, suggestion) = (self.test_path.to_path_buf(), most_alike(&class, &classes));
+                return Err(ImageError::UntrainedClass { path, class, suggestion });
+            }
+        }
+        Ok(classes)
+    }
+
     /// The classes of a part, in alphabetical order, none of which may be empty.
-    fn classes_of(&self, part: Part, path: &Path, wanted: &'static str) -> Result<Vec<String>, ImageError> {
+    fn classes_of(&self, part: Part, path: &Path) -> Result<Vec<String>, ImageError> {
         let of_part = self.classes.iter().filter(|(other, _)| *other == part);
         let classes: Vec<String> = of_part.map(|(_, class)| class.clone()).collect();
-        if classes.is_empty() {
-            return Err(ImageError::NoPart {
-                path: path.to_path_buf(),
-                wanted,
-                found: self.others.iter().take(5).cloned().collect(),
-                layout: LAYOUT,
-            });
-        }
-        match classes.iter().find(|class| !self.holds(&format!("{}/{class}/", part.name()))) {
+        match classes
+            .iter()
+            .find(|class| !self.has_image(&format!("{}/{class}/", part.name())))
+        {
             Some(class) => Err(ImageError::EmptyClass {
                 path: path.to_path_buf(),
                 part: part.name(),
                 class: class.clone(),
             }),
             None => Ok(classes),
+        }
+    }
+
+    /// What is wrong with a part that has neither images nor class folders.
+    fn no_part(&self, part: Part) -> ImageError {
+        let (path, wanted) = match part {
+            Part::Train if !self.has_parts => (self.path, "it"),
+            Part::Train => (self.path, "train/"),
+            _ => (self.test_path, "test/ or val/"),
+        };
+        ImageError::NoPart {
+            path: path.to_path_buf(),
+            wanted,
+            found: self.top.clone(),
+            layout: LAYOUT,
         }
     }
 }
@@ -181,22 +234,5 @@ pub(super) fn check_enough(path: &Path, train: &Collection) -> Result<(), ImageE
             found,
         }),
         _ => Ok(()),
-    }
-}
-
-impl Part {
-    fn of(folder: &str) -> Option<Self> {
-        [Self::Train, Self::Test, Self::Val]
-            .into_iter()
-            .find(|part| part.name() == folder)
-    }
-
-    /// The folder's name.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Train => "train",
-            Self::Test => "test",
-            Self::Val => "val",
-        }
     }
 }

@@ -10,6 +10,7 @@ mod decode;
 pub mod fuzz;
 pub(crate) mod image_folder;
 mod jpeg;
+mod layout;
 mod limits;
 mod names;
 pub(crate) mod stl;
@@ -20,4 +21,5 @@ pub(crate) mod tiny_imagenet;
 mod walk;
 mod zipped;
 
+pub(crate) use batch::Broken;
 pub(crate) use limits::Limits;

@@ -70,6 +70,7 @@ pub(crate) fn read(store: &Store, unlabelled: bool) -> Result<ImageData, ImageEr
         name: String::new(),
         train: Collection::new(classes.clone()),
         test: Collection::new(classes),
+        skipped: Vec::new(),
     };
     train_x.pour(Some(&train_y), &mut data.train)?;
     test_x.pour(Some(&test_y), &mut data.test)?;
@@ -140,10 +141,15 @@ impl Images {
             });
         }
         let mut labels = labels.map(|labels| labels.labels.iter());
+        let file = self.at.file_name();
+        let mut record = 0;
         for block in self.blocks {
             for pixels in block.chunks_exact(RECORD) {
                 let label = labels.as_mut().and_then(Iterator::next).map(|&label| u32::from(label));
-                collection.push(
+                let name = format!("{file}#{record}");
+                record += 1;
+                collection.push_named(
+                    &name,
                     Image {
                         width: SIDE,
                         height: SIDE,

@@ -188,6 +188,12 @@ impl Place {
             entry: None,
         }
     }
+
+    /// The name of the file without its folders.
+    pub(super) fn file_name(&self) -> String {
+        let path = self.entry.as_deref().map_or(self.path.as_path(), Path::new);
+        path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
 }
 
 impl ImageError {
@@ -198,8 +204,10 @@ impl ImageError {
         }
         match source.kind() {
             io::ErrorKind::UnexpectedEof => Self::TruncatedArchive { at },
-            // What `tar` says of a header that is cut short.
-            _ if source.to_string() == "failed to read entire block" => Self::TruncatedArchive { at },
+            // What `tar` says of a header that is cut short, and of a file.
+            _ if ["failed to read entire block", "unexpected EOF during skip"].contains(&&*source.to_string()) => {
+                Self::TruncatedArchive { at }
+            }
             _ => Self::BadArchive {
                 at,
                 reason: source.to_string(),

@@ -1,7 +1,7 @@
 //! tinyImageNet as its authors pack it: a folder a class for train, a list of classes for val. The classes of its test images were
 //! never published, so val is held out.
 
-use super::batch::Decoder;
+use super::batch::{Broken, Decoder};
 use super::cifar::once;
 use super::image_folder::check_enough;
 use super::store::Store;
@@ -57,8 +57,9 @@ pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
         name: String::new(),
         train: Collection::new(classes.clone()),
         test: Collection::new(classes),
+        skipped: Vec::new(),
     };
-    for (name, picture) in decoder.finish()? {
+    for (name, picture) in decoder.finish(store.path(), Broken::Refuse { may_skip: false })?.0 {
         let at = || images[&name].clone();
         match name.split('/').collect::<Vec<_>>().as_slice() {
             ["train", id, ..] => {
@@ -67,11 +68,11 @@ pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
                     at: at(),
                     class: excerpt(id),
                 })?;
-                data.train.push(picture.as_image(), Some(label as u32));
+                data.train.push_named(&name, picture.as_image(), Some(label as u32));
             }
             [.., file] => {
                 let label = of_val.get(*file).ok_or_else(|| ImageError::NotAnnotated { at: at() })?;
-                data.test.push(picture.as_image(), Some(*label));
+                data.test.push_named(&name, picture.as_image(), Some(*label));
             }
             [] => {}
         }

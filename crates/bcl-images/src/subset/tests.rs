@@ -102,6 +102,7 @@ fn both_parts_get_the_same_classes_and_no_choice_leaves_all() {
         name: "animals".into(),
         train: animals(),
         test: images(&[Some(2), Some(1)], &["cat", "dog", "frog"]),
+        skipped: Vec::new(),
     };
     assert_eq!(Subset::default().apply(data.clone()).unwrap(), data);
     let two = Subset {

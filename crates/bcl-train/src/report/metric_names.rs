@@ -1,6 +1,6 @@
 //! Which figures a table shows, and in which order.
 
-use crate::result::{CALIBRATION_ERROR, ONLINE_PROBE, RunResult};
+use crate::result::{ALIGNMENT, CALIBRATION_ERROR, LAST_LOSS, ONLINE_PROBE, RunResult, UNIFORMITY};
 
 /// Names of all kinds of figures, in the order in which people look for them.
 const KINDS: [&str; 9] = [
@@ -16,7 +16,7 @@ const KINDS: [&str; 9] = [
 ];
 
 /// Figures of image encoders, in the order in which people look for them.
-const OF_IMAGES: [&str; 10] = [
+const OF_IMAGES: [&str; 11] = [
     "probe_top1",
     "probe_top5",
     "official_top1",
@@ -24,8 +24,9 @@ const OF_IMAGES: [&str; 10] = [
     "knn_top1",
     "knn_top5",
     ONLINE_PROBE,
-    "alignment",
-    "uniformity",
+    LAST_LOSS,
+    ALIGNMENT,
+    UNIFORMITY,
     CALIBRATION_ERROR,
 ];
 /// Those of them that a table shows where nothing else is asked for.
@@ -56,7 +57,11 @@ pub(super) fn judge(metric: &str) -> Judge {
             "online probe",
             "ridge regression on the features of whole images, in closed form: cheap enough to be asked for during training.",
         ),
-        "alignment" | "uniformity" => (
+        LAST_LOSS => (
+            "training loss",
+            "mean over the anchors of the last epoch, nats; losses of different estimators have different scales.",
+        ),
+        ALIGNMENT | UNIFORMITY => (
             "two views",
             "mean squared distance of two views of an image, and log of the mean Gaussian potential of all pairs; lower is closer, \
              and more evenly spread.",
@@ -112,12 +117,14 @@ pub fn default_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult> + Clone
         .map(|(_, cutoff)| cutoff)
         .max();
     let Some(largest) = largest else {
-        let accuracies: Vec<String> = metrics
+        let shown: Vec<String> = metrics
             .iter()
             .filter(|metric| SHOWN_OF_IMAGES.contains(&metric.as_str()))
             .cloned()
             .collect();
-        return if accuracies.is_empty() { metrics } else { accuracies };
+        // Without an accuracy, as without labels, there is room for all.
+        let has_accuracy = shown.iter().any(|metric| metric != CALIBRATION_ERROR);
+        return if has_accuracy { shown } else { metrics };
     };
     [format!("recall@{largest}"), format!("ndcg@{largest}")]
         .into_iter()
@@ -125,7 +132,7 @@ pub fn default_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult> + Clone
         .collect()
 }
 
-/// The figure of image encoders that headlines and curves show: the last accuracy of those that a table shows.
+/// The figure of image encoders that headlines and curves show: the last accuracy of those that a table shows; uniformity without any.
 pub(super) fn last_accuracy(metrics: Vec<String>) -> Option<String> {
     metrics.into_iter().rfind(|metric| metric != CALIBRATION_ERROR)
 }
@@ -134,7 +141,7 @@ pub(super) fn last_accuracy(metrics: Vec<String>) -> Option<String> {
 /// uniformity alone is none either.
 pub(super) fn higher_is_better(metric: &str) -> bool {
     !matches!(parts(metric), Some(("gini" | "mean_popularity", _)))
-        && !matches!(metric, "alignment" | "uniformity" | CALIBRATION_ERROR)
+        && !matches!(metric, LAST_LOSS | ALIGNMENT | UNIFORMITY | CALIBRATION_ERROR)
 }
 
 /// Decimals that tell runs apart: four for shares, one for counts.

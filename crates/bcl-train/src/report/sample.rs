@@ -202,6 +202,7 @@ pub(super) fn image_run(name: &str, loss: &str, seed: u64) -> (RunResult, Vec<Ep
             classes: 10,
             train: 2000,
             test: 1000,
+            skipped: 0,
         },
     };
     result.encoder = "resnet".to_owned();
@@ -252,6 +253,7 @@ fn showcase(seed: u64) -> Showcase {
     };
     Showcase {
         classes: classes.map(str::to_owned).to_vec(),
+        of_train: false,
         map: (0..600).map(point).collect(),
         neighbours: (0..8).map(row).collect(),
     }

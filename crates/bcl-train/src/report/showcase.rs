@@ -16,8 +16,11 @@ pub const MAP_FILE: &str = "map.svg";
 /// Pictures of what an encoder has learned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Showcase {
-    /// Names of the classes.
+    /// Names of the classes; empty where the images have none, and then every index of a class means nothing.
     pub classes: Vec<String>,
+    /// Whether training images stand for test images, because there are none.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub of_train: bool,
     /// A place in the plane for each of some test images; empty where there are too few of them.
     pub map: Vec<MapPoint>,
     /// Some test images, each with the training images nearest to it.
@@ -75,6 +78,11 @@ impl Thumbnail {
 }
 
 impl Showcase {
+    /// What the images on the map and at the head of each row are.
+    pub(super) fn kind(&self) -> &'static str {
+        if self.of_train { "training" } else { "test" }
+    }
+
     /// The name of a class.
     pub(super) fn class(&self, index: u32) -> &str {
         self.classes.get(index as usize).map_or("unknown class", String::as_str)
@@ -94,7 +102,12 @@ impl Showcase {
     /// # Errors
     /// Names the file that cannot be written.
     pub fn write_map(&self, dir: &Path) -> Result<(), FileError> {
-        match FeatureMap::of(self, "Test images by their features").to_file() {
+        let title = if self.of_train {
+            "Training images by their features"
+        } else {
+            "Test images by their features"
+        };
+        match FeatureMap::of(self, title).to_file() {
             Some(svg) => files::write_whole(&dir.join(MAP_FILE), svg.as_bytes()),
             None => Ok(()),
         }

@@ -13,6 +13,14 @@ pub(super) fn count(value: usize) -> String {
     text
 }
 
+/// A number of classes of images: `10 classes`, or `no labels`.
+pub(super) fn classes_in_words(classes: usize) -> String {
+    match classes {
+        0 => "no labels".to_owned(),
+        classes => format!("{} classes", count(classes)),
+    }
+}
+
 /// Seconds as `0.61 s`, `54.2 s`, `3 min 20 s` or `2 h 5 min`.
 pub(super) fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;

@@ -2,12 +2,17 @@
 
 use super::{
     Baselines, ImageRun, Run, RunFolder, Stop,
-    images::{baselines::JudgedBaselines, start},
+    images::{
+        baselines::JudgedBaselines,
+        measure::{has_judges, judges_off},
+        start,
+    },
     recommender::baselines::baselines,
 };
 use crate::{
     backend::Backend,
     error::Error,
+    notice,
     recipe::{DataConfig, EvaluationConfig, ImageDataConfig, ImageRecipe, Recipe},
     result::{Chosen, RunResult},
 };
@@ -73,11 +78,17 @@ impl Prepared {
                     data,
                 }
             }
-            Recipe::Images(recipe) => Data::Images {
-                config: recipe.data.clone(),
-                data: Arc::new(recipe.data.load(dir)?),
-                judged: Mutex::default(),
-            },
+            Recipe::Images(recipe) => {
+                let data = Arc::new(recipe.data.load(dir)?);
+                if let Some(text) = judges_off(&data) {
+                    notice::note(text);
+                }
+                Data::Images {
+                    config: recipe.data.clone(),
+                    data,
+                    judged: Mutex::default(),
+                }
+            }
         };
         Ok(Self {
             dir: dir.to_path_buf(),
@@ -107,10 +118,11 @@ impl Prepared {
         };
         start::check(recipe, data)?;
         // Without any weights there is nothing to find out.
-        match recipe.encoder.weights() {
-            Some(_) => start::initial(recipe, &self.dir, &backend.device()).map(drop),
-            None => Ok(()),
+        if recipe.encoder.weights().is_some() {
+            let (_, report) = start::initial_with_report(recipe, &self.dir, &backend.device())?;
+            report.into_iter().for_each(notice::note);
         }
+        Ok(())
     }
 
     /// Trains and evaluates, going on from the newest checkpoint in the folder, and writes the result there.
@@ -150,8 +162,21 @@ impl Prepared {
             (Data::Images { data, .. }, Recipe::Images(recipe)) => {
                 let (train, test) = hold_out(&data.train, IMAGE_VALIDATION, Seed(recipe.seed).named("validation"));
                 let name = format!("{}, a fifth of train held out", data.name);
-                let held_out = Arc::new(ImageData { name, train, test });
+                let skipped = data.skipped.clone();
+                let held_out = Arc::new(ImageData {
+                    name,
+                    train,
+                    test,
+                    skipped,
+                });
                 start::check(recipe, &held_out)?;
+                if !has_judges(&held_out) {
+                    return Err(Error::Input(format!(
+                        "{}: recipes are chosen between by judging features on a part of the training images, which needs images of two \
+                         classes or more; put them into folders CLASS/ or train/CLASS/",
+                        data.name
+                    )));
+                }
                 self.image_run(recipe, hash, &held_out, around).figures()
             }
             _ => panic!("recipe {} is trained on other data than these", recipe.name()),

@@ -1,6 +1,6 @@
 //! What can be done with a trained encoder of images.
 
-use super::SavedRun;
+use super::{SavedRun, vectors_as_csv};
 use crate::{
     backend::Backend,
     error::Error,
@@ -14,7 +14,7 @@ use crate::{
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{ImageEncoder, weights::to_safetensors};
 use serde_json::json;
-use std::{fmt::Write, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 /// Loads the kept weights of a run.
 fn encoder(run: &SavedRun<ImageRecipe>, backend: &Backend) -> Result<ImageEncoder, Error> {
@@ -25,11 +25,14 @@ fn encoder(run: &SavedRun<ImageRecipe>, backend: &Backend) -> Result<ImageEncode
 pub(super) fn evaluate(run: SavedRun<ImageRecipe>, backend: &Backend, json: bool) -> Result<(), Error> {
     let encoder = encoder(&run, backend)?;
     let data = Arc::new(run.recipe.data.load(&run.data_dir)?);
-    let metrics = judge(&run.recipe, &data, backend).encoder(&encoder)?;
+    let judge = judge(&run.recipe, &data, backend);
+    let metrics = judge.encoder(&encoder)?;
     if json {
         println!("{:#}", json!({ "run": run.folder.path(), "metrics": metrics }));
     } else {
-        println!("{} on {} test images of {}", run.recipe.name, data.test.len(), data.name);
+        let [_, (images, _)] = judge.images();
+        let part = if judge.looks_at_train() { "training" } else { "test" };
+        println!("{} on {} {part} images of {}", run.recipe.name, images.len(), data.name);
         for (name, value) in &metrics {
             println!("{name:>20}  {value:.4}");
         }
@@ -37,7 +40,8 @@ pub(super) fn evaluate(run: SavedRun<ImageRecipe>, backend: &Backend, json: bool
     Ok(())
 }
 
-/// Writes `train` and `test` as NumPy arrays of features and labels, and as CSV `label,class,0,1,…`.
+/// Writes `train` and, if present, `test` as NumPy arrays of features and labels, and as CSV `file,label,class,0,1,…`. Rows of all three
+/// are in the same order.
 pub(super) fn embed(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
     let encoder = encoder(&run, backend)?;
     let data = Arc::new(run.recipe.data.load(&run.data_dir)?);
@@ -45,6 +49,9 @@ pub(super) fn embed(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -
     let ImageData { train, test, .. } = &*data;
     let shown = judge(&run.recipe, &data, backend).shown;
     for (name, images) in [("train", train), ("test", test)] {
+        if images.is_empty() {
+            continue;
+        }
         let features = shown.encoded(images, None, &encoder.trunk)?;
         let [rows, dim] = features.dims();
         let values: Vec<f32> = features.into_data().iter::<f32>().collect();
@@ -52,7 +59,7 @@ pub(super) fn embed(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -
         let written = [
             (format!("{name}.npy"), npy::of_floats(&values, [rows, dim])),
             (format!("{name}_labels.npy"), npy::of_integers(&labels)),
-            (format!("{name}.csv"), csv(images, &values, dim).into_bytes()),
+            (format!("{name}.csv"), csv(images, &values, dim)),
         ];
         for (file, bytes) in written {
             files::write_whole(&out.join(&file), &bytes)?;
@@ -62,27 +69,20 @@ pub(super) fn embed(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -
     Ok(())
 }
 
-/// A line an image; what has no class has the label -1 and no name.
-fn csv(images: &Collection, values: &[f32], dim: usize) -> String {
-    let mut text = "label,class".to_owned();
-    for column in 0..dim {
-        let _ = write!(text, ",{column}");
-    }
-    text.push('\n');
-    for (row, label) in values.chunks(dim).zip(images.labels()) {
-        match label {
-            Some(label) => {
-                let class = images.classes()[*label as usize].replace('"', "\"\"");
-                let _ = write!(text, "{label},\"{class}\"");
-            }
-            None => text.push_str("-1,"),
-        }
-        for value in row {
-            let _ = write!(text, ",{value}");
-        }
-        text.push('\n');
-    }
-    text
+/// One row per image; an image without a class has the label -1 and an empty class.
+fn csv(images: &Collection, values: &[f32], dim: usize) -> Vec<u8> {
+    let rows = values
+        .chunks(dim)
+        .zip(images.labels())
+        .enumerate()
+        .map(|(index, (values, label))| {
+            let [label, class] = match label {
+                Some(label) => [label.to_string(), images.classes()[*label as usize].clone()],
+                None => ["-1".to_owned(), String::new()],
+            };
+            ([images.name(index).to_owned(), label, class], values)
+        });
+    vectors_as_csv(["file", "label", "class"], rows, dim)
 }
 
 /// Writes the residual network under torchvision's names, without the head.

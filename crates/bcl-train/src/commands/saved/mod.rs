@@ -103,3 +103,39 @@ pub fn export(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path
         Saved::Images(run) => images::export(run, backend, out),
     }
 }
+
+/// A CSV file of vectors: a header of `names` and the numbers of the columns, then one row per vector. Texts that hold commas, quotes or
+/// line breaks stand in quotes.
+fn vectors_as_csv<'a, const N: usize>(
+    names: [&str; N],
+    rows: impl Iterator<Item = ([String; N], &'a [f32])>,
+    dim: usize,
+) -> Vec<u8> {
+    const IN_MEMORY: &str = "memory takes whatever is written to it";
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let header = names
+        .map(str::to_owned)
+        .into_iter()
+        .chain((0..dim).map(|column| column.to_string()));
+    writer.write_record(header).expect(IN_MEMORY);
+    for (texts, values) in rows {
+        let row = texts.into_iter().chain(values.iter().map(f32::to_string));
+        writer.write_record(row).expect(IN_MEMORY);
+    }
+    writer.into_inner().expect(IN_MEMORY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_with_commas_and_quotes_stays_one_column() {
+        let rows = [
+            (["Cars, \"fast\"".to_owned()], &[0.5_f32, -2.0][..]),
+            (["plain".to_owned()], &[1.0, 3.25]),
+        ];
+        let text = String::from_utf8(vectors_as_csv(["id"], rows.into_iter(), 2)).unwrap();
+        assert_eq!(text, "id,0,1\n\"Cars, \"\"fast\"\"\",0.5,-2\nplain,1,3.25\n");
+    }
+}

@@ -1,6 +1,6 @@
 //! What can be done with a trained recommender.
 
-use super::SavedRun;
+use super::{SavedRun, vectors_as_csv};
 use crate::{
     backend::Backend,
     error::Error,
@@ -13,7 +13,7 @@ use crate::{
         recommender::{model::ContrastiveRecommender, ranking::EmbeddingScorer},
     },
 };
-use bcl_data::{IdMap, InteractionData};
+use bcl_data::InteractionData;
 use bcl_models::{Embeddings, Graph, Recommender};
 use safetensors::{Dtype, tensor::TensorView};
 use serde_json::json;
@@ -140,21 +140,11 @@ pub(super) fn embed(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &P
     for (name, table, ids) in tables {
         let [_, dim] = table.dims();
         let values: Vec<f32> = table.into_data().iter::<f32>().collect();
-        files::write_whole(&out.join(name), csv(ids, &values, dim).as_bytes())?;
+        let rows = ids.iter().map(|id| [id.to_owned()]).zip(values.chunks(dim));
+        files::write_whole(&out.join(name), &vectors_as_csv(["id"], rows, dim))?;
         println!("{}", out.join(name).display());
     }
     Ok(())
-}
-
-fn csv(ids: &IdMap, values: &[f32], dim: usize) -> String {
-    let line = |first: &str, cells: &mut dyn Iterator<Item = String>| {
-        let cells: Vec<String> = std::iter::once(first.to_owned()).chain(cells).collect();
-        cells.join(",") + "\n"
-    };
-    let header = line("id", &mut (0..dim).map(|column| column.to_string()));
-    let rows = values.chunks(dim).enumerate();
-    let rows = rows.map(|(id, row)| line(ids.raw(id as u32), &mut row.iter().map(f32::to_string)));
-    std::iter::once(header).chain(rows).collect()
 }
 
 /// Writes the trained tables of a run as a safetensors file, `embedding_user.weight` and `embedding_item.weight` as the usual

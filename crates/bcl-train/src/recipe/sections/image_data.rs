@@ -4,8 +4,9 @@ use super::{
     super::Refusal,
     dataset::{PLANTED, check_name},
 };
+use crate::notice;
 use bcl_data::manifest::Layout;
-use bcl_images::{ImageData, ImageError, ImageSource, PlantedImagesConfig, Subset, load, load_named};
+use bcl_images::{ImageData, ImageError, ImageSource, PlantedImagesConfig, Subset, load, load_named, load_skipping_broken};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -21,18 +22,24 @@ use std::path::{Path, PathBuf};
 /// planted.train = 2000
 ///
 /// [data]
-/// images = "my-images.tar.gz"            # train/CLASS/*.jpg and test/CLASS/*.jpg, a folder or an archive
-/// two_random_classes = 3
+/// images = "my-images.tar.gz"            # a folder or an archive: *.jpg, CLASS/*.jpg, train/CLASS/*.jpg with or without test/CLASS/*.jpg
+/// skip_broken = true
 /// ```
+///
+/// An encoder learns without labels. Judges need them, and images that are held out: without `test/CLASS/*.jpg` they are off, and nothing
+/// is split off from train for them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImageDataConfig {
     /// Name of a data set, or `planted`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dataset: Option<String>,
-    /// Folder or archive of images, a folder a class; relative to `--data`.
+    /// Folder or archive of images; relative to `--data`. [`ImageSource::Archive`] lists the layouts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<PathBuf>,
+    /// Whether to go on without files of `images` that are no image that can be read. They are counted and listed on stderr.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skip_broken: bool,
     /// The classes to use, by name; all where none is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<String>>,
@@ -80,6 +87,12 @@ impl ImageDataConfig {
                 ));
             }
         };
+        if self.skip_broken && self.images.is_none() {
+            return Err(Refusal::new(
+                "data.skip_broken",
+                "only has a meaning with data.images: a data set with a name is whole, or it is another one; remove it",
+            ));
+        }
         if self.planted.is_some() {
             return Err(Refusal::new(
                 "data.planted",
@@ -126,9 +139,13 @@ impl ImageDataConfig {
                     || "images".to_owned(),
                     |name| name.split('.').next().unwrap_or_default().to_owned(),
                 );
-                load(&name, &ImageSource::Archive { path }, dir)?
+                let read = if self.skip_broken { load_skipping_broken } else { load };
+                read(&name, &ImageSource::Archive { path }, dir)?
             }
         };
+        if let Some(text) = skipped(&data) {
+            notice::warn(text);
+        }
         self.subset().apply(data)
     }
 
@@ -138,4 +155,19 @@ impl ImageDataConfig {
             two_random_classes: self.two_random_classes,
         }
     }
+}
+
+/// What to say of files that were left out.
+fn skipped(data: &ImageData) -> Option<String> {
+    /// More names than these help nobody.
+    const LISTED: usize = 10;
+    let (number, listed) = (data.skipped.len(), data.skipped.iter().take(LISTED));
+    let listed = listed.cloned().collect::<Vec<_>>().join(", ");
+    let more = if number > LISTED { ", …" } else { "" };
+    (number > 0).then(|| {
+        format!(
+            "{}: {number} files were skipped because they are no images that can be read: {listed}{more}",
+            data.name
+        )
+    })
 }

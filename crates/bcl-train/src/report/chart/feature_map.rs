@@ -73,10 +73,15 @@ impl<'a> FeatureMap<'a> {
     }
 
     fn description(&self) -> String {
+        let classes = if self.showcase.classes.is_empty() {
+            String::new()
+        } else {
+            format!(" of {} classes", count(self.classes().len()))
+        };
         format!(
-            "{} test images of {} classes; those whose features are alike lie near to each other.",
+            "{} {} images{classes}; those whose features are alike lie near to each other.",
             count(self.points().len()),
-            count(self.classes().len())
+            self.showcase.kind()
         )
     }
 
@@ -87,6 +92,9 @@ impl<'a> FeatureMap<'a> {
         Some(each(points, |point| {
             let (left, top) = place(point);
             let number = classes.binary_search(&point.class).unwrap_or_default();
+            if self.showcase.classes.is_empty() {
+                return mark(0, left, top, "");
+            }
             let name = escape(self.showcase.class(point.class));
             mark(number, left, top, &format!("<title>{name}</title>"))
         }))
@@ -109,7 +117,7 @@ impl<'a> FeatureMap<'a> {
     /// The number and the name of each class, where their marks differ.
     fn named(&self) -> Vec<(usize, &'a str)> {
         let classes = self.classes();
-        if classes.len() > MOST_NAMED {
+        if classes.len() > MOST_NAMED || self.showcase.classes.is_empty() {
             return Vec::new();
         }
         classes.iter().map(|&class| self.showcase.class(class)).enumerate().collect()
@@ -197,6 +205,7 @@ mod tests {
         };
         Showcase {
             classes: (0..num_classes).map(|class| format!("class <{class}>")).collect(),
+            of_train: false,
             map: points.iter().enumerate().map(point).collect(),
             neighbours: Vec::new(),
         }

@@ -21,7 +21,16 @@ impl Comparison {
                     .to_owned(),
             );
         }
-        if self.tables.iter().any(of_images) {
+        let judged_images = |table: &DataTable| of_images(table) && table.data.size.has_judges();
+        if self.tables.iter().any(|table| !table.data.size.has_judges()) {
+            lines.push(
+                "Without labelled test images no judge says how good features are. alignment: mean squared distance of two views of an \
+                 image; uniformity: log of the mean Gaussian potential of all pairs; of test images, or of training images where there \
+                 is no test."
+                    .to_owned(),
+            );
+        }
+        if self.tables.iter().any(judged_images) {
             lines
                 .push("last epoch: test figures of frozen features after the last epoch; nothing was chosen on test.".to_owned());
         }

@@ -60,21 +60,27 @@ fn test(view: &DataView, id: &str) -> Option<Figure> {
     let point = |chosen: &Chosen| Some((chosen.epoch, *chosen.metrics.get(metric)?));
     series.extend(marks(view, |run| point(&run.0.validation)));
     let references = baselines(view);
-    let title = format!("{metric} on test");
-    let chart = over_epochs(
-        &title,
-        "The figure on test after epochs of training on all of train, with baselines as dashed levels.",
-        4,
-    )
-    .with_series(series)
-    .with_references(references.clone());
+    let judged = view.data.size.has_judges();
+    let title = if judged { format!("{metric} on test") } else { metric.clone() };
+    let description = if judged {
+        "The figure on test after epochs of training on all of train, with baselines as dashed levels."
+    } else {
+        "The figure after epochs of training, with baselines as dashed levels."
+    };
+    let chart = over_epochs(&title, description, 4)
+        .with_series(series)
+        .with_references(references.clone());
     let svg = chart.to_svg(&format!("{id}-test"))?;
     let mark = if view.is_of_last_epoch() {
         "the last epoch"
     } else {
         "the epoch that validation chose"
     };
-    let mut caption = format!("Trained on all of train. A point marks {mark}");
+    let mut caption = if judged {
+        format!("Trained on all of train. A point marks {mark}")
+    } else {
+        format!("Of two views of the same images; it describes the features and does not judge them. A point marks {mark}")
+    };
     let absent: Vec<String> = references
         .iter()
         .filter(|reference| !chart.shows(reference))

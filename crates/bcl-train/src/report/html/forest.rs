@@ -22,7 +22,8 @@ pub(super) fn html(view: &DataView, table: &DataTable) -> String {
             ))
         })
         .collect();
-    if rows.len() < 2 {
+    // Without judges no row is ahead of another.
+    if rows.len() < 2 || !view.data.size.has_judges() {
         return String::new();
     }
     format!(

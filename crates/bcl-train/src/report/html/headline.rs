@@ -3,12 +3,16 @@
 use super::view::{DataView, Page};
 use crate::report::markup::escape;
 use crate::report::{DataTable, Interval, Row, RowKind};
+use crate::result::{ALIGNMENT, LAST_LOSS, UNIFORMITY};
 
 /// The sentences on a data set, as HTML.
 pub(super) fn html(page: &Page, index: usize) -> String {
     let view = &page.data[index];
     // The table of all figures: the one that chose the epoch need not be among those shown.
     let table = &page.complete.tables[index];
+    if !view.data.size.has_judges() {
+        return without_judges(table);
+    }
     let mut sentences = Vec::new();
     let Some((best, interval)) = highest(table, RowKind::Recipe, &view.metric) else {
         return String::new();
@@ -40,6 +44,29 @@ pub(super) fn html(page: &Page, index: usize) -> String {
         ));
     }
     format!("<p class=\"headline\">{}</p>\n", sentences.join(" "))
+}
+
+/// Without labelled test images nothing says which features are better.
+fn without_judges(table: &DataTable) -> String {
+    let mut recipes = table.rows.iter().filter(|row| row.kind == RowKind::Recipe);
+    let figures = match (recipes.next(), recipes.next()) {
+        (Some(only), None) => {
+            let figures: Vec<String> = [LAST_LOSS, ALIGNMENT, UNIFORMITY]
+                .into_iter()
+                .filter_map(|name| {
+                    Some(format!(
+                        "{name} <strong class=\"figure\">{}</strong>",
+                        only.validation.get(name)?
+                    ))
+                })
+                .collect();
+            format!(" After the last epoch: {}.", figures.join(", "))
+        }
+        _ => String::new(),
+    };
+    format!(
+        "<p class=\"headline\">No labelled test images: figures describe the features, but nothing judges how good they are.{figures}</p>\n"
+    )
 }
 
 fn highest<'a>(table: &'a DataTable, kind: RowKind, metric: &str) -> Option<(&'a Row, Interval)> {

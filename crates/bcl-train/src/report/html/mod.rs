@@ -18,7 +18,7 @@ mod weights;
 
 use super::chart::{PALETTE, STYLE};
 use super::markup::{each, escape};
-use super::units::{count, duration};
+use super::units::{classes_in_words, count, duration};
 use crate::files::{FileError, write_whole};
 use crate::result::{DataSize, EpochRecord, RunResult};
 use std::path::Path;
@@ -103,9 +103,17 @@ fn facts(page: &Page) -> String {
                 ));
                 facts.push(("interactions", parts(train, test)));
             }
-            DataSize::Images { classes, train, test } => {
-                facts.push(("data", format!("{}, {} classes", data.name, count(classes))));
+            DataSize::Images {
+                classes,
+                train,
+                test,
+                skipped,
+            } => {
+                facts.push(("data", format!("{}, {}", data.name, classes_in_words(classes))));
                 facts.push(("images", parts(train, test)));
+                if skipped > 0 {
+                    facts.push(("skipped", format!("{} broken image files", count(skipped))));
+                }
             }
         }
     }

@@ -24,14 +24,15 @@ pub(super) fn html(page: &Page, index: usize) -> String {
         let figures = metrics.iter().map(|metric| cell(results, of, Choice::Validation, metric));
         row(&row_header(of, view), figures)
     });
+    let title = if view.data.size.has_judges() { "Probes" } else { "Features" };
     let notes = each(&groups, |group| {
         let judge = judge(group[0]);
         format!("<li>{}: {}</li>\n", escape(judge.name), escape(judge.about))
     });
     format!(
-        "<h4>Probes</h4>\n{}<ul class=\"notes\">\n{notes}</ul>\n",
+        "<h4>{title}</h4>\n{}<ul class=\"notes\">\n{notes}</ul>\n",
         table(
-            "Probes",
+            title,
             Cells::Figures,
             &format!(
                 "<tr><th scope=\"col\" rowspan=\"2\">recipe</th>{group_head}</tr>\n{}",

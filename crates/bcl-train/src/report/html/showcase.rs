@@ -22,8 +22,9 @@ fn map(recipe: &RecipeView, showcase: &Showcase, id: &str) -> Option<Figure> {
     let map = FeatureMap::of(showcase, &title);
     let svg = map.to_svg(&format!("{id}-map-{}", recipe.colour))?;
     let caption = format!(
-        "{} test images by their features, laid out by t-SNE: neighbours are alike, distances between groups mean little. Seed {}.",
+        "{} {} images by their features, laid out by t-SNE: neighbours are alike, distances between groups mean little. Seed {}.",
         count(showcase.map.len()),
+        showcase.kind(),
         recipe.result().seed
     );
     Some(Figure::new(&title, svg + &map.legend(), &caption))
@@ -37,18 +38,32 @@ fn neighbours(recipe: &RecipeView, showcase: &Showcase) -> Option<Figure> {
         rows.flat_map(|row| row.nearest.iter().map(|near| near.image.class == row.query.class))
     };
     let right = all().filter(|right| *right).count();
-    let caption = format!(
-        "A test image, then the training images whose features are nearest by cosine. Solid: of its class; dashed, with a cross: of \
-         another. Here {} of {} are right.",
+    let verdict = format!(
+        " Solid: of its class; dashed, with a cross: of another. Here {} of {} are right.",
         count(right),
         count(all().count())
+    );
+    let caption = format!(
+        "A {} image, then the training images whose features are nearest by cosine.{}",
+        showcase.kind(),
+        if showcase.classes.is_empty() { "" } else { &verdict }
     );
     (all().count() > 0).then(|| Figure::new(&title, rows, &caption).wide())
 }
 
 fn one_row(row: &NeighbourRow, showcase: &Showcase) -> String {
+    if showcase.classes.is_empty() {
+        let query = picture(&row.query, &format!("{} image", showcase.kind()));
+        let nearest = each(&row.nearest, |near| {
+            format!(
+                "<li>{}</li>\n",
+                picture(&near.image, &format!("cosine {:.3}", near.similarity))
+            )
+        });
+        return format!("<ul class=\"near\">\n<li class=\"query\">{query}</li>\n{nearest}</ul>\n");
+    }
     let class = |index| escape(showcase.class(index));
-    let query = picture(&row.query, &format!("test image: {}", class(row.query.class)));
+    let query = picture(&row.query, &format!("{} image: {}", showcase.kind(), class(row.query.class)));
     let nearest = each(&row.nearest, |near| {
         let right = near.image.class == row.query.class;
         let (verdict, sign) = if right { ("right", "✓") } else { ("wrong", "✗") };

@@ -7,7 +7,7 @@ mod tests;
 
 use super::comparison::{Choice, Comparison, DataTable, Intervals, RowKind};
 use super::metric_names::decimals;
-use super::units::count;
+use super::units::{classes_in_words, count};
 use crate::result::DataSize;
 use grid::{Cell, Column, Grid};
 pub use style::TextStyle;
@@ -89,9 +89,11 @@ fn size(size: &DataSize) -> String {
             count(train),
             count(test)
         ),
-        DataSize::Images { classes, train, test } => format!(
-            "{} classes, {} training and {} test images",
-            count(classes),
+        DataSize::Images {
+            classes, train, test, ..
+        } => format!(
+            "{}, {} training and {} test images",
+            classes_in_words(classes),
             count(train),
             count(test)
         ),

@@ -51,7 +51,9 @@ impl JudgedBaselines {
             if known.is_none() {
                 self.0.push((circumstances, figures.clone()));
             }
-            baselines.insert(kind.name().to_owned(), figures);
+            if !figures.is_empty() {
+                baselines.insert(kind.name().to_owned(), figures);
+            }
         }
         Ok(baselines)
     }

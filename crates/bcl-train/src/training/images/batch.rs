@@ -331,6 +331,7 @@ mod tests {
             name: "grey".into(),
             test: images.clone(),
             train: images,
+            skipped: Vec::new(),
         };
         let options = LoaderOptions {
             views: views.init(),

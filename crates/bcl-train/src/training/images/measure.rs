@@ -5,7 +5,7 @@ use crate::{
     evaluation::EvaluationError,
     probe::{Labelled, TopK, alignment, knn, probe_fixed, probe_views, ridge_accuracy, uniformity},
     recipe::{ImageEvaluationConfig, Protocol},
-    result::{Metrics, ONLINE_PROBE},
+    result::{ALIGNMENT, Metrics, ONLINE_PROBE, UNIFORMITY},
     training::evaluate::Measure,
 };
 use bcl_data::Seed;
@@ -14,45 +14,91 @@ use bcl_models::vision::{ImageEncoder, Mode, ResNet};
 use burn::tensor::{Tensor, TensorData};
 use std::sync::Arc;
 
-/// Test images whose views show alignment and uniformity: the latter compares all pairs.
+/// Images whose views show alignment and uniformity: the latter compares all pairs.
 const MOST_PAIRED: usize = 2048;
+
+/// Images of a part that are looked at where no judge needs all of them.
+const MOST_SHOWN: usize = 2048;
 
 /// Views of test images that are encoded at a time.
 const VIEWS_BLOCK: usize = 512;
 
+/// Whether encoders can be judged on a data set: test has images with a class. What train must have for it, a run's check says.
+pub fn has_judges(data: &ImageData) -> bool {
+    data.test.labels().iter().any(Option::is_some)
+}
+
+/// What is switched off on a data set, in a sentence, and what would switch it on; `None` where encoders can be judged.
+pub fn judges_off(data: &ImageData) -> Option<String> {
+    let missing = match (data.train.labels().iter().any(Option::is_some), data.test.is_empty()) {
+        _ if has_judges(data) => return None,
+        (true, _) => "no test images; give some in test/CLASS/",
+        (false, true) => "no labels and no test; give images in train/CLASS/ and test/CLASS/",
+        (false, false) => "no labels; give images in train/CLASS/ and test/CLASS/",
+    };
+    Some(format!(
+        "probes and nearest neighbours are off, because {} has {missing} to switch them on",
+        data.name
+    ))
+}
+
 /// Judges encoders on the labelled images of a data set.
+///
+/// Without labelled test images [no judge](Self::is_on) can say how good features are; what is left is how they lie: alignment and
+/// uniformity, of test images or, where there are none, of training images.
 #[derive(Debug)]
 pub struct ImageJudge {
     /// How images are shown.
     pub shown: Shown,
     data: Arc<ImageData>,
-    train: Labels,
-    test: Labels,
+    train: Sample,
+    test: Sample,
+    is_on: bool,
     config: ImageEvaluationConfig,
     seed: Seed,
 }
 
-/// The labelled images of one part of a data set.
-#[derive(Debug)]
-struct Labels {
+/// The images of one part of a data set that are looked at.
+#[derive(Debug, Clone)]
+struct Sample {
     images: Vec<usize>,
+    /// The class of each; empty where not all are known.
     classes: Vec<u32>,
 }
 
-impl Labels {
-    fn of(images: &Collection) -> Self {
+impl Sample {
+    /// All images that have a class.
+    fn labelled(images: &Collection) -> Self {
         let labelled = images.labels().iter().enumerate().filter_map(|(i, &label)| Some((i, label?)));
         let (images, classes) = labelled.unzip();
         Self { images, classes }
+    }
+
+    /// Images at equal distances, whether or not they have a class.
+    fn spread(images: &Collection) -> Self {
+        let count = images.len().min(MOST_SHOWN);
+        let chosen: Vec<usize> = (0..count).map(|i| i * images.len() / count).collect();
+        let classes: Option<Vec<u32>> = chosen.iter().map(|&image| images.labels()[image]).collect();
+        Self {
+            images: chosen,
+            classes: classes.unwrap_or_default(),
+        }
     }
 }
 
 impl ImageJudge {
     /// A judge for a data set.
     pub fn new(data: Arc<ImageData>, shown: Shown, config: ImageEvaluationConfig, seed: Seed) -> Self {
+        let is_on = has_judges(&data);
+        let [train, test] = match (is_on, data.test.is_empty()) {
+            (true, _) => [&data.train, &data.test].map(Sample::labelled),
+            (false, false) => [&data.train, &data.test].map(Sample::spread),
+            (false, true) => [&data.train, &data.train].map(Sample::spread),
+        };
         Self {
-            train: Labels::of(&data.train),
-            test: Labels::of(&data.test),
+            train,
+            test,
+            is_on,
             shown,
             data,
             config,
@@ -60,18 +106,40 @@ impl ImageJudge {
         }
     }
 
-    /// The labelled images of train and test, by their indices.
-    pub fn images(&self) -> [(&Collection, &[usize]); 2] {
-        let ImageData { train, test, .. } = &*self.data;
-        [(train, &self.train.images), (test, &self.test.images)]
+    /// Whether there are labels to judge features by.
+    pub fn is_on(&self) -> bool {
+        self.is_on
     }
 
-    /// Features of the labelled images of train and test under an encoder's running statistics.
+    /// Whether training images stand for test images, because there are none.
+    pub fn looks_at_train(&self) -> bool {
+        self.data.test.is_empty()
+    }
+
+    /// The images of train and test that are looked at, by their indices.
+    pub fn images(&self) -> [(&Collection, &[usize]); 2] {
+        [
+            (&self.data.train, &self.train.images),
+            (self.test_images(), &self.test.images),
+        ]
+    }
+
+    /// The images in the place of test.
+    fn test_images(&self) -> &Collection {
+        if self.looks_at_train() {
+            &self.data.train
+        } else {
+            &self.data.test
+        }
+    }
+
+    /// Features of [the images that are looked at](Self::images) under an encoder's running statistics; without labels where some of
+    /// them have none.
     ///
     /// # Errors
     /// When images cannot be shown.
     pub fn features(&self, encoder: &ImageEncoder) -> Result<[Labelled; 2], EvaluationError> {
-        self.both(|images, labels| self.shown.encoded(images, Some(&labels.images), &encoder.trunk))
+        self.both(|images, sample| self.shown.encoded(images, Some(&sample.images), &encoder.trunk))
     }
 
     /// All figures of an encoder.
@@ -88,27 +156,49 @@ impl ImageJudge {
     /// As [`encoder`](Self::encoder).
     pub fn encoder_with(&self, encoder: &ImageEncoder, [train, test]: &[Labelled; 2]) -> Result<Metrics, EvaluationError> {
         let trunk = &encoder.trunk;
-        let mut figures = self.figures(train, test)?;
-        if self.config.protocols.contains(&Protocol::Official) {
-            insert(&mut figures, "official", self.official(trunk)?);
+        let mut figures = Metrics::new();
+        if self.is_on {
+            figures = self.figures(train, test)?;
+            if self.config.protocols.contains(&Protocol::Official) {
+                insert(&mut figures, "official", self.official(trunk)?);
+            }
         }
-        let [first, second] = self.two_views(trunk);
-        figures.insert("uniformity".to_owned(), uniformity(first.clone())?);
-        figures.insert("alignment".to_owned(), alignment(first, second)?);
+        figures.extend(self.of_two_views(trunk)?);
         Ok(figures)
     }
 
-    /// The figures of the pixels themselves.
+    /// How the features of two views of an image lie: what can be told without labels.
+    fn of_two_views(&self, trunk: &ResNet) -> Result<Metrics, EvaluationError> {
+        let [first, second] = self.two_views(trunk);
+        let figures = [
+            (UNIFORMITY, uniformity(first.clone())?),
+            (ALIGNMENT, alignment(first, second)?),
+        ];
+        Ok(figures.map(|(name, figure)| (name.to_owned(), figure)).into())
+    }
+
+    /// The figures of the pixels themselves; none where there are no labels.
     ///
     /// # Errors
     /// As [`encoder`](Self::encoder).
     pub fn raw_pixels(&self) -> Result<Metrics, EvaluationError> {
+        if !self.is_on {
+            return Ok(Metrics::new());
+        }
         let [train, test] = self.both(|images, labels| self.shown.raw_pixels(images, Some(&labels.images)))?;
         self.figures(&train, &test)
     }
 
+    /// The figure that is shown during training.
+    pub fn shown_figure(&self) -> &'static str {
+        if self.is_on { ONLINE_PROBE } else { UNIFORMITY }
+    }
+
     /// What is cheap enough for every few epochs: nearest neighbours, and a linear probe in closed form.
     fn online(&self, trunk: &ResNet) -> Result<Metrics, EvaluationError> {
+        if !self.is_on {
+            return self.of_two_views(trunk);
+        }
         let [train, test] = self.both(|images, labels| self.shown.encoded(images, Some(&labels.images), trunk))?;
         let mut figures = Metrics::new();
         insert(&mut figures, "knn", knn(&train, &test, self.num_classes(), &self.config.knn)?);
@@ -147,13 +237,13 @@ impl ImageJudge {
         probe_views(classes, self.num_classes(), config, self.seed, views, test)
     }
 
-    /// Features of two random views of the same test images.
+    /// Features of two random views of the same images.
     fn two_views(&self, trunk: &ResNet) -> [Tensor<2>; 2] {
         let images = &self.test.images[..self.test.images.len().min(MOST_PAIRED)];
         [0, 1].map(|epoch| {
             let blocks = images
                 .chunks(VIEWS_BLOCK)
-                .map(|block| trunk.forward(self.random_view(&self.data.test, block, epoch), Mode::Eval));
+                .map(|block| trunk.forward(self.random_view(self.test_images(), block, epoch), Mode::Eval));
             Tensor::cat(blocks.collect(), 0)
         })
     }
@@ -168,18 +258,21 @@ impl ImageJudge {
 
     fn both(
         &self,
-        features: impl Fn(&Collection, &Labels) -> Result<Tensor<2>, EvaluationError>,
+        features: impl Fn(&Collection, &Sample) -> Result<Tensor<2>, EvaluationError>,
     ) -> Result<[Labelled; 2], EvaluationError> {
-        let labelled = |images, labels: &Labels| {
+        let labelled = |images, sample: &Sample| {
             Ok::<_, EvaluationError>(Labelled {
-                features: features(images, labels)?,
-                labels: labels.classes.clone(),
+                features: features(images, sample)?,
+                labels: sample.classes.clone(),
             })
         };
-        Ok([
-            labelled(&self.data.train, &self.train)?,
-            labelled(&self.data.test, &self.test)?,
-        ])
+        let train = labelled(&self.data.train, &self.train)?;
+        let test = if self.looks_at_train() {
+            train.clone()
+        } else {
+            labelled(&self.data.test, &self.test)?
+        };
+        Ok([train, test])
     }
 
     fn num_classes(&self) -> usize {

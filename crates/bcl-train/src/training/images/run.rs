@@ -15,7 +15,7 @@ use crate::{
     probe::Labelled,
     recipe::{ImageRecipe, Refusal},
     result::{
-        CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, DataSummary, EpochRecord, Metrics, ONLINE_PROBE, Phase, RunResult,
+        CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, DataSummary, EpochRecord, LAST_LOSS, Metrics, Phase, RunResult,
         SCHEMA,
     },
     training::{
@@ -38,9 +38,6 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Instant,
 };
-
-/// The figure that is shown after an epoch. It is read off test and chooses nothing.
-const SHOWN: &str = ONLINE_PROBE;
 
 /// A run of one recipe with one seed.
 #[allow(missing_debug_implementations)] // Burn's interrupter has none
@@ -123,6 +120,10 @@ impl ImageRun<'_> {
         let features = judge.features(&trained)?;
         let mut figures = judge.encoder_with(&trained, &features)?;
         figures.extend(calibration_error(&progress));
+        if !judge.is_on() {
+            let last = progress.of_phase().last();
+            figures.extend(last.map(|record| (LAST_LOSS.to_owned(), record.loss)));
+        }
         Ok(Outcome {
             judge,
             progress,
@@ -169,7 +170,8 @@ impl ImageRun<'_> {
         let loader = ImageLoader::new(self.data.clone(), plan, options);
         let task = EvaluationTask {
             measure: Some(Arc::new(Online(judge.clone()))),
-            select_by: Arc::from(SHOWN),
+            // Shown after an epoch; it chooses nothing.
+            select_by: Arc::from(judge.shown_figure()),
             probe: loader.probe(estimator, &self.backend.device()),
             posterior: None,
             tau_plus: config
@@ -181,7 +183,7 @@ impl ImageRun<'_> {
         let options = PhaseOptions {
             folder: self.folder,
             label: recipe.name.clone(),
-            select_by: SHOWN,
+            select_by: judge.shown_figure(),
             estimator: schedule,
             until: Until::Fixed {
                 epochs,
@@ -217,6 +219,7 @@ impl ImageRun<'_> {
                     classes: self.data.train.classes().len(),
                     train: self.data.train.len(),
                     test: self.data.test.len(),
+                    skipped: self.data.skipped.len(),
                 },
             },
             encoder: self.recipe.encoder.name().to_owned(),

@@ -1,4 +1,5 @@
-//! What there is to see of an encoder: a map of test images, and the training images that it takes for neighbours.
+//! What there is to see of an encoder: a map of test images, and the training images that it takes for neighbours. Where there is no
+//! test, training images stand for it; where there are no labels, nothing is coloured by class.
 
 use super::{map::map, measure::ImageJudge};
 use crate::{
@@ -25,7 +26,8 @@ const LONGEST: u32 = 64;
 
 /// Makes the showcase of features that a judge computed; which images are shown depends on the seed alone.
 pub fn showcase(judge: &ImageJudge, [train, test]: &[Labelled; 2], seed: Seed) -> Showcase {
-    let mut order: Vec<usize> = (0..test.labels.len()).collect();
+    let [num_test, _] = test.features.dims();
+    let mut order: Vec<usize> = (0..num_test).collect();
     order.shuffle(&mut seed.named("showcase").rng());
     let mut mapped = order[..order.len().min(MOST_MAPPED)].to_vec();
     mapped.sort_unstable();
@@ -34,11 +36,19 @@ pub fn showcase(judge: &ImageJudge, [train, test]: &[Labelled; 2], seed: Seed) -
         // Hundredths of a unit are less than a pixel.
         x: (x * 100.0).round() / 100.0,
         y: (y * 100.0).round() / 100.0,
-        class: test.labels[*place],
+        class: class(&test.labels, *place),
     };
     let [train_images, test_images] = judge.images();
     let queries = queries(&order, &test.labels);
-    let found = nearest(&train.features, &rows(&test.features, &queries));
+    // A training image is its own nearest neighbour.
+    let found = nearest(&train.features, &rows(&test.features, &queries))
+        .into_iter()
+        .zip(&queries);
+    let found = found.map(|(mut found, query)| {
+        found.retain(|(place, _)| !(judge.looks_at_train() && place == query));
+        found.truncate(NEIGHBOURS);
+        found
+    });
     let row = |(place, found): (&usize, Vec<(usize, f32)>)| NeighbourRow {
         query: picture(test_images, *place, &test.labels),
         nearest: found
@@ -50,10 +60,20 @@ pub fn showcase(judge: &ImageJudge, [train, test]: &[Labelled; 2], seed: Seed) -
             .collect(),
     };
     Showcase {
-        classes: train_images.0.classes().to_vec(),
+        classes: if test.labels.is_empty() || train.labels.is_empty() {
+            Vec::new()
+        } else {
+            train_images.0.classes().to_vec()
+        },
+        of_train: judge.looks_at_train(),
         map: mapped.iter().zip(places).map(point).collect(),
         neighbours: queries.iter().zip(found).map(row).collect(),
     }
+}
+
+/// The class of the image at a place; 0 where classes are not known.
+fn class(labels: &[u32], place: usize) -> u32 {
+    labels.get(place).copied().unwrap_or_default()
 }
 
 fn rows(features: &Tensor<2>, places: &[usize]) -> Tensor<2> {
@@ -65,18 +85,18 @@ fn rows(features: &Tensor<2>, places: &[usize]) -> Tensor<2> {
 
 /// The places of test images that are shown: of as many classes as there is room for, and of all of them equally many.
 fn queries(order: &[usize], labels: &[u32]) -> Vec<usize> {
-    let mut seen = vec![0usize; labels.iter().max().map_or(0, |&most| most as usize + 1)];
+    let mut seen = vec![0usize; labels.iter().max().map_or(1, |&most| most as usize + 1)];
     let mut by_turn: Vec<(usize, usize)> = order
         .iter()
         .map(|&place| {
-            let turn = &mut seen[labels[place] as usize];
+            let turn = &mut seen[class(labels, place) as usize];
             *turn += 1;
             (*turn, place)
         })
         .collect();
     by_turn.sort_by_key(|&(turn, _)| turn);
     let mut chosen: Vec<usize> = by_turn.into_iter().take(QUERIES).map(|(_, place)| place).collect();
-    chosen.sort_by_key(|&place| (labels[place], place));
+    chosen.sort_by_key(|&place| (class(labels, place), place));
     chosen
 }
 
@@ -93,7 +113,8 @@ fn nearest(train: &Tensor<2>, queries: &Tensor<2>) -> Vec<Vec<(usize, f32)>> {
         for (best, cosines) in best.iter_mut().zip(cosines.chunks(length)) {
             best.extend(cosines.iter().enumerate().map(|(i, &cosine)| (start + i, cosine)));
             best.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-            best.truncate(NEIGHBOURS);
+            // One more, in case that the query is one of them.
+            best.truncate(NEIGHBOURS + 1);
         }
     }
     best
@@ -111,7 +132,7 @@ fn picture((images, labelled): (&Collection, &[usize]), place: usize, labels: &[
     } else {
         full
     };
-    Thumbnail::new(labels[place], &small)
+    Thumbnail::new(class(labels, place), &small)
 }
 
 #[cfg(test)]
@@ -152,6 +173,7 @@ mod tests {
             name: "grey".into(),
             train: images.clone(),
             test: images,
+            skipped: Vec::new(),
         };
         let judge = ImageJudge::new(Arc::new(data), shown, ImageEvaluationConfig::default(), Seed(1));
         (judge, [labelled.clone(), labelled])

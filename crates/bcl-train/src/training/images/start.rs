@@ -1,11 +1,13 @@
 //! What a run starts from: an encoder, and images that fit its recipe.
 
+use super::measure::has_judges;
 use crate::{error::Error, recipe::ImageRecipe};
+use bcl_core::schedule::AlphaMeasurement;
 use bcl_data::Seed;
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{
     ImageEncoder,
-    weights::{WeightsError, load_encoder_weights, load_weights},
+    weights::{WeightsError, WeightsReport, load_encoder_weights, load_weights, without_prefixes},
 };
 use burn::tensor::Device;
 use std::path::Path;
@@ -23,40 +25,107 @@ pub fn untrained(recipe: &ImageRecipe, device: &Device) -> ImageEncoder {
 /// A head is read where the file has one, unless there is nothing to train: then no judge looks at it.
 ///
 /// # Errors
-/// Names the file and the tensor that does not fit the encoder, is not there, or belongs to another.
+/// Names the file and the tensor that does not fit the encoder, is not there, belongs to another, or holds what no trained network does.
 pub fn initial(recipe: &ImageRecipe, data_dir: &Path, device: &Device) -> Result<ImageEncoder, Error> {
+    initial_with_report(recipe, data_dir, device).map(|(encoder, _)| encoder)
+}
+
+/// The encoder before the first step, and which tensors of the file were read and which were left, in a sentence.
+///
+/// # Errors
+/// As [`initial`].
+pub fn initial_with_report(
+    recipe: &ImageRecipe,
+    data_dir: &Path,
+    device: &Device,
+) -> Result<(ImageEncoder, Option<String>), Error> {
     let encoder = untrained(recipe, device);
     let Some(file) = recipe.encoder.weights() else {
-        return Ok(encoder);
+        return Ok((encoder, None));
     };
     let file = data_dir.join(file);
     let refuse = |error: WeightsError| Error::Input(format!("encoder.weights: {error}"));
     let (trunk, report) = load_weights(encoder.trunk.clone(), &file).map_err(refuse)?;
     if let Some(name) = report.skipped.iter().find(|name| !may_be_left(name)) {
         return Err(Error::Input(format!(
-            "encoder.weights: {} holds a tensor {name}, which belongs neither to the encoder nor to a classifier `fc`; save the \
-             state_dict of the encoder alone",
+            "encoder.weights: {} holds a tensor {name}, which belongs neither to the encoder nor to a classifier `fc` or a head; save \
+             the state_dict of the encoder alone",
             file.display()
         )));
     }
     if recipe.training.epochs > 0 && report.skipped.iter().any(|name| module(name) == "g") {
-        let (encoder, _) = load_encoder_weights(encoder, &file).map_err(|error| refuse(of_head(error)))?;
-        return Ok(encoder);
+        let (encoder, report) = load_encoder_weights(encoder, &file).map_err(|error| refuse(of_head(error)))?;
+        return Ok((encoder, Some(in_words(&report, &file))));
     }
-    Ok(ImageEncoder { trunk, ..encoder })
+    let report = in_words(&report, &file);
+    Ok((ImageEncoder { trunk, ..encoder }, Some(report)))
 }
 
 /// The first part of a tensor's name that tells modules apart.
 fn module(name: &str) -> &str {
-    name.split('.')
-        .find(|part| !["state_dict", "module"].contains(part))
-        .unwrap_or(name)
+    let name = without_prefixes(name);
+    name.split_once('.').map_or(name, |(module, _)| module)
 }
 
-/// Classifiers, heads, and counters of batches and operations say nothing about features.
+/// Counters of batches and operations.
+const COUNTERS: [&str; 3] = ["num_batches_tracked", "total_ops", "total_params"];
+
+fn is_counter(name: &str) -> bool {
+    COUNTERS.iter().any(|counter| name.ends_with(counter))
+}
+
+/// Classifiers, heads, counters and the state of an optimizer say nothing about features.
 fn may_be_left(name: &str) -> bool {
-    const COUNTERS: [&str; 3] = ["num_batches_tracked", "total_ops", "total_params"];
-    ["fc", "g"].contains(&module(name)) || COUNTERS.iter().any(|counter| name.ends_with(counter))
+    const HEADS: [&str; 10] = [
+        "fc",
+        "g",
+        "head",
+        "heads",
+        "projector",
+        "projection",
+        "projection_head",
+        "predictor",
+        "classifier",
+        "linear",
+    ];
+    const STATE: [&str; 7] = [
+        "optimizer",
+        "optimizers",
+        "optimizer_state_dict",
+        "optimizer_states",
+        "scheduler",
+        "lr_scheduler",
+        "scaler",
+    ];
+    HEADS.contains(&module(name)) || STATE.contains(&module(name)) || is_counter(name)
+}
+
+/// Which tensors of a file were read, and which were left.
+fn in_words(report: &WeightsReport, file: &Path) -> String {
+    let named: Vec<String> = report.prefixes.iter().map(|prefix| format!("`{prefix}…`")).collect();
+    let named = if named.is_empty() {
+        String::new()
+    } else {
+        format!(" named {}", named.join(", "))
+    };
+    // Everybody's file has counters, and nobody misses them.
+    let mut left: Vec<&str> = report
+        .skipped
+        .iter()
+        .map(String::as_str)
+        .filter(|name| !is_counter(name))
+        .collect();
+    left.sort_unstable();
+    let left = match left[..] {
+        [] => "no other tensor left".to_owned(),
+        [one] => format!("left: {one}"),
+        [first, ref others @ ..] => format!("left: {first} and {} others", others.len()),
+    };
+    format!(
+        "encoder.weights: {} tensors of {}{named} read; {left}",
+        report.loaded.len(),
+        file.display()
+    )
 }
 
 /// The trunk has been read before, so it is the head that does not fit.
@@ -84,7 +153,8 @@ fn of_head(error: WeightsError) -> WeightsError {
 /// Checks that a recipe and its images fit: what is found here leaves no folder behind, and costs no training.
 ///
 /// # Errors
-/// When a batch has more images than there are, or too few have classes for the judges.
+/// When a batch has more images than there are, the recipe reads labels that there are not, or some test images have a class but too few
+/// images have one for the judges. Without a class in test the judges are off.
 pub fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error> {
     let source = match &recipe.data.images {
         Some(path) => path.display().to_string(),
@@ -95,6 +165,10 @@ pub fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error> {
         return Err(Error::Input(format!(
             "training.batch_size is {batch_size}, but {source} has {there} training images; lower it to {there} or less"
         )));
+    }
+    check_labels(recipe, data, &source)?;
+    if !has_judges(data) {
+        return Ok(());
     }
     let classes = classes(&data.train);
     if let [] | [_] = &classes[..] {
@@ -109,6 +183,36 @@ pub fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error> {
     if labelled < LEAST_TEST_IMAGES {
         return Err(Error::Input(format!(
             "{source} has {labelled} test image(s) with a class, but features are judged on {LEAST_TEST_IMAGES} or more; add test images"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses what reads the labels of training images where they have none.
+fn check_labels(recipe: &ImageRecipe, data: &ImageData, source: &str) -> Result<(), Error> {
+    if recipe.training.epochs == 0 || data.train.is_labelled() {
+        return Ok(());
+    }
+    let labelled = data.train.labels().iter().flatten().count();
+    let there = match labelled {
+        0 => format!("{source} has images without labels"),
+        some => format!(
+            "only {some} of the {} training images of {source} have a label",
+            data.train.len()
+        ),
+    };
+    let loss = recipe.loss.without_data();
+    if loss.init().needs_truth() {
+        return Err(Error::Input(format!(
+            "loss.kind = \"{}\" reads the labels of training images, but {there}; choose another loss, or put the images into folders \
+             CLASS/ or train/CLASS/",
+            loss.name()
+        )));
+    }
+    if recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased) {
+        return Err(Error::Input(format!(
+            "alpha_schedule.kind = \"measured\" reads the labels of training images, but {there}; set it to \"label_free\" or another \
+             schedule, or put the images into folders CLASS/ or train/CLASS/"
         )));
     }
     Ok(())
@@ -179,6 +283,9 @@ mod tests {
             "module.f.1.num_batches_tracked",
             "state_dict.fc.bias",
             "f.total_ops",
+            "model.backbone.fc.weight",
+            "state_dict.projector.0.weight",
+            "optimizer.state.0.exp_avg",
         ] {
             assert!(may_be_left(name), "{name}");
         }
@@ -207,6 +314,7 @@ mod tests {
             name: "mine".into(),
             train: images(train),
             test: images(test),
+            skipped: Vec::new(),
         }
     }
 
@@ -220,6 +328,9 @@ mod tests {
         assert!(refused(&two, &[None; 4], &[cat, dog]).contains("mine has no image with a class"));
         assert!(refused(&two, &[dog, dog, None], &[cat, dog]).contains("images of class `dog` alone"));
         assert!(refused(&two, &[cat, dog], &[cat, None]).contains("1 test image(s)"));
+        // Without a class in test there are no judges that could ask for one.
+        check(&two, &data(&[None; 4], &[None; 2])).unwrap();
+        check(&two, &data(&[dog; 4], &[])).unwrap();
         // Without training no batch is needed.
         check(
             &recipe("training.batch_size = 3\ntraining.epochs = 0"),
