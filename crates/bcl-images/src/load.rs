@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum ImageSource {
-    /// Two folders or archives with a folder a class each.
+    /// Two folders or archives with one folder per class each.
     Folder {
         /// What is learned from.
         train: PathBuf,

@@ -180,7 +180,9 @@ fn torchvision_weights_are_refused_under_the_small_stem_with_both_shapes() {
         ..torchvision()
     };
     let path = fixture("resnet50-torchvision-names.safetensors");
-    let text = load_weights(config.init(0, &Device::flex()), &path).expect_err("another stem").to_string();
+    let text = load_weights(config.init(0, &Device::flex()), &path)
+        .expect_err("another stem")
+        .to_string();
     for part in [
         "tensor conv1.weight has shape [1, 3, 7, 7]",
         "the network's has [1, 3, 3, 3]",

@@ -1,4 +1,4 @@
-//! Folders of images: `train` and `test` (or `val`) with a folder a class each, and all that is less: no test, no parts, no classes.
+//! Folders of images: `train` and `test` (or `val`) with one folder per class, or less: no test, no parts, no classes.
 
 use super::batch::{Broken, Decoder};
 use super::layout::{Kind, Layout, Part};

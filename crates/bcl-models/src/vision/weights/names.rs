@@ -137,7 +137,9 @@ pub(super) fn remedy(tensors: &Tensors) -> String {
                 Stem::Cifar => "cifar",
             };
             let depth = u64::from(depth);
-            format!("the file looks like a network of depth = {depth}, stem = \"{stem}\", width = {width}: set encoder.trunk to that")
+            format!(
+                "the file looks like a network of depth = {depth}, stem = \"{stem}\", width = {width}: set encoder.trunk to that"
+            )
         }
         None => {
             "the file does not look like a ResNet: give one with torchvision's names or those of the released codes".to_owned()
