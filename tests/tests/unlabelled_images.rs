@@ -35,6 +35,11 @@ fn layouts() -> Vec<(&'static str, Vec<String>, bool)> {
             names(&|i| format!("pictures/{}/{i:02}.jpg", if i < 8 { "train" } else { "test" })),
             false,
         ),
+        (
+            "a single test image",
+            names(&|i| format!("pictures/{}/{i:02}.jpg", if i < 11 { "train" } else { "test" })),
+            false,
+        ),
     ]
 }
 

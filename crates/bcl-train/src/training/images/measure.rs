@@ -54,6 +54,7 @@ pub struct ImageJudge {
     train: Sample,
     test: Sample,
     is_on: bool,
+    looks_at_train: bool,
     config: ImageEvaluationConfig,
     seed: Seed,
 }
@@ -90,7 +91,9 @@ impl ImageJudge {
     /// A judge for a data set.
     pub fn new(data: Arc<ImageData>, shown: Shown, config: ImageEvaluationConfig, seed: Seed) -> Self {
         let is_on = has_judges(&data);
-        let [train, test] = match (is_on, data.test.is_empty()) {
+        // Uniformity compares pairs, which a single image has not.
+        let looks_at_train = !is_on && data.test.len() < 2;
+        let [train, test] = match (is_on, looks_at_train) {
             (true, _) => [&data.train, &data.test].map(Sample::labelled),
             (false, false) => [&data.train, &data.test].map(Sample::spread),
             (false, true) => [&data.train, &data.train].map(Sample::spread),
@@ -99,6 +102,7 @@ impl ImageJudge {
             train,
             test,
             is_on,
+            looks_at_train,
             shown,
             data,
             config,
@@ -111,9 +115,9 @@ impl ImageJudge {
         self.is_on
     }
 
-    /// Whether training images stand for test images, because there are none.
+    /// Whether training images stand for test images, because there are none, or a single one without a class.
     pub fn looks_at_train(&self) -> bool {
-        self.data.test.is_empty()
+        self.looks_at_train
     }
 
     /// The images of train and test that are looked at, by their indices.
