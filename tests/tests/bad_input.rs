@@ -168,6 +168,10 @@ fn a_full_disk_is_refused_and_named() {
         assert_refused(&output, &[word, "space"]);
     }
 
+    let stdout = fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+    let output = bcl_train().arg("recipes").stdout(stdout).output().expect("it starts");
+    assert_refused(&output, &["stdout", "space"]);
+
     // Of a run itself: its result, the records of a checkpoint, and the lines of its epochs.
     let checkpoints = run.join("checkpoints/refit");
     let is_model = |name: &str| name.starts_with("model-");

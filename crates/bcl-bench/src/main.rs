@@ -15,6 +15,7 @@ mod step_verb;
 mod table_verb;
 mod views_verb;
 
+use bcl_train::files::refuse_full_output;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -59,6 +60,7 @@ enum Verb {
 fn main() -> ExitCode {
     // A reader that goes away ends the program, as on Unix it should.
     sigpipe::reset();
+    refuse_full_output();
     match Arguments::parse().verb {
         Verb::Parity(arguments) => parity_verb::run(&arguments),
         Verb::Kernels(arguments) => kernels_verb::run(arguments),

@@ -5,6 +5,7 @@ use bcl_train::{
     cli::{self, Command, Output, Place, Train},
     commands::{self, Session},
     error::Error,
+    files::refuse_full_output,
     launch, notice,
     recipe::Builtin,
 };
@@ -16,6 +17,7 @@ const PACKAGE: &str = env!("CARGO_PKG_NAME");
 fn main() -> ExitCode {
     // `bcl-train recipes | head` ends when `head` does, as programs on Unix do.
     sigpipe::reset();
+    refuse_full_output();
     match run(cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -3,11 +3,13 @@
 pub mod checksums;
 mod error;
 mod lock;
+mod output;
 mod own;
 mod sealed;
 
 pub use error::FileError;
 pub use lock::FolderLock;
+pub use output::refuse_full_output;
 pub use own::refuse_overwriting;
 pub use sealed::{Seal, seal, unseal};
 
