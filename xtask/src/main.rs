@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Chore::Gpu(options) => return gpu::run(&options),
     };
     outcome.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
+        eprintln!("error: {}", bcl_data::printable_lines(format!("{error:#}")));
         ExitCode::FAILURE
     })
 }

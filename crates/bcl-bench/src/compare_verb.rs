@@ -5,6 +5,7 @@ use crate::{
     output::{Output, failure},
 };
 use bcl_bench::{compare::Comparison, results::Results};
+use bcl_data::printable;
 use std::{path::PathBuf, process::ExitCode};
 
 #[derive(clap::Args)]
@@ -31,7 +32,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         return code;
     }
     for difference in &comparison.differences {
-        eprintln!("warning: {difference}: ratios do not speak of the code alone");
+        eprintln!("warning: {}: ratios do not speak of the code alone", printable(difference));
     }
     let written = arguments.output.write(&comparison);
     let Some(factor) = arguments.fail_above else {

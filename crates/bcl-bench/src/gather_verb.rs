@@ -2,6 +2,7 @@
 
 use crate::{bad_input, output::Output};
 use bcl_bench::results::{Results, ResultsError};
+use bcl_data::printable;
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
@@ -30,7 +31,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         return code;
     }
     for warning in &gathered.warnings {
-        eprintln!("warning: {warning}");
+        eprintln!("warning: {}", printable(warning));
     }
     arguments.output.write(&gathered.results)
 }

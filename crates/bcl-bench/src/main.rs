@@ -15,6 +15,7 @@ mod step_verb;
 mod table_verb;
 mod views_verb;
 
+use bcl_data::printable_lines;
 use bcl_train::files::refuse_full_output;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -78,6 +79,6 @@ fn main() -> ExitCode {
 }
 
 fn bad_input(message: &str) -> ExitCode {
-    eprintln!("error: {message}");
+    eprintln!("error: {}", printable_lines(message));
     ExitCode::from(2)
 }

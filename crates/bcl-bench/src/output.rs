@@ -1,6 +1,7 @@
 //! Where benchmarks go: a table to the terminal, and everything to a file as JSON.
 
 use crate::bad_input;
+use bcl_data::{printable, printable_lines};
 use bcl_train::files::{FileError, refuse_overwriting, write_whole};
 use serde::Serialize;
 use std::{
@@ -35,13 +36,13 @@ impl Output {
         if let Some(path) = self.json.as_ref().filter(|path| path.is_file())
             && let Err(error) = write_json(path, benchmark)
         {
-            eprintln!("warning: {error}");
+            eprintln!("warning: {}", printable(error));
         }
     }
 
     /// Shows a benchmark.
     pub(crate) fn write(&self, benchmark: &(impl Display + Serialize)) -> ExitCode {
-        println!("{benchmark}");
+        println!("{}", printable_lines(benchmark));
         let Some(path) = &self.json else {
             return ExitCode::SUCCESS;
         };
@@ -63,6 +64,6 @@ fn write_json(path: &Path, benchmark: &impl Serialize) -> Result<(), FileError> 
 }
 
 pub(crate) fn failure(message: &str) -> ExitCode {
-    eprintln!("error: {message}");
+    eprintln!("error: {}", printable_lines(message));
     ExitCode::from(1)
 }

@@ -3,7 +3,7 @@
 use crate::{bad_input, output::Output};
 use bcl_bench::simulation::{self, Figure, Plan};
 use bcl_core::simulation::SimulationConfig;
-use bcl_data::Seed;
+use bcl_data::{Seed, printable};
 use std::{fs, path::PathBuf, process::ExitCode};
 
 /// The defaults are those of the paper's appendix B.2.
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
                 return bad_input(&error.to_string());
             }
         }
-        eprintln!("{} figures in {}", simulation.drawings().len(), folder.display());
+        eprintln!("{} figures in {}", simulation.drawings().len(), printable(folder.display()));
     }
     let written = arguments.output.write(&simulation);
     if simulation.failed() { ExitCode::from(1) } else { written }

@@ -58,17 +58,9 @@ pub fn status(text: impl Display) {
     }
 }
 
-/// The text with its control characters escaped, apart from line breaks.
+/// The text with its control characters escaped, apart from line breaks: [`bcl_data::printable_lines`].
 pub fn printable(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() && c != '\n' {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
+    bcl_data::printable_lines(text)
 }
 
 fn once(line: String) {

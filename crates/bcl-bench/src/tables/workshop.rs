@@ -1,6 +1,6 @@
 //! Several runs at a time.
 
-use bcl_train::{backend::Backend, error::Error, recipe::Recipe, training::Stop};
+use bcl_train::{backend::Backend, error::Error, notice, recipe::Recipe, training::Stop};
 use std::{
     path::PathBuf,
     sync::{
@@ -62,7 +62,7 @@ impl Workshop {
                         Ok((result, said)) => {
                             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                             if !self.quiet {
-                                eprintln!("{done}/{} {}: {said}", tasks.len(), task.label);
+                                notice::status(format!("{done}/{} {}: {said}", tasks.len(), task.label));
                             }
                             *results[index].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
                         }

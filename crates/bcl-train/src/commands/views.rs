@@ -6,7 +6,7 @@ use crate::{
     recipe::Recipe,
     training::images::batch::epoch_order,
 };
-use bcl_data::Seed;
+use bcl_data::{Seed, printable};
 use std::path::Path;
 
 /// Images in a picture.
@@ -54,6 +54,6 @@ pub fn dump_views(recipes: &[Recipe], data_dir: &Path, picture: &Path) -> Result
     let mut pixels = Vec::new();
     views.batch(&images, &shown, 0, seed, &mut pixels);
     write_whole(picture, &views.contact_sheet(&images, &shown, &pixels))?;
-    println!("{}", picture.display());
+    println!("{}", printable(picture.display()));
     Ok(())
 }

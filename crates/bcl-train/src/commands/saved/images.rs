@@ -11,6 +11,7 @@ use crate::{
         images::{model::ContrastiveImages, run::judge, start::untrained},
     },
 };
+use bcl_data::printable;
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{ImageEncoder, weights::to_safetensors};
 use serde_json::json;
@@ -32,7 +33,12 @@ pub(super) fn evaluate(run: SavedRun<ImageRecipe>, backend: &Backend, json: bool
     } else {
         let [_, (images, _)] = judge.images();
         let part = if judge.looks_at_train() { "training" } else { "test" };
-        println!("{} on {} {part} images of {}", run.recipe.name, images.len(), data.name);
+        println!(
+            "{} on {} {part} images of {}",
+            run.recipe.name,
+            images.len(),
+            printable(&data.name)
+        );
         for (name, value) in &metrics {
             println!("{name:>20}  {value:.4}");
         }
@@ -63,7 +69,7 @@ pub(super) fn embed(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -
         ];
         for (file, bytes) in written {
             files::write_whole(&out.join(&file), &bytes)?;
-            println!("{}", out.join(file).display());
+            println!("{}", printable(out.join(file).display()));
         }
     }
     Ok(())
@@ -90,6 +96,6 @@ pub(super) fn export(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) 
     let encoder = encoder(&run, backend)?;
     let bytes = to_safetensors(&encoder.trunk).map_err(|error| Error::Training(error.to_string()))?;
     files::write_whole(out, &bytes)?;
-    println!("{}", out.display());
+    println!("{}", printable(out.display()));
     Ok(())
 }

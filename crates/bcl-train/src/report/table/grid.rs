@@ -1,6 +1,7 @@
 //! Aligned columns that continue in blocks below where the terminal is narrow.
 
-use super::style::{TextStyle, printable};
+use super::style::TextStyle;
+use bcl_data::printable;
 
 /// Between columns.
 const GAP: &str = "  ";
@@ -43,7 +44,7 @@ impl Column {
             }
         }
         Self {
-            header: header.map(str::to_owned),
+            header: header.map(printable),
             cells,
         }
     }

@@ -1,5 +1,6 @@
 //! What the terminal can show.
 
+use bcl_data::printable;
 use std::io::IsTerminal;
 
 /// How to lay out text.
@@ -51,19 +52,6 @@ impl TextStyle {
     }
 }
 
-/// Names come from files: an escape sequence in one must not reach the terminal.
-pub(super) fn printable(text: &str) -> String {
-    text.chars()
-        .map(|char| {
-            if char.is_control() {
-                char::REPLACEMENT_CHARACTER
-            } else {
-                char
-            }
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +69,6 @@ mod tests {
 
     #[test]
     fn control_characters_do_not_reach_the_terminal() {
-        assert_eq!(printable("a\u{1b}[2Jb\n"), "a\u{fffd}[2Jb\u{fffd}");
+        assert_eq!(TextStyle::PLAIN.wrapped("a\u{1b}[2Jb c"), "a\\u{1b}[2Jb c\n");
     }
 }

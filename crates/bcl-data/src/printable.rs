@@ -1,0 +1,65 @@
+//! Text from outside, made safe for a terminal.
+
+use std::fmt::{Display, Write};
+
+/// Writes control characters out as escapes such as `\u{1b}`, so that an id, class name or file name cannot move the cursor, set the
+/// title of the window or hide what follows it.
+///
+/// Line breaks count as control characters: what is printed stays one line. So do marks that reverse the direction of writing. Files
+/// (JSON, CSV, NumPy) keep exact values; only what a person reads passes through here.
+///
+/// ```
+/// use bcl_data::printable;
+///
+/// assert_eq!(printable("\u{1b}[2Jann\n"), "\\u{1b}[2Jann\\n");
+/// assert_eq!(printable("Zoë 木"), "Zoë 木");
+/// ```
+pub fn printable(text: impl Display) -> String {
+    let text = text.to_string();
+    if !text.contains(acts_on_terminal) {
+        return text;
+    }
+    let mut safe = String::with_capacity(text.len() + 8);
+    for char in text.chars() {
+        if acts_on_terminal(char) {
+            write!(safe, "{}", char.escape_default()).expect("a string grows");
+        } else {
+            safe.push(char);
+        }
+    }
+    safe
+}
+
+/// As [`printable`], for text of several lines: line breaks stay.
+pub fn printable_lines(text: impl Display) -> String {
+    let text = text.to_string();
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
+}
+
+fn acts_on_terminal(char: char) -> bool {
+    // Marks and overrides of direction, and Unicode's own line breaks, are not control characters by category.
+    char.is_control() || matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_acts_on_a_terminal_is_left() {
+        for (text, safe) in [
+            ("\u{1b}]0;title\u{7}", "\\u{1b}]0;title\\u{7}"),
+            ("a\rb\tc\u{7f}", "a\\rb\\tc\\u{7f}"),
+            ("\u{9b}31m", "\\u{9b}31m"),
+            ("a\u{202e}b\u{2066}", "a\\u{202e}b\\u{2066}"),
+            ("\u{2028}", "\\u{2028}"),
+        ] {
+            assert_eq!(printable(text), safe);
+        }
+    }
+
+    #[test]
+    fn lines_stay_lines() {
+        assert_eq!(printable_lines("a\u{1b}\nb\n"), "a\\u{1b}\nb\n");
+    }
+}
