@@ -2,14 +2,20 @@
 
 use crate::bad_input;
 use bcl_bench::site::Collection;
-use bcl_train::files::{refuse_overwriting, write_whole};
+use bcl_data::printable;
+use bcl_train::{
+    files::{refuse_overwriting, write_whole},
+    notice,
+    report::page::free_path,
+};
 use std::{path::PathBuf, process::ExitCode};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Folder with results: tables, curves, texts and pictures, at any depth.
     folder: PathBuf,
-    /// The page [default: report.html in the folder].
+    /// The page to write, in the place of one that is there [default: report.html in the folder, or report.2.html, … beside a page of
+    /// another program].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Title of the page.
@@ -18,17 +24,26 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    let out = arguments.out.clone().unwrap_or_else(|| arguments.folder.join("report.html"));
-    if let Err(error) = refuse_overwriting("--out", &out, &["html", "htm"]) {
+    if let Some(out) = &arguments.out
+        && let Err(error) = refuse_overwriting("--out", out, &["html", "htm"])
+    {
         return bad_input(&error.to_string());
     }
     let found = match Collection::read(&arguments.folder) {
         Ok(found) => found,
         Err(problem) => return bad_input(&problem.to_string()),
     };
-    match write_whole(&out, found.to_html(&arguments.title).as_bytes()) {
+    for skipped in &found.skipped {
+        notice::note(skipped);
+    }
+    let page = found.to_html(&arguments.title);
+    let out = match &arguments.out {
+        Some(out) => out.clone(),
+        None => free_path(&arguments.folder.join("report.html"), &page),
+    };
+    match write_whole(&out, page.as_bytes()) {
         Ok(()) => {
-            println!("{}", out.display());
+            println!("{}", printable(out.display()));
             ExitCode::SUCCESS
         }
         Err(error) => bad_input(&error.to_string()),

@@ -1,8 +1,11 @@
 //! What lies in a folder of results.
 
+use super::markdown;
 use crate::tables::{Sensitivity, TableResult};
+use bcl_train::report::Skipped;
 use serde::de::DeserializeOwned;
 use std::{
+    collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -18,6 +21,10 @@ pub struct Collection {
     pub texts: Vec<(PathBuf, String)>,
     /// Pictures that no text shows.
     pub pictures: Vec<(PathBuf, String)>,
+    /// What looks like a result and is not shown.
+    pub skipped: Vec<Skipped>,
+    /// Folders that were looked into, so that a link back to one of them ends there.
+    seen: BTreeSet<PathBuf>,
 }
 
 /// Why a folder cannot be shown.
@@ -49,19 +56,24 @@ pub enum Problem {
 }
 
 impl Collection {
-    /// Reads a folder and all below it.
+    /// Reads a folder and all below it, each folder once, whatever links lead to it. What looks like a result and is not read is listed
+    /// in [`skipped`](Self::skipped).
     ///
     /// # Errors
-    /// When something in it cannot be read, or nothing in it is a result.
+    /// When the folder cannot be read, a table in it is broken, or nothing in it is a result.
     pub fn read(folder: &Path) -> Result<Self, Problem> {
         let mut found = Self::default();
+        fs::read_dir(folder).map_err(unreadable(folder))?;
         found.walk(folder)?;
-        let Self { texts, pictures, .. } = &mut found;
-        let shown: Vec<PathBuf> = texts
-            .iter()
-            .flat_map(|(path, text)| super::markdown::pictures(text, path))
-            .collect();
+        let Self {
+            texts,
+            pictures,
+            skipped,
+            ..
+        } = &mut found;
+        let shown: Vec<PathBuf> = texts.iter().flat_map(|(path, text)| markdown::pictures(text, path)).collect();
         pictures.retain(|(path, _)| !shown.contains(path));
+        skipped.extend(texts.iter().flat_map(|(path, text)| markdown::missing_pictures(text, path)));
         if found.tables.is_empty() && found.sensitivities.is_empty() && found.texts.is_empty() && found.pictures.is_empty() {
             return Err(Problem::Empty(folder.to_owned()));
         }
@@ -69,37 +81,69 @@ impl Collection {
     }
 
     fn walk(&mut self, folder: &Path) -> Result<(), Problem> {
-        let entries = fs::read_dir(folder)
-            .and_then(Iterator::collect::<io::Result<Vec<_>>>)
-            .map_err(unreadable(folder))?;
-        let mut paths: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
-        paths.sort();
+        let here = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+        if !self.seen.insert(here) {
+            self.skip(folder, "it is a link to a folder that is shown already");
+            return Ok(());
+        }
         let curves = folder.join("sensitivity.json");
-        if curves.is_file() {
+        if self.is_file(&curves) {
             self.sensitivities.push((curves.clone(), json(&curves)?));
             // What lies below it are the tables that it is made of, and holds.
             return Ok(());
         }
         let table = folder.join("table.json");
-        if table.is_file() {
+        if self.is_file(&table) {
             self.tables.push((table.clone(), json(&table)?));
             // The rest is the table once more, and the runs it is made of.
             return Ok(());
         }
+        if folder.join("plan.json").is_file() {
+            self.skip(folder, "the table is not finished; the command that began it goes on");
+            return Ok(());
+        }
+        let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        let mut paths: Vec<PathBuf> = match entries {
+            Ok(entries) => entries.into_iter().map(|entry| entry.path()).collect(),
+            Err(error) => {
+                self.skip(folder, &format!("it cannot be read: {error}"));
+                return Ok(());
+            }
+        };
+        paths.sort();
         for path in paths {
+            let extension = path.extension().and_then(|extension| extension.to_str());
             if path.is_dir() {
                 self.walk(&path)?;
-                continue;
+            } else if matches!(extension, Some("md" | "svg")) && self.is_file(&path) {
+                match fs::read_to_string(&path) {
+                    Ok(text) if extension == Some("md") => self.texts.push((path, text)),
+                    Ok(text) => self.pictures.push((path, text)),
+                    Err(error) => self.skip(&path, &format!("it cannot be read: {error}")),
+                }
             }
-            let texts = match path.extension().and_then(|extension| extension.to_str()) {
-                Some("md") => &mut self.texts,
-                Some("svg") => &mut self.pictures,
-                _ => continue,
-            };
-            let text = fs::read_to_string(&path).map_err(unreadable(&path))?;
-            texts.push((path, text));
         }
         Ok(())
+    }
+
+    /// Whether a file is there to be read; whatever else has its name is not shown, and said not to be. Waiting for a pipe or reading a
+    /// device would not end.
+    fn is_file(&mut self, path: &Path) -> bool {
+        let reason = match (path.symlink_metadata(), path.metadata()) {
+            (Err(_), _) => return false,
+            (_, Ok(about)) if about.is_file() => return true,
+            (_, Ok(_)) => "it is not a file".to_owned(),
+            (_, Err(error)) => format!("it cannot be read: {error}"),
+        };
+        self.skip(path, &reason);
+        false
+    }
+
+    fn skip(&mut self, path: &Path, reason: &str) {
+        self.skipped.push(Skipped {
+            path: path.to_owned(),
+            reason: reason.to_owned(),
+        });
     }
 }
 
@@ -140,5 +184,45 @@ mod tests {
         fs::write(folder.path().join("table.json"), "{\"title\": 1").unwrap();
         let error = Collection::read(folder.path()).unwrap_err().to_string();
         assert!(error.contains("table.json") && error.contains("line 1"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_once_and_what_is_not_shown_is_named() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["a/b", "c/table.json", "d", "unfinished/tuning/x"] {
+            fs::create_dir_all(path(name)).unwrap();
+        }
+        fs::write(path("a/notes.md"), "# Notes\n\n![gone](gone.svg)\n").unwrap();
+        fs::write(path("a/bad.md"), b"\xff\xfe").unwrap();
+        fs::write(path("unfinished/plan.json"), "{}").unwrap();
+        fs::write(path("unfinished/tuning/x/map.svg"), "<svg/>").unwrap();
+        symlink(folder.path(), path("a/b/up")).unwrap();
+        symlink(path("a"), path("again")).unwrap();
+        symlink("nowhere", path("d/sensitivity.json")).unwrap();
+        symlink("/dev/zero", path("d/zero.svg")).unwrap();
+
+        let found = Collection::read(folder.path()).unwrap();
+        assert_eq!((found.texts.len(), found.pictures.len()), (1, 0));
+        let mut skipped: Vec<String> = found
+            .skipped
+            .iter()
+            .map(|skipped| skipped.to_string().replace(&format!("{}/", folder.path().display()), ""))
+            .collect();
+        skipped.sort();
+        let expected = [
+            "a/b/up is left out: it is a link to a folder that is shown already",
+            "a/bad.md is left out: it cannot be read: stream did not contain valid UTF-8",
+            "a/gone.svg is left out: a/notes.md shows it, but it cannot be read",
+            "again is left out: it is a link to a folder that is shown already",
+            "c/table.json is left out: it is not a file",
+            "d/sensitivity.json is left out: it cannot be read: No such file or directory (os error 2)",
+            "d/zero.svg is left out: it is not a file",
+            "unfinished is left out: the table is not finished; the command that began it goes on",
+        ];
+        assert_eq!(skipped, expected);
     }
 }

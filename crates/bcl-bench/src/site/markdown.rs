@@ -1,6 +1,7 @@
 //! Texts in Markdown, with their pictures.
 
 use super::picture::address;
+use bcl_train::report::Skipped;
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,22 @@ pub(super) fn pictures(text: &str, path: &Path) -> Vec<PathBuf> {
         _ => None,
     };
     parse(text).filter_map(shown).collect()
+}
+
+/// The pictures of a text that are no part of the page: files that are not there, or of a kind that pages do not hold.
+pub(super) fn missing_pictures(text: &str, path: &Path) -> Vec<Skipped> {
+    let shown = |event| match event {
+        Event::Start(Tag::Image { dest_url, .. }) => Some(dest_url),
+        _ => None,
+    };
+    parse(text)
+        .filter_map(shown)
+        .filter(|url| embedded(path, url).is_none())
+        .map(|url| Skipped {
+            path: beside(path, &url),
+            reason: format!("{} shows it, but it cannot be read", path.display()),
+        })
+        .collect()
 }
 
 /// The text as markup: its headings a level lower, since the page has one of its own; its pictures in the page; its markup as text.
@@ -80,7 +97,9 @@ fn embedded(path: &Path, relative: &str) -> Option<CowStr<'static>> {
         "jpg" | "jpeg" => "jpeg",
         _ => return None,
     };
-    Some(address(&std::fs::read(&file).ok()?, kind).into())
+    // A device or a pipe would never end.
+    let bytes = file.is_file().then(|| std::fs::read(&file).ok())??;
+    Some(address(&bytes, kind).into())
 }
 
 #[cfg(test)]

@@ -75,3 +75,25 @@ impl Collection {
         format!("<section>\n<h2>What was found</h2>\n{}</section>\n", page::notes(items))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_stands_in_a_figure_that_bounds_it() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(
+            folder.path().join("error.svg"),
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"560\"/>",
+        )
+        .unwrap();
+        let page = Collection::read(folder.path()).unwrap().to_html("Results");
+        let figure = page.split("<figure>").nth(1).unwrap();
+        assert!(
+            figure.starts_with("\n<h4>error</h4>\n<img src=\"data:image/svg+xml;base64,"),
+            "{figure}"
+        );
+        assert!(page.contains("\nimg { max-width: 100%; height: auto; }\n"));
+    }
+}

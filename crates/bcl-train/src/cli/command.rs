@@ -150,15 +150,15 @@ pub struct Export {
 /// Arguments of `report`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Report {
-    /// Folders of runs.
+    /// Folders of runs, or folders with runs at any depth; what is neither is left out with a note.
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<PathBuf>,
     /// A figure to show, such as `ndcg@20`; may be repeated [default: recall and NDCG at the largest cutoff].
     #[arg(long = "metric", value_name = "NAME")]
     pub metrics: Vec<String>,
-    /// The page to write.
-    #[arg(long, value_name = "FILE", default_value = "report.html")]
-    pub out: PathBuf,
+    /// The page to write, in the place of one that is there [default: report.html, or report.2.html, … beside a page of other results].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
     /// Results on stdout as CSV in place of a table.
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,

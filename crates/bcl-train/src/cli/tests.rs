@@ -116,7 +116,7 @@ fn verbs_have_their_arguments() {
     };
     assert_eq!(
         (report.runs.len(), report.metrics.len(), report.csv, report.out),
-        (2, 2, true, "r.html".into())
+        (2, 2, true, Some("r.html".into()))
     );
 
     assert!(matches!(parsed("evaluate runs/x --backend auto"), Ok(Command::Evaluate(_))));

@@ -14,11 +14,15 @@ use crate::{
     backend::Inventory,
     cli,
     error::Error,
-    files::refuse_overwriting,
-    report::{Comparison, TextStyle, all_metrics, default_metrics, read_run, write_html},
+    files::{refuse_overwriting, write_whole},
+    notice,
+    report::{
+        Comparison, TextStyle, all_metrics, default_metrics, find_runs, page::free_path, read_run, render_html, write_html,
+    },
     result::{EpochRecord, RunResult},
 };
 use serde_json::json;
+use std::path::Path;
 
 /// A finished run.
 pub type Finished = (RunResult, Vec<EpochRecord>);
@@ -29,13 +33,21 @@ pub fn print_table(results: &[&RunResult], json: bool) {
     print_comparison(&comparison, json);
 }
 
-/// Reads finished runs, prints their table and writes one report of them all.
+/// Reads the finished runs among and below some folders, prints their table and writes one report of them all.
+///
+/// Without `--out`, a page of other results is not replaced: this one is then `report.2.html`, `report.3.html`, …
 ///
 /// # Errors
 /// When a run cannot be read or the report not be written.
 pub fn report(args: &cli::Report) -> Result<(), Error> {
-    refuse_overwriting("--out", &args.out, &["html", "htm"])?;
-    let runs: Vec<Finished> = args.runs.iter().map(|run| read_run(run)).collect::<Result<_, _>>()?;
+    if let Some(out) = &args.out {
+        refuse_overwriting("--out", out, &["html", "htm"])?;
+    }
+    let found = find_runs(&args.runs)?;
+    for skipped in &found.skipped {
+        notice::note(skipped);
+    }
+    let runs: Vec<Finished> = found.runs.iter().map(|run| read_run(run)).collect::<Result<_, _>>()?;
     let results = runs.iter().map(|(result, _)| result);
     let metrics = if args.metrics.is_empty() {
         default_metrics(results.clone())
@@ -55,10 +67,29 @@ pub fn report(args: &cli::Report) -> Result<(), Error> {
     } else {
         print_comparison(&comparison, args.output.json);
     }
-    write_html(&args.out, &runs)?;
-    if !args.output.quiet {
-        eprintln!("report: {}", args.out.display());
+    match &args.out {
+        Some(out) => {
+            write_html(out, &runs)?;
+            notice::status(format!("report: {}", out.display()));
+        }
+        None => write_page(Path::new("report.html"), &runs)?,
     }
+    Ok(())
+}
+
+/// Writes the page of some runs to `wanted`, or beside it where another page is there, and says where it is.
+fn write_page(wanted: &Path, runs: &[Finished]) -> Result<(), Error> {
+    let html = render_html(runs);
+    let page = free_path(wanted, &html);
+    if page != wanted {
+        notice::note(format!(
+            "{} shows other results and stays; this page is {}",
+            wanted.display(),
+            page.display()
+        ));
+    }
+    write_whole(&page, html.as_bytes())?;
+    notice::status(format!("report: {}", page.display()));
     Ok(())
 }
 

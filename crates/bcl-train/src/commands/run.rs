@@ -1,10 +1,11 @@
 //! Training: new runs and resumed ones.
 
-use super::{Finished, print_table};
+use super::{Finished, print_table, write_page};
 use crate::{
     backend::Backend,
     error::Error,
     files::checksums,
+    notice,
     recipe::Recipe,
     report::{MAP_FILE, read_run, write_html},
     training::{Invocation, Prepared, RunFolder, Stop, Surroundings},
@@ -51,9 +52,7 @@ pub fn train(session: &Session, recipes: &[Recipe]) -> Result<(), Error> {
     if let [(folder, _)] = &finished[..] {
         say_where(session, &folder.join("report.html"));
     } else {
-        let page = session.out.join("report.html");
-        write_html(&page, &runs)?;
-        say_where(session, &page);
+        write_page(&session.out.join("report.html"), &runs)?;
     }
     Ok(())
 }
@@ -104,7 +103,7 @@ fn complete(folder: &RunFolder, run: &Finished) -> Result<(), Error> {
 
 fn say_where(session: &Session, page: &Path) {
     if !session.quiet {
-        eprintln!("report: {}", page.display());
+        notice::status(format!("report: {}", page.display()));
     }
 }
 

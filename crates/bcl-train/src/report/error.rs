@@ -10,8 +10,8 @@ use thiserror::Error;
 pub enum ReportError {
     /// The folder holds no result.
     #[error(
-        "{}: there is no result.json, so this is not the folder of a finished run; give a folder like runs/NAME-SEED, or finish \
-         the run with --resume",
+        "{}: there is no result.json, so this is not the folder of a finished run; give a folder like runs/NAME-SEED or one with \
+         such folders in it, or finish the run with --resume",
         path.display()
     )]
     NotFinished {

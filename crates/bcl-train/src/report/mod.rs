@@ -1,23 +1,26 @@
 //! What people see of runs: a table in the terminal, a page in the browser, JSON and CSV for other programs.
 //!
-//! [`read_run`] reads the folder of a run, [`Comparison`] turns runs into rows with intervals over seeds, and
+//! [`find_runs`] finds runs, [`read_run`] reads the folder of one, [`Comparison`] turns runs into rows with intervals over seeds, and
 //! [`Comparison::to_text`], [`Comparison::to_json`] and [`Comparison::to_csv`] show them. [`render_html`] makes the one
 //! self-contained page of a run or of several; [`chart`] draws further figures in the same style. A [`Showcase`] is what a run on
 //! images has to show beside figures.
 //!
 //! # Invariants
 //! - The page loads nothing: no script, style, font or image from anywhere.
-//! - Text from outside (names, recipes) is escaped where it enters the page and stripped of control characters in the terminal.
+//! - Text from outside (names, recipes) is escaped where it enters the page and its control characters where it enters the
+//!   terminal ([`bcl_data::printable`]).
 //! - Nothing here decides anything: epochs are chosen where runs are trained.
 
 pub mod chart;
 mod comparison;
 mod error;
+mod find;
 mod html;
 mod interval;
 mod markup;
 mod metric_names;
 pub mod page;
+mod page_path;
 mod read;
 #[cfg(test)]
 mod sample;
@@ -27,6 +30,7 @@ pub(crate) mod units;
 
 pub use comparison::{Choice, Comparison, DataTable, Difference, Intervals, Row, RowKind};
 pub use error::ReportError;
+pub use find::{FoundRuns, Skipped, find_runs};
 pub use html::{render_html, write_html};
 pub use interval::{CONFIDENCE, Interval};
 pub use metric_names::{all_metrics, default_metrics};

@@ -9,9 +9,10 @@
 //! ```
 
 pub use super::html::{
-    document,
+    document, document_of,
     figure::{Figure, legend, section},
     forest::forest,
     table::{Cells, head, row, table},
 };
 pub use super::markup::{each, escape, notes};
+pub use super::page_path::free_path;

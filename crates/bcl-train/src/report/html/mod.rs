@@ -18,9 +18,12 @@ mod weights;
 
 use super::chart::{PALETTE, STYLE};
 use super::markup::{each, escape};
+use super::page_path::identity;
 use super::units::{classes_in_words, count, duration};
 use crate::files::{FileError, write_whole};
 use crate::result::{DataSize, EpochRecord, RunResult};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
 use std::path::Path;
 use view::{Page, RecipeView};
 
@@ -52,16 +55,38 @@ pub fn render_html(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
     if body.is_empty() {
         body += "<p class=\"headline\">No runs.</p>\n";
     }
-    document("bcl-train report", &title, &facts(&page), &body)
+    document_of(&fingerprint(runs), "bcl-train report", &title, &facts(&page), &body)
+}
+
+/// SHA-256 of the results on a page, in whatever order they stand.
+fn fingerprint(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
+    let mut results: Vec<String> = runs
+        .iter()
+        .map(|(result, _)| serde_json::to_string(result).expect("a result is plain data"))
+        .collect();
+    results.sort();
+    Sha256::digest(results.join("\n"))
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }
 
 /// A whole page: what kind of report it is, its title, what stands below it, and the rest. All but `kind` is markup.
 pub fn document(kind: &str, title: &str, facts: &str, body: &str) -> String {
+    document_of(kind, kind, title, facts, body)
+}
+
+/// As [`document`], with what the page shows in its head: [`free_path`](crate::report::page::free_path) lets a page replace those that
+/// show the same, and no other.
+pub fn document_of(shows: &str, kind: &str, title: &str, facts: &str, body: &str) -> String {
     let kind = escape(kind);
+    let identity = identity(&escape(shows));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{PALETTE}{LAYOUT}{STYLE}</style>\n</head>\n<body>\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n{identity}\n<title>{title}</title>\n<style>\n{PALETTE}{LAYOUT}{STYLE}</style>\n</head>\n<body>\n\
          <header>\n<p class=\"kind\">{kind}</p>\n<h1>{title}</h1>\n{facts}</header>\n<main>\n{body}</main>\n</body>\n</html>\n"
     )
 }

@@ -286,3 +286,41 @@ fn writing_leaves_no_second_file_and_names_a_path_it_cannot_write() {
         "{text}"
     );
 }
+
+/// The declarations of the first rule with exactly this selector.
+fn rule<'a>(page: &'a str, selector: &str) -> &'a str {
+    let start = page
+        .find(&format!("\n{selector} {{"))
+        .unwrap_or_else(|| panic!("there is no rule for {selector}"));
+    page[start..].split('}').next().unwrap_or_default()
+}
+
+#[test]
+fn pictures_shrink_to_their_cards_and_cards_to_the_page() {
+    // Without these rules a picture of 560 pixels in a card of 370 covers the next card, and the page scrolls sideways.
+    let page = render_html(&one_image_run());
+    for declaration in ["max-width: 100%", "height: auto"] {
+        assert!(rule(&page, "img").contains(declaration), "{}", rule(&page, "img"));
+    }
+    assert!(rule(&page, "figure").contains("min-width: 0"));
+    assert!(rule(&page, "figure svg").contains("width: 100%"));
+    // Pictures hold text, which cards of charts would shrink to seven pixels.
+    assert!(rule(&page, ".figures:has(> figure > img)").contains("minmax(min(100%, 480px), 1fr)"));
+}
+
+#[test]
+fn a_page_names_what_it_shows_by_its_results() {
+    let identity = |runs: &Runs| {
+        let page = render_html(runs);
+        page.lines()
+            .find(|line| line.contains("bcl-page"))
+            .expect("every page has one")
+            .to_owned()
+    };
+    let mut runs = image_runs();
+    let first = identity(&runs);
+    runs.reverse();
+    assert_eq!(identity(&runs), first, "the order of the runs is not what a page shows");
+    runs[0].0.wall_seconds += 1.0;
+    assert_ne!(identity(&runs), first, "the same recipe trained again is another result");
+}

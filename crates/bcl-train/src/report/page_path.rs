@@ -1,0 +1,70 @@
+//! Where a page goes, so that no earlier page is lost.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+/// Bytes of a page that hold its head.
+const HEAD: u64 = 2048;
+
+/// The line of a page's head that says what it shows. Pages with equal lines show the same.
+pub(super) fn identity(content: &str) -> String {
+    format!("<meta name=\"bcl-page\" content=\"{content}\">")
+}
+
+/// The path for a page that nobody named: `wanted`, or the first of `report.2.html`, `report.3.html`, … that is free.
+///
+/// A file that shows the same as the page (the same results, read again) is replaced; every other one stays.
+pub fn free_path(wanted: &Path, page: &str) -> PathBuf {
+    let own = page.lines().find(|line| line.starts_with("<meta name=\"bcl-page\""));
+    let mut path = wanted.to_path_buf();
+    let mut number = 1;
+    while path.symlink_metadata().is_ok() && !head(&path).is_ok_and(|head| own.is_some_and(|own| head.contains(own))) {
+        number += 1;
+        let stem = wanted.file_stem().unwrap_or_default().to_string_lossy();
+        path = wanted.with_file_name(format!("{stem}.{number}.html"));
+    }
+    path
+}
+
+fn head(path: &Path) -> io::Result<String> {
+    if !path.metadata()?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut head = Vec::new();
+    File::open(path)?.take(HEAD).read_to_end(&mut head)?;
+    Ok(String::from_utf8_lossy(&head).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn page(content: &str) -> String {
+        format!("<!DOCTYPE html>\n<head>\n{}\n</head>\n", identity(content))
+    }
+
+    #[test]
+    fn a_page_replaces_its_own_former_self_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let wanted = folder.path().join("report.html");
+        let write = |content: &str| {
+            let path = free_path(&wanted, &page(content));
+            fs::write(&path, page(content)).unwrap();
+            path.file_name().unwrap().to_string_lossy().into_owned()
+        };
+        assert_eq!(write("a"), "report.html");
+        assert_eq!(write("b"), "report.2.html");
+        assert_eq!(write("a"), "report.html");
+        assert_eq!(write("b"), "report.2.html");
+        fs::create_dir(folder.path().join("report.3.html")).unwrap();
+        assert_eq!(write("c"), "report.4.html");
+        // A page without that line, as earlier versions wrote them, is never replaced.
+        fs::write(&wanted, "<!DOCTYPE html>\n").unwrap();
+        assert_eq!(write("a"), "report.5.html");
+        assert_eq!(free_path(&wanted, "no head"), folder.path().join("report.6.html"));
+    }
+}
