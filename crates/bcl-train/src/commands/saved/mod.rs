@@ -1,6 +1,7 @@
 //! What can be done with the weights of a finished run.
 
 mod images;
+mod recommendation;
 mod recommender;
 
 use crate::{

@@ -1,11 +1,11 @@
 //! What can be done with a trained recommender.
 
-use super::{SavedRun, vectors_as_csv};
+use super::{SavedRun, recommendation::Recommendation, vectors_as_csv};
 use crate::{
     backend::Backend,
     error::Error,
     evaluation::{RankingEvaluator, top_items},
-    files,
+    files, notice,
     recipe::RecommenderRecipe,
     report::TextStyle,
     training::{
@@ -13,7 +13,7 @@ use crate::{
         recommender::{model::ContrastiveRecommender, ranking::EmbeddingScorer},
     },
 };
-use bcl_data::InteractionData;
+use bcl_data::{InteractionData, printable};
 use bcl_models::{Embeddings, Graph, Recommender};
 use safetensors::{Dtype, tensor::TensorView};
 use serde_json::json;
@@ -68,7 +68,7 @@ pub(super) fn evaluate(run: SavedRun<RecommenderRecipe>, backend: &Backend, json
             "{} on {} users of {}",
             saved.recipe.name,
             evaluator.num_evaluated_users(),
-            data.name
+            printable(&data.name)
         );
         for (name, value) in &metrics {
             println!("{name:>20}  {value:.4}");
@@ -88,6 +88,7 @@ pub(super) fn recommend(
     top: usize,
     json: bool,
 ) -> Result<(), Error> {
+    let folder = run.folder.path().to_owned();
     let saved = Saved::open(run, backend)?;
     let data = &saved.data;
     let id = data.users.get(user).ok_or_else(|| {
@@ -100,28 +101,14 @@ pub(super) fn recommend(
         ))
     })?;
     let ranked = top_items(&EmbeddingScorer::new(saved.embeddings), &data.train, id, top)?;
-    if json {
-        let items: Vec<_> = ranked
-            .iter()
-            .map(|ranked| json!({ "item": data.items.raw(ranked.item), "score": ranked.score }))
-            .collect();
-        println!("{:#}", json!({ "user": user, "items": items }));
-        return Ok(());
+    let recommendation = Recommendation::new(folder, data, id, &ranked);
+    if let Some(note) = recommendation.note() {
+        notice::note(note);
     }
-    let bold = TextStyle::of_stdout().bold;
-    for (rank, ranked) in ranked.iter().enumerate() {
-        let held_out = if data.test.contains(id, ranked.item) {
-            "  (in test)"
-        } else {
-            ""
-        };
-        let item = data.items.raw(ranked.item);
-        let item = if bold {
-            format!("\x1b[1m{item}\x1b[0m")
-        } else {
-            item.to_owned()
-        };
-        println!("{:>3}  {item}  {:.4}{held_out}", rank + 1, ranked.score);
+    if json {
+        println!("{:#}", json!(recommendation));
+    } else {
+        print!("{}", recommendation.to_text(TextStyle::of_stdout().bold));
     }
     Ok(())
 }
@@ -142,7 +129,7 @@ pub(super) fn embed(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &P
         let values: Vec<f32> = table.into_data().iter::<f32>().collect();
         let rows = ids.iter().map(|id| [id.to_owned()]).zip(values.chunks(dim));
         files::write_whole(&out.join(name), &vectors_as_csv(["id"], rows, dim))?;
-        println!("{}", out.join(name).display());
+        println!("{}", printable(out.join(name).display()));
     }
     Ok(())
 }
@@ -181,6 +168,6 @@ pub(super) fn export(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &
     let about = about.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     let bytes = safetensors::serialize(views, Some(about)).map_err(|error| Error::Training(error.to_string()))?;
     files::write_whole(out, &bytes)?;
-    println!("{}", out.display());
+    println!("{}", printable(out.display()));
     Ok(())
 }

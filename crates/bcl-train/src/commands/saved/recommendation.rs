@@ -1,0 +1,130 @@
+//! What `recommend` prints: the best items of one user, and how far they are to be trusted.
+
+use crate::evaluation::RankedItem;
+use bcl_data::{InteractionData, printable};
+use serde::Serialize;
+use std::{fmt::Write, path::PathBuf};
+
+/// The items that a user is recommended, best first.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Recommendation {
+    /// Folder of the run.
+    run: PathBuf,
+    /// The user's id.
+    user: String,
+    /// Whether training saw an interaction of the user. If not, the user's vector is that of the initialisation.
+    user_in_train: bool,
+    items: Vec<RecommendedItem>,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+struct RecommendedItem {
+    item: String,
+    score: f64,
+    /// Whether the user interacted with the item in test.
+    in_test: bool,
+    /// Whether training saw an interaction with the item. If not, its vector is that of the initialisation.
+    in_train: bool,
+}
+
+impl Recommendation {
+    /// Adds ids and marks to ranked items.
+    pub(super) fn new(run: PathBuf, data: &InteractionData, user: u32, ranked: &[RankedItem]) -> Self {
+        let trained: Vec<bool> = {
+            let mut trained = vec![false; data.train.num_items()];
+            data.train.pairs().for_each(|(_, item)| trained[item as usize] = true);
+            trained
+        };
+        let items = ranked.iter().map(|ranked| RecommendedItem {
+            item: data.items.raw(ranked.item).to_owned(),
+            score: f64::from(ranked.score),
+            in_test: data.test.contains(user, ranked.item),
+            in_train: trained[ranked.item as usize],
+        });
+        Self {
+            run,
+            user: data.users.raw(user).to_owned(),
+            user_in_train: !data.train.items_of(user).is_empty(),
+            items: items.collect(),
+        }
+    }
+
+    /// What to say about a user whose ranking means little.
+    pub(super) fn note(&self) -> Option<String> {
+        (!self.user_in_train).then(|| {
+            format!(
+                "user {} has no training interaction: the vector behind this ranking was never trained, so the ranking is arbitrary",
+                self.user
+            )
+        })
+    }
+
+    /// One line per item: rank, id, score, marks.
+    pub(super) fn to_text(&self, bold: bool) -> String {
+        let mut text = String::new();
+        for (rank, ranked) in self.items.iter().enumerate() {
+            let item = printable(&ranked.item);
+            let item = if bold { format!("\u{1b}[1m{item}\u{1b}[0m") } else { item };
+            let marks = [(ranked.in_test, "in test"), (!ranked.in_train, "not in training")];
+            let marks: Vec<&str> = marks.iter().filter(|(holds, _)| *holds).map(|(_, mark)| *mark).collect();
+            let _ = write!(text, "{:>3}  {item}  {:.4}", rank + 1, ranked.score);
+            if !marks.is_empty() {
+                let _ = write!(text, "  ({})", marks.join(", "));
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bcl_data::{IdMap, Interactions};
+
+    fn data() -> InteractionData {
+        let ids = |raw: &[&str]| raw.iter().map(|id| (*id).to_owned()).collect::<IdMap>();
+        InteractionData {
+            name: "toy".to_owned(),
+            users: ids(&["ann", "bob"]),
+            items: ids(&["x", "\u{1b}[2Jy", "z"]),
+            train: Interactions::from_pairs(2, 3, [(0, 0), (0, 1)]),
+            test: Interactions::from_pairs(2, 3, [(0, 2), (1, 1)]),
+            truth: None,
+        }
+    }
+
+    fn of(user: u32) -> Recommendation {
+        let ranked = [RankedItem { item: 2, score: 0.5 }, RankedItem { item: 1, score: 0.25 }];
+        Recommendation::new("runs/a-0".into(), &data(), user, &ranked)
+    }
+
+    #[test]
+    fn a_user_without_training_is_said_to_be_one() {
+        assert_eq!(of(0).note(), None);
+        assert!(of(1).note().unwrap().starts_with("user bob has no training interaction"));
+    }
+
+    #[test]
+    fn json_has_the_run_and_every_mark_and_exact_ids() {
+        let expected = serde_json::json!({
+            "run": "runs/a-0",
+            "user": "bob",
+            "user_in_train": false,
+            "items": [
+                { "item": "z", "score": 0.5, "in_test": false, "in_train": false },
+                { "item": "\u{1b}[2Jy", "score": 0.25, "in_test": true, "in_train": true },
+            ],
+        });
+        assert_eq!(serde_json::to_value(of(1)).unwrap(), expected);
+    }
+
+    #[test]
+    fn the_terminal_gets_marks_and_no_control_characters() {
+        assert_eq!(
+            of(0).to_text(false),
+            "  1  z  0.5000  (in test, not in training)\n  2  \\u{1b}[2Jy  0.2500\n"
+        );
+        assert!(of(0).to_text(true).starts_with("  1  \u{1b}[1mz\u{1b}[0m  0.5000"));
+    }
+}
