@@ -5,10 +5,35 @@ use bcl_bench::{
     Place,
     tables::{self, Fixed, Plan, Ranges, Row, Search, Sensitivity, Workshop},
 };
-use bcl_train::{commands::stop_on_ctrl_c, error::Error, notice, recipe::Override};
+use bcl_data::printable_lines;
+use bcl_train::{
+    commands::stop_on_ctrl_c,
+    error::Error,
+    notice,
+    recipe::{Builtin, Override},
+};
 use std::{env, path::PathBuf, process::ExitCode, thread};
 
+/// What `--help` says of the file of `--ranges`. A test reads the example.
+const RANGES: &str = "\
+The file of --ranges holds, for recommenders and for encoders of images, the keys of recipes that are
+searched: those of every estimator under `shared`, further ones under the estimator's loss.kind. A key
+that is not named, or that --set sets, keeps the recipe's value. Both families must be there, if only as
+an empty table.
+
+  [recommender.shared]
+  \"loss.temperature\" = { log = [0.05, 1.0] }           # uniform in the logarithm
+  \"optimizer.learning_rate\" = { log = [3e-4, 1e-2] }
+  [recommender.bayesian]
+  \"loss.beta\" = { uniform = [0.5, 1.0] }               # uniform
+  \"negatives.count\" = { choice = [64, 128, 256] }      # one of these
+  [images.shared]
+  \"loss.temperature\" = { log = [0.05, 1.0] }
+
+Numbers are rounded to three digits. The built-in file is crates/bcl-bench/src/tables/ranges.toml.";
+
 #[derive(clap::Args)]
+#[command(after_long_help = RANGES, after_help = "With --help: how the file of --ranges is written.")]
 pub(crate) struct Arguments {
     /// A table of the paper by its number (2, 3, 4, 5, 8, 10), or recipes: a folder, or a name that `bcl-train recipes` lists.
     table: String,
@@ -27,7 +52,7 @@ pub(crate) struct Arguments {
     /// How settings are searched.
     #[arg(long, value_enum, default_value_t = Search::Random)]
     search: Search,
-    /// Ranges to search, in place of the built-in ones.
+    /// Ranges to search, in place of the built-in ones: a TOML file, described below.
     #[arg(long, value_name = "FILE")]
     ranges: Option<PathBuf>,
     /// Hold a parameter at some values and compare over them: `temperature`, `negatives`, `alpha`, `beta`, `tau_plus`, or a key in full.
@@ -87,30 +112,30 @@ fn make(arguments: &Arguments) -> Result<(), Error> {
         }
     }
     if !arguments.quiet {
-        eprintln!("kept in {}", out.display());
+        notice::status(format!("kept in {}", out.display()));
     }
     Ok(())
 }
 
 impl Arguments {
     fn plan(&self, ranges: &Ranges) -> Result<Plan, Error> {
-        let number: Option<u8> = self.table.parse().ok();
+        let number: Option<u32> = self.table.parse().ok();
+        if let Some(number) = number {
+            check_table(number, self.dataset.as_deref())?;
+        }
         let (name, printed) = match (number, &self.dataset) {
             (Some(number), Some(dataset)) => (
                 format!("table{number}/{dataset}"),
                 Some((format!("table{number}"), dataset.clone())),
             ),
-            (Some(number), None) => {
-                let name = format!("table{number}");
-                return Err(Error::Input(format!(
-                    "table {number} has several data sets; choose one with --dataset, such as {}",
-                    datasets(&name)?
-                )));
-            }
+            (Some(number), None) => (format!("table{number}"), None),
             (None, Some(dataset)) => (format!("{}/{dataset}", self.table), None),
             (None, None) => (self.table.clone(), None),
         };
         let rows = Row::find(&name, self.encoder.as_deref(), &self.set, ranges)?;
+        for keys in rows.iter().flat_map(|row| &row.dropped) {
+            notice::note(keys);
+        }
         let title = match number {
             Some(number) => format!("Table {number}"),
             None => self.table.clone(),
@@ -143,7 +168,7 @@ impl Arguments {
     }
 
     fn default_out(&self) -> PathBuf {
-        let table = match self.table.parse::<u8>() {
+        let table = match self.table.parse::<u32>() {
             Ok(number) => format!("table{number}"),
             Err(_) => self.table.trim_matches(['.', '/']).replace('/', "-"),
         };
@@ -156,23 +181,49 @@ impl Arguments {
         if self.json {
             println!("{}", serde_json::to_string_pretty(result).expect("a table is plain data"));
         } else {
-            println!("{result}");
+            println!("{}", printable_lines(result));
         }
     }
 }
 
-/// The data sets of a table.
-fn datasets(table: &str) -> Result<String, Error> {
-    let found = bcl_train::recipe::find(table)?;
-    let mut names: Vec<String> = found
+/// Checks that a table of the papers, and the data set, come with the program.
+fn check_table(number: u32, dataset: Option<&str>) -> Result<(), Error> {
+    let mut numbers: Vec<u32> = Builtin::all()
         .iter()
-        .filter_map(|found| match found {
-            bcl_train::recipe::Found::Builtin(recipe) => recipe.name.split('/').nth(1).map(str::to_owned),
-            bcl_train::recipe::Found::File(path) => path.parent()?.file_name()?.to_str().map(str::to_owned),
-        })
+        .filter_map(|recipe| recipe.name.strip_prefix("table")?.split('/').next()?.parse().ok())
+        .collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    if !numbers.contains(&number) {
+        let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+        return Err(Error::Input(format!(
+            "there is no table {number}; the program comes with tables {}; for recipes of your own, name their folder",
+            numbers.join(", ")
+        )));
+    }
+    let known = datasets(number);
+    match dataset {
+        Some(dataset) if known.contains(&dataset) => Ok(()),
+        Some(dataset) => Err(Error::Input(format!(
+            "--dataset {dataset} is none of table {number}, which has {}",
+            known.join(", ")
+        ))),
+        None => Err(Error::Input(format!(
+            "table {number} has several data sets; choose one with --dataset: {}",
+            known.join(", ")
+        ))),
+    }
+}
+
+/// The data sets of a table of the papers.
+fn datasets(number: u32) -> Vec<&'static str> {
+    let prefix = format!("table{number}/");
+    let mut names: Vec<&str> = Builtin::all()
+        .iter()
+        .filter_map(|recipe| recipe.name.strip_prefix(&prefix)?.split('/').next())
         .collect();
     names.dedup();
-    Ok(names.join(", "))
+    names
 }
 
 /// The command as it was given, without where the program and the data lie.
@@ -187,4 +238,41 @@ fn command() -> String {
         }
     }
     words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ranges_of_the_help_are_ranges() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ranges.toml");
+        let example: String = RANGES
+            .lines()
+            .filter(|line| line.starts_with("  "))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        assert!(example.contains("uniform") && example.contains("choice"), "{example}");
+        std::fs::write(&file, &example).unwrap();
+        Ranges::read(&file).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    #[test]
+    fn a_table_or_data_set_that_is_not_there_is_named_with_those_that_are() {
+        let error = |number, dataset| check_table(number, dataset).unwrap_err().to_string();
+        assert_eq!(
+            error(7, None),
+            "there is no table 7; the program comes with tables 2, 3, 4, 5, 8, 10; for recipes of your own, name their folder"
+        );
+        assert_eq!(
+            error(10, Some("ml-100kk")),
+            "--dataset ml-100kk is none of table 10, which has gowalla, ml-100k, ml-1m"
+        );
+        assert_eq!(
+            error(10, None),
+            "table 10 has several data sets; choose one with --dataset: gowalla, ml-100k, ml-1m"
+        );
+        assert!(check_table(10, Some("ml-100k")).is_ok());
+    }
 }

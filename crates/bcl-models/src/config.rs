@@ -68,11 +68,14 @@ impl Default for RecommenderConfig {
 }
 
 impl RecommenderConfig {
+    /// The kinds, as in recipes.
+    pub const KINDS: [&str; 2] = ["mf", "light_gcn"];
+
     /// The name recipes use for this kind.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Mf(_) => "mf",
-            Self::LightGcn(_) => "light_gcn",
+            Self::Mf(_) => Self::KINDS[0],
+            Self::LightGcn(_) => Self::KINDS[1],
         }
     }
 

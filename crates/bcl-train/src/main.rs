@@ -1,5 +1,6 @@
 //! The `bcl-train` program: parses the command line, runs the verb, and turns errors into exit codes.
 
+use bcl_data::printable_lines;
 use bcl_train::{
     backend::{Backend, Inventory},
     cli::{self, Command, Output, Place, Train},
@@ -7,7 +8,7 @@ use bcl_train::{
     error::Error,
     files::refuse_full_output,
     launch, notice,
-    recipe::Builtin,
+    recipe::{Builtin, Recipe},
 };
 use std::process::ExitCode;
 
@@ -21,7 +22,7 @@ fn main() -> ExitCode {
     match run(cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            eprintln!("error: {}", printable_lines(&error));
             ExitCode::from(error.exit_code())
         }
     }
@@ -76,18 +77,18 @@ fn run(command: Command) -> Result<(), Error> {
 
 fn run_training(args: &Train) -> Result<(), Error> {
     if args.print_recipe {
-        for recipe in args.load()? {
+        for recipe in load(args)? {
             print!("{}", recipe.to_toml());
         }
         return Ok(());
     }
     if let Some(picture) = &args.dump_views {
-        return commands::dump_views(&args.load()?, args.place.data_dir(), picture);
+        return commands::dump_views(&load(args)?, args.place.data_dir(), picture);
     }
     // Building another backend takes minutes: a recipe that is wrong is refused before.
     let recipes = match (&args.resume, args.recipes.is_empty()) {
         (Some(_), true) => Vec::new(),
-        _ => args.load()?,
+        _ => load(args)?,
     };
     let session = Session {
         backend: open(&args.place, args.output)?,
@@ -101,6 +102,16 @@ fn run_training(args: &Train) -> Result<(), Error> {
         Some(folder) => commands::resume(&session, folder, recipes.first()),
         None => commands::train(&session, &recipes),
     }
+}
+
+/// The runs that were asked for; what flags made meaningless in a recipe is named.
+fn load(args: &Train) -> Result<Vec<Recipe>, Error> {
+    let mut dropped = Vec::new();
+    let recipes = args.load_noting(&mut dropped)?;
+    for keys in dropped {
+        notice::note(keys);
+    }
+    Ok(recipes)
 }
 
 /// Opens the backend that was asked for, with as many threads. Where it is not in this build, one that has it takes over.

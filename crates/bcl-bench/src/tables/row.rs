@@ -3,7 +3,7 @@
 use super::space::{Ranges, Space, overrides};
 use bcl_train::{
     error::Error,
-    recipe::{Found, Override, Recipe, RecipeError, find},
+    recipe::{DroppedKeys, Found, Override, Recipe, RecipeError, find},
 };
 use serde_json::Value;
 
@@ -14,6 +14,8 @@ pub struct Row {
     pub name: String,
     /// What is searched.
     pub space: Space,
+    /// Keys of the recipe that a flag made meaningless.
+    pub dropped: Vec<DroppedKeys>,
     found: Found,
     /// What holds for every run of the row.
     set: Vec<Override>,
@@ -58,11 +60,13 @@ impl Row {
     }
 
     fn read(found: Found, set: &[Override], ranges: &Ranges) -> Result<Self, Error> {
-        let recipe = Recipe::read(&found, set)?;
+        let mut dropped = Vec::new();
+        let recipe = Recipe::read_noting(&found, set, &mut dropped)?;
         let whole = recipe.name().to_owned();
         let mut row = Self {
             name: whole.rsplit('/').next().unwrap_or(&whole).to_owned(),
             space: Space::default(),
+            dropped,
             found,
             set: set.to_vec(),
             recipe,

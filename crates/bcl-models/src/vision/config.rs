@@ -169,10 +169,11 @@ impl ImageEncoderConfig {
     /// Checks that every parameter lies in its range.
     ///
     /// # Errors
-    /// Names the first parameter that does not, its value and the range.
+    /// Names the first parameter that does not with its table (`head.out`), its value and the range.
     pub fn check(&self) -> Result<(), String> {
-        self.trunk.check()?;
-        self.head.check()
+        let inside = |table| move |message| format!("{table}.{message}");
+        self.trunk.check().map_err(inside("trunk"))?;
+        self.head.check().map_err(inside("head"))
     }
 
     /// Builds the encoder; the seed determines its initial values, those of the trunk whatever the head.

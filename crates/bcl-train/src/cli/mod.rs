@@ -17,10 +17,11 @@ mod backend;
 mod command;
 mod seeds;
 mod train;
+mod verb;
 
 pub use backend::{BackendChoice, MissingBackend};
 pub use command::{Command, Completions, Devices, Embed, Evaluate, Export, Output, Place, Recipes, Recommend, Report};
-pub use seeds::{BadSeeds, Seeds};
+pub use seeds::{BadSeed, BadSeeds, Seeds};
 pub use train::Train;
 
 use clap::{CommandFactory, Parser, error::ErrorKind};
@@ -74,6 +75,11 @@ pub fn parse() -> Command {
 /// When they make no sense, or ask for help or the version. [`clap::Error::exit`] prints each to the right stream and exits with the
 /// right code.
 pub fn parse_from(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Command, clap::Error> {
+    let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    // A misspelt verb is taken for a recipe, and its flags for those of `train`: what clap says of them would mislead.
+    if let Some(error) = arguments.get(1).and_then(|word| verb::misspelt(word.to_str()?)) {
+        return Err(error);
+    }
     let Arguments { command, train } = Arguments::try_parse_from(arguments)?;
     if let Some(command) = command {
         return Ok(command);

@@ -22,6 +22,17 @@ pub struct Seeds(pub Vec<u64>);
 #[error("{0}; write a list such as 0,1,2 or a range such as 0..3")]
 pub struct BadSeeds(String);
 
+/// Why a text is not a seed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a whole number from 0 to {max}", max = i64::MAX)]
+pub struct BadSeed(String);
+
+impl From<BadSeed> for BadSeeds {
+    fn from(bad: BadSeed) -> Self {
+        Self(bad.to_string())
+    }
+}
+
 impl FromStr for Seeds {
     type Err = BadSeeds;
 
@@ -41,7 +52,7 @@ impl FromStr for Seeds {
                 }
                 (start..end).collect()
             }
-            None => text.split(',').map(seed).collect::<Result<_, _>>()?,
+            None => text.split(',').map(seed).collect::<Result<_, BadSeed>>()?,
         };
         for (i, seed) in seeds.iter().enumerate() {
             if seeds[..i].contains(seed) {
@@ -53,11 +64,19 @@ impl FromStr for Seeds {
 }
 
 /// One seed. TOML holds none above 2^63 - 1.
-pub(super) fn seed(text: &str) -> Result<u64, BadSeeds> {
+pub(super) fn seed(text: &str) -> Result<u64, BadSeed> {
     match text.trim().parse() {
         Ok(seed) if i64::try_from(seed).is_ok() => Ok(seed),
-        _ => Err(BadSeeds(format!("`{text}` is not a whole number from 0 to {}", i64::MAX))),
+        _ => Err(BadSeed(text.to_owned())),
     }
+}
+
+/// The value of `--seed`: one seed, and where to go for several.
+pub(super) fn single_seed(text: &str) -> Result<u64, String> {
+    seed(text).map_err(|bad| match text.parse::<Seeds>() {
+        Ok(_) => format!("{bad}; for several seeds write --seeds {text}"),
+        Err(_) => bad.to_string(),
+    })
 }
 
 #[cfg(test)]

@@ -99,6 +99,12 @@ fn a_mistake_of_a_flag_is_said_to_be_one_of_the_flag() {
             .starts_with("--set loss.bta=1: unknown key loss.bta; did you mean loss.beta?")
     );
     assert!(text("nonsense.toml").contains("nonsense.toml: no such recipe"));
+    // A misspelt recipe is not taken for a verb.
+    assert!(
+        text("quickstat").contains("did you mean quickstart/"),
+        "{}",
+        text("quickstat")
+    );
 }
 
 #[test]
@@ -137,6 +143,16 @@ fn bad_lines_are_refused_with_exit_code_2_and_what_is_wrong() {
         ("--seed 1 --seeds 1,2", "cannot be used with"),
         ("--set loss.beta", "`loss.beta` has no `=`"),
         ("--set =3", "has an empty key"),
+        (
+            "--seed abc",
+            "'abc' for '--seed <N>': `abc` is not a whole number from 0 to 9223372036854775807\n",
+        ),
+        ("--seed 0..3", "9223372036854775807; for several seeds write --seeds 0..3"),
+        (
+            "recommand runs/x --user 3",
+            "error: there is no verb and no recipe `recommand`; did you mean `bcl-train recommend`?",
+        ),
+        ("reprot runs/x", "did you mean `bcl-train report`?"),
         ("--epochs some", "invalid digit"),
         ("--threads 0", "0 is not in 1..=1024"),
         ("--resume runs/x --seeds 1,2", "cannot be used with"),

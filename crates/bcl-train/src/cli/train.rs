@@ -1,7 +1,7 @@
 //! The arguments of `train`.
 
-use super::{Output, Place, Seeds, seeds::seed};
-use crate::recipe::{Override, Recipe, RecipeError, find};
+use super::{Output, Place, Seeds, seeds::single_seed};
+use crate::recipe::{DroppedKeys, Override, Recipe, RecipeError, find};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -15,12 +15,13 @@ pub struct Train {
     #[arg(value_name = "RECIPE")]
     pub recipes: Vec<String>,
 
-    /// Set a key of the recipe, as in `--set loss.beta=0.8`; may be repeated.
+    /// Set a key of the recipe, as in `--set loss.beta=0.8`; may be repeated. Another kind, as in `--set loss.kind=info_nce`, keeps the
+    /// keys that it knows.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<Override>,
 
     /// Seed from which every random choice derives.
-    #[arg(long, value_name = "N", value_parser = seed, conflicts_with = "seeds")]
+    #[arg(long, value_name = "N", value_parser = single_seed, conflicts_with = "seeds")]
     pub seed: Option<u64>,
 
     /// Run every recipe once a seed: `0,1,2` or `0..3`.
@@ -31,7 +32,8 @@ pub struct Train {
     #[arg(long, value_name = "N")]
     pub epochs: Option<u32>,
 
-    /// Folder for runs; each gets one of its own, `NAME-SEED`.
+    /// Folder for runs; each gets one of its own, `NAME-SEED`. Several runs are compared in report.html there, or in report.2.html, … beside
+    /// a page of other results.
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub out: PathBuf,
 
@@ -80,6 +82,14 @@ impl Train {
     /// # Errors
     /// When a recipe cannot be found, read or used, or two runs would share a folder.
     pub fn load(&self) -> Result<Vec<Recipe>, RecipeError> {
+        self.load_noting(&mut Vec::new())
+    }
+
+    /// As [`load`](Self::load); keys that a flag made meaningless are added to `dropped`.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_noting(&self, dropped: &mut Vec<DroppedKeys>) -> Result<Vec<Recipe>, RecipeError> {
         let quickstart = [QUICKSTART.to_owned()];
         let names = if self.recipes.is_empty() {
             &quickstart[..]
@@ -90,7 +100,7 @@ impl Train {
         let mut runs: Vec<Recipe> = Vec::new();
         for name in names {
             for found in find(name)? {
-                let recipe = Recipe::read(&found, &overrides)?;
+                let recipe = Recipe::read_noting(&found, &overrides, dropped)?;
                 match &self.seeds {
                     Some(Seeds(seeds)) => runs.extend(seeds.iter().map(|&seed| recipe.clone().with_seed(seed))),
                     None => runs.push(recipe),

@@ -22,7 +22,8 @@ pub(super) fn check_schedule(loss: &LossConfig, schedule: AlphaSchedule) -> Resu
         return Err(Refusal::new(
             "alpha_schedule.kind",
             format!(
-                "moves alpha, which loss.kind \"{}\" has not; remove [alpha_schedule] or use loss.kind = \"bayesian\"",
+                "moves alpha, which loss.kind \"{}\" has not; remove [alpha_schedule], set alpha_schedule.kind = \"constant\", or use \
+                 loss.kind = \"bayesian\"",
                 estimator.name()
             ),
         ));

@@ -39,6 +39,8 @@ pub(super) struct Document {
     pub(super) recipe: String,
     pub(super) table: Table,
     places: BTreeMap<String, Place>,
+    /// By table, the kind it had before a flag changed it; `None` where it said none and has no default.
+    pub(super) former_kinds: BTreeMap<String, Option<Value>>,
 }
 
 impl Document {
@@ -58,6 +60,7 @@ impl Document {
             recipe: recipe.to_owned(),
             table,
             places,
+            former_kinds: BTreeMap::new(),
         })
     }
 
@@ -92,8 +95,11 @@ impl Document {
             self.places.entry(key).or_insert_with(flag);
             table = inner;
         }
-        table.insert(last.clone(), change.value.clone());
+        let former = table.insert(last.clone(), change.value.clone());
         let key = change.path.join(".");
+        if let Some(table) = key.strip_suffix(".kind") {
+            self.former_kinds.entry(table.to_owned()).or_insert(former);
+        }
         // Whatever stood below the key is gone, and with it its lines.
         let below = format!("{key}.");
         self.places.retain(|place, _| !place.starts_with(&below));
@@ -105,6 +111,9 @@ impl Document {
     pub(super) fn default_kind(&mut self, table: &str, kind: &str) {
         if let Some(Value::Table(table)) = self.table.get_mut(table) {
             table.entry("kind").or_insert_with(|| kind.into());
+        }
+        if let Some(former) = self.former_kinds.get_mut(table) {
+            former.get_or_insert_with(|| kind.into());
         }
     }
 

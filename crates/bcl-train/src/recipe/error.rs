@@ -1,6 +1,7 @@
 //! What a recipe can do wrong.
 
 use super::{
+    ImageEncoderKind,
     document::{Document, Place},
     fault::{Fault, FaultKind},
     suggest::nearest,
@@ -150,6 +151,10 @@ fn hint(key: &str) -> String {
                 .collect();
             format!("; set loss.kind to one of {}", kinds.join(", "))
         }
+        "encoder" | "encoder.kind" => {
+            let kinds: Vec<String> = ImageEncoderKind::KINDS.iter().map(|kind| format!("\"{kind}\"")).collect();
+            format!("; images are trained on with encoder.kind = {}", kinds.join(" or "))
+        }
         _ => String::new(),
     }
 }
@@ -215,7 +220,7 @@ impl Document {
         match fault.kind {
             FaultKind::UnknownKey { ref key, known } => {
                 let full = inside(key);
-                let (table, known) = self.known_keys(&path, known);
+                let (table, known) = self.known_keys(&path, key, known);
                 RecipeError::UnknownKey {
                     at: self.place(&full),
                     meant: nearest(key, known.iter().map(String::as_str)).map(inside),
@@ -266,11 +271,12 @@ impl Document {
         }
     }
 
-    /// How to call the table at `path`, and its keys.
-    fn known_keys(&self, path: &str, known: &[&str]) -> (String, Vec<String>) {
+    /// How to call the table at `path`, and its keys, of which `unknown` is none.
+    fn known_keys(&self, path: &str, unknown: &str, known: &[&str]) -> (String, Vec<String>) {
         let mut known: Vec<String> = known.iter().map(|&key| key.to_owned()).collect();
         let kind = match self.value(path) {
-            Some(Value::Table(table)) => table.get("kind").and_then(Value::as_str),
+            // A table that does not know the key `kind` is of none.
+            Some(Value::Table(table)) if unknown != "kind" => table.get("kind").and_then(Value::as_str),
             _ => None,
         };
         // Serde does not count the tag of a choice among the fields.
@@ -285,7 +291,7 @@ impl Document {
         (table, known)
     }
 
-    fn value(&self, path: &str) -> Option<&Value> {
+    pub(super) fn value(&self, path: &str) -> Option<&Value> {
         let mut parts = path.split('.');
         let first = self.table.get(parts.next()?)?;
         parts.try_fold(first, |value, key| value.as_table()?.get(key))

@@ -45,9 +45,18 @@ impl de::Error for Fault {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        let mut wanted = plain(&expected.to_string());
+        if let Unexpected::Float(value) = found
+            && wanted == WHOLE_NUMBER
+            && value >= 0.0
+            && value.fract() == 0.0
+        {
+            // TOML tells 10.0 from 10, which a reader may not.
+            wanted = format!("{wanted}, without a decimal point; write {value:.0}");
+        }
         FaultKind::WrongValue {
             found: describe(&found),
-            expected: plain(&expected.to_string()),
+            expected: wanted,
         }
         .into()
     }
@@ -85,13 +94,17 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+/// What counts and seeds must be.
+const WHOLE_NUMBER: &str = "a whole number, 0 or more";
+
 /// The value as its author wrote it.
 fn describe(found: &Unexpected<'_>) -> String {
     match found {
         Unexpected::Bool(value) => value.to_string(),
         Unexpected::Signed(value) => value.to_string(),
         Unexpected::Unsigned(value) => value.to_string(),
-        Unexpected::Float(value) => value.to_string(),
+        // As TOML writes it, with a decimal point.
+        Unexpected::Float(value) => format!("{value:?}"),
         Unexpected::Str(text) => format!("the text \"{text}\""),
         Unexpected::Seq => "a list".to_owned(),
         Unexpected::Map | Unexpected::NewtypeStruct => "a table".to_owned(),
@@ -102,7 +115,7 @@ fn describe(found: &Unexpected<'_>) -> String {
 /// Serde names types of Rust; a recipe's author knows those of TOML.
 fn plain(expected: &str) -> String {
     match expected {
-        "u64" | "u32" | "usize" => "a whole number, 0 or more",
+        "u64" | "u32" | "usize" => WHOLE_NUMBER,
         "f64" | "f32" => "a number",
         "a boolean" => "true or false",
         "a string" | "path string" | "variant identifier" | "string or map" => "a text in quotes",

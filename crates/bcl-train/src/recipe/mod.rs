@@ -26,6 +26,7 @@
 mod builtin;
 mod check;
 mod document;
+mod dropped;
 mod error;
 mod fault;
 mod hash;
@@ -34,10 +35,12 @@ mod overrides;
 mod recommender;
 mod sections;
 mod suggest;
+mod trained;
 mod value;
 
 pub use builtin::{Builtin, Found, find};
 pub use document::Place;
+pub use dropped::DroppedKeys;
 pub use error::{RecipeError, Refusal};
 pub use images::{ImageEncoderKind, ImageRecipe, ResNetEncoderConfig};
 pub use overrides::Override;
@@ -48,6 +51,8 @@ pub use sections::{
     OptimizerConfig, OptimizerKind, Precision, Protocol, TrainingConfig,
 };
 
+pub(crate) use suggest::nearest;
+
 use document::Document;
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
@@ -55,6 +60,7 @@ use std::{
     path::{Path, PathBuf},
     str::FromStr,
 };
+use trained::Trained;
 
 /// Everything that determines a run, apart from where it runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -88,16 +94,16 @@ pub trait RecipeKind: Serialize + DeserializeOwned {
     /// # Errors
     /// As [`Recipe::from_file`].
     fn from_toml(text: &str, origin: &str, overrides: &[Override]) -> Result<Self, RecipeError> {
-        from_document(Document::parse(text, origin)?.changed(overrides)?)
+        from_document(Document::parse(text, origin)?.changed(overrides)?, &mut Vec::new())
     }
 }
 
-/// Reads the keys of a recipe.
-fn from_document<R: RecipeKind>(mut document: Document) -> Result<R, RecipeError> {
+/// Reads the keys of a recipe; those that a flag made meaningless go to `dropped`.
+fn from_document<R: RecipeKind>(mut document: Document, dropped: &mut Vec<DroppedKeys>) -> Result<R, RecipeError> {
     for (table, kind) in R::default_kinds() {
         document.default_kind(table, kind);
     }
-    let mut recipe: R = value::read(&document.table).map_err(|fault| document.explain(fault))?;
+    let mut recipe: R = document.read(dropped).map_err(|fault| document.explain(fault))?;
     if !document.table.contains_key("name") {
         *recipe.name_mut() = name_from(&document.recipe);
     }
@@ -112,9 +118,28 @@ impl Recipe {
     /// # Errors
     /// As [`from_file`](Self::from_file).
     pub fn read(found: &Found, overrides: &[Override]) -> Result<Self, RecipeError> {
+        Self::read_noting(found, overrides, &mut Vec::new())
+    }
+
+    /// As [`read`](Self::read). A flag that changes the kind of a table, such as `loss.kind`, keeps the keys that the new kind has too;
+    /// those that it has not are added to `dropped`, so that the caller can name them.
+    ///
+    /// ```
+    /// use bcl_train::recipe::{Recipe, find};
+    ///
+    /// let mut dropped = Vec::new();
+    /// let found = &find("quickstart/bayesian")?[0];
+    /// Recipe::read_noting(found, &["loss.kind=debiased".parse()?], &mut dropped)?;
+    /// assert_eq!(dropped[0].keys(), ["loss.alpha", "loss.beta"]);
+    /// # Ok::<(), bcl_train::recipe::RecipeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`from_file`](Self::from_file).
+    pub fn read_noting(found: &Found, overrides: &[Override], dropped: &mut Vec<DroppedKeys>) -> Result<Self, RecipeError> {
         match found {
-            Found::File(path) => Self::from_file(path, overrides),
-            Found::Builtin(recipe) => Self::from_toml(recipe.text, recipe.name, overrides),
+            Found::File(path) => Self::from_text(&text_of(path)?, &path.display().to_string(), overrides, dropped),
+            Found::Builtin(recipe) => Self::from_text(recipe.text, recipe.name, overrides, dropped),
         }
     }
 
@@ -124,11 +149,7 @@ impl Recipe {
     /// When the file cannot be read, is not TOML, or holds what a recipe must not; the error names the line, the key and the remedy.
     pub fn from_file(path: impl AsRef<Path>, overrides: &[Override]) -> Result<Self, RecipeError> {
         let path = path.as_ref();
-        let text = fs::read_to_string(path).map_err(|source| RecipeError::Io {
-            path: path.to_owned(),
-            source,
-        })?;
-        Self::from_toml(&text, &path.display().to_string(), overrides)
+        Self::from_toml(&text_of(path)?, &path.display().to_string(), overrides)
     }
 
     /// Reads a recipe from its text, whose `encoder.kind` says what it trains; `origin`, the path of its file or its name, stands in
@@ -137,14 +158,14 @@ impl Recipe {
     /// # Errors
     /// As [`from_file`](Self::from_file).
     pub fn from_toml(text: &str, origin: &str, overrides: &[Override]) -> Result<Self, RecipeError> {
+        Self::from_text(text, origin, overrides, &mut Vec::new())
+    }
+
+    fn from_text(text: &str, origin: &str, overrides: &[Override], dropped: &mut Vec<DroppedKeys>) -> Result<Self, RecipeError> {
         let document = Document::parse(text, origin)?.changed(overrides)?;
-        let of_images = document
-            .text("encoder.kind")
-            .is_some_and(|kind| ImageEncoderKind::KINDS.contains(&kind));
-        Ok(if of_images {
-            Self::Images(Box::new(from_document(document)?))
-        } else {
-            Self::Recommender(Box::new(from_document(document)?))
+        Ok(match Trained::by(&document)? {
+            Trained::Recommender => Self::Recommender(Box::new(from_document(document, dropped)?)),
+            Trained::Images => Self::Images(Box::new(from_document(document, dropped)?)),
         })
     }
 
@@ -203,6 +224,13 @@ impl FromStr for Recipe {
     fn from_str(text: &str) -> Result<Self, RecipeError> {
         Self::from_toml(text, "recipe", &[])
     }
+}
+
+fn text_of(path: &Path) -> Result<String, RecipeError> {
+    fs::read_to_string(path).map_err(|source| RecipeError::Io {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// The name of a recipe that does not say one: its file's, without what folders do not like.

@@ -243,6 +243,43 @@ const BAD: &[Bad] = &[
         &[],
         "a.toml:3: unknown key alpha_schedule.ends; did you mean alpha_schedule.end?",
     ),
+    (
+        "loss.kind = 'hard'\ndata.file = 'x'\ndata.split.kind = 'leave_one_out'",
+        &[],
+        "a.toml:3: unknown key data.split.kind; [data.split] has test_ratio, seed",
+    ),
+    // What a recipe trains.
+    (
+        "loss.kind = 'hard'\ndata.images = 'x'\nencoder.kind = 'vit'",
+        &[],
+        "a.toml:3: encoder.kind is \"vit\", but must be one of \"resnet\"",
+    ),
+    (
+        "loss.kind = 'hard'\ndata.train = 'x'\ndata.test = 'y'\nencoder.kind = 'vit'",
+        &[],
+        "a.toml:4: encoder.kind is \"vit\", but must be one of \"mf\", \"light_gcn\"",
+    ),
+    (
+        "loss.kind = 'hard'\ndata.images = 'x'",
+        &[],
+        "a.toml: encoder is missing; images are trained on with encoder.kind = \"resnet\"",
+    ),
+    (
+        "loss.kind = 'hard'\ndata.images = 'x'\nencoder.kind = 'mf'",
+        &[],
+        "a.toml:3: encoder.kind is \"mf\", which trains on interactions, but data.images is for images; use encoder.kind = \"resnet\"",
+    ),
+    (
+        "loss.kind = 'hard'\ndata.dataset = 'ml-100k'\nencoder.kind = 'resnet'",
+        &[],
+        "a.toml:3: encoder.kind is \"resnet\", which trains on images, but data.dataset = \"ml-100k\" is for interactions; use \
+         encoder.kind = \"mf\" or \"light_gcn\"",
+    ),
+    (
+        "data.dataset = 'planted'\nloss.kind = 'hard'\nencoder = { kind = 'resnet', head = { hidden = 8 } }",
+        &["encoder.head.out=0"],
+        "--set encoder.head.out=0: encoder.head.out is 0, but must be at least 1",
+    ),
     // Missing keys.
     ("loss.kind = 'hard'", &[], "a.toml: data is missing; set data.dataset"),
     (
@@ -269,7 +306,12 @@ const BAD: &[Bad] = &[
     (
         "data.dataset = 'planted'\nloss.kind = 'hard'\ntraining.epochs = 2.5",
         &[],
-        "a.toml:3: training.epochs is 2.5, but must be a whole number",
+        "a.toml:3: training.epochs is 2.5, but must be a whole number, 0 or more",
+    ),
+    (
+        "data.dataset = 'planted'\nloss.kind = 'hard'\ntraining.epochs = 10.0",
+        &[],
+        "a.toml:3: training.epochs is 10.0, but must be a whole number, 0 or more, without a decimal point; write 10",
     ),
     (
         "data.dataset = 'planted'\n[loss]\nkind = 'hard'\ntemperature = 'cold'",
@@ -311,7 +353,7 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["encoder={dim=8, kind='lightgcn'}"],
-        "encoder.kind is \"lightgcn\", but must be one of \"mf\", \"light_gcn\"; did you mean light_gcn?",
+        "encoder.kind is \"lightgcn\", but must be one of \"mf\", \"light_gcn\", \"resnet\"; did you mean light_gcn?",
     ),
     (
         LEAST,
@@ -482,4 +524,73 @@ fn a_bad_recipe_is_refused_with_place_key_value_and_remedy() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn read(text: &str, flags: &[&str]) -> (Result<Recipe, RecipeError>, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.toml");
+    fs::write(&path, text).unwrap();
+    let changes: Vec<Override> = flags.iter().map(|flag| flag.parse().unwrap()).collect();
+    let mut dropped = Vec::new();
+    let recipe = Recipe::read_noting(&Found::File(path), &changes, &mut dropped);
+    let folder = format!("{}/", folder.path().display());
+    (
+        recipe,
+        dropped
+            .iter()
+            .map(|dropped| dropped.to_string().replace(&folder, ""))
+            .collect(),
+    )
+}
+
+const BAYESIAN: &str =
+    "data.dataset = 'planted'\n[loss]\nkind = 'bayesian'\ntemperature = 0.3\nalpha = 0.7\nbeta = 0.6\ntau_plus = 0.2\n";
+
+#[test]
+fn another_kind_keeps_what_it_knows_and_names_what_it_drops() {
+    let (recipe, dropped) = read(BAYESIAN, &["loss.kind=debiased"]);
+    let loss = recipe.unwrap().recommender().unwrap().loss.without_data().clone();
+    let EstimatorConfig::Debiased(config) = loss else {
+        panic!("{loss:?}")
+    };
+    assert_eq!((config.temperature, config.tau_plus), (0.3, 0.2));
+    assert_eq!(
+        dropped,
+        ["--set loss.kind=debiased leaves out loss.alpha, loss.beta of a.toml: loss.kind \"debiased\" has no such key"]
+    );
+
+    // The same for every table with kinds, whether the file names the kind it changes from or not.
+    let (recipe, dropped) = read(
+        &format!(
+            "{BAYESIAN}[encoder]\nkind = 'light_gcn'\ndim = 8\nlayers = 2\n[negatives]\nkind = 'popularity'\ncount = 9\nexponent = 0.5\n\
+             [alpha_schedule]\nkind = 'linear'\nend = 0.8\n"
+        ),
+        &["encoder.kind=mf", "negatives.kind=uniform", "alpha_schedule.kind=constant"],
+    );
+    let recipe = recipe.unwrap();
+    let recipe = recipe.recommender().unwrap();
+    assert_eq!((recipe.encoder.name(), recipe.negatives.count()), ("mf", Some(9)));
+    assert_eq!(dropped.len(), 3, "{dropped:?}");
+    for (note, key) in dropped
+        .iter()
+        .zip(["alpha_schedule.end", "encoder.layers", "negatives.exponent"])
+    {
+        assert!(note.contains(key), "{note}");
+    }
+    let (recipe, dropped) = read(&format!("{BAYESIAN}[negatives]\ncount = 9\n"), &["negatives.kind=in_batch"]);
+    assert!(recipe.is_ok() && dropped[0].contains("negatives.count"), "{dropped:?}");
+}
+
+#[test]
+fn a_misprint_and_a_flag_are_not_dropped_with_the_kind() {
+    let refused = |text: &str, flags: &[&str]| match read(text, flags) {
+        (Err(error), _) => error.to_string(),
+        (Ok(_), dropped) => panic!("accepted, dropped {dropped:?}"),
+    };
+    let misprint = refused(&BAYESIAN.replace("beta", "betta"), &["loss.kind=debiased"]);
+    assert!(misprint.contains("a.toml:6: unknown key loss.betta"), "{misprint}");
+    let flag = refused(BAYESIAN, &["loss.kind=debiased", "loss.alpha=0.9"]);
+    assert!(flag.starts_with("--set loss.alpha=0.9: unknown key loss.alpha"), "{flag}");
+    let same = refused(&BAYESIAN.replace("beta", "betta"), &["loss.kind=bayesian"]);
+    assert!(same.contains("did you mean loss.beta?"), "{same}");
 }
