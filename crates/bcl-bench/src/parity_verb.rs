@@ -5,11 +5,29 @@ use bcl_bench::{
     Place,
     parity::{self, Golden, Precision},
 };
+use bcl_data::printable_lines;
 use bcl_train::backend::Backend;
 use clap::ValueEnum;
 use std::{path::PathBuf, process::ExitCode};
 
+/// What `--help` says of the file. A test reads the example.
+const FORMAT: &str = "\
+FILE is JSON: `shapes` names pairs of batches of unit vectors, `cases` what an estimator makes of one of
+them, `weights` rows of scores with what must come out of them. `cases` or `weights` may be absent.
+
+  { \"shapes\": { \"2x2\": { \"out_1\": [[1, 0], [0, 1]], \"out_2\": [[0.6, 0.8], [0.8, 0.6]] } },
+    \"cases\": [{ \"id\": \"a\", \"shape\": \"2x2\", \"est\": \"dcl\", \"t\": 0.5, \"tau\": 0.1, \"loss\": 0.7,
+                \"Ng_head\": [2.5], \"grad_1\": [0, 0, 0, 0], \"grad_2\": [0, 0, 0, 0] }],
+    \"weights\": [{ \"row\": \"b\", \"scores\": [0.1, 0.2], \"alpha\": 0.9, \"beta\": 0.5, \"tau\": 0.1,
+                  \"ecdf\": [0.5, 1.0], \"omega_exact\": [1.0, 1.0], \"omega_official\": [1.0, 1.0] }] }
+
+`loss` is the mean over both views in nats, `Ng_head` the negative mass of the first anchors (optional),
+`grad_1` and `grad_2` the gradients with respect to the views, row by row. `t` is the temperature. `est`
+is simclr, decoupled, dcl (tau), hcl (tau, beta), pucl (alpha, c), bcl_exact or bcl_official (tau, alpha,
+beta), aug or geom (u, one draw per anchor).";
+
 #[derive(clap::Args)]
+#[command(after_long_help = FORMAT, after_help = "With --help: how FILE is written.")]
 pub(crate) struct Arguments {
     /// The reference values, JSON; longer arrays lie in a .safetensors file of the same name beside it.
     file: PathBuf,
@@ -48,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&report).expect("a report is plain data"));
     } else {
-        println!("{report}");
+        println!("{}", printable_lines(report.to_string()));
     }
     ExitCode::from(u8::from(!report.passed))
 }
@@ -63,5 +81,19 @@ impl Dtype {
         };
         let has = |precision: &Precision| backend.info().precisions.contains(&precision.name());
         asked.iter().copied().filter(has).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_in_the_help_is_one_of_reference_values() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("golden.json");
+        let example: Vec<&str> = FORMAT.lines().filter(|line| line.starts_with("  ")).collect();
+        std::fs::write(&file, example.join("\n")).unwrap();
+        Golden::read(&file).unwrap_or_else(|error| panic!("{error}"));
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Options {
     /// Folder that holds the data sets; parts whose data are not there are skipped.
     #[arg(long, value_name = "DIR", default_value = "data")]
     data: PathBuf,
-    /// A file of reference values for parity; may be repeated.
+    /// A file of reference values for parity, as `bcl-bench parity --help` describes it; may be repeated.
     #[arg(long, value_name = "FILE")]
     golden: Vec<PathBuf>,
     /// Folder with `bcl-train` and `bcl-bench`, built with the backend elsewhere: builds nothing.
