@@ -1,14 +1,11 @@
 //! The `[optimizer]` table of a recipe that trains on images.
 
 use super::super::Refusal;
-use crate::training::optim::LarsConfig;
+use crate::training::optim::{Decay, LarsConfig, RateSchedule};
 use bcl_core::parameter::{in_closed, in_half_open, positive};
 use burn::{
     grad_clipping::GradientClippingConfig,
-    lr_scheduler::{
-        constant::ConstantLr, cosine::CosineAnnealingLrSchedulerConfig, linear::LinearLrSchedulerConfig,
-        module_lr_scheduler::ModuleLrScheduler, sequential::SequentialLrSchedulerConfig,
-    },
+    lr_scheduler::{constant::ConstantLr, module_lr_scheduler::ModuleLrScheduler},
     optim::{AdamConfig, AdamWConfig, ModuleOptimizer, SgdConfig, decay::WeightDecayConfig, momentum::MomentumConfig},
 };
 use serde::{Deserialize, Serialize};
@@ -158,28 +155,14 @@ impl ImageOptimizerConfig {
     }
 
     /// The step sizes of a training of so many epochs.
-    ///
-    /// # Panics
-    /// When [`check`](Self::check) fails.
     pub fn schedule(&self, epochs: usize, steps_per_epoch: usize) -> ModuleLrScheduler {
-        let top = self.learning_rate;
-        let warmup = self.warmup_epochs * steps_per_epoch;
-        let rest = (epochs * steps_per_epoch - warmup).max(1);
-        // Constant steps are a line from the top to the top.
-        let after = match self.schedule {
-            LearningRateSchedule::Constant if warmup == 0 => return ConstantLr::new(top).into(),
-            LearningRateSchedule::Constant => LinearLrSchedulerConfig::new(top, top, rest).into(),
-            LearningRateSchedule::Cosine => CosineAnnealingLrSchedulerConfig::new(top, rest).into(),
+        let steps = |epochs: usize| epochs * steps_per_epoch;
+        let decay = match self.schedule {
+            LearningRateSchedule::Constant if self.warmup_epochs == 0 => return ConstantLr::new(self.learning_rate).into(),
+            LearningRateSchedule::Constant => Decay::Constant,
+            LearningRateSchedule::Cosine => Decay::Cosine,
         };
-        if warmup == 0 {
-            return SequentialLrSchedulerConfig::new(vec![after], vec![])
-                .init()
-                .expect("one schedule");
-        }
-        let rise = LinearLrSchedulerConfig::new(top / warmup as f64, top, warmup);
-        SequentialLrSchedulerConfig::new(vec![rise.into(), after], vec![warmup])
-            .init()
-            .expect("two schedules and where the second begins")
+        RateSchedule::new(self.learning_rate, steps(self.warmup_epochs), steps(epochs), decay).into()
     }
 }
 

@@ -29,6 +29,17 @@ fn lars_takes_the_large_rates_it_is_used_with_and_adam_does_not() {
 }
 
 #[test]
+fn a_rate_above_one_warms_up_and_falls_along_a_cosine() {
+    let config = optimizer("kind = 'lars'\nlearning_rate = 4.8\nwarmup_epochs = 2\nschedule = 'cosine'").unwrap();
+    let mut schedule = config.schedule(12, 5);
+    let rates: Vec<f64> = (0..60).map(|_| schedule.step().base()).collect();
+    for (step, expected) in [(0, 0.48), (5, 2.64), (10, 4.8), (35, 2.4)] {
+        assert!((rates[step] - expected).abs() < 1e-12, "step {step}: {}", rates[step]);
+    }
+    assert!(rates[59] > 0.0 && rates[59] < 0.01);
+}
+
+#[test]
 fn values_out_of_range_are_refused_with_key_value_and_range() {
     for (text, expected) in [
         (
