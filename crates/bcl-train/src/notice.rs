@@ -5,8 +5,9 @@
 //! | that a result may not be what the user expects | [`warn`] | `warning: …`, once per text and process |
 //! | that something was skipped or chosen | [`note`] | `note: …`, once per text and process |
 //! | what is being done | [`status`] | the text as it is |
+//! | that long work is still alive | [`working`] | the text every ten seconds |
 //!
-//! `--quiet` silences all three through [`set_quiet`]; errors are printed by `main` and never silenced. Control characters in a text
+//! `--quiet` silences all of them through [`set_quiet`]; errors are printed by `main` and never silenced. Control characters in a text
 //! are printed in escaped form, so that ids from data files cannot send commands to the terminal. Code that decides whether to warn
 //! belongs in a function that returns the text, which a test can check; only its caller calls [`warn`].
 //!
@@ -16,6 +17,10 @@
 //! assert_eq!(notice::printable("item \u{1b}[31m7"), "item \\u{1b}[31m7");
 //! notice::warn("training.precision is \"f16\", which is slow on the CPU; set it to \"f32\"");
 //! ```
+
+mod working;
+
+pub use working::{Working, working, working_with_updates};
 
 use std::{
     collections::BTreeSet,

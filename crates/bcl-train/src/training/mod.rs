@@ -10,6 +10,7 @@ pub mod figures;
 pub mod folder;
 pub mod images;
 pub mod numbered;
+pub mod opening;
 pub mod optim;
 pub mod phase;
 pub mod post_mortem;

@@ -116,6 +116,7 @@ impl PhaseOptions<'_> {
         progress.steps_of_epoch(loader.steps_per_epoch())?;
         let checkpoints = self.folder.checkpoints(progress.phase);
         let first_epoch = progress.epoch + 1;
+        let steps_per_epoch = loader.steps_per_epoch();
         let epoch_loop = Arc::new(EpochLoop {
             resumed,
             until: self.until,
@@ -137,7 +138,7 @@ impl PhaseOptions<'_> {
             .with_interrupter(self.stop)
             .with_application_logger(None)
             .with_metric_logger(InMemoryMetricLogger::new())
-            .renderer(Box::new(Renderer::new(self.quiet, self.select_by, first_epoch)))
+            .renderer(Box::new(Renderer::new(self.quiet, self.select_by, first_epoch, steps_per_epoch)))
             .metric_train_numeric(FigureMetric::new(LOSS))
             .metric_valid_numeric(FigureMetric::new(SELECTED))
             .metric_valid_numeric(FigureMetric::new(ALPHA_HAT))

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     backend::Backend,
     error::Error,
-    notice,
+    notice::{self, working},
     recipe::{DataConfig, EvaluationConfig, ImageDataConfig, ImageRecipe, Recipe},
     result::{Chosen, RunResult},
 };
@@ -68,9 +68,11 @@ impl Prepared {
     /// # Errors
     /// When data cannot be read, or a baseline cannot be fitted to them.
     pub fn load(recipe: &Recipe, dir: &Path) -> Result<Self, Error> {
+        let loading = working(format!("loading the data of {}", recipe.name()));
         let data = match recipe {
             Recipe::Recommender(recipe) => {
                 let data = Box::new(recipe.data.load(dir)?);
+                drop(loading);
                 Data::Interactions {
                     config: recipe.data.clone(),
                     evaluation: recipe.evaluation.clone(),

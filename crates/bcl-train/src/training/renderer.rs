@@ -1,19 +1,26 @@
-//! The progress display: a bar on a terminal, one line an epoch elsewhere. Always on stderr; results go to stdout.
+//! The progress display: a bar on a terminal; elsewhere one line per epoch, and one every ten seconds in between. Always on stderr;
+//! results go to stdout.
 
 use super::figures;
+use crate::notice::{Working, working_with_updates};
 use burn::train::{
     logger::{EvaluationProgressLogger, TrainingProgressLogger},
     metric::MetricDefinition,
     renderer::{EvaluationName, MetricState, MetricsRenderer, MetricsRendererEvaluation, MetricsRendererTraining},
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::{collections::BTreeMap, io::IsTerminal, time::Instant};
+use std::{
+    collections::BTreeMap,
+    io::IsTerminal,
+    time::{Duration, Instant},
+};
 
 /// Renders a training run.
 #[derive(Debug)]
 pub struct Renderer {
     bar: ProgressBar,
-    plain: bool,
+    /// Prints lines within an epoch where there is no bar.
+    plain: Option<Working>,
     /// What the selecting figure is called, such as `ndcg@20`.
     selected_name: String,
     label: String,
@@ -21,14 +28,16 @@ pub struct Renderer {
     epoch: usize,
     first_epoch: usize,
     items_per_epoch: u64,
-    started: Instant,
+    steps_per_epoch: usize,
+    /// When the first step of this process was done, and how many items were then.
+    origin: Option<(Instant, u64)>,
     metrics: Vec<MetricDefinition>,
     figures: BTreeMap<String, String>,
 }
 
 impl Renderer {
     /// A renderer of a run that begins with the given epoch, from 1; `quiet` shows nothing at all.
-    pub fn new(quiet: bool, selected_name: &str, first_epoch: usize) -> Self {
+    pub fn new(quiet: bool, selected_name: &str, first_epoch: usize, steps_per_epoch: usize) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if terminal && !quiet {
@@ -37,14 +46,15 @@ impl Renderer {
         bar.set_style(ProgressStyle::with_template("{prefix} {bar:24} {msg}").expect("a valid template"));
         Self {
             bar,
-            plain: !terminal && !quiet,
+            plain: (!terminal && !quiet).then(|| working_with_updates("starting to train")),
             selected_name: selected_name.to_owned(),
             label: String::new(),
             total_epochs: 0,
             epoch: first_epoch,
             first_epoch,
             items_per_epoch: 0,
-            started: Instant::now(),
+            steps_per_epoch,
+            origin: None,
             metrics: Vec::new(),
             figures: BTreeMap::new(),
         }
@@ -65,17 +75,31 @@ impl Renderer {
 
     /// Upper bound on the time left: early stopping usually ends sooner.
     fn time_left(&self) -> Option<String> {
-        let per_epoch = self.items_per_epoch.max(1);
-        let done = (self.epoch - self.first_epoch) as u64 * per_epoch + self.bar.position();
-        let all = (self.total_epochs + 1 - self.first_epoch) as u64 * per_epoch;
-        if done == 0 {
-            return None;
-        }
-        let seconds = self.started.elapsed().as_secs_f64() / done as f64 * all.saturating_sub(done) as f64;
-        Some(format!(
-            "≤{} left",
-            indicatif::HumanDuration(std::time::Duration::from_secs_f64(seconds))
-        ))
+        let all = (self.total_epochs + 1 - self.first_epoch) as u64 * self.items_per_epoch.max(1);
+        let seconds = all.saturating_sub(self.done()) as f64 / self.rate()?;
+        let left = Duration::try_from_secs_f64(seconds).ok()?;
+        Some(format!("≤{} left", indicatif::HumanDuration(left)))
+    }
+
+    /// Items trained on since this process began, and those of the first epoch before.
+    fn done(&self) -> u64 {
+        (self.epoch - self.first_epoch) as u64 * self.items_per_epoch.max(1) + self.bar.position()
+    }
+
+    /// Items per second, from the first step on: it is slower than the others.
+    fn rate(&self) -> Option<f64> {
+        let (started, before) = self.origin?;
+        let done = self.done().checked_sub(before).filter(|&done| done > 0)?;
+        Some(done as f64 / started.elapsed().as_secs_f64())
+    }
+
+    /// The line within an epoch.
+    fn within_epoch(&self) -> String {
+        let steps = self.steps_per_epoch as u64;
+        let step = (self.bar.position() * steps).div_ceil(self.items_per_epoch.max(1));
+        let rate = self.rate().map(|rate| format!("{rate:.0}/s  ")).unwrap_or_default();
+        let (label, epoch, epochs) = (&self.label, self.epoch, self.total_epochs);
+        format!("{label} {epoch:>3}/{epochs}, step {step}/{steps}  {rate}{}", self.status())
     }
 
     fn keep(&mut self, state: MetricState) {
@@ -104,7 +128,6 @@ impl TrainingProgressLogger for Renderer {
     fn start(&mut self, total_epochs: usize, _: usize, _: Option<usize>, label: Option<&str>) {
         label.unwrap_or("training").clone_into(&mut self.label);
         self.total_epochs = total_epochs;
-        self.started = Instant::now();
     }
 
     fn start_split(&mut self, split: &str, total_items: usize) {
@@ -120,16 +143,21 @@ impl TrainingProgressLogger for Renderer {
     fn update_split(&mut self, items_processed: usize) {
         // The single item of an evaluation comes here too; it must not take the bar back to its beginning.
         self.bar.set_position(self.bar.position().max(items_processed as u64));
+        self.origin.get_or_insert_with(|| (Instant::now(), self.bar.position()));
         if !self.bar.is_hidden() {
             self.bar.set_message(self.status());
+        }
+        if let Some(plain) = &self.plain {
+            plain.update(self.within_epoch());
         }
     }
 
     fn end_split(&mut self) {}
 
     fn update_epoch(&mut self, epoch: usize) {
-        if self.plain {
+        if let Some(plain) = &self.plain {
             eprintln!("{} {epoch:>3}/{}  {}", self.label, self.total_epochs, self.status());
+            plain.said();
         }
         self.epoch = epoch + 1;
     }

@@ -17,7 +17,7 @@ pub struct EvaluationConfig {
     pub select_by: String,
     /// Also report the epoch that is best on test: not a fair figure, but the one many papers print.
     pub oracle: bool,
-    /// What to compare with.
+    /// What to compare with. By default popularity and EASE, which is skipped with a note for data too large for it.
     pub baselines: Vec<BaselineKind>,
     /// Regularisation λ of EASE, above 0.
     pub ease_lambda: f64,

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     backend::Backend,
     error::Error,
+    notice::{Working, working},
     probe::Labelled,
     recipe::{ImageRecipe, Refusal},
     result::{
@@ -23,6 +24,7 @@ use crate::{
         estimator::EpochEstimator,
         evaluate::EvaluationTask,
         folder::{RunFolder, keep, load_kept},
+        opening::Opening,
         phase::{PhaseOptions, Start},
         progress::Progress,
         recommender::run::Baselines,
@@ -33,6 +35,7 @@ use crate::{
 use bcl_core::schedule::AlphaMeasurement;
 use bcl_data::Seed;
 use bcl_images::ImageData;
+use burn::module::Module;
 use std::{
     path::Path,
     sync::{Arc, Mutex, PoisonError},
@@ -83,6 +86,7 @@ impl ImageRun<'_> {
             features,
             figures,
         } = self.outcome()?;
+        let _working = self.working("drawing the map and judging baselines");
         let showcase = showcase(&judge, &features, Seed(self.recipe.seed));
         drop(features);
         let mut judged = judged.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,12 +115,14 @@ impl ImageRun<'_> {
     /// Trains, and judges what comes of it.
     fn outcome(&self) -> Result<Outcome, Error> {
         let judge = Arc::new(judge(self.recipe, self.data, self.backend));
+        self.open();
         let progress = match self.recipe.training.epochs {
             0 => self.keep_initial()?,
             _ => self.train(&judge)?,
         };
         let untrained = ContrastiveImages::from(untrained(self.recipe, &self.backend.device()));
         let trained = load_kept(untrained, self.folder)?.encoder;
+        let _working = self.working("judging the encoder");
         let features = judge.features(&trained)?;
         let mut figures = judge.encoder_with(&trained, &features)?;
         figures.extend(calibration_error(&progress));
@@ -130,6 +136,18 @@ impl ImageRun<'_> {
             features,
             figures,
         })
+    }
+
+    /// Says what the run is about to do.
+    fn open(&self) {
+        if !self.quiet {
+            let num_parameters = untrained(self.recipe, &self.backend.device()).num_params();
+            Opening::of_images(self.recipe, self.data, num_parameters, self.backend, self.folder.path()).say();
+        }
+    }
+
+    fn working(&self, what: &str) -> Option<Working> {
+        (!self.quiet).then(|| working(format!("{}: {what}", self.recipe.name)))
     }
 
     /// Keeps the encoder as it is.

@@ -1,26 +1,71 @@
 //! The baselines of a data set, computed once for all runs on it.
 
 use crate::{
-    baselines::{Ease, Popularity},
+    baselines::{Ease, EaseError, Popularity},
     error::Error,
     evaluation::RankingEvaluator,
+    notice::{note, working},
     recipe::{BaselineKind, EvaluationConfig},
     training::Baselines,
 };
 use bcl_data::InteractionData;
 
-/// The test figures of the baselines that a recipe asks for.
+/// The test figures of the baselines that a recipe asks for. A catalogue too large for EASE goes without it, with a note, if the recipe
+/// has the default list.
 ///
 /// # Errors
 /// When a baseline cannot be fitted to these data.
 pub fn baselines(data: &InteractionData, config: &EvaluationConfig) -> Result<Baselines, Error> {
     let evaluator = RankingEvaluator::new(&config.cutoffs, &data.train, &data.test);
-    let figures = |kind: &BaselineKind| {
+    let by_default = config.baselines == EvaluationConfig::default().baselines;
+    let mut figures = Baselines::new();
+    for kind in &config.baselines {
+        let _working = working(format!("fitting the baseline {} to {}", kind.name(), data.name));
         let metrics = match kind {
             BaselineKind::Popularity => evaluator.evaluate(&Popularity::new(&data.train))?,
-            BaselineKind::Ease => evaluator.evaluate(&Ease::fit(&data.train, config.ease_lambda)?)?,
+            BaselineKind::Ease => match Ease::fit(&data.train, config.ease_lambda) {
+                Err(EaseError::TooManyItems { num_items, limit, .. }) if by_default => {
+                    note(format_args!(
+                        "the baseline EASE is skipped: {} has {num_items} items, and EASE is fitted to {limit} at most",
+                        data.name
+                    ));
+                    continue;
+                }
+                ease => evaluator.evaluate(&ease?)?,
+            },
         };
-        Ok((kind.name().to_owned(), metrics))
-    };
-    config.baselines.iter().map(figures).collect()
+        figures.insert(kind.name().to_owned(), metrics);
+    }
+    Ok(figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bcl_data::{IdMap, Interactions};
+
+    /// One user more items than EASE takes.
+    fn many_items() -> InteractionData {
+        let num_items = Ease::MAX_ITEMS + 1;
+        InteractionData {
+            name: "wide".to_owned(),
+            train: Interactions::from_pairs(1, num_items, [(0, 0)]),
+            test: Interactions::from_pairs(1, num_items, [(0, 1)]),
+            users: IdMap::default(),
+            items: IdMap::default(),
+            truth: None,
+        }
+    }
+
+    #[test]
+    fn ease_is_skipped_for_a_large_catalogue_unless_it_was_asked_for() {
+        let figures = baselines(&many_items(), &EvaluationConfig::default()).unwrap();
+        assert_eq!(figures.keys().collect::<Vec<_>>(), ["popularity"]);
+        let asked = EvaluationConfig {
+            baselines: vec![BaselineKind::Ease],
+            ..EvaluationConfig::default()
+        };
+        let error = baselines(&many_items(), &asked).unwrap_err().to_string();
+        assert!(error.contains("leave \"ease\" out of evaluation.baselines"), "{error}");
+    }
 }

@@ -16,6 +16,7 @@ use crate::{
         estimator::EpochEstimator,
         evaluate::EvaluationTask,
         folder::RunFolder,
+        opening::Opening,
         phase::{PhaseOptions, Start, newest},
         progress::Progress,
         step::Plan,
@@ -61,6 +62,9 @@ impl Run<'_> {
     pub fn finish(&self, baselines: Baselines) -> Result<RunResult, Error> {
         let started = Instant::now();
         let estimator = self.estimator()?;
+        if !self.quiet {
+            Opening::of_recommender(self.recipe, self.data, self.backend, self.folder.path()).say();
+        }
         let hash = self.recipe_hash;
         let selection = if let Some(refit) = newest(self.folder, Phase::Refit, hash, self.recipe.seed)? {
             Progress {
