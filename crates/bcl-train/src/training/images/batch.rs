@@ -1,7 +1,10 @@
 //! Batches of two views of each image, and the loader that prepares them.
 
 use super::views::{BatchViews, ViewSource, ViewsOnDemand};
-use crate::training::step::{Plan, PlannedLoader, Step};
+use crate::training::{
+    ahead::Ahead,
+    step::{Plan, PlannedLoader, Step},
+};
 use bcl_core::Estimator;
 use bcl_data::Seed;
 use bcl_images::{ImageData, Views};
@@ -16,11 +19,7 @@ use burn::{
 use rand::seq::SliceRandom;
 use std::{
     ops::Range,
-    sync::{
-        Arc, Mutex,
-        mpsc::{Receiver, sync_channel},
-    },
-    thread,
+    sync::{Arc, Mutex},
 };
 
 /// Batches that are ready before they are asked for. One more is under way, so that memory is bounded whatever is slower.
@@ -233,17 +232,16 @@ impl DataLoader<Step<ImageBatch>> for ImageLoader {
     fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<Step<ImageBatch>> + 'a> {
         let plan = self.plan.lock().expect("no thread panics while it holds the plan").clone();
         let source = self.source.clone();
-        let (sender, prepared) = sync_channel(READY);
         let (epoch, first_step) = (plan.epoch, plan.first_step);
-        thread::spawn(move || {
-            let order = source.order(epoch);
-            for images in order.chunks_exact(source.batch_size).skip(first_step) {
-                // Nobody waits for it any more: the run was interrupted.
-                if sender.send(source.prepare(images, epoch as u64)).is_err() {
-                    break;
-                }
-            }
-        });
+        let order = source.order(epoch);
+        let steps = first_step..source.steps_per_epoch();
+        let prepared = Ahead::new(
+            READY,
+            steps.map(move |step| {
+                let first = step * source.batch_size;
+                source.prepare(&order[first..first + source.batch_size], epoch as u64)
+            }),
+        );
         Box::new(Epoch {
             step: first_step,
             plan,
@@ -273,7 +271,7 @@ impl DataLoader<Step<ImageBatch>> for ImageLoader {
 struct Epoch<'a> {
     loader: &'a ImageLoader,
     plan: Plan,
-    prepared: Receiver<Prepared>,
+    prepared: Ahead<Prepared>,
     step: usize,
 }
 
@@ -281,7 +279,10 @@ impl Iterator for Epoch<'_> {
     type Item = Result<Step<ImageBatch>, DatasetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let prepared = self.prepared.recv().ok()?;
+        let prepared = match self.prepared.next()? {
+            Ok(prepared) => prepared,
+            Err(panicked) => return Some(Err(DatasetError::new(panicked))),
+        };
         let source = &self.loader.source;
         let global_step = (self.plan.epoch * source.steps_per_epoch() + self.step) as u64;
         self.step += 1;

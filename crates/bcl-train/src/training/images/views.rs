@@ -1,14 +1,11 @@
 //! The views of a batch: made beforehand, or part by part when the encoder asks for them.
 
+use crate::training::ahead::Ahead;
 use bcl_core::gradient_cache::blocks;
 use bcl_data::Seed;
 use bcl_images::{ImageData, Views};
 use burn::tensor::{Device, Tensor, TensorData};
-use std::{
-    iter,
-    sync::{Arc, mpsc::sync_channel},
-    thread,
-};
+use std::{iter, sync::Arc};
 
 /// What views are made of. They are counter-based: any number of threads makes the same, as often as it is asked.
 #[derive(Debug)]
@@ -86,18 +83,11 @@ impl ViewsOnDemand {
     /// A thread prepares the views of one part ahead.
     fn parts(self, at_most: usize) -> impl Iterator<Item = [Tensor<4>; 2]> {
         let parts = blocks(self.images.len(), at_most);
-        let (sender, made) = sync_channel(0);
-        let (views, parts_to_make) = (self.clone(), parts.clone());
-        thread::spawn(move || {
-            for part in parts_to_make {
-                // Nobody waits for it any more.
-                if sender.send(views.source.make(&views.images[part], views.epoch)).is_err() {
-                    break;
-                }
-            }
-        });
-        parts.map(move |_| {
-            let pixels = made.recv().expect("views of images that are there");
+        let views = self.clone();
+        let made = Ahead::new(0, parts.map(move |part| views.source.make(&views.images[part], views.epoch)));
+        made.map(move |pixels| {
+            // An encoder's forward pass has no way to return an error; the run turns the panic into one.
+            let pixels = pixels.unwrap_or_else(|panicked| panic!("{panicked}"));
             self.source.on_device(pixels, &self.device)
         })
     }
@@ -159,7 +149,7 @@ mod tests {
         parts.next().expect("there are four");
         drop(parts);
         while source.strong_count() > 0 {
-            thread::yield_now();
+            std::thread::yield_now();
         }
     }
 }
