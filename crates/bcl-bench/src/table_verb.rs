@@ -7,10 +7,12 @@ use bcl_bench::{
 };
 use bcl_data::printable_lines;
 use bcl_train::{
-    commands::stop_on_ctrl_c,
+    commands::stop_on_signals,
     error::Error,
+    files::unbroken,
     notice,
     recipe::{Builtin, Override},
+    training::Stop,
 };
 use std::{env, path::PathBuf, process::ExitCode, thread};
 
@@ -31,6 +33,9 @@ an empty table.
   \"loss.temperature\" = { log = [0.05, 1.0] }
 
 Numbers are rounded to three digits. The built-in file is crates/bcl-bench/src/tables/ranges.toml.";
+
+/// How an interrupted table is finished.
+const GOES_ON: &str = "the same command goes on";
 
 #[derive(clap::Args)]
 #[command(after_long_help = RANGES, after_help = "With --help: how the file of --ranges is written.")]
@@ -82,10 +87,13 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     notice::set_quiet(arguments.quiet);
-    match make(arguments) {
+    let outcome = stop_on_signals().and_then(|stop| make(arguments, stop));
+    // From here on a signal has nothing to stop any more.
+    let _ending = unbroken();
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(Error::Interrupted(_)) => {
-            eprintln!("interrupted; everything up to here is saved, the same command goes on");
+            eprintln!("error: interrupted; everything up to here is saved, {GOES_ON}");
             ExitCode::from(130)
         }
         Err(error) if error.exit_code() == 1 => failure(&error.to_string()),
@@ -93,13 +101,14 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-fn make(arguments: &Arguments) -> Result<(), Error> {
+fn make(arguments: &Arguments, stop: Stop) -> Result<(), Error> {
     let ranges = match &arguments.ranges {
         Some(path) => Ranges::read(path)?,
         None => Ranges::builtin(),
     };
     let plan = arguments.plan(&ranges)?;
-    let workshop = arguments.workshop()?;
+    stop.advise(Some(GOES_ON.to_owned()));
+    let workshop = arguments.workshop(stop)?;
     let out = arguments.out.clone().unwrap_or_else(|| arguments.default_out());
     match &arguments.fix {
         None => {
@@ -152,7 +161,7 @@ impl Arguments {
         })
     }
 
-    fn workshop(&self) -> Result<Workshop, Error> {
+    fn workshop(&self, stop: Stop) -> Result<Workshop, Error> {
         let backend = self.place.open()?;
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let on_processor = backend.name() == "flex";
@@ -162,7 +171,7 @@ impl Arguments {
             data_dir: self.data.clone(),
             jobs,
             threads: (cores / jobs).max(1),
-            stop: stop_on_ctrl_c()?,
+            stop,
             quiet: self.quiet,
         })
     }

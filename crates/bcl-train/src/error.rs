@@ -43,26 +43,34 @@ pub enum Error {
     /// Something in a run's folder or on the command line does not fit.
     #[error("{0}")]
     Input(String),
-    /// The loss is not a number any more.
+    /// The loss, the weights or the scores are not finite any more.
     #[error(
-        "the loss became {loss} in epoch {epoch}, step {step}: {finding}; {kept}; lower optimizer.learning_rate, raise \
+        "{symptom}: {finding}; {kept}; lower optimizer.learning_rate, raise \
          loss.temperature, or, for images, set optimizer.clip_norm, and start a new run (the last checkpoint before it is kept too)"
     )]
     Diverged {
-        /// The loss.
-        loss: f64,
-        /// Epoch, from 1.
-        epoch: usize,
-        /// Step within the epoch, from 1.
-        step: usize,
+        /// What was noticed and when, such as `the loss became NaN in epoch 3, step 7`.
+        symptom: String,
         /// What is not finite, beside the loss.
         finding: String,
-        /// Where batch, scores and weights of the step are, or why not.
+        /// Where batch, scores and weights are, or why not.
         kept: String,
     },
     /// The training framework failed.
     #[error("training failed: {0}")]
     Training(String),
+    /// Of several runs, some failed; the others are finished.
+    #[error("{failed} of {runs} runs failed, {name} first: {first}")]
+    SomeFailed {
+        /// How many failed.
+        failed: usize,
+        /// How many there were.
+        runs: usize,
+        /// The first that failed.
+        name: String,
+        /// Why it did.
+        first: Box<Error>,
+    },
     /// The user asked to stop; the checkpoint is written.
     #[error("interrupted; everything up to here is saved, go on with: bcl-train --resume {}", .0.display())]
     Interrupted(PathBuf),
@@ -90,8 +98,9 @@ impl Error {
     /// The exit code: 2 for bad input, 130 for an interruption, 1 for a failure of ours.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Interrupted(_) => 130,
+            Self::Interrupted(_) | Self::Evaluation(evaluation::EvaluationError::Interrupted) => 130,
             Self::Diverged { .. } | Self::Training(_) | Self::Evaluation(_) => 1,
+            Self::SomeFailed { first, .. } => first.exit_code(),
             _ => 2,
         }
     }

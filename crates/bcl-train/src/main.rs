@@ -6,9 +6,10 @@ use bcl_train::{
     cli::{self, Command, Output, Place, Train},
     commands::{self, Session},
     error::Error,
-    files::refuse_full_output,
+    files::{refuse_full_output, unbroken},
     launch, notice,
     recipe::{Builtin, Recipe},
+    training::Stop,
 };
 use std::process::ExitCode;
 
@@ -19,7 +20,10 @@ fn main() -> ExitCode {
     // `bcl-train recipes | head` ends when `head` does, as programs on Unix do.
     sigpipe::reset();
     refuse_full_output();
-    match run(cli::parse()) {
+    let outcome = run(cli::parse());
+    // From here on a signal has nothing to stop any more.
+    let _ending = unbroken();
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {}", printable_lines(&error));
@@ -30,8 +34,9 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<(), Error> {
     notice::set_quiet(command.is_quiet());
+    let stop = commands::stop_on_signals()?;
     match command {
-        Command::Train(train) => run_training(&train),
+        Command::Train(train) => run_training(&train, stop),
         Command::Evaluate(args) => {
             let backend = open(&args.place, args.output)?;
             commands::evaluate(&args.run, args.place.data.as_deref(), &backend, args.output.json)
@@ -75,7 +80,7 @@ fn run(command: Command) -> Result<(), Error> {
     }
 }
 
-fn run_training(args: &Train) -> Result<(), Error> {
+fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
     if args.print_recipe {
         for recipe in load(args)? {
             print!("{}", recipe.to_toml());
@@ -96,7 +101,7 @@ fn run_training(args: &Train) -> Result<(), Error> {
         out: args.out.clone(),
         quiet: args.output.quiet,
         json: args.output.json,
-        stop: commands::stop_on_ctrl_c()?,
+        stop,
     };
     match &args.resume {
         Some(folder) => commands::resume(&session, folder, recipes.first()),

@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Where and how runs are made.
-#[allow(missing_debug_implementations)] // Burn's interrupter has none
+#[derive(Debug)]
 pub struct Workshop {
     /// Where to compute.
     pub backend: Backend,
@@ -55,7 +55,7 @@ impl Workshop {
                 .build()
                 .expect("threads start");
             pool.install(|| {
-                while !self.stop.should_stop() {
+                while !self.stop.is_requested() {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(task) = tasks.get(index) else { return };
                     match work(task) {
@@ -70,7 +70,7 @@ impl Workshop {
                             let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
                             // The first one is the cause; the others were interrupted for it.
                             failure.get_or_insert(error);
-                            self.stop.stop(None);
+                            self.stop.request();
                         }
                     }
                 }

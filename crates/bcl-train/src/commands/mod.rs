@@ -5,7 +5,7 @@ mod run;
 mod saved;
 mod views;
 
-pub use interrupt::stop_on_ctrl_c;
+pub use interrupt::stop_on_signals;
 pub use run::{Session, resume, train};
 pub use saved::{embed, evaluate, export, recommend};
 pub use views::dump_views;
@@ -27,9 +27,20 @@ use std::path::Path;
 /// A finished run.
 pub type Finished = (RunResult, Vec<EpochRecord>);
 
-/// Prints the table of some runs to stdout.
-pub fn print_table(results: &[&RunResult], json: bool) {
-    let comparison = Comparison::new(results.iter().copied(), &default_metrics(results.iter().copied()));
+/// A run that ended without a result.
+#[derive(Debug)]
+pub struct Failed {
+    /// The name of its folder, `NAME-SEED`.
+    pub name: String,
+    /// Why.
+    pub error: Error,
+}
+
+/// Prints the table of some runs to stdout, and which others failed.
+pub fn print_table(results: &[&RunResult], failed: &[Failed], json: bool) {
+    let mut comparison = Comparison::new(results.iter().copied(), &default_metrics(results.iter().copied()));
+    let note = |failed: &Failed| format!("{} failed and is not in the table: {}", failed.name, failed.error);
+    comparison.notes.extend(failed.iter().map(note));
     print_comparison(&comparison, json);
 }
 

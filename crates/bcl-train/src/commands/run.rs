@@ -1,6 +1,6 @@
 //! Training: new runs and resumed ones.
 
-use super::{Finished, print_table, write_page};
+use super::{Failed, Finished, print_table, write_page};
 use crate::{
     backend::Backend,
     error::Error,
@@ -10,10 +10,11 @@ use crate::{
     report::{MAP_FILE, read_run, write_html},
     training::{Invocation, Prepared, RunFolder, Stop, Surroundings},
 };
+use bcl_data::printable_lines;
 use std::path::{Path, PathBuf};
 
 /// What all runs of one command share.
-#[allow(missing_debug_implementations)] // Burn's interrupter has none
+#[derive(Debug)]
 pub struct Session {
     /// Where to compute.
     pub backend: Backend,
@@ -31,25 +32,63 @@ pub struct Session {
 
 /// Trains every recipe, prints one table of all, and writes a report of each run and of the comparison.
 ///
+/// A run that fails does not keep those after it from being trained; the table names it.
+///
 /// # Errors
-/// At the first run that fails; those before it are finished and on disk.
+/// When a run failed, or all were interrupted; the others are finished and on disk.
 pub fn train(session: &Session, recipes: &[Recipe]) -> Result<(), Error> {
     let mut loaded = Loaded::default();
     let mut finished: Vec<(PathBuf, Finished)> = Vec::new();
+    let mut failed: Vec<Failed> = Vec::new();
     for recipe in recipes {
-        // Data that cannot be read leave no folder behind.
-        let prepared = loaded.load(session, recipe, &session.data_dir)?;
-        let invocation = Invocation {
-            data_dir: session.data_dir.clone(),
-            backend: session.backend.name().to_owned(),
-        };
-        let folder = RunFolder::create(&session.out, recipe, &invocation)?;
-        prepared.finish(recipe, &session.around(&folder))?;
-        finished.push((folder.path().to_path_buf(), read_run(folder.path())?));
+        match train_one(session, recipe, &mut loaded) {
+            Ok(run) => finished.push(run),
+            Err(error @ Error::Interrupted(_)) => return Err(error),
+            Err(error) if recipes.len() == 1 => return Err(error),
+            Err(error) => {
+                let name = format!("{}-{}", recipe.name(), recipe.seed());
+                eprintln!("error: {name} failed: {}", printable_lines(&error));
+                failed.push(Failed { name, error });
+            }
+        }
     }
+    if !finished.is_empty() {
+        show(session, &finished, &failed)?;
+    }
+    match failed.into_iter().next() {
+        None => Ok(()),
+        Some(first) => Err(Error::SomeFailed {
+            failed: recipes.len() - finished.len(),
+            runs: recipes.len(),
+            name: first.name,
+            first: Box::new(first.error),
+        }),
+    }
+}
+
+/// Trains one recipe in a new folder.
+fn train_one(session: &Session, recipe: &Recipe, loaded: &mut Loaded) -> Result<(PathBuf, Finished), Error> {
+    // Data that cannot be read leave no folder behind.
+    let prepared = loaded.load(session, recipe, &session.data_dir)?;
+    let invocation = Invocation {
+        data_dir: session.data_dir.clone(),
+        backend: session.backend.name().to_owned(),
+    };
+    let folder = RunFolder::create(&session.out, recipe, &invocation)?;
+    prepared.finish(recipe, &session.around(&folder))?;
+    session.stop.advise(None);
+    Ok((folder.path().to_path_buf(), read_run(folder.path())?))
+}
+
+/// Prints the table of the finished runs and writes their report.
+fn show(session: &Session, finished: &[(PathBuf, Finished)], failed: &[Failed]) -> Result<(), Error> {
     let runs: Vec<Finished> = finished.iter().map(|(_, run)| run.clone()).collect();
-    print_table(&runs.iter().map(|(result, _)| result).collect::<Vec<_>>(), session.json);
-    if let [(folder, _)] = &finished[..] {
+    print_table(
+        &runs.iter().map(|(result, _)| result).collect::<Vec<_>>(),
+        failed,
+        session.json,
+    );
+    if let [(folder, _)] = finished {
         say_where(session, &folder.join("report.html"));
     } else {
         write_page(&session.out.join("report.html"), &runs)?;
@@ -83,7 +122,7 @@ pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>) -> Resul
     checksums::check_all(folder.path())?;
     let run = read_run(folder.path())?;
     complete(&folder, &run)?;
-    print_table(&[&run.0], session.json);
+    print_table(&[&run.0], &[], session.json);
     say_where(session, &folder.report_file());
     Ok(())
 }
@@ -127,6 +166,9 @@ impl Loaded {
 
 impl Session {
     fn around<'a>(&'a self, folder: &'a RunFolder) -> Surroundings<'a> {
+        let run = folder.path().display();
+        self.stop
+            .advise(Some(format!("go on from the last checkpoint with: bcl-train --resume {run}")));
         Surroundings {
             folder,
             backend: &self.backend,

@@ -4,7 +4,7 @@ use super::spread::Spread;
 use super::top_k::{RankedItem, top_k};
 use super::user_metrics::{Discounts, UserMetrics, insert_means};
 use super::{EvaluationError, Scorer};
-use crate::result::Metrics;
+use crate::{result::Metrics, training::Stop};
 use bcl_data::Interactions;
 use rayon::prelude::*;
 
@@ -48,6 +48,7 @@ pub struct RankingEvaluator {
     users: Vec<u32>,
     discounts: Discounts,
     block_bytes: usize,
+    stop: Stop,
 }
 
 /// What one user adds to the figures.
@@ -93,6 +94,7 @@ impl RankingEvaluator {
             users,
             discounts: Discounts::new(longest),
             block_bytes: BLOCK_BYTES,
+            stop: Stop::new(),
         }
     }
 
@@ -101,6 +103,12 @@ impl RankingEvaluator {
     /// The figures do not depend on it.
     pub fn with_block_bytes(mut self, bytes: usize) -> Self {
         self.block_bytes = bytes;
+        self
+    }
+
+    /// Ends an evaluation between two blocks of users, with [`EvaluationError::Interrupted`], once that is requested.
+    pub fn with_stop(mut self, stop: Stop) -> Self {
+        self.stop = stop;
         self
     }
 
@@ -113,7 +121,8 @@ impl RankingEvaluator {
     ///
     /// # Errors
     /// [`EvaluationError::NotANumber`] when a score is NaN, naming the first user and item;
-    /// [`EvaluationError::NothingHeldOut`] when there is no user to average over.
+    /// [`EvaluationError::NothingHeldOut`] when there is no user to average over;
+    /// [`EvaluationError::Interrupted`] when the [handle](Self::with_stop) asks for it.
     ///
     /// # Panics
     /// When the scorer has another number of items than the interactions, or returns scores of another shape than
@@ -135,6 +144,9 @@ impl RankingEvaluator {
         let mut spreads: Vec<Spread> = self.cutoffs.iter().map(|_| Spread::new(num_items)).collect();
 
         for users in self.users.chunks(block_users) {
+            if self.stop.is_requested() {
+                return Err(EvaluationError::Interrupted);
+            }
             scorer.score(users, &mut scores);
             assert_eq!(
                 scores.len(),

@@ -6,12 +6,14 @@ mod lock;
 mod output;
 mod own;
 mod sealed;
+mod unbroken;
 
 pub use error::FileError;
 pub use lock::FolderLock;
 pub use output::refuse_full_output;
 pub use own::refuse_overwriting;
 pub use sealed::{Seal, seal, unseal};
+pub use unbroken::{Unbroken, close, unbroken};
 
 use std::{
     fs::{self, File},
@@ -40,6 +42,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Ok(_) => return File::options().write(true).open(path)?.write_all(bytes),
         Err(_) => path.to_path_buf(),
     };
+    let _unbroken = unbroken();
     let temporary = temporary_name(&path);
     let written = write_synced(&temporary, bytes).and_then(|()| fs::rename(&temporary, &path));
     if written.is_err() {

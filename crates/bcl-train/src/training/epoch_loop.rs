@@ -10,20 +10,23 @@ use super::{
     evaluate::{Evaluated, EvaluationTask},
     figures::StepOutput,
     folder,
-    post_mortem::PostMortem,
+    post_mortem::{PostMortem, first_weight_not_finite},
     progress::Progress,
     step::{Contrastive, Plan, PlannedLoader, Step},
+    stop::Stop,
     stopping::Until,
 };
 use crate::{
     error::Error,
+    evaluation::EvaluationError,
+    files::unbroken,
     result::{EpochRecord, Metrics, Phase},
 };
 use bcl_core::Estimator;
 use burn::{
     tensor::{Device, Tensor},
     train::{
-        EventProcessorTraining, InferenceStep, Interrupter, Learner, LearnerEvent, LearnerModel, SupervisedLearningStrategy,
+        EventProcessorTraining, InferenceStep, Learner, LearnerEvent, LearnerModel, SupervisedLearningStrategy,
         SupervisedTrainingEventProcessor, TrainLoader, TrainStep, TrainingComponents, TrainingItem, ValidLoader,
     },
 };
@@ -73,6 +76,8 @@ pub struct EpochLoop<L> {
     pub keep: Option<(usize, PathBuf)>,
     /// Where it trains.
     pub device: Device,
+    /// Ends it after the step under way.
+    pub stop: Stop,
     /// How it went; Burn's interface has no way to return it.
     pub outcome: Mutex<Option<Result<Progress, Error>>>,
 }
@@ -134,7 +139,7 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             let train_seconds = started.elapsed().as_secs_f64();
 
             let started = Instant::now();
-            let evaluated = self.evaluate(learner, &estimator);
+            let evaluated = self.evaluate(learner, &estimator)?;
             self.record(evaluated, train_seconds, started.elapsed().as_secs_f64())?;
             self.keep_weights(learner)?;
             self.save(learner)?;
@@ -184,9 +189,9 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             self.read_loss(unread.replace(taken))?;
             let item = TrainingItem::new(output.item, batches.progress(), Some(number), Some(learner.lr_current()));
             self.emit_train(LearnerEvent::ProcessedItem(item));
-            if self.components.interrupter.should_stop() {
+            if self.plan.stop.is_requested() || self.components.interrupter.should_stop() {
                 self.read_loss(unread)?;
-                return self.stop(learner);
+                return Err(self.stop(learner));
             }
         }
         self.read_loss(unread)?;
@@ -199,25 +204,25 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         let Some(taken) = taken else { return Ok(()) };
         let loss = taken.loss.clone().into_scalar::<f64>();
         if !loss.is_finite() {
-            return Err(self.diverged(loss, &taken));
+            let (epoch, step) = (self.progress.epoch + 1, taken.number);
+            let symptom = format!("the loss became {loss} in epoch {epoch}, step {step}");
+            return Err(self.diverged(symptom, &taken.step, &taken.model));
         }
         self.progress.loss_sum += loss * taken.num_anchors as f64;
         self.progress.anchors += taken.num_anchors;
         Ok(())
     }
 
-    /// Keeps what led to a loss that is not a number.
-    fn diverged(&self, loss: f64, taken: &Taken<M>) -> Error {
-        let post_mortem = PostMortem::of(&taken.step, &taken.model);
+    /// Keeps a step that has no finite loss or scores under a model, with both.
+    fn diverged(&self, symptom: String, step: &Step<M::Batch>, model: &M) -> Error {
+        let post_mortem = PostMortem::of(step, model);
         let folder = self.run_folder().join("diverged");
         Error::Diverged {
-            loss,
-            epoch: self.progress.epoch + 1,
-            step: taken.number,
+            symptom,
             finding: post_mortem.finding(),
             kept: match post_mortem.write(&folder) {
-                Ok(()) => format!("batch, scores and weights of that step are in {}", folder.display()),
-                Err(error) => format!("batch, scores and weights of that step are lost: {error}"),
+                Ok(()) => format!("batch, scores and weights are in {}", folder.display()),
+                Err(error) => format!("batch, scores and weights are lost: {error}"),
             },
         }
     }
@@ -226,7 +231,10 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         self.plan.metrics_file.parent().map(PathBuf::from).unwrap_or_default()
     }
 
-    fn evaluate(&mut self, learner: &Learner<M>, estimator: &Arc<dyn Estimator>) -> Evaluated {
+    /// Measures the model after an epoch.
+    ///
+    /// No loss tells what the last step of an epoch left, so its weights are looked at first.
+    fn evaluate(&mut self, learner: &Learner<M>, estimator: &Arc<dyn Estimator>) -> Result<Evaluated, Error> {
         let epoch = self.progress.epoch + 1;
         self.emit_valid(LearnerEvent::StartSplit {
             epoch_number: epoch,
@@ -242,13 +250,33 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             task = task.without_measure();
         }
         let posterior = self.plan.estimator.posterior(&self.progress);
-        let evaluated = InferenceStep::step(&model, task.with_estimator(estimator.clone(), posterior));
+        let task = task.with_estimator(estimator.clone(), posterior);
+        let probe = task.probe.clone();
+        if first_weight_not_finite(&model).is_some() {
+            return Err(self.diverged_at_the_end(&probe, &model));
+        }
+        let evaluated = InferenceStep::step(&model, task);
+        match &evaluated.metrics {
+            Some(Err(error)) if error.is_divergence() => {
+                return Err(self.diverged_at_the_end(&probe, &model));
+            }
+            Some(Err(EvaluationError::Interrupted)) => {
+                drop(tasks);
+                return Err(self.stop(learner));
+            }
+            _ => {}
+        }
         let item = TrainingItem::new(evaluated.clone(), tasks.progress(), Some(1), None);
         drop(tasks);
         self.emit_valid(LearnerEvent::ProcessedItem(item));
         self.emit_valid(LearnerEvent::EndSplit(epoch));
         self.emit_train(LearnerEvent::EndEpoch(epoch));
-        evaluated
+        Ok(evaluated)
+    }
+
+    fn diverged_at_the_end(&self, probe: &Step<M::Batch>, model: &M) -> Error {
+        let symptom = format!("training diverged at the end of epoch {}", self.progress.epoch + 1);
+        self.diverged(symptom, probe, model)
     }
 
     fn record(&mut self, evaluated: Evaluated, train_seconds: f64, evaluation_seconds: f64) -> Result<(), Error> {
@@ -291,6 +319,7 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
 
     /// Writes a checkpoint of the step reached.
     fn save(&mut self, learner: &Learner<M>) -> Result<(), Error> {
+        let _unbroken = unbroken();
         if let Some(checkpointer) = &mut self.components.checkpointer {
             checkpointer.checkpoint(learner, self.progress.step, &self.components.event_store);
         }
@@ -300,12 +329,15 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         checkpoint::complete(&self.plan.checkpoints, &self.progress)
     }
 
-    fn stop(&mut self, learner: &Learner<M>) -> Result<(), Error> {
+    /// Writes a checkpoint, and says why training ends here.
+    fn stop(&mut self, learner: &Learner<M>) -> Error {
         if let Some(error) = self.components.interrupter.error() {
-            return Err(checkpoint::failure(&error));
+            return checkpoint::failure(&error);
         }
-        self.save(learner)?;
-        Err(Error::Interrupted(self.run_folder()))
+        match self.save(learner) {
+            Ok(()) => Error::Interrupted(self.run_folder()),
+            Err(error) => error,
+        }
     }
 
     fn emit_train(&mut self, event: LearnerEvent<StepOutput>) {
@@ -322,6 +354,7 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
 /// Appends the line of an epoch.
 fn log_epoch(path: &std::path::Path, record: &EpochRecord) -> Result<(), Error> {
     use std::io::Write;
+    let _unbroken = unbroken();
     let mut line = serde_json::to_vec(record).expect("a record is plain data");
     line.push(b'\n');
     std::fs::OpenOptions::new()
@@ -331,6 +364,3 @@ fn log_epoch(path: &std::path::Path, record: &EpochRecord) -> Result<(), Error> 
         .and_then(|mut file| file.write_all(&line))
         .map_err(Error::io("write", path))
 }
-
-/// A handle that stops a run, whoever holds it; Burn's own, shared by all phases of a command.
-pub type Stop = Interrupter;

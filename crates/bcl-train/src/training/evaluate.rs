@@ -6,13 +6,13 @@ use super::{
     step::{Contrastive, Step},
 };
 use crate::{evaluation::EvaluationError, result::Metrics};
-use bcl_core::{Estimator, posterior::Posterior};
+use bcl_core::{Estimator, Scores, posterior::Posterior};
 use burn::{
     data::{
         dataloader::{DataLoader, DataLoaderIterator, Progress},
         dataset::DatasetError,
     },
-    tensor::{Device, ExecutionError},
+    tensor::{Bool, Device, ExecutionError, Tensor},
     train::{ItemLazy, metric::Adaptor},
 };
 use std::{fmt::Debug, sync::Arc};
@@ -67,9 +67,18 @@ impl<M: Contrastive> EvaluationTask<M> {
         self
     }
 
-    /// Measures a model.
+    /// Measures a model. Scores that are not finite are not measured: [`Evaluated::metrics`] is then an error.
     pub fn run(self, model: &M) -> Evaluated {
-        let diagnostics = Diagnostics::measure(&self.probe.scores(model), self.probe.estimator.as_ref(), self.posterior);
+        let scores = self.probe.scores(model);
+        if let Some(scores) = not_finite(&scores) {
+            return Evaluated {
+                metrics: Some(Err(EvaluationError::NotFinite { scores })),
+                diagnostics: Diagnostics::default(),
+                alpha_hat: None,
+                figures: Figures::new(),
+            };
+        }
+        let diagnostics = Diagnostics::measure(&scores, self.probe.estimator.as_ref(), self.posterior);
         let metrics = self.measure.map(|measure| measure.measure(model));
         let alpha_hat = diagnostics
             .auc_unlabelled
@@ -87,6 +96,23 @@ impl<M: Contrastive> EvaluationTask<M> {
             alpha_hat,
             figures,
         }
+    }
+}
+
+/// Which scores are not finite, of those that count.
+fn not_finite(scores: &Scores) -> Option<&'static str> {
+    let negatives = scores.negatives.clone();
+    let negatives = match &scores.mask {
+        Some(mask) => negatives.mask_fill(mask.clone().bool_not(), 0.0),
+        None => negatives,
+    };
+    let is_finite = |finite: Tensor<1, Bool>| finite.into_scalar::<bool>();
+    if !is_finite(scores.positives.clone().is_finite().all()) {
+        Some("positives")
+    } else if !is_finite(negatives.is_finite().all()) {
+        Some("negatives")
+    } else {
+        None
     }
 }
 

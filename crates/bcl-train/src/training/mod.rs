@@ -20,11 +20,12 @@ pub mod progress;
 pub mod recommender;
 pub mod renderer;
 pub mod step;
+pub mod stop;
 pub mod stopping;
 
 pub use crate::files;
-pub use epoch_loop::Stop;
 pub use folder::{Invocation, RunFolder};
 pub use images::run::ImageRun;
 pub use prepared::{Prepared, Surroundings};
 pub use recommender::run::{Baselines, Run};
+pub use stop::Stop;

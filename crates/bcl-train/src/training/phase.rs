@@ -2,7 +2,7 @@
 
 use super::{
     checkpoint::{self, Found, KeepLast},
-    epoch_loop::{EpochLoop, Stop, Trainable},
+    epoch_loop::{EpochLoop, Trainable},
     estimator::EpochEstimator,
     evaluate::{EvaluationLoader, EvaluationTask},
     figures::{ALPHA_HAT, EFFECTIVE_SAMPLE_SIZE, FigureMetric, LOSS, SELECTED},
@@ -11,6 +11,7 @@ use super::{
     progress::Progress,
     renderer::Renderer,
     step::PlannedLoader,
+    stop::Stop,
     stopping::Until,
 };
 use crate::{error::Error, files, notice, result::Phase};
@@ -72,7 +73,7 @@ pub fn newest(folder: &RunFolder, phase: Phase, recipe_hash: &str, seed: u64) ->
 }
 
 /// How a phase goes, apart from what is trained on what.
-#[allow(missing_debug_implementations)] // Burn's interrupter has none
+#[derive(Debug)]
 pub struct PhaseOptions<'a> {
     /// Where everything is written.
     pub folder: &'a RunFolder,
@@ -112,6 +113,7 @@ impl PhaseOptions<'_> {
     where
         L: PlannedLoader<M::Batch> + Clone + 'static,
     {
+        let _attended = self.stop.attend();
         let Start { progress, resumed } = self.start;
         progress.steps_of_epoch(loader.steps_per_epoch())?;
         let checkpoints = self.folder.checkpoints(progress.phase);
@@ -126,6 +128,7 @@ impl PhaseOptions<'_> {
             metrics_file: self.folder.metrics_file(),
             keep: self.keep.map(|epoch| (epoch, self.folder.model_file())),
             device: self.device,
+            stop: self.stop.clone(),
             outcome: Mutex::new(None),
             checkpoints: checkpoints.clone(),
             start: progress,
@@ -135,10 +138,14 @@ impl PhaseOptions<'_> {
             .with_training_strategy(TrainingStrategy::Custom(epoch_loop.clone()))
             .with_custom_checkpointers(model_records, optimizer_records, scheduler_records)
             .with_checkpointing_strategy(KeepLast::continuing(checkpoint::completed_steps(&checkpoints)?))
-            .with_interrupter(self.stop)
             .with_application_logger(None)
             .with_metric_logger(InMemoryMetricLogger::new())
-            .renderer(Box::new(Renderer::new(self.quiet, self.select_by, first_epoch, steps_per_epoch)))
+            .renderer(Box::new(Renderer::new(
+                self.quiet,
+                self.select_by,
+                first_epoch,
+                steps_per_epoch,
+            )))
             .metric_train_numeric(FigureMetric::new(LOSS))
             .metric_valid_numeric(FigureMetric::new(SELECTED))
             .metric_valid_numeric(FigureMetric::new(ALPHA_HAT))

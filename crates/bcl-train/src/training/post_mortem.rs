@@ -91,6 +91,35 @@ impl ModuleVisitor for Weights {
     }
 }
 
+/// The first parameter or running statistic of a module that holds a number that is not finite, by the path of its fields.
+pub fn first_weight_not_finite<M: Module>(model: &M) -> Option<String> {
+    let mut search = NotFinite::default();
+    Module::visit(model, &mut search);
+    search.found
+}
+
+#[derive(Default)]
+struct NotFinite {
+    path: Vec<String>,
+    found: Option<String>,
+}
+
+impl ModuleVisitor for NotFinite {
+    fn enter_module(&mut self, name: &str, _: &str) {
+        self.path.push(name.to_owned());
+    }
+
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.path.pop();
+    }
+
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        if self.found.is_none() && !param.val().is_finite().all().into_scalar::<bool>() {
+            self.found = Some(self.path.join("."));
+        }
+    }
+}
+
 /// A step and what it came to.
 #[derive(Debug)]
 pub struct PostMortem {
@@ -231,6 +260,17 @@ mod tests {
             let finding = post_mortem(pixel, weight).finding();
             assert!(finding.contains(place), "{finding}");
         }
+    }
+
+    #[test]
+    fn a_weight_that_is_not_finite_is_found_by_name() {
+        let of = |weights: [f32; 2]| {
+            let weight = Param::from_tensor(Tensor::from_data(weights, &Device::flex()));
+            first_weight_not_finite(&Scale { weight })
+        };
+        assert_eq!(of([1.0, -f32::MAX]), None);
+        assert_eq!(of([1.0, f32::NAN]).as_deref(), Some("weight"));
+        assert_eq!(of([f32::NEG_INFINITY, 1.0]).as_deref(), Some("weight"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{
     Baselines, ImageRun, Run, RunFolder, Stop,
+    ahead::message,
     images::{
         baselines::JudgedBaselines,
         measure::{has_judges, judges_off},
@@ -12,6 +13,7 @@ use super::{
 use crate::{
     backend::Backend,
     error::Error,
+    evaluation::EvaluationError,
     notice::{self, working},
     recipe::{DataConfig, EvaluationConfig, ImageDataConfig, ImageRecipe, Recipe},
     result::{Chosen, RunResult},
@@ -19,6 +21,7 @@ use crate::{
 use bcl_data::{InteractionData, Seed};
 use bcl_images::{ImageData, hold_out};
 use std::{
+    panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
@@ -49,8 +52,7 @@ enum Data {
 }
 
 /// What a run needs beside its recipe and its data.
-#[allow(missing_debug_implementations)] // Burn's interrupter has none
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Surroundings<'a> {
     /// Where to write.
     pub folder: &'a RunFolder,
@@ -130,13 +132,11 @@ impl Prepared {
     /// Trains and evaluates, going on from the newest checkpoint in the folder, and writes the result there.
     ///
     /// # Errors
-    /// When recipe or disk do not allow it, the loss diverges, or the run is interrupted; what was written stays.
-    ///
-    /// # Panics
-    /// When these are not the data of the recipe.
+    /// When recipe or disk do not allow it, the loss diverges, these are not the data of the recipe, the program panics, or the run is
+    /// interrupted; what was written stays.
     pub fn finish(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<RunResult, Error> {
         let hash = &recipe.hash();
-        match (&self.data, recipe) {
+        around.ending_in_errors(|| match (&self.data, recipe) {
             (Data::Interactions { data, baselines, .. }, Recipe::Recommender(recipe)) => {
                 around.recommender(recipe, hash, data).finish(baselines.clone())
             }
@@ -144,7 +144,7 @@ impl Prepared {
                 self.image_run(recipe, hash, data, around).finish(judged)
             }
             _ => panic!("recipe {} is trained on other data than these", recipe.name()),
-        }
+        })
     }
 
     /// Trains on a part of train and judges on the rest of it, for choosing between recipes: test is not looked at.
@@ -154,12 +154,9 @@ impl Prepared {
     ///
     /// # Errors
     /// As [`finish`](Self::finish).
-    ///
-    /// # Panics
-    /// When these are not the data of the recipe.
     pub fn select(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<Chosen, Error> {
         let hash = &recipe.hash();
-        match (&self.data, recipe) {
+        around.ending_in_errors(|| match (&self.data, recipe) {
             (Data::Interactions { data, .. }, Recipe::Recommender(recipe)) => around.recommender(recipe, hash, data).select(),
             (Data::Images { data, .. }, Recipe::Images(recipe)) => {
                 let (train, test) = hold_out(&data.train, IMAGE_VALIDATION, Seed(recipe.seed).named("validation"));
@@ -182,7 +179,7 @@ impl Prepared {
                 self.image_run(recipe, hash, &held_out, around).figures()
             }
             _ => panic!("recipe {} is trained on other data than these", recipe.name()),
-        }
+        })
     }
 
     fn image_run<'a>(
@@ -206,6 +203,18 @@ impl Prepared {
 }
 
 impl Surroundings<'_> {
+    /// Runs something so that a panic in it is an error of this run alone, and a request to stop names its folder.
+    fn ending_in_errors<T>(&self, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        match panic::catch_unwind(AssertUnwindSafe(run)) {
+            Ok(Err(Error::Evaluation(EvaluationError::Interrupted))) => Err(Error::Interrupted(self.folder.path().to_owned())),
+            Ok(outcome) => outcome,
+            Err(panic) => Err(Error::Training(format!(
+                "the program panicked: {}; please report this as a bug, with the recipe",
+                message(&*panic)
+            ))),
+        }
+    }
+
     fn recommender<'a>(
         &'a self,
         recipe: &'a crate::recipe::RecommenderRecipe,

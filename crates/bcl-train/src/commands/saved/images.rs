@@ -7,6 +7,7 @@ use crate::{
     files, npy,
     recipe::ImageRecipe,
     training::{
+        Stop,
         folder::load_kept,
         images::{model::ContrastiveImages, run::judge, start::untrained},
     },
@@ -26,7 +27,7 @@ fn encoder(run: &SavedRun<ImageRecipe>, backend: &Backend) -> Result<ImageEncode
 pub(super) fn evaluate(run: SavedRun<ImageRecipe>, backend: &Backend, json: bool) -> Result<(), Error> {
     let encoder = encoder(&run, backend)?;
     let data = Arc::new(run.recipe.data.load(&run.data_dir)?);
-    let judge = judge(&run.recipe, &data, backend);
+    let judge = judge(&run.recipe, &data, backend, Stop::new());
     let metrics = judge.encoder(&encoder)?;
     if json {
         println!("{:#}", json!({ "run": run.folder.path(), "metrics": metrics }));
@@ -53,7 +54,7 @@ pub(super) fn embed(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -
     let data = Arc::new(run.recipe.data.load(&run.data_dir)?);
     files::create_folder(out)?;
     let ImageData { train, test, .. } = &*data;
-    let shown = judge(&run.recipe, &data, backend).shown;
+    let shown = judge(&run.recipe, &data, backend, Stop::new()).shown;
     for (name, images) in [("train", train), ("test", test)] {
         if images.is_empty() {
             continue;

@@ -12,7 +12,7 @@ use burn::tensor::Tensor;
 pub const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 
 /// Figures of one batch of scores under an estimator.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Diagnostics {
     /// Mean over anchors of (Σω)² / (n Σω²).
     pub effective_sample_size: f64,

@@ -1,6 +1,6 @@
 //! Features of whole images, block by block.
 
-use crate::evaluation::EvaluationError;
+use crate::{evaluation::EvaluationError, training::Stop};
 use bcl_images::{Collection, Views};
 use bcl_models::vision::{Mode, ResNet};
 use burn::tensor::{Device, Tensor, TensorData};
@@ -17,13 +17,15 @@ pub struct Shown {
     pub side: usize,
     /// Where they are encoded.
     pub device: Device,
+    /// Ends the work between two blocks.
+    pub stop: Stop,
 }
 
 impl Shown {
     /// Makes a row of features of each chosen image, or of all: `[num_chosen, num_features]`.
     ///
     /// # Errors
-    /// When an image cannot be shown.
+    /// When an image cannot be shown, or [`stop`](Self::stop) is requested.
     pub fn rows(
         &self,
         images: &Collection,
@@ -33,6 +35,9 @@ impl Shown {
         let indices = chosen.map_or_else(|| (0..images.len()).collect(), <[usize]>::to_vec);
         let mut blocks = Vec::new();
         for block in indices.chunks(BLOCK) {
+            if self.stop.is_requested() {
+                return Err(EvaluationError::Interrupted);
+            }
             let mut pixels = Vec::new();
             let [height, width] = self.views.test_batch(images, block, Some(self.side), &mut pixels)?;
             let data = TensorData::new(pixels, [block.len(), 3, height, width]);

@@ -20,7 +20,6 @@ use crate::{
         SCHEMA,
     },
     training::{
-        epoch_loop::Stop,
         estimator::EpochEstimator,
         evaluate::EvaluationTask,
         folder::{RunFolder, keep, load_kept},
@@ -29,6 +28,7 @@ use crate::{
         progress::Progress,
         recommender::run::Baselines,
         step::{Plan, PlannedLoader},
+        stop::Stop,
         stopping::Until,
     },
 };
@@ -43,7 +43,7 @@ use std::{
 };
 
 /// A run of one recipe with one seed.
-#[allow(missing_debug_implementations)] // Burn's interrupter has none
+#[derive(Debug)]
 pub struct ImageRun<'a> {
     /// What to do.
     pub recipe: &'a ImageRecipe,
@@ -114,7 +114,7 @@ impl ImageRun<'_> {
 
     /// Trains, and judges what comes of it.
     fn outcome(&self) -> Result<Outcome, Error> {
-        let judge = Arc::new(judge(self.recipe, self.data, self.backend));
+        let judge = Arc::new(judge(self.recipe, self.data, self.backend, self.stop.clone()));
         self.open();
         let progress = match self.recipe.training.epochs {
             0 => self.keep_initial()?,
@@ -266,14 +266,15 @@ fn calibration_error(progress: &Progress) -> Option<(String, f64)> {
     ))
 }
 
-/// What judges the encoders of a recipe.
-pub fn judge(recipe: &ImageRecipe, data: &Arc<ImageData>, backend: &Backend) -> ImageJudge {
+/// What judges the encoders of a recipe, until it is asked to stop.
+pub fn judge(recipe: &ImageRecipe, data: &Arc<ImageData>, backend: &Backend, stop: Stop) -> ImageJudge {
     let evaluation = recipe.evaluation.clone();
     let views = recipe.views.init();
     let shown = Shown {
         side: evaluation.side.unwrap_or(views.config().side),
         views,
         device: backend.device(),
+        stop,
     };
     ImageJudge::new(data.clone(), shown, evaluation, Seed(recipe.seed))
 }

@@ -138,7 +138,10 @@ fn picture((images, labelled): (&Collection, &[usize]), place: usize, labels: &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{recipe::ImageEvaluationConfig, training::images::features::Shown};
+    use crate::{
+        recipe::ImageEvaluationConfig,
+        training::{Stop, images::features::Shown},
+    };
     use base64::{Engine, engine::general_purpose::STANDARD};
     use bcl_images::{Image, ImageData, ViewsConfig};
     use burn::tensor::Device;
@@ -168,6 +171,7 @@ mod tests {
             side: views.config().side,
             views,
             device: Device::flex(),
+            stop: Stop::new(),
         };
         let data = ImageData {
             name: "grey".into(),

@@ -12,7 +12,6 @@ use crate::{
     recipe::RecommenderRecipe,
     result::{Chosen, DataSize, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
     training::{
-        epoch_loop::Stop,
         estimator::EpochEstimator,
         evaluate::EvaluationTask,
         folder::RunFolder,
@@ -20,6 +19,7 @@ use crate::{
         phase::{PhaseOptions, Start, newest},
         progress::Progress,
         step::Plan,
+        stop::Stop,
         stopping::{Until, best},
     },
 };
@@ -36,7 +36,7 @@ const PROBE_ANCHORS: usize = 1024;
 pub type Baselines = BTreeMap<String, Metrics>;
 
 /// A run of one recipe with one seed.
-#[allow(missing_debug_implementations)] // Burn's interrupter has none
+#[derive(Debug)]
 pub struct Run<'a> {
     /// What to do.
     pub recipe: &'a RecommenderRecipe,
@@ -168,8 +168,9 @@ impl Run<'_> {
         let truth = self.data.truth.clone().map(Arc::new);
         let loader = InteractionLoader::new(train, sampler.clone(), truth.clone(), plan.clone(), options(device.clone()));
         let measured = InteractionLoader::new(train, sampler, truth, plan, options(self.backend.device()));
+        let evaluator = RankingEvaluator::new(&recipe.evaluation.cutoffs, train, held_out).with_stop(self.stop.clone());
         let task = EvaluationTask {
-            measure: Some(Arc::new(RankingEvaluator::new(&recipe.evaluation.cutoffs, train, held_out))),
+            measure: Some(Arc::new(evaluator)),
             select_by: Arc::from(recipe.evaluation.select_by.as_str()),
             probe: measured.probe(first, PROBE_ANCHORS),
             posterior: None,
