@@ -20,6 +20,14 @@ pub(crate) enum Broken {
     Skip,
 }
 
+/// What a [`Decoder`] made of its files.
+pub(super) struct Decoded {
+    /// The images by name, sorted: in the same order whatever the archive's.
+    pub(super) images: Vec<(String, Picture)>,
+    /// A line for each file that was left out.
+    pub(super) skipped: Vec<String>,
+}
+
 /// Takes image files one by one and decodes them in parallel.
 pub(super) struct Decoder {
     limits: Limits,
@@ -80,8 +88,8 @@ impl Decoder {
         Ok(())
     }
 
-    /// All images by name, sorted: in the same order whatever the archive's; and a line for each file of `path` that was left out.
-    pub(super) fn finish(mut self, path: &Path, broken: Broken) -> Result<(Vec<(String, Picture)>, Vec<String>), ImageError> {
+    /// Decodes what is left. Names of broken files are told relative to `path`.
+    pub(super) fn finish(mut self, path: &Path, broken: Broken) -> Result<Decoded, ImageError> {
         self.decode()?;
         self.decoded.sort_by(|(a, _), (b, _)| a.cmp(b));
         self.broken.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -95,8 +103,11 @@ impl Decoder {
                 may_skip,
             }),
             _ => {
-                let lines = errors.iter().filter_map(|error| error.in_short(path));
-                Ok((self.decoded, lines.collect()))
+                let skipped = errors.iter().filter_map(|error| error.in_short(path)).collect();
+                Ok(Decoded {
+                    images: self.decoded,
+                    skipped,
+                })
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Folders of images: `train` and `test` (or `val`) with one folder per class, or less: no test, no parts, no classes.
 
-use super::batch::{Broken, Decoder};
+use super::batch::{Broken, Decoded, Decoder};
 use super::layout::{Kind, Layout, Part};
 use super::store::{Entry, Store};
 use crate::error::{ImageError, Place};
@@ -142,8 +142,8 @@ impl<'s> Folder<'s> {
 
         let mut train = Collection::new(classes.clone());
         let mut test = Collection::new(classes.clone());
-        let (decoded, skipped) = self.decoder.finish(self.path, broken)?;
-        for (key, picture) in decoded {
+        let Decoded { images, skipped } = self.decoder.finish(self.path, broken)?;
+        for (key, picture) in images {
             let mut parts = key.split('/');
             let part = parts.next().and_then(Part::of).expect("keys begin with a part");
             let class = parts.next().expect("and go on with a class or the file");

@@ -59,7 +59,7 @@ pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
         test: Collection::new(classes),
         skipped: Vec::new(),
     };
-    for (name, picture) in decoder.finish(store.path(), Broken::Refuse { may_skip: false })?.0 {
+    for (name, picture) in decoder.finish(store.path(), Broken::Refuse { may_skip: false })?.images {
         let at = || images[&name].clone();
         match name.split('/').collect::<Vec<_>>().as_slice() {
             ["train", id, ..] => {
