@@ -5,7 +5,7 @@
 //! ignore the noise: points of a cluster then come close. How well it does is the probability that a cluster mate scores above a point
 //! of another cluster, the encoder's AUC.
 
-use bcl_core::{BayesianConfig, Estimator, Reduction, Scores, Similarity, auc::auc_of_classes, normalize};
+use bcl_core::{BayesianConfig, Estimator, Reduction, Scores, Similarity, auc::auc_of_classes, unit_rows};
 use burn::{
     module::Module,
     nn::{Linear, LinearConfig},
@@ -92,7 +92,7 @@ fn look(points: &Tensor<2>) -> Tensor<2> {
 /// The probability that a cluster mate scores above a point of another cluster. Labels serve to measure, never to train.
 fn measure(encoder: &Encoder, centres: &Tensor<2>) -> f64 {
     let [(points, cluster), (others, other_cluster)] = [0, 1].map(|_| draw(centres));
-    let [anchors, positives, negatives] = [&points, &points, &others].map(|points| normalize(encoder.forward(look(points))));
+    let [anchors, positives, negatives] = [&points, &points, &others].map(|points| unit_rows(encoder.forward(look(points))));
     let same_class = cluster.unsqueeze_dim::<2>(1).equal(other_cluster.unsqueeze_dim(0));
     let scores = Scores::new(
         (anchors.clone() * positives).sum_dim(1).squeeze_dim(1),

@@ -37,9 +37,9 @@ pub mod posterior;
 pub mod prior;
 pub mod schedule;
 mod scores;
-mod similarity;
 pub mod simulation;
 
+pub use bcl_kernels::{Similarity, unit_rows};
 pub use burn::nn::loss::Reduction;
 pub use estimator::{
     Augmented, AugmentedConfig, Bayesian, BayesianConfig, Debiased, DebiasedConfig, Decoupled, DecoupledConfig, Estimator,
@@ -48,4 +48,3 @@ pub use estimator::{
 };
 pub use parameter::ParameterError;
 pub use scores::Scores;
-pub use similarity::{Similarity, normalize};

@@ -10,6 +10,7 @@
 //! - [`sampled_dot`] and [`gather_rows`] read a few rows of an embedding table and must add the gradients of repeated rows back
 //!   in an order that does not depend on the number of threads.
 //! - [`unit_rows`] turns inner products into cosines in one pass over the rows each way, where tensor operations take a dozen.
+//!   [`Similarity`] is the choice between the two.
 //! - [`batch_norm`] needs sums over each channel, whose values lie in many places; Burn moves the whole batch about for them.
 //! - [`log1p`] keeps the digits of small numbers where shading languages do not.
 //! - [`convolve`] computes the gradient of a kernel as a matrix product, where Burn convolves with a kernel as large as the image.
@@ -34,6 +35,7 @@ mod mass;
 mod norm;
 mod ranks;
 mod sampled;
+mod similarity;
 mod sparse;
 mod unit;
 
@@ -45,5 +47,6 @@ pub use mass::{MassOps, mass, ranked_mass};
 pub use norm::{BatchNormalised, NormOps, batch_norm, batch_norm_relu};
 pub use ranks::{RankOps, rank_weights, row_ranks};
 pub use sampled::{SampledOps, gather_rows, sampled_dot};
+pub use similarity::Similarity;
 pub use sparse::{SparseMatrix, SparseOps, propagate, sparse_matmul};
 pub use unit::{UnitOps, unit_rows};

@@ -19,15 +19,14 @@ mod graph;
 mod light_gcn;
 mod matrix_factorisation;
 mod recommender;
-mod similarity;
 mod tables;
 pub mod vision;
 
+pub use bcl_kernels::Similarity;
 pub use compare::{compare_sampled, compare_shared};
 pub use config::{LightGcnConfig, MatrixFactorisationConfig, RecommenderConfig};
 pub use graph::Graph;
 pub use light_gcn::LightGcn;
 pub use matrix_factorisation::MatrixFactorisation;
 pub use recommender::{Embeddings, Recommender};
-pub use similarity::Similarity;
 pub use tables::Tables;

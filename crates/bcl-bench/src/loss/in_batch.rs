@@ -1,7 +1,7 @@
 //! What is timed: a loss on in-batch scores.
 
 use super::Contender;
-use bcl_core::{Scores, Similarity, normalize};
+use bcl_core::{Scores, Similarity, unit_rows};
 use burn::tensor::{Device, Distribution, Tensor, TensorData};
 
 /// Two batches of random unit vectors and a loss on the similarities between them.
@@ -19,7 +19,7 @@ impl InBatchLoss {
         device.seed(0);
         let views = [0, 1].map(|_| {
             let view = Tensor::<2>::random([batch_size, dim], Distribution::Normal(0.0, 1.0), device);
-            normalize(view).detach().require_grad()
+            unit_rows(view).detach().require_grad()
         });
         let loss = contender.init(batch_size, &views[0]);
         Self { views, loss }

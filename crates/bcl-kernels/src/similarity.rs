@@ -1,10 +1,10 @@
-//! How the embeddings of a user and an item are compared.
+//! How two embeddings are compared.
 
-use bcl_kernels::unit_rows;
+use crate::unit_rows;
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
-/// How the embeddings of a user and an item are compared.
+/// How two embeddings are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Similarity {
@@ -16,15 +16,23 @@ pub enum Similarity {
 }
 
 impl Similarity {
-    /// Brings embeddings into the form in which a dot product is this similarity.
+    /// Brings embeddings into the form in which a dot product is this similarity: [`unit_rows`] for [`Similarity::Cosine`].
     ///
     /// # Shapes
     /// - embeddings: `[num_embeddings, dim]`
-    /// - output:     `[num_embeddings, dim]`, rows of unit length for [`Similarity::Cosine`], rows of zeros kept
+    /// - output:     `[num_embeddings, dim]`
     pub fn prepare(self, embeddings: Tensor<2>) -> Tensor<2> {
         match self {
             Self::Cosine => unit_rows(embeddings),
             Self::Dot => embeddings,
+        }
+    }
+
+    /// The least value this similarity can take: -1 for cosines, none for dot products.
+    pub fn least(self) -> Option<f64> {
+        match self {
+            Self::Cosine => Some(-1.0),
+            Self::Dot => None,
         }
     }
 }
