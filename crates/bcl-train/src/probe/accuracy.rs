@@ -23,11 +23,13 @@ impl TopK {
     }
 }
 
-/// How many classes come before `class`: those with a higher score, and of those with the same the lower ones.
+/// How many classes come before `class`: those with a higher score, and of those with the same the lower ones. A score that is not a number
+/// comes last.
 pub(super) fn place<S: PartialOrd>(scores: &[S], class: u32) -> usize {
     let class = class as usize;
     let own = &scores[class];
-    let before = |(other, score): (usize, &S)| score > own || (score == own && other < class);
+    let is_number = own.partial_cmp(own).is_some();
+    let before = |(other, score): (usize, &S)| !is_number || score > own || (score == own && other < class);
     scores.iter().enumerate().filter(|&entry| before(entry)).count()
 }
 
@@ -39,6 +41,12 @@ mod tests {
     fn equal_scores_go_to_the_lower_class() {
         let scores = [0.5, 0.9, 0.5, 0.9];
         assert_eq!([0, 1, 2, 3].map(|class| place(&scores, class)), [2, 0, 3, 1]);
+    }
+
+    #[test]
+    fn what_is_not_a_number_comes_last() {
+        let scores = [f64::NAN, 0.9, 0.5];
+        assert_eq!([0, 1, 2].map(|class| place(&scores, class)), [3, 0, 1]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ const RIDGE: f64 = 1e-3;
 /// ```
 ///
 /// It takes no epochs, no seed and no step size, and one pass over the features; [`probe_fixed`](super::probe_fixed)
-/// is the figure to publish.
+/// is the figure to publish. `None` where the features are so large that X'X or the scores overflow.
 ///
 /// # Errors
 /// See [`ProbeError`].
@@ -32,10 +32,10 @@ const RIDGE: f64 = 1e-3;
 ///
 /// let device = Device::flex();
 /// let train = Labelled { features: Tensor::from_floats([[1.0, 0.1], [0.1, 1.0]], &device), labels: vec![0, 1] };
-/// assert_eq!(ridge_accuracy(&train, &train, 2)?, 1.0);
+/// assert_eq!(ridge_accuracy(&train, &train, 2)?, Some(1.0));
 /// # Ok::<(), bcl_train::probe::ProbeError>(())
 /// ```
-pub fn ridge_accuracy(train: &Labelled, test: &Labelled, num_classes: usize) -> Result<f64, ProbeError> {
+pub fn ridge_accuracy(train: &Labelled, test: &Labelled, num_classes: usize) -> Result<Option<f64>, ProbeError> {
     let (features, test_features) = check_pair(train, test, num_classes)?;
     let device = features.device();
     let mean = features.clone().mean_dim(0);
@@ -45,18 +45,26 @@ pub fn ridge_accuracy(train: &Labelled, test: &Labelled, num_classes: usize) -> 
 
     let transposed = features.clone().transpose();
     // Centred features make the mean of the classes drop out of X'Y.
-    let weight = solve(transposed.clone().matmul(features), transposed.matmul(classes));
+    let Some(weight) = solve(transposed.clone().matmul(features), transposed.matmul(classes)) else {
+        return Ok(None);
+    };
     let scores = to_host((test_features - mean).matmul(weight) + shares);
+    if scores.iter().any(|score| !score.is_finite()) {
+        return Ok(None);
+    }
     let rows = scores.chunks_exact(num_classes).zip(&test.labels);
     let hits = rows.filter(|&(row, &label)| place(row, label) == 0).count();
-    Ok(hits as f64 / test.labels.len() as f64)
+    Ok(Some(hits as f64 / test.labels.len() as f64))
 }
 
-/// W of the equation above, from X'X and X'Y.
-fn solve(gram: Tensor<2>, targets: Tensor<2>) -> Tensor<2> {
+/// W of the equation above, from X'X and X'Y; `None` where they are not finite.
+fn solve(gram: Tensor<2>, targets: Tensor<2>) -> Option<Tensor<2>> {
     let [dim, num_classes] = targets.dims();
     let device = targets.device();
     let (gram, targets) = (to_host(gram), to_host(targets));
+    if gram.iter().chain(&targets).any(|value| !value.is_finite()) {
+        return None;
+    }
     let trace: f64 = (0..dim).map(|i| f64::from(gram[i * dim + i])).sum();
     // Features that have collapsed to a point have no variance at all.
     let mut ridge = (RIDGE * trace / dim as f64).max(f64::from(f32::MIN_POSITIVE));
@@ -65,7 +73,8 @@ fn solve(gram: Tensor<2>, targets: Tensor<2>) -> Tensor<2> {
         match Mat::from_fn(dim, dim, entry).llt(Side::Lower) {
             Ok(factor) => break factor,
             // X'X was rounded to f32, which can make features that depend on each other negative. At λ = trace nothing is.
-            Err(_) => ridge *= 10.0,
+            Err(_) if ridge <= trace => ridge *= 10.0,
+            Err(_) => return None,
         }
     };
     let solution = factor.solve(Mat::from_fn(dim, num_classes, |row, column| {
@@ -74,7 +83,7 @@ fn solve(gram: Tensor<2>, targets: Tensor<2>) -> Tensor<2> {
     let weight: Vec<f32> = (0..dim * num_classes)
         .map(|i| solution[(i / num_classes, i % num_classes)] as f32)
         .collect();
-    Tensor::from_data(TensorData::new(weight, [dim, num_classes]), &device)
+    Some(Tensor::from_data(TensorData::new(weight, [dim, num_classes]), &device))
 }
 
 fn one_hot(labels: &[u32], num_classes: usize, device: &Device) -> Tensor<2> {
@@ -97,7 +106,7 @@ mod tests {
         let targets = one_hot(&coins(40, 3, 1), 3, &Device::flex());
         let gram = features.clone().transpose().matmul(features.clone());
         let right = features.transpose().matmul(targets);
-        let weight = solve(gram.clone(), right.clone());
+        let weight = solve(gram.clone(), right.clone()).unwrap();
         let diagonal: f64 = (0..6).map(|i| f64::from(to_host(gram.clone())[i * 7])).sum();
         let left = gram.matmul(weight.clone()) + weight * (RIDGE * diagonal / 6.0);
         for (left, right) in to_host(left).iter().zip(to_host(right)) {
@@ -108,10 +117,10 @@ mod tests {
     #[test]
     fn separate_clusters_are_told_apart_entirely_wherever_they_lie() {
         let (mut train, mut test) = (clusters(400, 16, 10, 0.05, 1), clusters(100, 16, 10, 0.05, 2));
-        assert_eq!(ridge_accuracy(&train, &test, 10), Ok(1.0));
+        assert_eq!(ridge_accuracy(&train, &test, 10), Ok(Some(1.0)));
         train.features = train.features * 1e-6 + 1e-3;
         test.features = test.features * 1e-6 + 1e-3;
-        assert_eq!(ridge_accuracy(&train, &test, 10), Ok(1.0));
+        assert_eq!(ridge_accuracy(&train, &test, 10), Ok(Some(1.0)));
     }
 
     #[test]
@@ -120,7 +129,7 @@ mod tests {
             features: noise(n, 16, seed),
             labels: coins(n, 10, seed),
         };
-        let found = ridge_accuracy(&random(1000, 1), &random(2000, 2), 10).unwrap();
+        let found = ridge_accuracy(&random(1000, 1), &random(2000, 2), 10).unwrap().unwrap();
         assert!((found - 0.1).abs() < 0.021, "{found}");
     }
 
@@ -131,7 +140,7 @@ mod tests {
             labels,
         };
         let (train, test) = (collapsed(vec![0, 1, 1, 2, 1]), collapsed(vec![0, 1, 2, 1]));
-        assert_eq!(ridge_accuracy(&train, &test, 3), Ok(0.5));
+        assert_eq!(ridge_accuracy(&train, &test, 3), Ok(Some(0.5)));
     }
 
     #[test]
@@ -142,6 +151,29 @@ mod tests {
             features: twice,
             labels: train.labels,
         };
-        assert_eq!(ridge_accuracy(&train, &train, 3), Ok(1.0));
+        assert_eq!(ridge_accuracy(&train, &train, 3), Ok(Some(1.0)));
+    }
+
+    #[test]
+    fn features_too_large_to_be_squared_have_no_figure() {
+        let (mut train, mut test) = (clusters(40, 6, 3, 0.05, 1), clusters(20, 6, 3, 0.05, 2));
+        for scale in [1e18, 1e19, 1e25, 1e38] {
+            let at = |features: Tensor<2>| features / 2.0 * scale;
+            (train.features, test.features) = (
+                at(clusters(40, 6, 3, 0.05, 1).features),
+                at(clusters(20, 6, 3, 0.05, 2).features),
+            );
+            let found = ridge_accuracy(&train, &test, 3);
+            assert!(found == Ok(None) || found == Ok(Some(1.0)), "{found:?} at {scale}");
+        }
+        assert_eq!(ridge_accuracy(&train, &test, 3), Ok(None));
+    }
+
+    #[test]
+    fn the_search_for_a_ridge_ends() {
+        let not_numbers = Tensor::<2>::full([2, 2], f32::NAN, &Device::flex());
+        assert!(solve(not_numbers.clone(), Tensor::ones([2, 3], &Device::flex())).is_none());
+        let negative = Tensor::<2>::from_floats([[-3.0, 0.0], [0.0, 1.0]], &Device::flex());
+        assert!(solve(negative.clone(), Tensor::ones([2, 3], &Device::flex())).is_none());
     }
 }

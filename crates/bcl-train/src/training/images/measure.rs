@@ -206,7 +206,8 @@ impl ImageJudge {
         let [train, test] = self.both(|images, labels| self.shown.encoded(images, Some(&labels.images), trunk))?;
         let mut figures = Metrics::new();
         insert(&mut figures, "knn", knn(&train, &test, self.num_classes(), &self.config.knn)?);
-        figures.insert(ONLINE_PROBE.to_owned(), ridge_accuracy(&train, &test, self.num_classes())?);
+        let online = ridge_accuracy(&train, &test, self.num_classes())?;
+        figures.extend(online.map(|accuracy| (ONLINE_PROBE.to_owned(), accuracy)));
         Ok(figures)
     }
 
