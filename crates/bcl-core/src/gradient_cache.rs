@@ -2,7 +2,7 @@
 //!
 //! The loss depends on the parameters of an encoder through the embeddings alone, so the chain rule can be cut there. (1) Encode the
 //! batch part by part without a graph and keep the embeddings. (2) Find the gradients of the loss with respect to them,
-//! [`EmbeddingGradients`]: block by block of anchors, because every estimator is a mean over anchors. (3) Encode each part again, with
+//! [`EmbeddingGradients`]: block by block of anchors, because every loss is a mean over anchors. (3) Encode each part again, with
 //! a graph, and go backward from its [`surrogate`]; the gradients of the parts add up to those of the whole batch.
 //!
 //! What exists at a time is the graph of one part or the scores of one block, never those of all. Batch normalisation by the batch
@@ -50,15 +50,16 @@
 //! assert!(difference.abs().max().into_scalar::<f32>() < 1e-5);
 //! ```
 
-use crate::{Estimator, Reduction, Scores};
+use crate::{Estimator, Reduction, Scores, estimator::share_correction};
 use burn::tensor::Tensor;
 use std::ops::Range;
 
 /// The loss of a batch, and its gradients with respect to embeddings: what a gradient cache holds.
 ///
 /// # Shapes
-/// - loss:      `[1]`, nats, the mean over all anchors
-/// - gradients: those of the tensors of embeddings
+/// - loss:        `[1]`, nats, the mean over all anchors that have negatives
+/// - gradients:   those of the tensors of embeddings
+/// - num_counted: `[1]`
 ///
 /// None of them is part of a graph.
 #[derive(Debug, Clone)]
@@ -67,6 +68,8 @@ pub struct EmbeddingGradients<const N: usize> {
     pub loss: Tensor<1>,
     /// Gradients of that loss, a tensor for each tensor of embeddings.
     pub gradients: [Tensor<2>; N],
+    /// How many anchors have negatives; `None` where all have.
+    pub num_counted: Option<Tensor<1>>,
 }
 
 impl<const N: usize> EmbeddingGradients<N> {
@@ -89,11 +92,21 @@ impl<const N: usize> EmbeddingGradients<N> {
     ) -> Self {
         let embeddings = embeddings.map(Tensor::without_autodiff);
         let mut cache: Option<Self> = None;
+        let mut num_left_out: Option<Tensor<1>> = None;
         for anchors in blocks(num_anchors, at_most) {
             let leaves = embeddings.clone().map(|embeddings| embeddings.autodiff().require_grad());
+            let num_compared = anchors.len() as f64;
             let scores = compare(leaves.clone(), anchors);
             // A product, because Burn's division of an f64 tensor by a number goes backward in f32.
-            let share = estimator.forward(scores, Reduction::Sum) * (num_anchors as f64).recip();
+            let losses = estimator.losses(scores);
+            if let Some(num_counted) = losses.num_counted() {
+                let left_out = -num_counted.without_autodiff() + num_compared;
+                num_left_out = Some(match num_left_out {
+                    Some(before) => before + left_out,
+                    None => left_out,
+                });
+            }
+            let share = losses.reduce(Reduction::Sum) * (num_anchors as f64).recip();
             let mut gradients = share.backward();
             let of_block = Self {
                 loss: share.without_autodiff(),
@@ -101,13 +114,18 @@ impl<const N: usize> EmbeddingGradients<N> {
                     let gradient = leaf.grad_remove(&mut gradients);
                     gradient.unwrap_or_else(|| leaf.without_autodiff().zeros_like())
                 }),
+                num_counted: None,
             };
             cache = Some(match cache {
                 Some(cache) => cache.plus(of_block),
                 None => of_block,
             });
         }
-        cache.expect("a batch has at least one anchor")
+        let cache = cache.expect("a batch has at least one anchor");
+        match num_left_out {
+            Some(left_out) => cache.over_counted(num_anchors, -left_out + num_anchors as f64),
+            None => cache,
+        }
     }
 
     /// The gradients of some rows: of the embeddings of a part, where all tensors have a row a sample.
@@ -125,6 +143,21 @@ impl<const N: usize> EmbeddingGradients<N> {
             gradients: self
                 .gradients
                 .map(|gradient| gradient + others.next().expect("as many as these")),
+            num_counted: None,
+        }
+    }
+
+    /// Turns the mean over all anchors into one over those that have negatives: how many these are is known after the last block.
+    fn over_counted(self, num_anchors: usize, num_counted: Tensor<1>) -> Self {
+        let correction = share_correction(num_anchors, num_counted.clone());
+        let corrected = |gradient: Tensor<2>| {
+            let correction = correction.clone().cast(gradient.dtype());
+            gradient * correction.unsqueeze::<2>()
+        };
+        Self {
+            loss: self.loss * correction.clone(),
+            gradients: self.gradients.map(corrected),
+            num_counted: Some(num_counted),
         }
     }
 }

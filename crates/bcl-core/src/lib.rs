@@ -26,7 +26,15 @@
 //! | let α follow the training | [`schedule`] |
 //! | compare estimators where the truth is known | [`simulation`] |
 //!
-//! Invariants: nothing here touches a file, a clock or a random source of its own.
+//! # Scores that are not numbers
+//!
+//! NaN ranks above every number, as +∞ does, so that every row has ranks and no rank panics: in [`posterior::ecdf`] as in the kernels
+//! behind the weights. The loss of such a row is NaN. A measurement on it is no figure: the functions of [`auc`] return `None`. Entries
+//! that are masked out may hold anything.
+//!
+//! # Invariants
+//!
+//! Nothing here touches a file, a clock or a random source of its own.
 
 pub mod auc;
 pub mod estimator;
@@ -43,7 +51,7 @@ pub use bcl_kernels::{Similarity, unit_rows};
 pub use burn::nn::loss::Reduction;
 pub use estimator::{
     Augmented, AugmentedConfig, Bayesian, BayesianConfig, Debiased, DebiasedConfig, Decoupled, DecoupledConfig, Estimator,
-    EstimatorConfig, Geometric, GeometricConfig, Hard, HardConfig, InfoNce, InfoNceConfig, PositiveUnlabelled,
+    EstimatorConfig, Geometric, GeometricConfig, Hard, HardConfig, InfoNce, InfoNceConfig, Losses, PositiveUnlabelled,
     PositiveUnlabelledConfig, Ring, RingConfig, Supervised, SupervisedConfig, Variant,
 };
 pub use parameter::ParameterError;

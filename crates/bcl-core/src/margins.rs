@@ -8,8 +8,10 @@ use burn::tensor::{Bool, Tensor};
 /// Every loss is `log(1 + Ng / x+)`. With the margins `d_i = (s_i - s+) / t` and a shift `c >= 0`, all that is ever exponentiated is
 /// `d_i - c <= 0`, and a mass is kept as `Ng / (x+ e^c)`.
 pub(crate) struct Margins {
-    /// `s_i`, `[num_anchors, num_negatives]`; hugely negative where masked out.
+    /// `s_i`, `[num_anchors, num_negatives]`; hugely negative where left out.
     negatives: Tensor<2>,
+    /// Which entries are left out: those masked out, and those without weight.
+    left_out: Option<Tensor<2, Bool>>,
     /// `s+ + c · t`, `[num_anchors, 1]`.
     offsets: Tensor<2>,
     /// `c = max(0, max_i d_i)` (or the maximum alone), `[num_anchors, 1]`, constant in the gradient.
@@ -18,43 +20,89 @@ pub(crate) struct Margins {
     positives: Tensor<2>,
     /// Number of negatives that count, `[num_anchors, 1]` or `[1, 1]`.
     counts: Tensor<2>,
+    /// The least similarity there can be, if any.
+    least: Option<f64>,
     temperature: f64,
 }
 
 /// Stands for minus infinity: its exponential is zero, yet products with zero stay zero instead of NaN.
-const MASKED: f64 = -1e30;
+const LEFT_OUT: f64 = -1e30;
 
 impl Margins {
     /// Margins shifted by the hardest negative where it beats the positive.
     pub(crate) fn new(scores: &Scores, temperature: f64) -> Self {
-        Self::shifted_by(scores, temperature, |hardest| hardest.clamp_min(0.0))
+        Self::shifted_by(scores, masked_out(scores), temperature, |hardest, _| hardest.clamp_min(0.0))
+    }
+
+    /// The same without the negatives that have no weight: far above all others they would be the shift, and the rest underflow.
+    ///
+    /// # Shapes
+    /// - weights: `[num_anchors, num_negatives]`, 0 where masked out
+    pub(crate) fn weighed(scores: &Scores, temperature: f64, weights: &Tensor<2>) -> Self {
+        // What is not a number stays in, so that it shows in the loss.
+        let weightless = weights
+            .clone()
+            .equal_elem(0.0)
+            .bool_and(scores.negatives.clone().is_nan().bool_not());
+        let left_out = match masked_out(scores) {
+            Some(masked_out) => masked_out.bool_or(weightless),
+            None => weightless,
+        };
+        Self::shifted_by(scores, Some(left_out), temperature, |hardest, _| hardest.clamp_min(0.0))
+    }
+
+    /// Margins whose mass can be [`floored`](Self::floored): shifted by the floor, too, where that beats everything else.
+    pub(crate) fn with_floor(scores: &Scores, temperature: f64) -> Self {
+        let least = scores.least_similarity;
+        Self::shifted_by(scores, masked_out(scores), temperature, |hardest, positives| {
+            let shift = hardest.clamp_min(0.0);
+            match least {
+                Some(least) => shift.max_pair(-positives + least),
+                None => shift,
+            }
+        })
     }
 
     /// Margins shifted by the hardest negative also where it lies far below the positive, for losses without `x+` beside the mass:
     /// there the sum of all negatives must not underflow.
     pub(crate) fn around_hardest(scores: &Scores, temperature: f64) -> Self {
-        Self::shifted_by(scores, temperature, |hardest| hardest)
+        Self::shifted_by(scores, masked_out(scores), temperature, |hardest, _| hardest)
     }
 
-    fn shifted_by(scores: &Scores, temperature: f64, shift: impl FnOnce(Tensor<2>) -> Tensor<2>) -> Self {
+    /// `shift` makes `c · t` of `max_i s_i - s+` and `s+`.
+    fn shifted_by(
+        scores: &Scores,
+        left_out: Option<Tensor<2, Bool>>,
+        temperature: f64,
+        shift: impl FnOnce(Tensor<2>, Tensor<2>) -> Tensor<2>,
+    ) -> Self {
         let positives = scores.positives.clone().unsqueeze_dim::<2>(1);
-        let negatives = match &scores.mask {
-            Some(mask) => scores.negatives.clone().mask_fill(mask.clone().bool_not(), MASKED),
+        let negatives = match &left_out {
+            Some(left_out) => scores.negatives.clone().mask_fill(left_out.clone(), LEFT_OUT),
             None => scores.negatives.clone(),
         };
         let hardest = negatives.clone().detach().max_dim(1);
-        let shift = shift(hardest - positives.clone().detach());
+        let constant = positives.clone().detach();
+        let shift = shift(hardest - constant.clone(), constant);
         Self {
             negatives,
+            left_out,
             offsets: positives.clone() + shift.clone(),
             shift: over(shift, temperature),
             positives: over(positives, temperature),
             counts: scores.counts(),
+            least: scores.least_similarity,
             temperature,
         }
     }
 
-    /// `d_i - c`, `[num_anchors, num_negatives]`; hugely negative where masked out.
+    /// Which anchors have a negative that is not left out, `[num_anchors]`; `None` where none is left out.
+    pub(crate) fn has_negatives(&self) -> Option<Tensor<1, Bool>> {
+        let left_out = self.left_out.clone()?;
+        Some(left_out.bool_not().any_dim(1).squeeze_dim(1))
+    }
+
+    /// `d_i - c`, `[num_anchors, num_negatives]`; hugely negative where left out.
     fn shifted(&self) -> Tensor<2> {
         // Subtract before dividing: the difference of two close similarities is exact.
         over(self.negatives.clone() - self.offsets.clone(), self.temperature)
@@ -84,6 +132,11 @@ impl Margins {
     /// The weights of hard negative sampling, `x_i^β / mean_j x_j^β`, through which gradients flow; 0 where masked out.
     pub(crate) fn hard_weights(&self, beta: f64) -> Tensor<2> {
         let tilted = self.shifted() * beta;
+        // Again, because a small β lifts what is left out back up.
+        let tilted = match &self.left_out {
+            Some(left_out) => tilted.mask_fill(left_out.clone(), LEFT_OUT),
+            None => tilted,
+        };
         let tilted = (tilted.clone() - tilted.detach().max_dim(1)).exp();
         let total = tilted.clone().sum_dim(1);
         tilted * (self.counts.clone() / total)
@@ -94,9 +147,14 @@ impl Margins {
         self.counts.clone()
     }
 
-    /// Bounds a mass from below by `N e^(-1/t)`, the least that N scores of similarity -1 can weigh.
+    /// Bounds a mass from below by `N e^(s/t)`, the least that N scores can weigh with s the least similarity; by 0 where there is none.
+    ///
+    /// Safe from overflow in margins made [`with_floor`](Self::with_floor).
     pub(crate) fn floored(&self, mass: Tensor<2>) -> Tensor<2> {
-        let least = (self.positives.clone() + self.shift.clone() + 1.0 / self.temperature)
+        let Some(least) = self.least else {
+            return mass.clamp_min(0.0);
+        };
+        let least = (self.positives.clone() + self.shift.clone() - least / self.temperature)
             .neg()
             .exp()
             * self.counts.clone();
@@ -117,6 +175,11 @@ impl Margins {
     pub(crate) fn decoupled_loss(&self, mass: Tensor<2>) -> Tensor<1> {
         (mass.log() + self.shift.clone()).squeeze_dim(1)
     }
+}
+
+/// Which entries are masked out.
+fn masked_out(scores: &Scores) -> Option<Tensor<2, Bool>> {
+    Some(scores.mask.clone()?.bool_not())
 }
 
 /// A tensor divided by a number.

@@ -21,17 +21,23 @@ pub struct Scores {
     pub positives: Tensor<1>,
     /// Similarities of each anchor with its unlabelled negatives, before the temperature.
     pub negatives: Tensor<2>,
-    /// Which negatives count, where rows are ragged; each row needs at least one.
+    /// Which negatives count, where rows are ragged. An anchor without any has no [loss](crate::Losses).
     pub mask: Option<Tensor<2, Bool>>,
     /// Which negatives are false ones, where labels are known. Only the supervised oracle and measurements read it.
     pub same_class: Option<Tensor<2, Bool>>,
     /// Draws from a Gamma distribution of unit rate and of the shape that
     /// [`Estimator::noise_shape`](crate::Estimator::noise_shape) asks for.
     pub noise: Option<Tensor<1>>,
+    /// The least value that a similarity can take: -1 for cosines. `None` for dot products and scores that were shifted.
+    ///
+    /// The debiased, hard and positive-unlabelled losses bound the mass of the negatives from below by what they would weigh at this
+    /// similarity; without it, by 0.
+    pub least_similarity: Option<f64>,
 }
 
 impl Scores {
-    /// Wraps similarities.
+    /// Wraps similarities of which nothing more is known. For cosines add
+    /// [`with_least_similarity(-1.0)`](Self::with_least_similarity).
     ///
     /// # Panics
     /// When the numbers of anchors differ, or there is no anchor or no negative.
@@ -50,6 +56,7 @@ impl Scores {
             mask: None,
             same_class: None,
             noise: None,
+            least_similarity: None,
         }
     }
 
@@ -91,6 +98,12 @@ impl Scores {
         self
     }
 
+    /// Sets the [least value](Self::least_similarity) that a similarity can take.
+    pub fn with_least_similarity(mut self, least: f64) -> Self {
+        self.least_similarity = Some(least);
+        self
+    }
+
     /// Number of anchors.
     pub fn num_anchors(&self) -> usize {
         self.positives.dims()[0]
@@ -99,6 +112,15 @@ impl Scores {
     /// Number of columns of the negatives, masked ones included.
     pub fn num_negatives(&self) -> usize {
         self.negatives.dims()[1]
+    }
+
+    /// Which anchors have a negative that counts; `None` without a mask, where all have.
+    ///
+    /// # Shapes
+    /// - output: `[num_anchors]`
+    pub fn has_negatives(&self) -> Option<Tensor<1, Bool>> {
+        let mask = self.mask.clone()?;
+        Some(mask.any_dim(1).squeeze_dim(1))
     }
 
     /// How many negatives of each anchor count.

@@ -24,8 +24,8 @@ fn marks(device: &Device, is: impl Fn(usize) -> bool) -> Tensor<2, Bool> {
     Tensor::from_data(TensorData::new(marks, [ANCHORS, NEGATIVES]), device)
 }
 
-/// Scores of some anchors with truth and noise, and a mask that makes ragged rows where it is asked for.
-fn compare([first, second]: [Tensor<2>; 2], anchors: Range<usize>, masked: bool) -> Scores {
+/// Scores of some anchors with truth and noise.
+fn compare([first, second]: [Tensor<2>; 2], anchors: Range<usize>, mask: Masked) -> Scores {
     let device = first.device();
     let noise: Vec<f64> = (0..ANCHORS).map(|i| 0.2 + (2.3 * i as f64).sin().abs()).collect();
     let noise = Tensor::<1>::from_data(TensorData::from(noise.as_slice()), (&device, DType::F64));
@@ -33,11 +33,21 @@ fn compare([first, second]: [Tensor<2>; 2], anchors: Range<usize>, masked: bool)
     let scores = Scores::from_views_of(first, second, Similarity::Cosine, anchors.clone())
         .with_same_class(rows(marks(&device, |i| i % 4 == 0)))
         .with_noise(noise.slice([anchors.clone()]));
-    if masked {
-        scores.with_mask(rows(marks(&device, |i| i % NEGATIVES < 4 || (i * i) % 7 < 4)))
-    } else {
-        scores
+    match mask {
+        Masked::Nothing => scores,
+        Masked::Entries => scores.with_mask(rows(marks(&device, |i| i % NEGATIVES < 4 || (i * i) % 7 < 4))),
+        Masked::Anchors => scores.with_mask(rows(marks(&device, |i| i / NEGATIVES % 3 > 0))),
     }
+}
+
+/// What a mask hides.
+#[derive(Debug, Clone, Copy)]
+enum Masked {
+    Nothing,
+    /// Some negatives, so that rows are ragged.
+    Entries,
+    /// All negatives of every third anchor.
+    Anchors,
 }
 
 fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
@@ -54,21 +64,28 @@ fn assert_close(found: &[f64], expected: &[f64], what: &str) {
 #[test]
 fn loss_and_gradients_are_those_of_all_anchors_at_once() {
     let device = Device::flex().autodiff();
-    for (config, masked) in EstimatorConfig::all()
+    for (config, mask) in EstimatorConfig::all()
         .iter()
-        .flat_map(|config| [(config, false), (config, true)])
+        .flat_map(|config| [Masked::Nothing, Masked::Entries, Masked::Anchors].map(|mask| (config, mask)))
     {
         let estimator = config.init();
         let leaves = embeddings(&device).map(Tensor::require_grad);
-        let whole = estimator.forward(compare(leaves.clone(), 0..ANCHORS, masked), Reduction::Mean);
+        let whole = estimator.forward(compare(leaves.clone(), 0..ANCHORS, mask), Reduction::Mean);
         let gradients = whole.backward();
         for at_most in [1, 4, 7, 9, 11, 17, 18, 40] {
-            let what = format!("{}, {at_most} anchors at a time, masked: {masked}", config.name());
+            let what = format!("{}, {at_most} anchors at a time, masked: {mask:?}", config.name());
             let cache = EmbeddingGradients::compute(&*estimator, leaves.clone(), ANCHORS, at_most, |embeddings, anchors| {
                 assert!(anchors.len() <= at_most);
-                compare(embeddings, anchors, masked)
+                compare(embeddings, anchors, mask)
             });
             assert_close(&values(cache.loss), &values(whole.clone()), &what);
+            if matches!(mask, Masked::Anchors) {
+                assert_eq!(
+                    values(cache.num_counted.expect("a mask")),
+                    [ANCHORS as f64 * 2.0 / 3.0],
+                    "{what}"
+                );
+            }
             for (leaf, gradient) in leaves.iter().zip(cache.gradients) {
                 assert_close(
                     &values(gradient),

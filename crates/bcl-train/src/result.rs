@@ -53,17 +53,23 @@ pub struct EpochRecord {
     pub epoch: usize,
     /// Mean training loss of the epoch, nats.
     pub loss: f64,
+    /// Anchors that had no negative, because all of theirs were masked out or their batch held nothing else. They have no loss, and the
+    /// mean is over the others.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub anchors_without_negatives: usize,
     /// The α the estimator used this epoch, if it has one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub alpha: Option<f64>,
-    /// The label-free estimate of α after the epoch. Positives of training are easier than unseen ones, so it is biased upwards.
+    /// The label-free estimate of the encoder's AUC after the epoch: what the papers take for α. Positives of training are easier than
+    /// unseen ones, so it is biased upwards.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub alpha_hat: Option<f64>,
-    /// α measured against the labels after the epoch, where truth is known.
+    /// The encoder's AUC measured against the labels after the epoch, where truth is known: what the papers take for α.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub alpha_labels: Option<f64>,
-    /// Mean over anchors of (Σω)² / Σω², as a share of the number of negatives, in (0, 1].
-    pub effective_sample_size: f64,
+    /// Mean over anchors of (Σω)² / Σω², as a share of the number of negatives, in (0, 1]; `None` where no weight could be measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub effective_sample_size: Option<f64>,
     /// Quantiles 0, 5, 25, 50, 75, 95 and 100 % of the weights on the negatives.
     pub omega_quantiles: Vec<f64>,
     /// How many weights on negatives lie in each bin of the histogram
@@ -86,6 +92,11 @@ pub struct EpochRecord {
     pub train_seconds: f64,
     /// Wall time of evaluation, s.
     pub evaluation_seconds: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// One bin of a reliability diagram: what P(TN|x) promised, and how many were true negatives.
@@ -267,5 +278,9 @@ mod tests {
             "evaluation_seconds":1}"#;
         let record: EpochRecord = serde_json::from_str(line).unwrap();
         assert!(record.omega_histogram.is_empty() && record.false_negatives.is_none());
+        assert_eq!(
+            (record.anchors_without_negatives, record.effective_sample_size),
+            (0, Some(0.5))
+        );
     }
 }

@@ -40,6 +40,6 @@ impl InBatchLoss {
 
     fn compute(&self) -> Tensor<1> {
         let [first, second] = self.views.clone();
-        (self.loss)(Scores::from_views(first, second, Similarity::Dot))
+        (self.loss)(Scores::from_views(first, second, Similarity::Dot).with_least_similarity(-1.0))
     }
 }

@@ -47,7 +47,7 @@ fn compute_at(case: &Case, views: &Views, arithmetic: &Arithmetic, change: impl 
         ..*arithmetic
     };
     let [first, second] = tensors(views, &arithmetic).map(Tensor::require_grad);
-    let mut scores = change(Scores::from_views(first.clone(), second.clone(), Similarity::Dot));
+    let mut scores = change(cosines(first.clone(), second.clone()));
     if let Some(draws) = &case.draws {
         let noise = TensorData::from(standard_draws(case, views, draws).as_slice());
         scores = scores.with_noise(Tensor::from_data(noise, arithmetic.options()));
@@ -95,7 +95,12 @@ fn standard_draws(case: &Case, views: &Views, draws: &[f64]) -> Vec<f64> {
 
 fn scores_of(views: &Views, arithmetic: &Arithmetic) -> Scores {
     let [first, second] = tensors(views, arithmetic);
-    Scores::from_views(first, second, Similarity::Dot)
+    cosines(first, second)
+}
+
+/// The file holds unit rows, and gradients with respect to them as they are.
+fn cosines(first: Tensor<2>, second: Tensor<2>) -> Scores {
+    Scores::from_views(first, second, Similarity::Dot).with_least_similarity(-1.0)
 }
 
 fn tensors(views: &Views, arithmetic: &Arithmetic) -> [Tensor<2>; 2] {

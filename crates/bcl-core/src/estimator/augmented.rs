@@ -1,7 +1,7 @@
 //! Bayesian data augmentation: the normaliser of InfoNCE traded for a random rate.
 
 use super::{
-    Estimator,
+    Estimator, Losses,
     config::{estimator_config, expect_checked},
 };
 use crate::{
@@ -61,7 +61,7 @@ impl Estimator for Augmented {
         "augmented"
     }
 
-    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
+    fn losses(&self, scores: Scores) -> Losses {
         let AugmentedConfig { temperature, lambda } = self.config;
         let noise = scores
             .noise
@@ -73,7 +73,7 @@ impl Estimator for Augmented {
         let log_rate = info_nce.clone() + over(scores.positives.clone(), temperature);
         let relative_rate = (log_rate.clone() - log_rate.detach()).exp();
         let augmented = noise * relative_rate - over(scores.positives, temperature);
-        info_nce * (1.0 - lambda) + augmented * lambda
+        Losses::new(info_nce * (1.0 - lambda) + augmented * lambda, margins.has_negatives())
     }
 
     fn weights(&self, scores: &Scores) -> Tensor<2> {

@@ -1,11 +1,11 @@
 //! Bayesian contrastive loss: each negative weighs as much as it is probably a true and a hard one.
 
 use super::{
-    Estimator,
+    Estimator, Losses,
     config::{estimator_config, expect_checked},
     ranked::{RankTable, RankWeight},
 };
-use crate::{ParameterError, Scores, margins::Margins, parameter::positive, posterior::Posterior};
+use crate::{ParameterError, Scores, parameter::positive, posterior::Posterior};
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
@@ -28,14 +28,22 @@ estimator_config! {
         temperature / with_temperature: f64 = 0.5,
         /// Prior τ+ that a negative shares the anchor's class, in [0, 1).
         tau_plus / with_tau_plus: f64 = 0.1,
-        /// The encoder's AUC α, the probability that a positive scores above a true negative, in [0.5, 1].
+        /// How well scores separate the classes, in [0.5, 1]: the probability α that of a pair of scores the true negative's is the
+        /// lower. The papers put the encoder's AUC here; in their model that is `(1 + 4α) / 6`, see [`auc`](crate::auc).
         alpha / with_alpha: f64 = 0.9,
         /// Hardness β: the share drawn from the hard component, in [0, 1].
         beta / with_beta: f64 = 0.9,
         /// The paper's arithmetic or the released code's.
         variant / with_variant: Variant = Variant::Exact,
+        /// Whether the weights of each row are divided by their mean, which is 1 for long rows only: the estimator with the smallest
+        /// error in the paper's own [simulation](crate::simulation).
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        normalised / with_normalised: bool = false,
     }
 }
+
+/// How far the mean weight of a row may lie from 1 before it is worth a warning, or a schedule keeps away.
+pub const MEAN_WEIGHT_TOLERANCE: f64 = 0.1;
 
 impl BayesianConfig {
     /// Checks the ranges.
@@ -59,11 +67,63 @@ impl BayesianConfig {
             weight: Importance {
                 posterior,
                 variant: self.variant,
+                normalised: self.normalised,
             },
             table: RankTable::default(),
         }
     }
+
+    /// The mean weight of a row of so many negatives without ties.
+    ///
+    /// It tends to 1 as rows grow. Near α = 1 with β = 1 the highest rank has a pole, `ω(1) → 1 / τ+`, and short rows are off: 5.2 at
+    /// N = 128, τ+ = 0.0008, α = 0.999.
+    ///
+    /// # Panics
+    /// When a parameter is out of range.
+    ///
+    /// ```
+    /// use bcl_core::BayesianConfig;
+    ///
+    /// let near_the_pole = BayesianConfig::new().with_alpha(0.999).with_beta(1.0).with_tau_plus(0.0008);
+    /// assert!(near_the_pole.mean_weight(128) > 5.0);
+    /// assert_eq!(near_the_pole.with_normalised(true).mean_weight(128), 1.0);
+    /// ```
+    pub fn mean_weight(&self, num_negatives: usize) -> f64 {
+        if self.normalised {
+            return 1.0;
+        }
+        let weights = self.init().weight.by_rank(num_negatives);
+        weights.iter().sum::<f64>() / num_negatives as f64
+    }
+
+    /// The same with the largest α, up to its own, at which the [mean weight](Self::mean_weight) exceeds 1 by no more than
+    /// [`MEAN_WEIGHT_TOLERANCE`]; 1/2 where there is none.
+    ///
+    /// A measured α may come as close to 1 as an encoder is good. This is what keeps it away from the pole there.
+    ///
+    /// # Panics
+    /// When a parameter is out of range.
+    pub fn away_from_the_pole(self, num_negatives: usize) -> Self {
+        let at = |alpha| self.clone().with_alpha(alpha);
+        let too_heavy = |alpha| at(alpha).mean_weight(num_negatives) > 1.0 + MEAN_WEIGHT_TOLERANCE;
+        if !too_heavy(self.alpha) {
+            return self;
+        }
+        let (mut low, mut high) = (0.5, self.alpha);
+        for _ in 0..BISECTIONS {
+            let middle = f64::midpoint(low, high);
+            if too_heavy(middle) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        at(low)
+    }
 }
+
+/// Halvings of the interval [0.5, 1]: enough for nine digits.
+const BISECTIONS: usize = 30;
 
 /// Bayesian contrastive loss: `Ng = Σ ω_i x_i`.
 ///
@@ -103,9 +163,8 @@ impl Estimator for Bayesian {
         "bayesian"
     }
 
-    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
-        let margins = Margins::new(&scores, self.temperature);
-        margins.loss(self.table.mass(&scores, &margins, &self.weight))
+    fn losses(&self, scores: Scores) -> Losses {
+        self.table.losses(&scores, self.temperature, &self.weight)
     }
 
     fn weights(&self, scores: &Scores) -> Tensor<2> {
@@ -118,6 +177,7 @@ impl Estimator for Bayesian {
 struct Importance {
     posterior: Posterior,
     variant: Variant,
+    normalised: bool,
 }
 
 impl RankWeight for Importance {
@@ -133,5 +193,9 @@ impl RankWeight for Importance {
             Variant::Exact => self.posterior.omega_tensor(ecdf),
             Variant::Official => self.posterior.omega_official_tensor(ecdf),
         }
+    }
+
+    fn normalised(&self) -> bool {
+        self.normalised
     }
 }

@@ -1,7 +1,7 @@
 //! Debiased contrastive loss: the expected share of false negatives is subtracted.
 
 use super::{
-    Estimator,
+    Estimator, Losses,
     config::{estimator_config, expect_checked},
 };
 use crate::{
@@ -44,8 +44,11 @@ impl DebiasedConfig {
 /// Debiased contrastive loss:
 ///
 /// ```text
-/// Ng = N · max{ (mean x_i - τ+ x+) / (1 - τ+), e^(-1/t) }
+/// Ng = N · max{ (mean x_i - τ+ x+) / (1 - τ+), e^(s/t) }
 /// ```
+///
+/// The floor `e^(s/t)` is what a negative of the least similarity s weighs: `e^(-1/t)` for cosines, none where the scores have no
+/// [least similarity](Scores::least_similarity). Below it negatives have no gradient.
 ///
 /// Source: Chuang et al., Debiased Contrastive Learning, Eq. 7 and 8 with one positive.
 #[derive(Debug)]
@@ -58,12 +61,12 @@ impl Estimator for Debiased {
         "debiased"
     }
 
-    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
+    fn losses(&self, scores: Scores) -> Losses {
         let DebiasedConfig { temperature, tau_plus } = self.config;
-        let margins = Margins::new(&scores, temperature);
+        let margins = Margins::with_floor(&scores, temperature);
         let expected_false = margins.positive() * margins.counts() * tau_plus;
         let mass = over(margins.mass(None) - expected_false, 1.0 - tau_plus);
-        margins.loss(margins.floored(mass))
+        Losses::new(margins.loss(margins.floored(mass)), margins.has_negatives())
     }
 
     fn weights(&self, scores: &Scores) -> Tensor<2> {

@@ -1,7 +1,7 @@
 //! Decoupled contrastive loss: InfoNCE without the positive in the denominator.
 
 use super::{
-    Estimator,
+    Estimator, Losses,
     config::{estimator_config, expect_checked},
 };
 use crate::{
@@ -55,9 +55,9 @@ impl Estimator for Decoupled {
         "decoupled"
     }
 
-    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
+    fn losses(&self, scores: Scores) -> Losses {
         let margins = Margins::around_hardest(&scores, self.temperature);
-        margins.decoupled_loss(margins.mass(None))
+        Losses::new(margins.decoupled_loss(margins.mass(None)), margins.has_negatives())
     }
 
     fn weights(&self, scores: &Scores) -> Tensor<2> {

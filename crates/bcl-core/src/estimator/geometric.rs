@@ -1,7 +1,7 @@
 //! The geometric loss of Bayesian data augmentation.
 
 use super::{
-    Estimator,
+    Estimator, Losses,
     config::{estimator_config, expect_checked},
 };
 use crate::{
@@ -59,7 +59,7 @@ impl Estimator for Geometric {
         "geometric"
     }
 
-    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
+    fn losses(&self, scores: Scores) -> Losses {
         let noise = scores
             .noise
             .clone()
@@ -68,7 +68,7 @@ impl Estimator for Geometric {
         let positives = over(scores.positives, self.temperature);
         let log_sum = margins.decoupled_loss(margins.mass(None)) + positives.clone();
         let relative_sum = (log_sum.clone() - log_sum.clone().detach()).exp();
-        log_sum + noise * relative_sum - positives * 3.0
+        Losses::new(log_sum + noise * relative_sum - positives * 3.0, margins.has_negatives())
     }
 
     fn weights(&self, scores: &Scores) -> Tensor<2> {

@@ -1,7 +1,7 @@
 //! Hard negative sampling: debiased, with weights that grow with the score.
 
 use super::{
-    Estimator,
+    Estimator, Losses,
     config::{estimator_config, expect_checked},
 };
 use crate::{
@@ -47,10 +47,13 @@ impl HardConfig {
 /// Contrastive loss with hard negative samples:
 ///
 /// ```text
-/// Ng = N · max{ (mean(w_i x_i) - τ+ x+) / (1 - τ+), e^(-1/t) },   w_i = x_i^β / mean_j x_j^β
+/// Ng = N · max{ (mean(w_i x_i) - τ+ x+) / (1 - τ+), e^(s/t) },   w_i = x_i^β / mean_j x_j^β
 /// ```
 ///
 /// Gradients flow through the weights.
+///
+/// The floor `e^(s/t)` is what a negative of the least similarity s weighs: `e^(-1/t)` for cosines, none where the scores have no
+/// [least similarity](Scores::least_similarity). Below it negatives have no gradient.
 ///
 /// Source: Robinson et al., Contrastive Learning with Hard Negative Samples, Eq. 4.
 #[derive(Debug)]
@@ -63,19 +66,19 @@ impl Estimator for Hard {
         "hard"
     }
 
-    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
+    fn losses(&self, scores: Scores) -> Losses {
         let HardConfig {
             temperature,
             tau_plus,
             beta,
         } = self.config;
-        let margins = Margins::new(&scores, temperature);
+        let margins = Margins::with_floor(&scores, temperature);
         let expected_false = margins.positive() * margins.counts() * tau_plus;
         let mass = over(
             margins.mass(Some(margins.hard_weights(beta))) - expected_false,
             1.0 - tau_plus,
         );
-        margins.loss(margins.floored(mass))
+        Losses::new(margins.loss(margins.floored(mass)), margins.has_negatives())
     }
 
     fn weights(&self, scores: &Scores) -> Tensor<2> {

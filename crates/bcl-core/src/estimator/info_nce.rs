@@ -1,7 +1,7 @@
 //! InfoNCE: every negative counts alike.
 
 use super::{
-    Estimator,
+    Estimator, Losses,
     config::{estimator_config, expect_checked},
 };
 use crate::{
@@ -64,9 +64,9 @@ impl Estimator for InfoNce {
         "info_nce"
     }
 
-    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
+    fn losses(&self, scores: Scores) -> Losses {
         let margins = Margins::new(&scores, self.temperature);
-        margins.loss(margins.mass(None))
+        Losses::new(margins.loss(margins.mass(None)), margins.has_negatives())
     }
 
     fn weights(&self, scores: &Scores) -> Tensor<2> {

@@ -11,18 +11,21 @@ mod decoupled;
 mod geometric;
 mod hard;
 mod info_nce;
+mod losses;
 mod positive_unlabelled;
 mod ranked;
 mod ring;
 mod supervised;
 
 pub use augmented::{Augmented, AugmentedConfig};
-pub use bayesian::{Bayesian, BayesianConfig, Variant};
+pub use bayesian::{Bayesian, BayesianConfig, MEAN_WEIGHT_TOLERANCE, Variant};
 pub use debiased::{Debiased, DebiasedConfig};
 pub use decoupled::{Decoupled, DecoupledConfig};
 pub use geometric::{Geometric, GeometricConfig};
 pub use hard::{Hard, HardConfig};
 pub use info_nce::{InfoNce, InfoNceConfig};
+pub use losses::Losses;
+pub(crate) use losses::share_correction;
 pub use positive_unlabelled::{PositiveUnlabelled, PositiveUnlabelledConfig};
 pub use ring::{Ring, RingConfig};
 pub use supervised::{Supervised, SupervisedConfig};
@@ -57,15 +60,12 @@ pub trait Estimator: Debug + Send + Sync {
     /// The name recipes use, such as `bayesian`.
     fn name(&self) -> &'static str;
 
-    /// Computes the loss of each anchor.
-    ///
-    /// # Shapes
-    /// - output: `[num_anchors]`, nats
+    /// Computes the loss of each anchor, and which anchors have one.
     ///
     /// # Panics
     /// When the scores lack what the estimator needs: noise ([`noise_shape`](Self::noise_shape)) or truth
     /// ([`needs_truth`](Self::needs_truth)).
-    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1>;
+    fn losses(&self, scores: Scores) -> Losses;
 
     /// The weight of each negative's score inside `Ng`, apart from any floor; 0 where masked out.
     ///
@@ -73,19 +73,26 @@ pub trait Estimator: Debug + Send + Sync {
     /// - output: `[num_anchors, num_negatives]`
     fn weights(&self, scores: &Scores) -> Tensor<2>;
 
-    /// Computes the loss and reduces it. [`Reduction::Auto`] is the mean.
+    /// Computes the loss of each anchor; 0 for an anchor without negatives.
+    ///
+    /// # Shapes
+    /// - output: `[num_anchors]`, nats
+    ///
+    /// # Panics
+    /// As [`losses`](Self::losses).
+    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
+        self.losses(scores).values()
+    }
+
+    /// Computes the loss and reduces it. [`Reduction::Auto`] is the mean, which is one over the anchors that have negatives.
     ///
     /// # Shapes
     /// - output: `[1]`, nats
     ///
     /// # Panics
-    /// As [`forward_no_reduction`](Self::forward_no_reduction).
+    /// As [`losses`](Self::losses).
     fn forward(&self, scores: Scores, reduction: Reduction) -> Tensor<1> {
-        let loss = self.forward_no_reduction(scores);
-        match reduction {
-            Reduction::Sum => loss.sum(),
-            Reduction::Mean | Reduction::BatchMean | Reduction::Auto => loss.mean(),
-        }
+        self.losses(scores).reduce(reduction)
     }
 
     /// Shape of the Gamma draws (unit rate) the estimator needs in [`Scores::noise`], if any.
@@ -188,7 +195,7 @@ impl EstimatorConfig {
         each!(self, config => config.temperature)
     }
 
-    /// The encoder's AUC that a schedule may move, for the estimators that have one.
+    /// The separation `alpha` that a schedule may move, for the estimators that have one.
     pub fn alpha(&self) -> Option<f64> {
         match self {
             Self::Bayesian(config) => Some(config.alpha),
@@ -200,6 +207,24 @@ impl EstimatorConfig {
     pub fn with_alpha(self, alpha: f64) -> Self {
         match self {
             Self::Bayesian(config) => Self::Bayesian(config.with_alpha(alpha)),
+            other => other,
+        }
+    }
+
+    /// The mean weight of a row of so many negatives, for the estimators whose weights should average to 1; see
+    /// [`BayesianConfig::mean_weight`].
+    pub fn mean_weight(&self, num_negatives: usize) -> Option<f64> {
+        match self {
+            Self::Bayesian(config) => Some(config.mean_weight(num_negatives)),
+            _ => None,
+        }
+    }
+
+    /// The same estimator with an `alpha` at which its weights do not outgrow a row of so many negatives; see
+    /// [`BayesianConfig::away_from_the_pole`]. Others are returned as they are.
+    pub fn away_from_the_pole(self, num_negatives: usize) -> Self {
+        match self {
+            Self::Bayesian(config) => Self::Bayesian(config.away_from_the_pole(num_negatives)),
             other => other,
         }
     }

@@ -1,7 +1,7 @@
 //! Positive-unlabelled contrastive loss: the negatives are corrected for positives that carry no label.
 
 use super::{
-    Estimator,
+    Estimator, Losses,
     config::{estimator_config, expect_checked},
 };
 use crate::{
@@ -47,10 +47,13 @@ impl PositiveUnlabelledConfig {
 /// Positive-unlabelled contrastive loss with class prior α and label frequency c:
 ///
 /// ```text
-/// Ng = N · max{ (1 - αc) / (1 - α) · mean x_i - α(1 - c) / (1 - α) · x+, e^(-1/t) }
+/// Ng = N · max{ (1 - αc) / (1 - α) · mean x_i - α(1 - c) / (1 - α) · x+, e^(s/t) }
 /// ```
 ///
-/// The paper's floor `e^-1` assumes a temperature of 1.
+/// The paper's floor `e^-1` assumes cosines and a temperature of 1.
+///
+/// The floor `e^(s/t)` is what a negative of the least similarity s weighs: `e^(-1/t)` for cosines, none where the scores have no
+/// [least similarity](Scores::least_similarity). Below it negatives have no gradient.
 ///
 /// Source: Contrastive Learning with Negative Sampling Correction, Eq. 8 with one positive.
 #[derive(Debug)]
@@ -83,11 +86,11 @@ impl Estimator for PositiveUnlabelled {
         "positive_unlabelled"
     }
 
-    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
-        let margins = Margins::new(&scores, self.config.temperature);
+    fn losses(&self, scores: Scores) -> Losses {
+        let margins = Margins::with_floor(&scores, self.config.temperature);
         let hidden_positives = margins.positive() * margins.counts() * self.positive_weight();
         let mass = margins.mass(None) * self.unlabelled_weight() - hidden_positives;
-        margins.loss(margins.floored(mass))
+        Losses::new(margins.loss(margins.floored(mass)), margins.has_negatives())
     }
 
     fn weights(&self, scores: &Scores) -> Tensor<2> {

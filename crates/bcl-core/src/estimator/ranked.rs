@@ -1,5 +1,6 @@
 //! Weights that depend on a score's rank alone: one vector a row length, computed once and looked up by rank.
 
+use super::Losses;
 use crate::{Scores, margins::Margins};
 use bcl_kernels::{rank_weights, row_ranks};
 use burn::tensor::{DType, Device, Tensor, TensorData};
@@ -12,6 +13,11 @@ pub(crate) trait RankWeight {
 
     /// The same weight as a function of the eCDF, `[num_anchors, num_negatives]`, for rows of different lengths.
     fn by_ecdf(&self, ecdf: Tensor<2>) -> Tensor<2>;
+
+    /// Whether the weights of a row are divided by their mean.
+    fn normalised(&self) -> bool {
+        false
+    }
 }
 
 /// Per-rank weight vectors by row length, kept on the device they were last used on.
@@ -23,11 +29,13 @@ pub(crate) struct RankTable {
     cached: Mutex<Option<Table>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Table {
     device: Device,
     dtype: DType,
     weights: Tensor<1>,
+    /// Whether some rank has no weight at all.
+    has_zeros: bool,
 }
 
 impl RankTable {
@@ -36,10 +44,20 @@ impl RankTable {
     /// # Shapes
     /// - output: `[num_anchors, num_negatives]`, 0 where masked out
     pub(crate) fn weights(&self, scores: &Scores, weight: &impl RankWeight) -> Tensor<2> {
+        let weights = self.plain_weights(scores, weight);
+        if !weight.normalised() {
+            return weights;
+        }
+        let means = weights.clone().sum_dim(1) / scores.counts().clamp_min(1.0);
+        // A row whose weights are all 0 keeps them.
+        weights / means.clamp_min(f64::from(f32::MIN_POSITIVE))
+    }
+
+    fn plain_weights(&self, scores: &Scores, weight: &impl RankWeight) -> Tensor<2> {
         let negatives = scores.negatives.clone().detach();
         let Some(mask) = &scores.mask else {
             let table = self.get(&negatives, weight);
-            return rank_weights(negatives, table);
+            return rank_weights(negatives, table.weights);
         };
         let ranks = row_ranks(negatives.clone(), Some(mask.clone()))
             .float()
@@ -48,15 +66,21 @@ impl RankTable {
         crate::margins::masked(weights, Some(mask))
     }
 
-    /// The mass of all negatives at these weights, `[num_anchors, 1]`; the weights are stored only where rows are ragged.
-    pub(crate) fn mass(&self, scores: &Scores, margins: &Margins, weight: &impl RankWeight) -> Tensor<2> {
-        if scores.mask.is_some() {
-            return margins.mass(Some(self.weights(scores, weight)));
+    /// The losses at these weights. The weights are stored only where rows are ragged, some ranks have none, or they are normalised.
+    pub(crate) fn losses(&self, scores: &Scores, temperature: f64, weight: &impl RankWeight) -> Losses {
+        if scores.mask.is_none() && !weight.normalised() {
+            let table = self.get(&scores.negatives.clone().detach(), weight);
+            if !table.has_zeros {
+                let margins = Margins::new(scores, temperature);
+                return Losses::new(margins.loss(margins.ranked_mass(table.weights)), None);
+            }
         }
-        margins.ranked_mass(self.get(&scores.negatives.clone().detach(), weight))
+        let weights = self.weights(scores, weight);
+        let margins = Margins::weighed(scores, temperature, &weights);
+        Losses::new(margins.loss(margins.mass(Some(weights))), margins.has_negatives())
     }
 
-    fn get(&self, negatives: &Tensor<2>, weight: &impl RankWeight) -> Tensor<1> {
+    fn get(&self, negatives: &Tensor<2>, weight: &impl RankWeight) -> Table {
         let [_, length] = negatives.dims();
         let (device, dtype) = (negatives.device(), negatives.dtype());
         let mut cached = self.cached.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -65,14 +89,16 @@ impl RankTable {
             && table.dtype == dtype
             && table.weights.dims() == [length]
         {
-            return table.weights.clone();
+            return table.clone();
         }
-        let weights = Tensor::from_data(TensorData::from(weight.by_rank(length).as_slice()), (&device, dtype));
-        *cached = Some(Table {
+        let by_rank = weight.by_rank(length);
+        let table = Table {
+            has_zeros: by_rank.contains(&0.0),
+            weights: Tensor::from_data(TensorData::from(by_rank.as_slice()), (&device, dtype)),
             device,
             dtype,
-            weights: weights.clone(),
-        });
-        weights
+        };
+        *cached = Some(table.clone());
+        table
     }
 }

@@ -1,13 +1,12 @@
 //! Ring loss: only negatives of middling difficulty count.
 
 use super::{
-    Estimator,
+    Estimator, Losses,
     config::{estimator_config, expect_checked},
     ranked::{RankTable, RankWeight},
 };
 use crate::{
     ParameterError, Scores,
-    margins::Margins,
     parameter::{in_closed, in_half_open, positive},
 };
 use burn::tensor::Tensor;
@@ -50,8 +49,8 @@ impl RingConfig {
 
 /// Ring loss: `Ng = Σ x_i` over the negatives whose eCDF within the row lies in `(lower, upper]`.
 ///
-/// A ring that holds no rank of a short row (`num_negatives · (upper - lower) < 1`) leaves an anchor without negatives and with a
-/// loss of zero.
+/// A ring that holds no rank of a short row (`num_negatives · (upper - lower) < 1`) leaves an anchor without negatives, and so without
+/// a loss.
 ///
 /// Source: Wu et al., Conditional Negative Sampling for Contrastive Learning of Visual Representations.
 #[derive(Debug)]
@@ -65,9 +64,8 @@ impl Estimator for Ring {
         "ring"
     }
 
-    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
-        let margins = Margins::new(&scores, self.config.temperature);
-        margins.loss(self.table.mass(&scores, &margins, &self.config))
+    fn losses(&self, scores: Scores) -> Losses {
+        self.table.losses(&scores, self.config.temperature, &self.config)
     }
 
     fn weights(&self, scores: &Scores) -> Tensor<2> {

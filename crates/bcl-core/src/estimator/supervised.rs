@@ -1,7 +1,7 @@
 //! The supervised oracle: only true negatives count.
 
 use super::{
-    Estimator,
+    Estimator, Losses,
     config::{estimator_config, expect_checked},
 };
 use crate::{
@@ -43,7 +43,7 @@ impl SupervisedConfig {
 /// The loss that the unsupervised ones estimate: `Ng = Σ x_i` over the true negatives, times `N / N_TN` where rescaled.
 ///
 /// It needs labels ([`Scores::same_class`]), so it is for measuring, not for training without them. An anchor without any true
-/// negative has a loss of zero.
+/// negative has no loss.
 ///
 /// Source: Liu, Wang, Bayesian Self-Supervised Contrastive Learning (arXiv 2301.11673), Eq. 1.
 #[derive(Debug)]
@@ -56,9 +56,10 @@ impl Estimator for Supervised {
         "supervised"
     }
 
-    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
-        let margins = Margins::new(&scores, self.config.temperature);
-        margins.loss(margins.mass(Some(self.weights(&scores))))
+    fn losses(&self, scores: Scores) -> Losses {
+        let weights = self.weights(&scores);
+        let margins = Margins::weighed(&scores, self.config.temperature, &weights);
+        Losses::new(margins.loss(margins.mass(Some(weights))), margins.has_negatives())
     }
 
     fn weights(&self, scores: &Scores) -> Tensor<2> {

@@ -188,7 +188,7 @@ fn the_floor_keeps_a_tiny_loss_and_its_gradient() {
     let device = Device::flex().autodiff();
     let positives = Tensor::<1>::from_data([0.9], &device).require_grad();
     let negatives = Tensor::<2>::from_data([[-0.9, -0.8, -0.95]], &device);
-    let scores = Scores::new(positives.clone(), negatives);
+    let scores = Scores::new(positives.clone(), negatives).with_least_similarity(-1.0);
     let loss = DebiasedConfig::new()
         .with_temperature(0.07)
         .with_tau_plus(0.1)
@@ -199,6 +199,228 @@ fn the_floor_keeps_a_tiny_loss_and_its_gradient() {
     assert_close(&[values(loss)[0] / expected], &[1.0], 1e-5);
     let slope = values(positives.grad(&gradients).expect("a gradient"))[0];
     assert_close(&[slope / (-expected / 0.07)], &[1.0], 1e-5);
+}
+
+/// Loss and gradients of scores in f32, for estimators that take raw similarities.
+fn with_gradients(config: &EstimatorConfig, positives: &[f32], negatives: &[f32], least: Option<f64>) -> [Vec<f64>; 3] {
+    let device = Device::flex().autodiff();
+    let positives = Tensor::<1>::from_data(TensorData::from(positives), &device).require_grad();
+    let shape = [positives.dims()[0], negatives.len() / positives.dims()[0]];
+    let truth = TensorData::new((0..negatives.len()).map(|i| i % shape[1] == 1).collect::<Vec<_>>(), shape);
+    let negatives = Tensor::<2>::from_data(TensorData::new(negatives.to_vec(), shape), &device).require_grad();
+    let scores = Scores {
+        least_similarity: least,
+        ..Scores::new(positives.clone(), negatives.clone())
+            .with_noise(Tensor::ones([shape[0]], &device))
+            .with_same_class(Tensor::from_data(truth, &device))
+    };
+    let loss = config.init().forward(scores, Reduction::Mean);
+    let gradients = loss.backward();
+    [
+        values(loss),
+        values(positives.grad(&gradients).expect("a gradient")),
+        values(negatives.grad(&gradients).expect("a gradient")),
+    ]
+}
+
+fn floored() -> [EstimatorConfig; 3] {
+    [
+        EstimatorConfig::Debiased(DebiasedConfig::new().with_temperature(0.1)),
+        EstimatorConfig::Hard(HardConfig::new().with_temperature(0.1)),
+        EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledConfig::new().with_temperature(0.1)),
+    ]
+}
+
+#[test]
+fn a_positive_far_below_the_floor_has_finite_gradients() {
+    // The floor is e^(190 / t) times as heavy as the positive, which no f32 holds.
+    let negatives = [-200.0, -199.0, -250.0, -201.0];
+    for config in floored() {
+        for least in [None, Some(-1.0), Some(-300.0)] {
+            let [loss, of_positives, of_negatives] = with_gradients(&config, &[-200.0], &negatives, least);
+            let finite = loss
+                .iter()
+                .chain(&of_positives)
+                .chain(&of_negatives)
+                .all(|value| value.is_finite());
+            assert!(
+                finite,
+                "{} {least:?}: {loss:?} {of_positives:?} {of_negatives:?}",
+                config.name()
+            );
+            if least == Some(-1.0) {
+                // N e^(-1/t) is all the mass there is: the loss is log(N) + (199 / t).
+                assert_close(&loss, &[4f64.ln() + 1990.0], 1e-5);
+                assert_close(&of_positives, &[-10.0], 1e-5);
+            }
+        }
+    }
+}
+
+#[test]
+fn without_a_least_similarity_nothing_bounds_the_mass_but_zero() {
+    // The positive beats all negatives by far: the expected false negatives outweigh them.
+    for config in floored() {
+        let [loss, of_positives, _] = with_gradients(&config, &[0.9], &[-0.9, -0.8, -0.95], None);
+        assert_eq!((loss[0], of_positives[0]), (0.0, 0.0), "{}", config.name());
+        let [loss, of_positives, _] = with_gradients(&config, &[0.9], &[-0.9, -0.8, -0.95], Some(-1.0));
+        assert!(loss[0] > 0.0 && of_positives[0] < 0.0, "{}", config.name());
+    }
+}
+
+#[test]
+fn hard_without_hardness_is_debiased_whatever_is_masked() {
+    let device = Device::flex();
+    let keep = TensorData::new((0..4 * 9).map(|i| i % 9 < 6 - i / 9).collect::<Vec<_>>(), [4, 9]);
+    let scores = || scores_on(&device, 4, 9).with_mask(Tensor::from_data(keep.clone(), &device));
+    for beta in [0.0, 1e-35] {
+        let hard = EstimatorConfig::Hard(HardConfig::new().with_beta(beta));
+        let debiased = EstimatorConfig::Debiased(DebiasedConfig::new());
+        assert_close(
+            &values(hard.init().weights(&scores())),
+            &values(debiased.init().weights(&scores())),
+            1e-12,
+        );
+        assert_close(&losses(&hard, scores()), &losses(&debiased, scores()), 1e-12);
+    }
+}
+
+#[test]
+fn anchors_without_negatives_have_no_loss_and_leave_the_mean() {
+    let device = Device::flex().autodiff();
+    for config in EstimatorConfig::all() {
+        let estimator = config.init();
+        let with = |keep: Option<[bool; 3]>| {
+            let mut scores = scores_on(&device, 3, 7);
+            if let Some(keep) = keep {
+                let rows = keep.iter().flat_map(|&keep| [keep; 7]).collect();
+                scores = scores.with_mask(Tensor::from_data(TensorData::new::<bool, _>(rows, [3, 7]), &device));
+            }
+            scores.positives = scores.positives.require_grad();
+            scores.negatives = scores.negatives.require_grad();
+            let leaves = (scores.positives.clone(), scores.negatives.clone());
+            let losses = estimator.losses(scores);
+            let counted = losses.num_counted().map(|counted| values(counted)[0]);
+            let each = values(losses.clone().values());
+            let mean = losses.reduce(Reduction::Mean);
+            let gradients = mean.backward();
+            let of_positives = values(leaves.0.grad(&gradients).expect("a gradient"));
+            let of_negatives = values(leaves.1.grad(&gradients).expect("a gradient"));
+            (counted, each, values(mean)[0], of_positives, of_negatives)
+        };
+        let (_, each, mean, _, of_negatives) = with(None);
+        let all = with(Some([true; 3]));
+        assert_eq!(
+            (all.0, all.2),
+            (Some(3.0), mean),
+            "{}: a mask that hides nothing changes nothing",
+            config.name()
+        );
+        assert_close(&all.4, &of_negatives, 1e-15);
+
+        let (counted, some, mean, of_positives, of_negatives) = with(Some([true, false, true]));
+        assert_eq!((counted, some[1]), (Some(2.0), 0.0), "{}", config.name());
+        assert_close(&[mean], &[f64::midpoint(each[0], each[2])], 1e-12);
+        assert_eq!(of_positives[1], 0.0, "{}", config.name());
+        assert_eq!(of_negatives[7..14], [0.0; 7], "{}", config.name());
+
+        let (counted, none, mean, of_positives, _) = with(Some([false; 3]));
+        assert_eq!((counted, none, mean), (Some(0.0), vec![0.0; 3], 0.0), "{}", config.name());
+        assert_eq!(of_positives, [0.0; 3], "{}", config.name());
+    }
+}
+
+#[test]
+fn negatives_without_weight_do_not_drown_the_others() {
+    // The highest score is far above the rest and left out: a ring drops it, the oracle knows it for a false negative, and a perfect
+    // encoder's weights are 0 there.
+    let left_out = [
+        EstimatorConfig::Ring(RingConfig::new().with_temperature(0.1)),
+        EstimatorConfig::Supervised(SupervisedConfig::new().with_temperature(0.1)),
+        EstimatorConfig::Bayesian(BayesianConfig::new().with_temperature(0.1).with_alpha(1.0).with_beta(0.5)),
+    ];
+    for config in left_out {
+        for scale in [1.0f32, 1e3, 1e30] {
+            let row = [0.3, 100.0, 0.1, -0.2].map(|score: f32| score * scale);
+            let [loss, of_positives, of_negatives] = with_gradients(&config, &[0.2 * scale], &row, None);
+            let finite = loss
+                .iter()
+                .chain(&of_positives)
+                .chain(&of_negatives)
+                .all(|value| value.is_finite());
+            assert!(
+                finite,
+                "{} {scale}: {loss:?} {of_positives:?} {of_negatives:?}",
+                config.name()
+            );
+            assert_eq!(of_negatives[1], 0.0, "{}", config.name());
+            assert!(of_positives[0] < -1.0, "{} {scale}: {of_positives:?}", config.name());
+        }
+    }
+}
+
+#[test]
+fn the_loss_of_scores_that_are_not_numbers_is_none() {
+    for config in EstimatorConfig::all() {
+        for row in [[f32::NAN, 0.1, 0.2, 0.3], [0.1, 0.2, 0.3, f32::NAN]] {
+            let [loss, ..] = with_gradients(&config, &[0.5], &row, None);
+            assert!(loss[0].is_nan(), "{}: {loss:?}", config.name());
+        }
+    }
+}
+
+#[test]
+fn normalised_weights_average_to_one_and_keep_their_ratios() {
+    let device = Device::flex();
+    let config = BayesianConfig::new().with_alpha(0.999).with_beta(1.0).with_tau_plus(0.0008);
+    let keep = TensorData::new((0..3 * 8).map(|i| i < 8 || i % 3 > 0).collect::<Vec<_>>(), [3, 8]);
+    let mut scores = scores_on(&device, 3, 8);
+    // A tie, whose members share the higher rank.
+    scores.negatives = scores.negatives.slice_fill([0..1, 2..5], 0.4);
+    for scores in [scores.clone(), scores.with_mask(Tensor::from_data(keep, &device))] {
+        let plain = values(config.clone().init().weights(&scores));
+        let normalised = values(config.clone().with_normalised(true).init().weights(&scores));
+        for (plain, normalised) in plain.chunks(8).zip(normalised.chunks(8)) {
+            let count = normalised.iter().filter(|&&weight| weight > 0.0).count() as f64;
+            let mean = plain.iter().sum::<f64>() / count;
+            assert!(mean > 1.5, "{mean}");
+            assert_close(
+                normalised,
+                &plain.iter().map(|weight| weight / mean).collect::<Vec<_>>(),
+                1e-12,
+            );
+        }
+        let expected: Vec<f64> = values(scores.negatives.clone())
+            .chunks(8)
+            .zip(normalised.chunks(8))
+            .zip(values(scores.positives.clone()))
+            .map(|((row, weights), positive)| {
+                let terms = row
+                    .iter()
+                    .zip(weights)
+                    .map(|(score, weight)| weight * ((score - positive) / 0.5).exp());
+                terms.sum::<f64>().ln_1p()
+            })
+            .collect();
+        let loss = EstimatorConfig::Bayesian(config.clone().with_normalised(true));
+        assert_close(&losses(&loss, scores), &expected, 1e-12);
+    }
+}
+
+#[test]
+fn a_measured_alpha_is_kept_where_weights_average_to_one_within_a_tenth() {
+    let config = BayesianConfig::new().with_alpha(crate::auc::ALPHA_CEILING).with_beta(1.0);
+    for (tau_plus, num_negatives) in [(0.0, 510), (0.0008, 128), (0.0, 16), (1e-4, 4096)] {
+        let at_the_pole = config.clone().with_tau_plus(tau_plus);
+        assert!(at_the_pole.mean_weight(num_negatives) > 1.2);
+        let kept = at_the_pole.away_from_the_pole(num_negatives);
+        let mean = kept.mean_weight(num_negatives);
+        assert!((1.09..=1.1).contains(&mean), "{mean} at {kept:?}");
+    }
+    let far = BayesianConfig::new().with_alpha(0.95).with_beta(0.9);
+    assert_eq!(far.clone().away_from_the_pole(510), far);
+    let normalised = config.with_tau_plus(0.0).with_normalised(true);
+    assert_eq!(normalised.clone().away_from_the_pole(510), normalised);
 }
 
 #[test]
@@ -308,6 +530,10 @@ fn every_kind_survives_a_round_trip_and_refuses_unknown_keys() {
         assert_eq!(
             serde_json::from_value::<EstimatorConfig>(value.clone()).expect("parses"),
             config
+        );
+        assert!(
+            value.get("normalised").is_none(),
+            "what is not asked for is not written, so that hashes of recipes stay"
         );
         value["gamma"] = 1.into();
         assert!(serde_json::from_value::<EstimatorConfig>(value).is_err(), "{}", config.name());

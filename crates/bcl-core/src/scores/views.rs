@@ -16,6 +16,9 @@ impl Scores {
     /// - positives:     `[2 · batch_size]`
     /// - negatives:     `[2 · batch_size, 2 · batch_size - 2]`
     ///
+    /// Rows of unit length may be given as [`Similarity::Dot`]; say then with
+    /// [`with_least_similarity(-1.0)`](Self::with_least_similarity) that they are cosines.
+    ///
     /// # Panics
     /// When the shapes differ or there are fewer than two samples.
     pub fn from_views(first: Tensor<2>, second: Tensor<2>, similarity: Similarity) -> Self {
@@ -29,10 +32,13 @@ impl Scores {
 
         let of_first = Tensor::cat(vec![off_diagonal(within_first), off_diagonal(across.clone())], 1);
         let of_second = Tensor::cat(vec![off_diagonal(across.transpose()), off_diagonal(within_second)], 1);
-        Self::new(
-            Tensor::cat(vec![positives.clone(), positives], 0),
-            Tensor::cat(vec![of_first, of_second], 0),
-        )
+        Self {
+            least_similarity: similarity.least(),
+            ..Self::new(
+                Tensor::cat(vec![positives.clone(), positives], 0),
+                Tensor::cat(vec![of_first, of_second], 0),
+            )
+        }
     }
 
     /// The rows `anchors` of [`from_views`](Self::from_views), without the others: where the scores of all anchors would not fit into
@@ -71,7 +77,10 @@ impl Scores {
                 (positives, Tensor::cat(negatives.collect(), 1))
             })
             .unzip();
-        Self::new(Tensor::cat(positives, 0), Tensor::cat(negatives, 0))
+        Self {
+            least_similarity: similarity.least(),
+            ..Self::new(Tensor::cat(positives, 0), Tensor::cat(negatives, 0))
+        }
     }
 }
 
@@ -177,12 +186,23 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_zeros_has_a_finite_gradient() {
+    fn a_row_of_zeros_has_a_gradient_of_zeros() {
         let device = Device::flex().autodiff();
         let z = Tensor::<2>::zeros([2, 3], &device).require_grad();
         let scores = Scores::from_views(z.clone(), Tensor::ones([2, 3], &device), Similarity::Cosine);
         let gradients = (scores.positives.sum() + scores.negatives.sum()).backward();
         let gradient = z.grad(&gradients).expect("z takes part").into_data();
-        assert!(gradient.iter::<f32>().all(f32::is_finite));
+        assert!(gradient.iter::<f32>().all(|slope| slope == 0.0));
+    }
+
+    #[test]
+    fn cosines_have_a_least_value_and_dot_products_have_none() {
+        let view = Tensor::<2>::ones([3, 4], &Device::flex());
+        for (similarity, least) in [(Similarity::Cosine, Some(-1.0)), (Similarity::Dot, None)] {
+            for anchors in [0..6, 1..2] {
+                let scores = Scores::from_views_of(view.clone(), view.clone(), similarity, anchors);
+                assert_eq!(scores.least_similarity, least);
+            }
+        }
     }
 }

@@ -73,10 +73,11 @@ fn record(phase: Phase, loss: &str, seed: u64, epoch: usize) -> EpochRecord {
         phase,
         epoch,
         loss: 2.6 + 0.08 * kind(loss) + 1.8 * (-4.0 * progress).exp() + 0.01 * scatter(seed, epoch),
+        anchors_without_negatives: 0,
         alpha: weighted.then_some(0.9),
         alpha_hat: Some(0.93 + 0.008 * kind(loss) - 0.4 * (-6.0 * progress).exp()),
         alpha_labels: (loss == "bayesian").then_some(0.91 - 0.38 * (-6.0 * progress).exp()),
-        effective_sample_size: 1.0 - 0.5 * spread,
+        effective_sample_size: Some(1.0 - 0.5 * spread),
         omega_quantiles: [-1.0, -0.7, -0.3, 0.0, 0.35, 0.9, 1.6]
             .map(|shift| (shift * spread).exp())
             .to_vec(),

@@ -21,12 +21,17 @@ impl<B> Step<B> {
     /// statistics, the copy remembers for itself and takes with it, so that two passes leave the traces of one.
     pub(super) fn train_in_parts<M: Contrastive<Batch = B>>(&self, model: &M, at_most: usize) -> TrainOutput<StepOutput> {
         let embeddings = model.clone().no_grad().encode(&self.batch, at_most);
-        let EmbeddingGradients { loss, gradients } = self.embedding_gradients(model, embeddings, at_most);
+        let EmbeddingGradients {
+            loss,
+            gradients,
+            num_counted,
+        } = self.embedding_gradients(model, embeddings, at_most);
         TrainOutput {
             grads: self.parameter_gradients(model, &gradients, at_most),
             item: StepOutput {
                 loss,
                 num_anchors: M::num_anchors(&self.batch),
+                num_counted,
             },
         }
     }

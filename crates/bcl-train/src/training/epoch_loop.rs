@@ -118,8 +118,20 @@ struct Taken<M: Trainable> {
     /// As it was before the step.
     model: M,
     num_anchors: usize,
+    /// How many of them have negatives, still on the device; `None` where all have.
+    num_counted: Option<Tensor<1>>,
     /// Still on the device.
     loss: Tensor<1>,
+}
+
+impl<M: Trainable> Taken<M> {
+    /// Waits for the device, and tells how many anchors had negatives.
+    fn num_counted(&self) -> usize {
+        match &self.num_counted {
+            Some(counted) => counted.clone().into_scalar::<f64>() as usize,
+            None => self.num_anchors,
+        }
+    }
 }
 
 /// The phase under way.
@@ -183,6 +195,7 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
                 step: kept,
                 model,
                 num_anchors: output.item.num_anchors,
+                num_counted: output.item.num_counted.clone(),
                 loss: output.item.loss.clone(),
             };
             // On a GPU, reading waits for all work under way; a step behind, there is always some left to do meanwhile.
@@ -195,6 +208,9 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             }
         }
         self.read_loss(unread)?;
+        if self.progress.anchors == 0 && self.progress.anchors_without_negatives > 0 {
+            return Err(self.nothing_to_learn_from());
+        }
         self.emit_train(LearnerEvent::EndSplit(epoch + 1));
         Ok(())
     }
@@ -208,9 +224,20 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             let symptom = format!("the loss became {loss} in epoch {epoch}, step {step}");
             return Err(self.diverged(symptom, &taken.step, &taken.model));
         }
-        self.progress.loss_sum += loss * taken.num_anchors as f64;
-        self.progress.anchors += taken.num_anchors;
+        let num_counted = taken.num_counted();
+        self.progress.loss_sum += loss * num_counted as f64;
+        self.progress.anchors += num_counted;
+        self.progress.anchors_without_negatives += taken.num_anchors - num_counted;
         Ok(())
+    }
+
+    fn nothing_to_learn_from(&self) -> Error {
+        Error::Input(format!(
+            "no anchor of epoch {} had a negative that counts, so there was nothing to learn: all were masked out as items that their user \
+             has chosen, or left out by the loss; raise negatives.count (training.batch_size for negatives.kind = \"in_batch\"), or set \
+             negatives.mask_hits = false",
+            self.progress.epoch + 1
+        ))
     }
 
     /// Keeps a step that has no finite loss or scores under a model, with both.
@@ -287,6 +314,7 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             phase: self.progress.phase,
             epoch: self.progress.epoch + 1,
             loss: self.progress.loss_sum / self.progress.anchors as f64,
+            anchors_without_negatives: self.progress.anchors_without_negatives,
             alpha: self.plan.estimator.alpha(&self.progress),
             alpha_hat: evaluated.alpha_hat,
             alpha_labels: diagnostics.alpha_labels,
@@ -305,6 +333,7 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         self.progress.epoch += 1;
         self.progress.loss_sum = 0.0;
         self.progress.anchors = 0;
+        self.progress.anchors_without_negatives = 0;
         Ok(())
     }
 

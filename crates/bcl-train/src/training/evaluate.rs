@@ -83,7 +83,12 @@ impl<M: Contrastive> EvaluationTask<M> {
         let alpha_hat = diagnostics
             .auc_unlabelled
             .map(|auc| bcl_core::auc::label_free_alpha(auc, self.tau_plus));
-        let mut figures = Figures::from([(figures::EFFECTIVE_SAMPLE_SIZE, diagnostics.effective_sample_size)]);
+        let mut figures = Figures::new();
+        figures.extend(
+            diagnostics
+                .effective_sample_size
+                .map(|size| (figures::EFFECTIVE_SAMPLE_SIZE, size)),
+        );
         figures.extend(alpha_hat.map(|alpha| (figures::ALPHA_HAT, alpha)));
         if let Some(Ok(metrics)) = &metrics
             && let Some(&selected) = metrics.get(&*self.select_by)
@@ -123,7 +128,7 @@ pub struct Evaluated {
     pub metrics: Option<Result<Metrics, EvaluationError>>,
     /// What the weights do.
     pub diagnostics: Diagnostics,
-    /// The label-free estimate of α.
+    /// The label-free estimate of the encoder's AUC.
     pub alpha_hat: Option<f64>,
     figures: Figures,
 }

@@ -17,7 +17,7 @@ pub type Figures = BTreeMap<&'static str, f64>;
 
 /// Name of the training loss among the [`Figures`].
 pub const LOSS: &str = "loss";
-/// Name of the label-free estimate of α.
+/// Name of the label-free estimate of the encoder's AUC, which the papers take for α.
 pub const ALPHA_HAT: &str = "alpha_hat";
 /// Name of the effective sample size, a share of the number of negatives.
 pub const EFFECTIVE_SAMPLE_SIZE: &str = "ess";
@@ -27,10 +27,12 @@ pub const SELECTED: &str = "selected";
 /// The output of a training step: its mean loss, still on the device.
 #[derive(Debug)]
 pub struct StepOutput {
-    /// Mean loss of the batch, nats, `[1]`.
+    /// Mean loss of the anchors that have negatives, nats, `[1]`.
     pub loss: Tensor<1>,
-    /// Number of anchors it is the mean over.
+    /// Number of anchors of the batch.
     pub num_anchors: usize,
+    /// How many of them have negatives, `[1]`; `None` where all have.
+    pub num_counted: Option<Tensor<1>>,
 }
 
 impl ItemLazy for StepOutput {
@@ -41,6 +43,10 @@ impl ItemLazy for StepOutput {
 
 impl Adaptor<Figures> for StepOutput {
     fn adapt(&self) -> Figures {
+        let num_counted = self.num_counted.clone().map(Tensor::into_scalar::<f64>);
+        if num_counted == Some(0.0) {
+            return Figures::new();
+        }
         let loss = self.loss.clone().into_scalar::<f32>();
         Figures::from([(LOSS, f64::from(loss))])
     }
@@ -124,5 +130,26 @@ impl Numeric for FigureMetric {
 
     fn final_value(&self) -> NumericEntry {
         NumericEntry::Final(self.mean())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::tensor::Device;
+
+    #[test]
+    fn a_step_without_any_negative_has_no_loss_to_show() {
+        let number = |number: f32| Tensor::<1>::from_data([number], &Device::flex());
+        let step = |num_counted: Option<f32>| StepOutput {
+            loss: number(0.5),
+            num_anchors: 4,
+            num_counted: num_counted.map(number),
+        };
+        let shown = |num_counted| -> Figures { step(num_counted).adapt() };
+        assert_eq!(shown(Some(0.0)), Figures::new());
+        for num_counted in [None, Some(1.0)] {
+            assert_eq!(shown(num_counted), Figures::from([(LOSS, 0.5)]));
+        }
     }
 }

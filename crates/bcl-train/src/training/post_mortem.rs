@@ -142,7 +142,11 @@ impl PostMortem {
                 .with("negatives", scores.negatives.into_data())
                 .with_some("mask", scores.mask.map(Tensor::into_data))
                 .with_some("same_class", scores.same_class.map(Tensor::into_data))
-                .with_some("noise", scores.noise.map(Tensor::into_data)),
+                .with_some("noise", scores.noise.map(Tensor::into_data))
+                .with_some(
+                    "least_similarity",
+                    scores.least_similarity.map(|least| TensorData::from([least])),
+                ),
         }
     }
 

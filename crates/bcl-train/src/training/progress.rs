@@ -24,8 +24,11 @@ pub struct Progress {
     pub epoch: usize,
     /// Loss of the steps of the epoch under way, summed over anchors.
     pub loss_sum: f64,
-    /// Anchors seen in the epoch under way.
+    /// Anchors with negatives in the epoch under way.
     pub anchors: usize,
+    /// Anchors without any, which have no loss.
+    #[serde(default)]
+    pub anchors_without_negatives: usize,
     /// All epochs completed so far, of both phases.
     pub records: Vec<EpochRecord>,
 }
@@ -41,6 +44,7 @@ impl Progress {
             epoch: 0,
             loss_sum: 0.0,
             anchors: 0,
+            anchors_without_negatives: 0,
             records,
         }
     }
@@ -62,7 +66,7 @@ impl Progress {
         if self.step != step {
             return Some(format!("it is of step {}, but its name says {step}", self.step));
         }
-        if step > MOST || self.anchors > MOST || *epoch > step {
+        if step > MOST || self.anchors.max(self.anchors_without_negatives) > MOST || *epoch > step {
             return Some(format!(
                 "{epoch} epochs of {step} steps, and {} anchors of the next",
                 self.anchors
@@ -139,12 +143,13 @@ mod tests {
             "an interruption after the last step of an epoch"
         );
 
-        let edits: [(fn(&mut Progress), &str); 12] = [
+        let edits: [(fn(&mut Progress), &str); 13] = [
             (|progress| progress.phase = Phase::Training, "phase Training"),
             (|progress| progress.step = 24, "step 24"),
             (|progress| progress.epoch = 3, "3 epochs are done"),
             (|progress| progress.epoch = 24, "24 epochs of 23 steps"),
             (|progress| progress.anchors = usize::MAX, "anchors"),
+            (|progress| progress.anchors_without_negatives = usize::MAX, "anchors"),
             (|progress| progress.anchors = 0, "over 0 anchors"),
             (|progress| progress.loss_sum = f64::NAN, "a loss of NaN"),
             (|progress| drop(progress.records.pop()), "holds records of 1"),

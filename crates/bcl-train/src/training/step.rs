@@ -153,7 +153,9 @@ impl<B> Step<B> {
         }
         let scores = self.scores(model);
         let num_anchors = scores.num_anchors();
-        let loss = self.estimator.forward(scores, Reduction::Mean);
+        let losses = self.estimator.losses(scores);
+        let num_counted = losses.num_counted().map(Tensor::detach);
+        let loss = losses.reduce(Reduction::Mean);
         let objective = match model.penalty(&self.batch) {
             Some(penalty) => loss.clone() + penalty,
             None => loss.clone(),
@@ -161,6 +163,7 @@ impl<B> Step<B> {
         let output = StepOutput {
             loss: loss.detach(),
             num_anchors,
+            num_counted,
         };
         TrainOutput {
             grads: model.gradients(objective),

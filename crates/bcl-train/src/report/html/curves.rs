@@ -4,6 +4,7 @@ use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView, Run};
 use crate::report::chart::{Axis, LineChart, Reference, Series, Shape};
 use crate::result::{Chosen, EpochRecord, Phase};
+use std::fmt::Write;
 
 /// The charts of the section, or nothing where no run has epochs.
 pub(super) fn section(view: &DataView, id: &str) -> String {
@@ -19,8 +20,16 @@ fn loss(view: &DataView, id: &str) -> Option<Figure> {
         4,
     )
     .with_series(series);
-    let caption = "Mean over the anchors of an epoch, nats. Losses of different estimators have different scales.";
-    Some(Figure::new("Training loss", chart.to_svg(&format!("{id}-loss"))?, caption))
+    let mut caption = "Mean over the anchors of an epoch, nats. Losses of different estimators have different scales.".to_owned();
+    let records = view.recipes.iter().flat_map(|recipe| &recipe.runs).flat_map(|run| run.1);
+    let without_negatives = records.map(|record| record.anchors_without_negatives).max().unwrap_or(0);
+    if without_negatives > 0 {
+        let _ = write!(
+            caption,
+            " Up to {without_negatives} anchors of an epoch had no negatives and are left out."
+        );
+    }
+    Some(Figure::new("Training loss", chart.to_svg(&format!("{id}-loss"))?, &caption))
 }
 
 fn validation(view: &DataView, id: &str) -> Option<Figure> {

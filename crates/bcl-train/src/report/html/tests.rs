@@ -35,7 +35,7 @@ fn the_page_of_a_run_holds_every_part() {
         "<h4>ndcg@20 on validation</h4>",
         "<h4>ndcg@20 on test</h4>",
         "<h4>Effective sample size</h4>",
-        "<h4>α, the encoder&#39;s AUC</h4>",
+        "<h4>α and the encoder&#39;s AUC</h4>",
         "<h4>Weights ω of ml-100k/mf-bayesian</h4>",
         "<h4>P(TN|x) of ml-100k/mf-bayesian</h4>",
         "<h2>Environment</h2>",
@@ -44,6 +44,16 @@ fn the_page_of_a_run_holds_every_part() {
     ] {
         assert!(page.contains(part), "{part}");
     }
+}
+
+#[test]
+fn anchors_without_negatives_are_told_under_the_loss() {
+    let mut runs = one_run();
+    let told = "had no negatives and are left out";
+    assert!(!render_html(&runs).contains(told));
+    let record = runs[0].1.last_mut().expect("epochs");
+    record.anchors_without_negatives = 3;
+    assert!(render_html(&runs).contains("Up to 3 anchors of an epoch had no negatives and are left out."));
 }
 
 fn one_image_run() -> Runs {
@@ -78,7 +88,7 @@ fn the_page_of_an_image_run_holds_its_parts_and_that_of_a_recommender_none_of_th
         "<h4>Gradient on false negatives</h4>",
         "<h4>Histogram of ω of planted/bayesian</h4>",
         "<h4>P(TN|x) of planted/bayesian</h4>",
-        "<h4>α, the encoder&#39;s AUC</h4>",
+        "<h4>α and the encoder&#39;s AUC</h4>",
         "expected calibration error",
     ] {
         assert!(of_images.contains(part), "{part}");

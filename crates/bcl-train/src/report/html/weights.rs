@@ -34,7 +34,7 @@ pub(super) fn section(view: &DataView, id: &str) -> String {
 }
 
 fn effective_sample_size(view: &DataView, id: &str) -> Option<Figure> {
-    let series = over_seeds(view, RecipeView::shown_epochs, |record| Some(record.effective_sample_size));
+    let series = over_seeds(view, RecipeView::shown_epochs, |record| record.effective_sample_size);
     let chart = over_epochs(
         "Effective sample size",
         "Effective number of negatives as a share of their number after each epoch, a line per recipe.",
@@ -86,8 +86,8 @@ fn alpha(view: &DataView, id: &str) -> Option<Figure> {
     let mut series: Vec<Series> = Vec::new();
     let kinds: [(Shape, &str, Value); 3] = [
         (Shape::Line, "α", |record| record.alpha),
-        (Shape::Dots, "α̂", |record| record.alpha_hat),
-        (Shape::Rings, "α of labels", |record| record.alpha_labels),
+        (Shape::Dots, "AUC without labels", |record| record.alpha_hat),
+        (Shape::Rings, "AUC by labels", |record| record.alpha_labels),
     ];
     let mut present = [false; 3];
     for (index, (shape, symbol, value)) in kinds.into_iter().enumerate() {
@@ -105,23 +105,27 @@ fn alpha(view: &DataView, id: &str) -> Option<Figure> {
         }
     }
     let chart = over_epochs(
-        "α, the encoder's AUC",
-        "The α that the estimator used (lines), its label-free estimate (points) and its value by labels (rings).",
+        "α and the encoder's AUC",
+        "The α of the weights (lines), and the AUC of the encoder estimated without labels (points) and by labels (rings).",
         3,
     )
     .with_series(series);
     let svg = chart.to_svg(&format!("{id}-alpha"))?;
     let parts = [
-        "Line: α that the estimator used.",
-        "Points: α̂, its label-free estimate, which training positives bias upwards.",
-        "Rings: α by labels.",
+        "Line: the α of the weights.",
+        "Points: the encoder's AUC estimated without labels, which training positives bias upwards.",
+        "Rings: its AUC by labels.",
     ];
     let caption: Vec<&str> = parts
         .into_iter()
         .zip(present)
         .filter_map(|(part, present)| present.then_some(part))
         .collect();
-    Some(Figure::new("α, the encoder's AUC", svg, &caption.join(" ")))
+    let mut caption = caption.join(" ");
+    if present[1] || present[2] {
+        caption.push_str(" The papers take an AUC for α; in their model an AUC of (1 + 4α) / 6 belongs to α.");
+    }
+    Some(Figure::new("α and the encoder's AUC", svg, &caption))
 }
 
 /// Quantiles of the weights over the epochs of the first seed.

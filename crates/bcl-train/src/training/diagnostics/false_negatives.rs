@@ -29,6 +29,7 @@ fn gradient(scores: &Scores, estimator: &dyn Estimator) -> Vec<f64> {
         mask: scores.mask.clone().map(Tensor::autodiff),
         same_class: scores.same_class.clone().map(Tensor::autodiff),
         noise: scores.noise.clone().map(Tensor::autodiff),
+        least_similarity: scores.least_similarity,
     };
     let gradients = estimator.forward(scores, Reduction::Mean).backward();
     let of_negatives = negatives.grad(&gradients).expect("every loss depends on its negatives");

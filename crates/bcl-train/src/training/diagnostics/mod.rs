@@ -12,17 +12,19 @@ use burn::tensor::Tensor;
 pub const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 
 /// Figures of one batch of scores under an estimator.
-#[derive(Debug, Clone, PartialEq, Default)]
+///
+/// Scores of which one is NaN or infinite have none of them, nor have anchors without negatives.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Diagnostics {
-    /// Mean over anchors of (Σω)² / (n Σω²).
-    pub effective_sample_size: f64,
+    /// Mean over anchors with negatives of (Σω)² / (n Σω²); `None` without any.
+    pub effective_sample_size: Option<f64>,
     /// The weights at [`QUANTILES`].
     pub omega_quantiles: Vec<f64>,
     /// How many weights lie in each bin of [`histogram`].
     pub omega_histogram: Vec<u64>,
     /// `P(x+ > x_unlabelled)`, ties counting half; `None` where no negative counts.
     pub auc_unlabelled: Option<f64>,
-    /// P(false negative > true negative), where truth is known: the α that the Bayesian weight means.
+    /// P(false negative > true negative), where truth is known: what the papers take for α.
     pub alpha_labels: Option<f64>,
     /// P(TN|x) against truth, where truth is known and the estimator has a posterior.
     pub calibration: Vec<CalibrationBin>,
@@ -34,15 +36,18 @@ impl Diagnostics {
     /// Measures scores under an estimator.
     pub fn measure(scores: &Scores, estimator: &dyn Estimator, posterior: Option<Posterior>) -> Self {
         let num_negatives = scores.num_negatives();
-        let weights = host(estimator.weights(scores));
         let counted = counted(scores);
+        if !all_finite(scores, &counted) {
+            return Self::default();
+        }
+        let weights = host(estimator.weights(scores));
         let that_count: Vec<f64> = weights
             .iter()
             .zip(&counted)
             .filter_map(|(w, counts)| counts.then_some(*w))
             .collect();
         Self {
-            effective_sample_size: effective_sample_size(&weights, num_negatives),
+            effective_sample_size: effective_sample_size(&weights, &counted, num_negatives),
             omega_histogram: histogram::histogram(that_count.iter().copied()),
             omega_quantiles: quantiles(that_count),
             auc_unlabelled: auc::auc_unlabelled(scores),
@@ -67,22 +72,36 @@ fn counted(scores: &Scores) -> Vec<bool> {
     }
 }
 
-/// Mean over rows of (Σω)² / (n Σω²): 1 for equal weights, 1/n where one negative has all the weight.
-fn effective_sample_size(weights: &[f64], num_negatives: usize) -> f64 {
-    let rows = weights.chunks(num_negatives);
-    let num_rows = rows.len();
-    let of_row = |row: &[f64]| {
-        let (sum, squares) = row.iter().fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
-        if squares > 0.0 {
-            sum * sum / (squares * row.len() as f64)
-        } else {
-            0.0
-        }
-    };
-    rows.map(of_row).sum::<f64>() / num_rows as f64
+/// Whether all scores that count are finite, the positives of anchors with negatives among them.
+fn all_finite(scores: &Scores, counted: &[bool]) -> bool {
+    let (positives, negatives) = (host(scores.positives.clone()), host(scores.negatives.clone()));
+    let rows = negatives
+        .chunks(scores.num_negatives())
+        .zip(counted.chunks(scores.num_negatives()));
+    rows.zip(positives).all(|((row, counted), positive)| {
+        let mut that_count = row.iter().zip(counted).filter(|(_, counts)| **counts).peekable();
+        that_count.peek().is_none() || positive.is_finite() && that_count.all(|(score, _)| score.is_finite())
+    })
 }
 
+/// Mean over rows of (Σω)² / (n Σω²), with n the negatives that count: 1 for equal weights, 1/n where one negative has all the weight.
+/// Rows without weights are left out.
+fn effective_sample_size(weights: &[f64], counted: &[bool], num_negatives: usize) -> Option<f64> {
+    let of_row = |(row, counted): (&[f64], &[bool])| {
+        let (sum, squares) = row.iter().fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
+        let num_counted = counted.iter().filter(|counts| **counts).count();
+        (squares > 0.0).then(|| sum * sum / (squares * num_counted as f64))
+    };
+    let rows = weights.chunks(num_negatives).zip(counted.chunks(num_negatives));
+    let of_rows: Vec<f64> = rows.filter_map(of_row).collect();
+    (!of_rows.is_empty()).then(|| of_rows.iter().sum::<f64>() / of_rows.len() as f64)
+}
+
+/// The weights at [`QUANTILES`]; nothing where there are none.
 fn quantiles(mut weights: Vec<f64>) -> Vec<f64> {
+    if weights.is_empty() {
+        return weights;
+    }
     weights.sort_by(f64::total_cmp);
     let last = weights.len() as f64 - 1.0;
     QUANTILES.iter().map(|q| weights[(q * last).round() as usize]).collect()
@@ -91,11 +110,79 @@ fn quantiles(mut weights: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bcl_core::EstimatorConfig;
+    use burn::tensor::{Device, TensorData};
 
     #[test]
     fn equal_weights_have_full_effective_sample_size_and_one_weight_has_the_least() {
-        assert_eq!(effective_sample_size(&[2.0; 8], 4), 1.0);
-        assert_eq!(effective_sample_size(&[0.0, 0.0, 5.0, 0.0], 4), 0.25);
+        assert_eq!(effective_sample_size(&[2.0; 8], &[true; 8], 4), Some(1.0));
+        assert_eq!(effective_sample_size(&[0.0, 0.0, 5.0, 0.0], &[true; 4], 4), Some(0.25));
+    }
+
+    #[test]
+    fn what_is_masked_out_is_no_part_of_the_effective_sample_size() {
+        let counted = [true, true, false, false, false, false, false, false];
+        assert_eq!(
+            effective_sample_size(&[2.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], &counted, 4),
+            Some(1.0),
+            "neither entries nor anchors"
+        );
+        assert_eq!(effective_sample_size(&[0.0; 4], &[false; 4], 4), None);
+    }
+
+    fn scores(negatives: [f32; 6], keep: [bool; 6]) -> Scores {
+        let device = Device::flex();
+        let marks = |marks: [bool; 6]| Tensor::from_data(TensorData::new(marks.to_vec(), [2, 3]), &device);
+        Scores::new(
+            Tensor::from_data([0.5, 0.6], &device),
+            Tensor::from_data(TensorData::new(negatives.to_vec(), [2, 3]), &device),
+        )
+        .with_mask(marks(keep))
+        .with_same_class(marks([true, false, false, false, true, false]))
+        .with_noise(Tensor::ones([2], &device))
+    }
+
+    const FINITE: [f32; 6] = [0.4, 0.3, -0.1, 0.2, 0.5, 0.1];
+
+    fn measured(scores: &Scores) -> Vec<Diagnostics> {
+        let posterior = Posterior::new(0.9, 0.9, 0.1).unwrap();
+        let measured = |config: &EstimatorConfig| Diagnostics::measure(scores, config.init().as_ref(), Some(posterior));
+        EstimatorConfig::all().iter().map(measured).collect()
+    }
+
+    #[test]
+    fn a_batch_whose_negatives_are_all_masked_out_has_no_figures() {
+        for found in measured(&scores(FINITE, [false; 6])) {
+            let histogram = vec![0; histogram::BINS];
+            let expected = Diagnostics {
+                omega_histogram: histogram,
+                ..Diagnostics::default()
+            };
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn anchors_whose_negatives_are_all_masked_out_are_left_out() {
+        let some = measured(&scores(FINITE, [true, true, true, false, false, false]));
+        assert_eq!(some[0].effective_sample_size, Some(1.0));
+        assert_eq!(some[0].omega_quantiles, [1.0; 7]);
+        assert_eq!(some[0].auc_unlabelled, Some(1.0));
+    }
+
+    #[test]
+    fn scores_that_are_not_finite_make_no_figure() {
+        for broken in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let mut negatives = FINITE;
+            negatives[4] = broken;
+            for found in measured(&scores(negatives, [true; 6])) {
+                assert_eq!(found, Diagnostics::default());
+            }
+            // Masked out, they may be anything.
+            for found in measured(&scores(negatives, [true, true, true, true, false, true])) {
+                assert!(found.effective_sample_size.is_some_and(f64::is_finite));
+            }
+        }
     }
 
     #[test]

@@ -82,6 +82,7 @@ impl Contrastive for ContrastiveImages {
         // Projections are unit rows already.
         Scores {
             same_class,
+            least_similarity: Similarity::Cosine.least(),
             ..Scores::from_views_of(first, second, Similarity::Dot, anchors)
         }
     }

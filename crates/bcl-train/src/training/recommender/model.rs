@@ -52,6 +52,8 @@ impl Contrastive for ContrastiveRecommender {
             Negatives::PerAnchor(negatives) => compare_sampled(users, items, batch.positives, negatives),
             Negatives::Shared(negatives) => compare_shared(users, items, batch.positives, negatives),
         };
+        // Scores that were shifted have no least value.
+        let least_similarity = self.encoder.similarity().least().filter(|_| batch.log_q.is_none());
         if let Some(log_q) = batch.log_q {
             positive_scores = positive_scores - log_q.positives;
             negative_scores = negative_scores - log_q.negatives;
@@ -59,6 +61,7 @@ impl Contrastive for ContrastiveRecommender {
         Scores {
             mask: batch.mask,
             same_class: batch.same_class,
+            least_similarity,
             ..Scores::new(positive_scores, negative_scores)
         }
     }
