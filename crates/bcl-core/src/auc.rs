@@ -1,10 +1,23 @@
-//! How well scores separate: the area under the ROC curve, and the Bayesian model's `α` estimated from it.
+//! How well scores separate: the area under the ROC curve (AUC), and the Bayesian model's `α` estimated from it.
 //!
 //! | to | with | needs |
 //! | --- | --- | --- |
 //! | compare two samples of scores | [`auc`] | nothing |
 //! | follow an encoder without labels | [`auc_unlabelled`], then [`label_free_alpha`] | the prior `τ+` |
 //! | follow it with labels | [`auc_of_positives`], [`auc_of_classes`] | [`Scores::same_class`](crate::Scores::same_class) |
+//!
+//! # α is two things
+//!
+//! In the Bayesian model `α` is the probability that of *one pair* of draws the lower is the true negative. The AUC of independent draws
+//! from the classes of that model is [`auc_of_alpha`]:
+//!
+//! ```text
+//! AUC = (1 + 4α) / 6        α = (6 · AUC - 1) / 4
+//! ```
+//!
+//! so it lies between 1/2 and 5/6. The papers put a measured AUC in the place of α. Below an AUC of 5/6 that is too small an α: scores
+//! drawn at α = 0.9 have an AUC of 0.767. [`AlphaReading`](crate::schedule::AlphaReading) offers both readings; an AUC above 5/6 lies
+//! outside the model.
 //!
 //! Augmented positives are easier than true class mates, so the label-free `α` is biased upwards: report it beside the label-based
 //! one wherever labels exist.
@@ -17,13 +30,15 @@ pub use rows::{auc_of_classes, auc_of_positives, auc_unlabelled};
 
 use crate::parameter::in_half_open;
 
-/// The largest `α` that an estimate may lead to. At 1 the Bayesian weight is 0/0 for `β = 1`; this distance still resolves in f32.
+/// The largest `α` that an estimate may lead to. At 1 the Bayesian weight is 0/0 for `β = 1`; this distance still resolves in f32. For a
+/// given row length [`BayesianConfig::away_from_the_pole`](crate::BayesianConfig::away_from_the_pole) limits it further.
 pub const ALPHA_CEILING: f64 = 1.0 - 1e-6;
 
-/// `α` from the AUC of positives against unlabelled scores, limited to `[0.5, ALPHA_CEILING]`.
+/// The AUC of positives against true negatives from that against unlabelled scores, limited to `[0.5, ALPHA_CEILING]`: what the papers
+/// take for `α`.
 ///
 /// ```text
-/// AUC_PU = τ- α + τ+ / 2     ⇒     α = (AUC_PU - τ+ / 2) / (1 - τ+)
+/// AUC_PU = τ- AUC + τ+ / 2     ⇒     AUC = (AUC_PU - τ+ / 2) / (1 - τ+)
 /// ```
 ///
 /// # Panics
@@ -51,6 +66,24 @@ pub fn unlimited_label_free_alpha(auc_unlabelled: f64, tau_plus: f64) -> f64 {
         panic!("{error}");
     }
     (auc_unlabelled - tau_plus / 2.0) / (1.0 - tau_plus)
+}
+
+/// The AUC of independent draws from the classes of the Bayesian model: `(1 + 4α) / 6`, from 1/2 to 5/6.
+///
+/// ```
+/// use bcl_core::auc::{alpha_of_auc, auc_of_alpha};
+///
+/// assert!((auc_of_alpha(0.9) - 0.7667).abs() < 1e-4);
+/// assert!((alpha_of_auc(auc_of_alpha(0.9)) - 0.9).abs() < 1e-12);
+/// ```
+pub fn auc_of_alpha(alpha: f64) -> f64 {
+    (1.0 + 4.0 * alpha) / 6.0
+}
+
+/// The `α` at which the classes of the Bayesian model have this AUC, `(6 · AUC - 1) / 4`, [limited](limited_alpha) to values that every
+/// `β` accepts. An AUC above 5/6 lies outside the model and gives the largest.
+pub fn alpha_of_auc(auc: f64) -> f64 {
+    limited_alpha((6.0 * auc - 1.0) / 4.0)
 }
 
 /// The nearest `α` that the Bayesian weight accepts for every `β`. What is not a number becomes 1/2, the uninformed encoder.

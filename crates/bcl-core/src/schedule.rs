@@ -2,7 +2,7 @@
 
 use crate::{
     ParameterError,
-    auc::limited_alpha,
+    auc::{alpha_of_auc, limited_alpha},
     parameter::{at_least, in_closed, in_half_open},
 };
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(schedule.alpha(0.9, 100, None), 0.85);
 /// assert!(serde_json::from_str::<AlphaSchedule>(r#"{"kind": "constant", "epoch": 1}"#).is_err());
 /// ```
-// `Constant` and `Measured` are written with braces because serde lets a unit variant swallow unknown fields.
+// `Constant` is written with braces because serde lets a unit variant swallow unknown fields.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum AlphaSchedule {
@@ -57,17 +57,50 @@ pub enum AlphaSchedule {
         every: usize,
     },
 
-    /// The label-based AUC of the previous epoch, the released code's "empirical" `α`. It reads training labels, so it is for measuring
-    /// what a perfect estimate would bring. The configured `α` until there is a measurement.
-    Measured {},
+    /// From the label-based AUC of the previous epoch, the released code's "empirical" `α`. It reads training labels, so it is for
+    /// measuring what a perfect estimate would bring. The configured `α` until there is a measurement.
+    Measured {
+        /// How the AUC becomes `α`.
+        #[serde(default, skip_serializing_if = "AlphaReading::is_paper")]
+        reading: AlphaReading,
+    },
 
-    /// The label-free estimate of the previous epoch, [`label_free_alpha`](crate::auc::label_free_alpha). The configured `α` until
+    /// From the label-free estimate of the previous epoch, [`label_free_alpha`](crate::auc::label_free_alpha). The configured `α` until
     /// there is a measurement.
     LabelFree {
+        /// How the AUC becomes `α`.
+        #[serde(default, skip_serializing_if = "AlphaReading::is_paper")]
+        reading: AlphaReading,
         /// How much of the remembered value each new estimate keeps, an exponential moving average; 0 takes the newest alone.
         #[serde(default)]
         smoothing: f64,
     },
+}
+
+/// How a measured AUC becomes `α`; the two differ, see [`auc`](crate::auc).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AlphaReading {
+    /// `α = AUC`, as the papers do.
+    #[default]
+    Paper,
+    /// `α = (6 · AUC - 1) / 4`: the α at which the classes of the model have this AUC, [`alpha_of_auc`].
+    Model,
+}
+
+impl AlphaReading {
+    /// The `α` of an AUC, limited to values that every `β` accepts.
+    pub fn alpha(self, auc: f64) -> f64 {
+        match self {
+            Self::Paper => limited_alpha(auc),
+            Self::Model => alpha_of_auc(auc),
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_paper(&self) -> bool {
+        *self == Self::Paper
+    }
 }
 
 /// What a schedule wants measured at the end of each epoch.
@@ -86,7 +119,7 @@ impl AlphaSchedule {
     /// Names the parameter out of range.
     pub fn check(&self) -> Result<(), ParameterError> {
         match *self {
-            Self::Constant {} | Self::Measured {} => Ok(()),
+            Self::Constant {} | Self::Measured { .. } => Ok(()),
             Self::Linear { start, end, epochs } => {
                 in_closed("start", start, 0.5, 1.0)?;
                 in_closed("end", end, 0.5, 1.0)?;
@@ -97,20 +130,30 @@ impl AlphaSchedule {
                 at_least("steps", steps, 2)?;
                 at_least("every", every, 1)
             }
-            Self::LabelFree { smoothing } => in_half_open("smoothing", smoothing, 0.0, 1.0),
+            Self::LabelFree { smoothing, .. } => in_half_open("smoothing", smoothing, 0.0, 1.0),
         }
     }
 
     /// `α` for an epoch, counted from 0.
     ///
     /// `measured` is what [`remember`](Self::remember) returned last, or `None` before the first measurement. Measurements are limited to
-    /// values that every `β` accepts; configured values are taken as they are.
+    /// values that every `β` accepts; configured values are taken as they are. Near the pole at `α = 1` short rows need a lower limit:
+    /// [`BayesianConfig::away_from_the_pole`](crate::BayesianConfig::away_from_the_pole).
     pub fn alpha(&self, configured: f64, epoch: usize, measured: Option<f64>) -> f64 {
         match *self {
             Self::Constant {} => configured,
             Self::Linear { start, end, epochs } => between(start, end, epoch, epochs),
             Self::ReleasedSteps { start, steps, every } => between(start, configured, epoch / every, steps - 1),
-            Self::Measured {} | Self::LabelFree { .. } => measured.map_or(configured, limited_alpha),
+            Self::Measured { reading } | Self::LabelFree { reading, .. } => measured.map_or(configured, |auc| reading.alpha(auc)),
+        }
+    }
+
+    /// The values between which `α` moves before anything is measured: the configured one, or the ends of the schedule.
+    pub fn ends(&self, configured: f64) -> [f64; 2] {
+        match *self {
+            Self::Constant {} | Self::Measured { .. } | Self::LabelFree { .. } => [configured; 2],
+            Self::Linear { start, end, .. } => [start, end],
+            Self::ReleasedSteps { start, .. } => [start, configured],
         }
     }
 
@@ -118,7 +161,7 @@ impl AlphaSchedule {
     pub fn measures(&self) -> Option<AlphaMeasurement> {
         match self {
             Self::Constant {} | Self::Linear { .. } | Self::ReleasedSteps { .. } => None,
-            Self::Measured {} => Some(AlphaMeasurement::LabelBased),
+            Self::Measured { .. } => Some(AlphaMeasurement::LabelBased),
             Self::LabelFree { .. } => Some(AlphaMeasurement::LabelFree),
         }
     }
@@ -126,7 +169,7 @@ impl AlphaSchedule {
     /// What to keep of a new measurement: itself, or its moving average with what was `remembered`.
     pub fn remember(&self, remembered: Option<f64>, measured: f64) -> f64 {
         match (*self, remembered) {
-            (Self::LabelFree { smoothing }, Some(remembered)) => smoothing * remembered + (1.0 - smoothing) * measured,
+            (Self::LabelFree { smoothing, .. }, Some(remembered)) => smoothing * remembered + (1.0 - smoothing) * measured,
             _ => measured,
         }
     }

@@ -2,10 +2,15 @@
 
 use bcl_core::{
     Scores,
-    auc::{ALPHA_CEILING, auc, auc_of_classes, auc_of_positives, auc_unlabelled, label_free_alpha, limited_alpha},
+    auc::{
+        ALPHA_CEILING, alpha_of_auc, auc, auc_of_alpha, auc_of_classes, auc_of_positives, auc_unlabelled, label_free_alpha,
+        limited_alpha,
+    },
+    simulation::ClassSampler,
 };
 use burn::tensor::{Bool, Device, Tensor, TensorData};
 use proptest::prelude::*;
+use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
 
 /// Whole numbers, so that ties are common.
 fn samples() -> impl Strategy<Value = Vec<f64>> {
@@ -93,9 +98,47 @@ fn an_empty_sample_has_no_auc() {
 }
 
 #[test]
-#[should_panic(expected = "negative score 1 of 2 is not a number")]
-fn what_is_not_a_number_has_no_rank() {
-    auc(&[1.0], &[0.0, f64::NAN]);
+fn what_is_not_a_number_makes_no_figure() {
+    let nan = f64::NAN;
+    assert_eq!(auc(&[1.0], &[0.0, nan]), None);
+    assert_eq!(auc(&[nan], &[0.0, 1.0]), None);
+    for (positives, negatives) in [([0.5, nan], [0.1, 0.9, 0.1, 0.2]), ([0.5, 0.5], [0.1, 0.9, nan, 0.2])] {
+        let labelled = scores(&positives, &negatives).with_same_class(flags([[true, false], [true, false]]));
+        assert_eq!(auc_unlabelled(&labelled), None);
+        assert_eq!(
+            auc_of_positives(&labelled.clone().with_same_class(flags([[false, false], [false, true]]))),
+            None
+        );
+    }
+    let labelled = scores(&[0.5, 0.5], &[0.1, 0.9, nan, 0.2]).with_same_class(flags([[true, false], [true, false]]));
+    assert_eq!(auc_of_classes(&labelled), None);
+}
+
+#[test]
+fn what_is_masked_out_need_not_be_a_number() {
+    let labelled = scores(&[0.5, 0.5], &[0.1, 0.9, f64::NAN, 0.2])
+        .with_same_class(flags([[true, false], [true, false]]))
+        .with_mask(flags([[true, true], [false, true]]));
+    assert_eq!(auc_unlabelled(&labelled), Some(0.75));
+    assert_eq!(auc_of_classes(&labelled), Some(0.0));
+}
+
+#[test]
+fn draws_of_the_model_separate_less_than_alpha_and_lead_back_to_it() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(11);
+    for alpha in [0.5, 0.7, 0.9, 1.0] {
+        let sampler = ClassSampler::new(alpha);
+        let false_negatives: Vec<f64> = (0..200_000).map(|_| sampler.false_negative(&mut rng)).collect();
+        let true_negatives: Vec<f64> = (0..200_000).map(|_| sampler.true_negative(&mut rng)).collect();
+        let measured = auc(&false_negatives, &true_negatives).unwrap();
+        // The standard error of the AUC is about 0.001, that of α 1.5 times as large.
+        assert!((measured - auc_of_alpha(alpha)).abs() < 0.004, "{measured} at {alpha}");
+        assert!(
+            (alpha_of_auc(measured) - alpha).abs() < 0.006,
+            "{} at {alpha}",
+            alpha_of_auc(measured)
+        );
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What the papers claim of the posterior and of its weights, as properties.
 
 use bcl_core::posterior::{Posterior, ecdf};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{DType, Device, Tensor, TensorData};
 use proptest::prelude::*;
 
 /// Parameters from all over the accepted ranges, ends included.
@@ -196,9 +196,12 @@ fn equal_scores_share_the_largest_rank_of_their_run() {
 }
 
 #[test]
-#[should_panic(expected = "score 1 of 2 is not a number")]
-fn what_is_not_a_number_has_no_rank() {
-    ecdf(&[0.5, f64::NAN]);
+fn what_is_not_a_number_ranks_above_all_as_in_the_kernels() {
+    let row = [0.5, f64::NAN, 0.1, f64::INFINITY];
+    assert_eq!(ecdf(&row), [0.5, 1.0, 0.25, 1.0]);
+    let scores = Tensor::<1>::from_data(TensorData::from(row), (&Device::flex(), DType::F64)).unsqueeze::<2>();
+    let ranks: Vec<f64> = bcl_kernels::row_ranks(scores, None).into_data().iter::<f64>().collect();
+    assert_eq!(ranks.iter().map(|rank| rank / 4.0).collect::<Vec<_>>(), ecdf(&row));
 }
 
 #[test]

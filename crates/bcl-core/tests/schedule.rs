@@ -1,6 +1,6 @@
 //! The schedules' values, limits and spelling.
 
-use bcl_core::schedule::{AlphaMeasurement, AlphaSchedule};
+use bcl_core::schedule::{AlphaMeasurement, AlphaReading, AlphaSchedule};
 use proptest::prelude::*;
 
 const LINEAR: AlphaSchedule = AlphaSchedule::Linear {
@@ -13,6 +13,17 @@ const RELEASED: AlphaSchedule = AlphaSchedule::ReleasedSteps {
     steps: 20,
     every: 20,
 };
+
+const MEASURED: AlphaSchedule = AlphaSchedule::Measured {
+    reading: AlphaReading::Paper,
+};
+
+fn label_free(smoothing: f64) -> AlphaSchedule {
+    AlphaSchedule::LabelFree {
+        reading: AlphaReading::Paper,
+        smoothing,
+    }
+}
 
 fn parse(text: &str) -> Result<AlphaSchedule, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
@@ -49,10 +60,29 @@ fn released_steps_are_twenty_levels_of_twenty_epochs() {
 
 #[test]
 fn measured_schedules_use_the_configured_value_until_there_is_a_measurement() {
-    for schedule in [AlphaSchedule::Measured {}, AlphaSchedule::LabelFree { smoothing: 0.5 }] {
+    for schedule in [MEASURED, label_free(0.5)] {
         assert_eq!(schedule.alpha(0.7, 0, None), 0.7);
         assert_eq!(schedule.alpha(0.7, 1, Some(0.8)), 0.8);
     }
+}
+
+#[test]
+fn the_models_reading_inverts_the_auc_within_the_range_of_alpha() {
+    for kind in ["measured", "label_free"] {
+        let schedule = parse(&format!(r#"{{"kind": "{kind}", "reading": "model"}}"#)).unwrap();
+        for (auc, alpha) in [(0.4, 0.5), (0.5, 0.5), (0.6, 0.65), (0.7, 0.8), (0.8, 0.95)] {
+            assert!((schedule.alpha(0.9, 1, Some(auc)) - alpha).abs() < 1e-12, "{auc}");
+        }
+        let beyond = schedule.alpha(0.9, 1, Some(0.9));
+        assert!((0.999..1.0).contains(&beyond), "{beyond}");
+        assert_eq!(schedule.alpha(0.7, 0, None), 0.7);
+    }
+}
+
+#[test]
+fn the_papers_reading_is_the_default_and_is_not_written() {
+    assert_eq!(serde_json::to_string(&MEASURED).unwrap(), r#"{"kind":"measured"}"#);
+    assert_eq!(parse(r#"{"kind": "measured", "reading": "paper"}"#), Ok(MEASURED));
 }
 
 #[test]
@@ -60,26 +90,23 @@ fn each_schedule_says_what_it_wants_measured() {
     assert_eq!(AlphaSchedule::Constant {}.measures(), None);
     assert_eq!(LINEAR.measures(), None);
     assert_eq!(RELEASED.measures(), None);
-    assert_eq!(AlphaSchedule::Measured {}.measures(), Some(AlphaMeasurement::LabelBased));
-    assert_eq!(
-        AlphaSchedule::LabelFree { smoothing: 0.0 }.measures(),
-        Some(AlphaMeasurement::LabelFree)
-    );
+    assert_eq!(MEASURED.measures(), Some(AlphaMeasurement::LabelBased));
+    assert_eq!(label_free(0.0).measures(), Some(AlphaMeasurement::LabelFree));
 }
 
 #[test]
 fn smoothing_keeps_its_share_of_the_past() {
-    let smooth = AlphaSchedule::LabelFree { smoothing: 0.75 };
+    let smooth = label_free(0.75);
     assert_eq!(smooth.remember(None, 0.9), 0.9);
     assert!((smooth.remember(Some(0.5), 0.9) - 0.6).abs() < 1e-12);
-    assert_eq!(AlphaSchedule::LabelFree { smoothing: 0.0 }.remember(Some(0.5), 0.9), 0.9);
-    assert_eq!(AlphaSchedule::Measured {}.remember(Some(0.5), 0.9), 0.9);
+    assert_eq!(label_free(0.0).remember(Some(0.5), 0.9), 0.9);
+    assert_eq!(MEASURED.remember(Some(0.5), 0.9), 0.9);
 }
 
 proptest! {
     #[test]
     fn measurements_of_any_kind_give_an_accepted_alpha(measured in -2.0..3.0) {
-        let alpha = AlphaSchedule::Measured {}.alpha(0.9, 3, Some(measured));
+        let alpha = MEASURED.alpha(0.9, 3, Some(measured));
         prop_assert!((0.5..1.0).contains(&alpha));
     }
 
@@ -95,11 +122,8 @@ fn names_alone_give_the_published_settings() {
     assert_eq!(parse(r#"{"kind": "constant"}"#), Ok(AlphaSchedule::Constant {}));
     assert_eq!(parse(r#"{"kind": "linear"}"#), Ok(LINEAR));
     assert_eq!(parse(r#"{"kind": "released_steps"}"#), Ok(RELEASED));
-    assert_eq!(parse(r#"{"kind": "measured"}"#), Ok(AlphaSchedule::Measured {}));
-    assert_eq!(
-        parse(r#"{"kind": "label_free"}"#),
-        Ok(AlphaSchedule::LabelFree { smoothing: 0.0 })
-    );
+    assert_eq!(parse(r#"{"kind": "measured"}"#), Ok(MEASURED));
+    assert_eq!(parse(r#"{"kind": "label_free"}"#), Ok(label_free(0.0)));
 }
 
 #[test]
@@ -112,11 +136,7 @@ fn unknown_keys_are_refused_in_every_kind() {
 
 #[test]
 fn every_schedule_survives_a_round_trip() {
-    let others = [
-        AlphaSchedule::Constant {},
-        AlphaSchedule::Measured {},
-        AlphaSchedule::LabelFree { smoothing: 0.5 },
-    ];
+    let others = [AlphaSchedule::Constant {}, MEASURED, label_free(0.5)];
     for schedule in others.into_iter().chain([LINEAR, RELEASED]) {
         assert_eq!(parse(&serde_json::to_string(&schedule).unwrap()), Ok(schedule));
     }
@@ -158,8 +178,5 @@ fn parameters_out_of_range_are_refused_by_name() {
         }),
         "every is 0, but must be at least 1"
     );
-    assert_eq!(
-        text(AlphaSchedule::LabelFree { smoothing: 1.0 }),
-        "smoothing is 1, but must lie in [0, 1)"
-    );
+    assert_eq!(text(label_free(1.0)), "smoothing is 1, but must lie in [0, 1)");
 }

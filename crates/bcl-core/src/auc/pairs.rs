@@ -8,23 +8,21 @@ use std::cmp::Ordering;
 /// AUC = ( #{ p > n } + ½ #{ p = n } ) / ( #p · #n )
 /// ```
 ///
-/// Both samples are sorted and walked through once: `O(n log n)`. `None` when either is empty.
-///
-/// # Panics
-/// If a score is not a number: it is neither above nor below another.
+/// Both samples are sorted and walked through once: `O(n log n)`. `None` when either is empty or holds a NaN, which is neither above nor
+/// below another score.
 ///
 /// ```
 /// use bcl_core::auc::auc;
 ///
 /// assert_eq!(auc(&[2.0, 3.0], &[1.0, 2.0]), Some(0.875));
 /// assert_eq!(auc(&[], &[1.0]), None);
+/// assert_eq!(auc(&[f64::NAN], &[1.0]), None);
 /// ```
 pub fn auc(positives: &[f64], negatives: &[f64]) -> Option<f64> {
-    if positives.is_empty() || negatives.is_empty() {
+    if positives.is_empty() || negatives.is_empty() || positives.iter().chain(negatives).any(|score| score.is_nan()) {
         return None;
     }
-    let positives = sorted("positive", positives);
-    let negatives = sorted("negative", negatives);
+    let (positives, negatives) = (sorted(positives), sorted(negatives));
 
     let (mut below, mut at_or_below) = (0, 0);
     let mut wins = 0.0;
@@ -36,10 +34,7 @@ pub fn auc(positives: &[f64], negatives: &[f64]) -> Option<f64> {
     Some(wins / (positives.len() as f64 * negatives.len() as f64))
 }
 
-fn sorted(kind: &str, scores: &[f64]) -> Vec<f64> {
-    if let Some(index) = scores.iter().position(|score| score.is_nan()) {
-        panic!("{kind} score {index} of {} is not a number, so it has no rank", scores.len());
-    }
+fn sorted(scores: &[f64]) -> Vec<f64> {
     let mut sorted = scores.to_vec();
     sorted.sort_unstable_by(|left, right| left.partial_cmp(right).unwrap_or(Ordering::Equal));
     sorted

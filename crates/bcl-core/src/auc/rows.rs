@@ -5,8 +5,8 @@ use burn::tensor::{Bool, Tensor};
 
 /// `AUC_PU`, the probability that an anchor's positive scores above one of its unlabelled negatives, averaged over anchors.
 ///
-/// Ties count one half; anchors without a negative that counts are left out. Runs on the scores' device and reads back two
-/// numbers. `None` when no anchor has a negative.
+/// Ties count one half; anchors without a negative that counts are left out. Runs on the scores' device and reads back three
+/// numbers. `None` when no anchor has a negative, or a score that counts is NaN.
 ///
 /// ```
 /// use bcl_core::{Scores, auc::auc_unlabelled};
@@ -23,7 +23,7 @@ pub fn auc_unlabelled(scores: &Scores) -> Option<f64> {
 }
 
 /// The label-based AUC of positives: the probability that an anchor's positive scores above one of its **true** negatives, averaged
-/// over anchors. `None` when no anchor has a true negative.
+/// over anchors. `None` when no anchor has a true negative, or a score that counts is NaN.
 ///
 /// This is what [`label_free_alpha`](super::label_free_alpha) estimates from [`auc_unlabelled`].
 ///
@@ -39,10 +39,11 @@ pub fn auc_of_positives(scores: &Scores) -> Option<f64> {
 }
 
 /// The label-based AUC of classes: the probability that a **false** negative scores above a true one of the same anchor, averaged over
-/// the anchors that have both. `None` when there is no such anchor.
+/// the anchors that have both. `None` when there is no such anchor, or a score that counts is NaN.
 ///
 /// The positive does not take part, so nothing here is easier than a true class mate. This is what the papers take for `α`, as does
-/// the authors' "empirical" schedule on labelled batches. Runs on the host.
+/// the authors' "empirical" schedule on labelled batches; [`alpha_of_auc`](super::alpha_of_auc) turns it into the α of their model.
+/// Runs on the host.
 ///
 /// # Panics
 /// When the scores carry no `same_class`.
@@ -65,6 +66,9 @@ pub fn auc_of_classes(scores: &Scores) -> Option<f64> {
                 class.push(negatives[index]);
             }
         }
+        if false_negatives.iter().chain(&true_negatives).any(|score| score.is_nan()) {
+            return None;
+        }
         aucs.extend(auc(&false_negatives, &true_negatives));
     }
     (!aucs.is_empty()).then(|| aucs.iter().sum::<f64>() / aucs.len() as f64)
@@ -79,12 +83,16 @@ fn positives_against(scores: &Scores, counted: Option<Tensor<2, Bool>>) -> Optio
         .unsqueeze_dim::<2>(1)
         .expand(scores.negatives.dims());
     let negatives = scores.negatives.clone().detach();
+    let not_a_number = positives.clone().is_nan().bool_or(negatives.clone().is_nan()).float();
     let wins = positives.clone().greater(negatives.clone()).float();
     let ties = positives.equal(negatives).float();
     let counted = match counted {
         Some(counted) => counted.float(),
         None => wins.ones_like(),
     };
+    if (not_a_number * counted.clone()).sum().into_scalar::<f64>() > 0.0 {
+        return None;
+    }
 
     let num_counted = counted.clone().sum_dim(1);
     let won = ((wins + ties * 0.5) * counted).sum_dim(1);

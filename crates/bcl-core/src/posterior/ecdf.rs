@@ -5,8 +5,7 @@
 /// Equal scores share the largest rank of their run. Any increasing map of the scores (a shift, a temperature, `exp`) leaves the
 /// result unchanged, so raw similarities will do. Takes `O(N log N)`.
 ///
-/// # Panics
-/// If a score is not a number: it has no rank.
+/// NaN counts as +∞, as in the [kernels](bcl_kernels::row_ranks) that rank tensors.
 ///
 /// ```
 /// use bcl_core::posterior::ecdf;
@@ -14,9 +13,10 @@
 /// assert_eq!(ecdf(&[6.0, 4.0, 4.0, 7.0]), [0.75, 0.5, 0.5, 1.0]);
 /// ```
 pub fn ecdf(scores: &[f64]) -> Vec<f64> {
-    if let Some(index) = scores.iter().position(|score| score.is_nan()) {
-        panic!("score {index} of {} is not a number, so it has no rank", scores.len());
-    }
+    let scores: Vec<f64> = scores
+        .iter()
+        .map(|score| if score.is_nan() { f64::INFINITY } else { *score })
+        .collect();
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_unstable_by(|&left, &right| scores[left].total_cmp(&scores[right]));
 

@@ -28,13 +28,16 @@ pub(super) fn check_schedule(loss: &LossConfig, schedule: AlphaSchedule) -> Resu
             ),
         ));
     }
-    if let AlphaSchedule::Linear { start, end, .. } = schedule {
-        for (key, alpha) in [("start", start), ("end", end)] {
-            estimator.clone().with_alpha(alpha).check().map_err(|error| {
-                let problem = format!("makes {} {}, which must {}", error.name, error.value, error.requirement);
-                Refusal::new(format!("alpha_schedule.{key}"), problem)
-            })?;
-        }
+    let configured = match schedule {
+        AlphaSchedule::Linear { start, end, .. } => vec![("start", start), ("end", end)],
+        AlphaSchedule::ReleasedSteps { start, .. } => vec![("start", start)],
+        _ => Vec::new(),
+    };
+    for (key, alpha) in configured {
+        estimator.clone().with_alpha(alpha).check().map_err(|error| {
+            let problem = format!("makes {} {}, which must {}", error.name, error.value, error.requirement);
+            Refusal::new(format!("alpha_schedule.{key}"), problem)
+        })?;
     }
     Ok(())
 }

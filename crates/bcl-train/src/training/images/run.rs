@@ -12,7 +12,7 @@ use super::{
 use crate::{
     backend::Backend,
     error::Error,
-    notice::{Working, working},
+    notice::{self, Working, working},
     probe::Labelled,
     recipe::{ImageRecipe, Refusal},
     result::{
@@ -169,7 +169,11 @@ impl ImageRun<'_> {
         let start = Progress::start(self.recipe_hash, recipe.seed, Phase::Training, Vec::new());
         let start = Start::find(self.folder, start)?;
 
-        let schedule = EpochEstimator::new(config.clone(), recipe.alpha_schedule);
+        let num_negatives = 2 * recipe.training.batch_size - 2;
+        let schedule = EpochEstimator::new(config.clone(), recipe.alpha_schedule, num_negatives);
+        if let Some(warning) = schedule.warning() {
+            notice::warn(warning);
+        }
         let estimator = schedule.at(&start.progress);
         let plan = Plan {
             epoch: start.progress.epoch,

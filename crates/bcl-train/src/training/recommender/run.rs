@@ -9,6 +9,7 @@ use crate::{
     error::Error,
     evaluation::RankingEvaluator,
     negatives::NegativeSampler,
+    notice,
     recipe::RecommenderRecipe,
     result::{Chosen, DataSize, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
     training::{
@@ -150,7 +151,11 @@ impl Run<'_> {
         let start = Start::find(self.folder, start)?;
         let seed = Seed(recipe.seed);
         let device = self.backend.training_device();
-        let schedule = EpochEstimator::new(estimator.clone(), recipe.alpha_schedule);
+        let num_negatives = recipe.negatives.count().unwrap_or(recipe.training.batch_size - 1);
+        let schedule = EpochEstimator::new(estimator.clone(), recipe.alpha_schedule, num_negatives);
+        if let Some(warning) = schedule.warning() {
+            notice::warn(warning);
+        }
         let first = schedule.at(&start.progress);
         let plan = Plan {
             epoch: start.progress.epoch,
