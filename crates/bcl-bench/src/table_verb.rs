@@ -257,11 +257,8 @@ mod tests {
     fn the_ranges_of_the_help_are_ranges() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("ranges.toml");
-        let example: String = RANGES
-            .lines()
-            .filter(|line| line.starts_with("  "))
-            .map(|line| format!("{line}\n"))
-            .collect();
+        let example: Vec<&str> = RANGES.lines().filter(|line| line.starts_with("  ")).collect();
+        let example = example.join("\n");
         assert!(example.contains("uniform") && example.contains("choice"), "{example}");
         std::fs::write(&file, &example).unwrap();
         Ranges::read(&file).unwrap_or_else(|error| panic!("{error}"));
