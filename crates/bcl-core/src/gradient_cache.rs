@@ -59,7 +59,7 @@ use std::ops::Range;
 /// # Shapes
 /// - loss:        `[1]`, nats, the mean over all anchors that have negatives
 /// - gradients:   those of the tensors of embeddings
-/// - num_counted: `[1]`
+/// - `num_counted`: `[1]`
 ///
 /// None of them is part of a graph.
 #[derive(Debug, Clone)]

@@ -87,7 +87,7 @@ impl Losses {
 /// What turns a mean over all anchors into one over those that count: exactly 1 where all do.
 ///
 /// # Shapes
-/// - num_counted, output: `[1]`
+/// - `num_counted`, output: `[1]`
 pub(crate) fn share_correction(num_anchors: usize, num_counted: Tensor<1>) -> Tensor<1> {
     num_counted.full_like(num_anchors as f64) / num_counted.clamp_min(1.0)
 }
