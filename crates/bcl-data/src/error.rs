@@ -2,7 +2,7 @@
 //!
 //! Each text says where (`file:line`), what (field and value), and what to do about it; `tests/bad_input.rs` holds them to that.
 
-use crate::Format;
+use crate::{Format, SearchPath};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -43,10 +43,21 @@ pub enum FieldProblem {
 #[non_exhaustive]
 pub enum DataError {
     /// A file does not exist.
-    #[error("{}: no such file. Check the path; a relative one starts at the current folder.", path.display())]
+    #[error("{}: no such file. Check the path.", path.display())]
     MissingFile {
         /// The file.
         path: PathBuf,
+    },
+
+    /// A file that a recipe names is in none of the folders where it is looked for.
+    #[error("{key}: {}", not_found(file, search))]
+    NotFound {
+        /// The key of the recipe.
+        key: &'static str,
+        /// The path at that key.
+        file: PathBuf,
+        /// Where it was looked for.
+        search: Box<SearchPath>,
     },
 
     /// A folder stands where a file belongs.
@@ -362,6 +373,22 @@ pub enum DataError {
 
 fn did_you_mean(suggestion: Option<&str>) -> String {
     suggestion.map_or(String::new(), |name| format!(", did you mean `{name}`?"))
+}
+
+fn not_found(file: &Path, search: &SearchPath) -> String {
+    let name = file.display();
+    if file.is_absolute() {
+        return format!("{name}: no such file or folder. Correct the path.");
+    }
+    let data_dir = search.data_dir().display();
+    let remedy = "Put it there, correct the path, or name the folder that has it with --data DIR.";
+    match search.recipe_dir() {
+        Some(folder) => format!(
+            "{name} is neither beside the recipe ({}) nor in the folder of data ({data_dir}). {remedy}",
+            folder.display()
+        ),
+        None => format!("{name} is not in the folder of data ({data_dir}). {remedy}"),
+    }
 }
 
 /// Shortens text from a file so that an error stays readable.

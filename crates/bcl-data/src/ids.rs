@@ -1,5 +1,6 @@
 //! From the ids of a file to dense ones and back.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -75,6 +76,29 @@ impl IdMap {
     /// The ids' texts in the order of their dense ids.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         self.raw.iter().map(AsRef::as_ref)
+    }
+}
+
+/// The ids of users and items as an earlier load numbered them. Handed to a later load, they make the order of rows irrelevant: known
+/// ids keep their numbers, and new ones are numbered after them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownIds {
+    /// The users' ids.
+    pub users: IdMap,
+    /// The items' ids.
+    pub items: IdMap,
+}
+
+/// As the list of the ids' texts, in the order of their dense ids.
+impl Serialize for IdMap {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for IdMap {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::<String>::deserialize(deserializer).map(|ids| ids.into_iter().collect())
     }
 }
 

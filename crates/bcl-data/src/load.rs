@@ -1,7 +1,7 @@
 //! From files to an [`InteractionData`].
 
 use crate::read::{FileReport, read};
-use crate::{DataError, IdMap, InteractionData, Interactions, ReadOptions, Seed, SplitOptions, split_per_user};
+use crate::{DataError, IdMap, InteractionData, Interactions, KnownIds, ReadOptions, Seed, SplitOptions, split_per_user};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -61,13 +61,52 @@ pub fn load(name: &str, source: &Source, options: &ReadOptions) -> Result<Intera
     load_with_report(name, source, options).map(|(data, _)| data)
 }
 
+/// Reads a data set again with the ids that an earlier load gave: files with the same interactions, in whatever order, become equal data.
+///
+/// # Errors
+/// As [`load`].
+///
+/// ```
+/// use bcl_data::{KnownIds, ReadOptions, Source, SplitOptions, load, load_with_ids};
+///
+/// let dir = tempfile::tempdir()?;
+/// let read = |text: &str, ids: KnownIds| {
+///     let file = dir.path().join("likes.csv");
+///     std::fs::write(&file, text)?;
+///     let source = Source::Whole { file, split: SplitOptions { test_ratio: 0.3, seed: 0 } };
+///     load_with_ids("likes", &source, &ReadOptions::default(), ids).map_err(std::io::Error::other)
+/// };
+/// let first = read("ann,tea\nann,milk\nann,bread\nbob,tea\nbob,jam\nbob,rice\n", KnownIds::default())?;
+/// let ids = KnownIds { users: first.users.clone(), items: first.items.clone() };
+/// let again = read("bob,rice\nbob,jam\nbob,tea\nann,bread\nann,milk\nann,tea\n", ids)?;
+/// assert_eq!(first, again);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn load_with_ids(name: &str, source: &Source, options: &ReadOptions, ids: KnownIds) -> Result<InteractionData, DataError> {
+    load_all(name, source, options, ids).map(|(data, _)| data)
+}
+
 /// Reads a data set and tells what was left out.
 ///
 /// # Errors
 /// As [`load`].
 pub fn load_with_report(name: &str, source: &Source, options: &ReadOptions) -> Result<(InteractionData, LoadReport), DataError> {
+    load_all(name, source, options, KnownIds::default())
+}
+
+/// Reads a data set, numbering ids after those that are known.
+pub(crate) fn load_all(
+    name: &str,
+    source: &Source,
+    options: &ReadOptions,
+    KnownIds { users, items }: KnownIds,
+) -> Result<(InteractionData, LoadReport), DataError> {
     check_options(source, options)?;
-    let mut loader = Loader::default();
+    let mut loader = Loader {
+        users,
+        items,
+        report: LoadReport::default(),
+    };
     let (train, test) = match source {
         Source::Split { train, test } => loader.split(train, test, options)?,
         Source::Whole { file, split } => loader.whole(file, *split, options)?,
@@ -87,7 +126,6 @@ pub fn load_with_report(name: &str, source: &Source, options: &ReadOptions) -> R
 }
 
 /// The id maps that the files of a data set share, and what was met so far.
-#[derive(Default)]
 struct Loader {
     users: IdMap,
     items: IdMap,

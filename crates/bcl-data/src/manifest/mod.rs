@@ -7,8 +7,8 @@ mod locate;
 pub use counts::{Counts, PaperCounts};
 pub use images::{ImageCounts, ImageFormat, PaperImageCounts};
 
-use crate::load::{LoadReport, Source, load_with_report};
-use crate::{DataError, Format, InteractionData, ReadOptions, SplitOptions};
+use crate::load::{LoadReport, Source, load_all};
+use crate::{DataError, Format, InteractionData, KnownIds, ReadOptions, SplitOptions};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -201,11 +201,20 @@ impl Manifest {
     /// # Errors
     /// As [`load`](Self::load), if there are no ratings to compare with `min_rating`, and if the data set holds images.
     pub fn load_with(&self, source: &Source, min_rating: Option<f64>) -> Result<(InteractionData, LoadReport), DataError> {
+        self.load_all(source, min_rating, KnownIds::default())
+    }
+
+    fn load_all(
+        &self,
+        source: &Source,
+        min_rating: Option<f64>,
+        ids: KnownIds,
+    ) -> Result<(InteractionData, LoadReport), DataError> {
         let (Layout::Split { format, .. } | Layout::Whole { format, .. }) = self.layout else {
             return Err(self.holds_images());
         };
         let options = ReadOptions { format, min_rating };
-        let (data, report) = load_with_report(&self.name, source, &options)?;
+        let (data, report) = load_all(&self.name, source, &options, ids)?;
         self.check_counts(source, &data, &report, min_rating.is_some())?;
         Ok((data, report))
     }
@@ -216,8 +225,17 @@ impl Manifest {
 /// # Errors
 /// As [`Manifest::find`], [`Manifest::locate`] and [`Manifest::load`].
 pub fn load_named(name: &str, dir: &Path) -> Result<InteractionData, DataError> {
+    load_named_with_ids(name, dir, KnownIds::default())
+}
+
+/// As [`load_named`], with the ids that an earlier load gave: see [`load_with_ids`](crate::load_with_ids).
+///
+/// # Errors
+/// As [`load_named`].
+pub fn load_named_with_ids(name: &str, dir: &Path, ids: KnownIds) -> Result<InteractionData, DataError> {
     let manifest = Manifest::find(name)?;
-    manifest.load(&manifest.locate(dir)?)
+    let (data, _) = manifest.load_all(&manifest.locate(dir)?, None, ids)?;
+    Ok(data)
 }
 
 #[cfg(test)]
