@@ -40,7 +40,8 @@ const GOES_ON: &str = "the same command goes on";
 #[derive(clap::Args)]
 #[command(after_long_help = RANGES, after_help = "With --help: how the file of --ranges is written.")]
 pub(crate) struct Arguments {
-    /// A table of the paper by its number (2, 3, 4, 5, 8, 10), or recipes: a folder, or a name that `bcl-train recipes` lists.
+    /// A table of the paper by its number (2, 3, 4, 5, 8, 10), or recipes: a folder, or a name that `bcl-train recipes` lists. A file that
+    /// a recipe names is looked for beside the recipe, then in --data.
     table: String,
     /// The data set, such as ml-100k: a folder of the table's recipes.
     #[arg(long, value_name = "NAME")]
@@ -69,7 +70,7 @@ pub(crate) struct Arguments {
     /// Folder of the table; the same command again goes on in it [default: runs/TABLE-DATASET-ENCODER].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Folder in which data sets are looked for.
+    /// Folder in which data sets are looked for, and files that a recipe names and that are not beside it.
     #[arg(long, value_name = "DIR", default_value = "data")]
     data: PathBuf,
     /// Runs at a time [default: one a core on the processor, one on a GPU].

@@ -87,6 +87,7 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
         }
         return Ok(());
     }
+    args.place.check_data()?;
     if let Some(picture) = &args.dump_views {
         return commands::dump_views(&load(args)?, args.place.data_dir(), picture);
     }
@@ -98,6 +99,7 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
     let session = Session {
         backend: open(&args.place, args.output)?,
         data_dir: args.place.data_dir().to_path_buf(),
+        moved_data: args.place.data.clone(),
         out: args.out.clone(),
         quiet: args.output.quiet,
         json: args.output.json,
@@ -121,6 +123,7 @@ fn load(args: &Train) -> Result<Vec<Recipe>, Error> {
 
 /// Opens the backend that was asked for, with as many threads. Where it is not in this build, one that has it takes over.
 fn open(place: &Place, output: Output) -> Result<Backend, Error> {
+    place.check_data()?;
     launch::ensure(place.backend, PACKAGE, output.quiet)?;
     if let Some(threads) = place.threads {
         rayon::ThreadPoolBuilder::new()

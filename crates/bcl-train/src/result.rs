@@ -1,8 +1,10 @@
 //! What a run leaves behind: one record an epoch (`metrics.jsonl`) and one result (`result.json`).
 
 use crate::report::Showcase;
+use bcl_data::InteractionData;
+use bcl_images::ImageData;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 /// Version of the layout of `result.json`.
 pub const SCHEMA: u32 = 1;
@@ -189,6 +191,45 @@ impl DataSize {
         match *self {
             Self::Interactions { .. } => true,
             Self::Images { classes, test, .. } => classes > 0 && test > 0,
+        }
+    }
+
+    /// The size of interactions.
+    pub fn of_interactions(data: &InteractionData) -> Self {
+        Self::Interactions {
+            users: data.train.num_users(),
+            items: data.train.num_items(),
+            train: data.train.len(),
+            test: data.test.len(),
+        }
+    }
+
+    /// The size of images.
+    pub fn of_images(data: &ImageData) -> Self {
+        Self::Images {
+            classes: data.train.classes().len(),
+            train: data.train.len(),
+            test: data.test.len(),
+            skipped: data.skipped.len(),
+        }
+    }
+}
+
+impl fmt::Display for DataSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interactions {
+                users,
+                items,
+                train,
+                test,
+            } => write!(
+                f,
+                "{train} training and {test} test interactions of {users} users with {items} items"
+            ),
+            Self::Images {
+                classes, train, test, ..
+            } => write!(f, "{train} training and {test} test images of {classes} classes"),
         }
     }
 }

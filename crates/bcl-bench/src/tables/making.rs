@@ -7,6 +7,7 @@ use super::{
     result::{Common, Tested},
     workshop::Task,
 };
+use bcl_data::SearchPath;
 use bcl_train::{
     error::Error,
     files::{self, FolderLock},
@@ -25,20 +26,27 @@ const TUNED: &str = "tuned";
 /// When another table lies in the folder or another process makes one there, data or recipes do not fit, the disk refuses, or the work is
 /// interrupted; what was written stays, and the same call goes on. A loss that diverges is no error but a failed trial.
 pub fn run(plan: &Plan, out: &Path, workshop: &Workshop) -> Result<TableResult, Error> {
-    make(plan, out, workshop, &prepare(plan, workshop)?)
+    make(plan, out, workshop, &prepare(plan, out, workshop)?)
 }
 
-/// Loads the data of a plan, and finds out what could stop it before hours of training.
-pub(super) fn prepare(plan: &Plan, workshop: &Workshop) -> Result<Prepared, Error> {
-    let prepared = Prepared::load(plan.rows[0].recipe(), &workshop.data_dir)?;
+/// Loads the data of a plan, which must be those that a table in its folder was begun with, and finds out what could stop it before hours
+/// of training.
+pub(super) fn prepare(plan: &Plan, out: &Path, workshop: &Workshop) -> Result<Prepared, Error> {
+    let first = plan.rows[0].recipe();
+    let search = first.search_path(&workshop.data_dir);
+    let prepared = match plan.kept_data(out)? {
+        None => Prepared::load(first, &search)?,
+        Some(kept) => Prepared::load_again(first, &search, &kept, out)?,
+    };
     for row in &plan.rows {
-        if !prepared.serves(row.recipe(), &workshop.data_dir) {
+        let search = row.recipe().search_path(&workshop.data_dir);
+        if !prepared.serves(row.recipe(), &search)? {
             return Err(Error::Input(format!(
-                "{} and {} have other data or are measured otherwise, and belong into two tables; choose one with --dataset",
+                "{} and {} differ in their data or in what is measured, so they need two tables; choose one with --dataset",
                 plan.rows[0].name, row.name
             )));
         }
-        prepared.check(row.recipe(), &workshop.backend)?;
+        prepared.check(row.recipe(), &search, &workshop.backend)?;
     }
     // Ranges that a recipe refuses are better known before hours of training.
     for candidate in &draws(plan) {
@@ -50,7 +58,7 @@ pub(super) fn prepare(plan: &Plan, workshop: &Workshop) -> Result<Prepared, Erro
 /// Makes a table of data that are loaded.
 pub(super) fn make(plan: &Plan, out: &Path, workshop: &Workshop, prepared: &Prepared) -> Result<TableResult, Error> {
     let _lock = hold(out)?;
-    plan.keep(out)?;
+    plan.keep(out, prepared.kept())?;
     let bench = Bench {
         plan,
         out,
@@ -147,11 +155,11 @@ impl<'a> Bench<'a> {
 
     /// What comes of a trial: read, where it was made before.
     fn select(&self, task: &Task, select_by: &str) -> Result<(Outcome, String), Error> {
-        let folder = self.folder(task)?;
+        let (folder, search) = self.folder(task, Some(&self.plan.command))?;
         let outcome = if let Some(outcome) = Outcome::read(&folder)? {
             outcome
         } else {
-            let outcome = match self.prepared.select(&task.recipe, &self.around(&folder)) {
+            let outcome = match self.prepared.select(&task.recipe, &self.around(&folder, &search)) {
                 Ok(chosen) => Outcome::Chosen(chosen),
                 Err(error @ Error::Diverged { .. }) => Outcome::Failed(error.to_string()),
                 Err(error) => return Err(error),
@@ -205,14 +213,14 @@ impl<'a> Bench<'a> {
 
     /// The result of a test: read, where it was made before.
     fn measure(&self, task: &Task, select_by: &str) -> Result<(Result<RunResult, String>, String), Error> {
-        let folder = self.folder(task)?;
+        let (folder, search) = self.folder(task, None)?;
         if let Some(Outcome::Failed(problem)) = Outcome::read(&folder)? {
             return Ok((Err(problem.clone()), problem));
         }
         let result = if folder.result_file().is_file() {
             read_run(folder.path())?.0
         } else {
-            match self.prepared.finish(&task.recipe, &self.around(&folder)) {
+            match self.prepared.finish(&task.recipe, &self.around(&folder, &search)) {
                 Ok(result) => result,
                 Err(error @ Error::Diverged { .. }) => {
                     let problem = error.to_string();
@@ -226,17 +234,21 @@ impl<'a> Bench<'a> {
         Ok((Ok(result), format!("{select_by} {figure:.4} on test")))
     }
 
-    fn folder(&self, task: &Task) -> Result<RunFolder, Error> {
+    /// The folder of a run, which may be a trial, and where its files are looked for.
+    fn folder(&self, task: &Task, trial_of: Option<&str>) -> Result<(RunFolder, SearchPath), Error> {
         let invocation = Invocation {
-            data_dir: self.workshop.data_dir.clone(),
+            search: task.recipe.search_path(&self.workshop.data_dir),
             backend: self.workshop.backend.name().to_owned(),
+            trial_of: trial_of.map(str::to_owned),
         };
-        RunFolder::at(&task.folder, &task.recipe, &invocation)
+        let folder = RunFolder::at(&task.folder, &task.recipe, &invocation, self.prepared.kept())?;
+        Ok((folder, invocation.search))
     }
 
-    fn around<'b>(&'b self, folder: &'b RunFolder) -> Surroundings<'b> {
+    fn around<'b>(&'b self, folder: &'b RunFolder, search: &'b SearchPath) -> Surroundings<'b> {
         Surroundings {
             folder,
+            search,
             backend: &self.workshop.backend,
             quiet: true,
             stop: self.workshop.stop.clone(),

@@ -1,7 +1,7 @@
 //! What a table was asked to be, so that going on means the same table.
 
 use super::{Row, Search, Space};
-use bcl_train::{error::Error, files};
+use bcl_train::{error::Error, files, training::KeptData};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;
@@ -50,29 +50,43 @@ impl Plan {
         }
     }
 
-    /// Keeps the plan in the folder of a table, or compares it with the one that is there.
-    ///
-    /// More seeds than before are no other table: those there are count.
+    /// What a table that was begun in a folder keeps of its data; nothing where none was begun.
     ///
     /// # Errors
-    /// When another table lies there, or the folder cannot be written.
-    pub fn keep(&self, out: &Path) -> Result<(), Error> {
-        files::create_folder(out)?;
+    /// When another table was begun there, or version 0.1 began it and kept nothing.
+    pub fn kept_data(&self, out: &Path) -> Result<Option<KeptData>, Error> {
         let path = out.join("plan.json");
-        let plan = self.to_json();
-        if path.is_file() {
-            let text = std::fs::read(&path).map_err(Error::io("read", &path))?;
-            let earlier: Value = serde_json::from_slice(&text)
-                .map_err(|error| Error::Input(format!("{} is broken: {error}; choose another --out", path.display())))?;
-            if let Some(difference) = difference("", &earlier, &plan) {
-                return Err(Error::Input(format!(
-                    "{} was begun as another table: {difference}; choose another --out",
-                    out.display()
-                )));
-            }
+        if !path.is_file() {
+            return Ok(None);
         }
-        let text = serde_json::to_vec_pretty(&plan).expect("a plan is plain data");
-        Ok(files::write_whole(&path, &text)?)
+        let text = std::fs::read(&path).map_err(Error::io("read", &path))?;
+        let earlier: Value = serde_json::from_slice(&text)
+            .map_err(|error| Error::Input(format!("{} is broken: {error}; choose another --out", path.display())))?;
+        if let Some(difference) = difference("", &earlier, &self.to_json()) {
+            return Err(Error::Input(format!(
+                "{} was begun as another table: {difference}; choose another --out",
+                out.display()
+            )));
+        }
+        match KeptData::read(out)? {
+            Some(kept) => Ok(Some(kept)),
+            None => Err(Error::Input(format!(
+                "{} has no data.json, because version 0.1 began it: whether its data are still the same cannot be told; choose another \
+                 --out",
+                out.display()
+            ))),
+        }
+    }
+
+    /// Keeps the plan and the data of a table in its folder. More seeds than before are no other table: those there are count.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn keep(&self, out: &Path, data: &KeptData) -> Result<(), Error> {
+        files::create_folder(out)?;
+        data.write(out)?;
+        let text = serde_json::to_vec_pretty(&self.to_json()).expect("a plan is plain data");
+        Ok(files::write_whole(&out.join("plan.json"), &text)?)
     }
 
     fn to_json(&self) -> Value {
@@ -125,6 +139,7 @@ fn difference(key: &str, earlier: &Value, now: &Value) -> Option<String> {
 mod tests {
     use super::*;
     use crate::tables::Ranges;
+    use bcl_data::PlantedConfig;
 
     fn plan(budget: usize, seeds: usize) -> Plan {
         Plan {
@@ -141,10 +156,22 @@ mod tests {
     #[test]
     fn another_table_in_the_same_folder_is_refused_and_the_difference_named() {
         let folder = tempfile::tempdir().unwrap();
-        plan(4, 2).keep(folder.path()).unwrap();
-        plan(4, 2).keep(folder.path()).unwrap();
-        plan(4, 5).keep(folder.path()).expect("more seeds are the same table");
-        let error = plan(5, 2).keep(folder.path()).unwrap_err().to_string();
+        let data = KeptData::of_interactions(&PlantedConfig::default().generate());
+        assert_eq!(plan(4, 2).kept_data(folder.path()).unwrap(), None);
+        plan(4, 2).keep(folder.path(), &data).unwrap();
+        assert_eq!(plan(4, 2).kept_data(folder.path()).unwrap(), Some(data));
+        plan(4, 5).kept_data(folder.path()).expect("more seeds are the same table");
+        let error = plan(5, 2).kept_data(folder.path()).unwrap_err().to_string();
         assert!(error.contains("budget was 4 and is 5"), "{error}");
+    }
+
+    #[test]
+    fn a_table_that_kept_no_data_is_not_gone_on_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = KeptData::of_interactions(&PlantedConfig::default().generate());
+        plan(4, 2).keep(folder.path(), &data).unwrap();
+        std::fs::remove_file(folder.path().join("data.json")).unwrap();
+        let error = plan(4, 2).kept_data(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("version 0.1") && error.contains("--out"), "{error}");
     }
 }

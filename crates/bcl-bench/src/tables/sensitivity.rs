@@ -131,8 +131,12 @@ impl Sensitivity {
             ..plan.clone()
         };
         // What could stop the first table is found before there is a folder.
-        let first = if others.rows.is_empty() { &plans[0].1 } else { &others };
-        prepare(first, workshop)?;
+        let folder_of = |value: f64| out.join(format!("{}-{value}", fixed.name));
+        if others.rows.is_empty() {
+            prepare(&plans[0].1, &folder_of(plans[0].0), workshop)?;
+        } else {
+            prepare(&others, &out.join("others"), workshop)?;
+        }
         let _lock = hold(out)?;
         let metric = plan.select_by();
         let levels = if others.rows.is_empty() {
@@ -142,7 +146,7 @@ impl Sensitivity {
         };
         let mut tables = Vec::new();
         for (value, plan) in &plans {
-            let folder = out.join(format!("{}-{value}", fixed.name));
+            let folder = folder_of(*value);
             if !workshop.quiet {
                 eprintln!("{} {value}", fixed.name);
             }

@@ -1,6 +1,7 @@
 //! The verbs and their arguments.
 
 use super::{BackendChoice, Train};
+use crate::error::Error;
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
 
@@ -55,7 +56,8 @@ pub struct Place {
     #[arg(long, value_name = "N")]
     pub device: Option<usize>,
 
-    /// Folder in which data sets, and files that a recipe names, are looked for [default: data; for a run, where it was trained].
+    /// Folder in which data sets are looked for, and files that a recipe names and that are not beside it [default: data]. For a run that
+    /// exists, it is searched before the places where the run found its files.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 
@@ -65,6 +67,20 @@ pub struct Place {
 }
 
 impl Place {
+    /// Checks that `--data` is a folder, if it was given.
+    ///
+    /// # Errors
+    /// Names it.
+    pub fn check_data(&self) -> Result<(), Error> {
+        match &self.data {
+            Some(dir) if !dir.is_dir() => Err(Error::Input(format!(
+                "--data {}: there is no such folder; create it or correct the path",
+                dir.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// The folder of the data of a new run.
     pub fn data_dir(&self) -> &Path {
         self.data.as_deref().unwrap_or(Path::new("data"))

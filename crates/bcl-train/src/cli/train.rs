@@ -11,7 +11,8 @@ const QUICKSTART: &str = "quickstart";
 /// Trains recipes, evaluates them, and writes a report.
 #[derive(Debug, Clone, PartialEq, Args)]
 pub struct Train {
-    /// Recipes: files, folders of them, or names and folders that `bcl-train recipes` lists [default: quickstart].
+    /// Recipes: files, folders of them, or names and folders that `bcl-train recipes` lists [default: quickstart]. A file that a recipe
+    /// names is looked for beside the recipe, then in --data.
     #[arg(value_name = "RECIPE")]
     pub recipes: Vec<String>,
 
@@ -37,8 +38,8 @@ pub struct Train {
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub out: PathBuf,
 
-    /// Go on with the interrupted run in DIR, to the same result as if it had not been interrupted. A RECIPE beside it must be the one
-    /// that the run was started with.
+    /// Go on with the interrupted run in DIR, to the same result as if it had not been interrupted. Its data, and a
+    /// RECIPE given as well, must be those that it was started with.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["seeds", "out", "print_recipe"])]
     pub resume: Option<PathBuf>,
 

@@ -10,7 +10,7 @@ use crate::{
     report::{MAP_FILE, read_run, write_html},
     training::{Invocation, Prepared, RunFolder, Stop, Surroundings},
 };
-use bcl_data::printable_lines;
+use bcl_data::{SearchPath, printable_lines};
 use std::path::{Path, PathBuf};
 
 /// What all runs of one command share.
@@ -18,8 +18,10 @@ use std::path::{Path, PathBuf};
 pub struct Session {
     /// Where to compute.
     pub backend: Backend,
-    /// Where data files are looked for.
+    /// Where data files of new runs are looked for.
     pub data_dir: PathBuf,
+    /// Where those of an earlier run are looked for first, if anywhere but where it found them.
+    pub moved_data: Option<PathBuf>,
     /// Where runs go.
     pub out: PathBuf,
     /// Whether to show no progress.
@@ -69,13 +71,15 @@ pub fn train(session: &Session, recipes: &[Recipe]) -> Result<(), Error> {
 /// Trains one recipe in a new folder.
 fn train_one(session: &Session, recipe: &Recipe, loaded: &mut Loaded) -> Result<(PathBuf, Finished), Error> {
     // Data that cannot be read leave no folder behind.
-    let prepared = loaded.load(session, recipe, &session.data_dir)?;
+    let search = recipe.search_path(&session.data_dir);
+    let prepared = loaded.load(session, recipe, &search)?;
     let invocation = Invocation {
-        data_dir: session.data_dir.clone(),
+        search,
         backend: session.backend.name().to_owned(),
+        trial_of: None,
     };
-    let folder = RunFolder::create(&session.out, recipe, &invocation)?;
-    prepared.finish(recipe, &session.around(&folder))?;
+    let folder = RunFolder::create(&session.out, recipe, &invocation, prepared.kept())?;
+    prepared.finish(recipe, &session.around(&folder, &invocation.search))?;
     session.stop.advise(None);
     Ok((folder.path().to_path_buf(), read_run(folder.path())?))
 }
@@ -103,7 +107,8 @@ fn show(session: &Session, finished: &[(PathBuf, Finished)], failed: &[Failed]) 
 /// # Errors
 /// When there is no run, it was started with another recipe, or it fails.
 pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>) -> Result<(), Error> {
-    let (folder, recipe, invocation) = RunFolder::open(folder)?;
+    let (folder, recipe, mut invocation) = RunFolder::open(folder)?;
+    invocation.refuse_trial(&folder)?;
     if let Some(asked) = asked
         && (asked.hash() != recipe.hash() || asked.seed() != recipe.seed())
     {
@@ -115,9 +120,17 @@ pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>) -> Resul
     }
     if !folder.result_file().is_file() {
         let folder = folder.clone().locked()?;
-        let mut loaded = Loaded::default();
-        let prepared = loaded.load(session, &recipe, &invocation.data_dir)?;
-        prepared.finish(&recipe, &session.around(&folder))?;
+        let kept = folder.data_to_resume()?;
+        if let Some(dir) = &session.moved_data {
+            invocation.search = invocation.search.with_data_dir(dir);
+        }
+        let search = &invocation.search;
+        let prepared = Prepared::load_again(&recipe, search, &kept, folder.path())?;
+        prepared.check(&recipe, search, &session.backend)?;
+        if session.moved_data.is_some() {
+            folder.record(&invocation)?;
+        }
+        prepared.finish(&recipe, &session.around(&folder, search))?;
     }
     checksums::check_all(folder.path())?;
     let run = read_run(folder.path())?;
@@ -152,25 +165,29 @@ struct Loaded(Option<Prepared>);
 
 impl Loaded {
     /// Loads what a recipe names, unless it is there, and checks that the recipe fits.
-    fn load(&mut self, session: &Session, recipe: &Recipe, dir: &Path) -> Result<&Prepared, Error> {
-        self.0.take_if(|prepared| !prepared.serves(recipe, dir));
+    fn load(&mut self, session: &Session, recipe: &Recipe, search: &SearchPath) -> Result<&Prepared, Error> {
         let prepared = match self.0.take() {
-            Some(prepared) => prepared,
-            None => Prepared::load(recipe, dir)?,
+            Some(prepared) if prepared.serves(recipe, search)? => prepared,
+            other => {
+                // Two data sets are never in memory at once.
+                drop(other);
+                Prepared::load(recipe, search)?
+            }
         };
         let prepared = self.0.insert(prepared);
-        prepared.check(recipe, &session.backend)?;
+        prepared.check(recipe, search, &session.backend)?;
         Ok(prepared)
     }
 }
 
 impl Session {
-    fn around<'a>(&'a self, folder: &'a RunFolder) -> Surroundings<'a> {
+    fn around<'a>(&'a self, folder: &'a RunFolder, search: &'a SearchPath) -> Surroundings<'a> {
         let run = folder.path().display();
         self.stop
             .advise(Some(format!("go on from the last checkpoint with: bcl-train --resume {run}")));
         Surroundings {
             folder,
+            search,
             backend: &self.backend,
             quiet: self.quiet,
             stop: self.stop.clone(),

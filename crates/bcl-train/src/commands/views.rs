@@ -6,7 +6,7 @@ use crate::{
     recipe::Recipe,
     training::images::batch::epoch_order,
 };
-use bcl_data::{Seed, printable};
+use bcl_data::{SearchPath, Seed, printable};
 use std::path::Path;
 
 /// Images in a picture.
@@ -45,7 +45,7 @@ pub fn dump_views(recipes: &[Recipe], data_dir: &Path, picture: &Path) -> Result
             )));
         }
     };
-    let images = recipe.data.load(data_dir)?.train;
+    let images = recipe.data.load(&SearchPath::new(recipe.folder.as_deref(), data_dir))?.train;
     let seed = Seed(recipe.seed);
     let mut shown = epoch_order(images.len(), seed, 0);
     shown.truncate(ROWS);

@@ -41,6 +41,10 @@ pub struct ImageRecipe {
     /// What is measured.
     #[serde(default)]
     pub evaluation: ImageEvaluationConfig,
+    /// Folder of the file it was read from, where files that it names are looked for first. Absent from a built-in recipe, and no part
+    /// of what is written or hashed.
+    #[serde(skip)]
+    pub folder: Option<PathBuf>,
 }
 
 /// Encoders of images, by the kind that recipes name.
@@ -56,7 +60,7 @@ pub enum ImageEncoderKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ResNetEncoderConfig {
-    /// File of the weights it starts from, relative to `--data`: safetensors or PyTorch's `.pth`, under torchvision's names or those of
+    /// File of the weights it starts from, beside the recipe or in `--data`: safetensors or PyTorch's `.pth`, under torchvision's names or those of
     /// the released codes. Drawn from the seed where none is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<PathBuf>,

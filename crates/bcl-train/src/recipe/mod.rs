@@ -53,6 +53,7 @@ pub use sections::{
 
 pub(crate) use suggest::nearest;
 
+use bcl_data::SearchPath;
 use document::Document;
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
@@ -138,7 +139,7 @@ impl Recipe {
     /// As [`from_file`](Self::from_file).
     pub fn read_noting(found: &Found, overrides: &[Override], dropped: &mut Vec<DroppedKeys>) -> Result<Self, RecipeError> {
         match found {
-            Found::File(path) => Self::from_text(&text_of(path)?, &path.display().to_string(), overrides, dropped),
+            Found::File(path) => Self::from_path(path, overrides, dropped),
             Found::Builtin(recipe) => Self::from_text(recipe.text, recipe.name, overrides, dropped),
         }
     }
@@ -148,8 +149,12 @@ impl Recipe {
     /// # Errors
     /// When the file cannot be read, is not TOML, or holds what a recipe must not; the error names the line, the key and the remedy.
     pub fn from_file(path: impl AsRef<Path>, overrides: &[Override]) -> Result<Self, RecipeError> {
-        let path = path.as_ref();
-        Self::from_toml(&text_of(path)?, &path.display().to_string(), overrides)
+        Self::from_path(path.as_ref(), overrides, &mut Vec::new())
+    }
+
+    fn from_path(path: &Path, overrides: &[Override], dropped: &mut Vec<DroppedKeys>) -> Result<Self, RecipeError> {
+        let recipe = Self::from_text(&text_of(path)?, &path.display().to_string(), overrides, dropped)?;
+        Ok(recipe.in_folder(path.parent().map(Path::to_path_buf)))
     }
 
     /// Reads a recipe from its text, whose `encoder.kind` says what it trains; `origin`, the path of its file or its name, stands in
@@ -201,6 +206,29 @@ impl Recipe {
             Self::Recommender(recipe) => recipe.seed,
             Self::Images(recipe) => recipe.seed,
         }
+    }
+
+    /// Folder of the file it was read from; a built-in recipe has none.
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Recommender(recipe) => recipe.folder.as_deref(),
+            Self::Images(recipe) => recipe.folder.as_deref(),
+        }
+    }
+
+    /// The same recipe as if its file lay in another folder.
+    #[must_use]
+    pub fn in_folder(mut self, folder: Option<PathBuf>) -> Self {
+        match &mut self {
+            Self::Recommender(recipe) => recipe.folder = folder,
+            Self::Images(recipe) => recipe.folder = folder,
+        }
+        self
+    }
+
+    /// Where the files that it names are looked for: beside it, then in the folder of data.
+    pub fn search_path(&self, data_dir: &Path) -> SearchPath {
+        SearchPath::new(self.folder(), data_dir)
     }
 
     /// The same recipe with another seed.

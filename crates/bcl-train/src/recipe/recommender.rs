@@ -8,6 +8,7 @@ use crate::negatives::NegativesConfig;
 use bcl_core::schedule::{AlphaMeasurement, AlphaSchedule};
 use bcl_models::RecommenderConfig;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Everything that determines the run of a recommender, apart from where it runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +42,10 @@ pub struct RecommenderRecipe {
     /// What is measured.
     #[serde(default)]
     pub evaluation: EvaluationConfig,
+    /// Folder of the file it was read from, where files that it names are looked for first. Absent from a built-in recipe, and no part
+    /// of what is written or hashed.
+    #[serde(skip)]
+    pub folder: Option<PathBuf>,
 }
 
 impl RecipeKind for RecommenderRecipe {

@@ -91,7 +91,7 @@ impl EpochEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::Phase;
+    use crate::{result::Phase, training::progress::Owner};
     use bcl_core::{BayesianConfig, InfoNceConfig, schedule::AlphaReading};
 
     const LABEL_FREE: AlphaSchedule = AlphaSchedule::LabelFree {
@@ -100,7 +100,7 @@ mod tests {
     };
 
     fn at(config: &BayesianConfig, schedule: AlphaSchedule, auc: Option<f64>, num_negatives: usize) -> f64 {
-        let mut progress = Progress::start("", 0, Phase::Training, Vec::new());
+        let mut progress = Progress::start(Owner::default(), Phase::Training, 1, Vec::new());
         let line = r#"{"phase":"training","epoch":1,"loss":1.5,"omega_quantiles":[],"train_seconds":1,"evaluation_seconds":1}"#;
         let mut record: EpochRecord = serde_json::from_str(line).unwrap();
         record.alpha_hat = auc;

@@ -1,5 +1,6 @@
 //! The folder of a run.
 
+use super::kept_data::KeptData;
 use crate::{
     error::Error,
     files::{self, FolderLock, checksums},
@@ -8,6 +9,7 @@ use crate::{
     report::write_html,
     result::{EpochRecord, Phase, RunResult},
 };
+use bcl_data::SearchPath;
 use burn::{module::Module, store::ModuleRecord, tensor::Bytes};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -66,13 +68,35 @@ pub struct RunFolder {
     lock: Option<Arc<FolderLock>>,
 }
 
-/// What a run needs to go on beside its recipe, as `run.json`.
+/// What a run needs to go on beside its recipe and its data, as `run.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invocation {
-    /// Where data files were looked for.
-    pub data_dir: PathBuf,
+    /// Where files that the recipe names were looked for.
+    #[serde(flatten)]
+    pub search: SearchPath,
     /// The backend.
     pub backend: String,
+    /// The command of the table that this is a tuning trial of, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial_of: Option<String>,
+}
+
+impl Invocation {
+    /// Refuses a tuning trial: it is trained on a part of the training data, and is no run of its recipe.
+    ///
+    /// # Errors
+    /// Names the command that goes on with the trial.
+    pub fn refuse_trial(&self, folder: &RunFolder) -> Result<(), Error> {
+        match &self.trial_of {
+            None => Ok(()),
+            Some(command) => Err(Error::Input(format!(
+                "{} is a tuning trial of a table: it is trained and judged on parts of the training data, and its weights are not kept; \
+                 go on with the table ({command}), or train {} as a run of its own",
+                folder.path().display(),
+                folder.recipe_file().display()
+            ))),
+        }
+    }
 }
 
 impl RunFolder {
@@ -81,7 +105,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// When it cannot be made or written to.
-    pub fn create(out: &Path, recipe: &Recipe, invocation: &Invocation) -> Result<Self, Error> {
+    pub fn create(out: &Path, recipe: &Recipe, invocation: &Invocation, data: &KeptData) -> Result<Self, Error> {
         let first = recipe.run_folder(out);
         if let Some(parent) = first.parent() {
             files::create_folder(parent)?;
@@ -96,24 +120,25 @@ impl RunFolder {
             number += 1;
             path = PathBuf::from(format!("{}.{number}", first.display()));
         }
-        Self { path, lock: None }.locked()?.start(recipe, invocation)
+        Self { path, lock: None }.locked()?.start(recipe, invocation, data)
     }
 
-    /// The folder of a run at exactly this path: that of an earlier one of the same recipe and seed, or a new one. It is locked as a
+    /// The folder of a run at exactly this path: that of an earlier one of the same recipe, seed and data, or a new one. It is locked as a
     /// [new](Self::create) one is.
     ///
     /// # Errors
     /// When another run lies there, another process writes into it, or it cannot be made or written to.
-    pub fn at(path: &Path, recipe: &Recipe, invocation: &Invocation) -> Result<Self, Error> {
+    pub fn at(path: &Path, recipe: &Recipe, invocation: &Invocation, data: &KeptData) -> Result<Self, Error> {
         files::create_folder(path)?;
         let path = path.to_path_buf();
         let folder = Self { path, lock: None }.locked()?;
         // A folder without a recipe is one that was killed before it had begun.
         if !folder.recipe_file().is_file() {
-            return folder.start(recipe, invocation);
+            return folder.start(recipe, invocation, data);
         }
         let earlier = folder.recipe()?;
         if (earlier.hash(), earlier.seed()) == (recipe.hash(), recipe.seed()) {
+            folder.data_to_resume()?.check(&data.identity, recipe.name(), folder.path())?;
             return Ok(folder);
         }
         Err(Error::Input(format!(
@@ -123,9 +148,9 @@ impl RunFolder {
         )))
     }
 
-    fn start(self, recipe: &Recipe, invocation: &Invocation) -> Result<Self, Error> {
-        let invocation = serde_json::to_vec_pretty(invocation).expect("an invocation is plain data");
-        checksums::write(&self.path, INVOCATION, &invocation)?;
+    fn start(self, recipe: &Recipe, invocation: &Invocation, data: &KeptData) -> Result<Self, Error> {
+        self.record(invocation)?;
+        data.write(&self.path)?;
         // The recipe comes last: with it, the folder can be resumed.
         checksums::write(&self.path, RECIPE, recipe.to_toml().as_bytes())?;
         Ok(self)
@@ -154,8 +179,9 @@ impl RunFolder {
         }
         let recipe = folder.recipe()?;
         let file = path.join(INVOCATION);
-        let invocation = serde_json::from_slice(&checksums::read(path, INVOCATION)?)
+        let invocation: Invocation = serde_json::from_slice(&checksums::read(path, INVOCATION)?)
             .map_err(|error| Error::Input(format!("{} is broken: {error}; start the run again", file.display())))?;
+        let recipe = recipe.in_folder(invocation.search.recipe_dir().map(Path::to_path_buf));
         Ok((folder, recipe, invocation))
     }
 
@@ -163,6 +189,28 @@ impl RunFolder {
     fn recipe(&self) -> Result<Recipe, Error> {
         checksums::read(&self.path, RECIPE)?;
         Ok(Recipe::from_file(self.recipe_file(), &[])?)
+    }
+
+    /// Records how the run was called, or where its data have moved since. Only for the process that holds the folder's lock.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn record(&self, invocation: &Invocation) -> Result<(), Error> {
+        let invocation = serde_json::to_vec_pretty(invocation).expect("an invocation is plain data");
+        Ok(checksums::write(&self.path, INVOCATION, &invocation)?)
+    }
+
+    /// What the run keeps of its data, which a run that goes on must find again.
+    ///
+    /// # Errors
+    /// When nothing was kept, as version 0.1 did, or the file is damaged.
+    pub fn data_to_resume(&self) -> Result<KeptData, Error> {
+        KeptData::read(&self.path)?.ok_or_else(|| {
+            Error::Input(format!(
+                "{} has no data.json, because version 0.1 began it: whether its data are still the same cannot be told; start it again",
+                self.path.display()
+            ))
+        })
     }
 
     /// The same folder, into which no other process can write until the last copy of this handle is dropped. What a crash left unfinished
@@ -279,9 +327,14 @@ mod tests {
 
     fn invocation() -> Invocation {
         Invocation {
-            data_dir: "data".into(),
+            search: SearchPath::new(None, Path::new("data")),
             backend: "flex".to_owned(),
+            trial_of: None,
         }
+    }
+
+    fn data() -> KeptData {
+        KeptData::of_interactions(&bcl_data::PlantedConfig::default().generate())
     }
 
     fn recipe() -> Recipe {
@@ -296,7 +349,7 @@ mod tests {
         let (recipe, start) = (recipe(), Barrier::new(RUNS));
         let create = || {
             start.wait();
-            RunFolder::create(out.path(), &recipe, &invocation()).expect("a folder of its own")
+            RunFolder::create(out.path(), &recipe, &invocation(), &data()).expect("a folder of its own")
         };
         let folders: BTreeSet<PathBuf> = thread::scope(|scope| {
             let runs: Vec<_> = (0..RUNS).map(|_| scope.spawn(create)).collect();
@@ -309,14 +362,14 @@ mod tests {
     #[test]
     fn a_folder_is_locked_until_its_last_handle_is_dropped() {
         let out = tempfile::tempdir().expect("a folder");
-        let folder = RunFolder::create(out.path(), &recipe(), &invocation()).expect("writable");
+        let folder = RunFolder::create(out.path(), &recipe(), &invocation(), &data()).expect("writable");
         let path = folder.path().to_owned();
         let copy = folder.clone();
         drop(folder);
         let opened = RunFolder::open(&path).expect("readers need no lock").0;
         let message = opened.clone().locked().expect_err("held").to_string();
         assert!(message.contains("is in use by process"), "{message}");
-        assert!(RunFolder::at(&path, &recipe(), &invocation()).is_err());
+        assert!(RunFolder::at(&path, &recipe(), &invocation(), &data()).is_err());
         drop(copy);
         opened.locked().expect("free");
     }
@@ -324,7 +377,7 @@ mod tests {
     #[test]
     fn a_recipe_that_changed_since_the_run_began_is_refused() {
         let out = tempfile::tempdir().expect("a folder");
-        let folder = RunFolder::create(out.path(), &recipe(), &invocation()).expect("writable");
+        let folder = RunFolder::create(out.path(), &recipe(), &invocation(), &data()).expect("writable");
         let text = fs::read_to_string(folder.recipe_file()).expect("readable");
         fs::write(folder.recipe_file(), text.replacen('1', "2", 1)).expect("writable");
         let message = RunFolder::open(folder.path()).expect_err("changed").to_string();

@@ -14,7 +14,7 @@ use super::{
     stop::Stop,
     stopping::Until,
 };
-use crate::{error::Error, files, notice, result::Phase};
+use crate::{error::Error, files, notice};
 use burn::{
     optim::{ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLrScheduler},
     tensor::Device,
@@ -35,10 +35,10 @@ impl Start {
     /// Prepares the folder of a run for a phase, and finds out where it goes on.
     ///
     /// # Errors
-    /// When the folder cannot be written, or its checkpoint belongs to another recipe or seed.
+    /// When the folder cannot be written, or its checkpoint belongs to another run.
     pub fn find(folder: &RunFolder, beginning: Progress) -> Result<Self, Error> {
+        let checkpoint = newest(folder, &beginning)?;
         files::create_folder(&folder.checkpoints(beginning.phase))?;
-        let checkpoint = newest(folder, beginning.phase, &beginning.recipe_hash, beginning.seed)?;
         let resumed = checkpoint.is_some();
         let Found { progress, remarks } = checkpoint.unwrap_or(Found {
             progress: beginning,
@@ -52,24 +52,24 @@ impl Start {
     }
 }
 
-/// The newest checkpoint of a phase.
+/// The newest checkpoint of the phase that has this beginning.
 ///
 /// # Errors
-/// When it belongs to another recipe or seed, or cannot be read.
-pub fn newest(folder: &RunFolder, phase: Phase, recipe_hash: &str, seed: u64) -> Result<Option<Found>, Error> {
-    let checkpoints = folder.checkpoints(phase);
-    let Some(found) = checkpoint::newest(&checkpoints, phase)? else {
+/// When it belongs to another run, or cannot be read.
+pub fn newest(folder: &RunFolder, beginning: &Progress) -> Result<Option<Found>, Error> {
+    let checkpoints = folder.checkpoints(beginning.phase);
+    let Some(found) = checkpoint::newest(&checkpoints, beginning.phase)? else {
         return Ok(None);
     };
-    if found.progress.recipe_hash == recipe_hash && found.progress.seed == seed {
-        return Ok(Some(found));
+    match beginning.foreign(&found.progress) {
+        None => Ok(Some(found)),
+        Some(other) => Err(Error::Input(format!(
+            "the checkpoint in {} belongs to {other}: it does not go with {}; put the checkpoints and recipe.toml of one run together, or \
+             start a new run without --resume",
+            checkpoints.display(),
+            folder.recipe_file().display()
+        ))),
     }
-    Err(Error::Input(format!(
-        "the checkpoint in {} belongs to another recipe or seed than {}; resume with the recipe it was started with, or start a \
-         new run without --resume",
-        checkpoints.display(),
-        folder.recipe_file().display()
-    )))
 }
 
 /// How a phase goes, apart from what is trained on what.

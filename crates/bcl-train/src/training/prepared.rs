@@ -1,7 +1,7 @@
 //! Data that recipes name, loaded once for all runs on them.
 
 use super::{
-    Baselines, ImageRun, Run, RunFolder, Stop,
+    Baselines, ImageRun, KeptData, Run, RunFolder, Stop,
     ahead::message,
     images::{
         baselines::JudgedBaselines,
@@ -18,11 +18,11 @@ use crate::{
     recipe::{DataConfig, EvaluationConfig, ImageDataConfig, ImageRecipe, Recipe},
     result::{Chosen, RunResult},
 };
-use bcl_data::{InteractionData, Seed};
+use bcl_data::{InteractionData, KnownIds, SearchPath, Seed};
 use bcl_images::{ImageData, hold_out};
 use std::{
     panic::{self, AssertUnwindSafe},
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, Mutex},
 };
 
@@ -32,7 +32,9 @@ const IMAGE_VALIDATION: f64 = 0.2;
 /// The data of a recipe, and what runs on them have in common. Threads may share it.
 #[derive(Debug)]
 pub struct Prepared {
-    dir: PathBuf,
+    /// What was loaded, in words.
+    source: String,
+    kept: KeptData,
     data: Data,
 }
 
@@ -56,6 +58,8 @@ enum Data {
 pub struct Surroundings<'a> {
     /// Where to write.
     pub folder: &'a RunFolder,
+    /// Where files that the recipe names are looked for.
+    pub search: &'a SearchPath,
     /// Where to compute.
     pub backend: &'a Backend,
     /// Whether to show no progress.
@@ -65,65 +69,98 @@ pub struct Surroundings<'a> {
 }
 
 impl Prepared {
-    /// Loads the data of a recipe, looking for files in `dir`, and computes the baselines of interactions.
+    /// Loads the data of a recipe and computes the baselines of interactions.
     ///
     /// # Errors
     /// When data cannot be read, or a baseline cannot be fitted to them.
-    pub fn load(recipe: &Recipe, dir: &Path) -> Result<Self, Error> {
+    pub fn load(recipe: &Recipe, search: &SearchPath) -> Result<Self, Error> {
+        Self::read(recipe, search, KnownIds::default(), |_, _| Ok(()))
+    }
+
+    /// As [`load`](Self::load), for what goes on in `folder`: the data must be those that were `kept` there. Rows in another order are
+    /// the same data.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), and when the data are others: names what differs.
+    pub fn load_again(recipe: &Recipe, search: &SearchPath, kept: &KeptData, folder: &Path) -> Result<Self, Error> {
+        Self::read(recipe, search, kept.known_ids(), |found, source| {
+            kept.check(&found.identity, source, folder)
+        })
+    }
+
+    fn read(
+        recipe: &Recipe,
+        search: &SearchPath,
+        ids: KnownIds,
+        check: impl Fn(&KeptData, &str) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
         let loading = working(format!("loading the data of {}", recipe.name()));
-        let data = match recipe {
+        match recipe {
             Recipe::Recommender(recipe) => {
-                let data = Box::new(recipe.data.load(dir)?);
+                let source = recipe.data.described(search)?;
+                let data = Box::new(recipe.data.load(search, ids)?);
+                let kept = KeptData::of_interactions(&data);
+                check(&kept, &source)?;
                 drop(loading);
-                Data::Interactions {
+                let data = Data::Interactions {
                     config: recipe.data.clone(),
                     evaluation: recipe.evaluation.clone(),
                     baselines: baselines(&data, &recipe.evaluation)?,
                     data,
-                }
+                };
+                Ok(Self { source, kept, data })
             }
             Recipe::Images(recipe) => {
-                let data = Arc::new(recipe.data.load(dir)?);
+                let source = recipe.data.described(search)?;
+                let data = recipe.data.load(search)?;
+                let kept = KeptData::of_images(&data);
+                check(&kept, &source)?;
                 if let Some(text) = judges_off(&data) {
                     notice::note(text);
                 }
-                Data::Images {
+                let data = Data::Images {
                     config: recipe.data.clone(),
-                    data,
+                    data: Arc::new(data),
                     judged: Mutex::default(),
-                }
+                };
+                Ok(Self { source, kept, data })
             }
-        };
-        Ok(Self {
-            dir: dir.to_path_buf(),
-            data,
-        })
+        }
     }
 
-    /// Whether these are the data of a recipe in `dir`.
-    pub fn serves(&self, recipe: &Recipe, dir: &Path) -> bool {
-        let same = match (&self.data, recipe) {
+    /// What a run on these data keeps of them.
+    pub fn kept(&self) -> &KeptData {
+        &self.kept
+    }
+
+    /// Whether these are the data of a recipe.
+    ///
+    /// # Errors
+    /// When a file that the recipe names is not there.
+    pub fn serves(&self, recipe: &Recipe, search: &SearchPath) -> Result<bool, Error> {
+        Ok(match (&self.data, recipe) {
             (Data::Interactions { config, evaluation, .. }, Recipe::Recommender(recipe)) => {
-                *config == recipe.data && *evaluation == recipe.evaluation
+                *config == recipe.data && *evaluation == recipe.evaluation && self.source == recipe.data.described(search)?
             }
-            (Data::Images { config, .. }, Recipe::Images(recipe)) => *config == recipe.data,
+            (Data::Images { config, .. }, Recipe::Images(recipe)) => {
+                *config == recipe.data && self.source == recipe.data.described(search)?
+            }
             _ => false,
-        };
-        same && self.dir == dir
+        })
     }
 
     /// Checks that a recipe fits its data and the weights that it starts from: what is found here leaves no folder behind.
     ///
     /// # Errors
     /// Says what does not fit.
-    pub fn check(&self, recipe: &Recipe, backend: &Backend) -> Result<(), Error> {
+    pub fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend) -> Result<(), Error> {
         let (Data::Images { data, .. }, Recipe::Images(recipe)) = (&self.data, recipe) else {
             return Ok(());
         };
         start::check(recipe, data)?;
         // Without any weights there is nothing to find out.
         if recipe.encoder.weights().is_some() {
-            let (_, report) = start::initial_with_report(recipe, &self.dir, &backend.device())?;
+            let (_, report) = start::initial_with_report(recipe, search, &backend.device())?;
             report.into_iter().for_each(notice::note);
         }
         Ok(())
@@ -136,12 +173,13 @@ impl Prepared {
     /// interrupted; what was written stays.
     pub fn finish(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<RunResult, Error> {
         let hash = &recipe.hash();
+        let digest = &self.kept.identity.digest();
         around.ending_in_errors(|| match (&self.data, recipe) {
             (Data::Interactions { data, baselines, .. }, Recipe::Recommender(recipe)) => {
-                around.recommender(recipe, hash, data).finish(baselines.clone())
+                around.recommender(recipe, [hash, digest], data).finish(baselines.clone())
             }
             (Data::Images { data, judged, .. }, Recipe::Images(recipe)) => {
-                self.image_run(recipe, hash, data, around).finish(judged)
+                around.images(recipe, [hash, digest], data).finish(judged)
             }
             _ => panic!("recipe {} is trained on other data than these", recipe.name()),
         })
@@ -156,8 +194,12 @@ impl Prepared {
     /// As [`finish`](Self::finish).
     pub fn select(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<Chosen, Error> {
         let hash = &recipe.hash();
+        // A checkpoint of this does not serve a run on all of train.
+        let digest = &format!("{}, judged on a part of train", self.kept.identity.digest());
         around.ending_in_errors(|| match (&self.data, recipe) {
-            (Data::Interactions { data, .. }, Recipe::Recommender(recipe)) => around.recommender(recipe, hash, data).select(),
+            (Data::Interactions { data, .. }, Recipe::Recommender(recipe)) => {
+                around.recommender(recipe, [hash, digest], data).select()
+            }
             (Data::Images { data, .. }, Recipe::Images(recipe)) => {
                 let (train, test) = hold_out(&data.train, IMAGE_VALIDATION, Seed(recipe.seed).named("validation"));
                 let name = format!("{}, a fifth of train held out", data.name);
@@ -176,29 +218,10 @@ impl Prepared {
                         data.name
                     )));
                 }
-                self.image_run(recipe, hash, &held_out, around).figures()
+                around.images(recipe, [hash, digest], &held_out).figures()
             }
             _ => panic!("recipe {} is trained on other data than these", recipe.name()),
         })
-    }
-
-    fn image_run<'a>(
-        &'a self,
-        recipe: &'a ImageRecipe,
-        recipe_hash: &'a str,
-        data: &'a Arc<ImageData>,
-        around: &'a Surroundings<'_>,
-    ) -> ImageRun<'a> {
-        ImageRun {
-            recipe,
-            recipe_hash,
-            data,
-            data_dir: &self.dir,
-            folder: around.folder,
-            backend: around.backend,
-            quiet: around.quiet,
-            stop: around.stop.clone(),
-        }
     }
 }
 
@@ -215,15 +238,35 @@ impl Surroundings<'_> {
         }
     }
 
+    fn images<'a>(
+        &'a self,
+        recipe: &'a ImageRecipe,
+        [recipe_hash, data_digest]: [&'a str; 2],
+        data: &'a Arc<ImageData>,
+    ) -> ImageRun<'a> {
+        ImageRun {
+            recipe,
+            recipe_hash,
+            data_digest,
+            data,
+            search: self.search,
+            folder: self.folder,
+            backend: self.backend,
+            quiet: self.quiet,
+            stop: self.stop.clone(),
+        }
+    }
+
     fn recommender<'a>(
         &'a self,
         recipe: &'a crate::recipe::RecommenderRecipe,
-        recipe_hash: &'a str,
+        [recipe_hash, data_digest]: [&'a str; 2],
         data: &'a InteractionData,
     ) -> Run<'a> {
         Run {
             recipe,
             recipe_hash,
+            data_digest,
             data,
             folder: self.folder,
             backend: self.backend,

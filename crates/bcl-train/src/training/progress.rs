@@ -16,6 +16,12 @@ pub struct Progress {
     pub recipe_hash: String,
     /// Seed of the run.
     pub seed: u64,
+    /// [Digest](super::DataIdentity::digest) of the data that it trains on.
+    #[serde(default)]
+    pub data: String,
+    /// Steps in an epoch of this phase.
+    #[serde(default)]
+    pub steps_per_epoch: usize,
     /// The part of the run.
     pub phase: Phase,
     /// Steps taken in this phase.
@@ -33,12 +39,26 @@ pub struct Progress {
     pub records: Vec<EpochRecord>,
 }
 
+/// The run that a checkpoint belongs to: it is of use to no other.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Owner<'a> {
+    /// Hash of the recipe.
+    pub recipe_hash: &'a str,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Digest of the data.
+    pub data: &'a str,
+}
+
 impl Progress {
     /// The beginning of a phase.
-    pub fn start(recipe_hash: &str, seed: u64, phase: Phase, records: Vec<EpochRecord>) -> Self {
+    pub fn start(owner: Owner<'_>, phase: Phase, steps_per_epoch: usize, records: Vec<EpochRecord>) -> Self {
+        let Owner { recipe_hash, seed, data } = owner;
         Self {
             recipe_hash: recipe_hash.to_owned(),
             seed,
+            data: data.to_owned(),
+            steps_per_epoch,
             phase,
             step: 0,
             epoch: 0,
@@ -47,6 +67,18 @@ impl Progress {
             anchors_without_negatives: 0,
             records,
         }
+    }
+
+    /// In what a checkpoint belongs to another run than that of `self`, if it does.
+    pub fn foreign(&self, checkpoint: &Self) -> Option<String> {
+        if (&checkpoint.recipe_hash, checkpoint.seed) != (&self.recipe_hash, self.seed) {
+            return Some("another recipe or seed".to_owned());
+        }
+        if checkpoint.data != self.data {
+            return Some("a run on other data".to_owned());
+        }
+        let [theirs, ours] = [checkpoint.steps_per_epoch, self.steps_per_epoch];
+        (theirs != ours).then(|| format!("a run with {theirs} steps per epoch, where this one has {ours}"))
     }
 
     /// The records of the phase under way.
@@ -112,6 +144,12 @@ impl Progress {
 mod tests {
     use super::*;
 
+    const OWNER: Owner<'_> = Owner {
+        recipe_hash: "recipe",
+        seed: 3,
+        data: "data",
+    };
+
     fn record(phase: Phase, epoch: usize) -> EpochRecord {
         let line = r#"{"phase":"refit","epoch":1,"loss":1.5,"effective_sample_size":0.5,"omega_quantiles":[],"train_seconds":1,
             "evaluation_seconds":1}"#;
@@ -127,7 +165,7 @@ mod tests {
             epoch: 2,
             loss_sum: 4.0,
             anchors: 12,
-            ..Progress::start("hash", 0, Phase::Refit, records)
+            ..Progress::start(OWNER, Phase::Refit, 10, records)
         }
     }
 
@@ -178,5 +216,46 @@ mod tests {
             let message = progress.steps_of_epoch(10).unwrap_err().to_string();
             assert!(message.contains("cannot be right"), "{message}");
         }
+    }
+
+    #[test]
+    fn a_checkpoint_of_another_recipe_seed_data_or_number_of_steps_is_foreign() {
+        let own = Progress::start(OWNER, Phase::Refit, 7, Vec::new());
+        assert_eq!(own.foreign(&Progress { step: 20, ..own.clone() }), None);
+        for (checkpoint, words) in [
+            (
+                Progress {
+                    recipe_hash: String::new(),
+                    ..own.clone()
+                },
+                "another recipe or seed",
+            ),
+            (Progress { seed: 4, ..own.clone() }, "another recipe or seed"),
+            (
+                Progress {
+                    data: String::new(),
+                    ..own.clone()
+                },
+                "other data",
+            ),
+            (
+                Progress {
+                    steps_per_epoch: 8,
+                    ..own.clone()
+                },
+                "8 steps per epoch, where this one has 7",
+            ),
+        ] {
+            let found = own.foreign(&checkpoint).expect("it is foreign");
+            assert!(found.contains(words), "{found}");
+        }
+    }
+
+    #[test]
+    fn a_checkpoint_of_version_0_1_reads_and_is_foreign() {
+        let text =
+            r#"{"recipe_hash":"recipe","seed":3,"phase":"refit","step":1,"epoch":0,"loss_sum":1.0,"anchors":2,"records":[]}"#;
+        let old: Progress = serde_json::from_str(text).unwrap();
+        assert!(Progress::start(OWNER, Phase::Refit, 3, Vec::new()).foreign(&old).is_some());
     }
 }

@@ -26,7 +26,7 @@ fn encoder(run: &SavedRun<ImageRecipe>, backend: &Backend) -> Result<ImageEncode
 
 pub(super) fn evaluate(run: SavedRun<ImageRecipe>, backend: &Backend, json: bool) -> Result<(), Error> {
     let encoder = encoder(&run, backend)?;
-    let data = Arc::new(run.recipe.data.load(&run.data_dir)?);
+    let data = Arc::new(run.data()?);
     let judge = judge(&run.recipe, &data, backend, Stop::new());
     let metrics = judge.encoder(&encoder)?;
     if json {
@@ -51,7 +51,7 @@ pub(super) fn evaluate(run: SavedRun<ImageRecipe>, backend: &Backend, json: bool
 /// are in the same order.
 pub(super) fn embed(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
     let encoder = encoder(&run, backend)?;
-    let data = Arc::new(run.recipe.data.load(&run.data_dir)?);
+    let data = Arc::new(run.data()?);
     files::create_folder(out)?;
     let ImageData { train, test, .. } = &*data;
     let shown = judge(&run.recipe, &data, backend, Stop::new()).shown;

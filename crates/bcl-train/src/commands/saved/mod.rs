@@ -8,10 +8,15 @@ use crate::{
     backend::Backend,
     error::Error,
     files::refuse_overwriting,
+    notice,
     recipe::{ImageRecipe, Recipe, RecommenderRecipe},
-    training::RunFolder,
+    report::read_run,
+    result::DataSize,
+    training::{DataIdentity, KeptData, RunFolder},
 };
-use std::path::{Path, PathBuf};
+use bcl_data::{InteractionData, SearchPath};
+use bcl_images::ImageData;
+use std::path::Path;
 
 /// A finished run of one kind of recipe.
 struct SavedRun<R> {
@@ -19,7 +24,9 @@ struct SavedRun<R> {
     recipe: R,
     /// The recipe as TOML, and its hash.
     about: [String; 2],
-    data_dir: PathBuf,
+    search: SearchPath,
+    /// What it kept of its data; nothing where version 0.1 trained it.
+    kept: Option<KeptData>,
 }
 
 /// A finished run.
@@ -28,23 +35,82 @@ enum Saved {
     Images(SavedRun<ImageRecipe>),
 }
 
-/// Finds a run; `data_dir` in the place of the folder of data it was trained with.
+impl SavedRun<RecommenderRecipe> {
+    /// The data of the run, numbered as its weights.
+    fn data(&self) -> Result<InteractionData, Error> {
+        let config = &self.recipe.data;
+        let ids = self.kept.as_ref().map(KeptData::known_ids).unwrap_or_default();
+        let source = config.described(&self.search)?;
+        let data = config.load(&self.search, ids)?;
+        let size = DataSize::of_interactions(&data);
+        self.check(|| DataIdentity::of_interactions(&data), &source, size)?;
+        Ok(data)
+    }
+}
+
+impl SavedRun<ImageRecipe> {
+    /// The images of the run.
+    fn data(&self) -> Result<ImageData, Error> {
+        let config = &self.recipe.data;
+        let source = config.described(&self.search)?;
+        let data = config.load(&self.search)?;
+        let size = DataSize::of_images(&data);
+        self.check(|| DataIdentity::of_images(&data), &source, size)?;
+        Ok(data)
+    }
+}
+
+impl<R> SavedRun<R> {
+    /// Checks that the data are those of the run.
+    ///
+    /// Version 0.1 kept nothing but their size, so that other data of equal size are only warned of.
+    fn check(&self, identity: impl FnOnce() -> DataIdentity, source: &str, size: DataSize) -> Result<(), Error> {
+        let run = self.folder.path();
+        if let Some(kept) = &self.kept {
+            return kept.check(&identity(), source, run);
+        }
+        if self.folder.result_file().is_file() {
+            let then = read_run(run)?.0.data.size;
+            if then != size {
+                return Err(Error::Input(format!(
+                    "{} was made from other data than {source} holds now: {then} then, {size} now; restore the data, or train again",
+                    run.display()
+                )));
+            }
+        }
+        notice::warn(format_args!(
+            "{} has no data.json, because version 0.1 trained it: if rows of {source} have moved or changed since, what follows \
+             is wrong; train again to be sure",
+            run.display()
+        ));
+        Ok(())
+    }
+}
+
+/// Finds a run; files are looked for in `data_dir` before the places where it found them.
 fn open(run: &Path, data_dir: Option<&Path>) -> Result<Saved, Error> {
     let (folder, recipe, invocation) = RunFolder::open(run)?;
+    invocation.refuse_trial(&folder)?;
     let about = [recipe.to_toml(), recipe.hash()];
-    let data_dir = data_dir.map_or(invocation.data_dir, Path::to_path_buf);
+    let kept = KeptData::read(folder.path())?;
+    let search = match data_dir {
+        Some(dir) => invocation.search.with_data_dir(dir),
+        None => invocation.search,
+    };
     Ok(match recipe {
         Recipe::Recommender(recipe) => Saved::Recommender(SavedRun {
             folder,
             recipe: *recipe,
             about,
-            data_dir,
+            search,
+            kept,
         }),
         Recipe::Images(recipe) => Saved::Images(SavedRun {
             folder,
             recipe: *recipe,
             about,
-            data_dir,
+            search,
+            kept,
         }),
     })
 }

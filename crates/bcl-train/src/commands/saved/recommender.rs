@@ -30,7 +30,7 @@ struct Saved {
 impl Saved {
     /// Loads the data and the kept weights of a run.
     fn open(run: SavedRun<RecommenderRecipe>, backend: &Backend) -> Result<Self, Error> {
-        let data = run.recipe.data.load(&run.data_dir)?;
+        let data = run.data()?;
         let train = &data.train;
         let graph = Graph {
             num_users: train.num_users(),

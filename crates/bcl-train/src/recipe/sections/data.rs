@@ -5,7 +5,8 @@ use super::{
     dataset::{PLANTED, check_name},
 };
 use bcl_data::{
-    DataError, Format, InteractionData, PlantedConfig, ReadOptions, Source, SplitOptions, load, load_named, manifest::Layout,
+    DataError, Format, InteractionData, KnownIds, PlantedConfig, ReadOptions, SearchPath, Source, SplitOptions,
+    load_named_with_ids, load_with_ids, manifest::Layout,
 };
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -35,13 +36,13 @@ pub struct DataConfig {
     /// Name of a data set, or `planted`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dataset: Option<String>,
-    /// File of the training interactions; relative to `--data`.
+    /// File of the training interactions, beside the recipe or in `--data`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub train: Option<PathBuf>,
-    /// File of the test interactions; relative to `--data`.
+    /// File of the test interactions, beside the recipe or in `--data`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<PathBuf>,
-    /// File of all interactions, to be split; relative to `--data`.
+    /// File of all interactions, to be split; beside the recipe or in `--data`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
     /// How the files are written; found out where it is not given.
@@ -177,26 +178,55 @@ impl DataConfig {
         }
     }
 
-    /// Generates or reads the data; `dir` is where data sets and relative paths are looked for.
+    /// Generates or reads the data. Users and items with known ids keep their numbers.
     ///
     /// # Errors
     /// When a file is missing or broken.
     ///
     /// # Panics
     /// When [`check`](Self::check) fails.
-    pub fn load(&self, dir: &Path) -> Result<InteractionData, DataError> {
-        match self.source().unwrap_or_else(|refusal| panic!("{refusal}")) {
+    pub fn load(&self, search: &SearchPath, ids: KnownIds) -> Result<InteractionData, DataError> {
+        match self.located(search)? {
             DataSource::Planted(config) => Ok(config.generate()),
-            DataSource::Named(name) => load_named(&name, dir),
-            DataSource::Files(Source::Split { train, test }, options) => {
-                let (name, train, test) = (stem(&train), dir.join(train), dir.join(test));
-                load(&name, &Source::Split { train, test }, &options)
-            }
-            DataSource::Files(Source::Whole { file, split }, options) => {
-                let (name, file) = (stem(&file), dir.join(file));
-                load(&name, &Source::Whole { file, split }, &options)
+            DataSource::Named(name) => load_named_with_ids(&name, search.data_dir(), ids),
+            DataSource::Files(source, options) => {
+                let (Source::Split { train: file, .. } | Source::Whole { file, .. }) = &source;
+                load_with_ids(&stem(file), &source, &options, ids)
             }
         }
+    }
+
+    /// What is loaded, for messages: equal configurations with equal words load the same files.
+    ///
+    /// # Errors
+    /// When a file is missing.
+    ///
+    /// # Panics
+    /// When [`check`](Self::check) fails.
+    pub fn described(&self, search: &SearchPath) -> Result<String, DataError> {
+        Ok(match self.located(search)? {
+            DataSource::Planted(_) => "the generator of planted data".to_owned(),
+            DataSource::Named(name) => format!("{name} in {}", search.data_dir().display()),
+            DataSource::Files(Source::Split { train, test }, _) => format!("{} with {}", train.display(), test.display()),
+            DataSource::Files(Source::Whole { file, .. }, _) => file.display().to_string(),
+        })
+    }
+
+    /// The source, with the paths of files that are there.
+    fn located(&self, search: &SearchPath) -> Result<DataSource, DataError> {
+        let source = match self.source().unwrap_or_else(|refusal| panic!("{refusal}")) {
+            DataSource::Files(Source::Split { train, test }, options) => {
+                let train = search.find("data.train", &train)?;
+                let test = search.find("data.test", &test)?;
+                DataSource::Files(Source::Split { train, test }, options)
+            }
+            DataSource::Files(Source::Whole { file, split }, options) => {
+                let file = search.find("data.file", &file)?;
+                DataSource::Files(Source::Whole { file, split }, options)
+            }
+            other => other,
+        };
+        Ok(source)
     }
 
     fn read_options(&self) -> ReadOptions {

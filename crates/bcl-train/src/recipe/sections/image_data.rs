@@ -5,7 +5,7 @@ use super::{
     dataset::{PLANTED, check_name},
 };
 use crate::notice;
-use bcl_data::manifest::Layout;
+use bcl_data::{SearchPath, manifest::Layout};
 use bcl_images::{ImageData, ImageError, ImageSource, PlantedImagesConfig, Subset, load, load_named, load_skipping_broken};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub struct ImageDataConfig {
     /// Name of a data set, or `planted`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dataset: Option<String>,
-    /// Folder or archive of images; relative to `--data`. [`ImageSource::Archive`] lists the layouts.
+    /// Folder or archive of images; beside the recipe or in `--data`. [`ImageSource::Archive`] lists the layouts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<PathBuf>,
     /// Whether to go on without files of `images` that are no image that can be read. They are counted and listed on stderr.
@@ -122,31 +122,47 @@ impl ImageDataConfig {
         }
     }
 
-    /// Generates or reads the images; `dir` is where data sets and relative paths are looked for.
+    /// Generates or reads the images.
     ///
     /// # Errors
     /// When a file is missing or broken, or a class that is asked for is not there.
     ///
     /// # Panics
     /// When [`check`](Self::check) fails.
-    pub fn load(&self, dir: &Path) -> Result<ImageData, ImageError> {
+    pub fn load(&self, search: &SearchPath) -> Result<ImageData, ImageError> {
         let data = match self.source().unwrap_or_else(|refusal| panic!("{refusal}")) {
             ImageDataSource::Planted(config) => config.generate(),
-            ImageDataSource::Named(name) => load_named(&name, dir)?,
+            ImageDataSource::Named(name) => load_named(&name, search.data_dir())?,
             ImageDataSource::Files(path) => {
                 let stem = path.file_name().map(|name| name.to_string_lossy().into_owned());
                 let name = stem.map_or_else(
                     || "images".to_owned(),
                     |name| name.split('.').next().unwrap_or_default().to_owned(),
                 );
+                let path = search.find("data.images", &path)?;
                 let read = if self.skip_broken { load_skipping_broken } else { load };
-                read(&name, &ImageSource::Archive { path }, dir)?
+                read(&name, &ImageSource::Archive { path }, Path::new(""))?
             }
         };
         if let Some(text) = skipped(&data) {
             notice::warn(text);
         }
         self.subset().apply(data)
+    }
+
+    /// What is loaded, for messages: equal configurations with equal words load the same files.
+    ///
+    /// # Errors
+    /// When a file is missing.
+    ///
+    /// # Panics
+    /// When [`check`](Self::check) fails.
+    pub fn described(&self, search: &SearchPath) -> Result<String, ImageError> {
+        Ok(match self.source().unwrap_or_else(|refusal| panic!("{refusal}")) {
+            ImageDataSource::Planted(_) => "the generator of planted images".to_owned(),
+            ImageDataSource::Named(name) => format!("{name} in {}", search.data_dir().display()),
+            ImageDataSource::Files(path) => search.find("data.images", &path)?.display().to_string(),
+        })
     }
 
     fn subset(&self) -> Subset {

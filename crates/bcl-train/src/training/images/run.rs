@@ -25,7 +25,7 @@ use crate::{
         folder::{RunFolder, keep, load_kept},
         opening::Opening,
         phase::{PhaseOptions, Start},
-        progress::Progress,
+        progress::{Owner, Progress},
         recommender::run::Baselines,
         step::{Plan, PlannedLoader},
         stop::Stop,
@@ -33,11 +33,10 @@ use crate::{
     },
 };
 use bcl_core::schedule::AlphaMeasurement;
-use bcl_data::Seed;
+use bcl_data::{SearchPath, Seed};
 use bcl_images::ImageData;
 use burn::module::Module;
 use std::{
-    path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::Instant,
 };
@@ -49,10 +48,12 @@ pub struct ImageRun<'a> {
     pub recipe: &'a ImageRecipe,
     /// Hash of the recipe.
     pub recipe_hash: &'a str,
+    /// [Digest](crate::training::DataIdentity::digest) of the data.
+    pub data_digest: &'a str,
     /// The images the recipe names, [checked](super::start::check) against it.
     pub data: &'a Arc<ImageData>,
     /// Where files that the recipe names are looked for.
-    pub data_dir: &'a Path,
+    pub search: &'a SearchPath,
     /// Where to write.
     pub folder: &'a RunFolder,
     /// Where to compute.
@@ -150,11 +151,20 @@ impl ImageRun<'_> {
         (!self.quiet).then(|| working(format!("{}: {what}", self.recipe.name)))
     }
 
+    fn beginning(&self) -> Progress {
+        let owner = Owner {
+            recipe_hash: self.recipe_hash,
+            seed: self.recipe.seed,
+            data: self.data_digest,
+        };
+        let steps_per_epoch = self.data.train.len() / self.recipe.training.batch_size;
+        Progress::start(owner, Phase::Training, steps_per_epoch, Vec::new())
+    }
+
     /// Keeps the encoder as it is.
     fn keep_initial(&self) -> Result<Progress, Error> {
-        let start = Progress::start(self.recipe_hash, self.recipe.seed, Phase::Training, Vec::new());
-        let start = Start::find(self.folder, start)?;
-        let encoder = initial(self.recipe, self.data_dir, &self.backend.device())?;
+        let start = Start::find(self.folder, self.beginning())?;
+        let encoder = initial(self.recipe, self.search, &self.backend.device())?;
         keep(ContrastiveImages::from(encoder), &self.folder.model_file())?;
         Ok(start.progress)
     }
@@ -166,8 +176,7 @@ impl ImageRun<'_> {
         let device = self.backend.training_device();
         let refuse = |refusal: Refusal| Error::Input(refusal.to_string());
         recipe.training.precision.check(&device).map_err(refuse)?;
-        let start = Progress::start(self.recipe_hash, recipe.seed, Phase::Training, Vec::new());
-        let start = Start::find(self.folder, start)?;
+        let start = Start::find(self.folder, self.beginning())?;
 
         let num_negatives = 2 * recipe.training.batch_size - 2;
         let schedule = EpochEstimator::new(config.clone(), recipe.alpha_schedule, num_negatives);
@@ -218,7 +227,7 @@ impl ImageRun<'_> {
             stop: self.stop.clone(),
         };
         let model = ContrastiveImages {
-            encoder: initial(recipe, self.data_dir, &device)?,
+            encoder: initial(recipe, self.search, &device)?,
             precision: recipe.training.precision,
             largest_norm: recipe.optimizer.largest_global_norm(),
         };
@@ -237,12 +246,7 @@ impl ImageRun<'_> {
             environment: self.backend.environment(),
             data: DataSummary {
                 name: self.data.name.clone(),
-                size: DataSize::Images {
-                    classes: self.data.train.classes().len(),
-                    train: self.data.train.len(),
-                    test: self.data.test.len(),
-                    skipped: self.data.skipped.len(),
-                },
+                size: DataSize::of_images(self.data),
             },
             encoder: self.recipe.encoder.name().to_owned(),
             loss: self.recipe.loss.without_data().name().to_owned(),

@@ -3,7 +3,7 @@
 use super::measure::has_judges;
 use crate::{error::Error, recipe::ImageRecipe};
 use bcl_core::schedule::AlphaMeasurement;
-use bcl_data::Seed;
+use bcl_data::{SearchPath, Seed};
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{
     ImageEncoder,
@@ -26,8 +26,8 @@ pub fn untrained(recipe: &ImageRecipe, device: &Device) -> ImageEncoder {
 ///
 /// # Errors
 /// Names the file and the tensor that does not fit the encoder, is not there, belongs to another, or holds what no trained network does.
-pub fn initial(recipe: &ImageRecipe, data_dir: &Path, device: &Device) -> Result<ImageEncoder, Error> {
-    initial_with_report(recipe, data_dir, device).map(|(encoder, _)| encoder)
+pub fn initial(recipe: &ImageRecipe, search: &SearchPath, device: &Device) -> Result<ImageEncoder, Error> {
+    initial_with_report(recipe, search, device).map(|(encoder, _)| encoder)
 }
 
 /// The encoder before the first step, and which tensors of the file were read and which were left, in a sentence.
@@ -36,14 +36,14 @@ pub fn initial(recipe: &ImageRecipe, data_dir: &Path, device: &Device) -> Result
 /// As [`initial`].
 pub fn initial_with_report(
     recipe: &ImageRecipe,
-    data_dir: &Path,
+    search: &SearchPath,
     device: &Device,
 ) -> Result<(ImageEncoder, Option<String>), Error> {
     let encoder = untrained(recipe, device);
     let Some(file) = recipe.encoder.weights() else {
         return Ok((encoder, None));
     };
-    let file = data_dir.join(file);
+    let file = search.find("encoder.weights", file)?;
     let refuse = |error: WeightsError| Error::Input(format!("encoder.weights: {error}"));
     let (trunk, report) = load_weights(encoder.trunk.clone(), &file).map_err(refuse)?;
     if let Some(name) = report.skipped.iter().find(|name| !may_be_left(name)) {
@@ -264,7 +264,7 @@ mod tests {
         std::fs::write(folder.path().join("w.safetensors"), to_safetensors(&other.trunk).unwrap()).unwrap();
 
         let recipe = recipe("encoder.weights = 'w.safetensors'");
-        let found = initial(&recipe, folder.path(), &device).unwrap();
+        let found = initial(&recipe, &SearchPath::new(None, folder.path()), &device).unwrap();
         let drawn = untrained(&recipe, &device);
         assert_eq!(values(&found), values(&other));
         assert_ne!(values(&drawn), values(&other));

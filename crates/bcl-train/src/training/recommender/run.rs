@@ -18,7 +18,7 @@ use crate::{
         folder::RunFolder,
         opening::Opening,
         phase::{PhaseOptions, Start, newest},
-        progress::Progress,
+        progress::{Owner, Progress},
         step::Plan,
         stop::Stop,
         stopping::{Until, best},
@@ -43,6 +43,8 @@ pub struct Run<'a> {
     pub recipe: &'a RecommenderRecipe,
     /// Hash of the recipe.
     pub recipe_hash: &'a str,
+    /// [Digest](crate::training::DataIdentity::digest) of the data.
+    pub data_digest: &'a str,
     /// The data the recipe names.
     pub data: &'a InteractionData,
     /// Where to write.
@@ -66,8 +68,8 @@ impl Run<'_> {
         if !self.quiet {
             Opening::of_recommender(self.recipe, self.data, self.backend, self.folder.path()).say();
         }
-        let hash = self.recipe_hash;
-        let selection = if let Some(refit) = newest(self.folder, Phase::Refit, hash, self.recipe.seed)? {
+        let refit = self.beginning(Phase::Refit, &self.data.train, Vec::new());
+        let selection = if let Some(refit) = newest(self.folder, &refit)? {
             Progress {
                 phase: Phase::Selection,
                 ..refit.progress
@@ -78,7 +80,7 @@ impl Run<'_> {
         let epochs = self.chosen_on_validation(&selection)?.epoch;
 
         let selected = selection.of_phase().cloned().collect();
-        let start = Progress::start(hash, self.recipe.seed, Phase::Refit, selected);
+        let start = self.beginning(Phase::Refit, &self.data.train, selected);
         let until = Until::Epochs {
             epochs,
             oracle_patience: self.recipe.evaluation.oracle.then_some(self.recipe.training.patience),
@@ -113,8 +115,19 @@ impl Run<'_> {
             patience: training.patience,
             at_most: training.epochs,
         };
-        let start = Progress::start(self.recipe_hash, self.recipe.seed, Phase::Selection, Vec::new());
+        let start = self.beginning(Phase::Selection, &fit, Vec::new());
         self.phase(estimator, start, until, &fit, &validation, None)
+    }
+
+    /// The beginning of a phase that trains on some interactions.
+    fn beginning(&self, phase: Phase, train: &Interactions, records: Vec<EpochRecord>) -> Progress {
+        let owner = Owner {
+            recipe_hash: self.recipe_hash,
+            seed: self.recipe.seed,
+            data: self.data_digest,
+        };
+        let steps_per_epoch = train.len().div_ceil(self.recipe.training.batch_size);
+        Progress::start(owner, phase, steps_per_epoch, records)
     }
 
     /// The best epoch of the first phase.
@@ -245,12 +258,7 @@ impl Run<'_> {
             environment: self.backend.environment(),
             data: DataSummary {
                 name: self.data.name.clone(),
-                size: DataSize::Interactions {
-                    users: self.data.train.num_users(),
-                    items: self.data.train.num_items(),
-                    train: self.data.train.len(),
-                    test: self.data.test.len(),
-                },
+                size: DataSize::of_interactions(self.data),
             },
             encoder: self.recipe.encoder.name().to_owned(),
             loss: estimator.name().to_owned(),

@@ -1,0 +1,265 @@
+//! What data a run was made from, as counts and checksums.
+
+use bcl_data::{IdMap, InteractionData, Interactions};
+use bcl_images::{Collection, ImageData};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+
+/// Counts and checksums of the parts of a data set. Two data sets with equal identities give equal runs.
+///
+/// ```
+/// use bcl_data::PlantedConfig;
+/// use bcl_train::training::DataIdentity;
+///
+/// let small = PlantedConfig { num_users: 50, ..PlantedConfig::default() };
+/// let large = PlantedConfig { num_users: 60, ..PlantedConfig::default() };
+/// let [small, large] = [small, large].map(|config| DataIdentity::of_interactions(&config.generate()));
+/// assert_eq!(small.difference(&small), None);
+/// assert!(small.difference(&large).unwrap().starts_with("50 users then and 60 now"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DataIdentity {
+    parts: Vec<PartIdentity>,
+}
+
+/// One part of a data set, such as its test interactions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct PartIdentity {
+    /// What is counted, in the plural.
+    name: String,
+    count: usize,
+    /// In lower-case hexadecimal digits.
+    sha256: String,
+}
+
+impl DataIdentity {
+    /// Of interactions with their ids, and of the truth behind planted ones.
+    pub fn of_interactions(data: &InteractionData) -> Self {
+        let truth = data.truth.as_ref().map(|truth| {
+            let communities = [&truth.user_community, &truth.item_community];
+            let sum = communities.into_iter().fold(Sha256::new(), numbers);
+            PartIdentity::new("memberships of communities", communities.map(Vec::len).iter().sum(), sum)
+        });
+        let parts = [
+            PartIdentity::of_ids("users", &data.users),
+            PartIdentity::of_ids("items", &data.items),
+            PartIdentity::of_pairs("training interactions", &data.train),
+            PartIdentity::of_pairs("test interactions", &data.test),
+        ];
+        Self {
+            parts: parts.into_iter().chain(truth).collect(),
+        }
+    }
+
+    /// Of images with their names, their sizes, their labels and the names of their classes.
+    pub fn of_images(data: &ImageData) -> Self {
+        let classes = data.train.classes();
+        Self {
+            parts: vec![
+                PartIdentity::new("classes", classes.len(), classes.iter().fold(Sha256::new(), text)),
+                PartIdentity::of_pixels("training images", &data.train),
+                PartIdentity::of_labels("labels of training images", &data.train),
+                PartIdentity::of_pixels("test images", &data.test),
+                PartIdentity::of_labels("labels of test images", &data.test),
+            ],
+        }
+    }
+
+    /// One checksum of all parts.
+    pub fn digest(&self) -> String {
+        let parts = serde_json::to_vec(self).expect("an identity is plain data");
+        hexadecimal(Sha256::new().chain_update(parts))
+    }
+
+    /// How the data of now differ from these, in words; nothing where they are equal.
+    pub fn difference(&self, now: &Self) -> Option<String> {
+        let of = |identity: &Self, name: &str| identity.parts.iter().find(|part| part.name == name).cloned();
+        let names = self.parts.iter().chain(&now.parts).map(|part| part.name.as_str());
+        let mut differences: Vec<String> = Vec::new();
+        for name in names {
+            let count = |part: Option<PartIdentity>| part.map_or(0, |part| part.count);
+            let difference = match (of(self, name), of(now, name)) {
+                (then, now) if then == now => continue,
+                (then, now) if count(then.clone()) == count(now.clone()) => {
+                    format!("{} {name} then and now, but not the same", count(then))
+                }
+                (then, now) => format!("{} {name} then and {} now", count(then), count(now)),
+            };
+            if !differences.contains(&difference) {
+                differences.push(difference);
+            }
+        }
+        (!differences.is_empty()).then(|| differences.join("; "))
+    }
+
+    /// Whether these are the identities of the ids.
+    pub(super) fn has_ids(&self, users: &IdMap, items: &IdMap) -> bool {
+        let ids = [PartIdentity::of_ids("users", users), PartIdentity::of_ids("items", items)];
+        ids.iter().all(|part| self.parts.contains(part))
+    }
+}
+
+impl PartIdentity {
+    fn new(name: &str, count: usize, sum: Sha256) -> Self {
+        Self {
+            name: name.to_owned(),
+            count,
+            sha256: hexadecimal(sum),
+        }
+    }
+
+    fn of_ids(name: &str, ids: &IdMap) -> Self {
+        Self::new(name, ids.len(), ids.iter().fold(Sha256::new(), text))
+    }
+
+    fn of_pairs(name: &str, interactions: &Interactions) -> Self {
+        let users = 0..interactions.num_users() as u32;
+        let sum = users.fold(Sha256::new(), |sum, user| numbers(sum, interactions.items_of(user)));
+        Self::new(name, interactions.len(), sum)
+    }
+
+    /// Of names, sizes and pixels. Each image on its own first, so that all cores have a share of the work.
+    fn of_pixels(name: &str, images: &Collection) -> Self {
+        let sums: Vec<_> = (0..images.len())
+            .into_par_iter()
+            .map(|index| {
+                let image = images.get(index);
+                let sum = text(Sha256::new(), images.name(index));
+                numbers(sum, [image.width as u32, image.height as u32])
+                    .chain_update(image.pixels)
+                    .finalize()
+            })
+            .collect();
+        Self::new(name, images.len(), sums.iter().fold(Sha256::new(), Sha256::chain_update))
+    }
+
+    fn of_labels(name: &str, images: &Collection) -> Self {
+        let labels = images.labels().iter().map(|label| label.map_or(0, |label| label + 1));
+        let labels: Vec<u32> = labels.collect();
+        let known = images.labels().iter().flatten().count();
+        Self::new(name, known, numbers(Sha256::new(), &labels))
+    }
+}
+
+/// Adds a list of numbers, and its length: two lists in a row are not one.
+fn numbers(sum: Sha256, numbers: impl AsRef<[u32]>) -> Sha256 {
+    let numbers = numbers.as_ref();
+    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    sum.chain_update((numbers.len() as u64).to_le_bytes()).chain_update(bytes)
+}
+
+/// Adds a text, and its length.
+fn text(sum: Sha256, text: impl AsRef<str>) -> Sha256 {
+    let text = text.as_ref();
+    sum.chain_update((text.len() as u64).to_le_bytes()).chain_update(text)
+}
+
+fn hexadecimal(sum: Sha256) -> String {
+    let mut text = String::new();
+    for byte in sum.finalize() {
+        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bcl_images::{Image, PlantedImagesConfig};
+
+    fn interactions(train: &[(u32, u32)], test: &[(u32, u32)], users: &[&str]) -> DataIdentity {
+        DataIdentity::of_interactions(&InteractionData {
+            name: "mine".into(),
+            train: Interactions::from_pairs(users.len(), 4, train.iter().copied()),
+            test: Interactions::from_pairs(users.len(), 4, test.iter().copied()),
+            users: users.iter().collect(),
+            items: IdMap::numbered(4),
+            truth: None,
+        })
+    }
+
+    #[test]
+    fn what_differs_is_named_with_its_numbers() {
+        let then = interactions(&[(0, 0), (0, 1), (1, 2)], &[(0, 2)], &["ann", "bob"]);
+        let difference = |now: DataIdentity| then.difference(&now).expect("they differ");
+        assert_eq!(
+            difference(interactions(&[(0, 0), (0, 1), (1, 2), (1, 3)], &[(0, 2)], &["ann", "bob"])),
+            "3 training interactions then and 4 now"
+        );
+        // The same number of interactions for each user and item as before, by others.
+        assert_eq!(
+            difference(interactions(&[(0, 0), (1, 1), (0, 2)], &[(0, 2)], &["ann", "bob"])),
+            "3 training interactions then and now, but not the same"
+        );
+        assert_eq!(
+            difference(interactions(&[(0, 0), (0, 1), (1, 2)], &[(0, 2)], &["bob", "ann"])),
+            "2 users then and now, but not the same"
+        );
+        assert_eq!(
+            difference(interactions(&[(0, 0), (0, 1)], &[(0, 2), (1, 2)], &["ann", "bob"])),
+            "3 training interactions then and 2 now; 1 test interactions then and 2 now"
+        );
+    }
+
+    #[test]
+    fn rows_that_move_from_one_user_to_the_next_make_a_difference() {
+        let [first, second] = [[(0, 0), (0, 1), (1, 2)], [(0, 0), (1, 1), (1, 2)]];
+        let users = ["ann", "bob"];
+        assert_ne!(interactions(&first, &[], &users), interactions(&second, &[], &users));
+    }
+
+    /// In the place of a class: the fifth image has another name.
+    const RENAMED: &str = "";
+
+    #[test]
+    fn every_pixel_size_label_and_class_counts() {
+        let config = PlantedImagesConfig {
+            train: 12,
+            test: 10,
+            side: 16,
+            ..PlantedImagesConfig::default()
+        };
+        let data = config.generate();
+        let changed = |class: Option<&str>, change: &dyn Fn(usize, &mut usize, &mut usize, &mut Vec<u8>, &mut Option<u32>)| {
+            let mut classes = data.train.classes().to_vec();
+            let rename = class == Some(RENAMED);
+            if let Some(class) = class.filter(|_| !rename) {
+                classes[0] = class.to_owned();
+            }
+            let mut train = Collection::new(classes);
+            for index in 0..data.train.len() {
+                let image = data.train.get(index);
+                let (mut width, mut height, mut pixels) = (image.width, image.height, image.pixels.to_vec());
+                let mut label = data.train.labels()[index];
+                change(index, &mut width, &mut height, &mut pixels, &mut label);
+                let pixels = &pixels;
+                let name = if rename && index == 4 {
+                    "renamed"
+                } else {
+                    data.train.name(index)
+                };
+                train.push_named(name, Image { width, height, pixels }, label);
+            }
+            let changed = ImageData { train, ..data.clone() };
+            DataIdentity::of_images(&data).difference(&DataIdentity::of_images(&changed))
+        };
+        assert_eq!(changed(None, &|_, _, _, _, _| ()), None);
+        let pixel = changed(None, &|index, _, _, pixels, _| pixels[7] ^= u8::from(index == 5));
+        assert_eq!(pixel.as_deref(), Some("12 training images then and now, but not the same"));
+        let size = changed(None, &|_, width, height, _, _| (*width, *height) = (8, 32));
+        assert_eq!(size.as_deref(), Some("12 training images then and now, but not the same"));
+        let label = changed(None, &|index, _, _, _, label| {
+            if index == 3 {
+                *label = None;
+            }
+        });
+        assert_eq!(label.as_deref(), Some("12 labels of training images then and 11 now"));
+        let name = changed(Some(RENAMED), &|_, _, _, _, _| ());
+        assert_eq!(name.as_deref(), Some("12 training images then and now, but not the same"));
+        let class = changed(Some("another"), &|_, _, _, _, _| ());
+        assert!(class.unwrap().ends_with("classes then and now, but not the same"));
+    }
+}

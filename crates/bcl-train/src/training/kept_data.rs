@@ -1,0 +1,125 @@
+//! `data.json` in the folder of a run: what it is trained on, and how its ids are numbered.
+
+use super::identity::DataIdentity;
+use crate::{error::Error, files::checksums};
+use bcl_data::{InteractionData, KnownIds};
+use bcl_images::ImageData;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Name of the file.
+const FILE: &str = "data.json";
+
+/// What a run keeps of its data, so that later commands see the same data or say that they do not.
+///
+/// The rows of a recommender's tables are numbered as its users and items, so the ids belong to the weights.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptData {
+    /// Counts and checksums.
+    pub identity: DataIdentity,
+    /// Ids of users and items; none of images.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ids: Option<KnownIds>,
+}
+
+impl KeptData {
+    /// What a run on interactions keeps.
+    pub fn of_interactions(data: &InteractionData) -> Self {
+        Self {
+            identity: DataIdentity::of_interactions(data),
+            ids: Some(KnownIds {
+                users: data.users.clone(),
+                items: data.items.clone(),
+            }),
+        }
+    }
+
+    /// What a run on images keeps.
+    pub fn of_images(data: &ImageData) -> Self {
+        Self {
+            identity: DataIdentity::of_images(data),
+            ids: None,
+        }
+    }
+
+    /// Reads what was kept in a folder. Version 0.1 kept nothing.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is damaged.
+    pub fn read(folder: &Path) -> Result<Option<Self>, Error> {
+        let path = folder.join(FILE);
+        if !path.try_exists().unwrap_or(true) {
+            return Ok(None);
+        }
+        let text = checksums::read(folder, FILE)?;
+        let broken = |problem: &str| {
+            Error::Input(format!(
+                "{} is damaged: {problem}; restore it from a copy, or train again",
+                path.display()
+            ))
+        };
+        let kept: Self = serde_json::from_slice(&text).map_err(|error| broken(&error.to_string()))?;
+        match &kept.ids {
+            Some(KnownIds { users, items }) if !kept.identity.has_ids(users, items) => {
+                Err(broken("its ids do not have the checksum in it"))
+            }
+            _ => Ok(Some(kept)),
+        }
+    }
+
+    /// Writes it into a folder. Only for the process that holds the folder's lock.
+    ///
+    /// # Errors
+    /// When the folder cannot be written to.
+    pub fn write(&self, folder: &Path) -> Result<(), Error> {
+        let text = serde_json::to_vec(self).expect("what is kept of data is plain data");
+        Ok(checksums::write(folder, FILE, &text)?)
+    }
+
+    /// The ids to read interactions with.
+    pub fn known_ids(&self) -> KnownIds {
+        self.ids.clone().unwrap_or_default()
+    }
+
+    /// Checks that the data found `now` in `source` are those kept in `folder`.
+    ///
+    /// # Errors
+    /// Names what differs.
+    pub fn check(&self, now: &DataIdentity, source: &str, folder: &Path) -> Result<(), Error> {
+        match self.identity.difference(now) {
+            None => Ok(()),
+            Some(difference) => Err(Error::Input(format!(
+                "{} was made from other data than {source} holds now: {difference}; restore the data, name the folder that has them \
+                 with --data DIR, or train again",
+                folder.display()
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bcl_data::PlantedConfig;
+    use std::fs;
+
+    #[test]
+    fn what_is_kept_reads_back_and_a_changed_id_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(KeptData::read(folder.path()).unwrap(), None);
+        let kept = KeptData::of_interactions(&PlantedConfig::default().generate());
+        kept.write(folder.path()).unwrap();
+        assert_eq!(KeptData::read(folder.path()).unwrap().as_ref(), Some(&kept));
+
+        // Without checksums.json, as if it had been lost, the ids still have their own.
+        fs::remove_file(folder.path().join(checksums::CHECKSUMS)).unwrap();
+        let path = folder.path().join(FILE);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replacen("\"7\"", "\"seven\"", 1)).unwrap();
+        let error = KeptData::read(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("data.json is damaged"), "{error}");
+        fs::write(&path, &text[..text.len() / 2]).unwrap();
+        let error = KeptData::read(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("data.json is damaged"), "{error}");
+    }
+}
