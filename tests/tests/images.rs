@@ -167,27 +167,32 @@ fn a_loss_that_is_not_a_number_ends_the_run_and_leaves_what_led_to_it() {
     let recommender: (Recipe, &str, &str) = (small_recipe, "", "small-0");
     let dot = ["encoder.similarity=dot", "evaluation.baselines=[]"];
     let cases: [(_, &[&str], [&str; 2]); 4] = [
-        // Scores divided by such a temperature are infinite.
+        // Pixels divided by such a deviation are more than 16 bits hold.
         (
             images,
-            &["loss.temperature=1e-40"],
-            ["epoch 1, step 1:", "but their loss is not"],
+            &["training.precision=f16", "views.std=[1e-5,1e-5,1e-5]"],
+            ["epoch 1, step 1:", "not"],
         ),
+        // The first step leaves weights whose products, divided by the temperature or alone, are more than 32 bits hold.
         (
             recommender,
-            &["loss.temperature=1e-40"],
-            ["epoch 1, step 1:", "but their loss is not"],
+            &[dot[0], dot[1], "optimizer.learning_rate=1e17", "loss.temperature=1e-6"],
+            ["epoch 1, step 2:", "but their loss is not"],
         ),
-        // The first step leaves weights whose products, or which themselves, are more than 32 bits hold.
         (
             recommender,
             &[dot[0], dot[1], "optimizer.learning_rate=1e30"],
             ["epoch 1, step 2:", "the scores of the positives are not"],
         ),
+        // Each step multiplies the weights.
         (
-            recommender,
-            &[dot[0], dot[1], "optimizer.learning_rate=1e39"],
-            ["epoch 1, step 2:", "the step before left weights that are not finite"],
+            images,
+            &[
+                "optimizer.kind=lars",
+                "optimizer.learning_rate=100",
+                "optimizer.trust_coefficient=1000",
+            ],
+            ["epoch", "the step before left weights that are not finite"],
         ),
     ];
     for ((recipe, more, name), settings, words) in cases {

@@ -9,7 +9,7 @@
 /// assert_eq!(error.to_string(), "beta is 1.2, but must lie in [0, 1]");
 /// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{name} is {value}, but must {requirement}")]
+#[error("{name} is {}, but must {requirement}", shown(*value))]
 pub struct ParameterError {
     /// The parameter as it is spelled in code and in recipes.
     pub name: &'static str,
@@ -30,13 +30,40 @@ impl ParameterError {
     }
 }
 
+/// The largest number of epochs, and of steps of a schedule: more than any machine trains in a year.
+pub const MOST_EPOCHS: usize = 1_000_000;
+
+/// A number as error messages show it: very large and very small ones with an exponent rather than with hundreds of digits.
+///
+/// ```
+/// use bcl_core::parameter::shown;
+///
+/// assert_eq!([0.25, 3.0, 1e308, 1e-9].map(shown), ["0.25", "3", "1e308", "1e-9"]);
+/// ```
+pub fn shown(value: f64) -> String {
+    let magnitude = value.abs();
+    if value.is_finite() && value != 0.0 && !(1e-4..1e15).contains(&magnitude) {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
+}
+
+/// Checks the temperature of a loss or of a vote: scores are divided by it in 32 bits, which must leave them finite.
+///
+/// # Errors
+/// Outside [1e-6, 1e6], or not a number.
+pub fn temperature(value: f64) -> Result<(), ParameterError> {
+    in_closed("temperature", value, 1e-6, 1e6)
+}
+
 /// Checks `low <= value <= high`.
 ///
 /// # Errors
 /// Outside the interval, or not a number.
 pub fn in_closed(name: &'static str, value: f64, low: f64, high: f64) -> Result<(), ParameterError> {
     accept((low..=high).contains(&value), name, value, || {
-        format!("lie in [{low}, {high}]")
+        format!("lie in [{}, {}]", shown(low), shown(high))
     })
 }
 
@@ -46,7 +73,7 @@ pub fn in_closed(name: &'static str, value: f64, low: f64, high: f64) -> Result<
 /// Outside the interval, or not a number.
 pub fn in_half_open(name: &'static str, value: f64, low: f64, high: f64) -> Result<(), ParameterError> {
     accept((low..high).contains(&value), name, value, || {
-        format!("lie in [{low}, {high})")
+        format!("lie in [{}, {})", shown(low), shown(high))
     })
 }
 
@@ -88,6 +115,23 @@ pub fn at_least(name: &'static str, value: usize, low: usize) -> Result<(), Para
     accept(value >= low, name, value as f64, || format!("be at least {low}"))
 }
 
+/// Checks that a count lies between two others, both included.
+///
+/// # Errors
+/// Below `low` or above `high`.
+///
+/// ```
+/// use bcl_core::parameter::count_in;
+///
+/// let error = count_in("dim", 0, 1, 65_536).unwrap_err();
+/// assert_eq!(error.to_string(), "dim is 0, but must lie in [1, 65536]");
+/// ```
+pub fn count_in(name: &'static str, value: usize, low: usize, high: usize) -> Result<(), ParameterError> {
+    accept((low..=high).contains(&value), name, value as f64, || {
+        format!("lie in [{low}, {high}]")
+    })
+}
+
 fn accept(accepted: bool, name: &'static str, value: f64, requirement: impl FnOnce() -> String) -> Result<(), ParameterError> {
     if accepted {
         Ok(())
@@ -125,20 +169,39 @@ mod tests {
     }
 
     #[test]
+    fn temperatures_leave_scores_finite_in_32_bits() {
+        for value in [1e-6, 0.07, 1e6] {
+            temperature(value).unwrap();
+            assert!((2.0 / value as f32).is_finite() && (value as f32).recip() > 0.0);
+        }
+        for value in [0.0, 1e-40, 1e308, -1.0, f64::NAN, f64::INFINITY] {
+            let error = temperature(value).unwrap_err().to_string();
+            assert!(
+                error.starts_with("temperature is ") && error.ends_with("must lie in [1e-6, 1000000]"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
     fn the_text_names_the_parameter_the_value_and_what_is_accepted() {
         let text = |result: Result<(), ParameterError>| result.unwrap_err().to_string();
         assert_eq!(
-            text(positive("temperature", 0.0)),
-            "temperature is 0, but must be a finite number above 0"
+            text(positive("trust", 0.0)),
+            "trust is 0, but must be a finite number above 0"
         );
         assert_eq!(
-            text(not_below("temperature", 0.1, 0.15)),
-            "temperature is 0.1, but must be a finite number of at least 0.15"
+            text(not_below("trust", 0.1, 0.15)),
+            "trust is 0.1, but must be a finite number of at least 0.15"
         );
         assert_eq!(text(at_least("epochs", 0, 1)), "epochs is 0, but must be at least 1");
         assert_eq!(
             text(in_closed("alpha", f64::NAN, 0.5, 1.0)),
             "alpha is NaN, but must lie in [0.5, 1]"
+        );
+        assert_eq!(
+            text(count_in("dim", i64::MAX as usize, 1, 64)),
+            "dim is 9.223372036854776e18, but must lie in [1, 64]"
         );
     }
 }

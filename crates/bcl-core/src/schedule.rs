@@ -3,7 +3,7 @@
 use crate::{
     ParameterError,
     auc::{alpha_of_auc, limited_alpha},
-    parameter::{at_least, in_closed, in_half_open},
+    parameter::{MOST_EPOCHS, count_in, in_closed, in_half_open},
 };
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ pub enum AlphaSchedule {
         /// `α` from epoch `epochs` on.
         #[serde(default = "defaults::end")]
         end: f64,
-        /// Length of the climb.
+        /// Length of the climb, 1 to 1,000,000.
         #[serde(default = "defaults::epochs")]
         epochs: usize,
     },
@@ -49,10 +49,10 @@ pub enum AlphaSchedule {
         /// `α` of the first level.
         #[serde(default = "defaults::released_start")]
         start: f64,
-        /// Number of levels.
+        /// Number of levels, 2 to 1,000,000.
         #[serde(default = "defaults::steps")]
         steps: usize,
-        /// Epochs a level lasts.
+        /// Epochs a level lasts, 1 to 1,000,000.
         #[serde(default = "defaults::every")]
         every: usize,
     },
@@ -123,12 +123,12 @@ impl AlphaSchedule {
             Self::Linear { start, end, epochs } => {
                 in_closed("start", start, 0.5, 1.0)?;
                 in_closed("end", end, 0.5, 1.0)?;
-                at_least("epochs", epochs, 1)
+                count_in("epochs", epochs, 1, MOST_EPOCHS)
             }
             Self::ReleasedSteps { start, steps, every } => {
                 in_closed("start", start, 0.5, 1.0)?;
-                at_least("steps", steps, 2)?;
-                at_least("every", every, 1)
+                count_in("steps", steps, 2, MOST_EPOCHS)?;
+                count_in("every", every, 1, MOST_EPOCHS)
             }
             Self::LabelFree { smoothing, .. } => in_half_open("smoothing", smoothing, 0.0, 1.0),
         }

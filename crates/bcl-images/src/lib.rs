@@ -24,5 +24,6 @@ pub use planted::PlantedImagesConfig;
 pub use read::fuzz;
 pub use subset::Subset;
 pub use views::{
-    Adjustment, BlurConfig, CropConfig, Draw, Jitter, JitterConfig, Region, Views, ViewsConfig, ViewsError, view_seed,
+    Adjustment, BlurConfig, CropConfig, Draw, Jitter, JitterConfig, LARGEST_SIDE, Region, Views, ViewsConfig, ViewsError,
+    view_seed,
 };

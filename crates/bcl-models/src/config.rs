@@ -3,14 +3,22 @@
 use crate::{Graph, LightGcn, MatrixFactorisation, Recommender, Similarity, Tables};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// The largest size of an embedding.
+const MOST_DIM: usize = 65_536;
+/// The largest number of propagation layers.
+const MOST_LAYERS: usize = 100;
+/// Standard deviations whose squares, and sums of them, are ordinary 32-bit numbers.
+const STD_RANGE: RangeInclusive<f64> = 1e-6..=1e3;
 
 /// Configuration of [`MatrixFactorisation`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MatrixFactorisationConfig {
-    /// Size of an embedding, at least 1.
+    /// Size of an embedding, 1 to 65,536.
     pub dim: usize,
-    /// Standard deviation of the initial entries, above 0.
+    /// Standard deviation of the initial entries, in [1e-6, 1e3].
     pub init_std: f64,
     /// How a user and an item are compared.
     pub similarity: Similarity,
@@ -30,11 +38,11 @@ impl Default for MatrixFactorisationConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LightGcnConfig {
-    /// Size of an embedding, at least 1.
+    /// Size of an embedding, 1 to 65,536.
     pub dim: usize,
-    /// Number of propagation layers, at least 1.
+    /// Number of propagation layers, 1 to 100.
     pub layers: usize,
-    /// Standard deviation of the initial entries, above 0.
+    /// Standard deviation of the initial entries, in [1e-6, 1e3].
     pub init_std: f64,
     /// How a user and an item are compared.
     pub similarity: Similarity,
@@ -88,14 +96,16 @@ impl RecommenderConfig {
             Self::Mf(config) => (config.dim, 1, config.init_std),
             Self::LightGcn(config) => (config.dim, config.layers, config.init_std),
         };
-        if dim == 0 {
-            return Err("dim is 0, but must be at least 1".to_owned());
+        if !(1..=MOST_DIM).contains(&dim) {
+            return Err(format!("dim is {dim}, but must lie in [1, {MOST_DIM}]"));
         }
-        if layers == 0 {
-            return Err("layers is 0, but must be at least 1; without propagation use kind = \"mf\"".to_owned());
+        if !(1..=MOST_LAYERS).contains(&layers) {
+            return Err(format!(
+                "layers is {layers}, but must lie in [1, {MOST_LAYERS}]; without propagation use kind = \"mf\""
+            ));
         }
-        if !(init_std.is_finite() && init_std > 0.0) {
-            return Err(format!("init_std is {init_std}, but must be a finite number above 0"));
+        if !STD_RANGE.contains(&init_std) {
+            return Err(format!("init_std is {init_std:?}, but must lie in [1e-6, 1000]"));
         }
         Ok(())
     }

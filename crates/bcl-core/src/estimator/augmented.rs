@@ -7,14 +7,14 @@ use super::{
 use crate::{
     ParameterError, Scores,
     margins::{Margins, masked, over},
-    parameter::{in_closed, positive},
+    parameter::{in_closed, temperature},
 };
 use burn::tensor::Tensor;
 
 estimator_config! {
     /// Configuration of [`Augmented`].
     pub struct AugmentedConfig {
-        /// Temperature t, above 0.
+        /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Share λ of the augmented loss, the rest being InfoNCE, in [0, 1]; 1 is the augmented loss alone.
         lambda / with_lambda: f64 = 1.0,
@@ -27,7 +27,7 @@ impl AugmentedConfig {
     /// # Errors
     /// Names the parameter out of range.
     pub fn check(&self) -> Result<(), ParameterError> {
-        positive("temperature", self.temperature)?;
+        temperature(self.temperature)?;
         in_closed("lambda", self.lambda, 0.0, 1.0)
     }
 

@@ -5,7 +5,7 @@ use super::{
     config::{estimator_config, expect_checked},
     ranked::{RankTable, RankWeight},
 };
-use crate::{ParameterError, Scores, parameter::positive, posterior::Posterior};
+use crate::{ParameterError, Scores, parameter::temperature, posterior::Posterior};
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub enum Variant {
 estimator_config! {
     /// Configuration of [`Bayesian`].
     pub struct BayesianConfig {
-        /// Temperature t, above 0.
+        /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Prior τ+ that a negative shares the anchor's class, in [0, 1).
         tau_plus / with_tau_plus: f64 = 0.1,
@@ -51,7 +51,7 @@ impl BayesianConfig {
     /// # Errors
     /// Names the parameter out of range; α = 1 with β = 1 is refused because the weight is 0/0 there.
     pub fn check(&self) -> Result<(), ParameterError> {
-        positive("temperature", self.temperature)?;
+        temperature(self.temperature)?;
         Posterior::new(self.alpha, self.beta, self.tau_plus).map(drop)
     }
 

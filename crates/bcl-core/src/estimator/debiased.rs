@@ -7,14 +7,14 @@ use super::{
 use crate::{
     ParameterError, Scores,
     margins::{Margins, masked, over},
-    parameter::{in_half_open, positive},
+    parameter::{in_half_open, temperature},
 };
 use burn::tensor::Tensor;
 
 estimator_config! {
     /// Configuration of [`Debiased`].
     pub struct DebiasedConfig {
-        /// Temperature t, above 0.
+        /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Prior τ+ that a negative shares the anchor's class, in [0, 1).
         tau_plus / with_tau_plus: f64 = 0.1,
@@ -27,7 +27,7 @@ impl DebiasedConfig {
     /// # Errors
     /// Names the parameter out of range.
     pub fn check(&self) -> Result<(), ParameterError> {
-        positive("temperature", self.temperature)?;
+        temperature(self.temperature)?;
         in_half_open("tau_plus", self.tau_plus, 0.0, 1.0)
     }
 

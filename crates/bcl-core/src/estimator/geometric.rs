@@ -7,14 +7,14 @@ use super::{
 use crate::{
     ParameterError, Scores,
     margins::{Margins, masked, over},
-    parameter::positive,
+    parameter::temperature,
 };
 use burn::tensor::Tensor;
 
 estimator_config! {
     /// Configuration of [`Geometric`].
     pub struct GeometricConfig {
-        /// Temperature t, above 0.
+        /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
     }
 }
@@ -25,7 +25,7 @@ impl GeometricConfig {
     /// # Errors
     /// Names the parameter out of range.
     pub fn check(&self) -> Result<(), ParameterError> {
-        positive("temperature", self.temperature)
+        temperature(self.temperature)
     }
 
     /// Builds the estimator.

@@ -7,18 +7,18 @@ use super::{
 use crate::{
     ParameterError, Scores,
     margins::{Margins, masked, over},
-    parameter::{in_half_open, non_negative, positive},
+    parameter::{in_closed, in_half_open, temperature},
 };
 use burn::tensor::Tensor;
 
 estimator_config! {
     /// Configuration of [`Hard`].
     pub struct HardConfig {
-        /// Temperature t, above 0.
+        /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Prior τ+ that a negative shares the anchor's class, in [0, 1).
         tau_plus / with_tau_plus: f64 = 0.1,
-        /// Concentration on high scores, at least 0; 0 is the debiased loss. Not the β of the Bayesian weight.
+        /// Concentration on high scores, in [0, 1e6]; 0 is the debiased loss. Not the β of the Bayesian weight.
         beta / with_beta: f64 = 1.0,
     }
 }
@@ -29,9 +29,9 @@ impl HardConfig {
     /// # Errors
     /// Names the parameter out of range.
     pub fn check(&self) -> Result<(), ParameterError> {
-        positive("temperature", self.temperature)?;
+        temperature(self.temperature)?;
         in_half_open("tau_plus", self.tau_plus, 0.0, 1.0)?;
-        non_negative("beta", self.beta)
+        in_closed("beta", self.beta, 0.0, 1e6)
     }
 
     /// Builds the estimator.

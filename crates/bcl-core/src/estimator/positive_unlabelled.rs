@@ -7,14 +7,14 @@ use super::{
 use crate::{
     ParameterError, Scores,
     margins::{Margins, masked},
-    parameter::{in_closed, in_half_open, positive},
+    parameter::{in_closed, in_half_open, temperature},
 };
 use burn::tensor::Tensor;
 
 estimator_config! {
     /// Configuration of [`PositiveUnlabelled`].
     pub struct PositiveUnlabelledConfig {
-        /// Temperature t, above 0.
+        /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Class prior α: the share of the anchor's class among the samples, in [0, 1). Not the α of the Bayesian weight.
         class_prior / with_class_prior: f64 = 0.1,
@@ -29,7 +29,7 @@ impl PositiveUnlabelledConfig {
     /// # Errors
     /// Names the parameter out of range.
     pub fn check(&self) -> Result<(), ParameterError> {
-        positive("temperature", self.temperature)?;
+        temperature(self.temperature)?;
         in_half_open("class_prior", self.class_prior, 0.0, 1.0)?;
         in_closed("label_frequency", self.label_frequency, 0.0, 1.0)
     }

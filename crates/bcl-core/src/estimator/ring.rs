@@ -7,14 +7,14 @@ use super::{
 };
 use crate::{
     ParameterError, Scores,
-    parameter::{in_closed, in_half_open, positive},
+    parameter::{in_closed, in_half_open, temperature},
 };
 use burn::tensor::Tensor;
 
 estimator_config! {
     /// Configuration of [`Ring`].
     pub struct RingConfig {
-        /// Temperature t, above 0.
+        /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Share of the anchor's lowest scores that is left out, in [0, upper).
         lower / with_lower: f64 = 0.0,
@@ -29,7 +29,7 @@ impl RingConfig {
     /// # Errors
     /// Names the parameter out of range.
     pub fn check(&self) -> Result<(), ParameterError> {
-        positive("temperature", self.temperature)?;
+        temperature(self.temperature)?;
         in_closed("upper", self.upper, f64::MIN_POSITIVE, 1.0)?;
         in_half_open("lower", self.lower, 0.0, self.upper)
     }

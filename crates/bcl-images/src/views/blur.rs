@@ -38,7 +38,7 @@ impl BlurConfig {
     pub fn check(&self) -> Result<(), ViewsError> {
         let fraction = self.kernel_fraction;
         holds("blur.kernel_fraction", fraction, (0.0..=1.0).contains(&fraction), "[0, 1]")?;
-        is_positive_range("blur.sigma", self.sigma, f64::MAX, "(0, ∞), smaller value first")?;
+        is_positive_range("blur.sigma", self.sigma, [1e-3, 1e3])?;
         is_probability("blur.probability", self.probability)
     }
 

@@ -4,8 +4,8 @@ use super::error::{holds, is_probability};
 use super::{BlurConfig, CropConfig, JitterConfig, Views, ViewsError};
 use serde::{Deserialize, Serialize};
 
-/// The largest side; one view of it takes 192 MiB.
-const LARGEST_SIDE: usize = 4096;
+/// The largest number of rows and columns of a view; one view of it takes 192 MiB.
+pub const LARGEST_SIDE: usize = 4096;
 
 /// Describes random views; the defaults are those of SimCLR for CIFAR, which the papers on its losses use for every data set.
 ///
@@ -35,7 +35,7 @@ pub struct ViewsConfig {
     pub blur: BlurConfig,
     /// What is subtracted from red, green and blue, each of which runs from 0 to 1; in [0, 1].
     pub mean: [f64; 3],
-    /// What red, green and blue are divided by after that; finite and above 0.
+    /// What red, green and blue are divided by after that; in [1e-5, 1e5].
     pub std: [f64; 3],
 }
 
@@ -91,9 +91,9 @@ impl ViewsConfig {
         self.blur.check()?;
         let mean = self.mean.iter().all(|mean| (0.0..=1.0).contains(mean));
         holds("mean", self.mean, mean, "[0, 1], three times")?;
-        // As 32-bit floats, in which the division is done.
-        let std = self.std.iter().all(|&std| std as f32 > 1e-6 && (std as f32).is_finite());
-        holds("std", self.std, std, "(1e-6, ∞), three times")
+        // The division is done in 32 bits.
+        let std = self.std.iter().all(|std| (1e-5..=1e5).contains(std));
+        holds("std", self.std, std, "[1e-5, 1e5], three times")
     }
 
     /// Prepares for making views.

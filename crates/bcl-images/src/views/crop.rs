@@ -68,8 +68,8 @@ impl CropConfig {
     /// # Errors
     /// Names the first field that is out of range, its value, and the range.
     pub fn check(&self) -> Result<(), ViewsError> {
-        is_positive_range("crop.scale", self.scale, 1.0, "(0, 1], smaller value first")?;
-        is_positive_range("crop.ratio", self.ratio, f64::MAX, "(0, ∞), smaller value first")
+        is_positive_range("crop.scale", self.scale, [1e-6, 1.0])?;
+        is_positive_range("crop.ratio", self.ratio, [1e-3, 1e3])
     }
 
     /// Draws the region that a view of an image of this size shows.

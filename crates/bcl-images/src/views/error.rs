@@ -60,8 +60,13 @@ pub(super) fn is_probability(name: &str, value: f64) -> Result<(), ViewsError> {
     holds(name, value, (0.0..=1.0).contains(&value), "[0, 1]")
 }
 
-/// Checks the two ends of a range: finite, above zero and in order.
-pub(super) fn is_positive_range(name: &str, [low, high]: [f64; 2], most: f64, range: &str) -> Result<(), ViewsError> {
-    let accepted = low > 0.0 && low <= high && high <= most && high.is_finite();
-    holds(name, [low, high], accepted, range)
+/// Checks the two ends of a range: between two positive bounds and in order.
+pub(super) fn is_positive_range(name: &str, [low, high]: [f64; 2], [least, most]: [f64; 2]) -> Result<(), ViewsError> {
+    let accepted = least <= low && low <= high && high <= most;
+    holds(
+        name,
+        [low, high],
+        accepted,
+        &format!("[{least:?}, {most:?}], smaller value first"),
+    )
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JitterConfig {
-    /// The factor is uniform in `[max(1 - brightness, 0), 1 + brightness]`; at least 0.
+    /// The factor is uniform in `[max(1 - brightness, 0), 1 + brightness]`; in [0, 100].
     pub brightness: f64,
     /// The same for contrast.
     pub contrast: f64,
@@ -77,7 +77,7 @@ impl JitterConfig {
             ("jitter.contrast", self.contrast),
             ("jitter.saturation", self.saturation),
         ] {
-            holds(name, value, value >= 0.0 && value.is_finite(), "[0, ∞)")?;
+            holds(name, value, (0.0..=100.0).contains(&value), "[0, 100]")?;
         }
         holds("jitter.hue", self.hue, (0.0..=0.5).contains(&self.hue), "[0, 0.5]")?;
         is_probability("jitter.probability", self.probability)

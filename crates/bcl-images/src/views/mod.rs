@@ -46,7 +46,7 @@ mod view;
 
 pub use batch::view_seed;
 pub use blur::BlurConfig;
-pub use config::ViewsConfig;
+pub use config::{LARGEST_SIDE, ViewsConfig};
 pub use crop::{CropConfig, Region};
 pub use draw::Draw;
 pub use error::ViewsError;

@@ -4,6 +4,11 @@ use super::{ImageEncoder, ProjectionHead, ResNet, draws::Draws};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
+/// The most channels of the first stage: 64 times the published network's.
+const MOST_WIDTH: usize = 4096;
+/// The largest layer of the head.
+const MOST_HEAD: usize = 65_536;
+
 /// Number of layers with weights; a recipe holds the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u64", into = "u64")]
@@ -75,7 +80,7 @@ pub struct ResNetConfig {
     pub depth: ResNetDepth,
     /// What comes before the first stage.
     pub stem: Stem,
-    /// Channels of the first stage, at least 1; each later stage doubles them. 64 is the published network, 16 one for the CPU.
+    /// Channels of the first stage, 1 to 4096; each later stage doubles them. 64 is the published network, 16 one for the CPU.
     pub width: usize,
 }
 
@@ -95,7 +100,7 @@ impl ResNetConfig {
     /// # Errors
     /// Names the first parameter that does not, its value and the range.
     pub fn check(&self) -> Result<(), String> {
-        at_least_one("width", self.width)
+        count_in("width", self.width, MOST_WIDTH)
     }
 
     /// Size of a feature vector: 8 widths, times 4 for bottleneck blocks.
@@ -123,9 +128,9 @@ impl ResNetConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProjectionHeadConfig {
-    /// Size of the hidden layer, at least 1.
+    /// Size of the hidden layer, 1 to 65,536.
     pub hidden: usize,
-    /// Size of a projection, at least 1.
+    /// Size of a projection, 1 to 65,536.
     pub out: usize,
 }
 
@@ -141,8 +146,8 @@ impl ProjectionHeadConfig {
     /// # Errors
     /// Names the first parameter that does not, its value and the range.
     pub fn check(&self) -> Result<(), String> {
-        at_least_one("hidden", self.hidden)?;
-        at_least_one("out", self.out)
+        count_in("hidden", self.hidden, MOST_HEAD)?;
+        count_in("out", self.out, MOST_HEAD)
     }
 
     /// Builds the head on top of features of the given size; the seed determines its initial values.
@@ -188,11 +193,11 @@ impl ImageEncoderConfig {
     }
 }
 
-fn at_least_one(name: &str, value: usize) -> Result<(), String> {
-    if value == 0 {
-        return Err(format!("{name} is 0, but must be at least 1"));
+fn count_in(name: &str, value: usize, most: usize) -> Result<(), String> {
+    if (1..=most).contains(&value) {
+        return Ok(());
     }
-    Ok(())
+    Err(format!("{name} is {value}, but must lie in [1, {most}]"))
 }
 
 fn panic_if_bad(check: Result<(), String>) {

@@ -3,9 +3,12 @@
 use super::{InBatch, Popularity, Uniform, UniformAll};
 use bcl_core::{
     ParameterError,
-    parameter::{at_least, in_closed},
+    parameter::{count_in, in_closed},
 };
 use serde::{Deserialize, Serialize};
+
+/// The most draws per anchor, or per batch where they are shared.
+const MOST_NEGATIVES: usize = 1_000_000;
 
 /// Where negatives come from, with its parameters.
 ///
@@ -38,7 +41,7 @@ impl NegativesConfig {
     /// Names the first parameter that does not, its value and the range.
     pub fn check(&self) -> Result<(), ParameterError> {
         if let Some(count) = self.count() {
-            at_least("count", count, 1)?;
+            count_in("count", count, 1, MOST_NEGATIVES)?;
         }
         match self {
             Self::Popularity(config) => in_closed("exponent", config.exponent, 0.0, 2.0),

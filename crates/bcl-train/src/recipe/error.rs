@@ -6,7 +6,7 @@ use super::{
     fault::{Fault, FaultKind},
     suggest::nearest,
 };
-use bcl_core::{EstimatorConfig, ParameterError};
+use bcl_core::{EstimatorConfig, ParameterError, parameter::shown};
 use std::{fmt, io, path::PathBuf};
 use toml::Value;
 
@@ -198,7 +198,7 @@ impl Refusal {
 
     /// A parameter out of range in a table.
     pub(crate) fn of_parameter(table: &str, error: &ParameterError) -> Self {
-        let problem = format!("is {}, but must {}", error.value, error.requirement);
+        let problem = format!("is {}, but must {}", shown(error.value), error.requirement);
         Self::new(format!("{table}.{}", error.name), problem)
     }
 }

@@ -4,7 +4,7 @@ use super::{
     ImageDataConfig, ImageEvaluationConfig, ImageOptimizerConfig, ImageTrainingConfig, LossConfig, RecipeKind, Refusal,
     check::{check_header, check_schedule},
 };
-use bcl_core::schedule::AlphaSchedule;
+use bcl_core::{parameter::MOST_EPOCHS, schedule::AlphaSchedule};
 use bcl_images::ViewsConfig;
 use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
 use serde::{Deserialize, Serialize};
@@ -118,7 +118,7 @@ impl RecipeKind for ImageRecipe {
         self.alpha_schedule.check().map_err(parameter("alpha_schedule"))?;
         // Without training there is no step that a warm-up could be too long for.
         let epochs = if self.training.epochs == 0 {
-            usize::MAX
+            MOST_EPOCHS
         } else {
             self.training.epochs
         };

@@ -2,7 +2,7 @@
 
 use super::*;
 use bcl_core::EstimatorConfig;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fs};
 
 /// The least a recipe says.
 const LEAST: &str = "data.dataset = 'planted'\nloss.kind = 'bayesian'\n";
@@ -278,7 +278,7 @@ const BAD: &[Bad] = &[
     (
         "data.dataset = 'planted'\nloss.kind = 'hard'\nencoder = { kind = 'resnet', head = { hidden = 8 } }",
         &["encoder.head.out=0"],
-        "--set encoder.head.out=0: encoder.head.out is 0, but must be at least 1",
+        "--set encoder.head.out=0: encoder.head.out is 0, but must lie in [1, 65536]",
     ),
     // Missing keys.
     ("loss.kind = 'hard'", &[], "a.toml: data is missing; set data.dataset"),
@@ -389,16 +389,20 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["loss.temperature=0"],
-        "loss.temperature is 0, but must be a finite number above 0",
+        "loss.temperature is 0, but must lie in [1e-6, 1000000]",
     ),
-    (LEAST, &["loss.temperature=nan"], "loss.temperature is NaN, but must be"),
-    (LEAST, &["encoder.dim=0"], "encoder.dim is 0, but must be at least 1"),
+    (LEAST, &["loss.temperature=nan"], "loss.temperature is NaN, but must lie in"),
+    (LEAST, &["encoder.dim=0"], "encoder.dim is 0, but must lie in [1, 65536]"),
     (
         LEAST,
         &["encoder={kind='light_gcn', layers=0}"],
-        "encoder.layers is 0, but must be at least 1",
+        "encoder.layers is 0, but must lie in [1, 100]",
     ),
-    (LEAST, &["negatives.count=0"], "negatives.count is 0, but must be at least 1"),
+    (
+        LEAST,
+        &["negatives.count=0"],
+        "negatives.count is 0, but must lie in [1, 1000000]",
+    ),
     (
         LEAST,
         &["negatives={kind='popularity', exponent=-1}"],
@@ -407,14 +411,18 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["optimizer.learning_rate=-0.1"],
-        "optimizer.learning_rate is -0.1, but must be a finite number above 0",
+        "optimizer.learning_rate is -0.1, but must lie in [1e-30, 1e38]",
     ),
     (
         LEAST,
         &["training.validation=0.9"],
         "training.validation is 0.9, but must lie in [0.001, 0.5]",
     ),
-    (LEAST, &["training.epochs=0"], "training.epochs is 0, but must be at least 1"),
+    (
+        LEAST,
+        &["training.epochs=0"],
+        "training.epochs is 0, but must lie in [1, 1000000]",
+    ),
     (
         LEAST,
         &["evaluation.cutoffs=[10, 5]"],
@@ -428,7 +436,7 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["evaluation.ease_lambda=0"],
-        "evaluation.ease_lambda is 0, but must be a finite number above 0",
+        "evaluation.ease_lambda is 0, but must lie in [1e-12, 1000000000000]",
     ),
     (
         LEAST,

@@ -7,7 +7,7 @@ use super::{
 };
 use bcl_core::{
     ParameterError,
-    parameter::{at_least, positive},
+    parameter::{count_in, temperature},
 };
 use burn::tensor::Tensor;
 use rayon::prelude::*;
@@ -20,9 +20,9 @@ const BLOCK_SIMILARITIES: usize = 8 << 20;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct KnnConfig {
-    /// Neighbours that vote; all training samples where there are fewer.
+    /// Neighbours that vote, 1 to 1,000,000; all training samples where there are fewer.
     pub k: usize,
-    /// Temperature t of a vote, exp(similarity / t).
+    /// Temperature t of a vote, exp(similarity / t); in [1e-6, 1e6].
     pub temperature: f64,
 }
 
@@ -41,8 +41,8 @@ impl KnnConfig {
     /// # Errors
     /// Names the first parameter that does not, its value and the range.
     pub fn check(&self) -> Result<(), ParameterError> {
-        at_least("k", self.k, 1)?;
-        positive("temperature", self.temperature)
+        count_in("k", self.k, 1, 1_000_000)?;
+        temperature(self.temperature)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use bcl_core::{
     ParameterError,
-    parameter::{at_least, in_half_open, positive},
+    parameter::{MOST_EPOCHS, count_in, in_closed, in_half_open},
 };
 use serde::{Deserialize, Serialize};
 
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearProbeConfig {
-    /// Passes over the training samples.
+    /// Passes over the training samples, 1 to 1,000,000.
     pub epochs: usize,
-    /// Step size.
+    /// Step size, in [1e-30, 1e38].
     pub learning_rate: f64,
     /// Share of every weight that is added to its gradient.
     pub weight_decay: f64,
-    /// Training samples a step.
+    /// Training samples per step, 1 to 10,000,000.
     pub batch_size: usize,
 }
 
@@ -37,9 +37,9 @@ impl LinearProbeConfig {
     /// # Errors
     /// Names the first parameter that does not, its value and the range.
     pub fn check(&self) -> Result<(), ParameterError> {
-        at_least("epochs", self.epochs, 1)?;
-        positive("learning_rate", self.learning_rate)?;
+        count_in("epochs", self.epochs, 1, MOST_EPOCHS)?;
+        in_closed("learning_rate", self.learning_rate, 1e-30, 1e38)?;
         in_half_open("weight_decay", self.weight_decay, 0.0, 1.0)?;
-        at_least("batch_size", self.batch_size, 1)
+        count_in("batch_size", self.batch_size, 1, 10_000_000)
     }
 }

@@ -1,17 +1,22 @@
 //! The `[evaluation]` table.
 
 use super::super::{Refusal, suggest::nearest};
-use bcl_core::parameter::positive;
+use bcl_core::parameter::in_closed;
 use serde::{Deserialize, Serialize};
 
 /// Figures of one user's ranking, averaged over users: what an epoch can be selected by.
 const RANKING_FIGURES: [&str; 6] = ["precision", "recall", "ndcg", "hit_rate", "mrr", "map"];
 
+/// The longest list that is measured.
+const MOST_LENGTH: usize = 1_000_000;
+/// The most lists.
+const MOST_CUTOFFS: usize = 100;
+
 /// What is measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EvaluationConfig {
-    /// Lengths of the recommended lists, ascending.
+    /// Lengths of the recommended lists, ascending, at most 100 of them, each 1 to 1,000,000.
     pub cutoffs: Vec<usize>,
     /// The validation figure that selects the epoch, such as `ndcg@20`; one of the cutoffs.
     pub select_by: String,
@@ -19,7 +24,7 @@ pub struct EvaluationConfig {
     pub oracle: bool,
     /// What to compare with. By default popularity and EASE, which is skipped with a note for data too large for it.
     pub baselines: Vec<BaselineKind>,
-    /// Regularisation λ of EASE, above 0.
+    /// Regularisation λ of EASE, in [1e-12, 1e12].
     pub ease_lambda: f64,
 }
 
@@ -62,10 +67,18 @@ impl EvaluationConfig {
     /// Names the first parameter that does not, its value and the remedy.
     pub fn check(&self) -> Result<(), Refusal> {
         let cutoffs = &self.cutoffs;
-        if cutoffs.is_empty() || cutoffs.contains(&0) || !cutoffs.is_sorted_by(|a, b| a < b) {
+        let lengths = cutoffs.iter().all(|cutoff| (1..=MOST_LENGTH).contains(cutoff));
+        if !(1..=MOST_CUTOFFS).contains(&cutoffs.len()) || !lengths || !cutoffs.is_sorted_by(|a, b| a < b) {
+            let shown = match &cutoffs[..] {
+                [first, .., last] if cutoffs.len() > 8 => format!("{} numbers, {first} to {last}", cutoffs.len()),
+                _ => format!("{cutoffs:?}"),
+            };
             return Err(Refusal::new(
                 "evaluation.cutoffs",
-                format!("is {cutoffs:?}, but must be ascending lengths from 1 on, such as [5, 10, 20]"),
+                format!(
+                    "is {shown}, but must be ascending lengths from 1 on, such as [5, 10, 20]: at most {MOST_CUTOFFS} of them, none above \
+                     {MOST_LENGTH}"
+                ),
             ));
         }
         let known: Vec<String> = RANKING_FIGURES
@@ -92,6 +105,6 @@ impl EvaluationConfig {
         {
             return Err(Refusal::new("evaluation.baselines", "names a baseline twice; name each once"));
         }
-        positive("ease_lambda", self.ease_lambda).map_err(|error| Refusal::of_parameter("evaluation", &error))
+        in_closed("ease_lambda", self.ease_lambda, 1e-12, 1e12).map_err(|error| Refusal::of_parameter("evaluation", &error))
     }
 }

@@ -2,16 +2,17 @@
 
 use super::super::Refusal;
 use crate::probe::{KnnConfig, LinearProbeConfig};
-use bcl_core::parameter::at_least;
+use bcl_core::parameter::{MOST_EPOCHS, count_in};
+use bcl_images::LARGEST_SIDE;
 use serde::{Deserialize, Serialize};
 
 /// How frozen features are judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImageEvaluationConfig {
-    /// Epochs between two measurements by nearest neighbours during training; 0 measures after the last epoch alone.
+    /// Epochs between two measurements by nearest neighbours during training, at most 1,000,000; 0 measures after the last epoch alone.
     pub every: usize,
-    /// Rows and columns at which whole images are judged; those of the training views where it is not given.
+    /// Rows and columns at which whole images are judged, 1 to 4096; those of the training views where it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<usize>,
     /// How linear probes are trained.
@@ -75,10 +76,11 @@ impl ImageEvaluationConfig {
     /// Names the first parameter that does not, its value and the remedy.
     pub fn check(&self) -> Result<(), Refusal> {
         let parameter = |table| move |error| Refusal::of_parameter(table, &error);
+        count_in("every", self.every, 0, MOST_EPOCHS).map_err(parameter("evaluation"))?;
         self.probe.check().map_err(parameter("evaluation.probe"))?;
         self.knn.check().map_err(parameter("evaluation.knn"))?;
         if let Some(side) = self.side {
-            at_least("side", side, 1).map_err(parameter("evaluation"))?;
+            count_in("side", side, 1, LARGEST_SIDE).map_err(parameter("evaluation"))?;
         }
         each_once("protocols", &self.protocols)?;
         each_once("baselines", &self.baselines)

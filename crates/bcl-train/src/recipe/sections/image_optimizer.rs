@@ -2,7 +2,10 @@
 
 use super::super::Refusal;
 use crate::training::optim::{Decay, LarsConfig, RateSchedule};
-use bcl_core::parameter::{in_closed, in_half_open, positive};
+use bcl_core::{
+    ParameterError,
+    parameter::{in_closed, in_half_open, shown},
+};
 use burn::{
     grad_clipping::GradientClippingConfig,
     lr_scheduler::{constant::ConstantLr, module_lr_scheduler::ModuleLrScheduler},
@@ -22,15 +25,15 @@ pub struct ImageOptimizerConfig {
     pub weight_decay: f64,
     /// Momentum, for `sgd` and `lars`.
     pub momentum: f64,
-    /// How far a step of `lars` may move a weight tensor, relative to its norm.
+    /// How far a step of `lars` may move a weight tensor, relative to its norm; in [1e-9, 1e3].
     pub trust_coefficient: f64,
     /// How the step size falls after the warm-up.
     pub schedule: LearningRateSchedule,
     /// Epochs in which the step size rises to its largest.
     pub warmup_epochs: usize,
-    /// Gradients of a larger norm are shortened to it, one parameter tensor at a time; 0 leaves all as they are.
+    /// Gradients of a larger norm are shortened to it, one parameter tensor at a time; in [1e-6, 1e6], or 0, which leaves all as they are.
     pub clip_norm: f64,
-    /// A gradient whose norm over all parameters is larger is shortened to it; 0 leaves it as it is.
+    /// A gradient whose norm over all parameters is larger is shortened to it; in [1e-6, 1e6], or 0, which leaves it as it is.
     pub clip_global_norm: f64,
 }
 
@@ -96,14 +99,14 @@ impl ImageOptimizerConfig {
         let parameter = |error| Refusal::of_parameter("optimizer", &error);
         let largest = self.kind.largest_rate();
         in_closed("learning_rate", self.learning_rate, f64::MIN_POSITIVE, largest).map_err(|_| {
-            let problem = format!("is {}, but must be above 0 and at most {largest}", self.learning_rate);
+            let problem = format!("is {}, but must be above 0 and at most {largest}", shown(self.learning_rate));
             Refusal::new("optimizer.learning_rate", problem)
         })?;
         in_half_open("weight_decay", self.weight_decay, 0.0, 1.0).map_err(parameter)?;
         in_half_open("momentum", self.momentum, 0.0, 1.0).map_err(parameter)?;
-        positive("trust_coefficient", self.trust_coefficient).map_err(parameter)?;
-        in_half_open("clip_norm", self.clip_norm, 0.0, f64::INFINITY).map_err(parameter)?;
-        in_half_open("clip_global_norm", self.clip_global_norm, 0.0, f64::INFINITY).map_err(parameter)?;
+        in_closed("trust_coefficient", self.trust_coefficient, 1e-9, 1e3).map_err(parameter)?;
+        is_norm("clip_norm", self.clip_norm).map_err(parameter)?;
+        is_norm("clip_global_norm", self.clip_global_norm).map_err(parameter)?;
         if self.clip_norm > 0.0 && self.clip_global_norm > 0.0 {
             return Err(Refusal::new(
                 "optimizer.clip_global_norm",
@@ -164,6 +167,14 @@ impl ImageOptimizerConfig {
         };
         RateSchedule::new(self.learning_rate, steps(self.warmup_epochs), steps(epochs), decay).into()
     }
+}
+
+/// Checks a norm that gradients are shortened to, or 0 for none.
+fn is_norm(name: &'static str, value: f64) -> Result<(), ParameterError> {
+    if value == 0.0 || (1e-6..=1e6).contains(&value) {
+        return Ok(());
+    }
+    Err(ParameterError::new(name, value, "be 0 or lie in [1e-6, 1000000]"))
 }
 
 #[cfg(test)]

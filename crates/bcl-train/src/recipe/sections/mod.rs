@@ -13,6 +13,9 @@ mod optimizer;
 mod precision;
 mod training;
 
+/// The most samples of a step.
+const MOST_BATCH: usize = 10_000_000;
+
 pub use data::{DataConfig, DataSource};
 pub use evaluation::{BaselineKind, EvaluationConfig};
 pub use image_data::{ImageDataConfig, ImageDataSource};

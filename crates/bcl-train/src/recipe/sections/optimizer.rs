@@ -2,9 +2,13 @@
 
 use bcl_core::{
     ParameterError,
-    parameter::{in_half_open, positive},
+    parameter::{in_closed, in_half_open},
 };
 use serde::{Deserialize, Serialize};
+
+/// Steps that 32 bits can hold. Whether the training converges is another question: it says so where it does not.
+const LEAST_RATE: f64 = 1e-30;
+const MOST_RATE: f64 = 1e38;
 
 /// How the gradient moves the vectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -12,12 +16,12 @@ use serde::{Deserialize, Serialize};
 pub struct OptimizerConfig {
     /// The rule.
     pub kind: OptimizerKind,
-    /// Step size.
+    /// Step size, in [1e-30, 1e38].
     pub learning_rate: f64,
     /// Share of every weight that is added to its gradient.
     pub weight_decay: f64,
     /// Factor λ of the squared vectors of the batch's users and items in the loss, halved and averaged over the batch: the
-    /// regularisation of BPR and `LightGCN`.
+    /// regularisation of BPR and `LightGCN`; in [0, 1e6].
     pub l2: f64,
 }
 
@@ -47,8 +51,8 @@ impl OptimizerConfig {
     /// # Errors
     /// Names the first parameter that does not, its value and the range.
     pub fn check(&self) -> Result<(), ParameterError> {
-        positive("learning_rate", self.learning_rate)?;
+        in_closed("learning_rate", self.learning_rate, LEAST_RATE, MOST_RATE)?;
         in_half_open("weight_decay", self.weight_decay, 0.0, 1.0)?;
-        in_half_open("l2", self.l2, 0.0, f64::INFINITY)
+        in_closed("l2", self.l2, 0.0, 1e6)
     }
 }

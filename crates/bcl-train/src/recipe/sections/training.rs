@@ -1,9 +1,9 @@
 //! The `[training]` table.
 
-use super::gradient_cache;
+use super::{MOST_BATCH, gradient_cache};
 use bcl_core::{
     ParameterError,
-    parameter::{at_least, in_closed},
+    parameter::{MOST_EPOCHS, count_in, in_closed},
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,15 +14,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrainingConfig {
-    /// Interactions a step.
+    /// Interactions per step, 1 to 10,000,000.
     pub batch_size: usize,
     /// Interactions that are compared with their negatives at a time, 1 to `batch_size`, for batches whose scores do not fit into memory;
     /// the gradients are those of the whole batch. All at once where it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gradient_cache: Option<usize>,
-    /// The most epochs a phase has.
+    /// The most epochs a phase has, 1 to 1,000,000.
     pub epochs: usize,
-    /// Epochs without a better validation figure before the first phase ends.
+    /// Epochs without a better validation figure before the first phase ends, 1 to 1,000,000.
     pub patience: usize,
     /// Share of each user's training interactions that is held out to choose the number of epochs, in (0, 0.5].
     pub validation: f64,
@@ -46,10 +46,10 @@ impl TrainingConfig {
     /// # Errors
     /// Names the first parameter that does not, its value and the range.
     pub fn check(&self) -> Result<(), ParameterError> {
-        at_least("batch_size", self.batch_size, 1)?;
+        count_in("batch_size", self.batch_size, 1, MOST_BATCH)?;
         gradient_cache::check(self.gradient_cache, 1, self.batch_size)?;
-        at_least("epochs", self.epochs, 1)?;
-        at_least("patience", self.patience, 1)?;
+        count_in("epochs", self.epochs, 1, MOST_EPOCHS)?;
+        count_in("patience", self.patience, 1, MOST_EPOCHS)?;
         // Below a thousandth, not even a user with hundreds of items has one left to validate on.
         in_closed("validation", self.validation, 0.001, 0.5)
     }
