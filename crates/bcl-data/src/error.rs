@@ -2,6 +2,7 @@
 //!
 //! Each text says where (`file:line`), what (field and value), and what to do about it; `tests/bad_input.rs` holds them to that.
 
+use crate::input::NotRegular;
 use crate::{Format, SearchPath};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -74,6 +75,33 @@ pub enum DataError {
         path: PathBuf,
         /// What the system says.
         source: std::io::Error,
+    },
+
+    /// A pipe or a device stands where a file belongs.
+    #[error("{}: is {found}, not a file. Save its content to a file and name that: data are read again when a run is resumed.", path.display())]
+    NotAFile {
+        /// What was named.
+        path: PathBuf,
+        /// What it is.
+        found: &'static str,
+    },
+
+    /// A packed file that unpacks to far more than data do.
+    #[error("{}: {}.", path.display(), crate::input::Bomb)]
+    Bomb {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// More interactions than can be held.
+    #[error("{}: has more than {limit} interactions, {reason}. Use a part of the data, or a machine with more memory.", path.display())]
+    TooManyRows {
+        /// The file.
+        path: PathBuf,
+        /// The most that are read.
+        limit: usize,
+        /// Why no more are.
+        reason: String,
     },
 
     /// A packed file that is not gzip.
@@ -391,6 +419,15 @@ fn not_found(file: &Path, search: &SearchPath) -> String {
     }
 }
 
+/// A number of a recipe, with an exponent rather than with hundreds of digits.
+pub(crate) fn shown(value: f64) -> String {
+    if value.is_finite() && value.abs() >= 1e15 {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
+}
+
 /// Shortens text from a file so that an error stays readable.
 pub(crate) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 60;
@@ -398,6 +435,19 @@ pub(crate) fn excerpt(text: &str) -> String {
     match shown.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &shown[..end]),
         None => shown,
+    }
+}
+
+impl DataError {
+    /// Why a file cannot be opened.
+    pub(crate) fn opening(path: &Path, source: std::io::Error) -> Self {
+        let path = path.to_path_buf();
+        match (source.kind(), NotRegular::of(&source)) {
+            (std::io::ErrorKind::NotFound, _) => Self::MissingFile { path },
+            (std::io::ErrorKind::IsADirectory, _) => Self::IsFolder { path },
+            (_, Some(NotRegular { found })) => Self::NotAFile { path, found },
+            _ => Self::Io { path, source },
+        }
     }
 }
 

@@ -21,9 +21,11 @@
 pub mod dataset;
 pub mod error;
 pub mod ids;
+pub mod input;
 pub mod interactions;
 pub mod load;
 pub mod manifest;
+pub mod memory;
 pub mod planted;
 mod printable;
 pub mod read;

@@ -1,5 +1,6 @@
 //! From files to an [`InteractionData`].
 
+use crate::error::shown;
 use crate::read::{FileReport, read};
 use crate::{DataError, IdMap, InteractionData, Interactions, KnownIds, ReadOptions, Seed, SplitOptions, split_per_user};
 use std::collections::HashSet;
@@ -228,7 +229,7 @@ fn check_options(source: &Source, options: &ReadOptions) -> Result<(), DataError
     match options.min_rating {
         Some(value) if !value.is_finite() => Err(DataError::OutOfRange {
             name: "data.min_rating".into(),
-            value: value.to_string(),
+            value: shown(value),
             range: "the finite numbers".into(),
         }),
         _ => Ok(()),

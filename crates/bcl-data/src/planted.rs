@@ -1,10 +1,14 @@
 //! Interactions with planted communities, so that false negatives are known.
 
+use crate::error::shown;
 use crate::split::held_out_count;
 use crate::{DataError, IdMap, InteractionData, Interactions, Seed, Truth, Xoshiro256PlusPlus, split_per_user};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
+
+/// The most users, and items: ten times those of the largest public data sets of the field.
+const MOST_IDS: usize = 10_000_000;
 
 /// Describes planted interactions: users and items belong to communities, and a user likes the items of the own one.
 ///
@@ -31,9 +35,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PlantedConfig {
-    /// Number of users, at least 2.
+    /// Number of users, 2 to 10,000,000.
     pub num_users: usize,
-    /// Number of items.
+    /// Number of items, 24 to 10,000,000.
     pub num_items: usize,
     /// Number of communities, at least 2; each has as many items as the others, give or take one.
     pub num_communities: usize,
@@ -70,23 +74,22 @@ impl PlantedConfig {
     /// # Errors
     /// Names the first field that is out of range.
     pub fn check(&self) -> Result<(), DataError> {
-        let most_items = u32::MAX as usize;
-        in_range("num_users", self.num_users, 2, most_items)?;
+        in_range("num_users", self.num_users, 2, MOST_IDS)?;
         // The smallest that leaves room for the four interactions a user has at least.
-        in_range("num_items", self.num_items, 24, most_items)?;
+        in_range("num_items", self.num_items, 24, MOST_IDS)?;
         in_range("num_communities", self.num_communities, 2, self.num_items / 12)?;
         // At one and a half times the mean, half of the community is left: drawing without repeats stays fast.
         let most = self.num_items / self.num_communities / 3;
         in_range("interactions_per_user", self.interactions_per_user, 4, most)?;
 
-        holds("skew", self.skew, (0.0..=2.0).contains(&self.skew), "[0, 2]")?;
-        holds("noise", self.noise, (0.0..1.0).contains(&self.noise), "[0, 1)")?;
+        holds("skew", shown(self.skew), (0.0..=2.0).contains(&self.skew), "[0, 2]")?;
+        holds("noise", shown(self.noise), (0.0..1.0).contains(&self.noise), "[0, 1)")?;
         let test = self.test_ratio;
         let least = self.interactions_per_user - self.interactions_per_user / 2;
         let smallest = 0.5 / least as f64;
         holds(
             "test_ratio",
-            test,
+            shown(test),
             test > 0.0 && test < 1.0 && held_out_count(least, test) > 0,
             &format!("[{smallest:.4}, 1), so that every user has a test item"),
         )

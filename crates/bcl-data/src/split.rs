@@ -1,5 +1,6 @@
 //! Splitting interactions, user by user.
 
+use crate::error::shown;
 use crate::{DataError, Interactions, Seed};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -34,7 +35,7 @@ impl SplitOptions {
         }
         Err(DataError::OutOfRange {
             name: "data.split.test_ratio".into(),
-            value: self.test_ratio.to_string(),
+            value: shown(self.test_ratio),
             range: "(0, 1)".into(),
         })
     }

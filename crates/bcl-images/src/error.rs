@@ -93,6 +93,20 @@ pub enum ImageError {
         what: &'static str,
     },
 
+    /// A link that leads in a circle.
+    #[error("{at}: is a link to a folder that it lies in, so its files would be read again and again. Remove the link.")]
+    LinkLoop {
+        /// The link.
+        at: Place,
+    },
+
+    /// An archive that unpacks to far more than images do.
+    #[error("{}: {}.", path.display(), bcl_data::input::Bomb)]
+    Bomb {
+        /// The archive.
+        path: PathBuf,
+    },
+
     /// The same file twice.
     #[error("{at}: is there twice, so it is unclear which one counts. Remove one of the two.")]
     Twice {

@@ -105,6 +105,15 @@ fn evil(name: &str, kind: EntryType) -> Vec<u8> {
     tar_of(&[("train/cat/1.png", Regular, &png(1)), (name, kind, b"")])
 }
 
+/// So many bytes that gzip makes little smaller: what it makes tiny is refused as a bomb.
+fn hardly_packed(count: u32) -> Vec<u8> {
+    let mixed = |i: u32| {
+        let mixed = i.wrapping_mul(0x9e37_79b9);
+        (mixed ^ (mixed >> 15)).wrapping_mul(0x85eb_ca6b)
+    };
+    (0..count).map(|i| (mixed(i) >> 24) as u8).collect()
+}
+
 fn damaged_gzip() -> Vec<u8> {
     let mut bytes = tar_gz(&image_folder());
     let checksum = bytes.len() - 8;
@@ -190,7 +199,7 @@ fn image_folders() -> Vec<Case> {
         case("CMYK", "a.tar", folder_with("train/cat/9.jpg", cmyk()), ["entry train/cat/9.jpg", "CMYK", "Convert it to RGB"]),
         case("a million columns", "a.tar", folder_with("train/cat/9.png", wide_png(1_000_000)), ["entry train/cat/9.png", "longer side", "1000000", "8192", "shrink"]),
         case("no column", "a.tar", folder_with("train/cat/9.png", wide_png(0)), ["entry train/cat/9.png", "0 columns and 6 rows"]),
-        case("a huge file", "a.tar.gz", gzip(&folder_with("train/cat/9.png", vec![0; (64 << 20) + 1])), ["entry train/cat/9.png", "its size in bytes is 67108865", "67108864", "Remove it"]),
+        case("a huge file", "a.tar.gz", gzip(&folder_with("train/cat/9.png", hardly_packed((64 << 20) + 1))), ["entry train/cat/9.png", "its size in bytes is 67108865", "67108864", "Remove it"]),
         case("no train", "a.tar", tar(&without(image_folder(), "train")), ["no image below train/", "It holds test", "Check the layout"]),
         case("train without images", "a.tar", tar(&files([("train/notes.txt", vec![]), ("README", vec![])])), ["no image below train/", "It holds README, train"]),
         case("no images", "a.tar", tar(&files([("notes.txt", vec![]), ("more/README", vec![])])), ["no image below it", "It holds more, notes.txt", "train/CLASS"]),
@@ -326,5 +335,42 @@ fn names_of_data_sets_are_checked() {
         &load("gowalla"),
         "gowalla",
         &["holds interactions, not images"],
+    );
+}
+
+#[test]
+fn a_global_header_is_no_way_around_the_limits() {
+    let large = vec![0; 2 << 20];
+    let bytes = tar_of(&[("pax_global_header", EntryType::XGlobalHeader, &large)]);
+    case(
+        "a large one",
+        "a.tar",
+        bytes,
+        ["pax_global_header", "global header", "1048576"],
+    )
+    .check();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_folder_around_it_is_refused_and_one_to_another_folder_is_not() {
+    use std::os::unix::fs::symlink;
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("pets");
+    for (name, bytes) in image_folder() {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    let result = || load("mine", &source("archive", "pets"), dir.path());
+    let images = result().unwrap().train.len();
+    symlink("cat", root.join("train/tiger")).unwrap();
+    assert!(result().unwrap().train.len() > images);
+    symlink("../..", root.join("train/cat/loop")).unwrap();
+    check(
+        "a loop",
+        &result().map(drop),
+        "loop",
+        &["a link to a folder that it lies in", "Remove the link"],
     );
 }

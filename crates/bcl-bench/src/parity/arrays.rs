@@ -1,6 +1,7 @@
 //! The arrays beside the reference file: what is too long for JSON lies in a `.safetensors` file of the same name.
 
 use super::ParityError;
+use bcl_data::input::{self, MOST_WHOLE};
 use safetensors::{Dtype, SafeTensors};
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,7 @@ pub(crate) struct Array {
 impl Arrays {
     pub(crate) fn beside(golden: &Path) -> Result<Self, ParityError> {
         let path = golden.with_extension("safetensors");
-        match std::fs::read(&path) {
+        match input::read(&path, MOST_WHOLE) {
             Ok(bytes) => Ok(Self {
                 path,
                 bytes: Some(bytes),

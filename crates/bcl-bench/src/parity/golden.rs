@@ -6,6 +6,7 @@ use super::{
     case::Case,
     weight_row::WeightRow,
 };
+use bcl_data::input::{self, MOST_WHOLE};
 use serde::Deserialize;
 use serde_json::Value;
 use std::{collections::BTreeMap, path::Path};
@@ -52,7 +53,7 @@ impl Golden {
     /// # Errors
     /// Names the file, the case and what is wrong with it.
     pub fn read(path: &Path) -> Result<Self, ParityError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ParityError::Unreadable {
+        let text = input::read_text(path, MOST_WHOLE).map_err(|source| ParityError::Unreadable {
             path: path.to_owned(),
             source,
         })?;

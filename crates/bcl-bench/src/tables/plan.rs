@@ -1,6 +1,7 @@
 //! What a table was asked to be, so that going on means the same table.
 
 use super::{Row, Search, Space};
+use bcl_data::input::{self, MOST_WHOLE};
 use bcl_train::{error::Error, files, training::KeptData};
 use serde::Serialize;
 use serde_json::Value;
@@ -59,7 +60,7 @@ impl Plan {
         if !path.is_file() {
             return Ok(None);
         }
-        let text = std::fs::read(&path).map_err(Error::io("read", &path))?;
+        let text = input::read(&path, MOST_WHOLE).map_err(Error::io("read", &path))?;
         let earlier: Value = serde_json::from_slice(&text)
             .map_err(|error| Error::Input(format!("{} is broken: {error}; choose another --out", path.display())))?;
         if let Some(difference) = difference("", &earlier, &self.to_json()) {

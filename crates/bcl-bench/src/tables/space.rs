@@ -1,6 +1,9 @@
 //! Ranges of parameters, and draws from them.
 
-use bcl_data::Seed;
+use bcl_data::{
+    Seed,
+    input::{self, MOST_TEXT},
+};
 use bcl_train::{error::Error, recipe::Override};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -102,7 +105,7 @@ impl Ranges {
     /// # Errors
     /// When it cannot be read, or holds what is no range; the error names the key and the remedy.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
+        let text = input::read_text(path, MOST_TEXT).map_err(Error::io("read", path))?;
         let refuse = |problem: String| Error::Input(format!("{}: {problem}", path.display()));
         let ranges: Self = toml::from_str(&text).map_err(|error| refuse(error.to_string().trim().replace('\n', " ")))?;
         for (family, estimators) in [("recommender", &ranges.recommender), ("images", &ranges.images)] {

@@ -3,8 +3,7 @@
 use super::quoted::QuotedRecord;
 use crate::DataError;
 use crate::error::{FieldProblem, Place, excerpt};
-use flate2::bufread::MultiGzDecoder;
-use std::fs::File;
+use crate::input::{self, Bomb};
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -38,19 +37,8 @@ pub(crate) struct Line<'a> {
 
 impl Lines {
     pub(super) fn open(path: &Path) -> Result<Self, DataError> {
-        let fail = |source: io::Error| match source.kind() {
-            ErrorKind::NotFound => DataError::MissingFile {
-                path: path.to_path_buf(),
-            },
-            ErrorKind::IsADirectory => DataError::IsFolder {
-                path: path.to_path_buf(),
-            },
-            _ => DataError::Io {
-                path: path.to_path_buf(),
-                source,
-            },
-        };
-        let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(fail)?);
+        let fail = |source| DataError::opening(path, source);
+        let mut file = BufReader::with_capacity(1 << 16, input::open(path).map_err(fail)?);
         let magic = file.fill_buf().map_err(fail)?;
         if magic.starts_with(b"PK\x03\x04") {
             return Err(DataError::Packed {
@@ -60,7 +48,7 @@ impl Lines {
         }
         let gzipped = magic.starts_with(&[0x1f, 0x8b]);
         let mut text: Box<dyn BufRead> = if gzipped {
-            Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(file)))
+            Box::new(BufReader::with_capacity(1 << 16, input::gunzip(file)))
         } else {
             Box::new(file)
         };
@@ -190,6 +178,9 @@ impl Lines {
     }
 
     fn read_error(&self, source: io::Error) -> DataError {
+        if Bomb::of(&source).is_some() {
+            return DataError::Bomb { path: self.path.clone() };
+        }
         match source.kind() {
             ErrorKind::UnexpectedEof if self.gzipped => DataError::TruncatedGzip { at: self.place() },
             ErrorKind::InvalidInput | ErrorKind::InvalidData if self.gzipped => DataError::DamagedGzip {

@@ -5,6 +5,7 @@ mod format;
 mod lines;
 mod ngcf;
 mod quoted;
+mod row_limit;
 mod sniff;
 
 pub use format::{Format, ReadOptions};
@@ -12,6 +13,7 @@ pub use format::{Format, ReadOptions};
 use crate::DataError;
 use columns::Columns;
 use lines::{Line, Lines};
+use row_limit::RowLimit;
 use std::path::Path;
 
 /// One interaction, as it stands in the file.
@@ -50,6 +52,7 @@ pub(crate) fn read(
 
     let mut report = FileReport::default();
     let mut highest = f64::NEG_INFINITY;
+    let limit = RowLimit::now();
     let mut keep = |line: &Line<'_>, row: Row<'_>| {
         report.rows += 1;
         if let Some(min_rating) = options.min_rating {
@@ -65,6 +68,7 @@ pub(crate) fn read(
                 return Ok(());
             }
         }
+        limit.check(report.rows - report.below_min_rating, path)?;
         each(line, row.user, row.item);
         Ok(())
     };

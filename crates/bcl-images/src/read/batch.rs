@@ -67,7 +67,7 @@ impl Decoder {
         if self.all_pixels > self.limits.pixels {
             return Err(ImageError::TooMuch {
                 at: entry.at.clone(),
-                what: "the memory for all images up to here in bytes",
+                what: "the memory for the pixels of all images up to here in bytes",
                 found: self.all_pixels,
                 limit: self.limits.pixels,
             });

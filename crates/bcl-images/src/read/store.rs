@@ -2,8 +2,7 @@
 
 use super::{Limits, names, tarred, walk, zipped};
 use crate::error::{ImageError, Place};
-use flate2::read::MultiGzDecoder;
-use std::fs::File;
+use bcl_data::input::{self, Bomb, NotRegular};
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
@@ -45,9 +44,13 @@ impl<T: Read + Seek> ReadSeek for T {}
 impl<'a> Store<'a> {
     /// Finds out what lies at `path`: by its content, whatever it is called.
     pub(crate) fn open(path: &Path, limits: Limits) -> Result<Store<'static>, ImageError> {
-        let missing = |source: io::Error| match source.kind() {
-            io::ErrorKind::NotFound => ImageError::MissingFile {
+        let missing = |source: io::Error| match (source.kind(), NotRegular::of(&source)) {
+            (io::ErrorKind::NotFound, _) => ImageError::MissingFile {
                 path: path.to_path_buf(),
+            },
+            (_, Some(NotRegular { found })) => ImageError::NotAnArchive {
+                path: path.to_path_buf(),
+                found: found.to_owned(),
             },
             _ => ImageError::Io {
                 at: Place::file(path),
@@ -57,7 +60,7 @@ impl<'a> Store<'a> {
         let packing = if std::fs::metadata(path).map_err(missing)?.is_dir() {
             Packing::Folder
         } else {
-            sniff(path, &mut File::open(path).map_err(missing)?)?
+            sniff(path, &mut input::open(path).map_err(missing)?)?
         };
         Ok(Store {
             path: path.to_path_buf(),
@@ -114,7 +117,7 @@ impl<'a> Store<'a> {
         match self.packing {
             Packing::Folder => walk::for_each(&self.path, visit),
             Packing::Tar => tarred::for_each(self, self.reader()?, visit),
-            Packing::TarGz => tarred::for_each(self, MultiGzDecoder::new(self.reader()?), visit),
+            Packing::TarGz => tarred::for_each(self, input::gunzip(self.reader()?), visit),
             Packing::Zip => zipped::for_each(self, self.reader()?, visit),
         }
     }
@@ -134,7 +137,7 @@ impl<'a> Store<'a> {
     fn reader(&self) -> Result<BufReader<Box<dyn ReadSeek + 'a>>, ImageError> {
         let reader: Box<dyn ReadSeek> = match self.memory {
             Some(bytes) => Box::new(Cursor::new(bytes)),
-            None => Box::new(File::open(&self.path).map_err(|source| ImageError::Io {
+            None => Box::new(input::open(&self.path).map_err(|source| ImageError::Io {
                 at: Place::file(&self.path),
                 source,
             })?),
@@ -201,6 +204,15 @@ impl ImageError {
     pub(super) fn reading(at: Place, source: io::Error) -> Self {
         if source.raw_os_error().is_some() {
             return Self::Io { at, source };
+        }
+        if let Some(NotRegular { found }) = NotRegular::of(&source) {
+            return Self::NotAnImage {
+                at,
+                found: found.to_owned(),
+            };
+        }
+        if Bomb::of(&source).is_some() {
+            return Self::Bomb { path: at.path };
         }
         match source.kind() {
             io::ErrorKind::UnexpectedEof => Self::TruncatedArchive { at },

@@ -47,7 +47,7 @@ fn visit_one<R: Read>(store: &Store, tarred: &mut tar::Entry<R>, visit: &mut Vis
         // Old archives know a folder by the slash behind its name only.
         EntryType::Regular | EntryType::Continuous => raw.ends_with(b"/"),
         EntryType::Directory => true,
-        EntryType::XGlobalHeader => return Ok(()),
+        EntryType::XGlobalHeader => return visit_global_header(tarred, at, visit),
         EntryType::Symlink | EntryType::Link => return Err(ImageError::NotAFile { at, what: "a link" }),
         EntryType::GNUSparse => {
             return Err(ImageError::NotAFile {
@@ -68,6 +68,27 @@ fn visit_one<R: Read>(store: &Store, tarred: &mut tar::Entry<R>, visit: &mut Vis
         name,
         at,
         is_folder,
+        size,
+        content: tarred,
+    })
+}
+
+/// Counts a header for all files that follow, whose content means nothing here: it is as large as a header may be, and no larger.
+fn visit_global_header<R: Read>(tarred: &mut tar::Entry<R>, at: Place, visit: &mut Visit) -> Result<(), ImageError> {
+    let size = tarred.size();
+    if size > HEADERS {
+        return Err(ImageError::TooMuch {
+            at,
+            what: "the size of a global header in bytes",
+            found: size,
+            limit: HEADERS,
+        });
+    }
+    // Without a name, it is counted and passed by.
+    visit(&mut Entry {
+        name: String::new(),
+        at,
+        is_folder: false,
         size,
         content: tarred,
     })

@@ -3,23 +3,31 @@
 use super::names;
 use super::store::{Entry, Visit};
 use crate::error::{ImageError, Place};
+use bcl_data::input;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Deeper than any layout; links that lead in a circle end here.
+/// Deeper than any layout.
 const DEEPEST: usize = 8;
 
-/// Hands each folder and file below `root` to `visit`. Links are followed: they are of whoever runs the program.
+/// Hands each folder and file below `root` to `visit`. Links are followed: they are of whoever runs the program. One that leads back to
+/// a folder around it is refused, since it would show every image again and again.
 pub(super) fn for_each(root: &Path, visit: &mut Visit) -> Result<(), ImageError> {
-    descend(root, "", 0, visit)
+    descend(root, "", &mut Vec::new(), visit)
 }
 
-fn descend(folder: &Path, name: &str, depth: usize, visit: &mut Visit) -> Result<(), ImageError> {
+/// `around` holds the folders that lead here, without links.
+fn descend(folder: &Path, name: &str, around: &mut Vec<PathBuf>, visit: &mut Visit) -> Result<(), ImageError> {
     let failed = |source| ImageError::Io {
         at: Place::file(folder),
         source,
     };
+    let itself = fs::canonicalize(folder).map_err(failed)?;
+    if around.contains(&itself) {
+        return Err(ImageError::LinkLoop { at: Place::file(folder) });
+    }
+    around.push(itself);
     let mut children = Vec::new();
     for child in fs::read_dir(folder).map_err(failed)? {
         children.push(child.map_err(failed)?.file_name());
@@ -57,10 +65,11 @@ fn descend(folder: &Path, name: &str, depth: usize, visit: &mut Visit) -> Result
             size,
             content: &mut content,
         })?;
-        if is_folder && depth < DEEPEST {
-            descend(&path, &name, depth + 1, visit)?;
+        if is_folder && around.len() <= DEEPEST {
+            descend(&path, &name, around, visit)?;
         }
     }
+    around.pop();
     Ok(())
 }
 
@@ -74,7 +83,7 @@ impl Read for Lazy {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(File::open(&self.path)?),
+            none => none.insert(input::open(&self.path)?),
         };
         file.read(buffer)
     }

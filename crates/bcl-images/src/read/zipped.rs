@@ -3,13 +3,26 @@
 use super::names;
 use super::store::{Entry, Store, Visit};
 use crate::error::{ImageError, Place};
-use std::io::{self, Read, Seek};
+use bcl_data::input;
+use std::collections::HashSet;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
 /// Hands each folder and file to `visit`.
-pub(super) fn for_each(store: &Store, reader: impl Read + Seek, visit: &mut Visit) -> Result<(), ImageError> {
-    let mut archive = ZipArchive::new(reader).map_err(|error| failed(Place::file(store.path()), error))?;
+pub(super) fn for_each<R: Read + Seek>(store: &Store, mut reader: R, visit: &mut Visit) -> Result<(), ImageError> {
+    let of_archive = |error| failed(Place::file(store.path()), error);
+    let archive = ZipArchive::new(&mut reader).map_err(of_archive)?;
+    let (start, unpacked) = (archive.central_directory_start(), archive.decompressed_size());
+    refuse_repeats(store, &mut reader, start).map_err(of_archive)??;
+    let packed = reader.seek(SeekFrom::End(0)).map_err(|error| of_archive(error.into()))?;
+    // Files of an archive may share their packed bytes, so it is the sum that tells.
+    if unpacked.is_some_and(|unpacked| input::is_bomb(packed, u64::try_from(unpacked).unwrap_or(u64::MAX))) {
+        return Err(ImageError::Bomb {
+            path: store.path().to_path_buf(),
+        });
+    }
+    let mut archive = ZipArchive::new(reader).map_err(of_archive)?;
     for index in 0..archive.len() {
         let raw = archive.by_index_raw(index).map(|zipped| zipped.name().as_bytes().to_vec());
         let raw = raw.map_err(|error| failed(Place::file(store.path()), error))?;
@@ -29,6 +42,31 @@ pub(super) fn for_each(store: &Store, reader: impl Read + Seek, visit: &mut Visi
         })?;
     }
     Ok(())
+}
+
+/// Refuses two files of one name: `zip` keeps the last of them without a word, so the directory is read here.
+fn refuse_repeats(store: &Store, reader: &mut (impl Read + Seek), start: u64) -> Result<Result<(), ImageError>, ZipError> {
+    const SIGNATURE: [u8; 4] = *b"PK\x01\x02";
+    const HEADER: usize = 46;
+    reader.seek(SeekFrom::Start(start))?;
+    let mut directory = BufReader::new(reader);
+    let mut names = HashSet::new();
+    loop {
+        let mut header = [0; HEADER];
+        let read = directory.read_exact(&mut header);
+        if read.is_err() || header[..4] != SIGNATURE {
+            return Ok(Ok(()));
+        }
+        let number = |at: usize| u64::from(u16::from_le_bytes([header[at], header[at + 1]]));
+        let mut name = vec![0; number(28) as usize];
+        directory.read_exact(&mut name)?;
+        let rest = number(30) + number(32);
+        io::copy(&mut directory.by_ref().take(rest), &mut io::sink())?;
+        let at = store.place(&String::from_utf8_lossy(&name));
+        if !name.ends_with(b"/") && !names.insert(name) {
+            return Ok(Err(ImageError::Twice { at }));
+        }
+    }
 }
 
 fn failed(at: Place, error: ZipError) -> ImageError {

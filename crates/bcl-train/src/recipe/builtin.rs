@@ -231,8 +231,10 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), RecipeError> {
         source,
     };
     for entry in fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        if path.is_dir() {
+        let entry = entry.map_err(unreadable)?;
+        let path = entry.path();
+        // A link to a folder is not followed: it may lead in a circle.
+        if entry.file_type().map_err(unreadable)?.is_dir() {
             collect(&path, files)?;
         } else if path.extension().is_some_and(|extension| extension == "toml") {
             files.push(path);

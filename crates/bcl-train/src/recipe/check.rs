@@ -1,7 +1,7 @@
 //! What must hold in every recipe, whatever it trains.
 
 use super::{LossConfig, Refusal};
-use bcl_core::schedule::AlphaSchedule;
+use bcl_core::{parameter::shown, schedule::AlphaSchedule};
 
 /// Checks what stands above all tables.
 pub(super) fn check_header(name: &str, seed: u64) -> Result<(), Refusal> {
@@ -35,7 +35,7 @@ pub(super) fn check_schedule(loss: &LossConfig, schedule: AlphaSchedule) -> Resu
     };
     for (key, alpha) in configured {
         estimator.clone().with_alpha(alpha).check().map_err(|error| {
-            let problem = format!("makes {} {}, which must {}", error.name, error.value, error.requirement);
+            let problem = format!("makes {} {}, which must {}", error.name, shown(error.value), error.requirement);
             Refusal::new(format!("alpha_schedule.{key}"), problem)
         })?;
     }
@@ -46,6 +46,13 @@ pub(super) fn check_schedule(loss: &LossConfig, schedule: AlphaSchedule) -> Resu
 fn check_name(name: &str) -> Result<(), Refusal> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     let part_fits = |part: &str| !part.is_empty() && part != "." && part != "..";
+    // Names of folders may have 255 bytes, to which the seed is added.
+    if name.len() > 1000 || name.split('/').any(|part| part.len() > 200) {
+        return Err(Refusal::new(
+            "name",
+            format!("has {} characters, but may have 1000, and 200 between two `/`", name.len()),
+        ));
+    }
     if name.chars().all(allowed) && name.split('/').all(part_fits) {
         return Ok(());
     }

@@ -46,15 +46,20 @@ pub(super) struct Document {
 impl Document {
     /// Parses TOML. `recipe` is what error messages call the text.
     pub(super) fn parse(text: &str, recipe: &str) -> Result<Self, RecipeError> {
+        let lines = Lines::of(text);
+        let line_of = |offset| Place::Line {
+            recipe: recipe.to_owned(),
+            line: lines.line_of(offset),
+        };
         let syntax = |error: toml::de::Error| RecipeError::Syntax {
-            at: line_of(text, recipe, error.span().map_or(0, |span| span.start)),
+            at: line_of(error.span().map_or(0, |span| span.start)),
             problem: error.message().trim().replace('\n', ", "),
         };
         let table: Table = text.parse().map_err(syntax)?;
         let spans = DeTable::parse(text).map_err(syntax)?;
         let mut places = BTreeMap::new();
         locate(&spans.into_inner(), "", &mut |key, start| {
-            places.insert(key, line_of(text, recipe, start));
+            places.insert(key, line_of(start));
         });
         Ok(Self {
             recipe: recipe.to_owned(),
@@ -132,11 +137,18 @@ impl Document {
     }
 }
 
-fn line_of(text: &str, recipe: &str, offset: usize) -> Place {
-    let before = text.as_bytes().split_at(offset.min(text.len())).0;
-    Place::Line {
-        recipe: recipe.to_owned(),
-        line: before.split(|byte| *byte == b'\n').count(),
+/// Where the lines of a text end. Counting them anew for each key would take minutes with many keys.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Self(ends.map(|(end, _)| end).collect())
+    }
+
+    /// The line of a byte, from 1.
+    fn line_of(&self, offset: usize) -> usize {
+        1 + self.0.partition_point(|&end| end < offset)
     }
 }
 

@@ -53,11 +53,13 @@ pub use sections::{
 
 pub(crate) use suggest::nearest;
 
-use bcl_data::SearchPath;
+use bcl_data::{
+    SearchPath,
+    input::{self, MOST_TEXT},
+};
 use document::Document;
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
-    fs,
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -255,7 +257,7 @@ impl FromStr for Recipe {
 }
 
 fn text_of(path: &Path) -> Result<String, RecipeError> {
-    fs::read_to_string(path).map_err(|source| RecipeError::Io {
+    input::read_text(path, MOST_TEXT).map_err(|source| RecipeError::Io {
         path: path.to_owned(),
         source,
     })

@@ -4,6 +4,9 @@ use super::RecipeError;
 use std::str::FromStr;
 use toml::Value;
 
+/// More parts than any key has.
+const DEEPEST: usize = 16;
+
 /// A key and the value that a flag gives it.
 ///
 /// ```
@@ -61,6 +64,9 @@ impl FromStr for Override {
         if key.split('.').any(|part| part.trim().is_empty()) {
             return Err(refuse("has an empty key"));
         }
+        if key.split('.').count() > DEEPEST {
+            return Err(refuse("has a key of too many parts"));
+        }
         if value.is_empty() {
             return Err(refuse("has no value"));
         }
@@ -107,6 +113,7 @@ mod tests {
             "a=[1, 2",
             "a='x",
             "a={kind=}",
+            "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a=1",
         ] {
             let error = text.parse::<Override>().unwrap_err().to_string();
             assert!(error.contains(text), "{error}");

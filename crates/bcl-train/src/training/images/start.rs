@@ -3,7 +3,10 @@
 use super::measure::has_judges;
 use crate::{error::Error, recipe::ImageRecipe};
 use bcl_core::schedule::AlphaMeasurement;
-use bcl_data::{SearchPath, Seed};
+use bcl_data::{
+    SearchPath, Seed,
+    input::{self, NotRegular},
+};
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{
     ImageEncoder,
@@ -45,6 +48,12 @@ pub fn initial_with_report(
     };
     let file = search.find("encoder.weights", file)?;
     let refuse = |error: WeightsError| Error::Input(format!("encoder.weights: {error}"));
+    if let Some(special) = input::open(&file).err().and_then(|error| NotRegular::of(&error)) {
+        return Err(Error::Input(format!(
+            "encoder.weights: cannot read {}: {special}",
+            file.display()
+        )));
+    }
     let (trunk, report) = load_weights(encoder.trunk.clone(), &file).map_err(refuse)?;
     if let Some(name) = report.skipped.iter().find(|name| !may_be_left(name)) {
         return Err(Error::Input(format!(

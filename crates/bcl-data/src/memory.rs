@@ -1,0 +1,81 @@
+//! How much memory is free: what the system, a container's limit and `ulimit -v` leave to this process.
+
+use std::fs;
+use sysinfo::{IS_SUPPORTED_SYSTEM, System};
+
+/// Bytes that this process can still take, or nothing where the system does not tell.
+///
+/// It is the most that can be had: caches of the system give way, and swap counts.
+pub fn available() -> Option<u64> {
+    let of_system = IS_SUPPORTED_SYSTEM.then(of_system).flatten();
+    [of_system, address_space()].into_iter().flatten().min()
+}
+
+fn of_system() -> Option<u64> {
+    let mut system = System::new();
+    system.refresh_memory();
+    if system.total_memory() == 0 {
+        return None;
+    }
+    let free = system.available_memory().saturating_add(system.free_swap());
+    // What the container's own figure calls used holds files that the system keeps in memory and would give back.
+    let of_container = system.cgroup_limits().map(|limits| {
+        let free = limits.total_memory.saturating_sub(limits.rss);
+        free.saturating_add(limits.free_swap)
+    });
+    Some(of_container.map_or(free, |limit| limit.min(free)))
+}
+
+/// What `ulimit -v` leaves.
+fn address_space() -> Option<u64> {
+    let limit = soft_limit(&fs::read_to_string("/proc/self/limits").ok()?, "Max address space")?;
+    let status = fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = status.split_ascii_whitespace().next()?.parse().ok()?;
+    Some(limit.saturating_sub(pages.saturating_mul(PAGE)))
+}
+
+/// The smallest page there is: with larger ones more is left than there is, never less.
+const PAGE: u64 = 4096;
+
+/// The limit of a name in `/proc/self/limits`, if there is one.
+fn soft_limit(limits: &str, name: &str) -> Option<u64> {
+    let row = limits.lines().find_map(|line| line.strip_prefix(name))?;
+    row.split_ascii_whitespace().next()?.parse().ok()
+}
+
+/// Bytes as people read them: `1.5 GiB`.
+///
+/// ```
+/// use bcl_data::memory::shown;
+///
+/// assert_eq!([900, 3 << 20, 3 << 29].map(shown), ["900 bytes", "3.0 MiB", "1.5 GiB"]);
+/// ```
+pub fn shown(bytes: u64) -> String {
+    const UNITS: [(&str, u32); 5] = [("EiB", 60), ("PiB", 50), ("TiB", 40), ("GiB", 30), ("MiB", 20)];
+    match UNITS.iter().find(|(_, bits)| bytes >> bits > 0) {
+        Some((unit, bits)) => format!("{:.1} {unit}", bytes as f64 / (1_u64 << bits) as f64),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_some_memory() {
+        if IS_SUPPORTED_SYSTEM {
+            assert!(available().is_some_and(|bytes| bytes > 1 << 20));
+        }
+    }
+
+    #[test]
+    fn limits_of_the_address_space_are_read_as_the_system_writes_them() {
+        let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
+                      Max data size             unlimited            unlimited            bytes     \n\
+                      Max address space         6442450944           unlimited            bytes     \n";
+        assert_eq!(soft_limit(limits, "Max address space"), Some(6 << 30));
+        assert_eq!(soft_limit(limits, "Max data size"), None);
+        assert_eq!(soft_limit(limits, "Max nothing"), None);
+    }
+}

@@ -1,0 +1,75 @@
+//! How many interactions of a file are read before memory cannot hold them.
+
+use crate::{DataError, memory};
+use std::path::Path;
+
+/// Twice as many as the largest public data sets have.
+const MOST_ROWS: usize = 500_000_000;
+
+/// Bytes that an interaction takes at least: as a pair while the file is read, and as an item of its user's row after that.
+const ROW_BYTES: u64 = 12;
+
+/// The most interactions that are kept.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RowLimit {
+    rows: usize,
+    available: Option<u64>,
+}
+
+impl RowLimit {
+    /// The limit on this machine now.
+    pub(super) fn now() -> Self {
+        Self::of(memory::available())
+    }
+
+    fn of(available: Option<u64>) -> Self {
+        let fitting = available.map_or(MOST_ROWS as u64, |bytes| bytes / ROW_BYTES);
+        Self {
+            rows: fitting.min(MOST_ROWS as u64) as usize,
+            available,
+        }
+    }
+
+    /// Refuses more rows than that.
+    pub(super) fn check(self, kept: usize, path: &Path) -> Result<(), DataError> {
+        if kept <= self.rows {
+            return Ok(());
+        }
+        let reason = match self.available {
+            Some(bytes) if self.rows < MOST_ROWS => {
+                format!("which do not fit into the {} of memory that are free", memory::shown(bytes))
+            }
+            _ => "the most that are read".to_owned(),
+        };
+        Err(DataError::TooManyRows {
+            path: path.to_path_buf(),
+            limit: self.rows,
+            reason,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_bounded_by_memory_and_in_any_case() {
+        let path = Path::new("likes.csv");
+        let little = RowLimit::of(Some(1200));
+        little.check(100, path).unwrap();
+        let message = little.check(101, path).unwrap_err().to_string();
+        assert!(
+            message.contains("likes.csv: has more than 100 interactions") && message.contains("1200 bytes"),
+            "{message}"
+        );
+        for much in [RowLimit::of(None), RowLimit::of(Some(u64::MAX))] {
+            much.check(MOST_ROWS, path).unwrap();
+            let message = much.check(MOST_ROWS + 1, path).unwrap_err().to_string();
+            assert!(
+                message.contains("500000000 interactions, the most that are read"),
+                "{message}"
+            );
+        }
+    }
+}
