@@ -40,6 +40,9 @@ pub enum Error {
     /// A file or folder could not be read, written or trusted.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The run does not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] crate::memory::TooLittleMemory),
     /// Something in a run's folder or on the command line does not fit.
     #[error("{0}")]
     Input(String),

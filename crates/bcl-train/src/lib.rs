@@ -20,6 +20,7 @@ pub mod error;
 pub mod evaluation;
 pub mod files;
 pub mod launch;
+pub mod memory;
 pub mod negatives;
 pub mod notice;
 mod npy;

@@ -32,6 +32,7 @@ mod encoder;
 mod precision;
 mod projection;
 mod resnet;
+mod size;
 mod statistics;
 pub mod weights;
 
@@ -43,4 +44,5 @@ pub use ema::{ema_target, ema_update};
 pub use encoder::{ImageEmbeddings, ImageEncoder};
 pub use projection::ProjectionHead;
 pub use resnet::ResNet;
+pub use size::EncoderSize;
 pub use statistics::RunningStatistic;

@@ -3,6 +3,7 @@
 use crate::{
     error::Error,
     files::{refuse_overwriting, write_whole},
+    memory,
     recipe::Recipe,
     training::images::batch::epoch_order,
 };
@@ -45,11 +46,13 @@ pub fn dump_views(recipes: &[Recipe], data_dir: &Path, picture: &Path) -> Result
             )));
         }
     };
+    memory::of_data(&recipes[0]).check()?;
     let images = recipe.data.load(&SearchPath::new(recipe.folder.as_deref(), data_dir))?.train;
     let seed = Seed(recipe.seed);
     let mut shown = epoch_order(images.len(), seed, 0);
     shown.truncate(ROWS);
 
+    memory::images::views(shown.len(), recipe.views.side).check()?;
     let views = recipe.views.init();
     let mut pixels = Vec::new();
     views.batch(&images, &shown, 0, seed, &mut pixels);

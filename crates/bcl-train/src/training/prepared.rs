@@ -11,9 +11,10 @@ use super::{
     recommender::baselines::baselines,
 };
 use crate::{
-    backend::Backend,
+    backend::{Backend, DeviceKind},
     error::Error,
     evaluation::EvaluationError,
+    memory,
     notice::{self, working},
     recipe::{DataConfig, EvaluationConfig, ImageDataConfig, ImageRecipe, Recipe},
     result::{Chosen, RunResult},
@@ -94,6 +95,7 @@ impl Prepared {
         ids: KnownIds,
         check: impl Fn(&KeptData, &str) -> Result<(), Error>,
     ) -> Result<Self, Error> {
+        memory::of_data(recipe).check()?;
         let loading = working(format!("loading the data of {}", recipe.name()));
         match recipe {
             Recipe::Recommender(recipe) => {
@@ -154,6 +156,9 @@ impl Prepared {
     /// # Errors
     /// Says what does not fit.
     pub fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend) -> Result<(), Error> {
+        if backend.info().kind == DeviceKind::Processor {
+            self.needs(recipe).check()?;
+        }
         let (Data::Images { data, .. }, Recipe::Images(recipe)) = (&self.data, recipe) else {
             return Ok(());
         };
@@ -164,6 +169,17 @@ impl Prepared {
             report.into_iter().for_each(notice::note);
         }
         Ok(())
+    }
+
+    /// What a run needs beside the data, which are in memory by now.
+    fn needs(&self, recipe: &Recipe) -> memory::Estimate {
+        match (&self.data, recipe) {
+            (Data::Interactions { data, .. }, Recipe::Recommender(recipe)) => {
+                memory::recommender::training(recipe, (&**data).into())
+            }
+            (Data::Images { data, .. }, Recipe::Images(recipe)) => memory::images::training(recipe, (&**data).into()),
+            _ => memory::Estimate::default(),
+        }
     }
 
     /// Trains and evaluates, going on from the newest checkpoint in the folder, and writes the result there.

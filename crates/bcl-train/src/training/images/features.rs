@@ -1,12 +1,12 @@
 //! Features of whole images, block by block.
 
-use crate::{evaluation::EvaluationError, training::Stop};
+use crate::{evaluation::EvaluationError, memory::images::JUDGED_IMAGES, training::Stop};
 use bcl_images::{Collection, Views};
 use bcl_models::vision::{Mode, ResNet};
 use burn::tensor::{Device, Tensor, TensorData};
 
 /// Images that are encoded at a time.
-const BLOCK: usize = 256;
+const BLOCK: usize = JUDGED_IMAGES;
 
 /// How whole images are shown to an encoder.
 #[derive(Debug, Clone)]

@@ -8,6 +8,7 @@ use crate::{
     backend::Backend,
     error::Error,
     evaluation::RankingEvaluator,
+    memory::recommender::PROBE_ANCHORS,
     negatives::NegativeSampler,
     notice,
     recipe::RecommenderRecipe,
@@ -29,9 +30,6 @@ use bcl_data::{InteractionData, Interactions, Seed, hold_out};
 use bcl_models::Graph;
 use burn::optim::{AdamConfig, ModuleOptimizer, decay::WeightDecayConfig, lr_scheduler::constant::ConstantLr};
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
-
-/// Anchors that the diagnostics of an epoch are measured on.
-const PROBE_ANCHORS: usize = 1024;
 
 /// Figures of the baselines, by name.
 pub type Baselines = BTreeMap<String, Metrics>;

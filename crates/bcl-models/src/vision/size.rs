@@ -1,0 +1,107 @@
+//! How large an encoder is before it is built: its parameters, and what a training step keeps of an image.
+
+use super::config::{ImageEncoderConfig, ResNetConfig, Stem};
+
+/// The sizes of an encoder for images of some side.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EncoderSize {
+    /// Numbers that are trained.
+    pub parameters: u64,
+    /// Numbers per image that the backward pass of a training step needs: the input and the output of each convolution. A lower bound.
+    pub saved: u64,
+}
+
+impl ImageEncoderConfig {
+    /// The sizes of this encoder for images of `side` rows and columns.
+    ///
+    /// ```
+    /// use bcl_models::vision::ImageEncoderConfig;
+    ///
+    /// // A ResNet-50 and its head.
+    /// let size = ImageEncoderConfig::default().size(32);
+    /// assert_eq!(size.parameters / 1_000_000, 24);
+    /// ```
+    pub fn size(&self, side: usize) -> EncoderSize {
+        let (features, hidden, out) = (
+            self.trunk.num_features() as u64,
+            self.head.hidden as u64,
+            self.head.out as u64,
+        );
+        let mut size = of_trunk(&self.trunk, side);
+        size.parameters += features * hidden + 2 * hidden + hidden * out + out;
+        size.saved += features + hidden + out;
+        size
+    }
+}
+
+fn of_trunk(config: &ResNetConfig, side: usize) -> EncoderSize {
+    let mut size = EncoderSize::default();
+    let mut side = side as u64;
+    let half = |side: u64| side.div_ceil(2);
+    let mut convolution = |channels_in: u64, channels_out: u64, kernel: u64, side_in: u64, side_out: u64| {
+        // Batch normalisation has a scale and a shift per channel.
+        size.parameters += channels_in * channels_out * kernel * kernel + 2 * channels_out;
+        size.saved += channels_in * side_in * side_in + channels_out * side_out * side_out;
+    };
+
+    let width = config.width as u64;
+    match config.stem {
+        Stem::Imagenet => {
+            convolution(3, width, 7, side, half(side));
+            side = half(half(side));
+        }
+        Stem::Cifar => convolution(3, width, 3, side, side),
+    }
+    let expansion = config.depth.expansion() as u64;
+    let mut channels = width;
+    for (stage, blocks) in config.depth.blocks().into_iter().enumerate() {
+        let inner = width << stage;
+        let outer = inner * expansion;
+        for block in 0..blocks {
+            let strided = stage > 0 && block == 0;
+            let side_out = if strided { half(side) } else { side };
+            if expansion == 1 {
+                convolution(channels, inner, 3, side, side_out);
+                convolution(inner, inner, 3, side_out, side_out);
+            } else {
+                convolution(channels, inner, 1, side, side);
+                convolution(inner, inner, 3, side, side_out);
+                convolution(inner, outer, 1, side_out, side_out);
+            }
+            if strided || channels != outer {
+                // Its input is that of the block's first convolution, counted there.
+                convolution(channels, outer, 1, 0, side_out);
+            }
+            (channels, side) = (outer, side_out);
+        }
+    }
+    size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vision::{ProjectionHeadConfig, ResNetDepth};
+    use burn::{module::Module, tensor::Device};
+
+    #[test]
+    fn parameters_are_those_of_the_network_that_is_built() {
+        for depth in [ResNetDepth::ResNet18, ResNetDepth::ResNet34, ResNetDepth::ResNet50] {
+            for stem in [Stem::Imagenet, Stem::Cifar] {
+                let config = ImageEncoderConfig {
+                    trunk: ResNetConfig { depth, stem, width: 3 },
+                    head: ProjectionHeadConfig { hidden: 7, out: 5 },
+                };
+                let built = config.init(0, &Device::flex());
+                assert_eq!(config.size(32).parameters, built.num_params() as u64, "{config:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn saved_numbers_grow_with_the_area() {
+        let saved = |side| ImageEncoderConfig::default().size(side).saved as f64;
+        let ratio = saved(512) / saved(256);
+        assert!((3.99..4.01).contains(&ratio), "{ratio}");
+    }
+}

@@ -1,0 +1,167 @@
+//! What a run of an image encoder needs in memory.
+
+use super::{Estimate, F32, product};
+use crate::recipe::{ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageOptimizerKind, ImageRecipe, Precision};
+use bcl_images::ImageData;
+
+/// Images that are judged at a time.
+pub(crate) const JUDGED_IMAGES: usize = 256;
+
+/// What the data tell of a run's size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    /// Images that are learned from.
+    pub train: usize,
+    /// Images of train and test that have a class, by which features are judged.
+    pub judged: usize,
+}
+
+impl From<&ImageData> for Sizes {
+    fn from(data: &ImageData) -> Self {
+        let [of_train, of_test] = [&data.train, &data.test].map(|images| images.labels().iter().flatten().count());
+        Self {
+            train: data.train.len(),
+            // Without labelled test images nothing is judged.
+            judged: if of_test > 0 { of_train + of_test } else { 0 },
+        }
+    }
+}
+
+/// The pixels, if they are generated.
+pub fn data(config: &ImageDataConfig) -> Estimate {
+    let Ok(ImageDataSource::Planted(config)) = config.source() else {
+        return Estimate::default();
+    };
+    let images = config.train as u64 + config.test as u64;
+    let side = config.side as u64;
+    Estimate::default().with(
+        "pixels",
+        "data.planted.train, data.planted.test or data.planted.side",
+        product([3, images, side, side]),
+    )
+}
+
+/// Two views of each of some images.
+pub fn views(images: usize, side: usize) -> Estimate {
+    let side = side as u64;
+    Estimate::default().with(
+        format!("the views of {images} images"),
+        "views.side",
+        product([F32, 2, images as u64, 3, side, side]),
+    )
+}
+
+/// A step of training, or the features by which the encoder is judged, whichever is larger, with the weights.
+pub fn training(recipe: &ImageRecipe, images: Sizes) -> Estimate {
+    let parameters = recipe.encoder.config().size(recipe.views.side).parameters;
+    let weights = Estimate::default().with(
+        format!("the weights of {parameters} parameters"),
+        "encoder.trunk.width, encoder.head.hidden or encoder.head.out",
+        product([F32, parameters]),
+    );
+    let judging = judging(recipe, images.judged as u64);
+    match recipe.training.epochs {
+        0 => weights.with_larger(judging, Estimate::default()),
+        _ => weights.with_larger(step(recipe, parameters, images), judging),
+    }
+}
+
+fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
+    let side = recipe.views.side as u64;
+    let batch = recipe.training.batch_size.min(images.train) as u64;
+    let at_a_time = recipe
+        .training
+        .gradient_cache
+        .map_or(batch, |at_most| batch.min(at_most as u64));
+    let moments = match recipe.optimizer.kind {
+        ImageOptimizerKind::Adam | ImageOptimizerKind::AdamW => 2,
+        ImageOptimizerKind::Sgd | ImageOptimizerKind::Lars => u64::from(recipe.optimizer.momentum > 0.0),
+    };
+    let number = match recipe.training.precision {
+        Precision::F32 => F32,
+        Precision::Bf16 | Precision::F16 => F32 / 2,
+    };
+    let views = product([2, 3, side, side]);
+    let saved = recipe.encoder.config().size(recipe.views.side).saved;
+    // Those of the step are what its first convolution saved; the next batch is made meanwhile, unless views are made part by part.
+    let ahead = if recipe.training.gradient_cache.is_none() && images.train as u64 >= 2 * batch {
+        batch
+    } else {
+        0
+    };
+    Estimate::default()
+        .with(
+            format!("gradients and optimizer state of {parameters} parameters"),
+            "encoder.trunk.width, encoder.head.hidden or encoder.head.out",
+            product([F32, 1 + moments, parameters]),
+        )
+        .with(
+            format!("what the backward pass needs of {at_a_time} images"),
+            "training.batch_size, training.gradient_cache, views.side or encoder.trunk.width",
+            product([2, number, at_a_time, saved]),
+        )
+        .with(
+            format!("the views of the next {ahead} images"),
+            "training.batch_size, training.gradient_cache or views.side",
+            product([F32, ahead, views]),
+        )
+        .with(
+            "the scores of a batch and their gradient",
+            "training.batch_size or training.gradient_cache",
+            product([2, F32, at_a_time, 2 * batch]),
+        )
+}
+
+/// The features of all images, and the pixels of those that are encoded.
+fn judging(recipe: &ImageRecipe, judged: u64) -> Estimate {
+    let side = recipe.evaluation.side.unwrap_or(recipe.views.side) as u64;
+    let features = recipe.encoder.config().trunk.num_features() as u64;
+    let with_pixels = recipe.evaluation.baselines.contains(&ImageBaselineKind::RawPixels);
+    let raw_pixels = if with_pixels { product([3, side, side]) } else { 0 };
+    let shown = (JUDGED_IMAGES as u64).min(judged / 2);
+    Estimate::default()
+        .with(
+            format!("the features of {judged} images"),
+            "encoder.trunk.width, evaluation.side or views.side, or leave raw_pixels out of evaluation.baselines",
+            product([F32, judged, features.max(raw_pixels)]),
+        )
+        .with(
+            format!("{shown} images that are judged"),
+            "evaluation.side or views.side",
+            product([F32, 3, shown, side, side]),
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::RecipeKind;
+
+    fn estimate(more: &str) -> Estimate {
+        let text = format!("data.dataset = 'planted'\nloss.kind = 'info_nce'\nencoder.kind = 'resnet'\n{more}");
+        training(
+            &ImageRecipe::from_toml(&text, "a", &[]).unwrap(),
+            Sizes {
+                train: 4000,
+                judged: 5000,
+            },
+        )
+    }
+
+    #[test]
+    fn huge_views_are_refused_and_parts_of_a_batch_need_less() {
+        let message = |more| estimate(more).check_with(64 << 30).unwrap_err().to_string();
+        assert!(message("views.side = 4096").contains("views.side"));
+        assert!(message("encoder.trunk.width = 4096").contains("encoder.trunk.width"));
+        assert!(estimate("training.gradient_cache = 8").bytes() < estimate("").bytes() / 8);
+        assert!(estimate("training.precision = 'bf16'").bytes() < estimate("").bytes() * 2 / 3);
+        assert!(estimate("training.epochs = 0").bytes() < estimate("").bytes() / 8);
+    }
+
+    #[test]
+    fn pixels_are_counted_before_they_are_drawn() {
+        let text = "data.dataset = 'planted'\ndata.planted = { train = 6000, test = 1000, side = 256 }\nloss.kind = 'info_nce'\nencoder.kind = 'resnet'";
+        let recipe = ImageRecipe::from_toml(text, "a", &[]).unwrap();
+        assert_eq!(data(&recipe.data).bytes(), 7000 * 256 * 256 * 3);
+    }
+}

@@ -1,0 +1,161 @@
+//! What a run needs in memory, known before it starts.
+//!
+//! Every figure is a lower bound: it counts only what is certainly held at the same time, such as weights, their gradients and the
+//! optimizer's state during a step. So a run that is refused could not have finished, and a run that is accepted may still turn out to
+//! need more. Only what the processor's memory must hold is compared with it: runs on a GPU are never refused.
+
+pub mod images;
+pub mod recommender;
+
+use crate::recipe::Recipe;
+use bcl_data::memory::{available, shown};
+
+/// Bytes of a 32-bit number.
+const F32: u64 = 4;
+
+/// A lower bound of the memory that something needs, part by part.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Estimate {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    what: String,
+    keys: &'static str,
+    bytes: u64,
+}
+
+/// A run that does not fit into memory.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "this run needs at least {} of memory, but {} are free: {} for {what}; lower {keys}, or use a machine with more memory",
+    shown(*needed), shown(*free), shown(*of_largest)
+)]
+pub struct TooLittleMemory {
+    /// What it needs at least, bytes.
+    pub needed: u64,
+    /// What is free, bytes.
+    pub free: u64,
+    /// What needs most of it.
+    pub what: String,
+    /// Bytes of that.
+    pub of_largest: u64,
+    /// The keys of the recipe that decide about it.
+    pub keys: &'static str,
+}
+
+impl Estimate {
+    /// Adds bytes that are held beside the others.
+    fn with(mut self, what: impl Into<String>, keys: &'static str, bytes: u64) -> Self {
+        let what = what.into();
+        self.parts.push(Part { what, keys, bytes });
+        self
+    }
+
+    /// Adds what is held at another time than the rest of the two: the larger counts.
+    fn with_larger(mut self, one: Self, other: Self) -> Self {
+        let larger = if one.bytes() >= other.bytes() { one } else { other };
+        self.parts.extend(larger.parts);
+        self
+    }
+
+    /// All bytes.
+    pub fn bytes(&self) -> u64 {
+        self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.bytes))
+    }
+
+    /// Compares it with the memory that is free now, if the system tells.
+    ///
+    /// # Errors
+    /// When it is more: what needs most, and the keys to lower.
+    pub fn check(&self) -> Result<(), TooLittleMemory> {
+        available().map_or(Ok(()), |free| self.check_with(free))
+    }
+
+    fn check_with(&self, free: u64) -> Result<(), TooLittleMemory> {
+        let needed = self.bytes();
+        match self.parts.iter().max_by_key(|part| part.bytes) {
+            Some(largest) if needed > free => Err(TooLittleMemory {
+                needed,
+                free,
+                what: largest.what.clone(),
+                of_largest: largest.bytes,
+                keys: largest.keys,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What the data that a recipe generates need: those of files are bounded while they are read.
+pub fn of_data(recipe: &Recipe) -> Estimate {
+    match recipe {
+        Recipe::Recommender(recipe) => recommender::data(&recipe.data),
+        Recipe::Images(recipe) => images::data(&recipe.data),
+    }
+}
+
+/// The product of sizes, as large as it can be told.
+fn product<const N: usize>(sizes: [u64; N]) -> u64 {
+    sizes.into_iter().fold(1, u64::saturating_mul)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::Builtin;
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_both_sizes_and_the_key() {
+        let estimate =
+            Estimate::default()
+                .with("weights", "encoder.dim", 3 << 30)
+                .with("a batch", "training.batch_size", 1 << 30);
+        estimate.check_with(4 << 30).unwrap();
+        let message = estimate.check_with((4 << 30) - 1).unwrap_err().to_string();
+        for words in [
+            "at least 4.0 GiB",
+            "4.0 GiB are free",
+            "3.0 GiB for weights",
+            "lower encoder.dim",
+        ] {
+            assert!(message.contains(words), "{words}: {message}");
+        }
+    }
+
+    #[test]
+    fn of_two_phases_the_larger_counts() {
+        let part = |bytes| Estimate::default().with("", "", bytes);
+        assert_eq!(part(1).with_larger(part(5), part(3)).bytes(), 6);
+        assert_eq!(part(u64::MAX).with_larger(part(5), part(3)).bytes(), u64::MAX);
+    }
+
+    #[test]
+    fn no_built_in_recipe_needs_more_than_a_large_machine_has() {
+        for builtin in Builtin::all() {
+            let recipe = Recipe::from_toml(builtin.text, builtin.name, &[]).unwrap();
+            let needed = match &recipe {
+                Recipe::Recommender(recipe) => recommender::training(
+                    recipe,
+                    recommender::Sizes {
+                        users: 50_000,
+                        items: 80_000,
+                        train: 1_300_000,
+                    },
+                ),
+                Recipe::Images(recipe) => images::training(
+                    recipe,
+                    images::Sizes {
+                        train: 105_000,
+                        judged: 13_000,
+                    },
+                ),
+            };
+            of_data(&recipe).check_with(1 << 30).unwrap();
+            needed
+                .check_with(96 << 30)
+                .unwrap_or_else(|error| panic!("{}: {error}", recipe.name()));
+        }
+    }
+}

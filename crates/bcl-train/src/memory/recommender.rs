@@ -1,0 +1,133 @@
+//! What a run of a recommender needs in memory.
+
+use super::{Estimate, F32, product};
+use crate::recipe::{DataConfig, DataSource, RecommenderRecipe};
+use bcl_data::InteractionData;
+use bcl_models::RecommenderConfig;
+
+/// Anchors that the diagnostics of an epoch are measured on, all at once.
+pub(crate) const PROBE_ANCHORS: usize = 1024;
+
+/// What the data tell of a run's size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    /// Users of train and test.
+    pub users: usize,
+    /// Items of train and test.
+    pub items: usize,
+    /// Interactions of train.
+    pub train: usize,
+}
+
+impl From<&InteractionData> for Sizes {
+    fn from(data: &InteractionData) -> Self {
+        Self {
+            users: data.train.num_users(),
+            items: data.train.num_items(),
+            train: data.train.len(),
+        }
+    }
+}
+
+/// The interactions, if they are generated: as pairs while they are drawn, as rows of items after that, and the ids of both sides.
+pub fn data(config: &DataConfig) -> Estimate {
+    let Ok(DataSource::Planted(config)) = config.source() else {
+        return Estimate::default();
+    };
+    const PAIR_AND_ITEM: u64 = 12;
+    // Twice a pointer to the text, the text with its two counters, and the number.
+    const ID: u64 = 56;
+    let (users, items) = (config.num_users as u64, config.num_items as u64);
+    let interactions = product([users, config.interactions_per_user as u64]);
+    Estimate::default()
+        .with(
+            "interactions",
+            "data.planted.num_users or data.planted.interactions_per_user",
+            product([interactions, PAIR_AND_ITEM]),
+        )
+        .with(
+            "ids",
+            "data.planted.num_users or data.planted.num_items",
+            product([users.saturating_add(items), ID]),
+        )
+}
+
+/// A step of training: the tables with what trains them, and the scores of a batch.
+pub fn training(recipe: &RecommenderRecipe, sizes: Sizes) -> Estimate {
+    let dim = match &recipe.encoder {
+        RecommenderConfig::Mf(config) => config.dim,
+        RecommenderConfig::LightGcn(config) => config.dim,
+    };
+    let rows = sizes.users as u64 + sizes.items as u64;
+    // The weights, their gradient, and both moments of Adam.
+    let tables = product([4, F32, rows, dim as u64]);
+
+    let batch = recipe.training.batch_size.min(sizes.train);
+    let anchors = recipe.training.gradient_cache.map_or(batch, |at_most| at_most.min(batch)) as u64;
+    let probed = PROBE_ANCHORS.min(sizes.train) as u64;
+    let of_batch = |batch: u64| recipe.negatives.count().map_or(batch, |count| count as u64);
+    // A score and its gradient; the probe has no gradient.
+    let scores = product([2, F32, anchors, of_batch(batch as u64)]);
+    let probe = product([F32, probed, of_batch(probed)]);
+    // Which item each draw is.
+    let draws = of_batch(batch as u64);
+    let drawn = if recipe.negatives.shared() {
+        draws
+    } else {
+        product([batch as u64, draws])
+    };
+    let keys = "negatives.count, training.batch_size or training.gradient_cache";
+    let step = Estimate::default()
+        .with(format!("the scores of {anchors} anchors"), keys, scores)
+        .with(
+            "the negatives of a batch",
+            "negatives.count or training.batch_size",
+            product([F32, drawn]),
+        );
+    let measured = Estimate::default().with(format!("the scores of {probed} anchors"), "negatives.count", probe);
+    Estimate::default()
+        .with(
+            format!("embeddings of {rows} users and items with gradients and optimizer state"),
+            "encoder.dim",
+            tables,
+        )
+        .with_larger(step, measured)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::RecipeKind;
+
+    const SIZES: Sizes = Sizes {
+        users: 100,
+        items: 50,
+        train: 3000,
+    };
+
+    fn bytes(more: &str) -> u64 {
+        let text = format!("data.dataset = 'planted'\nloss.kind = 'info_nce'\n{more}");
+        training(&RecommenderRecipe::from_toml(&text, "a", &[]).unwrap(), SIZES).bytes()
+    }
+
+    #[test]
+    fn the_parts_are_counted() {
+        let tables = |dim: u64| 16 * 150 * dim;
+        assert_eq!(
+            bytes("encoder.dim = 8\nnegatives.count = 10\ntraining.batch_size = 2000"),
+            tables(8) + 2000 * 10 * (8 + 4)
+        );
+        // A batch is no larger than the data are, and in parts scores are fewer.
+        let cached = "encoder.dim = 8\nnegatives.count = 10\ntraining.batch_size = 5000\ntraining.gradient_cache = 100";
+        assert_eq!(bytes(cached), tables(8) + 100 * 10 * 8 + 3000 * 10 * 4);
+        let in_batch = "encoder.dim = 1\nnegatives.kind = 'in_batch'\ntraining.batch_size = 2000";
+        assert_eq!(bytes(in_batch), tables(1) + 8 * 2000 * 2000 + 4 * 2000);
+    }
+
+    #[test]
+    fn generated_interactions_are_counted_before_they_are_drawn() {
+        let text = "data.dataset = 'planted'\ndata.planted.num_users = 1000000\nloss.kind = 'info_nce'";
+        let recipe = RecommenderRecipe::from_toml(text, "a", &[]).unwrap();
+        assert_eq!(data(&recipe.data).bytes(), 12 * 30 * 1_000_000 + 56 * 1_000_800);
+    }
+}
