@@ -1,6 +1,7 @@
 //! Helpers for the tests that run the built programs.
 
 pub mod pictures;
+pub mod server;
 
 use std::{
     path::{Path, PathBuf},

@@ -1,11 +1,9 @@
-//! Project chores: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask datasets list|fetch NAME`,
-//! `cargo xtask gpu`.
+//! Project chores: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask gpu`.
 //!
-//! Written in Rust, so that they run wherever the project builds. This crate knows [`bcl_data`] and nothing else of
-//! ours: it must never wait for Burn to compile.
+//! Written in Rust, so that they run wherever the project builds. This crate knows [`bcl_data`] without its downloads
+//! and nothing else of ours: it must never wait for Burn, nor for a TLS stack, to compile.
 
 mod ci;
-mod datasets;
 mod gpu;
 mod root;
 mod tidy;
@@ -26,9 +24,6 @@ enum Chore {
     Ci(ci::Options),
     /// Checks what the compiler does not: arrows between crates, module docs, machine paths and more.
     Tidy,
-    /// Lists and downloads the data sets that recipes know by name.
-    #[command(subcommand)]
-    Datasets(datasets::Verb),
     /// Runs everything worth doing on a GPU: parity, timings of kernels, losses and steps, short trainings; one table, one file.
     Gpu(gpu::Options),
 }
@@ -37,7 +32,6 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().chore {
         Chore::Ci(options) => ci::run(&options),
         Chore::Tidy => tidy::run(),
-        Chore::Datasets(verb) => return datasets::run(&verb),
         Chore::Gpu(options) => return gpu::run(&options),
     };
     outcome.unwrap_or_else(|error| {

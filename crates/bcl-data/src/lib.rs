@@ -1,10 +1,10 @@
-//! Interactions, splits, manifests and seeds: everything about data that needs no tensor.
+//! Interactions, splits, manifests, downloads and seeds: everything about data that needs no tensor.
 //!
 //! The way in is [`load_named`] for a data set with a [`Manifest`], [`load()`] for files of one's own, and
 //! [`PlantedConfig::generate`] for data whose truth is known. All three end in an [`InteractionData`]: two
 //! [`Interactions`] in compressed rows, train and test, and the [`IdMap`]s back to the ids of the files.
 //!
-//! Invariants: this crate never opens a network connection, never reads a clock, and draws random numbers
+//! Invariants: only [`download`] opens network connections, nothing here reads a clock, and random numbers come
 //! only from a [`Seed`] that was handed in. Whatever a file can do wrong ends in a [`DataError`] that names the
 //! file, the line, the value and what to do about it.
 //!
@@ -19,6 +19,8 @@
 //! ```
 
 pub mod dataset;
+#[cfg(feature = "download")]
+pub mod download;
 pub mod error;
 pub mod ids;
 pub mod input;

@@ -328,7 +328,7 @@ fn names_of_data_sets_are_checked() {
         "missing",
         &load("cifar10"),
         "cifar-10-binary.tar.gz",
-        &["cargo xtask datasets fetch cifar10"],
+        &["bcl-train data fetch cifar10"],
     );
     check(
         "interactions",

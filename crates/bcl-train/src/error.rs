@@ -13,6 +13,9 @@ pub enum Error {
     /// The data could not be read, or contradict themselves.
     #[error(transparent)]
     Data(#[from] bcl_data::DataError),
+    /// A data set could not be fetched, or is not what its manifest says.
+    #[error(transparent)]
+    Fetch(Box<bcl_data::download::FetchError>),
     /// The images could not be read, or contradict themselves.
     #[error(transparent)]
     Images(Box<bcl_images::ImageError>),
@@ -85,6 +88,12 @@ impl From<bcl_images::ImageError> for Error {
     }
 }
 
+impl From<bcl_data::download::FetchError> for Error {
+    fn from(error: bcl_data::download::FetchError) -> Self {
+        Self::Fetch(Box::new(error))
+    }
+}
+
 impl From<crate::backend::BackendError> for Error {
     fn from(error: crate::backend::BackendError) -> Self {
         Self::Backend(Box::new(error))
@@ -102,6 +111,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Interrupted(_) | Self::Evaluation(evaluation::EvaluationError::Interrupted) => 130,
+            Self::Fetch(error) => error.exit_code(),
             Self::Diverged { .. } | Self::Training(_) | Self::Evaluation(_) => 1,
             Self::SomeFailed { first, .. } => first.exit_code(),
             _ => 2,

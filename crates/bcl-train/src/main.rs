@@ -62,6 +62,7 @@ fn run(command: Command) -> Result<(), Error> {
             commands::export(&args.run, args.place.data.as_deref(), &open(&args.place, args.output)?, &out)
         }
         Command::Report(args) => commands::report(&args),
+        Command::Data(data) => commands::data(&data, &stop),
         Command::Recipes(args) => {
             commands::list(
                 Builtin::all().iter().map(|recipe| (recipe.name, recipe.summary())),

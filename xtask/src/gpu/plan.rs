@@ -180,7 +180,7 @@ impl Plan<'_> {
 
     fn missing(&self, dataset: &str) -> String {
         let folder = self.wishes.data.display();
-        format!("no {dataset} in {folder}; fetch it (cargo xtask datasets fetch {dataset}) or name its folder with --data")
+        format!("no {dataset} in {folder}; fetch it (bcl-train data fetch {dataset} --data {folder}) or name its folder with --data")
     }
 }
 
@@ -226,7 +226,7 @@ mod tests {
             .collect();
         let names: Vec<_> = skipped.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, [PARITY, EPOCH, TRAINING]);
-        assert!(skipped[1].1.contains("datasets fetch gowalla"), "{}", skipped[1].1);
+        assert!(skipped[1].1.contains("bcl-train data fetch gowalla"), "{}", skipped[1].1);
         assert!(skipped[2].1.contains("no cifar10 in"), "{}", skipped[2].1);
     }
 

@@ -22,6 +22,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("whole-program-tests", &["bcl-data", "bcl-images", "bcl-train"]),
 ];
 
+/// The one crate that opens network connections, the crate it does so with, and the one that asks it to.
+const DOWNLOADER: &str = "bcl-data";
+const HTTP: &str = "ureq";
+const DOWNLOADS_FOR: &str = "bcl-train";
+
 /// Crates that stay quick to build: Burn must not come in by any way, however long.
 const WITHOUT_BURN: &[&str] = &["bcl-data", "bcl-images", "xtask"];
 
@@ -51,6 +56,15 @@ fn check_crate(metadata: &Metadata, package: &Package) -> Vec<Finding> {
         if is_ours(target) && !allowed.contains(&target) {
             let what = format!("{name} depends on {target}: that arrow does not exist");
             findings.push(at(line, what, "move what is shared into a crate that both may depend on"));
+        }
+        if target == HTTP && name != DOWNLOADER {
+            let what = format!("{name} depends on {HTTP}: only {DOWNLOADER} opens network connections");
+            findings.push(at(line, what, "download through bcl_data::download, or add to it what it lacks"));
+        }
+        if target == DOWNLOADER && name != DOWNLOADS_FOR && dependency.asks_for("download") {
+            let what = format!("{name} asks for the downloads of {DOWNLOADER}, which only {DOWNLOADS_FOR} needs");
+            let remedy = "take it without its feature `download`: a TLS stack and a C compiler come with that";
+            findings.push(at(line, what, remedy));
         }
         if name == "bcl-core" && dependency.is_normal() && !is_ours(target) && !CORE_MAY_USE.contains(&target) {
             let what = format!("bcl-core depends on {target}, and may only use {}", CORE_MAY_USE.join(", "));
@@ -132,6 +146,29 @@ mod tests {
             found[0].starts_with("crates/bcl-core/Cargo.toml:6: bcl-core depends on chrono"),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn a_second_way_into_the_network_is_found() {
+        let found = findings(&[("ureq", &[]), ("bcl-data", &["ureq"]), ("bcl-train", &["bcl-data", "ureq"])]);
+        let expected = "crates/bcl-train/Cargo.toml:7: bcl-train depends on ureq: only bcl-data opens network connections";
+        assert_eq!(found, [expected]);
+    }
+
+    #[test]
+    fn downloads_are_for_the_program_alone() {
+        let with_downloads = "{ path = \"../bcl-data\", features = [\"download\"] }";
+        let fixture = Fixture::workspace(&[("bcl-data", &[]), ("bcl-train", &[]), ("xtask", &[])]);
+        for name in ["bcl-data", "bcl-train", "xtask"] {
+            let path = fixture.path(&format!("crates/{name}/Cargo.toml"));
+            let more = match name {
+                "bcl-data" => "[features]\ndownload = []\n".to_owned(),
+                _ => format!("bcl-data = {with_downloads}\n"),
+            };
+            std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + &more).unwrap();
+        }
+        let expected = "crates/xtask/Cargo.toml:6: xtask asks for the downloads of bcl-data, which only bcl-train needs";
+        assert_eq!(lines(&check(&fixture.metadata())), [expected]);
     }
 
     #[test]

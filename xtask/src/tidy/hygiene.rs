@@ -22,7 +22,7 @@ pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
 
 fn check_size(file: &Path, bytes: u64) -> Option<Finding> {
     let what = format!("this file has {bytes} bytes, and the largest may have {LARGEST_FILE}");
-    let remedy = "have `cargo xtask datasets fetch` download it, or make it from code";
+    let remedy = "have `bcl-train data fetch` download it, or make it from code";
     (bytes > LARGEST_FILE).then(|| Finding::new(file, 1, what, remedy))
 }
 

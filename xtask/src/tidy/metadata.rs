@@ -34,6 +34,7 @@ pub(crate) struct Dependency {
     pub(crate) name: String,
     rename: Option<String>,
     kind: Option<String>,
+    features: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -118,6 +119,11 @@ impl Package {
 }
 
 impl Dependency {
+    /// Whether it is declared with this feature.
+    pub(crate) fn asks_for(&self, feature: &str) -> bool {
+        self.features.iter().any(|asked| asked == feature)
+    }
+
     /// Whether the library itself needs it, not just its tests or build script.
     pub(crate) fn is_normal(&self) -> bool {
         self.kind.is_none()

@@ -51,6 +51,20 @@ impl Manifest {
         found.ok_or_else(|| self.missing(dir, &folders))
     }
 
+    /// Finds the files of this data set in `dir`, whatever it holds: train and test, the one file, or the archive or folder of images.
+    ///
+    /// # Errors
+    /// If they are not there, as [`locate`](Self::locate) and [`locate_images`](Self::locate_images).
+    pub fn files_in(&self, dir: &Path) -> Result<Vec<PathBuf>, DataError> {
+        if self.is_images() {
+            return Ok(vec![self.locate_images(dir)?]);
+        }
+        Ok(match self.locate(dir)? {
+            Source::Split { train, test } => vec![train, test],
+            Source::Whole { file, .. } => vec![file],
+        })
+    }
+
     /// The folders to look in, below that of all data.
     fn folders(&self) -> Vec<String> {
         let (Layout::Split { folders, .. } | Layout::Whole { folders, .. } | Layout::Images { folders, .. }) = &self.layout;
@@ -79,7 +93,7 @@ impl Manifest {
         folders.dedup();
         let obtain = match &self.access {
             Some(access) => access.trim().to_string(),
-            None => format!("`cargo xtask datasets fetch {}` downloads it.", self.name),
+            None => format!("`bcl-train data fetch {}` downloads it.", self.name),
         };
         DataError::MissingDataset {
             name: self.name.clone(),

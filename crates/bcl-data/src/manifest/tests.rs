@@ -193,7 +193,7 @@ fn missing_images_name_the_archive_and_where_to_place_it() {
             .unwrap_err()
             .to_string()
     };
-    for words in ["cifar-10-binary.tar.gz", "--data DIR", "cargo xtask datasets fetch cifar10"] {
+    for words in ["cifar-10-binary.tar.gz", "--data DIR", "bcl-train data fetch cifar10"] {
         assert!(missing("cifar10").contains(words), "{words}: {}", missing("cifar10"));
     }
     for words in ["cifar10-jpg.tar.gz", "ImageFolder archive", "train/frog/0001.jpg"] {
@@ -261,7 +261,7 @@ fn a_missing_data_set_names_the_flag_and_the_way_to_get_it() {
         "`ml-100k`",
         "u.data",
         "--data DIR",
-        "cargo xtask datasets fetch ml-100k",
+        "bcl-train data fetch ml-100k",
         dir.path().to_str().unwrap(),
     ] {
         assert!(error.contains(words), "{words}: {error}");

@@ -1,6 +1,6 @@
 //! The verbs and their arguments.
 
-use super::{BackendChoice, Train};
+use super::{BackendChoice, Data, Train};
 use crate::error::Error;
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
@@ -20,6 +20,9 @@ pub enum Command {
     Export(Export),
     /// Compare runs: a table with intervals over seeds, and a page with curves.
     Report(Report),
+    /// List, download and check data sets.
+    #[command(subcommand)]
+    Data(Data),
     /// List the built-in recipes.
     Recipes(Recipes),
     /// List the devices that this build can compute on.
@@ -38,6 +41,7 @@ impl Command {
             Self::Recommend(args) => args.output.quiet,
             Self::Export(args) => args.output.quiet,
             Self::Report(args) => args.output.quiet,
+            Self::Data(data) => data.is_quiet(),
             Self::Recipes(args) => args.output.quiet,
             Self::Devices(args) => args.output.quiet,
             Self::Completions(_) => false,

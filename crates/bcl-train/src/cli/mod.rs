@@ -15,12 +15,14 @@
 
 mod backend;
 mod command;
+mod data;
 mod seeds;
 mod train;
 mod verb;
 
 pub use backend::{BackendChoice, MissingBackend};
 pub use command::{Command, Completions, Devices, Embed, Evaluate, Export, Output, Place, Recipes, Recommend, Report};
+pub use data::{CheckData, Data, FetchData, ListData};
 pub use seeds::{BadSeed, BadSeeds, Seeds};
 pub use train::Train;
 
@@ -31,6 +33,7 @@ const EXAMPLES: &str = "\
 Examples:
   bcl-train                                        the built-in quickstart
   bcl-train quickstart/bayesian --set loss.beta=0.7
+  bcl-train data fetch ml-100k-authors             download a data set into data/
   bcl-train table10/ml-100k --data data --seeds 0..3
   bcl-train my-recipe.toml --backend cuda --out runs
   bcl-train --resume runs/quickstart/bayesian-0    go on after an interruption

@@ -1,10 +1,12 @@
 //! What the verbs of the command line do.
 
+mod data;
 mod interrupt;
 mod run;
 mod saved;
 mod views;
 
+pub use data::data;
 pub use interrupt::stop_on_signals;
 pub use run::{Session, resume, train};
 pub use saved::{embed, evaluate, export, recommend};

@@ -1,7 +1,8 @@
 //! Downloads from a server of our own, which fails in every way that servers fail.
 
 use super::*;
-use crate::datasets::server::{Server, announced, answer};
+use crate::download::Silent;
+use crate::download::server::{Server, announced, answer};
 use sha2::Sha256;
 use std::io::{Cursor, Write};
 use std::net::TcpListener;
@@ -62,7 +63,7 @@ impl Folder {
 
     fn fetch(&self, source: &SourceFile, tries: u32) -> Result<(), FetchError> {
         let item = Item::new(source, None, None);
-        fetcher(tries).fetch(&item, self.0.path())
+        fetcher(tries).fetch(&item, self.0.path(), &mut Silent)
     }
 }
 
@@ -303,7 +304,7 @@ fn a_mirror_is_asked_for_the_same_file() {
     let folder = Folder::new();
     let source = source("http://127.0.0.1:9/never-asked", &body());
     let item = Item::new(&source, None, Some(&server.url("mirror/")));
-    fetcher(1).fetch(&item, folder.0.path()).unwrap();
+    fetcher(1).fetch(&item, folder.0.path(), &mut Silent).unwrap();
     assert_eq!(server.requests()[0].path, "/mirror/ratings.dat");
 }
 
@@ -314,7 +315,7 @@ fn a_disk_that_refuses_is_named() {
     fs::write(folder.path("data"), "a file, not a folder").unwrap();
     let source = source(&server.url("a"), &body());
     let error = fetcher(1)
-        .fetch(&Item::new(&source, None, None), &folder.path("data"))
+        .fetch(&Item::new(&source, None, None), &folder.path("data"), &mut Silent)
         .unwrap_err();
     assert_eq!(error.exit_code(), 1);
     assert!(
@@ -339,7 +340,11 @@ fn an_archive_is_unpacked_once() {
     };
     for _ in 0..2 {
         fetcher(1)
-            .fetch(&Item::new(&source, Some(Archive::Zip), None), folder.0.path())
+            .fetch(
+                &Item::new(&source, Some(Archive::Zip), None),
+                folder.0.path(),
+                &mut Silent,
+            )
             .unwrap();
         assert_eq!(folder.read("ml/u.data"), b"1\t2\t5\n");
         assert_eq!(folder.names(), ["ml", "ml.zip"]);

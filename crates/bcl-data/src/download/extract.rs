@@ -1,6 +1,6 @@
 //! Unpacks an archive beside itself: all of it, or nothing.
 
-use super::archive::{Archive, Entry, Packing};
+use super::archive::{Archive, Entry};
 use super::error::FetchError;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 /// What an archive may unpack to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(super) struct Limits {
     /// Bytes of all files together.
-    pub(crate) bytes: u64,
+    pub(super) bytes: u64,
     /// Files and folders together.
-    pub(crate) entries: usize,
+    pub(super) entries: usize,
 }
 
 impl Default for Limits {
@@ -28,7 +28,7 @@ impl Default for Limits {
 
 /// What was left to do.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Unpacked {
+pub(super) enum Unpacked {
     /// So many files were unpacked.
     Now { files: usize },
     /// All files lay there already, with the right sizes.
@@ -42,8 +42,8 @@ pub(crate) enum Unpacked {
 /// # Errors
 /// If an entry leads out of the folder or is a link, if the limits do not suffice, if a file that lies there differs,
 /// if the archive is damaged or the disk fails.
-pub(crate) fn extract(path: &Path, packing: Packing, into: &Path, limits: Limits) -> Result<Unpacked, FetchError> {
-    let archive = Archive::open(path, packing)?;
+pub(super) fn extract(path: &Path, into: &Path, limits: Limits) -> Result<Unpacked, FetchError> {
+    let archive = Archive::open(path)?;
     let entries = archive.entries(limits)?;
     let missing = missing_roots(&entries, into).map_err(|in_the_way| FetchError::InTheWay {
         path: in_the_way,
@@ -68,7 +68,8 @@ pub(crate) fn extract(path: &Path, packing: Packing, into: &Path, limits: Limits
 fn missing_roots(entries: &[Entry], into: &Path) -> Result<BTreeSet<PathBuf>, PathBuf> {
     let mut missing = BTreeSet::new();
     for entry in entries {
-        let root = entry.path.iter().next().expect("an entry has a path");
+        // An entry `./` means the folder itself, which is there.
+        let Some(root) = entry.path.iter().next() else { continue };
         if fs::symlink_metadata(into.join(root)).is_err() {
             missing.insert(PathBuf::from(root));
         } else if !is_complete(entry, into) {

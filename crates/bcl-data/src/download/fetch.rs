@@ -1,39 +1,34 @@
 //! One file of a data set, from the manifest to the disk.
 
-use super::archive::Packing;
-use super::download::{Downloader, Patience};
 use super::error::FetchError;
 use super::extract::{self, Limits, Unpacked};
+use super::observer::Observer;
 use super::part::{Part, with_suffix};
-use super::progress::Progress;
+use super::transfer::{Downloader, Patience};
 use super::verify::{self, Mismatch, Verified};
-use bcl_data::manifest::{Archive, SourceFile};
+use crate::manifest::{Archive, SourceFile};
 use std::fs;
 use std::path::Path;
 use ureq::Proxy;
 
 /// A file to fetch: what the manifest says of it, and where it is to come from.
-pub(crate) struct Item<'a> {
+pub(super) struct Item<'a> {
     source: &'a SourceFile,
     url: String,
-    packing: Option<Packing>,
+    archive: Option<Archive>,
 }
 
 impl<'a> Item<'a> {
     /// The file `source`, from `url_base` if there is one, else from its publisher.
-    pub(crate) fn new(source: &'a SourceFile, archive: Option<Archive>, url_base: Option<&str>) -> Self {
+    pub(super) fn new(source: &'a SourceFile, archive: Option<Archive>, url_base: Option<&str>) -> Self {
         let mirror = |base: &str| format!("{}/{}", base.trim_end_matches('/'), source.file);
         let url = url_base.map_or_else(|| source.url.clone(), mirror);
-        Self {
-            source,
-            url,
-            packing: archive.map(Packing::from),
-        }
+        Self { source, url, archive }
     }
 }
 
 /// Downloads, checks and unpacks files.
-pub(crate) struct Fetcher {
+pub(super) struct Fetcher {
     downloader: Downloader,
     limits: Limits,
 }
@@ -46,7 +41,7 @@ impl Default for Fetcher {
 
 impl Fetcher {
     /// A fetcher that unpacks no more than `limits` allow.
-    pub(crate) fn new(downloader: Downloader, limits: Limits) -> Self {
+    pub(super) fn new(downloader: Downloader, limits: Limits) -> Self {
         Self { downloader, limits }
     }
 
@@ -54,34 +49,32 @@ impl Fetcher {
     ///
     /// # Errors
     /// As told by [`FetchError`]. A file whose checksum is wrong never carries its final name.
-    pub(crate) fn fetch(&self, item: &Item, folder: &Path) -> Result<(), FetchError> {
+    pub(super) fn fetch(&self, item: &Item, folder: &Path, observer: &mut dyn Observer) -> Result<(), FetchError> {
         let target = folder.join(&item.source.file);
         if target.exists() {
             let verified = check_present(&target, item.source)?;
-            println!("{} is already there: {verified}", target.display());
+            observer.say(&format!("{} is already there: {verified}", target.display()));
         } else {
-            let verified = self.download(item, &target)?;
-            println!("{} is complete: {verified}", target.display());
+            let verified = self.download(item, &target, observer)?;
+            observer.say(&format!("{} is complete: {verified}", target.display()));
         }
-        if let Some(packing) = item.packing {
-            match extract::extract(&target, packing, folder, self.limits)? {
-                Unpacked::Now { files } => println!("{files} files unpacked into {}", folder.display()),
-                Unpacked::Before => println!("its files are already in {}", folder.display()),
-            }
+        if let Some(Archive::Zip) = item.archive {
+            observer.say(&match extract::extract(&target, folder, self.limits)? {
+                Unpacked::Now { files } => format!("{files} files unpacked into {}", folder.display()),
+                Unpacked::Before => format!("its files are already in {}", folder.display()),
+            });
         }
         Ok(())
     }
 
-    fn download(&self, item: &Item, target: &Path) -> Result<Verified, FetchError> {
+    fn download(&self, item: &Item, target: &Path, observer: &mut dyn Observer) -> Result<Verified, FetchError> {
         let folder = target.parent().expect("a file lies in a folder");
         fs::create_dir_all(folder).map_err(FetchError::disk(folder))?;
         let mut part = Part::open(target)?;
-        let mut progress = Progress::new(&item.source.file);
-        progress.say(&format!("downloading {}", item.url));
-        let outcome = self
-            .downloader
-            .download(&item.url, item.source.bytes, &mut part, &mut progress);
-        progress.finish();
+        observer.say(&format!("downloading {}", item.url));
+        observer.begin(&item.source.file);
+        let outcome = self.downloader.download(&item.url, item.source.bytes, &mut part, observer);
+        observer.end();
         if let Err(error) = outcome {
             part.leave();
             return Err(error);
@@ -112,7 +105,8 @@ impl Fetcher {
     }
 }
 
-fn check_present(target: &Path, source: &SourceFile) -> Result<Verified, FetchError> {
+/// Compares a file that is there with what the manifest says of it.
+pub(super) fn check_present(target: &Path, source: &SourceFile) -> Result<Verified, FetchError> {
     let verdict = verify::verify(target, source).map_err(FetchError::disk(target))?;
     verdict.map_err(
         |Mismatch {

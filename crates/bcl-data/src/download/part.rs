@@ -6,7 +6,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// The part of a download that is there, locked against other processes for as long as this lives.
-pub(crate) struct Part {
+pub(super) struct Part {
     path: PathBuf,
     file: File,
     len: u64,
@@ -14,7 +14,7 @@ pub(crate) struct Part {
 
 impl Part {
     /// Opens the part of the file `target`, or begins one.
-    pub(crate) fn open(target: &Path) -> Result<Self, FetchError> {
+    pub(super) fn open(target: &Path) -> Result<Self, FetchError> {
         let path = with_suffix(target, ".part");
         let open = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
         let mut file = open.map_err(FetchError::disk(&path))?;
@@ -28,18 +28,18 @@ impl Part {
     }
 
     /// Bytes that are there.
-    pub(crate) fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         self.len
     }
 
     /// What the server called the version of these bytes: an entity tag or a date, to resume with.
-    pub(crate) fn validator(&self) -> Option<String> {
+    pub(super) fn validator(&self) -> Option<String> {
         let text = fs::read_to_string(self.validator_path()).ok()?;
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
     /// Drops what is there and begins the version that the server calls `validator`.
-    pub(crate) fn restart(&mut self, validator: Option<&str>) -> Result<(), FetchError> {
+    pub(super) fn restart(&mut self, validator: Option<&str>) -> Result<(), FetchError> {
         // Without its name first: bytes of an old version never stand beside the name of a new one.
         self.forget_validator();
         self.len = 0;
@@ -55,20 +55,20 @@ impl Part {
     }
 
     /// Adds `bytes` at the end.
-    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), FetchError> {
+    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), FetchError> {
         self.file.write_all(bytes).map_err(FetchError::disk(&self.path))?;
         self.len += bytes.len() as u64;
         Ok(())
     }
 
     /// Has the disk hold all bytes, and gives the path of the part.
-    pub(crate) fn sync(&self) -> Result<&Path, FetchError> {
+    pub(super) fn sync(&self) -> Result<&Path, FetchError> {
         self.file.sync_all().map_err(FetchError::disk(&self.path))?;
         Ok(&self.path)
     }
 
     /// Renames the part to `target`: it is complete, or of no use.
-    pub(crate) fn rename(self, target: &Path) -> Result<(), FetchError> {
+    pub(super) fn rename(self, target: &Path) -> Result<(), FetchError> {
         self.forget_validator();
         let Self { path, file, .. } = self;
         drop(file); // Windows renames no open file.
@@ -76,7 +76,7 @@ impl Part {
     }
 
     /// Leaves what is there for a later process, or nothing if nothing is there.
-    pub(crate) fn leave(self) {
+    pub(super) fn leave(self) {
         if self.len == 0 {
             self.forget_validator();
             let Self { path, file, .. } = self;
@@ -97,7 +97,7 @@ impl Part {
 }
 
 /// `path` with `suffix` after its whole name.
-pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

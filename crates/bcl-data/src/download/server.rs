@@ -8,27 +8,27 @@ use std::thread::{self, JoinHandle};
 
 /// What a client asked for: the request line and the headers.
 #[derive(Debug, Clone)]
-pub(crate) struct Request {
+pub(super) struct Request {
     /// The path, as in `GET PATH HTTP/1.1`.
-    pub(crate) path: String,
+    pub(super) path: String,
     headers: Vec<(String, String)>,
 }
 
 impl Request {
     /// The value of a header.
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
         let header = self.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));
         header.map(|(_, value)| value.as_str())
     }
 
     /// Where the range begins that is asked for.
-    pub(crate) fn range_start(&self) -> Option<usize> {
+    pub(super) fn range_start(&self) -> Option<usize> {
         self.header("Range")?.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok()
     }
 }
 
 /// Answers each request as a closure says, until it is dropped.
-pub(crate) struct Server {
+pub(super) struct Server {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<Request>>>,
     stop: Arc<AtomicBool>,
@@ -37,7 +37,7 @@ pub(crate) struct Server {
 
 impl Server {
     /// A server that answers the request of this 0-based number with these bytes, and then closes the connection.
-    pub(crate) fn new(answer: impl Fn(&Request, usize) -> Vec<u8> + Send + 'static) -> Self {
+    pub(super) fn new(answer: impl Fn(&Request, usize) -> Vec<u8> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -67,12 +67,12 @@ impl Server {
     }
 
     /// Address of the file `name` on this server.
-    pub(crate) fn url(&self, name: &str) -> String {
+    pub(super) fn url(&self, name: &str) -> String {
         format!("http://{}/{name}", self.address)
     }
 
     /// The requests so far.
-    pub(crate) fn requests(&self) -> Vec<Request> {
+    pub(super) fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
     }
 }
@@ -103,13 +103,13 @@ fn read_request(stream: &TcpStream) -> Request {
 }
 
 /// An answer with status, headers and body. The length is that of the body.
-pub(crate) fn answer(status: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
+pub(super) fn answer(status: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
     let length = format!("Content-Length: {}", body.len());
     announced(status, &[headers, &[&length]].concat(), body)
 }
 
 /// An answer that leaves the announcement of its length to `headers`.
-pub(crate) fn announced(status: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
+pub(super) fn announced(status: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
     let first = format!("HTTP/1.1 {status}");
     let lines = [&[first.as_str()], headers, &["Connection: close", "", ""]].concat();
     [lines.join("\r\n").as_bytes(), body].concat()

@@ -1,5 +1,6 @@
 //! How far a download has come: a bar on a terminal, a few lines elsewhere.
 
+use bcl_data::download::Observer;
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
 
@@ -7,7 +8,11 @@ use std::io::{self, IsTerminal};
 const LINE_EVERY: u64 = 32 << 20;
 
 /// Shows on standard error how much of a file is there.
-pub(crate) enum Progress {
+#[derive(Default)]
+pub(super) enum Progress {
+    /// No download is under way.
+    #[default]
+    Idle,
     /// A bar that moves.
     Bar(ProgressBar),
     /// A line for each tenth.
@@ -19,10 +24,16 @@ pub(crate) enum Progress {
     },
 }
 
-impl Progress {
-    /// Shows the progress of the file called `name`.
-    pub(crate) fn new(name: &str) -> Self {
-        if io::stderr().is_terminal() {
+impl Observer for Progress {
+    fn say(&mut self, text: &str) {
+        match self {
+            Self::Bar(bar) => bar.suspend(|| eprintln!("{text}")),
+            Self::Idle | Self::Lines { .. } => eprintln!("{text}"),
+        }
+    }
+
+    fn begin(&mut self, name: &str) {
+        *self = if io::stderr().is_terminal() {
             let style = "{msg} [{wide_bar}] {bytes}/{total_bytes} {bytes_per_sec} {eta}";
             let bar = ProgressBar::no_length().with_message(name.to_owned());
             Self::Bar(bar.with_style(ProgressStyle::with_template(style).expect("the template is valid")))
@@ -34,9 +45,9 @@ impl Progress {
         }
     }
 
-    /// `done` bytes of `total`, if that is known, are there.
-    pub(crate) fn set(&mut self, done: u64, total: Option<u64>) {
+    fn received(&mut self, done: u64, total: Option<u64>) {
         match self {
+            Self::Idle => {}
             Self::Bar(bar) => {
                 bar.set_length(total.unwrap_or(done));
                 bar.set_position(done);
@@ -49,19 +60,11 @@ impl Progress {
         }
     }
 
-    /// Says something between two steps.
-    pub(crate) fn say(&self, text: &str) {
-        match self {
-            Self::Bar(bar) => bar.suspend(|| eprintln!("{text}")),
-            Self::Lines { .. } => eprintln!("{text}"),
-        }
-    }
-
-    /// Ends the display.
-    pub(crate) fn finish(&self) {
+    fn end(&mut self) {
         if let Self::Bar(bar) = self {
             bar.finish_and_clear();
         }
+        *self = Self::Idle;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether a file is the one that the manifest describes.
 
-use bcl_data::manifest::SourceFile;
+use crate::manifest::SourceFile;
 use md5::Md5;
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// How a file was recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verified {
+pub enum Verified {
     /// By its SHA-256.
     Sha256,
     /// By its MD5, where the publisher gives no better.
@@ -23,20 +23,20 @@ pub(crate) enum Verified {
 
 /// The first property of a file that differs from the manifest.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Mismatch {
+pub(super) struct Mismatch {
     /// What differs.
-    pub(crate) property: &'static str,
+    pub(super) property: &'static str,
     /// What the manifest says.
-    pub(crate) expected: String,
+    pub(super) expected: String,
     /// What the file has.
-    pub(crate) found: String,
+    pub(super) found: String,
 }
 
 /// Compares size and checksum of the file at `path` with what the manifest says; SHA-256 goes before MD5.
 ///
 /// # Errors
 /// If the file cannot be read.
-pub(crate) fn verify(path: &Path, source: &SourceFile) -> io::Result<Result<Verified, Mismatch>> {
+pub(super) fn verify(path: &Path, source: &SourceFile) -> io::Result<Result<Verified, Mismatch>> {
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
     if let Some(expected) = source.bytes.filter(|expected| *expected != size) {
@@ -66,7 +66,7 @@ pub(crate) fn verify(path: &Path, source: &SourceFile) -> io::Result<Result<Veri
 }
 
 /// The digest of all that `reader` gives, in lower-case hex.
-pub(crate) fn hex<D: Digest>(reader: &mut impl Read) -> io::Result<String> {
+pub(super) fn hex<D: Digest>(reader: &mut impl Read) -> io::Result<String> {
     let mut digest = D::new();
     let mut buffer = vec![0; 1 << 16];
     loop {

@@ -1,8 +1,8 @@
 //! Downloads over HTTP that go on where they stopped.
 
 use super::error::FetchError;
+use super::observer::Observer;
 use super::part::Part;
-use super::progress::Progress;
 use std::io::Read;
 use std::thread;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use ureq::http::{HeaderMap, Response};
 use ureq::{Agent, Body, Error as HttpError, Proxy};
 
 /// How patient a download is.
-pub(crate) struct Patience {
+pub(super) struct Patience {
     /// Times that a request is made before giving up.
-    pub(crate) tries: u32,
+    pub(super) tries: u32,
     /// Pause before the second try; doubles before each one after.
-    pub(crate) first_pause: Duration,
+    pub(super) first_pause: Duration,
     /// Time without a single byte after which a connection counts as dead.
-    pub(crate) silence: Duration,
+    pub(super) silence: Duration,
 }
 
 impl Default for Patience {
@@ -30,7 +30,7 @@ impl Default for Patience {
 }
 
 /// Downloads files, and tries again when the network fails.
-pub(crate) struct Downloader {
+pub(super) struct Downloader {
     agent: Agent,
     patience: Patience,
 }
@@ -51,7 +51,7 @@ impl From<FetchError> for Stop {
 
 impl Downloader {
     /// A downloader that goes through `proxy`, if there is one.
-    pub(crate) fn new(patience: Patience, proxy: Option<Proxy>) -> Self {
+    pub(super) fn new(patience: Patience, proxy: Option<Proxy>) -> Self {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .proxy(proxy)
@@ -59,7 +59,7 @@ impl Downloader {
             .timeout_connect(Some(patience.silence))
             .timeout_recv_response(Some(patience.silence))
             .timeout_per_read(Some(patience.silence))
-            .user_agent(concat!("bcl-xtask/", env!("CARGO_PKG_VERSION")))
+            .user_agent(concat!("bcl/", env!("CARGO_PKG_VERSION")))
             // What is stored and checked is what the publisher serves, so nothing may pack it on the way.
             .accept_encoding("identity")
             .build();
@@ -73,17 +73,17 @@ impl Downloader {
     ///
     /// # Errors
     /// If the server refuses, if the network fails more often than patience allows, if the disk fails.
-    pub(crate) fn download(
+    pub(super) fn download(
         &self,
         url: &str,
         size: Option<u64>,
         part: &mut Part,
-        progress: &mut Progress,
+        observer: &mut dyn Observer,
     ) -> Result<(), FetchError> {
         let mut pause = self.patience.first_pause;
         let mut tries = 1;
         loop {
-            match self.attempt(url, size, part, progress) {
+            match self.attempt(url, size, part, observer) {
                 Ok(()) => return Ok(()),
                 Err(Stop::Fail(error)) => return Err(error),
                 Err(Stop::Retry(reason)) if tries >= self.patience.tries => {
@@ -94,7 +94,7 @@ impl Downloader {
                     });
                 }
                 Err(Stop::Retry(reason)) => {
-                    progress.say(&format!("{reason}; trying again in {} s", pause.as_secs()));
+                    observer.say(&format!("{reason}; trying again in {} s", pause.as_secs()));
                     thread::sleep(pause);
                     pause *= 2;
                     tries += 1;
@@ -104,7 +104,7 @@ impl Downloader {
     }
 
     /// One request, which goes on from what `part` already holds if the server allows it.
-    fn attempt(&self, url: &str, size: Option<u64>, part: &mut Part, progress: &mut Progress) -> Result<(), Stop> {
+    fn attempt(&self, url: &str, size: Option<u64>, part: &mut Part, observer: &mut dyn Observer) -> Result<(), Stop> {
         if part.len() > 0 && size == Some(part.len()) {
             return Ok(());
         }
@@ -139,17 +139,17 @@ impl Downloader {
                 .into());
             }
         }
-        receive(response, size, part, progress)
+        receive(response, size, part, observer)
     }
 }
 
 /// Adds the body of `response` to `part`.
-fn receive(response: Response<Body>, size: Option<u64>, part: &mut Part, progress: &mut Progress) -> Result<(), Stop> {
+fn receive(response: Response<Body>, size: Option<u64>, part: &mut Part, observer: &mut dyn Observer) -> Result<(), Stop> {
     let body = response.into_body();
     let total = body.content_length().map(|rest| part.len() + rest).or(size);
     let mut reader = body.into_reader();
     let mut buffer = vec![0; 1 << 16];
-    progress.set(part.len(), total);
+    observer.received(part.len(), total);
     loop {
         let truncated = |part: &Part, reason: &str| {
             let total = total.map_or_else(String::new, |total| format!(" of {total}"));
@@ -162,7 +162,7 @@ fn receive(response: Response<Body>, size: Option<u64>, part: &mut Part, progres
             Err(error) => return Err(truncated(part, &format!(" ({error})"))),
         };
         part.append(&buffer[..count])?;
-        progress.set(part.len(), total);
+        observer.received(part.len(), total);
         // A file that outgrows its manifest is wrong already; the rest need not fill the disk.
         if size.is_some_and(|size| part.len() > size) {
             break;

@@ -1,0 +1,129 @@
+//! Fetches data sets and checks those that are there.
+//!
+//! The way of a file: `transfer` fills `FILE.part` (resuming where it stopped), `verify` checks size and checksum, only then it is
+//! renamed to `FILE`, and `extract` unpacks it beside itself. `fetch` puts these in order. Archives of images stay packed: their
+//! readers take them as they are.
+//!
+//! Behind the feature `download`, because a TLS stack takes longer to build than all the rest of this crate, and needs a C compiler. Its
+//! tests run with `cargo test -p bcl-data --features download`, and with those of the workspace.
+//!
+//! ```no_run
+//! use bcl_data::{Manifest, download};
+//! use std::path::Path;
+//!
+//! let manifest = Manifest::find("ml-100k")?;
+//! download::fetch(manifest, Path::new("data"), None, &mut download::Silent)?;
+//! let data = manifest.load(&manifest.locate(Path::new("data"))?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod archive;
+mod error;
+mod extract;
+mod fetch;
+mod observer;
+mod part;
+mod transfer;
+mod verify;
+
+#[cfg(test)]
+mod server;
+
+pub use error::FetchError;
+pub use observer::{Observer, Silent};
+pub use verify::Verified;
+
+use crate::Manifest;
+use fetch::{Fetcher, Item, check_present};
+use std::path::{Path, PathBuf};
+
+/// Downloads a data set into the folder `dir/NAME`, checks it, and unpacks what is not read packed. Does only what is not done yet; an
+/// interrupted download goes on where it stopped.
+///
+/// `url_base` is a folder of a mirror to download from instead of the publisher. Proxies are taken from the environment
+/// (`HTTPS_PROXY`, `ALL_PROXY`).
+///
+/// # Errors
+/// When the data set cannot be downloaded and is not in `dir` either, when the network or the disk fails, and when a file is not the one
+/// that the manifest describes. A file whose checksum is wrong never carries its final name.
+pub fn fetch(manifest: &Manifest, dir: &Path, url_base: Option<&str>, observer: &mut dyn Observer) -> Result<(), FetchError> {
+    let folder = dir.join(&manifest.name);
+    let fetcher = Fetcher::default();
+    for source in &manifest.sources {
+        fetcher.fetch(&Item::new(source, manifest.archive, url_base), &folder, observer)?;
+    }
+    // Without sources there was nothing to download: the error says how to get it, unless the files were put there by hand.
+    manifest.files_in(dir)?;
+    Ok(())
+}
+
+/// Compares the downloaded files of a data set in `dir` with the sizes and checksums of its manifest. Files that were unpacked, packed
+/// or put there by other means have none.
+///
+/// # Errors
+/// When the data set is not in `dir`, when a file differs, and when one cannot be read.
+pub fn check(manifest: &Manifest, dir: &Path) -> Result<Vec<(PathBuf, Verified)>, FetchError> {
+    let found = manifest.files_in(dir)?;
+    let mut checked = Vec::new();
+    for source in &manifest.sources {
+        let downloaded = dir.join(&manifest.name).join(&source.file);
+        let elsewhere = found.iter().find(|path| path.file_name().is_some_and(|name| name == &*source.file));
+        let path = elsewhere.cloned().or_else(|| downloaded.is_file().then_some(downloaded));
+        // What is a folder was unpacked.
+        if let Some(path) = path.filter(|path| path.is_file()) {
+            let verified = check_present(&path, source)?;
+            checked.push((path, verified));
+        }
+    }
+    Ok(checked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A data set of one downloaded file, of which the MD5 of `hello` is known.
+    fn manifest() -> Manifest {
+        let text = r#"
+            name = "hello"
+            title = "Hello"
+            licence = "none"
+            citation = "none"
+            homepage = "https://example.org"
+            layout = { kind = "whole", format = "auto", files = ["u.data"] }
+            counts = {}
+            sources = [{ url = "http://127.0.0.1:9/u.data", file = "u.data", md5 = "5d41402abc4b2a76b9719d911017c592" }]
+        "#;
+        Manifest::parse("datasets/hello.toml", text).unwrap()
+    }
+
+    #[test]
+    fn a_file_is_checked_wherever_it_is_found() {
+        for folder in ["hello", ""] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join(folder).join("u.data");
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "hello").unwrap();
+            assert_eq!(check(&manifest(), dir.path()).unwrap(), [(path.clone(), Verified::Md5)]);
+            fs::write(&path, "hallo").unwrap();
+            let error = check(&manifest(), dir.path()).unwrap_err();
+            assert!(matches!(error, FetchError::WrongFile { property: "MD5", .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_was_packed_by_hand_has_no_checksum() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("u.data.gz"), "anything").unwrap();
+        assert_eq!(check(&manifest(), dir.path()).unwrap(), []);
+    }
+
+    #[test]
+    fn a_data_set_that_is_not_there_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = check(&manifest(), dir.path()).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        assert!(error.to_string().contains("data set `hello` is not in"), "{error}");
+    }
+}
