@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Subset {
-    /// Names of the classes.
+    /// Names of the classes; labels count from 0 in this order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<String>>,
     /// Seed by which two classes are drawn.
@@ -75,8 +75,8 @@ impl Subset {
 }
 
 impl Collection {
-    /// The images of the classes called so, in their order. Labels count from 0 in the order that the classes had; what has no class
-    /// is left out.
+    /// The images of the classes called so, in the order that the images had. Labels count from 0 in the order of `names`; what has no
+    /// class is left out.
     ///
     /// # Errors
     /// If there is no class of a name: the error lists those there are. If fewer than two are named, or one of them twice.
@@ -89,8 +89,8 @@ impl Collection {
     ///     images.push(Image { width: 1, height: 1, pixels: &[label as u8; 3] }, Some(label));
     /// }
     /// let two = images.select_classes(&["frog", "cat"])?;
-    /// assert_eq!(two.classes(), ["cat", "frog"]);
-    /// assert_eq!(two.labels(), [Some(0), Some(1)]);
+    /// assert_eq!(two.classes(), ["frog", "cat"]);
+    /// assert_eq!(two.labels(), [Some(1), Some(0)]);
     ///
     /// let error = images.select_classes(&["frogs", "cat"]).unwrap_err();
     /// assert!(error.to_string().contains("did you mean `frog`?"));
@@ -105,24 +105,18 @@ impl Collection {
                 needed: "these images have none: a class is a folder of images, CLASS/*.jpg or train/CLASS/*.jpg",
             });
         }
-        let mut chosen = vec![false; self.classes().len()];
-        for name in names {
+        let mut new_labels = vec![None; self.classes().len()];
+        for (new, name) in (0..).zip(names) {
             let name = name.as_ref();
             match self.classes().iter().position(|class| class == name) {
-                Some(class) => chosen[class] = true,
+                Some(old) => new_labels[old] = Some(new),
                 None => return Err(unknown_class(name, self.classes())),
             }
         }
-        let kept = |class: usize| chosen[class];
-        let mut new_labels = vec![0; chosen.len()];
-        for (new, old) in (0..chosen.len()).filter(|&class| kept(class)).enumerate() {
-            new_labels[old] = new as u32;
-        }
-        let classes = self.classes().iter().zip(&chosen).filter(|(_, chosen)| **chosen);
-        let mut subset = Self::new(classes.map(|(class, _)| class.clone()).collect());
+        let mut subset = Self::new(names.iter().map(|name| name.as_ref().to_owned()).collect());
         for (index, label) in self.labels().iter().enumerate() {
-            if let Some(label) = label.map(|label| label as usize).filter(|&label| kept(label)) {
-                subset.push_from(self, index, Some(new_labels[label]));
+            if let Some(new) = label.and_then(|old| new_labels[old as usize]) {
+                subset.push_from(self, index, Some(new));
             }
         }
         Ok(subset)

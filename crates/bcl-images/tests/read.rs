@@ -3,7 +3,7 @@
 mod read_support;
 
 use bcl_data::Manifest;
-use bcl_images::{Collection, ImageData, ImageError, ImageSource, load, load_manifest};
+use bcl_images::{Collection, ImageData, ImageError, ImageSource, Subset, load, load_manifest};
 use image::{DynamicImage, ImageBuffer, ImageFormat, Luma, LumaA, Rgb, Rgba};
 use read_support::*;
 use std::fs;
@@ -57,6 +57,22 @@ fn an_image_folder_is_read_alike_from_a_folder_and_from_every_archive() {
         assert_eq!((image.width, image.height), (8, 6));
         assert_eq!(image.pixels, picture(8, 6, seed).as_raw().as_slice());
     }
+}
+
+/// So that two classes of a whole data set train as an archive of these two does.
+#[test]
+fn a_choice_of_classes_is_what_an_archive_of_them_holds() {
+    let mut whole = image_folder();
+    for (name, seed) in [("train/ant/9.png", 6), ("train/cow/0.png", 7), ("test/emu/1.png", 8), ("train/emu/2.png", 9)] {
+        whole.insert(seed as usize % 3, (name.to_string(), png(seed)));
+    }
+    let classes = Some(["cat", "dog"].map(String::from).to_vec());
+    let choice = Subset {
+        classes,
+        ..Subset::default()
+    };
+    let chosen = choice.apply(read(&whole, "data.tar.gz", archive).unwrap()).unwrap();
+    assert_eq!(chosen, read(&image_folder(), "data.tar.gz", archive).unwrap());
 }
 
 #[test]

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// ```toml
 /// [data]
 /// dataset = "cifar10"                    # by name; its files are looked for in --data DIR
-/// classes = ["frog", "truck"]            # some of its classes
+/// classes = ["frog", "truck"]            # these of its classes, numbered from 0 in this order
 ///
 /// [data]
 /// dataset = "planted"                    # generated, with known classes
@@ -40,7 +40,7 @@ pub struct ImageDataConfig {
     /// Whether to go on without files of `images` that are no image that can be read. They are counted and listed on stderr.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_broken: bool,
-    /// The classes to use, by name; all where none is given.
+    /// The classes to use, by name, numbered from 0 in this order; all where none is given. Other images are left out of train and test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<String>>,
     /// Seed that draws two of the classes to use.
