@@ -19,7 +19,7 @@ pub(crate) struct Options {
     gpu: bool,
 }
 
-/// One check, with the arguments of `cargo` where it is a cargo command.
+/// One check, with the arguments of `cargo` where it is a cargo command. All are `--locked`: what is checked is what `Cargo.lock` says.
 enum Step {
     Cargo {
         name: &'static str,
@@ -36,43 +36,43 @@ const FORMAT: Step = Step::Cargo {
 };
 const LINTS: Step = Step::Cargo {
     name: "lints",
-    arguments: "clippy --workspace --all-targets -- -D warnings",
+    arguments: "clippy --locked --workspace --all-targets -- -D warnings",
     environment: None,
 };
 const DOCS: Step = Step::Cargo {
     name: "docs",
-    arguments: "doc --workspace --no-deps",
+    arguments: "doc --locked --workspace --no-deps",
     environment: Some(("RUSTDOCFLAGS", "-D warnings")),
 };
 const TESTS: Step = Step::Cargo {
     name: "tests",
-    arguments: "test --workspace",
+    arguments: "test --locked --workspace",
     environment: None,
 };
 /// Each benchmark once. With `bcl-bench` alone, Burn has the same features as in the whole workspace, and is not compiled again.
 const BENCHMARKS: Step = Step::Cargo {
     name: "benchmarks, each once",
-    arguments: "test -p bcl-bench --benches",
+    arguments: "test --locked -p bcl-bench --benches",
     environment: None,
 };
 /// Compiles nothing in full, so it needs neither CUDA nor a Mac; `DOCS_RS` keeps the CUDA backend from downloading LLVM, which only a
 /// linker would miss. What is in Burn for macOS alone goes unseen.
 const GPU_LINTS: Step = Step::Cargo {
     name: "lints of the GPU backends",
-    arguments: "clippy -p bcl-kernels -p bcl-core -p bcl-models -p bcl-train -p bcl-bench --all-targets \
+    arguments: "clippy --locked -p bcl-kernels -p bcl-core -p bcl-models -p bcl-train -p bcl-bench --all-targets \
                 --features cuda,metal,vulkan,wgpu --target-dir target/backends/check -- -D warnings",
     environment: Some(("DOCS_RS", "1")),
 };
 /// With `bcl-train` among the packages, Burn has the features that the program's own build gives it, and is compiled once for both.
 const GPU_TESTS: Step = Step::Cargo {
     name: "tests on a GPU",
-    arguments: "test -p bcl-kernels -p bcl-core -p bcl-train --features wgpu --target-dir target/backends/wgpu --test gpu",
+    arguments: "test --locked -p bcl-kernels -p bcl-core -p bcl-train --features wgpu --target-dir target/backends/wgpu --test gpu",
     environment: None,
 };
 /// The default build, which builds the other one and goes on in it.
 const GPU_TRAINING: Step = Step::Cargo {
     name: "training on a GPU",
-    arguments: "run --quiet -p bcl-train -- quickstart/bayesian --epochs 1 --backend wgpu --out target/tmp/gpu-runs",
+    arguments: "run --locked --quiet -p bcl-train -- quickstart/bayesian --epochs 1 --backend wgpu --out target/tmp/gpu-runs",
     environment: None,
 };
 
@@ -221,6 +221,25 @@ mod tests {
         assert_eq!(names(&options)[3..], gpu);
         let without: Vec<_> = steps(&options, false).iter().map(Step::name).collect();
         assert_eq!(without[3..], gpu[..1]);
+    }
+
+    #[test]
+    fn every_build_takes_the_versions_of_the_lock_file() {
+        let options = Options {
+            gpu: true,
+            ..Options::default()
+        };
+        for step in steps(&options, true) {
+            if let Step::Cargo { name, arguments, .. } = step {
+                // `cargo fmt` builds nothing and knows no such flag.
+                assert!(arguments.contains(" --locked ") || name == FORMAT.name(), "{name}");
+            }
+        }
+        let script = std::fs::read_to_string(root::workspace_root().join(".ci/run")).unwrap();
+        let calls = |line: &&str| ["cargo --", "cargo test", "cargo xtask", "$test_command"].iter().any(|call| line.starts_with(call));
+        let calls: Vec<_> = script.lines().map(str::trim).filter(calls).collect();
+        assert_eq!(calls.len(), 3, "{calls:?}");
+        assert!(calls.iter().all(|call| call.contains(" --locked ")), "{calls:?}");
     }
 
     #[test]
