@@ -3,6 +3,8 @@
 //! Exit codes: 0 done, 1 a comparison or a measurement failed, 2 bad input, 130 interrupted (`table` goes on with the same command).
 
 mod compare_verb;
+#[cfg(test)]
+mod documented;
 mod gather_verb;
 mod input;
 mod kernels_verb;

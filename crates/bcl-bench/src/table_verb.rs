@@ -42,7 +42,7 @@ const GOES_ON: &str = "the same command goes on";
 pub(crate) struct Arguments {
     /// A table of the paper by its number (2, 3, 4, 5, 8, 10), or recipes: a folder, or a name that `bcl-train recipes` lists. A file that
     /// a recipe names is looked for beside the recipe, then in --data.
-    table: String,
+    pub(crate) table: String,
     /// The data set, such as ml-100k: a folder of the table's recipes.
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
@@ -128,7 +128,8 @@ fn make(arguments: &Arguments, stop: Stop) -> Result<(), Error> {
 }
 
 impl Arguments {
-    fn plan(&self, ranges: &Ranges) -> Result<Plan, Error> {
+    /// What is to be made.
+    pub(crate) fn plan(&self, ranges: &Ranges) -> Result<Plan, Error> {
         let number: Option<u32> = self.table.parse().ok();
         if let Some(number) = number {
             check_table(number, self.dataset.as_deref())?;

@@ -1,0 +1,82 @@
+//! The part of cargo's command line that our documents use; whatever else they come to use is to be added here.
+
+use clap::{Args, Parser, Subcommand};
+
+/// A command of cargo.
+#[derive(Debug, Parser)]
+#[command(name = "cargo")]
+pub(super) struct Cargo {
+    #[command(subcommand)]
+    pub(super) verb: Verb,
+}
+
+/// What cargo is asked for.
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// Runs a program or an example of a package.
+    Run(Run),
+    /// Runs tests or benchmarks.
+    #[command(alias = "bench")]
+    Test(Test),
+    /// Makes the manual.
+    Doc {
+        /// The package.
+        #[arg(short, long)]
+        package: String,
+        /// Shows it.
+        #[arg(long)]
+        open: bool,
+    },
+    /// Installs a program.
+    Install {
+        /// Folder of its package.
+        #[arg(long)]
+        path: String,
+        /// Features of the package.
+        #[arg(long, value_delimiter = ',')]
+        features: Vec<String>,
+    },
+    /// Runs a chore of the project.
+    Xtask {
+        /// Its words.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub(super) struct Run {
+    /// The package.
+    #[arg(short, long)]
+    pub(super) package: String,
+    /// An example of it.
+    #[arg(long)]
+    pub(super) example: Option<String>,
+    /// What the program is asked.
+    #[arg(last = true)]
+    pub(super) words: Vec<String>,
+}
+
+/// Arguments of `test` and `bench`.
+#[derive(Debug, Args)]
+pub(super) struct Test {
+    /// The package.
+    #[arg(short, long, required_unless_present = "workspace")]
+    pub(super) package: Option<String>,
+    /// All packages.
+    #[arg(long)]
+    workspace: bool,
+    /// The benchmarks alone.
+    #[arg(long)]
+    benches: bool,
+    /// How it is compiled.
+    #[arg(long)]
+    profile: Option<String>,
+    /// A test target.
+    #[arg(long)]
+    test: Option<String>,
+    /// What the harness is asked.
+    #[arg(last = true)]
+    words: Vec<String>,
+}

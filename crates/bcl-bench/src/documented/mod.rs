@@ -1,0 +1,98 @@
+//! Every command that a document for users shows has to run: programs, verbs and flags parse, recipes, files and packages are there,
+//! and a data set that a recipe needs is fetched by a command of the same document.
+
+mod cargo;
+mod check;
+mod shown;
+
+use check::check;
+use std::fs;
+use std::path::Path;
+
+/// What a document says wrongly, a line each.
+fn problems(markdown: &str, root: &Path) -> Vec<String> {
+    let commands = match shown::commands(markdown) {
+        Ok(commands) => commands,
+        Err(problem) => return vec![problem],
+    };
+    let mut problems = Vec::new();
+    let mut checked = Vec::new();
+    for command in &commands {
+        match check(command, root) {
+            Ok(datasets) => checked.push((command, datasets)),
+            Err(problem) => problems.push(format!("line {}: {}: {problem}", command.line, command.words.join(" "))),
+        }
+    }
+    for (index, (command, datasets)) in checked.iter().enumerate() {
+        // Whoever copies a block runs it from top to bottom; running text has no such order.
+        let before = if command.is_inline { &checked[..] } else { &checked[..index] };
+        for name in &datasets.needed {
+            if !before.iter().any(|(_, earlier)| earlier.fetched.contains(name)) {
+                let command_line = command.words.join(" ");
+                problems.push(format!(
+                    "line {}: {command_line}: it needs the data set {name}, which no command before it fetches",
+                    command.line
+                ));
+            }
+        }
+    }
+    problems.dedup();
+    problems
+}
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+#[test]
+fn every_command_of_the_documents_would_run() {
+    for document in ["README.md", "CONTRIBUTING.md", "recipes/README.md", "datasets/README.md"] {
+        let text = fs::read_to_string(root().join(document)).unwrap();
+        let problems = problems(&text, root());
+        assert!(problems.is_empty(), "{document}:\n{}", problems.join("\n"));
+        let shown = shown::commands(&text).unwrap();
+        assert!(shown.len() >= 3, "{document} shows {} commands: is it read at all?", shown.len());
+    }
+}
+
+#[test]
+fn what_would_not_run_is_told() {
+    for (command, problem) in [
+        ("cargo run -p bcl-train -- quickstart --sed 3", "unexpected argument '--sed'"),
+        ("cargo run -p bcl-train -- table10/ml-100k/mf", "no such recipe"),
+        ("cargo run -p bcl-train -- quickstart --set loss.bta=1", "unknown key loss.bta"),
+        ("cargo run -p bcl-train -- my.toml --set loss.bta=1", "unknown key loss.bta"),
+        ("bcl-train data fetch ml-10k", "did you mean `ml-100k`"),
+        ("bcl-train data fetch cifar10-2class", "cannot be downloaded"),
+        ("bcl-bench tables 10", "unrecognized subcommand 'tables'"),
+        ("bcl-bench table 10", "choose one with --dataset"),
+        ("bcl-bench report docs/result", "there is no docs/result"),
+        ("cargo run -p bcl-core --example loop", "examples/loop.rs"),
+        ("cargo doc -p bcl-cores", "there is no"),
+        ("cargo install --path crates/bcl-train --features opencl", "no feature opencl"),
+        ("cargo test --workspace --every", "unexpected argument '--every'"),
+        ("cargo xtask datasets list", "unrecognized subcommand 'datasets'"),
+    ] {
+        let problems = problems(&format!("    {command}\n"), root());
+        assert!(
+            problems.len() == 1 && problems[0].contains(problem),
+            "{command}: {problem}: {problems:?}"
+        );
+    }
+}
+
+/// What the README of version 0.1 told: fetch one data set, train on another.
+#[test]
+fn a_recipe_on_a_data_set_that_was_not_fetched_is_told() {
+    let document = |dataset: &str| {
+        format!(
+            "```sh\nbcl-train data fetch {dataset}\nbcl-train table10/ml-100k/mf-bayesian\n\
+             bcl-bench table 10 --dataset ml-100k --encoder mf\n```\n"
+        )
+    };
+    assert_eq!(problems(&document("ml-100k-authors"), root()), [""; 0]);
+    let found = problems(&document("ml-100k"), root());
+    let words = "it needs the data set ml-100k-authors, which no command before it fetches";
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.iter().all(|problem| problem.ends_with(words)), "{found:?}");
+}
