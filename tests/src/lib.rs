@@ -29,7 +29,15 @@ fn build(name: &str) -> PathBuf {
         Some("debug") | None => "dev",
         Some(profile) => profile,
     };
-    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // Cargo describes this package to its tests. Build scripts that watch that, such as ring's, would run again, and all above them.
+    for (variable, _) in std::env::vars_os() {
+        let name = variable.to_string_lossy();
+        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(&variable);
+        }
+    }
+    let status = cargo
         .args(["build", "--quiet", "--package", name, "--bin", name, "--profile", profile])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .status()

@@ -85,8 +85,16 @@ impl Workshop {
             choice.name(),
         ]);
         command.arg("--manifest-path").arg(&self.manifest);
+        // Build scripts that watch what cargo told of the running package, such as ring's, would run again, and all above them.
+        for (name, _) in std::env::vars_os().filter(|(name, _)| describes_a_package(&name.to_string_lossy())) {
+            command.env_remove(name);
+        }
         command
     }
+}
+
+fn describes_a_package(variable: &str) -> bool {
+    variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_")
 }
 
 #[cfg(test)]
@@ -151,6 +159,23 @@ mod tests {
         assert_eq!(command.get_args().collect::<Vec<_>>(), expected);
         // Where the user stands decides which of cargo's configuration files hold.
         assert_eq!(command.get_current_dir(), None);
+    }
+
+    #[test]
+    fn cargo_is_told_nothing_of_the_running_package() {
+        // Cargo tells these to every test.
+        assert!(std::env::var_os("CARGO_PKG_NAME").is_some());
+        let sandbox = Sandbox::new();
+        let command = sandbox
+            .find("target/release/bcl-train", &TOLD)
+            .unwrap()
+            .build_command(BackendChoice::Wgpu);
+        for name in ["CARGO_PKG_NAME", "CARGO_MANIFEST_DIR"] {
+            assert!(
+                command.get_envs().any(|(set, value)| set == name && value.is_none()),
+                "{name}"
+            );
+        }
     }
 
     #[test]
