@@ -94,7 +94,11 @@ fn a_data_set_that_differs_from_its_manifest_is_told_and_the_others_are_checked_
     let output = data(&["check", "gowalla", "ml-1m", "--data", text(folder.path())]);
     assert_refused(
         &output,
-        &["size in bytes is 6, but must be 4633414", "data set `ml-1m` is not in", "bcl-train data fetch ml-1m"],
+        &[
+            "size in bytes is 6, but must be 4633414",
+            "data set `ml-1m` is not in",
+            "bcl-train data fetch ml-1m",
+        ],
     );
 }
 
@@ -116,7 +120,16 @@ fn a_download_that_ctrl_c_ends_continues_where_it_stopped() {
     let url = server.url();
     let fetch = || {
         let mut command = bcl_train();
-        command.args(["data", "fetch", "ml-1m", "--quiet", "--data", text(folder.path()), "--url-base", &url]);
+        command.args([
+            "data",
+            "fetch",
+            "ml-1m",
+            "--quiet",
+            "--data",
+            text(folder.path()),
+            "--url-base",
+            &url,
+        ]);
         command
     };
 
@@ -128,7 +141,11 @@ fn a_download_that_ctrl_c_ends_continues_where_it_stopped() {
     assert!(Command::new("sh").args(["-c", &signal]).status().expect("a shell").success());
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130), "{}", shown(&output));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("the same command continues"), "{}", shown(&output));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("the same command continues"),
+        "{}",
+        shown(&output)
+    );
     assert_eq!(fs::read(&part).expect("the part is kept").len(), 1000);
 
     let output = fetch().output().expect("it starts");
@@ -137,5 +154,8 @@ fn a_download_that_ctrl_c_ends_continues_where_it_stopped() {
     assert!(requests[1].to_lowercase().contains("range: bytes=1000-"), "{requests:?}");
     // It is whole now, though not what the manifest describes.
     assert_refused(&output, &["SHA-256"]);
-    assert_eq!(fs::read(part.with_extension("part.bad")).expect("the file is kept").len(), 1003);
+    assert_eq!(
+        fs::read(part.with_extension("part.bad")).expect("the file is kept").len(),
+        1003
+    );
 }

@@ -63,7 +63,12 @@ fn an_image_folder_is_read_alike_from_a_folder_and_from_every_archive() {
 #[test]
 fn a_choice_of_classes_is_what_an_archive_of_them_holds() {
     let mut whole = image_folder();
-    for (name, seed) in [("train/ant/9.png", 6), ("train/cow/0.png", 7), ("test/emu/1.png", 8), ("train/emu/2.png", 9)] {
+    for (name, seed) in [
+        ("train/ant/9.png", 6),
+        ("train/cow/0.png", 7),
+        ("test/emu/1.png", 8),
+        ("train/emu/2.png", 9),
+    ] {
         whole.insert(seed as usize % 3, (name.to_string(), png(seed)));
     }
     let classes = Some(["cat", "dog"].map(String::from).to_vec());

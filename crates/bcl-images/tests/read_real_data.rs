@@ -2,7 +2,7 @@
 //! where DIR is the folder that holds them.
 
 use bcl_data::{DataError, Manifest};
-use bcl_images::{ImageError, load_named};
+use bcl_images::{ImageError, Subset, load_named};
 use std::path::PathBuf;
 
 #[test]
@@ -21,4 +21,19 @@ fn every_data_set_that_is_there_loads_with_the_counts_of_its_manifest() {
         }
     }
     assert!(loaded > 0, "no images in {}", dir.display());
+}
+
+/// Published figures are of the archive of two classes; recipes take these classes of a whole data set.
+#[test]
+#[ignore = "needs downloaded data: BCL_DATA=DIR cargo test -p bcl-images --test read_real_data -- --ignored"]
+fn frogs_and_trucks_are_the_same_images_in_the_same_order_from_either_archive() {
+    let dir = PathBuf::from(std::env::var_os("BCL_DATA").expect("BCL_DATA is the folder with data sets"));
+    let alone = load_named("cifar10-2class", &dir).unwrap();
+    let choice = Subset {
+        classes: Some(["frog", "truck"].map(String::from).to_vec()),
+        ..Subset::default()
+    };
+    let chosen = choice.apply(load_named("cifar10-jpg", &dir).unwrap()).unwrap();
+    assert_eq!((chosen.train.len(), chosen.test.len()), (10_000, 2_000));
+    assert!(chosen.train == alone.train && chosen.test == alone.test, "the images differ");
 }

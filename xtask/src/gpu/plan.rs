@@ -180,7 +180,9 @@ impl Plan<'_> {
 
     fn missing(&self, dataset: &str) -> String {
         let folder = self.wishes.data.display();
-        format!("no {dataset} in {folder}; fetch it (bcl-train data fetch {dataset} --data {folder}) or name its folder with --data")
+        format!(
+            "no {dataset} in {folder}; fetch it (bcl-train data fetch {dataset} --data {folder}) or name its folder with --data"
+        )
     }
 }
 

@@ -59,7 +59,11 @@ fn check_crate(metadata: &Metadata, package: &Package) -> Vec<Finding> {
         }
         if target == HTTP && name != DOWNLOADER {
             let what = format!("{name} depends on {HTTP}: only {DOWNLOADER} opens network connections");
-            findings.push(at(line, what, "download through bcl_data::download, or add to it what it lacks"));
+            findings.push(at(
+                line,
+                what,
+                "download through bcl_data::download, or add to it what it lacks",
+            ));
         }
         if target == DOWNLOADER && name != DOWNLOADS_FOR && dependency.asks_for("download") {
             let what = format!("{name} asks for the downloads of {DOWNLOADER}, which only {DOWNLOADS_FOR} needs");

@@ -51,7 +51,11 @@ fn every_command_of_the_documents_would_run() {
         let problems = problems(&text, root());
         assert!(problems.is_empty(), "{document}:\n{}", problems.join("\n"));
         let shown = shown::commands(&text).unwrap();
-        assert!(shown.len() >= 3, "{document} shows {} commands: is it read at all?", shown.len());
+        assert!(
+            shown.len() >= 3,
+            "{document} shows {} commands: is it read at all?",
+            shown.len()
+        );
     }
 }
 
@@ -60,7 +64,10 @@ fn what_would_not_run_is_told() {
     for (command, problem) in [
         ("cargo run -p bcl-train -- quickstart --sed 3", "unexpected argument '--sed'"),
         ("cargo run -p bcl-train -- table10/ml-100k/mf", "no such recipe"),
-        ("cargo run -p bcl-train -- quickstart --set loss.bta=1", "unknown key loss.bta"),
+        (
+            "cargo run -p bcl-train -- quickstart --set loss.bta=1",
+            "unknown key loss.bta",
+        ),
         ("cargo run -p bcl-train -- my.toml --set loss.bta=1", "unknown key loss.bta"),
         ("bcl-train data fetch ml-10k", "did you mean `ml-100k`"),
         ("bcl-train data fetch cifar10-2class", "cannot be downloaded"),

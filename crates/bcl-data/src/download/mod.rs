@@ -67,7 +67,9 @@ pub fn check(manifest: &Manifest, dir: &Path) -> Result<Vec<(PathBuf, Verified)>
     let mut checked = Vec::new();
     for source in &manifest.sources {
         let downloaded = dir.join(&manifest.name).join(&source.file);
-        let elsewhere = found.iter().find(|path| path.file_name().is_some_and(|name| name == &*source.file));
+        let elsewhere = found
+            .iter()
+            .find(|path| path.file_name().is_some_and(|name| name == &*source.file));
         let path = elsewhere.cloned().or_else(|| downloaded.is_file().then_some(downloaded));
         // What is a folder was unpacked.
         if let Some(path) = path.filter(|path| path.is_file()) {

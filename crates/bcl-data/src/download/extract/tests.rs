@@ -74,7 +74,11 @@ const ROOMY: Limits = Limits {
 
 #[test]
 fn an_archive_gives_its_files_back() {
-    let place = Place::with(&zip_of(&[("ml/README", b"read me"), ("ml/sub/u.data", b"1 2 3"), ("top", b"")]));
+    let place = Place::with(&zip_of(&[
+        ("ml/README", b"read me"),
+        ("ml/sub/u.data", b"1 2 3"),
+        ("top", b""),
+    ]));
     assert_eq!(place.extract(ROOMY).unwrap(), Unpacked::Now { files: 3 });
     assert_eq!(place.read("ml/sub/u.data"), "1 2 3");
     let names = ["", "/archive", "/ml", "/ml/README", "/ml/sub", "/ml/sub/u.data", "/top"];
@@ -119,12 +123,10 @@ fn a_bomb_is_refused_before_anything_is_written() {
     place.assert_refused(limits, "more than 1999999 bytes");
     assert!(
         place
-            .extract(
-                Limits {
-                    bytes: 2_000_000,
-                    entries: 2
-                }
-            )
+            .extract(Limits {
+                bytes: 2_000_000,
+                entries: 2
+            })
             .is_ok()
     );
 }
@@ -140,10 +142,7 @@ fn a_bomb_that_announces_less_is_refused() {
         lying[at..at + 4].copy_from_slice(&10_u32.to_le_bytes());
     }
     let place = Place::with(&lying);
-    place.assert_refused(
-        Limits { bytes: 100, entries: 1 },
-        "bomb announces 10 bytes, but holds more",
-    );
+    place.assert_refused(Limits { bytes: 100, entries: 1 }, "bomb announces 10 bytes, but holds more");
 }
 
 #[test]

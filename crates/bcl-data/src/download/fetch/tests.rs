@@ -340,11 +340,7 @@ fn an_archive_is_unpacked_once() {
     };
     for _ in 0..2 {
         fetcher(1)
-            .fetch(
-                &Item::new(&source, Some(Archive::Zip), None),
-                folder.0.path(),
-                &mut Silent,
-            )
+            .fetch(&Item::new(&source, Some(Archive::Zip), None), folder.0.path(), &mut Silent)
             .unwrap();
         assert_eq!(folder.read("ml/u.data"), b"1\t2\t5\n");
         assert_eq!(folder.names(), ["ml", "ml.zip"]);

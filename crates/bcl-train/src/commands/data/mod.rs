@@ -78,7 +78,12 @@ fn fetch(args: &FetchData, stop: &Stop) -> Result<(), Error> {
     for manifest in manifests {
         download::fetch(manifest, &args.data, args.url_base.as_deref(), &mut *observer)?;
         let folder = args.data.join(&manifest.name);
-        println!("{} is in {}; its terms: {}", manifest.name, folder.display(), manifest.licence);
+        println!(
+            "{} is in {}; its terms: {}",
+            manifest.name,
+            folder.display(),
+            manifest.licence
+        );
     }
     Ok(())
 }
