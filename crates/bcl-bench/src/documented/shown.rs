@@ -39,9 +39,10 @@ pub(super) fn commands(markdown: &str) -> Result<Vec<Shown>, String> {
             }
             Event::Code(code) => {
                 let words = words(first, &code)?;
-                // `cargo run` alone is talk about cargo; `--set` alone is a flag of any training.
-                let is_command = PROGRAMS.contains(&&*words[0]) && words.len() > 1 && (words[0] != "cargo" || words.len() > 2);
-                if is_command || words[0] == "--set" {
+                // `cargo run` and `--set` alone are talk about them; `--set KEY=VALUE` is a flag of any training.
+                let first_word = words.first().map_or("", String::as_str);
+                let least = if first_word == "cargo" { 3 } else { 2 };
+                if (first_word == "--set" || PROGRAMS.contains(&first_word)) && words.len() >= least {
                     shown.push(Shown {
                         line: first,
                         words,
@@ -87,7 +88,7 @@ mod tests {
     #[test]
     fn commands_stand_in_blocks_and_in_running_text() {
         let text = "\
-Run `cargo\ntest --workspace`, not `rm -rf`.
+Run `cargo\ntest --workspace`, not `rm -rf`, `cargo test` or `--set`.
 
 ```sh
 cargo run -p bcl-train -- my.toml   # as it is
