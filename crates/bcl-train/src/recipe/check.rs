@@ -35,7 +35,12 @@ pub(super) fn check_schedule(loss: &LossConfig, schedule: AlphaSchedule) -> Resu
     };
     for (key, alpha) in configured {
         estimator.clone().with_alpha(alpha).check().map_err(|error| {
-            let problem = format!("makes {} {}, which must {}", error.name, shown(error.value), error.requirement);
+            let problem = format!(
+                "makes {} {}, which must {}",
+                error.name,
+                shown(error.value),
+                error.requirement
+            );
             Refusal::new(format!("alpha_schedule.{key}"), problem)
         })?;
     }

@@ -1,0 +1,116 @@
+//! Commands that make no sense.
+
+use super::{
+    case::{Case, Content},
+    recipes::{IMAGES, RECOMMENDER},
+};
+
+pub(crate) fn cases() -> Vec<Case> {
+    let refused = |arguments: &[&str], words: &[&str]| {
+        let shown: Vec<String> = arguments.iter().map(|argument| argument.chars().take(40).collect()).collect();
+        Case::refused(format!("flags: {}", shown.join(" ")), arguments, words)
+            .with("tiny.toml", RECOMMENDER)
+            .with("images.toml", IMAGES)
+            .with("file", "hello")
+            .with("folder", Content::Folder)
+    };
+    let deep = format!("{}=1", vec!["a"; 50_000].join("."));
+    let long = "x".repeat(100_000);
+    let brackets = format!("seed={}", "[".repeat(50_000));
+    vec![
+        refused(&["tiny.toml", "--no-such-flag"], &["--no-such-flag"]),
+        refused(&["tiny.toml", "--seed"], &["--seed"]),
+        refused(&["tiny.toml", "--seed", "abc"], &["--seed"]),
+        refused(&["tiny.toml", "--seed", "-1"], &["-1"]),
+        refused(&["tiny.toml", "--seed", "1.5"], &["--seed"]),
+        refused(&["tiny.toml", "--seed", "99999999999999999999"], &["--seed"]),
+        refused(&["tiny.toml", "--seed", ""], &["--seed"]),
+        refused(&["tiny.toml", "--seeds", ""], &["--seeds"]),
+        refused(&["tiny.toml", "--seeds", "3..1"], &["--seeds"]),
+        refused(&["tiny.toml", "--seeds", "0..4000000000000000000"], &["--seeds"]),
+        refused(&["tiny.toml", "--seeds", "1,x"], &["--seeds"]),
+        refused(&["tiny.toml", "--seeds", "1,1"], &["1"]),
+        refused(&["tiny.toml", "--seeds", "0,1", "--seed", "1"], &["--seed"]),
+        refused(&["tiny.toml", "--epochs", "-1"], &["-1"]),
+        refused(&["tiny.toml", "--epochs", "0"], &["epochs"]),
+        refused(&["tiny.toml", "--epochs", "many"], &["--epochs"]),
+        refused(&["tiny.toml", "--epochs", "4000000000"], &["epochs"]),
+        refused(&["tiny.toml", "--epochs", "99999999999"], &["--epochs"]),
+        refused(&["tiny.toml", "--threads", "0"], &["--threads"]),
+        refused(&["tiny.toml", "--threads", "-4"], &["-4"]),
+        refused(&["tiny.toml", "--threads", "100000"], &["--threads"]),
+        refused(&["tiny.toml", "--threads", "few"], &["--threads"]),
+        refused(&["tiny.toml", "--device", "99999999999"], &["--device"]),
+        refused(&["tiny.toml", "--device", "-1"], &["-1"]),
+        refused(&["tiny.toml", "--backend", "abacus"], &["--backend"]),
+        refused(&["tiny.toml", "--set"], &["--set"]),
+        refused(&["tiny.toml", "--set", "loss"], &["loss"]),
+        refused(&["tiny.toml", "--set", "=3"], &["=3"]),
+        refused(&["tiny.toml", "--set", "loss.beta="], &["loss.beta"]),
+        refused(&["tiny.toml", "--set", "loss..beta=1"], &["loss..beta"]),
+        refused(&["tiny.toml", "--set", "loss.beta=[1"], &["loss.beta"]),
+        refused(&["tiny.toml", "--set", "loss.beta.x=1"], &["loss.beta"]),
+        refused(&["tiny.toml", "--set", "los.beta=1"], &["los"]),
+        refused(&["tiny.toml", "--set", "loss.kind=magic"], &["magic"]),
+        refused(&["tiny.toml", "--set", "name=../x"], &["name"]),
+        refused(&["tiny.toml", "--set", "data.dataset=no-such-data"], &["planted"]),
+        refused(&["tiny.toml", "--set", "encoder.kind=vit"], &["encoder"]),
+        refused(&["tiny.toml", "--set", &deep], &["too many parts"]),
+        refused(&["tiny.toml", "--set", &brackets], &["not TOML"]),
+        refused(&["tiny.toml", "tiny.toml"], &["tiny"]),
+        refused(&["no-such-recipe"], &["no-such-recipe"]),
+        refused(&["no-such-recipe.toml"], &["no-such-recipe.toml"]),
+        refused(&[&long], &["no such recipe"]),
+        refused(&[""], &["recipe"]),
+        refused(&["file"], &["file"]),
+        refused(&["folder"], &["folder"]),
+        refused(&["/dev/null"], &["/dev/null", "a device"]),
+        refused(&["tiny.toml", "--out", "file"], &["file"]),
+        refused(&["tiny.toml", "--out", "/proc/nowhere"], &["/proc/nowhere"]),
+        refused(&["--resume", "nowhere"], &["nowhere"]),
+        refused(&["--resume", "folder"], &["folder"]),
+        refused(&["--resume", "file"], &["file"]),
+        refused(&["--resume", "folder", "--seeds", "1"], &["--seeds"]),
+        refused(&["--resume", "folder", "--set", "seed=1"], &["--resume"]),
+        refused(&["images.toml", "--dump-views", "folder"], &["folder"]),
+        refused(&["images.toml", "--dump-views", "no/folder/views.png"], &["views.png"]),
+        refused(&["tiny.toml", "--dump-views", "views.png"], &["images"]),
+        refused(
+            &[
+                "images.toml",
+                "--dump-views",
+                "views.png",
+                "--set",
+                "data.planted.train=40000",
+                "--set",
+                "data.planted.side=256",
+            ],
+            &["needs at least", "data.planted.train"],
+        ),
+        refused(&["evaluate"], &["RUN"]),
+        refused(&["evaluate", "nowhere"], &["nowhere"]),
+        refused(&["evaluate", "folder"], &["folder"]),
+        refused(&["evaluate", "file"], &["file"]),
+        refused(&["embed", "nowhere"], &["nowhere"]),
+        refused(&["embed", "folder"], &["folder"]),
+        refused(&["export", "nowhere"], &["nowhere"]),
+        refused(&["export", "folder"], &["folder"]),
+        refused(&["recommend", "nowhere", "--user", "1"], &["nowhere"]),
+        refused(&["recommend", "folder"], &["--user"]),
+        refused(&["recommend", "folder", "--user", "1", "--top", "0"], &["--top"]),
+        refused(&["recommend", "folder", "--user", "1", "--top", "-3"], &["-3"]),
+        refused(&["recommend", "folder", "--user", "1", "--top", "99999999999"], &["--top"]),
+        refused(&["report"], &["RUN"]),
+        refused(&["report", "nowhere"], &["nowhere"]),
+        refused(&["report", "folder"], &["folder"]),
+        refused(&["completions", "cmd"], &["cmd"]),
+        refused(&["devices", "--backend", "abacus"], &["abacus"]),
+        refused(&["evaluate", "broken"], &["broken"]).with("broken/recipe.toml", "hello"),
+        refused(&["--resume", "broken"], &["broken"]).with("broken/recipe.toml", vec![0xff; 100]),
+        refused(&["report", "broken"], &["broken"]).with("broken/result.json", "{"),
+        Case::fine("flags: --help", &["--help"]),
+        Case::fine("flags: --version", &["--version"]),
+        Case::fine("flags: recipes", &["recipes"]),
+        Case::fine("flags: --print-recipe", &["tiny.toml", "--print-recipe"]).with("tiny.toml", RECOMMENDER),
+    ]
+}

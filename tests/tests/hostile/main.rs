@@ -1,0 +1,39 @@
+//! Hostile input: a table of recipes, flags, data, archives and weights that the program must refuse, or survive.
+//!
+//! Each case runs the program in a folder of its own, in 6 GiB of address space. What is refused ends with exit code 2 and a message that
+//! names the key or the file, without a panic, an abort or a folder of a run; what is fine ends with 0.
+#![cfg(target_os = "linux")]
+
+mod archives;
+mod case;
+mod data_files;
+mod flags;
+mod keys;
+mod recipes;
+
+use case::{Case, run_all};
+use std::collections::BTreeSet;
+
+#[test]
+fn every_hostile_case_is_refused_or_survived() {
+    let cases: Vec<Case> = [
+        keys::cases(),
+        recipes::cases(),
+        data_files::cases(),
+        archives::cases(),
+        flags::cases(),
+    ]
+    .concat();
+    let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+    assert_eq!(names.len(), cases.len(), "every case has a name of its own");
+    assert!(cases.len() >= 300, "{} cases", cases.len());
+
+    let failures = run_all(&cases);
+    assert!(
+        failures.is_empty(),
+        "{} of {} cases failed:\n{}",
+        failures.len(),
+        cases.len(),
+        failures.join("\n")
+    );
+}
