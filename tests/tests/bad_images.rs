@@ -121,7 +121,7 @@ fn folders_that_are_no_data_set() -> Vec<Case> {
         pictures(
             "no folder at all",
             Files::new(),
-            &["pictures", "no such file or folder", "Check the path"],
+            &["pictures", "neither beside the recipe", "--data DIR"],
         ),
     ]
 }
