@@ -3,13 +3,16 @@
 use crate::{error::Error, files::close, notice, training::Stop};
 use std::{
     process,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::OnceLock,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// How long attended work has to save itself, from the signal on.
 const GRACE: Duration = Duration::from_millis(1500);
+
+/// Signals this close to the first are the same request: GNU `timeout` and shells signal both the process and its group.
+const SAME_REQUEST: Duration = Duration::from_millis(300);
 
 /// The exit code of an interrupted command.
 const INTERRUPTED: i32 = 130;
@@ -19,17 +22,22 @@ const INTERRUPTED: i32 = 130;
 /// The first signal requests the returned [`Stop`]. Training ends after the step under way, with a checkpoint. Work that does not
 /// [attend](Stop::attend) to the handle, such as loading data, fitting a baseline or judging features, has nothing to save and ends at
 /// once; so does a step that takes longer than a second and a half, whose run goes on from its last checkpoint. Files that are being written are
-/// completed before the process ends. A second signal ends it without any waiting.
+/// completed before the process ends. A second signal, a third of a second later or more, ends it without any
+/// waiting.
 ///
 /// # Errors
 /// When the system does not let the process listen.
 pub fn stop_on_signals() -> Result<Stop, Error> {
     let stop = Stop::new();
     let handle = stop.clone();
-    let signalled = AtomicBool::new(false);
+    let first = OnceLock::new();
     ctrlc::set_handler(move || {
-        if signalled.swap(true, Ordering::SeqCst) {
-            process::exit(INTERRUPTED);
+        let now = Instant::now();
+        if first.set(now).is_err() {
+            if first.get().is_some_and(|first| now.duration_since(*first) > SAME_REQUEST) {
+                process::exit(INTERRUPTED);
+            }
+            return;
         }
         let stop = handle.clone();
         // In a thread of its own, since the next signal is only delivered once this handler has returned.
