@@ -16,7 +16,7 @@ const VERSION: &str = "ETag: \"v1\"";
 
 /// A file that takes several reads.
 fn body() -> Vec<u8> {
-    (0..300_000_u32).map(|i| ((i * i) >> 7) as u8).collect()
+    (0..300_000_u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect()
 }
 
 fn sha256(mut bytes: &[u8]) -> String {
