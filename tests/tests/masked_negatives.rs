@@ -6,11 +6,11 @@ use whole_program_tests::{assert_refused, bcl_train, shown};
 /// Trains where 41 users have chosen all of ten items, but for the last user and the last item.
 fn train(folder: &Path, count: usize, batch_size: usize) -> Output {
     let pairs = (0..41).flat_map(|user| (0..10).map(move |item| (user, item)));
-    let lines: String = pairs
+    let lines: Vec<String> = pairs
         .filter(|pair| *pair != (40, 9))
         .map(|(user, item)| format!("{user},{item},5\n"))
         .collect();
-    fs::write(folder.join("train.csv"), format!("user,item,rating\n{lines}")).expect("writable");
+    fs::write(folder.join("train.csv"), format!("user,item,rating\n{}", lines.concat())).expect("writable");
     fs::write(folder.join("test.csv"), "user,item,rating\n40,9,5\n").expect("writable");
     let recipe = format!(
         "name = 'masked'\n[data]\ntrain = '{0}/train.csv'\ntest = '{0}/test.csv'\n[loss]\nkind = 'bayesian'\n[negatives]\nkind = \

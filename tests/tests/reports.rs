@@ -116,8 +116,8 @@ fn the_site_of_results_follows_no_circle_and_names_what_it_leaves_out() {
 fn a_user_without_training_is_said_to_be_one_and_ids_cannot_steer_a_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
-    let train_pairs: String = (0..60).map(|i| format!("u{},i{}\n", i % 12, i * 7 % 11)).collect();
-    fs::write(folder.join("train.csv"), train_pairs).expect("writable");
+    let train_pairs: Vec<String> = (0..60).map(|i| format!("u{},i{}\n", i % 12, i * 7 % 11)).collect();
+    fs::write(folder.join("train.csv"), train_pairs.concat()).expect("writable");
     fs::write(folder.join("test.csv"), "u0,i1\nu1,\u{1b}[31mred\nghost,i1\n").expect("writable");
     let recipe =
         "name = 'small'\n[data]\ntrain = 'train.csv'\ntest = 'test.csv'\n[loss]\nkind = 'info_nce'\n[training]\nepochs = 1\n";

@@ -210,11 +210,13 @@ fn write_progress(file: &Path, edit: impl FnOnce(&mut Value)) {
     fs::write(file, progress.to_string()).expect("writable");
 }
 
+type Edit = fn(&mut Value);
+
 #[test]
 fn whatever_a_progress_file_says_is_refused_or_leads_to_an_older_checkpoint() {
     let runs = Runs::new();
     let newest = newest_step(&runs.interrupted);
-    let edits: [(&str, fn(&mut Value)); 27] = [
+    let edits: [(&str, Edit); 27] = [
         ("step 0", |progress| progress["step"] = 0.into()),
         ("step 1", |progress| progress["step"] = 1.into()),
         ("step huge", |progress| progress["step"] = u64::MAX.into()),
@@ -230,7 +232,7 @@ fn whatever_a_progress_file_says_is_refused_or_leads_to_an_older_checkpoint() {
         ("recipe", |progress| progress["recipe_hash"] = "0".into()),
         ("anchors huge", |progress| progress["anchors"] = u64::MAX.into()),
         ("anchors at the beginning of an epoch", |progress| {
-            progress["anchors"] = 7.into()
+            progress["anchors"] = 7.into();
         }),
         ("loss without anchors", |progress| progress["loss_sum"] = 1e300.into()),
         ("loss NaN", |progress| progress["loss_sum"] = Value::Null),
@@ -240,12 +242,12 @@ fn whatever_a_progress_file_says_is_refused_or_leads_to_an_older_checkpoint() {
             records.extend(records.clone());
         }),
         ("records reversed", |progress| {
-            progress["records"].as_array_mut().expect("an array").reverse()
+            progress["records"].as_array_mut().expect("an array").reverse();
         }),
         ("record of epoch 0", |progress| progress["records"][0]["epoch"] = 0.into()),
         ("record of epoch 99", |progress| progress["records"][0]["epoch"] = 99.into()),
         ("record of another phase", |progress| {
-            progress["records"][0]["phase"] = "training".into()
+            progress["records"][0]["phase"] = "training".into();
         }),
         ("no figures on validation", |progress| {
             for record in progress["records"].as_array_mut().expect("an array") {
@@ -253,7 +255,7 @@ fn whatever_a_progress_file_says_is_refused_or_leads_to_an_older_checkpoint() {
             }
         }),
         ("figures that are no numbers", |progress| {
-            progress["records"][0]["validation"]["ndcg@20"] = Value::Null
+            progress["records"][0]["validation"]["ndcg@20"] = Value::Null;
         }),
         ("records that are no list", |progress| progress["records"] = 3.into()),
         ("nothing", |progress| *progress = Value::Null),

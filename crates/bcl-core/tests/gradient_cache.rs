@@ -36,7 +36,7 @@ fn compare([first, second]: [Tensor<2>; 2], anchors: Range<usize>, mask: Masked)
     match mask {
         Masked::Nothing => scores,
         Masked::Entries => scores.with_mask(rows(marks(&device, |i| i % NEGATIVES < 4 || (i * i) % 7 < 4))),
-        Masked::Anchors => scores.with_mask(rows(marks(&device, |i| i / NEGATIVES % 3 > 0))),
+        Masked::Anchors => scores.with_mask(rows(marks(&device, |i| !(i / NEGATIVES).is_multiple_of(3)))),
     }
 }
 

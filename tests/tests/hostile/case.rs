@@ -17,7 +17,7 @@ use whole_program_tests::bcl_train;
 /// Address space of a run, KiB.
 const SPACE: u32 = 6 << 20;
 /// The longest that a run may take: a hundred times what it takes, since others may keep the machine busy.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(1);
 /// Runs at a time.
 const AT_A_TIME: usize = 2;
 /// The longest message that somebody would read, beside what it repeats of the arguments.

@@ -74,8 +74,8 @@ pub(super) struct Test {
     #[arg(long)]
     profile: Option<String>,
     /// A test target.
-    #[arg(long)]
-    test: Option<String>,
+    #[arg(long = "test")]
+    target: Option<String>,
     /// What the harness is asked.
     #[arg(last = true)]
     words: Vec<String>,

@@ -31,12 +31,12 @@ impl From<&InteractionData> for Sizes {
 
 /// The interactions, if they are generated: as pairs while they are drawn, as rows of items after that, and the ids of both sides.
 pub fn data(config: &DataConfig) -> Estimate {
-    let Ok(DataSource::Planted(config)) = config.source() else {
-        return Estimate::default();
-    };
     const PAIR_AND_ITEM: u64 = 12;
     // Twice a pointer to the text, the text with its two counters, and the number.
     const ID: u64 = 56;
+    let Ok(DataSource::Planted(config)) = config.source() else {
+        return Estimate::default();
+    };
     let (users, items) = (config.num_users as u64, config.num_items as u64);
     let interactions = product([users, config.interactions_per_user as u64]);
     Estimate::default()

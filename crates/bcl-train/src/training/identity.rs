@@ -214,6 +214,9 @@ mod tests {
     /// In the place of a class: the fifth image has another name.
     const RENAMED: &str = "";
 
+    /// What happens to the image of an index: to its width, its height, its pixels and its label.
+    type Change = dyn Fn(usize, &mut usize, &mut usize, &mut Vec<u8>, &mut Option<u32>);
+
     #[test]
     fn every_pixel_size_label_and_class_counts() {
         let config = PlantedImagesConfig {
@@ -223,7 +226,7 @@ mod tests {
             ..PlantedImagesConfig::default()
         };
         let data = config.generate();
-        let changed = |class: Option<&str>, change: &dyn Fn(usize, &mut usize, &mut usize, &mut Vec<u8>, &mut Option<u32>)| {
+        let changed = |class: Option<&str>, change: &Change| {
             let mut classes = data.train.classes().to_vec();
             let rename = class == Some(RENAMED);
             if let Some(class) = class.filter(|_| !rename) {

@@ -169,6 +169,8 @@ mod tests {
         }
     }
 
+    type Edit = fn(&mut Progress);
+
     #[test]
     fn what_a_run_writes_is_possible_and_what_is_edited_is_found_out() {
         assert_eq!(refit().contradiction(Phase::Refit, 23), None);
@@ -181,7 +183,7 @@ mod tests {
             "an interruption after the last step of an epoch"
         );
 
-        let edits: [(fn(&mut Progress), &str); 13] = [
+        let edits: [(Edit, &str); 13] = [
             (|progress| progress.phase = Phase::Training, "phase Training"),
             (|progress| progress.step = 24, "step 24"),
             (|progress| progress.epoch = 3, "3 epochs are done"),
