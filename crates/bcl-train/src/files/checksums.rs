@@ -26,7 +26,7 @@ struct Checksums {
 
 /// SHA-256 as 64 hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
-    hexadecimal(Sha256::digest(bytes).as_ref())
+    hexadecimal(Sha256::new_with_prefix(bytes))
 }
 
 /// SHA-256 of a file.
@@ -43,14 +43,15 @@ pub fn sha256_of_file(path: &Path) -> io::Result<String> {
     let mut part = vec![0; 1 << 16];
     loop {
         match file.read(&mut part)? {
-            0 => return Ok(hexadecimal(hasher.finalize().as_ref())),
+            0 => return Ok(hexadecimal(hasher)),
             length => hasher.update(&part[..length]),
         }
     }
 }
 
-fn hexadecimal(digest: &[u8]) -> String {
-    digest.iter().fold(String::new(), |mut text, byte| {
+/// The sum of all that was hashed, as 64 hexadecimal digits.
+pub fn hexadecimal(hasher: Sha256) -> String {
+    hasher.finalize().iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     })

@@ -1,11 +1,11 @@
 //! What data a run was made from, as counts and checksums.
 
+use crate::files::checksums::{hexadecimal, sha256};
 use bcl_data::{IdMap, InteractionData, Interactions};
 use bcl_images::{Collection, ImageData};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
 
 /// Counts and checksums of the parts of a data set. Two data sets with equal identities give equal runs.
 ///
@@ -71,7 +71,7 @@ impl DataIdentity {
     /// One checksum of all parts.
     pub fn digest(&self) -> String {
         let parts = serde_json::to_vec(self).expect("an identity is plain data");
-        hexadecimal(Sha256::new().chain_update(parts))
+        sha256(&parts)
     }
 
     /// How the data of now differ from these, in words; nothing where they are equal.
@@ -155,14 +155,6 @@ fn numbers(sum: Sha256, numbers: impl AsRef<[u32]>) -> Sha256 {
 fn text(sum: Sha256, text: impl AsRef<str>) -> Sha256 {
     let text = text.as_ref();
     sum.chain_update((text.len() as u64).to_le_bytes()).chain_update(text)
-}
-
-fn hexadecimal(sum: Sha256) -> String {
-    let mut text = String::new();
-    for byte in sum.finalize() {
-        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-    }
-    text
 }
 
 #[cfg(test)]

@@ -20,10 +20,8 @@ use super::chart::{PALETTE, STYLE};
 use super::markup::{each, escape};
 use super::page_path::identity;
 use super::units::{classes_in_words, count, duration};
-use crate::files::{FileError, write_whole};
+use crate::files::{FileError, checksums::sha256, write_whole};
 use crate::result::{DataSize, EpochRecord, RunResult};
-use sha2::{Digest, Sha256};
-use std::fmt::Write;
 use std::path::Path;
 use view::{Page, RecipeView};
 
@@ -65,12 +63,7 @@ fn fingerprint(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
         .map(|(result, _)| serde_json::to_string(result).expect("a result is plain data"))
         .collect();
     results.sort();
-    Sha256::digest(results.join("\n"))
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    sha256(results.join("\n").as_bytes())
 }
 
 /// A whole page: what kind of report it is, its title, what stands below it, and the rest. All but `kind` is markup.
