@@ -173,7 +173,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
         (&["7", "--dataset", "cifar10"], &["no table 7", "2, 3, 4, 5, 8, 10"]),
         (&["10", "--dataset", "ml-100"], &["--dataset ml-100", "table 10", "ml-100k"]),
         (&["10", "--dataset", "ml-100k", "--encoder", "gin"], &["gin", "light_gcn"]),
-        (&["10", "--dataset", "ml-100k", "--seeds", "0"], &["--seeds", "at least 1"]),
+        (&["10", "--dataset", "ml-100k", "--seeds", "0"], &["--seeds", "from 1 to"]),
         (&["10", "--dataset", "ml-100k", "--budget", "many"], &["--budget"]),
         (&["10", "--dataset", "ml-100k", "--set", "loss.betta=1"], &["loss.betta"]),
         (&["10", "--dataset", "ml-100k", "--ranges", "nowhere.toml"], &["nowhere.toml"]),

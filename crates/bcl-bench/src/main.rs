@@ -18,7 +18,7 @@ mod table_verb;
 mod views_verb;
 
 use bcl_data::printable_lines;
-use bcl_train::files::refuse_full_output;
+use bcl_train::{cli::exit, files::refuse_full_output};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     // A reader that goes away ends the program, as on Unix it should.
     sigpipe::reset();
     refuse_full_output();
-    match Arguments::parse().verb {
+    match Arguments::try_parse().unwrap_or_else(|error| exit(&error)).verb {
         Verb::Parity(arguments) => parity_verb::run(&arguments),
         Verb::Kernels(arguments) => kernels_verb::run(arguments),
         Verb::Loss(arguments) => loss_verb::run(arguments),

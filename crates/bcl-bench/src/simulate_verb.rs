@@ -1,6 +1,10 @@
 //! `bcl-bench simulate`.
 
-use crate::{bad_input, output::Output};
+use crate::{
+    bad_input,
+    input::{at_least_one, draws},
+    output::Output,
+};
 use bcl_bench::simulation::{self, Figure, Plan};
 use bcl_core::simulation::SimulationConfig;
 use bcl_data::{Seed, printable};
@@ -19,13 +23,13 @@ pub(crate) struct Arguments {
     #[arg(long)]
     check: bool,
     /// Anchors M of a repetition.
-    #[arg(long, default_value_t = SimulationConfig::default().num_anchors)]
+    #[arg(long, default_value_t = SimulationConfig::default().num_anchors, value_parser = draws)]
     num_anchors: usize,
     /// Unlabelled scores N of an anchor.
-    #[arg(long, default_value_t = SimulationConfig::default().num_negatives)]
+    #[arg(long, default_value_t = SimulationConfig::default().num_negatives, value_parser = draws)]
     num_negatives: usize,
     /// Positive scores K of an anchor.
-    #[arg(long, default_value_t = SimulationConfig::default().num_positives)]
+    #[arg(long, default_value_t = SimulationConfig::default().num_positives, value_parser = draws)]
     num_positives: usize,
     /// How well scores separate the classes, from 0.5 to 1.
     #[arg(long, default_value_t = SimulationConfig::default().alpha)]
@@ -46,7 +50,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = SimulationConfig::default().hard_beta)]
     hard_beta: f64,
     /// How often everything is repeated.
-    #[arg(long, default_value_t = SimulationConfig::default().repetitions)]
+    #[arg(long, default_value_t = SimulationConfig::default().repetitions, value_parser = at_least_one)]
     repetitions: usize,
     /// Seed of all draws.
     #[arg(long, default_value_t = 0)]

@@ -1,6 +1,9 @@
 //! `bcl-bench table`.
 
-use crate::{input::at_least_one, output::failure};
+use crate::{
+    input::{at_least_one, trials},
+    output::failure,
+};
 use bcl_bench::{
     Place,
     tables::{self, Fixed, Plan, Ranges, Row, Search, Sensitivity, Workshop},
@@ -50,7 +53,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     encoder: Option<String>,
     /// Trials a row; 0 takes the recipes as they are.
-    #[arg(long, value_name = "N", default_value_t = 16)]
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = trials)]
     budget: usize,
     /// Seeds of the tests: 0, 1, … up to this number of them.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_one)]

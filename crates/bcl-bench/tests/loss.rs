@@ -52,6 +52,7 @@ fn every_loss_is_measured_at_every_batch_size_it_takes_part_in() {
 #[test]
 fn a_batch_without_negatives_and_an_unwritable_file_are_bad_input() {
     assert_eq!(bench(&["--batch", "1"]).status.code(), Some(2));
+    assert_eq!(bench(&["--dim", "9223372036854775807"]).status.code(), Some(2));
     let output = bench(&["--batch", "4", "--seconds", "0", "--json", "/no/such/folder/loss.json"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("/no/such/folder/loss.json"));

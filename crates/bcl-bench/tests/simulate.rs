@@ -99,6 +99,8 @@ fn what_cannot_be_simulated_or_written_is_bad_input() {
         (&["--tau-plus", "1"], "tau_plus"),
         (&["--temperature", "0"], "temperature"),
         (&["--repetitions", "0"], "repetitions"),
+        (&["--num-anchors", "9223372036854775807"], "num-anchors"),
+        (&["--num-negatives", "1000001"], "num-negatives"),
         (&["--only", "figure3"], "figure3"),
         (&["--out", "/dev/null/figures"], "/dev/null/figures"),
     ] {

@@ -60,6 +60,7 @@ fn an_image_too_small_no_thread_and_an_unwritable_file_are_bad_input() {
     for arguments in [
         &["--side", "8"][..],
         &["--threads", "0"],
+        &["--batch", "9223372036854775807"],
         &["--json", "/no/such/folder/views.json"],
     ] {
         assert_eq!(bench(arguments).status.code(), Some(2), "{arguments:?}");

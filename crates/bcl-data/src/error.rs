@@ -315,7 +315,7 @@ pub enum DataError {
     },
 
     /// A data set that no manifest describes.
-    #[error("unknown data set `{name}`{}. Known are {known}.", did_you_mean(suggestion.as_deref()))]
+    #[error("unknown data set `{name}`{} Known are {known}.", did_you_mean(suggestion.as_deref()))]
     UnknownDataset {
         /// The name asked for.
         name: String,
@@ -399,8 +399,9 @@ pub enum DataError {
     },
 }
 
+/// The end of a sentence about an unknown name.
 fn did_you_mean(suggestion: Option<&str>) -> String {
-    suggestion.map_or(String::new(), |name| format!(", did you mean `{name}`?"))
+    suggestion.map_or(".".to_string(), |name| format!("; did you mean `{name}`?"))
 }
 
 fn not_found(file: &Path, search: &SearchPath) -> String {

@@ -207,7 +207,7 @@ pub enum ImageError {
     },
 
     /// Test holds a class that train does not.
-    #[error("{}: class `{class}` is in test but not in train{}. Classes are called alike in both; rename or remove the folder.", path.display(), did_you_mean(suggestion.as_deref()))]
+    #[error("{}: class `{class}` is in test but not in train{} Classes are called alike in both; rename or remove the folder.", path.display(), did_you_mean(suggestion.as_deref()))]
     UntrainedClass {
         /// The folder or archive.
         path: PathBuf,
@@ -340,7 +340,7 @@ pub enum ImageError {
     },
 
     /// A class that is not there.
-    #[error("there is no class `{name}`{}. The classes are {known}.", did_you_mean(suggestion.as_deref()))]
+    #[error("there is no class `{name}`{} The classes are {known}.", did_you_mean(suggestion.as_deref()))]
     UnknownClass {
         /// The name asked for.
         name: String,
@@ -424,8 +424,9 @@ fn broken_images(path: &Path, of: usize, broken: &[ImageError], may_skip: bool) 
     )
 }
 
+/// The end of a sentence about an unknown name.
 fn did_you_mean(suggestion: Option<&str>) -> String {
-    suggestion.map_or(String::new(), |name| format!(", did you mean `{name}`?"))
+    suggestion.map_or(".".to_string(), |name| format!("; did you mean `{name}`?"))
 }
 
 fn found_instead(found: &[String]) -> String {

@@ -19,6 +19,9 @@ pub(crate) fn cases() -> Vec<Case> {
     let brackets = format!("seed={}", "[".repeat(50_000));
     vec![
         refused(&["tiny.toml", "--no-such-flag"], &["--no-such-flag"]),
+        refused(&["tiny.toml", "--no\u{1b}[2J"], &["--no"]),
+        refused(&["tiny.toml", "--device", "\u{9b}2J\u{7}"], &["\\u{9b}2J\\u{7}"]),
+        refused(&["tiny.toml", "--backend", "\u{202e}cuda"], &["\\u{202e}cuda"]),
         refused(&["tiny.toml", "--seed"], &["--seed"]),
         refused(&["tiny.toml", "--seed", "abc"], &["--seed"]),
         refused(&["tiny.toml", "--seed", "-1"], &["-1"]),

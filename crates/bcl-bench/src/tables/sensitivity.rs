@@ -7,7 +7,7 @@ use super::{
 };
 use bcl_train::{
     error::Error,
-    files,
+    files, notice,
     recipe::Override,
     report::{
         Interval,
@@ -148,7 +148,7 @@ impl Sensitivity {
         for (value, plan) in &plans {
             let folder = folder_of(*value);
             if !workshop.quiet {
-                eprintln!("{} {value}", fixed.name);
+                notice::status(format!("{} {value}", fixed.name));
             }
             tables.push((*value, run(plan, &folder, workshop)?));
         }

@@ -44,6 +44,8 @@ impl Workshop {
         tasks: &[Task],
         work: impl Fn(&Task) -> Result<(T, String), Error> + Sync,
     ) -> Result<Vec<T>, Error> {
+        let progress = |done: usize| format!("{done}/{} runs are done", tasks.len());
+        let working = (!self.quiet).then(|| notice::working_with_updates(progress(0)));
         let next = AtomicUsize::new(0);
         let done = AtomicUsize::new(0);
         let results: Vec<Mutex<Option<T>>> = tasks.iter().map(|_| Mutex::new(None)).collect();
@@ -61,8 +63,10 @@ impl Workshop {
                     match work(task) {
                         Ok((result, said)) => {
                             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                            if !self.quiet {
+                            if let Some(working) = &working {
                                 notice::status(format!("{done}/{} {}: {said}", tasks.len(), task.label));
+                                working.update(progress(done));
+                                working.said();
                             }
                             *results[index].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
                         }

@@ -280,7 +280,7 @@ fn a_missing_data_set_names_the_flag_and_the_way_to_get_it() {
 fn an_unknown_name_lists_those_there_are() {
     let error = load_named("ml-100", Path::new(".")).unwrap_err().to_string();
     assert!(
-        error.contains("unknown data set `ml-100`, did you mean `ml-100k`?"),
+        error.contains("unknown data set `ml-100`; did you mean `ml-100k`?"),
         "{error}"
     );
     assert!(error.contains("`gowalla`") && error.contains("`yelp2018`"), "{error}");

@@ -55,7 +55,7 @@ fn an_unknown_class_is_named_with_those_there_are() {
     let error = animals().select_classes(&["frog", "Dogs"]).unwrap_err().to_string();
     assert_eq!(
         error,
-        "there is no class `Dogs`, did you mean `dog`?. The classes are `cat`, `dog`, `frog`."
+        "there is no class `Dogs`; did you mean `dog`? The classes are `cat`, `dog`, `frog`."
     );
     let names: Vec<String> = (0..100).map(|class| format!("class {class}")).collect();
     let many = images(&[], &names.iter().map(String::as_str).collect::<Vec<_>>());

@@ -26,6 +26,7 @@ pub use data::{CheckData, Data, FetchData, ListData};
 pub use seeds::{BadSeed, BadSeeds, Seeds};
 pub use train::Train;
 
+use bcl_data::{printable, printable_lines};
 use clap::{CommandFactory, Parser, error::ErrorKind};
 use std::{ffi::OsString, io, path::Path, sync::LazyLock};
 
@@ -69,7 +70,18 @@ struct Arguments {
 
 /// Parses the arguments of the process. Prints help, version or what is wrong, and exits with 0 or 2 for those.
 pub fn parse() -> Command {
-    parse_from(std::env::args_os()).unwrap_or_else(|error| error.exit())
+    parse_from(std::env::args_os()).unwrap_or_else(|error| exit(&error))
+}
+
+/// Prints what clap says of the arguments of the process, which may be the help that was asked for, and ends with its exit code.
+pub fn exit(error: &clap::Error) -> ! {
+    let is_safe = |argument: OsString| printable(argument.to_string_lossy()) == argument.to_string_lossy();
+    if std::env::args_os().all(is_safe) {
+        error.exit()
+    }
+    // clap repeats arguments as they are, and these would reach the terminal as commands.
+    eprint!("{}", printable_lines(&error.render()));
+    std::process::exit(error.exit_code())
 }
 
 /// Parses arguments, of which the first is the name of the program.

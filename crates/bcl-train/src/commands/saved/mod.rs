@@ -8,7 +8,7 @@ use crate::{
     backend::Backend,
     error::Error,
     files::refuse_overwriting,
-    notice,
+    notice::{self, Working},
     recipe::{ImageRecipe, Recipe, RecommenderRecipe},
     report::read_run,
     result::DataSize,
@@ -120,6 +120,7 @@ fn open(run: &Path, data_dir: Option<&Path>) -> Result<Saved, Error> {
 /// # Errors
 /// When the run or its data cannot be read.
 pub fn evaluate(run: &Path, data_dir: Option<&Path>, backend: &Backend, json: bool) -> Result<(), Error> {
+    let _working = working("evaluating", run);
     match open(run, data_dir)? {
         Saved::Recommender(run) => recommender::evaluate(run, backend, json),
         Saved::Images(run) => images::evaluate(run, backend, json),
@@ -138,6 +139,7 @@ pub fn recommend(
     top: usize,
     json: bool,
 ) -> Result<(), Error> {
+    let _working = working("ranking the items of", run);
     match open(run, data_dir)? {
         Saved::Recommender(run) => recommender::recommend(run, backend, user, top, json),
         Saved::Images(run) => Err(Error::Input(format!(
@@ -153,6 +155,7 @@ pub fn recommend(
 /// When the run cannot be read or the files not be written.
 pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
     refuse_overwriting("--out", &out.join("users.csv"), &["csv"])?;
+    let _working = working("embedding the data of", run);
     match open(run, data_dir)? {
         Saved::Recommender(run) => recommender::embed(run, backend, out),
         Saved::Images(run) => images::embed(run, backend, out),
@@ -165,10 +168,16 @@ pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path)
 /// When the run cannot be read or the file not be written.
 pub fn export(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
     refuse_overwriting("--out", out, &["safetensors"])?;
+    let _working = working("exporting", run);
     match open(run, data_dir)? {
         Saved::Recommender(run) => recommender::export(run, backend, out),
         Saved::Images(run) => images::export(run, backend, out),
     }
+}
+
+/// Says every ten seconds that the command on this run is still at work.
+fn working(what: &str, run: &Path) -> Working {
+    notice::working(format!("{what} {}", run.display()))
 }
 
 /// A CSV file of vectors: a header of `names` and the numbers of the columns, then one row per vector. Texts that hold commas, quotes or
