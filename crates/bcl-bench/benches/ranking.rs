@@ -1,12 +1,12 @@
 //! Ranking all items for all users of a data set of the size of `MovieLens`-100K.
 
 use crate::{movielens, training_device};
-use bcl_models::Embeddings;
-use bcl_train::{
+use bcl_eval::{
     baselines::Popularity,
-    evaluation::{RankingEvaluator, Scorer},
-    training::recommender::ranking::EmbeddingScorer,
+    ranking::{RankingEvaluator, Scorer},
 };
+use bcl_models::Embeddings;
+use bcl_train::training::recommender::ranking::EmbeddingScorer;
 use burn::tensor::{Distribution, Tensor};
 use criterion::{Criterion, Throughput};
 use std::hint::black_box;

@@ -18,7 +18,8 @@ mod table_verb;
 mod views_verb;
 
 use bcl_data::printable_lines;
-use bcl_train::{cli::exit, files::refuse_full_output};
+use bcl_report::files::refuse_full_output;
+use bcl_train::cli::exit;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 

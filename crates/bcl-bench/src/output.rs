@@ -2,7 +2,7 @@
 
 use crate::bad_input;
 use bcl_data::{printable, printable_lines};
-use bcl_train::files::{FileError, refuse_overwriting, write_whole};
+use bcl_report::files::{FileError, refuse_overwriting, write_whole};
 use serde::Serialize;
 use std::{
     fmt::Display,

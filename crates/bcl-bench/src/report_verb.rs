@@ -3,11 +3,11 @@
 use crate::bad_input;
 use bcl_bench::site::Collection;
 use bcl_data::printable;
-use bcl_train::{
+use bcl_report::{
     files::{refuse_overwriting, write_whole},
-    notice,
-    report::page::free_path,
+    page::free_path,
 };
+use bcl_train::notice;
 use std::{path::PathBuf, process::ExitCode};
 
 #[derive(clap::Args)]

@@ -1,6 +1,8 @@
 //! What can go wrong in a run, and the exit code it ends with.
 
-use crate::{baselines, evaluation, files::FileError, recipe, report};
+use crate::{recipe, training::EvaluationError};
+use bcl_eval::{baselines::EaseError, ranking::RankingError};
+use bcl_report::files::FileError;
 use std::{
     io,
     path::{Path, PathBuf},
@@ -33,13 +35,13 @@ pub enum Error {
     Parameter(#[from] bcl_core::ParameterError),
     /// A baseline could not be computed.
     #[error(transparent)]
-    Baseline(#[from] baselines::EaseError),
+    Baseline(#[from] EaseError),
     /// The model's scores could not be ranked.
     #[error(transparent)]
-    Evaluation(#[from] evaluation::EvaluationError),
+    Evaluation(#[from] EvaluationError),
     /// A run could not be read back.
     #[error(transparent)]
-    Report(#[from] report::ReportError),
+    Report(#[from] bcl_report::ReportError),
     /// A file or folder could not be read, written or trusted.
     #[error(transparent)]
     File(#[from] FileError),
@@ -94,6 +96,12 @@ impl From<bcl_data::download::FetchError> for Error {
     }
 }
 
+impl From<RankingError> for Error {
+    fn from(error: RankingError) -> Self {
+        Self::Evaluation(error.into())
+    }
+}
+
 impl From<crate::backend::BackendError> for Error {
     fn from(error: crate::backend::BackendError) -> Self {
         Self::Backend(Box::new(error))
@@ -110,7 +118,7 @@ impl Error {
     /// The exit code: 2 for bad input, 130 for an interruption, 1 for a failure of ours.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Interrupted(_) | Self::Evaluation(evaluation::EvaluationError::Interrupted) => 130,
+            Self::Interrupted(_) | Self::Evaluation(EvaluationError::Interrupted) => 130,
             Self::Fetch(error) => error.exit_code(),
             Self::Diverged { .. } | Self::Training(_) | Self::Evaluation(_) => 1,
             Self::SomeFailed { first, .. } => first.exit_code(),

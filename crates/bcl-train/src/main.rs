@@ -1,12 +1,12 @@
 //! The `bcl-train` program: parses the command line, runs the verb, and turns errors into exit codes.
 
 use bcl_data::printable_lines;
+use bcl_report::files::{refuse_full_output, unbroken};
 use bcl_train::{
     backend::{Backend, Inventory},
     cli::{self, Command, Output, Place, Train},
     commands::{self, Session},
     error::Error,
-    files::{refuse_full_output, unbroken},
     launch, notice,
     recipe::{Builtin, Recipe},
     training::Stop,

@@ -10,16 +10,35 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("bcl-models", &["bcl-kernels"]),
     ("bcl-data", &[]),
     ("bcl-images", &["bcl-data"]),
+    ("bcl-report", &["bcl-data"]),
+    ("bcl-eval", &["bcl-core", "bcl-data", "bcl-report"]),
     (
         "bcl-train",
-        &["bcl-core", "bcl-data", "bcl-images", "bcl-kernels", "bcl-models"],
+        &[
+            "bcl-core",
+            "bcl-data",
+            "bcl-eval",
+            "bcl-images",
+            "bcl-kernels",
+            "bcl-models",
+            "bcl-report",
+        ],
     ),
     (
         "bcl-bench",
-        &["bcl-core", "bcl-data", "bcl-images", "bcl-kernels", "bcl-models", "bcl-train"],
+        &[
+            "bcl-core",
+            "bcl-data",
+            "bcl-eval",
+            "bcl-images",
+            "bcl-kernels",
+            "bcl-models",
+            "bcl-report",
+            "bcl-train",
+        ],
     ),
     ("xtask", &["bcl-data"]),
-    ("whole-program-tests", &["bcl-data", "bcl-images", "bcl-train"]),
+    ("whole-program-tests", &["bcl-data", "bcl-images", "bcl-report", "bcl-train"]),
 ];
 
 /// The one crate that opens network connections, the crate it does so with, and the one that asks it to.
@@ -28,7 +47,7 @@ const HTTP: &str = "ureq";
 const DOWNLOADS_FOR: &str = "bcl-train";
 
 /// Crates that stay quick to build: Burn must not come in by any way, however long.
-const WITHOUT_BURN: &[&str] = &["bcl-data", "bcl-images", "xtask"];
+const WITHOUT_BURN: &[&str] = &["bcl-data", "bcl-images", "bcl-report", "xtask"];
 
 /// What the library of `bcl-core` may use that is not ours: nothing here opens files, reads clocks or seeds itself.
 const CORE_MAY_USE: &[&str] = &["burn", "libm", "rand", "rand_distr", "serde", "thiserror"];

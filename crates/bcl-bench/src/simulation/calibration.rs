@@ -6,8 +6,8 @@ use crate::table;
 use bcl_core::posterior::ecdf;
 use bcl_core::simulation::{Anchor, SimulationConfig};
 use bcl_data::Seed;
-use bcl_train::report::Interval;
-use bcl_train::report::chart::{Axis, LineChart, Point, Series, Shape};
+use bcl_report::Interval;
+use bcl_report::chart::{Axis, LineChart, Point, Series, Shape};
 use serde::Serialize;
 use std::fmt;
 

@@ -3,7 +3,7 @@
 use super::drawing::{Csv, Drawing};
 use bcl_core::simulation::{Anchor, Proposal, SimulationConfig};
 use bcl_data::Seed;
-use bcl_train::report::chart::{Axis, LineChart, Series, Shape};
+use bcl_report::chart::{Axis, LineChart, Series, Shape};
 
 /// The separations that are drawn, one figure each.
 const ALPHAS: [f64; 4] = [0.5, 0.7, 0.9, 1.0];

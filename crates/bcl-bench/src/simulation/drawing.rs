@@ -1,8 +1,8 @@
 //! A figure and the numbers it is drawn from, as two files of one name.
 
-use bcl_train::files::FileError;
-use bcl_train::report::Interval;
-use bcl_train::report::chart::{self, LineChart};
+use bcl_report::Interval;
+use bcl_report::chart::{self, LineChart};
+use bcl_report::files::FileError;
 use std::fmt::Write;
 use std::path::Path;
 

@@ -10,8 +10,8 @@ use super::sweep::series_of;
 use crate::{loss::growth::exponent, table};
 use bcl_core::simulation::{Anchor, SimulationConfig, Theta};
 use bcl_data::Seed;
-use bcl_train::report::Interval;
-use bcl_train::report::chart::{Axis, LineChart, Series, Shape};
+use bcl_report::Interval;
+use bcl_report::chart::{Axis, LineChart, Series, Shape};
 use serde::Serialize;
 use std::fmt;
 

@@ -2,7 +2,7 @@
 
 use super::drawing::{Csv, Drawing};
 use bcl_core::posterior::Posterior;
-use bcl_train::report::chart::{Axis, LineChart, Series, Shape};
+use bcl_report::chart::{Axis, LineChart, Series, Shape};
 
 /// What is held fixed, one figure each, and what changes within a figure.
 const FIXED_ALPHAS: [f64; 6] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.999];

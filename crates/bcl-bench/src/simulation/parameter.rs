@@ -1,7 +1,7 @@
 //! The parameters of the experiment, one at a time.
 
 use bcl_core::simulation::SimulationConfig;
-use bcl_train::report::chart::Axis;
+use bcl_report::chart::Axis;
 use serde::Serialize;
 
 /// A parameter that is swept while the others stay.

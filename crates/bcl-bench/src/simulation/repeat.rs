@@ -2,7 +2,7 @@
 
 use bcl_core::simulation::SimulationConfig;
 use bcl_data::{Seed, seed::Xoshiro256PlusPlus};
-use bcl_train::report::Interval;
+use bcl_report::Interval;
 use rayon::prelude::*;
 
 /// Draws every repetition of every point, outer by point, inner by repetition.

@@ -6,8 +6,8 @@ use super::repeat::{interval, repeat};
 use crate::table;
 use bcl_core::simulation::{Repetition, SimulationConfig, Theta};
 use bcl_data::Seed;
-use bcl_train::report::Interval;
-use bcl_train::report::chart::{Axis, LineChart, Series, Shape};
+use bcl_report::Interval;
+use bcl_report::chart::{Axis, LineChart, Series, Shape};
 use serde::Serialize;
 use std::fmt;
 

@@ -2,7 +2,7 @@
 
 use super::markdown;
 use crate::tables::{Sensitivity, TableResult};
-use bcl_train::report::Skipped;
+use bcl_report::Skipped;
 use serde::de::DeserializeOwned;
 use std::{
     collections::BTreeSet,

@@ -2,7 +2,7 @@
 
 use super::table::set;
 use crate::tables::Sensitivity;
-use bcl_train::report::page::{self, Cells, Figure, escape};
+use bcl_report::page::{self, Cells, Figure, escape};
 
 /// The section of some curves.
 pub(super) fn html(curves: &Sensitivity, id: &str) -> String {

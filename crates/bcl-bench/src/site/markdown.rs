@@ -1,7 +1,7 @@
 //! Texts in Markdown, with their pictures.
 
 use super::picture::address;
-use bcl_train::report::Skipped;
+use bcl_report::Skipped;
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html};
 use std::path::{Path, PathBuf};
 

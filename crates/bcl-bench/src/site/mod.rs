@@ -18,7 +18,7 @@ mod table;
 
 pub use collect::{Collection, Problem};
 
-use bcl_train::report::page::{self, Figure, escape};
+use bcl_report::page::{self, Figure, escape};
 
 impl Collection {
     /// The page.

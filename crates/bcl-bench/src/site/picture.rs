@@ -1,7 +1,7 @@
 //! Pictures as part of the page.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use bcl_train::report::page::escape;
+use bcl_report::page::escape;
 
 /// A picture in the page itself. An SVG so shown follows the reader's choice of light or dark and cannot run a script.
 pub(super) fn inline(bytes: &[u8], kind: &str, alternative: &str) -> String {

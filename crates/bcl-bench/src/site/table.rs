@@ -1,7 +1,7 @@
 //! The section of one table.
 
 use crate::tables::{Parts, RowResult, TableResult};
-use bcl_train::report::{
+use bcl_report::{
     Interval,
     chart::{Axis, LineChart, Series, Shape},
     page::{self, Cells, Figure, escape},

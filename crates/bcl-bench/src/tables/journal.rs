@@ -1,6 +1,7 @@
 //! What came of a trial, in its folder, so that a trial is trained once.
 
-use bcl_train::{error::Error, files::checksums, result::Chosen, training::RunFolder};
+use bcl_report::{files::checksums, result::Chosen};
+use bcl_train::{error::Error, training::RunFolder};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

@@ -8,11 +8,13 @@ use super::{
     workshop::Task,
 };
 use bcl_data::SearchPath;
+use bcl_report::{
+    files::{self, FolderLock},
+    read_run,
+    result::{Metrics, RunResult},
+};
 use bcl_train::{
     error::Error,
-    files::{self, FolderLock},
-    report::read_run,
-    result::{Metrics, RunResult},
     training::{Invocation, Prepared, RunFolder, Surroundings},
 };
 use std::{collections::BTreeMap, path::Path};

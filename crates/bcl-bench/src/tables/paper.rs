@@ -1,8 +1,8 @@
 //! What the papers print, and how our tables depart from theirs.
 
 use super::Plan;
-use bcl_train::{
-    report::{all_metrics, default_metrics},
+use bcl_report::{
+    all_metrics, default_metrics,
     result::{Metrics, RunResult},
 };
 use serde::Deserialize;

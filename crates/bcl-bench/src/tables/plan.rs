@@ -2,7 +2,8 @@
 
 use super::{Row, Search, Space};
 use bcl_data::input::{self, MOST_WHOLE};
-use bcl_train::{error::Error, files, training::KeptData};
+use bcl_report::files;
+use bcl_train::{error::Error, training::KeptData};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;

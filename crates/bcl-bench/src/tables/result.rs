@@ -1,8 +1,8 @@
 //! The table as it is kept and compared.
 
 use super::{Paired, Plan, Row, Search, Space, statistics::all_pairs};
-use bcl_train::{
-    report::Interval,
+use bcl_report::{
+    Interval,
     result::{DataSummary, Environment, Metrics, RunResult},
 };
 use serde::{Deserialize, Serialize};

@@ -5,15 +5,12 @@ use super::{
     making::{hold, prepare},
     run,
 };
-use bcl_train::{
-    error::Error,
-    files, notice,
-    recipe::Override,
-    report::{
-        Interval,
-        chart::{Axis, LineChart, Reference, Series, Shape},
-    },
+use bcl_report::{
+    Interval,
+    chart::{Axis, LineChart, Reference, Series, Shape},
+    files,
 };
+use bcl_train::{error::Error, notice, recipe::Override};
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::Path, str::FromStr};
 

@@ -1,6 +1,6 @@
 //! Whether two rows differ, given how many pairs are looked at.
 
-use bcl_train::report::Interval;
+use bcl_report::Interval;
 use serde::{Deserialize, Serialize};
 
 /// One row minus another, seed by seed.

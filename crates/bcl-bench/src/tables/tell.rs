@@ -2,10 +2,7 @@
 
 use super::{Paired, RowResult, TableResult, statistics::LEVEL};
 use crate::table;
-use bcl_train::{
-    report::{CONFIDENCE, Interval},
-    result::Metrics,
-};
+use bcl_report::{CONFIDENCE, Interval, result::Metrics};
 use std::fmt;
 
 /// A table in parts, which the terminal, Markdown and the page set in their own ways.

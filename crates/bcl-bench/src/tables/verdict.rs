@@ -1,7 +1,7 @@
 //! What a table means, in sentences.
 
 use super::{Paired, RowResult};
-use bcl_train::result::Metrics;
+use bcl_report::result::Metrics;
 use std::collections::BTreeMap;
 
 /// What wins and what ties, by one figure, of which more is better.

@@ -1,7 +1,8 @@
 //! All devices that this build reaches, and the backends that it lacks: what `bcl-train devices` lists.
 
 use super::{DeviceInfo, built, device_info::DeviceKind};
-use crate::{cli::BackendChoice, report::units::bytes};
+use crate::cli::BackendChoice;
+use bcl_report::units::bytes;
 use serde::Serialize;
 use std::fmt;
 

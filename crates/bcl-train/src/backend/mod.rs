@@ -24,7 +24,8 @@ pub use error::BackendError;
 pub use inventory::{Absent, Inventory};
 pub use processor::{memory as processor_memory, model as processor_model};
 
-use crate::{cli::BackendChoice, result::Environment};
+use crate::cli::BackendChoice;
+use bcl_report::result::Environment;
 use burn::tensor::Device;
 
 /// A backend with its device.

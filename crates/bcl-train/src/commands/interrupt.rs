@@ -1,6 +1,7 @@
 //! Ctrl-C and the other signals that ask a process to end: SIGINT, SIGTERM and SIGHUP, all alike.
 
-use crate::{error::Error, files::close, notice, training::Stop};
+use crate::{error::Error, notice, training::Stop};
+use bcl_report::files::close;
 use std::{
     process,
     sync::OnceLock,

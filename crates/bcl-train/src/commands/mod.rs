@@ -12,16 +12,15 @@ pub use run::{Session, resume, train};
 pub use saved::{embed, evaluate, export, recommend};
 pub use views::dump_views;
 
-use crate::{
-    backend::Inventory,
-    cli,
-    error::Error,
+use crate::{backend::Inventory, cli, error::Error, notice};
+use bcl_report::{
+    Comparison, TextStyle, all_metrics, default_metrics,
     files::{refuse_overwriting, write_whole},
-    notice,
-    report::{
-        Comparison, TextStyle, all_metrics, default_metrics, find_runs, page::free_path, read_run, render_html, write_html,
-    },
+    find_runs,
+    page::free_path,
+    read_run, render_html,
     result::{EpochRecord, RunResult},
+    write_html,
 };
 use serde_json::json;
 use std::path::Path;

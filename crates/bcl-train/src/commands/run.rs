@@ -4,13 +4,12 @@ use super::{Failed, Finished, print_table, write_page};
 use crate::{
     backend::Backend,
     error::Error,
-    files::checksums,
     notice,
     recipe::Recipe,
-    report::{MAP_FILE, read_run, write_html},
     training::{Invocation, Prepared, RunFolder, Stop, Surroundings},
 };
 use bcl_data::{SearchPath, printable_lines};
+use bcl_report::{MAP_FILE, files::checksums, read_run, write_html};
 use std::path::{Path, PathBuf};
 
 /// What all runs of one command share.

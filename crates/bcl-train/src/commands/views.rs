@@ -1,13 +1,8 @@
 //! A picture of what an encoder would be shown.
 
-use crate::{
-    error::Error,
-    files::{refuse_overwriting, write_whole},
-    memory,
-    recipe::Recipe,
-    training::images::batch::epoch_order,
-};
+use crate::{error::Error, memory, recipe::Recipe, training::images::batch::epoch_order};
 use bcl_data::{SearchPath, Seed, printable};
+use bcl_report::files::{refuse_overwriting, write_whole};
 use std::path::Path;
 
 /// Images in a picture.

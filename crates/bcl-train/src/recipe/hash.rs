@@ -1,6 +1,6 @@
 //! The hash by which runs of one recipe are recognised.
 
-use crate::files::checksums::sha256;
+use bcl_report::files::checksums::sha256;
 use serde::Serialize;
 use toml::{Table, Value};
 

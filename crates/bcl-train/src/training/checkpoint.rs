@@ -5,8 +5,8 @@
 //! records and of itself, so that a checkpoint of which a bit has changed is found out.
 
 use super::progress::Progress;
-use crate::{
-    error::Error,
+use crate::error::Error;
+use bcl_report::{
     files::{self, Seal, checksums::sha256_of_file, seal, unseal},
     result::Phase,
 };

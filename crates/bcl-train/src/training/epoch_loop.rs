@@ -16,13 +16,13 @@ use super::{
     stop::Stop,
     stopping::Until,
 };
-use crate::{
-    error::Error,
-    evaluation::EvaluationError,
+
+use crate::{error::Error, training::EvaluationError};
+use bcl_core::Estimator;
+use bcl_report::{
     files::unbroken,
     result::{EpochRecord, Metrics, Phase},
 };
-use bcl_core::Estimator;
 use burn::{
     tensor::{Device, Tensor},
     train::{

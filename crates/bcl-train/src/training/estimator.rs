@@ -1,13 +1,13 @@
 //! The estimator of each epoch: the recipe's, with α moved by its schedule.
 
 use super::progress::Progress;
-use crate::result::EpochRecord;
 use bcl_core::{
     Estimator, EstimatorConfig,
     estimator::MEAN_WEIGHT_TOLERANCE,
     posterior::Posterior,
     schedule::{AlphaMeasurement, AlphaSchedule},
 };
+use bcl_report::result::EpochRecord;
 use std::sync::Arc;
 
 /// The estimator of each epoch.
@@ -91,8 +91,9 @@ impl EpochEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{result::Phase, training::progress::Owner};
+    use crate::training::progress::Owner;
     use bcl_core::{BayesianConfig, InfoNceConfig, schedule::AlphaReading};
+    use bcl_report::result::Phase;
 
     const LABEL_FREE: AlphaSchedule = AlphaSchedule::LabelFree {
         reading: AlphaReading::Paper,

@@ -5,8 +5,10 @@ use super::{
     figures::{self, Figures},
     step::{Contrastive, Step},
 };
-use crate::{evaluation::EvaluationError, result::Metrics};
+
+use crate::training::EvaluationError;
 use bcl_core::{Estimator, Scores, posterior::Posterior};
+use bcl_report::result::Metrics;
 use burn::{
     data::{
         dataloader::{DataLoader, DataLoaderIterator, Progress},

@@ -1,15 +1,13 @@
 //! The folder of a run.
 
 use super::kept_data::KeptData;
-use crate::{
-    error::Error,
-    files::{self, FolderLock, checksums},
-    notice,
-    recipe::Recipe,
-    report::write_html,
-    result::{EpochRecord, Phase, RunResult},
-};
+use crate::{error::Error, notice, recipe::Recipe};
 use bcl_data::SearchPath;
+use bcl_report::{
+    files::{self, FolderLock, checksums},
+    result::{EpochRecord, Phase, RunResult},
+    write_html,
+};
 use burn::{module::Module, store::ModuleRecord, tensor::Bytes};
 use serde::{Deserialize, Serialize};
 use std::{

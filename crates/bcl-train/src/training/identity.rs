@@ -1,8 +1,8 @@
 //! What data a run was made from, as counts and checksums.
 
-use crate::files::checksums::{hexadecimal, sha256};
 use bcl_data::{IdMap, InteractionData, Interactions};
 use bcl_images::{Collection, ImageData};
+use bcl_report::files::checksums::{hexadecimal, sha256};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

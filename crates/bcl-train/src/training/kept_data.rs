@@ -1,9 +1,10 @@
 //! `data.json` in the folder of a run: what it is trained on, and how its ids are numbered.
 
 use super::identity::DataIdentity;
-use crate::{error::Error, files::checksums};
+use crate::error::Error;
 use bcl_data::{InteractionData, KnownIds};
 use bcl_images::ImageData;
+use bcl_report::files::checksums;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

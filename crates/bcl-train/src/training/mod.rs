@@ -3,10 +3,12 @@
 pub mod ahead;
 pub mod cached;
 pub mod checkpoint;
+pub mod data_size;
 pub mod diagnostics;
 pub mod epoch_loop;
 pub mod estimator;
 pub mod evaluate;
+mod evaluation_error;
 pub mod figures;
 pub mod folder;
 pub mod identity;
@@ -25,7 +27,7 @@ pub mod step;
 pub mod stop;
 pub mod stopping;
 
-pub use crate::files;
+pub use evaluation_error::EvaluationError;
 pub use folder::{Invocation, RunFolder};
 pub use identity::DataIdentity;
 pub use images::run::ImageRun;

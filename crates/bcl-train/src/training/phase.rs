@@ -14,7 +14,8 @@ use super::{
     stop::Stop,
     stopping::Until,
 };
-use crate::{error::Error, files, notice};
+use crate::{error::Error, notice};
+use bcl_report::files;
 use burn::{
     optim::{ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLrScheduler},
     tensor::Device,

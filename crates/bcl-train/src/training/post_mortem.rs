@@ -1,8 +1,9 @@
 //! What is kept of a step whose loss is not a number: its batch, its scores, and the weights it began with.
 
 use super::step::{Contrastive, Step};
-use crate::{error::Error, files};
+use crate::error::Error;
 use bcl_core::{Reduction, Scores, gradient_cache::blocks};
+use bcl_report::files;
 use burn::{
     module::{Module, ModuleVisitor, Param},
     tensor::{Int, Tensor, TensorData},

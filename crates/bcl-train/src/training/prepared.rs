@@ -10,17 +10,18 @@ use super::{
     },
     recommender::baselines::baselines,
 };
+
 use crate::{
     backend::{Backend, DeviceKind},
     error::Error,
-    evaluation::EvaluationError,
     memory,
     notice::{self, working},
     recipe::{DataConfig, EvaluationConfig, ImageDataConfig, ImageRecipe, Recipe},
-    result::{Chosen, RunResult},
+    training::EvaluationError,
 };
 use bcl_data::{InteractionData, KnownIds, SearchPath, Seed};
 use bcl_images::{ImageData, hold_out};
+use bcl_report::result::{Chosen, RunResult};
 use std::{
     panic::{self, AssertUnwindSafe},
     path::Path,

@@ -1,9 +1,7 @@
 //! Where a run stands: everything beside the records that a resumed run needs to go on as if nothing had happened.
 
-use crate::{
-    error::Error,
-    result::{EpochRecord, Phase},
-};
+use crate::error::Error;
+use bcl_report::result::{EpochRecord, Phase};
 use serde::{Deserialize, Serialize};
 
 /// More steps, or anchors, than any run has.

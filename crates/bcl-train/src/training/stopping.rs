@@ -1,6 +1,6 @@
 //! When a phase of a run is over: decided from its records alone, so that a resumed run decides the same.
 
-use crate::result::{EpochRecord, Metrics};
+use bcl_report::result::{EpochRecord, Metrics};
 
 /// When a phase ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +104,7 @@ fn waited<'a>(records: &[&'a EpochRecord], figures: impl Fn(&'a EpochRecord) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::Phase;
+    use bcl_report::result::Phase;
 
     fn records(validation: &[f64]) -> Vec<EpochRecord> {
         let figures = |figure: f64| Some(Metrics::from([("ndcg@20".to_owned(), figure)]));

@@ -4,7 +4,7 @@ use super::{SavedRun, vectors_as_csv};
 use crate::{
     backend::Backend,
     error::Error,
-    files, npy,
+    npy,
     recipe::ImageRecipe,
     training::{
         Stop,
@@ -15,6 +15,7 @@ use crate::{
 use bcl_data::printable;
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{ImageEncoder, weights::to_safetensors};
+use bcl_report::files;
 use serde_json::json;
 use std::{path::Path, sync::Arc};
 

@@ -7,15 +7,13 @@ mod recommender;
 use crate::{
     backend::Backend,
     error::Error,
-    files::refuse_overwriting,
     notice::{self, Working},
     recipe::{ImageRecipe, Recipe, RecommenderRecipe},
-    report::read_run,
-    result::DataSize,
-    training::{DataIdentity, KeptData, RunFolder},
+    training::{DataIdentity, KeptData, RunFolder, data_size},
 };
 use bcl_data::{InteractionData, SearchPath};
 use bcl_images::ImageData;
+use bcl_report::{files::refuse_overwriting, read_run, result::DataSize};
 use std::path::Path;
 
 /// A finished run of one kind of recipe.
@@ -42,7 +40,7 @@ impl SavedRun<RecommenderRecipe> {
         let ids = self.kept.as_ref().map(KeptData::known_ids).unwrap_or_default();
         let source = config.described(&self.search)?;
         let data = config.load(&self.search, ids)?;
-        let size = DataSize::of_interactions(&data);
+        let size = data_size::of_interactions(&data);
         self.check(|| DataIdentity::of_interactions(&data), &source, size)?;
         Ok(data)
     }
@@ -54,7 +52,7 @@ impl SavedRun<ImageRecipe> {
         let config = &self.recipe.data;
         let source = config.described(&self.search)?;
         let data = config.load(&self.search)?;
-        let size = DataSize::of_images(&data);
+        let size = data_size::of_images(&data);
         self.check(|| DataIdentity::of_images(&data), &source, size)?;
         Ok(data)
     }

@@ -1,7 +1,7 @@
 //! What `recommend` prints: the best items of one user, and how far they are to be trusted.
 
-use crate::evaluation::RankedItem;
 use bcl_data::{InteractionData, printable};
+use bcl_eval::ranking::RankedItem;
 use serde::Serialize;
 use std::{fmt::Write, path::PathBuf};
 

@@ -4,17 +4,17 @@ use super::{SavedRun, recommendation::Recommendation, vectors_as_csv};
 use crate::{
     backend::Backend,
     error::Error,
-    evaluation::{RankingEvaluator, top_items},
-    files, notice,
+    notice,
     recipe::RecommenderRecipe,
-    report::TextStyle,
     training::{
         folder::load_kept,
         recommender::{model::ContrastiveRecommender, ranking::EmbeddingScorer},
     },
 };
 use bcl_data::{InteractionData, printable};
+use bcl_eval::ranking::{RankingEvaluator, top_items};
 use bcl_models::{Embeddings, Graph, Recommender};
+use bcl_report::{TextStyle, files};
 use safetensors::{Dtype, tensor::TensorView};
 use serde_json::json;
 use std::path::Path;

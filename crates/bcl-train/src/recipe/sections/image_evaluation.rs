@@ -1,8 +1,8 @@
 //! The `[evaluation]` table of a recipe that trains on images.
 
 use super::super::Refusal;
-use crate::probe::{KnnConfig, LinearProbeConfig};
 use bcl_core::parameter::{MOST_EPOCHS, count_in};
+use bcl_eval::probe::{KnnConfig, LinearProbeConfig};
 use bcl_images::LARGEST_SIDE;
 use serde::{Deserialize, Serialize};
 

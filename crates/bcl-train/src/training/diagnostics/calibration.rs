@@ -1,8 +1,8 @@
 //! P(TN|x) against truth, in bins.
 
 use super::host;
-use crate::result::CalibrationBin;
 use bcl_core::{Scores, posterior::Posterior};
+use bcl_report::result::CalibrationBin;
 
 /// Number of bins of the reliability diagram.
 const BINS: usize = 10;

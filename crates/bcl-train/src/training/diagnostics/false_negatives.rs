@@ -1,7 +1,7 @@
 //! How much of the gradient goes to negatives that are none.
 
-use crate::result::FalseNegatives;
 use bcl_core::{Estimator, Reduction, Scores};
+use bcl_report::result::FalseNegatives;
 use burn::tensor::Tensor;
 
 /// The share of false negatives, and of the gradient that they take; `None` where truth is not known or nothing moves.

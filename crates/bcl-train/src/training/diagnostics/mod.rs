@@ -2,10 +2,10 @@
 
 mod calibration;
 mod false_negatives;
-pub mod histogram;
 
-use crate::result::{CalibrationBin, FalseNegatives};
 use bcl_core::{Estimator, Scores, auc, posterior::Posterior};
+use bcl_report::histogram;
+use bcl_report::result::{CalibrationBin, FalseNegatives};
 use burn::tensor::Tensor;
 
 /// The quantiles of the weights that a record holds.

@@ -1,14 +1,15 @@
 //! Features that nothing was trained for, judged as those of a run are.
 
 use super::{measure::ImageJudge, start::untrained};
+
 use crate::{
-    evaluation::EvaluationError,
     recipe::{ImageBaselineKind, ImageDataConfig, ImageEvaluationConfig, ImageRecipe},
-    result::Metrics,
+    training::EvaluationError,
     training::recommender::run::Baselines,
 };
 use bcl_images::ViewsConfig;
 use bcl_models::vision::ImageEncoderConfig;
+use bcl_report::result::Metrics;
 use burn::tensor::Device;
 
 /// Baselines by what they depend on. Runs of one command mostly share it, and an official probe takes as long as a training.

@@ -1,6 +1,6 @@
 //! Features of whole images, block by block.
 
-use crate::{evaluation::EvaluationError, memory::images::JUDGED_IMAGES, training::Stop};
+use crate::{memory::images::JUDGED_IMAGES, training::EvaluationError, training::Stop};
 use bcl_images::{Collection, Views};
 use bcl_models::vision::{Mode, ResNet};
 use burn::tensor::{Device, Tensor, TensorData};

@@ -1,16 +1,16 @@
-//! How good an encoder of images is: its frozen features before the judges of [`probe`](crate::probe).
+//! How good an encoder of images is: its frozen features before the judges of [`probe`](bcl_eval::probe).
 
 use super::{features::Shown, model::ContrastiveImages};
 use crate::{
-    evaluation::EvaluationError,
-    probe::{Labelled, TopK, alignment, knn, probe_fixed, probe_views, ridge_accuracy, uniformity},
     recipe::{ImageEvaluationConfig, Protocol},
-    result::{ALIGNMENT, Metrics, ONLINE_PROBE, UNIFORMITY},
+    training::EvaluationError,
     training::evaluate::Measure,
 };
 use bcl_data::Seed;
+use bcl_eval::probe::{Labelled, TopK, alignment, knn, probe_fixed, probe_views, ridge_accuracy, uniformity};
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{ImageEncoder, Mode, ResNet};
+use bcl_report::result::{ALIGNMENT, Metrics, ONLINE_PROBE, UNIFORMITY};
 use burn::tensor::{Tensor, TensorData};
 use std::sync::Arc;
 

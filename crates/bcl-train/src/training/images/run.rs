@@ -13,13 +13,9 @@ use crate::{
     backend::Backend,
     error::Error,
     notice::{self, Working, working},
-    probe::Labelled,
     recipe::{ImageRecipe, Refusal},
-    result::{
-        CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, DataSummary, EpochRecord, LAST_LOSS, Metrics, Phase, RunResult,
-        SCHEMA,
-    },
     training::{
+        data_size,
         estimator::EpochEstimator,
         evaluate::EvaluationTask,
         folder::{RunFolder, keep, load_kept},
@@ -34,7 +30,11 @@ use crate::{
 };
 use bcl_core::schedule::AlphaMeasurement;
 use bcl_data::{SearchPath, Seed};
+use bcl_eval::probe::Labelled;
 use bcl_images::ImageData;
+use bcl_report::result::{
+    CALIBRATION_ERROR, CalibrationBin, Chosen, DataSummary, EpochRecord, LAST_LOSS, Metrics, Phase, RunResult, SCHEMA,
+};
 use burn::module::Module;
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -246,7 +246,7 @@ impl ImageRun<'_> {
             environment: self.backend.environment(),
             data: DataSummary {
                 name: self.data.name.clone(),
-                size: DataSize::of_images(self.data),
+                size: data_size::of_images(self.data),
             },
             encoder: self.recipe.encoder.name().to_owned(),
             loss: self.recipe.loss.without_data().name().to_owned(),

@@ -2,13 +2,11 @@
 //! test, training images stand for it; where there are no labels, nothing is coloured by class.
 
 use super::{map::map, measure::ImageJudge};
-use crate::{
-    probe::Labelled,
-    report::{MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail},
-};
 use bcl_core::Similarity;
 use bcl_data::Seed;
+use bcl_eval::probe::Labelled;
 use bcl_images::Collection;
+use bcl_report::{MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};
 use burn::tensor::{Int, Tensor};
 use image::{RgbImage, imageops::thumbnail};
 use rand::seq::SliceRandom;

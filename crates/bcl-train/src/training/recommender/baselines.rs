@@ -1,14 +1,16 @@
 //! The baselines of a data set, computed once for all runs on it.
 
 use crate::{
-    baselines::{Ease, EaseError, Popularity},
     error::Error,
-    evaluation::RankingEvaluator,
     notice::{note, working},
     recipe::{BaselineKind, EvaluationConfig},
     training::Baselines,
 };
 use bcl_data::InteractionData;
+use bcl_eval::{
+    baselines::{Ease, EaseError, Popularity},
+    ranking::RankingEvaluator,
+};
 
 /// The test figures of the baselines that a recipe asks for. A catalogue too large for EASE goes without it, with a note, if the recipe
 /// has the default list.

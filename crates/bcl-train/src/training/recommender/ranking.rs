@@ -1,17 +1,15 @@
 //! Ranking as the measure of a recommender.
 
 use super::model::ContrastiveRecommender;
-use crate::{
-    evaluation::{EvaluationError, RankingEvaluator, Scorer},
-    result::Metrics,
-    training::evaluate::Measure,
-};
+use crate::training::{EvaluationError, evaluate::Measure};
+use bcl_eval::ranking::{RankingEvaluator, Scorer};
 use bcl_models::Embeddings;
+use bcl_report::result::Metrics;
 use burn::tensor::{Int, Tensor, TensorData};
 
 impl Measure<ContrastiveRecommender> for RankingEvaluator {
     fn measure(&self, model: &ContrastiveRecommender) -> Result<Metrics, EvaluationError> {
-        self.evaluate(&EmbeddingScorer::new(model.encoder.embeddings()))
+        Ok(self.evaluate(&EmbeddingScorer::new(model.encoder.embeddings()))?)
     }
 }
 

@@ -7,13 +7,12 @@ use super::{
 use crate::{
     backend::Backend,
     error::Error,
-    evaluation::RankingEvaluator,
     memory::recommender::PROBE_ANCHORS,
     negatives::NegativeSampler,
     notice,
     recipe::RecommenderRecipe,
-    result::{Chosen, DataSize, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
     training::{
+        data_size,
         estimator::EpochEstimator,
         evaluate::EvaluationTask,
         folder::RunFolder,
@@ -27,7 +26,9 @@ use crate::{
 };
 use bcl_core::EstimatorConfig;
 use bcl_data::{InteractionData, Interactions, Seed, hold_out};
+use bcl_eval::ranking::RankingEvaluator;
 use bcl_models::Graph;
+use bcl_report::result::{Chosen, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA};
 use burn::optim::{AdamConfig, ModuleOptimizer, decay::WeightDecayConfig, lr_scheduler::constant::ConstantLr};
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
@@ -184,7 +185,9 @@ impl Run<'_> {
         let truth = self.data.truth.clone().map(Arc::new);
         let loader = InteractionLoader::new(train, sampler.clone(), truth.clone(), plan.clone(), options(device.clone()));
         let measured = InteractionLoader::new(train, sampler, truth, plan, options(self.backend.device()));
-        let evaluator = RankingEvaluator::new(&recipe.evaluation.cutoffs, train, held_out).with_stop(self.stop.clone());
+        let stop = self.stop.clone();
+        let evaluator =
+            RankingEvaluator::new(&recipe.evaluation.cutoffs, train, held_out).with_interrupt(move || stop.is_requested());
         let task = EvaluationTask {
             measure: Some(Arc::new(evaluator)),
             select_by: Arc::from(recipe.evaluation.select_by.as_str()),
@@ -256,7 +259,7 @@ impl Run<'_> {
             environment: self.backend.environment(),
             data: DataSummary {
                 name: self.data.name.clone(),
-                size: DataSize::of_interactions(self.data),
+                size: data_size::of_interactions(self.data),
             },
             encoder: self.recipe.encoder.name().to_owned(),
             loss: estimator.name().to_owned(),

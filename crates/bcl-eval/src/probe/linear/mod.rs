@@ -1,0 +1,156 @@
+//! The linear probe: how well one linear layer, trained on frozen features, tells the classes apart.
+
+mod config;
+mod layer;
+#[cfg(test)]
+mod tests;
+
+pub use config::LinearProbeConfig;
+
+use super::{
+    Labelled, ProbeError, TopK,
+    accuracy::place,
+    labelled::{check_classes, check_finite, check_labels, check_lengths, check_pair, to_host},
+};
+use bcl_data::Seed;
+use burn::tensor::{Int, Tensor, TensorData};
+use layer::Layer;
+use rand::seq::SliceRandom;
+
+/// Accuracy of a linear layer trained on features that were computed once: protocol `clean`.
+///
+/// The layer is trained by [Adam](LinearProbeConfig) on the cross-entropy of its scores `x W + b`; its accuracy on `test` after the
+/// last epoch is returned. Features are used as they are, neither standardised nor brought to unit length.
+///
+/// # Errors
+/// See [`ProbeError`].
+///
+/// # Panics
+/// When [`LinearProbeConfig::check`] refuses the configuration.
+///
+/// ```
+/// use bcl_data::Seed;
+/// use bcl_eval::probe::{Labelled, LinearProbeConfig, probe_fixed};
+/// use burn::tensor::{Device, Tensor};
+///
+/// let device = Device::flex();
+/// let train = Labelled { features: Tensor::from_floats([[1.0, 0.1], [0.1, 1.0]], &device), labels: vec![0, 1] };
+/// let config = LinearProbeConfig { learning_rate: 0.1, ..LinearProbeConfig::default() };
+/// assert_eq!(probe_fixed(&train, &train, 2, &config, Seed(0))?.top1, 1.0);
+/// # Ok::<(), bcl_eval::probe::ProbeError>(())
+/// ```
+pub fn probe_fixed(
+    train: &Labelled,
+    test: &Labelled,
+    num_classes: usize,
+    config: &LinearProbeConfig,
+    seed: Seed,
+) -> Result<TopK, ProbeError> {
+    let (features, test_features) = check_pair(train, test, num_classes)?;
+    let batch = |_, indices: &[usize]| Ok(features.clone().select(0, positions(indices, &features)));
+    let layer = train_layer(&train.labels, num_classes, config, seed, batch)?;
+    accuracy(&layer, test_features, &test.labels, num_classes)
+}
+
+/// Accuracy of a linear layer trained on features that are computed anew for each batch: protocol `official`.
+///
+/// As [`probe_fixed`], but in each epoch `batch(epoch, indices)` is asked for the features of those training samples, in
+/// that order: those of new random views, for example. It is asked for each sample once an epoch. `test` is asked for the test samples
+/// after the last epoch, when an encoder that was left in train mode has seen all of them.
+///
+/// # Shapes
+/// - `train_labels`: one class a training sample
+/// - `batch`: `[indices.len(), dim]`
+/// - `test`:  features of the same length, on the same device
+///
+/// # Errors
+/// See [`ProbeError`], and what `test` returns.
+///
+/// # Panics
+/// When [`LinearProbeConfig::check`] refuses the configuration, or `batch` returns another shape.
+pub fn probe_views<E: From<ProbeError>>(
+    train_labels: &[u32],
+    num_classes: usize,
+    config: &LinearProbeConfig,
+    seed: Seed,
+    mut batch: impl FnMut(usize, &[usize]) -> Tensor<2>,
+    test: impl FnOnce() -> Result<Labelled, E>,
+) -> Result<TopK, E> {
+    check_labels(train_labels, train_labels.len(), "training", num_classes)?;
+    check_classes(train_labels)?;
+    let checked = |epoch, indices: &[usize]| {
+        let features = batch(epoch, indices);
+        let num_samples = features.dims()[0];
+        assert_eq!(
+            num_samples,
+            indices.len(),
+            "features of {num_samples} samples for {} indices",
+            indices.len()
+        );
+        check_finite(&features, "training").map_err(|error| in_data_set(error, indices))
+    };
+    let layer = train_layer(train_labels, num_classes, config, seed, checked)?;
+    let test = test()?;
+    let features = test.checked("test", num_classes)?;
+    check_lengths(layer.weight.dims()[0], features.dims()[1])?;
+    Ok(accuracy(&layer, features, &test.labels, num_classes)?)
+}
+
+/// The error with the sample's place in the data set for that in the batch.
+fn in_data_set(error: ProbeError, indices: &[usize]) -> ProbeError {
+    match error {
+        ProbeError::NotFinite { set, sample } => ProbeError::NotFinite {
+            set,
+            sample: indices[sample],
+        },
+        other => other,
+    }
+}
+
+/// The layer after the last epoch.
+///
+/// Initial weights and the order of each epoch are counter-based: they depend on the seed and the epoch alone.
+fn train_layer(
+    labels: &[u32],
+    num_classes: usize,
+    config: &LinearProbeConfig,
+    seed: Seed,
+    mut batch: impl FnMut(usize, &[usize]) -> Result<Tensor<2>, ProbeError>,
+) -> Result<Layer, ProbeError> {
+    config.check().unwrap_or_else(|error| panic!("{error}"));
+    // The first features say how long they are, and where.
+    let mut layer: Option<Layer> = None;
+    let mut adam = layer::Adam::new(config);
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    for epoch in 0..config.epochs {
+        // From the identity each time, so that an epoch's order does not depend on the one before.
+        order.sort_unstable();
+        order.shuffle(&mut seed.named("probe order").index(epoch as u64).rng());
+        for indices in order.chunks(config.batch_size) {
+            let features = batch(epoch, indices)?;
+            let device = features.device();
+            let classes: Vec<i32> = indices.iter().map(|&index| labels[index] as i32).collect();
+            let classes = Tensor::from_data(TensorData::new(classes, [indices.len()]), &device);
+            let now = layer.unwrap_or_else(|| Layer::init(features.dims()[1], num_classes, seed.named("probe init"), &device));
+            let gradient = now.gradient(features, classes);
+            layer = Some(adam.step(now, gradient));
+        }
+    }
+    Ok(layer.expect("there is an epoch, and a sample"))
+}
+
+fn accuracy(layer: &Layer, features: Tensor<2>, labels: &[u32], num_classes: usize) -> Result<TopK, ProbeError> {
+    let scores = to_host(layer.forward(features));
+    if scores.iter().any(|score| !score.is_finite()) {
+        return Err(ProbeError::Diverged);
+    }
+    let rows = scores.chunks_exact(num_classes).zip(labels);
+    let places: Vec<usize> = rows.map(|(row, &label)| place(row, label)).collect();
+    Ok(TopK::of_places(&places, num_classes))
+}
+
+fn positions(indices: &[usize], features: &Tensor<2>) -> Tensor<1, Int> {
+    let indices: Vec<i32> = indices.iter().map(|&index| index as i32).collect();
+    let length = indices.len();
+    Tensor::from_data(TensorData::new(indices, [length]), &features.device())
+}

@@ -1,0 +1,212 @@
+//! Ranks all items for all users and averages.
+
+use super::spread::Spread;
+use super::top_k::{RankedItem, top_k};
+use super::user_metrics::{Discounts, UserMetrics, insert_means};
+use super::{RankingError, Scorer};
+use bcl_data::Interactions;
+use bcl_report::result::Metrics;
+use rayon::prelude::*;
+use std::fmt;
+
+/// Scores of one block of users take at most this many bytes (or one row, where a row is longer).
+const BLOCK_BYTES: usize = 32 << 20;
+
+/// Measures how well a [`Scorer`] ranks held-out items.
+///
+/// Each user with a held-out item gets a list: all items but the user's training items, best score first. At each cutoff `k` come
+/// out the means over these users of
+///
+/// ```text
+/// precision@k   hits / k                                  recall@k    hits / number of held-out items
+/// ndcg@k        DCG / ideal DCG over min(k, held-out)     hit_rate@k  1 if there is a hit
+/// mrr@k         1 / rank of the first hit, 0 without      map@k       sum of precision@rank over hits / min(k, held-out)
+/// ```
+///
+/// and over all their lists `coverage@k` (share of all items that are recommended to anyone), `gini@k` (inequality of the numbers of
+/// recommendations of all items) and `mean_popularity@k` (mean number of training interactions of the recommended items).
+///
+/// A held-out item that is also a training item of the same user cannot be recommended and does not count.
+///
+/// ```
+/// use bcl_data::Interactions;
+/// use bcl_eval::{baselines::Popularity, ranking::RankingEvaluator};
+///
+/// let train = Interactions::from_pairs(2, 4, [(0, 0), (0, 1), (1, 1), (1, 2)]);
+/// let test = Interactions::from_pairs(2, 4, [(0, 2)]);
+/// let metrics = RankingEvaluator::new(&[1, 2], &train, &test).evaluate(&Popularity::new(&train))?;
+/// assert_eq!(metrics["recall@1"], 1.0);
+/// assert_eq!(metrics["precision@2"], 0.5);
+/// # Ok::<(), bcl_eval::ranking::RankingError>(())
+/// ```
+#[derive(Debug)]
+pub struct RankingEvaluator {
+    cutoffs: Vec<usize>,
+    train: Interactions,
+    train_counts: Vec<u32>,
+    held_out: Interactions,
+    /// Users with a held-out item, ascending.
+    users: Vec<u32>,
+    discounts: Discounts,
+    block_bytes: usize,
+    interrupt: Interrupt,
+}
+
+/// Tells whether to end early.
+struct Interrupt(Box<dyn Fn() -> bool + Send + Sync>);
+
+impl Interrupt {
+    fn never() -> Self {
+        Self(Box::new(|| false))
+    }
+}
+
+impl fmt::Debug for Interrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Interrupt")
+    }
+}
+
+/// What one user adds to the figures.
+struct UserRanking {
+    list: Vec<RankedItem>,
+    /// One entry per cutoff.
+    metrics: Vec<UserMetrics>,
+}
+
+impl RankingEvaluator {
+    /// Evaluates at `cutoffs`, in any order, repeats ignored.
+    ///
+    /// # Panics
+    /// When there is no cutoff or one is 0, or when `train` and `held_out` differ in their number of users or items.
+    pub fn new(cutoffs: &[usize], train: &Interactions, held_out: &Interactions) -> Self {
+        assert!(
+            cutoffs.iter().all(|&cutoff| cutoff > 0) && !cutoffs.is_empty(),
+            "cutoffs are {cutoffs:?}, but there must be at least one and each at least 1"
+        );
+        assert_eq!(
+            (train.num_users(), train.num_items()),
+            (held_out.num_users(), held_out.num_items()),
+            "training and held-out interactions must have the same numbers of users and items"
+        );
+        let mut cutoffs = cutoffs.to_vec();
+        cutoffs.sort_unstable();
+        cutoffs.dedup();
+
+        let held_out = Interactions::from_pairs(
+            held_out.num_users(),
+            held_out.num_items(),
+            held_out.pairs().filter(|&(user, item)| !train.contains(user, item)),
+        );
+        let users = (0..held_out.num_users() as u32)
+            .filter(|&user| !held_out.items_of(user).is_empty())
+            .collect();
+        let longest = cutoffs[cutoffs.len() - 1].min(train.num_items());
+        Self {
+            cutoffs,
+            train_counts: train.item_counts(),
+            train: train.clone(),
+            held_out,
+            users,
+            discounts: Discounts::new(longest),
+            block_bytes: BLOCK_BYTES,
+            interrupt: Interrupt::never(),
+        }
+    }
+
+    /// Lets the scores of one block of users take `bytes` (at least one user's row); 32 MB unless set.
+    ///
+    /// The figures do not depend on it.
+    pub fn with_block_bytes(mut self, bytes: usize) -> Self {
+        self.block_bytes = bytes;
+        self
+    }
+
+    /// Ends an evaluation between two blocks of users, with [`RankingError::Interrupted`], once `is_requested` returns `true`.
+    pub fn with_interrupt(mut self, is_requested: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.interrupt = Interrupt(Box::new(is_requested));
+        self
+    }
+
+    /// Number of users that have a held-out item: those the means run over.
+    pub fn num_evaluated_users(&self) -> usize {
+        self.users.len()
+    }
+
+    /// Ranks and averages.
+    ///
+    /// # Errors
+    /// [`RankingError::NotANumber`] when a score is NaN, naming the first user and item;
+    /// [`RankingError::NothingHeldOut`] when there is no user to average over;
+    /// [`RankingError::Interrupted`] when [asked to end](Self::with_interrupt).
+    ///
+    /// # Panics
+    /// When the scorer has another number of items than the interactions, or returns scores of another shape than
+    /// `[num_users, num_items]`.
+    pub fn evaluate(&self, scorer: &dyn Scorer) -> Result<Metrics, RankingError> {
+        let num_items = self.train.num_items();
+        assert_eq!(
+            scorer.num_items(),
+            num_items,
+            "scorer and interactions must have the same number of items"
+        );
+        if self.users.is_empty() {
+            return Err(RankingError::NothingHeldOut);
+        }
+
+        let block_users = (self.block_bytes / size_of::<f32>() / num_items).max(1);
+        let mut scores = Vec::new();
+        let mut sums = vec![UserMetrics::default(); self.cutoffs.len()];
+        let mut spreads: Vec<Spread> = self.cutoffs.iter().map(|_| Spread::new(num_items)).collect();
+
+        for users in self.users.chunks(block_users) {
+            if (self.interrupt.0)() {
+                return Err(RankingError::Interrupted);
+            }
+            scorer.score(users, &mut scores);
+            assert_eq!(
+                scores.len(),
+                users.len() * num_items,
+                "scores must have the shape [num_users, num_items]"
+            );
+            // Threads only rank; the sums run here, in the order of the users, so they round alike on any number of threads.
+            let rankings: Vec<_> = users
+                .par_iter()
+                .zip(scores.par_chunks(num_items))
+                .map(|(&user, scores)| self.rank(user, scores))
+                .collect();
+            for ranking in rankings {
+                let UserRanking { list, metrics } = ranking?;
+                for (index, &cutoff) in self.cutoffs.iter().enumerate() {
+                    for (sum, figure) in sums[index].iter_mut().zip(metrics[index]) {
+                        *sum += figure;
+                    }
+                    spreads[index].add(list.iter().take(cutoff).map(|ranked| ranked.item));
+                }
+            }
+        }
+
+        let mut metrics = Metrics::new();
+        for (index, &cutoff) in self.cutoffs.iter().enumerate() {
+            insert_means(&mut metrics, cutoff, &sums[index], self.users.len());
+            spreads[index].insert(&mut metrics, cutoff, &self.train_counts);
+        }
+        Ok(metrics)
+    }
+
+    /// The list of one user and its figures.
+    fn rank(&self, user: u32, scores: &[f32]) -> Result<UserRanking, RankingError> {
+        let longest = self.cutoffs[self.cutoffs.len() - 1].min(scores.len());
+        let mut list = Vec::new();
+        top_k(scores, self.train.items_of(user), longest, &mut list)
+            .map_err(|nan| RankingError::NotANumber { user, item: nan.item })?;
+        let hits: Vec<bool> = list.iter().map(|ranked| self.held_out.contains(user, ranked.item)).collect();
+        let num_held_out = self.held_out.items_of(user).len();
+        let metrics = self
+            .cutoffs
+            .iter()
+            .map(|&cutoff| self.discounts.user_metrics(&hits, cutoff, num_held_out))
+            .collect();
+        Ok(UserRanking { list, metrics })
+    }
+}

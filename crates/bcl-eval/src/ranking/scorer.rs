@@ -1,0 +1,40 @@
+//! The seam between models and their evaluation.
+
+/// Something that scores items for users.
+///
+/// ```
+/// use bcl_eval::ranking::Scorer;
+///
+/// /// Prefers items with small ids.
+/// struct Alphabetical(usize);
+///
+/// impl Scorer for Alphabetical {
+///     fn num_items(&self) -> usize {
+///         self.0
+///     }
+///
+///     fn score(&self, users: &[u32], out: &mut Vec<f32>) {
+///         out.clear();
+///         for _ in users {
+///             out.extend((0..self.0).map(|item| -(item as f32)));
+///         }
+///     }
+/// }
+///
+/// let mut scores = Vec::new();
+/// Alphabetical(3).score(&[7], &mut scores);
+/// assert_eq!(scores, [0.0, -1.0, -2.0]);
+/// ```
+pub trait Scorer {
+    /// Number of items, so the length of each user's row of scores.
+    fn num_items(&self) -> usize;
+
+    /// Replaces the content of `out` by the scores of `users` for all items; higher is better.
+    ///
+    /// The caller passes the same `out` again and again, so an implementation that reuses its capacity allocates once.
+    ///
+    /// # Shapes
+    /// - users: `[num_users]`, dense ids
+    /// - out:   `[num_users, num_items]`, row-major
+    fn score(&self, users: &[u32], out: &mut Vec<f32>);
+}

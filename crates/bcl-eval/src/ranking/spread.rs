@@ -1,0 +1,101 @@
+//! How widely recommendations spread over the catalogue.
+
+use bcl_report::result::Metrics;
+
+/// Counts how often each item is recommended within a cutoff.
+#[derive(Debug)]
+pub(super) struct Spread {
+    counts: Vec<u32>,
+}
+
+impl Spread {
+    /// Nothing recommended yet.
+    pub(super) fn new(num_items: usize) -> Self {
+        Self {
+            counts: vec![0; num_items],
+        }
+    }
+
+    /// Counts the items of one list.
+    pub(super) fn add(&mut self, list: impl Iterator<Item = u32>) {
+        for item in list {
+            self.counts[item as usize] += 1;
+        }
+    }
+
+    /// Adds coverage, Gini coefficient and mean popularity at `cutoff` to `metrics`.
+    pub(super) fn insert(&self, metrics: &mut Metrics, cutoff: usize, train_counts: &[u32]) {
+        metrics.insert(format!("coverage@{cutoff}"), self.coverage());
+        metrics.insert(format!("gini@{cutoff}"), self.gini());
+        metrics.insert(format!("mean_popularity@{cutoff}"), self.mean_popularity(train_counts));
+    }
+
+    /// Share of all items that are recommended to anyone.
+    fn coverage(&self) -> f64 {
+        let recommended = self.counts.iter().filter(|&&count| count > 0).count();
+        recommended as f64 / self.counts.len() as f64
+    }
+
+    /// Gini coefficient of the counts of all `n` items, those never recommended included: 0 when all are recommended equally often,
+    /// `(n - 1) / n` when only one is.
+    ///
+    /// ```text
+    /// gini = sum over i = 1..n of (2 i - n - 1) c_i / (n * sum of c),   c ascending
+    /// ```
+    fn gini(&self) -> f64 {
+        let mut ascending = self.counts.clone();
+        ascending.sort_unstable();
+        let num_items = ascending.len() as f64;
+        let total: f64 = ascending.iter().copied().map(f64::from).sum();
+        if total == 0.0 {
+            return 0.0;
+        }
+        let weighted: f64 = (1_u32..)
+            .zip(&ascending)
+            .map(|(index, &count)| (2.0 * f64::from(index) - num_items - 1.0) * f64::from(count))
+            .sum();
+        weighted / (num_items * total)
+    }
+
+    /// Mean number of training interactions of a recommended item, over all places in all lists.
+    fn mean_popularity(&self, train_counts: &[u32]) -> f64 {
+        let total: u64 = self.counts.iter().copied().map(u64::from).sum();
+        let popularity: u64 = self
+            .counts
+            .iter()
+            .zip(train_counts)
+            .map(|(&count, &train)| u64::from(count) * u64::from(train))
+            .sum();
+        if total == 0 {
+            return 0.0;
+        }
+        popularity as f64 / total as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gini_is_zero_for_equal_counts_and_largest_for_a_single_item() {
+        assert_eq!(Spread { counts: vec![3; 5] }.gini(), 0.0);
+        let single = Spread {
+            counts: vec![0, 0, 7, 0],
+        };
+        assert_eq!(single.gini(), 0.75);
+    }
+
+    #[test]
+    fn gini_of_one_two_three_is_two_ninths() {
+        let spread = Spread { counts: vec![3, 1, 2] };
+        assert!((spread.gini() - 2.0 / 9.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn nothing_recommended_is_no_division_by_zero() {
+        let mut metrics = Metrics::new();
+        Spread::new(3).insert(&mut metrics, 5, &[1, 2, 3]);
+        assert!(metrics.values().all(|&figure| figure == 0.0));
+    }
+}

@@ -1,0 +1,55 @@
+//! A drawing with its names for screen readers, within a page or as a file of its own.
+
+use super::{PALETTE, STYLE};
+use crate::files::{FileError, write_whole};
+use crate::markup::escape;
+use std::path::Path;
+
+/// A drawing of `width` by `height` units.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Picture<'a> {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) title: &'a str,
+    pub(super) description: &'a str,
+    /// Elements.
+    pub(super) body: &'a str,
+}
+
+impl Picture<'_> {
+    /// For a page, which brings the colours. `id` is unique there.
+    pub(super) fn to_svg(self, id: &str) -> String {
+        self.element(id, "", "")
+    }
+
+    /// A file that needs no other: it brings its colours, light or dark as its reader prefers, and a size.
+    pub(super) fn to_file(self) -> String {
+        let attributes = format!(
+            " xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\"",
+            self.width, self.height
+        );
+        let style = format!("<style>\n{PALETTE}{STYLE}svg {{ background: var(--card); }}\n</style>\n");
+        self.element("chart", &attributes, &style)
+    }
+
+    fn element(self, id: &str, attributes: &str, style: &str) -> String {
+        format!(
+            "<svg{attributes} viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">\n\
+             <title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{}</desc>\n{style}{}</svg>\n",
+            self.width,
+            self.height,
+            escape(self.title),
+            escape(self.description),
+            self.body
+        )
+    }
+}
+
+/// Writes a file such as [`LineChart::to_file`](super::LineChart::to_file) makes; what was at `path` before stays whole until the new
+/// one is complete.
+///
+/// # Errors
+/// Names the file that cannot be written.
+pub fn write(path: &Path, svg: &str) -> Result<(), FileError> {
+    write_whole(path, svg.as_bytes())
+}

@@ -1,0 +1,127 @@
+//! Levels to compare curves with, and where their names stand.
+
+use super::frame::Frame;
+use super::layout::LETTER;
+use crate::markup::escape;
+use std::ops::Range;
+
+/// Height of a line of text, in the units of the chart.
+const LINE: f64 = 13.0;
+
+/// A level, such as a baseline.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reference {
+    /// What is written beside it.
+    pub name: String,
+    /// Where it lies on the vertical axis.
+    pub value: f64,
+}
+
+/// A place for a name: which end of the text is at `left`, the columns it covers, and its baseline.
+struct Place {
+    anchor: &'static str,
+    left: f64,
+    columns: Range<f64>,
+    baseline: f64,
+}
+
+impl Reference {
+    /// Draws the level through the frame and writes its name where `curves` leave most room.
+    pub(super) fn draw(&self, frame: &mut Frame, curves: &[(f64, f64)]) {
+        frame.level("reference", self.value);
+        let places = self.places(frame).into_iter().filter(|place| frame.holds(place.baseline));
+        let roomier = |best: Place, other: Place| {
+            if other.room(frame, curves) > best.room(frame, curves) {
+                other
+            } else {
+                best
+            }
+        };
+        if let Some(place) = places.reduce(roomier) {
+            frame.push(format_args!(
+                "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{}\">{}</text>",
+                place.left,
+                place.baseline,
+                place.anchor,
+                escape(&self.name)
+            ));
+        }
+    }
+
+    /// Above and below the level at either end.
+    fn places(&self, frame: &Frame) -> [Place; 4] {
+        let width = LETTER * self.name.chars().count() as f64;
+        let top = frame.top(self.value);
+        let (start, end) = frame.sides();
+        let above = top - 4.0;
+        let below = top + LINE;
+        [("end", above), ("end", below), ("start", above), ("start", below)].map(|(anchor, baseline)| {
+            let (left, columns) = if anchor == "start" {
+                (start, start..start + width)
+            } else {
+                (end, end - width..end)
+            };
+            Place {
+                anchor,
+                left,
+                columns,
+                baseline,
+            }
+        })
+    }
+}
+
+impl Place {
+    /// Vertical distance from the middle of the text to the nearest curve, up to two lines: more room is no better.
+    fn room(&self, frame: &Frame, curves: &[(f64, f64)]) -> f64 {
+        let middle = self.baseline - LINE / 3.0;
+        let is_beside = |left: f64| left > self.columns.start - LETTER && left < self.columns.end + LETTER;
+        let beside = curves
+            .iter()
+            .filter(|(x, y)| frame.has_place(*x, *y) && is_beside(frame.left(*x)));
+        beside.map(|(_, y)| (frame.top(*y) - middle).abs()).fold(2.0 * LINE, f64::min)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scale::Scale;
+    use super::*;
+
+    /// Where the name of a level at 0.5 goes beside `curves`.
+    fn place(curves: &[(f64, f64)]) -> String {
+        let mut frame = Frame::new(Scale::between(0.0, 10.0), Scale::between(0.0, 1.0), 240.0, "");
+        let reference = Reference {
+            name: "ease".to_owned(),
+            value: 0.5,
+        };
+        reference.draw(&mut frame, curves);
+        let svg = frame.into_svg("x", "", "");
+        let text = svg.split("<text").find(|text| text.contains(">ease<")).unwrap();
+        text.split(" x=").nth(1).unwrap().split('>').next().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_name_stands_at_the_right_unless_a_curve_is_there() {
+        assert!(place(&[(10.0, 0.0)]).contains("\"end\""));
+        let both_sides_of_the_level = [(10.0, 0.53), (10.0, 0.46)];
+        assert!(place(&both_sides_of_the_level).contains("\"start\""));
+    }
+
+    #[test]
+    fn a_name_avoids_a_curve_above_by_standing_below() {
+        let above = [(0.0, 0.53), (10.0, 0.53)];
+        let height = |place: &str| {
+            place
+                .split("y=\"")
+                .nth(1)
+                .unwrap()
+                .split('"')
+                .next()
+                .unwrap()
+                .parse::<f64>()
+                .unwrap()
+        };
+        assert!(height(&place(&above)) > height(&place(&[])));
+    }
+}

@@ -1,0 +1,126 @@
+//! What the columns mean, as sentences that stand under every table.
+
+use super::{Choice, Comparison, DataTable, Row, RowKind};
+use crate::{
+    result::{CALIBRATION_ERROR, DataSize},
+    units,
+};
+use std::collections::BTreeSet;
+
+impl Comparison {
+    /// Explains choices, intervals and seeds, as far as the tables have them, and repeats [`notes`](Self::notes).
+    pub fn legend(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.tables.is_empty() {
+            return lines;
+        }
+        let of_images = |table: &DataTable| matches!(table.data.size, DataSize::Images { .. });
+        if !self.tables.iter().all(of_images) {
+            lines.push(
+                "validation: test figures at the epoch that the validation part of train chose, after refitting on all of train."
+                    .to_owned(),
+            );
+        }
+        let judged_images = |table: &DataTable| of_images(table) && table.data.size.has_judges();
+        if self.tables.iter().any(|table| !table.data.size.has_judges()) {
+            lines.push(
+                "Without labelled test images no judge says how good features are. alignment: mean squared distance of two views of an \
+                 image; uniformity: log of the mean Gaussian potential of all pairs; of test images, or of training images where there \
+                 is no test."
+                    .to_owned(),
+            );
+        }
+        if self.tables.iter().any(judged_images) {
+            lines
+                .push("last epoch: test figures of frozen features after the last epoch; nothing was chosen on test.".to_owned());
+        }
+        let has_oracle = self.tables.iter().any(|table| table.has(Choice::Oracle));
+        if has_oracle {
+            lines.push(
+                "oracle: test figures at the epoch that is best on test itself. Not a fair result; kept for comparison with papers \
+                 that report it."
+                    .to_owned(),
+            );
+        }
+        if self.metrics.iter().any(|metric| metric == CALIBRATION_ERROR) {
+            lines.push(format!(
+                "{CALIBRATION_ERROR}: P(TN|x) calibration error, the mean distance between the promised and the true share of true \
+                 negatives after the last epoch. Estimators without a posterior promise nothing."
+            ));
+        }
+        lines.extend(self.seeds());
+        if has_oracle && self.all_rows().any(|row| row.kind == RowKind::Baseline) {
+            lines.push("Baselines have no epochs to choose from, so both columns show the same figures.".to_owned());
+        }
+        lines.extend(self.notes.iter().cloned());
+        lines
+    }
+
+    fn all_rows(&self) -> impl Iterator<Item = &Row> {
+        self.tables.iter().flat_map(|table| &table.rows)
+    }
+
+    /// How many seeds there are, and what they allow to say.
+    fn seeds(&self) -> Vec<String> {
+        let recipes = || self.all_rows().filter(|row| row.kind == RowKind::Recipe);
+        let counts: BTreeSet<usize> = recipes().map(|row| row.seeds.len()).collect();
+        let distinct: BTreeSet<&[u64]> = recipes().map(|row| row.seeds.as_slice()).collect();
+        let mut lines = Vec::new();
+        if let Some(&most) = counts.last().filter(|&&most| most > 1) {
+            let seeds = match distinct.first() {
+                Some(seeds) if distinct.len() == 1 => {
+                    let list: Vec<String> = seeds.iter().map(u64::to_string).collect();
+                    format!("{most} seeds ({})", list.join(", "))
+                }
+                _ => "the seeds of each row".to_owned(),
+            };
+            lines.push(format!(
+                "±: {} % interval of the mean over {seeds}, by Student's t.",
+                units::count((self.confidence * 100.0).round() as usize)
+            ));
+        }
+        if counts.contains(&1) {
+            lines.push("One seed has no interval: a difference from it may be chance.".to_owned());
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Comparison;
+    use crate::sample;
+
+    fn legend_of(seeds: &[(&str, u64)]) -> String {
+        let runs: Vec<_> = seeds
+            .iter()
+            .map(|&(name, seed)| sample::run(name, "info_nce", seed).0)
+            .collect();
+        Comparison::new(&runs, &["ndcg@20".to_owned()]).legend().join("\n")
+    }
+
+    #[test]
+    fn the_legend_says_what_the_choices_mean_and_how_many_seeds_there_are() {
+        let legend = legend_of(&[("a", 4), ("a", 5)]);
+        assert!(legend.contains("validation: test figures at the epoch"));
+        assert!(legend.contains("Not a fair result"));
+        assert!(legend.contains("95 % interval of the mean over 2 seeds (4, 5)"));
+        assert!(!legend.contains("One seed"));
+    }
+
+    #[test]
+    fn one_seed_is_said_to_have_no_interval() {
+        let legend = legend_of(&[("a", 4)]);
+        assert!(legend.contains("One seed has no interval") && !legend.contains('±'));
+        let legend = legend_of(&[("a", 4), ("bb", 4), ("bb", 5)]);
+        assert!(legend.contains("One seed has no interval") && legend.contains("the seeds of each row"));
+    }
+
+    #[test]
+    fn without_an_oracle_the_legend_does_not_mention_it() {
+        let (mut run, _) = sample::run("a", "info_nce", 0);
+        run.oracle = None;
+        let legend = Comparison::new([&run], &["ndcg@20".to_owned()]).legend().join("\n");
+        assert!(!legend.contains("oracle:"));
+    }
+}

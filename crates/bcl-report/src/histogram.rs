@@ -1,0 +1,54 @@
+//! The weights as a histogram that can be compared between epochs and runs.
+
+/// Bins on either side of the one around 1.
+const HALF: i32 = 8;
+
+/// Number of bins.
+pub const BINS: usize = 2 * HALF as usize + 1;
+
+/// The weight in the middle of a bin: half octaves from 1/16 to 16, with 1, the weight of InfoNCE, in the middle of the middle one.
+///
+/// ```text
+/// centre(k) = 2^((k - 8) / 2),   k = 0 … 16
+/// ```
+///
+/// ```
+/// use bcl_report::histogram::{BINS, centre};
+///
+/// assert_eq!((centre(0), centre(BINS / 2), centre(BINS - 1)), (1.0 / 16.0, 1.0, 16.0));
+/// ```
+pub fn centre(bin: usize) -> f64 {
+    ((bin as f64 - f64::from(HALF)) / 2.0).exp2()
+}
+
+/// Counts the weights in each bin. The first and the last also hold what lies beyond them, a weight of 0 included.
+pub fn histogram(weights: impl IntoIterator<Item = f64>) -> Vec<u64> {
+    let mut counts = vec![0; BINS];
+    for weight in weights {
+        // The logarithm of 0 is minus infinity, which is held at the lower end like all that is small.
+        let half_octaves = (2.0 * weight.log2()).round();
+        let place = half_octaves.clamp(f64::from(-HALF), f64::from(HALF)) + f64::from(HALF);
+        counts[place as usize] += 1;
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_lies_beyond_the_bins_is_counted_at_their_ends() {
+        let counts = histogram([0.0, 1e-9, 1.0, 0.99, 1e9, f64::INFINITY]);
+        assert_eq!((counts[0], counts[BINS / 2], counts[BINS - 1]), (2, 2, 2));
+    }
+
+    proptest! {
+        #[test]
+        fn a_weight_lies_within_a_quarter_octave_of_the_middle_of_its_bin(weight in 0.0626_f64..15.9) {
+            let bin = histogram([weight]).iter().position(|&count| count == 1).unwrap();
+            prop_assert!((weight / centre(bin)).log2().abs() <= 0.25 + 1e-9);
+        }
+    }
+}

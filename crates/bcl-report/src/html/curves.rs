@@ -1,0 +1,196 @@
+//! Loss and ranking figures over epochs.
+
+use super::figure::{self, Figure};
+use super::view::{DataView, RecipeView, Run};
+use crate::chart::{Axis, LineChart, Reference, Series, Shape};
+use crate::result::{Chosen, EpochRecord, Phase};
+use std::fmt::Write;
+
+/// The charts of the section, or nothing where no run has epochs.
+pub(super) fn section(view: &DataView, id: &str) -> String {
+    let charts = [loss(view, id), validation(view, id), test(view, id)];
+    figure::section("Training", "", &figure::legend_of(view), charts.into_iter().flatten())
+}
+
+fn loss(view: &DataView, id: &str) -> Option<Figure> {
+    let series = over_seeds(view, RecipeView::shown_epochs, |record| Some(record.loss));
+    let chart = over_epochs(
+        "Training loss",
+        "Mean training loss of each epoch in nats, a line per recipe.",
+        4,
+    )
+    .with_series(series);
+    let mut caption = "Mean over the anchors of an epoch, nats. Losses of different estimators have different scales.".to_owned();
+    let records = view.recipes.iter().flat_map(|recipe| &recipe.runs).flat_map(|run| run.1);
+    let without_negatives = records.map(|record| record.anchors_without_negatives).max().unwrap_or(0);
+    if without_negatives > 0 {
+        let _ = write!(
+            caption,
+            " Up to {without_negatives} anchors of an epoch had no negatives and are left out."
+        );
+    }
+    Some(Figure::new("Training loss", chart.to_svg(&format!("{id}-loss"))?, &caption))
+}
+
+fn validation(view: &DataView, id: &str) -> Option<Figure> {
+    let metric = &view.followed;
+    let mut series = over_seeds(
+        view,
+        |run| RecipeView::epochs(run, Phase::Selection),
+        |record| record.validation.as_ref()?.get(metric).copied(),
+    );
+    let measured = |run: &Run, epoch| {
+        value_at(RecipeView::epochs(run, Phase::Selection), epoch, |record| {
+            record.validation.as_ref()?.get(metric).copied()
+        })
+    };
+    series.extend(marks(view, |run| {
+        let epoch = run.0.validation.epoch;
+        Some((epoch, measured(run, epoch)?))
+    }));
+    let title = format!("{metric} on validation");
+    let chart = over_epochs(
+        &title,
+        "The figure on the validation part of train after each epoch of the selection phase.",
+        4,
+    )
+    .with_series(series);
+    let caption = "Trained without the validation part. A point marks the epoch it chose.";
+    Some(Figure::new(&title, chart.to_svg(&format!("{id}-validation"))?, caption))
+}
+
+fn test(view: &DataView, id: &str) -> Option<Figure> {
+    let metric = &view.followed;
+    let mut series = over_seeds(
+        view,
+        |run| run.1.iter().filter(|record| record.phase != Phase::Selection),
+        |record| record.test.as_ref()?.get(metric).copied(),
+    );
+    let point = |chosen: &Chosen| Some((chosen.epoch, *chosen.metrics.get(metric)?));
+    series.extend(marks(view, |run| point(&run.0.validation)));
+    let references = baselines(view);
+    let judged = view.data.size.has_judges();
+    let title = if judged { format!("{metric} on test") } else { metric.clone() };
+    let description = if judged {
+        "The figure on test after epochs of training on all of train, with baselines as dashed levels."
+    } else {
+        "The figure after epochs of training, with baselines as dashed levels."
+    };
+    let chart = over_epochs(&title, description, 4)
+        .with_series(series)
+        .with_references(references.clone());
+    let svg = chart.to_svg(&format!("{id}-test"))?;
+    let mark = if view.is_of_last_epoch() {
+        "the last epoch"
+    } else {
+        "the epoch that validation chose"
+    };
+    let mut caption = if judged {
+        format!("Trained on all of train. A point marks {mark}")
+    } else {
+        format!("Of two views of the same images; it describes the features and does not judge them. A point marks {mark}")
+    };
+    let absent: Vec<String> = references
+        .iter()
+        .filter(|reference| !chart.shows(reference))
+        .map(|reference| format!("{} ({:.4})", reference.name, reference.value))
+        .collect();
+    if !absent.is_empty() {
+        let verb = if absent.len() == 1 { "lies" } else { "lie" };
+        caption = format!("{caption}; {} {verb} outside the frame", absent.join(" and "));
+    }
+    caption.push('.');
+    Some(Figure::new(&title, svg, &caption))
+}
+
+/// An empty chart over epochs, with `decimals` digits of values under the pointer.
+pub(super) fn over_epochs(title: &str, description: &str, decimals: usize) -> LineChart {
+    LineChart::new(title, description, Axis::counting("epoch"), Axis::linear("")).with_decimals(decimals)
+}
+
+/// Baselines of the data set, once each.
+fn baselines(view: &DataView) -> Vec<Reference> {
+    let mut references: Vec<Reference> = Vec::new();
+    let runs = view.recipes.iter().flat_map(|recipe| &recipe.runs);
+    for (name, figures) in runs.flat_map(|(result, _)| &result.baselines) {
+        if let Some(&value) = figures.get(&view.followed)
+            && !references.iter().any(|reference| reference.name == *name)
+        {
+            references.push(Reference {
+                name: name.clone(),
+                value,
+            });
+        }
+    }
+    references
+}
+
+/// Per recipe: one line, or for several seeds a faint line each and the line of their mean.
+pub(super) fn over_seeds<'a, Epochs: Iterator<Item = &'a EpochRecord>>(
+    view: &DataView<'a>,
+    epochs: impl Fn(&Run<'a>) -> Epochs,
+    value: impl Fn(&EpochRecord) -> Option<f64>,
+) -> Vec<Series> {
+    let mut all = Vec::new();
+    for recipe in &view.recipes {
+        let seeds: Vec<Vec<(f64, f64)>> = recipe
+            .runs
+            .iter()
+            .map(|run| {
+                let points = epochs(run).filter_map(|record| Some((record.epoch as f64, value(record)?)));
+                points.collect()
+            })
+            .filter(|points: &Vec<_>| !points.is_empty())
+            .collect();
+        let series = |shape, points: Vec<(f64, f64)>| Series::new(&recipe.name, shape, points).with_colour(recipe.colour);
+        let Some(first) = seeds.first() else {
+            continue;
+        };
+        all.push(series(Shape::Line, mean(first, &seeds)));
+        if seeds.len() > 1 {
+            all.extend(seeds.into_iter().map(|points| series(Shape::Faint, points)));
+        }
+    }
+    all
+}
+
+/// Mean over seeds at the epochs that all seeds reached.
+fn mean(first: &[(f64, f64)], seeds: &[Vec<(f64, f64)>]) -> Vec<(f64, f64)> {
+    let at = |points: &[(f64, f64)], epoch: f64| points.iter().find(|(x, _)| *x == epoch).map(|(_, y)| *y);
+    first
+        .iter()
+        .filter_map(|&(epoch, _)| {
+            let values: Option<Vec<f64>> = seeds.iter().map(|points| at(points, epoch)).collect();
+            Some((epoch, values?.iter().sum::<f64>() / seeds.len() as f64))
+        })
+        .collect()
+}
+
+/// A mark per run, where it has one.
+fn marks(view: &DataView, point: impl Fn(&Run) -> Option<(usize, f64)>) -> Vec<Series> {
+    let series = view.recipes.iter().map(|recipe| {
+        let points = recipe.runs.iter().filter_map(&point);
+        let points = points.map(|(epoch, value)| (epoch as f64, value));
+        Series::new(&recipe.name, Shape::Mark, points).with_colour(recipe.colour)
+    });
+    series.collect()
+}
+
+fn value_at<'a>(
+    mut epochs: impl Iterator<Item = &'a EpochRecord>,
+    epoch: usize,
+    value: impl Fn(&EpochRecord) -> Option<f64>,
+) -> Option<f64> {
+    value(epochs.find(|record| record.epoch == epoch)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_stops_where_the_shortest_seed_stops() {
+        let seeds = [vec![(1.0, 1.0), (2.0, 2.0), (3.0, 9.0)], vec![(1.0, 3.0), (2.0, 4.0)]];
+        assert_eq!(mean(&seeds[0], &seeds), [(1.0, 2.0), (2.0, 3.0)]);
+    }
+}

@@ -1,0 +1,94 @@
+//! The result in two or three sentences, no better than the data allow.
+
+use super::view::{DataView, Page};
+use crate::markup::escape;
+use crate::result::{ALIGNMENT, LAST_LOSS, UNIFORMITY};
+use crate::{DataTable, Interval, Row, RowKind};
+
+/// The sentences on a data set, as HTML.
+pub(super) fn html(page: &Page, index: usize) -> String {
+    let view = &page.data[index];
+    // The table of all figures: the one that chose the epoch need not be among those shown.
+    let table = &page.complete.tables[index];
+    if !view.data.size.has_judges() {
+        return without_judges(table);
+    }
+    let mut sentences = Vec::new();
+    let Some((best, interval)) = highest(table, RowKind::Recipe, &view.metric) else {
+        return String::new();
+    };
+    let figure = format!(
+        "{} <strong class=\"figure\">{interval}</strong> on test",
+        escape(&view.metric)
+    );
+    let recipes = table.rows.iter().filter(|row| row.kind == RowKind::Recipe).count();
+    if recipes == 1 {
+        let when = if view.is_of_last_epoch() {
+            "after the last epoch"
+        } else {
+            "at the epoch that validation chose"
+        };
+        sentences.push(format!("{figure}, {when}."));
+    } else {
+        let name = escape(&best.name);
+        sentences.push(format!("Best of {recipes} recipes: <strong>{name}</strong>, {figure}."));
+        sentences.extend(against_reference(table, best, view));
+    }
+    if let Some((baseline, level)) = highest(table, RowKind::Baseline, &view.metric) {
+        let distance = level.mean - interval.mean;
+        let side = if distance > 0.0 { "ahead" } else { "behind" };
+        sentences.push(format!(
+            "The best baseline, {} ({level}), is {:.4} {side}.",
+            escape(&baseline.name),
+            distance.abs()
+        ));
+    }
+    format!("<p class=\"headline\">{}</p>\n", sentences.join(" "))
+}
+
+/// Without labelled test images nothing says which features are better.
+fn without_judges(table: &DataTable) -> String {
+    let mut recipes = table.rows.iter().filter(|row| row.kind == RowKind::Recipe);
+    let figures = match (recipes.next(), recipes.next()) {
+        (Some(only), None) => {
+            let figures: Vec<String> = [LAST_LOSS, ALIGNMENT, UNIFORMITY]
+                .into_iter()
+                .filter_map(|name| {
+                    Some(format!(
+                        "{name} <strong class=\"figure\">{}</strong>",
+                        only.validation.get(name)?
+                    ))
+                })
+                .collect();
+            format!(" After the last epoch: {}.", figures.join(", "))
+        }
+        _ => String::new(),
+    };
+    format!(
+        "<p class=\"headline\">No labelled test images: figures describe the features, but nothing judges how good they are.{figures}</p>\n"
+    )
+}
+
+fn highest<'a>(table: &'a DataTable, kind: RowKind, metric: &str) -> Option<(&'a Row, Interval)> {
+    let rows = table.rows.iter().filter(|row| row.kind == kind);
+    rows.filter_map(|row| Some((row, *row.validation.get(metric)?)))
+        // The first of equals.
+        .reduce(|best, other| if other.1.mean > best.1.mean { other } else { best })
+}
+
+/// What the seeds say about the best recipe against that with the `info_nce` loss.
+fn against_reference(table: &DataTable, best: &Row, view: &DataView) -> Option<String> {
+    let reference = escape(&table.differences.first()?.reference);
+    let Some(difference) = table.differences.iter().find(|difference| difference.name == best.name) else {
+        return (best.name == table.differences.first()?.reference).then(|| "No other recipe is ahead of InfoNCE.".to_owned());
+    };
+    let interval = difference.validation.get(&view.metric)?;
+    let text = interval.text(4, true);
+    Some(match interval.bounds() {
+        None => format!("Its difference from {reference} is {text} for one seed, which may be chance."),
+        Some((low, high)) if low <= 0.0 && high >= 0.0 => format!(
+            "Its difference from {reference} is {text}, an interval that includes 0: these seeds cannot tell the two apart."
+        ),
+        Some(_) => format!("Its difference from {reference}, seed by seed, is {text}."),
+    })
+}

@@ -1,0 +1,158 @@
+//! The report of one run or several as one self-contained page.
+
+mod calibration;
+mod curves;
+pub(super) mod figure;
+pub(super) mod forest;
+mod headline;
+mod probes;
+mod results;
+mod runs;
+mod settings;
+mod showcase;
+pub(super) mod table;
+#[cfg(test)]
+mod tests;
+mod view;
+mod weights;
+
+use super::chart::{PALETTE, STYLE};
+use super::markup::{each, escape};
+use super::page_path::identity;
+use super::units::{classes_in_words, count, duration};
+use crate::files::{FileError, checksums::sha256, write_whole};
+use crate::result::{DataSize, EpochRecord, RunResult};
+use std::path::Path;
+use view::{Page, RecipeView};
+
+/// Type and layout.
+const LAYOUT: &str = include_str!("style.css");
+
+/// The page of `runs`: results, curves, weights, calibration, features, environment and recipes.
+///
+/// It needs nothing but itself (no script, no font, no request), follows the reader's choice of light or dark, and fits a phone.
+pub fn render_html(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
+    let page = Page::new(runs);
+    let title = title(&page);
+    let mut body = String::new();
+    for (index, (view, table)) in page.parts().enumerate() {
+        let id = format!("data{index}");
+        if page.data.len() > 1 {
+            body += &["<h2>", &escape(&view.data.name), "</h2>\n"].concat();
+        }
+        body += &headline::html(&page, index);
+        body += &forest::html(view, table);
+        body += &results::section(&page, index);
+        body += &curves::section(view, &id);
+        body += &weights::section(view, &id);
+        body += &calibration::section(view, &id);
+        body += &showcase::section(view, &id);
+    }
+    body += &runs::section(&page);
+    body += &settings::section(&page);
+    if body.is_empty() {
+        body += "<p class=\"headline\">No runs.</p>\n";
+    }
+    document_of(&fingerprint(runs), "bcl-train report", &title, &facts(&page), &body)
+}
+
+/// SHA-256 of the results on a page, in whatever order they stand.
+fn fingerprint(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
+    let mut results: Vec<String> = runs
+        .iter()
+        .map(|(result, _)| serde_json::to_string(result).expect("a result is plain data"))
+        .collect();
+    results.sort();
+    sha256(results.join("\n").as_bytes())
+}
+
+/// A whole page: what kind of report it is, its title, what stands below it, and the rest. All but `kind` is markup.
+pub fn document(kind: &str, title: &str, facts: &str, body: &str) -> String {
+    document_of(kind, kind, title, facts, body)
+}
+
+/// As [`document`], with what the page shows in its head: [`free_path`](crate::page::free_path) lets a page replace those that
+/// show the same, and no other.
+pub fn document_of(shows: &str, kind: &str, title: &str, facts: &str, body: &str) -> String {
+    let kind = escape(kind);
+    let identity = identity(&escape(shows));
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n{identity}\n<title>{title}</title>\n<style>\n{PALETTE}{LAYOUT}{STYLE}</style>\n</head>\n<body>\n\
+         <header>\n<p class=\"kind\">{kind}</p>\n<h1>{title}</h1>\n{facts}</header>\n<main>\n{body}</main>\n</body>\n</html>\n"
+    )
+}
+
+/// Writes the page of `runs` to `path`; what was there before stays whole until the new page is complete.
+///
+/// # Errors
+/// Names the file that cannot be written.
+pub fn write_html(path: &Path, runs: &[(RunResult, Vec<EpochRecord>)]) -> Result<(), FileError> {
+    write_whole(path, render_html(runs).as_bytes())
+}
+
+/// The name of the recipe, or the number of recipes; escaped.
+fn title(page: &Page) -> String {
+    let recipes: Vec<&RecipeView> = page.recipes().collect();
+    match recipes[..] {
+        [] => "No runs".to_owned(),
+        [recipe] => escape(&recipe.name),
+        _ => format!("Comparison of {} recipes", recipes.len()),
+    }
+}
+
+/// What the runs have in common, as a row of facts.
+fn facts(page: &Page) -> String {
+    let mut facts: Vec<(&str, String)> = Vec::new();
+    if let [view] = &page.data[..] {
+        let data = view.data;
+        let parts = |train, test| format!("{} training, {} test", count(train), count(test));
+        match data.size {
+            DataSize::Interactions {
+                users,
+                items,
+                train,
+                test,
+            } => {
+                facts.push((
+                    "data",
+                    format!("{}, {} users, {} items", data.name, count(users), count(items)),
+                ));
+                facts.push(("interactions", parts(train, test)));
+            }
+            DataSize::Images {
+                classes,
+                train,
+                test,
+                skipped,
+            } => {
+                facts.push(("data", format!("{}, {}", data.name, classes_in_words(classes))));
+                facts.push(("images", parts(train, test)));
+                if skipped > 0 {
+                    facts.push(("skipped", format!("{} broken image files", count(skipped))));
+                }
+            }
+        }
+    }
+    let recipes: Vec<&RecipeView> = page.recipes().collect();
+    if let [recipe] = recipes[..] {
+        let result = recipe.result();
+        facts.push(("model", format!("{}, {}", result.encoder, result.loss)));
+        let epochs: Vec<String> = recipe.runs.iter().map(|(run, _)| run.validation.epoch.to_string()).collect();
+        facts.push((if epochs.len() == 1 { "epoch" } else { "epochs" }, epochs.join(", ")));
+    }
+    let results = || recipes.iter().flat_map(|recipe| &recipe.runs).map(|(result, _)| *result);
+    if results().next().is_some() {
+        let mut seeds: Vec<u64> = results().map(|result| result.seed).collect();
+        seeds.sort_unstable();
+        seeds.dedup();
+        let list: Vec<String> = seeds.iter().map(u64::to_string).collect();
+        facts.push((if list.len() == 1 { "seed" } else { "seeds" }, list.join(", ")));
+        facts.push(("wall time", duration(results().map(|result| result.wall_seconds).sum())));
+    }
+    let items = each(facts, |(name, text)| {
+        format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escape(&text))
+    });
+    format!("<dl class=\"facts\">\n{items}</dl>\n")
+}

@@ -1,0 +1,136 @@
+//! Tables of results.
+
+use super::figure::swatch;
+use super::probes;
+use super::table::{Cells, head, row, table};
+use super::view::{DataView, Page};
+use crate::markup::{breakable, each, escape};
+use crate::metric_names::decimals;
+use crate::result::DataSize;
+use crate::table::figure;
+use crate::{Choice, Comparison, DataTable, Row, RowKind};
+
+/// The chosen figures, the differences, the legend, and all figures behind a fold.
+pub(super) fn section(page: &Page, index: usize) -> String {
+    let results = &page.comparison.tables[index];
+    let legend = each(page.comparison.legend(), |line| format!("<li>{}</li>\n", escape(&line)));
+    format!(
+        "<section>\n<h3>Results</h3>\n{}{}<ul class=\"notes\">\n{legend}</ul>\n{}</section>\n",
+        rows(&page.comparison, results, &page.data[index]),
+        differences(&page.comparison, results),
+        match page.data[index].data.size {
+            DataSize::Interactions { .. } => all_figures(&page.complete, index),
+            DataSize::Images { .. } => probes::html(page, index),
+        },
+    )
+}
+
+/// The columns of figures: each choice that recipes have, and under it each figure.
+fn columns<'a>(comparison: &'a Comparison, results: &DataTable) -> Vec<(Choice, &'a str)> {
+    let choices = Choice::ALL.into_iter().filter(|choice| results.has(*choice));
+    choices
+        .flat_map(|choice| comparison.metrics.iter().map(move |metric| (choice, metric.as_str())))
+        .collect()
+}
+
+/// The two lines of header over recipes, seeds and columns of figures.
+fn grouped_head(results: &DataTable, columns: &[(Choice, &str)]) -> String {
+    let groups = each(columns.chunk_by(|(a, _), (b, _)| a == b), |group| {
+        format!(
+            "<th scope=\"colgroup\" colspan=\"{}\">{}</th>",
+            group.len(),
+            group[0].0.title(&results.data)
+        )
+    });
+    format!(
+        "<tr><th scope=\"col\" rowspan=\"2\">recipe</th><th scope=\"col\" rowspan=\"2\">seeds</th>{groups}</tr>\n{}",
+        head(columns.iter().map(|(_, metric)| escape(metric)))
+    )
+}
+
+fn rows(comparison: &Comparison, results: &DataTable, view: &DataView) -> String {
+    let columns = columns(comparison, results);
+    let body = each(&results.rows, |of| {
+        let seeds = match of.kind {
+            RowKind::Recipe => of.seeds.len().to_string(),
+            RowKind::Baseline => String::new(),
+        };
+        let figures = columns.iter().map(|&(choice, metric)| cell(results, of, choice, metric));
+        row(&row_header(of, view), std::iter::once(seeds).chain(figures))
+    });
+    table("Results", Cells::Figures, &grouped_head(results, &columns), &body)
+}
+
+/// The name of a row, with the line of its recipe where there are several.
+pub(super) fn row_header(of: &Row, view: &DataView) -> String {
+    let recipe = view
+        .recipes
+        .iter()
+        .find(|recipe| recipe.name == of.name && of.kind == RowKind::Recipe);
+    match recipe {
+        Some(recipe) if view.recipes.len() > 1 => swatch(recipe.colour) + &breakable(&of.name),
+        Some(_) => breakable(&of.name),
+        None => format!("<span class=\"baseline\">{}</span>", escape(&of.name)),
+    }
+}
+
+/// A figure; without an interval in a column of intervals it stands under the means.
+pub(super) fn cell(results: &DataTable, of: &Row, choice: Choice, metric: &str) -> String {
+    let has_interval = |row: &Row| {
+        row.figures(choice)
+            .get(metric)
+            .is_some_and(|interval| interval.half_width.is_some())
+    };
+    let text = strong_if(results.is_best(of, choice, metric), figure(of.figures(choice), metric, false));
+    if !has_interval(of) && results.rows.iter().any(has_interval) {
+        format!(
+            "{text}<span class=\"room\" aria-hidden=\"true\"> ± {:.*}</span>",
+            decimals(metric),
+            0.0
+        )
+    } else {
+        text
+    }
+}
+
+fn strong_if(best: bool, text: String) -> String {
+    if best { format!("<strong>{text}</strong>") } else { text }
+}
+
+fn differences(comparison: &Comparison, results: &DataTable) -> String {
+    let Some(first) = results.differences.first() else {
+        return String::new();
+    };
+    let mut columns = columns(comparison, results);
+    columns.retain(|&(choice, metric)| results.is_compared(choice, metric));
+    let body = each(&results.differences, |difference| {
+        let seeds = difference.seeds.len().to_string();
+        let figures = columns
+            .iter()
+            .map(|&(choice, metric)| figure(difference.figures(choice), metric, true));
+        row(&breakable(&difference.name), std::iter::once(seeds).chain(figures))
+    });
+    format!(
+        "<h4>Difference from {}, seed by seed</h4>\n{}",
+        escape(&first.reference),
+        table("Differences", Cells::Figures, &grouped_head(results, &columns), &body)
+    )
+}
+
+/// A line per figure and a column per row of the table, under the fair choice.
+fn all_figures(complete: &Comparison, index: usize) -> String {
+    let results = &complete.tables[index];
+    let names = results.rows.iter().map(|of| breakable(&of.name));
+    let body = each(&complete.metrics, |metric| {
+        let figures = results.rows.iter().map(|of| {
+            let best = results.is_best(of, Choice::Validation, metric);
+            strong_if(best, figure(&of.validation, metric, false))
+        });
+        row(&escape(metric), figures)
+    });
+    let head = head(std::iter::once(Choice::Validation.title(&results.data).to_owned()).chain(names));
+    format!(
+        "<details>\n<summary>All figures</summary>\n{}</details>\n",
+        table("All figures", Cells::Figures, &head, &body)
+    )
+}

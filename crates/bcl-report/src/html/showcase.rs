@@ -1,0 +1,89 @@
+//! What an encoder of images has learned, to look at: a map of test images and their nearest training images.
+
+use super::figure::{self, Figure};
+use super::view::{DataView, RecipeView};
+use crate::chart::FeatureMap;
+use crate::markup::{each, escape};
+use crate::showcase::{NeighbourRow, Showcase, Thumbnail};
+use crate::units::count;
+
+/// Two figures per recipe that has a showcase.
+pub(super) fn section(view: &DataView, id: &str) -> String {
+    let figures = view.recipes.iter().flat_map(|recipe| {
+        let (result, _) = recipe.runs[0];
+        let of = |showcase| [map(recipe, showcase, id), neighbours(recipe, showcase)];
+        result.showcase.as_ref().map(of).into_iter().flatten().flatten()
+    });
+    figure::section("Features", "What the encoder takes for alike.", "", figures)
+}
+
+fn map(recipe: &RecipeView, showcase: &Showcase, id: &str) -> Option<Figure> {
+    let title = format!("Map of {}", recipe.name);
+    let map = FeatureMap::of(showcase, &title);
+    let svg = map.to_svg(&format!("{id}-map-{}", recipe.colour))?;
+    let caption = format!(
+        "{} {} images by their features, laid out by t-SNE: neighbours are alike, distances between groups mean little. Seed {}.",
+        count(showcase.map.len()),
+        showcase.kind(),
+        recipe.result().seed
+    );
+    Some(Figure::new(&title, svg + &map.legend(), &caption))
+}
+
+fn neighbours(recipe: &RecipeView, showcase: &Showcase) -> Option<Figure> {
+    let title = format!("Nearest neighbours of {}", recipe.name);
+    let rows = each(&showcase.neighbours, |row| one_row(row, showcase));
+    let all = || {
+        let rows = showcase.neighbours.iter();
+        rows.flat_map(|row| row.nearest.iter().map(|near| near.image.class == row.query.class))
+    };
+    let right = all().filter(|right| *right).count();
+    let verdict = format!(
+        " Solid: of its class; dashed, with a cross: of another. Here {} of {} are right.",
+        count(right),
+        count(all().count())
+    );
+    let caption = format!(
+        "A {} image, then the training images whose features are nearest by cosine.{}",
+        showcase.kind(),
+        if showcase.classes.is_empty() { "" } else { &verdict }
+    );
+    (all().count() > 0).then(|| Figure::new(&title, rows, &caption).wide())
+}
+
+fn one_row(row: &NeighbourRow, showcase: &Showcase) -> String {
+    if showcase.classes.is_empty() {
+        let query = picture(&row.query, &format!("{} image", showcase.kind()));
+        let nearest = each(&row.nearest, |near| {
+            format!(
+                "<li>{}</li>\n",
+                picture(&near.image, &format!("cosine {:.3}", near.similarity))
+            )
+        });
+        return format!("<ul class=\"near\">\n<li class=\"query\">{query}</li>\n{nearest}</ul>\n");
+    }
+    let class = |index| escape(showcase.class(index));
+    let query = picture(&row.query, &format!("{} image: {}", showcase.kind(), class(row.query.class)));
+    let nearest = each(&row.nearest, |near| {
+        let right = near.image.class == row.query.class;
+        let (verdict, sign) = if right { ("right", "✓") } else { ("wrong", "✗") };
+        let name = class(near.image.class);
+        let text = format!("{name}, {verdict}, cosine {:.3}", near.similarity);
+        format!(
+            "<li class=\"{verdict}\">{}<span class=\"verdict\" aria-hidden=\"true\">{sign}<span> {name}</span></span></li>\n",
+            picture(&near.image, &text)
+        )
+    });
+    format!(
+        "<p class=\"near-to\">{}</p>\n<ul class=\"near\">\n<li class=\"query\">{query}</li>\n{nearest}</ul>\n",
+        class(row.query.class)
+    )
+}
+
+/// A picture within the page; `text` is escaped already.
+fn picture(image: &Thumbnail, text: &str) -> String {
+    format!(
+        "<img src=\"data:image/png;base64,{}\" alt=\"{text}\" title=\"{text}\">",
+        escape(&image.png)
+    )
+}

@@ -1,0 +1,336 @@
+//! What the page holds, and what it must not.
+
+use super::super::sample;
+use super::{render_html, write_html};
+use crate::result::{EpochRecord, RunResult};
+
+type Runs = Vec<(RunResult, Vec<EpochRecord>)>;
+
+fn one_run() -> Runs {
+    vec![sample::run("ml-100k/mf-bayesian", "bayesian", 0)]
+}
+
+/// Writes the pages for looking at: `BCL_REPORT_PAGES=DIR cargo test -p bcl-report pages_for_looking`.
+#[test]
+#[ignore = "needs BCL_REPORT_PAGES, a folder to write into"]
+fn pages_for_looking() {
+    let Some(dir) = std::env::var_os("BCL_REPORT_PAGES") else {
+        eprintln!("BCL_REPORT_PAGES is not set: nothing written");
+        return;
+    };
+    let dir = std::path::Path::new(&dir);
+    write_html(&dir.join("one.html"), &one_run()).unwrap();
+    write_html(&dir.join("comparison.html"), &sample::runs()).unwrap();
+    write_html(&dir.join("images.html"), &one_image_run()).unwrap();
+    write_html(&dir.join("images-comparison.html"), &image_runs()).unwrap();
+}
+
+#[test]
+fn the_page_of_a_run_holds_every_part() {
+    let page = render_html(&one_run());
+    for part in [
+        "<h1>ml-100k/mf-bayesian</h1>",
+        "<h3>Results</h3>",
+        "<h4>Training loss</h4>",
+        "<h4>ndcg@20 on validation</h4>",
+        "<h4>ndcg@20 on test</h4>",
+        "<h4>Effective sample size</h4>",
+        "<h4>α and the encoder&#39;s AUC</h4>",
+        "<h4>Weights ω of ml-100k/mf-bayesian</h4>",
+        "<h4>P(TN|x) of ml-100k/mf-bayesian</h4>",
+        "<h2>Environment</h2>",
+        "[negatives]\ncount = 128",
+        "<th scope=\"row\"><span class=\"baseline\">ease</span></th>",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn anchors_without_negatives_are_told_under_the_loss() {
+    let mut runs = one_run();
+    let told = "had no negatives and are left out";
+    assert!(!render_html(&runs).contains(told));
+    let record = runs[0].1.last_mut().expect("epochs");
+    record.anchors_without_negatives = 3;
+    assert!(render_html(&runs).contains("Up to 3 anchors of an epoch had no negatives and are left out."));
+}
+
+fn one_image_run() -> Runs {
+    vec![sample::image_run("planted/bayesian", "bayesian", 0)]
+}
+
+fn image_runs() -> Runs {
+    let names = [("planted/info-nce", "info_nce"), ("planted/bayesian", "bayesian")];
+    let runs = names.map(|(name, loss)| [0, 1].map(|seed| sample::image_run(name, loss, seed)));
+    runs.into_iter().flatten().collect()
+}
+
+#[test]
+fn the_page_of_an_image_run_holds_its_parts_and_that_of_a_recommender_none_of_them() {
+    let (of_images, of_recommender) = (render_html(&one_image_run()), render_html(&one_run()));
+    for part in [
+        "<h4>Probes</h4>",
+        "<h3>Features</h3>",
+        "<h4>Map of planted/bayesian</h4>",
+        "<h4>Nearest neighbours of planted/bayesian</h4>",
+        "<h4>knn_top1 on test</h4>",
+        "probe_top1 <strong class=\"figure\">0.5500</strong> on test, after the last epoch.",
+        "<th scope=\"colgroup\" colspan=\"2\">two views</th>",
+        "<th scope=\"col\">calibration_error</th>",
+        "P(TN|x) calibration error",
+        "<img ",
+    ] {
+        assert!(of_images.contains(part), "{part}");
+        assert!(!of_recommender.contains(part), "{part}");
+    }
+    for part in [
+        "<h4>Gradient on false negatives</h4>",
+        "<h4>Histogram of ω of planted/bayesian</h4>",
+        "<h4>P(TN|x) of planted/bayesian</h4>",
+        "<h4>α and the encoder&#39;s AUC</h4>",
+        "expected calibration error",
+    ] {
+        assert!(of_images.contains(part), "{part}");
+    }
+    assert!(!of_images.contains("that validation chose"));
+    // 64 neighbours, of which ranks 4 of 8 are of another class but where that class happens to be the same.
+    assert_eq!(
+        of_images.matches("<li class=\"right\">").count() + of_images.matches("<li class=\"wrong\">").count(),
+        64
+    );
+    assert!(of_images.contains("cross: of another. Here 56 of 64 are right."));
+}
+
+#[test]
+fn figures_that_only_one_estimator_has_are_not_compared() {
+    let page = render_html(&image_runs());
+    let differences = page.split("Difference from planted/info-nce").nth(1).unwrap();
+    let table = differences.split("</table>").next().unwrap();
+    assert!(
+        table.contains("probe_top1") && !table.contains("calibration_error"),
+        "{table}"
+    );
+}
+
+#[test]
+fn pictures_lie_within_the_page_and_what_is_in_their_file_stays_text() {
+    let mut runs = one_image_run();
+    let showcase = runs[0].0.showcase.as_mut().unwrap();
+    showcase.classes[0] = "<b>\"".to_owned();
+    showcase.neighbours[0].query.png = "\" onerror=\"x".to_owned();
+    showcase.neighbours[1].query.class = 99;
+    showcase.map[0].x = f64::NAN;
+    let page = render_html(&runs);
+    for source in page.split("src=\"").skip(1) {
+        assert!(source.starts_with("data:image/png;base64,"));
+    }
+    assert!(page.contains("&lt;b&gt;&quot;") && !page.contains("<b>") && !page.contains("onerror=\""));
+    assert!(page.contains("unknown class") && !page.contains("NaN"));
+    for forbidden in ["http:", "https:", "href=", "url(", "@import", "<script", "<link", "<iframe"] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+}
+
+#[test]
+fn a_page_of_images_without_a_showcase_has_no_features() {
+    let mut runs = one_image_run();
+    runs[0].0.showcase = None;
+    assert!(!render_html(&runs).contains("<h3>Features</h3>"));
+}
+
+#[test]
+fn curves_show_the_figure_that_chose_the_epoch() {
+    let mut runs = one_run();
+    runs[0].0.recipe["evaluation"]["select_by"] = "recall@10".into();
+    let page = render_html(&runs);
+    assert!(page.contains("<h4>recall@10 on test</h4>") && !page.contains("<h4>ndcg@20 on test</h4>"));
+}
+
+#[test]
+fn a_comparison_has_a_legend_differences_and_the_settings_that_differ() {
+    let page = render_html(&sample::runs());
+    assert!(page.contains("<h1>Comparison of 3 recipes</h1>"));
+    assert!(page.contains("<ul class=\"legend\">"));
+    assert!(page.contains("Difference from ml-100k/mf-info-nce, seed by seed"));
+    assert!(page.contains("<tr><th scope=\"row\">loss.kind</th><td>info_nce</td><td>debiased</td><td>bayesian</td></tr>"));
+    assert!(page.contains("Best of 3 recipes: <strong>ml-100k/mf-bayesian</strong>"));
+    assert!(page.contains("ml-100k/mf-info-nce and ml-100k/mf-debiased weigh every negative by 1."));
+}
+
+#[test]
+fn the_page_loads_nothing_and_runs_nothing() {
+    let page = render_html(&sample::runs());
+    for forbidden in [
+        "http:", "https:", "src=", "href=", "url(", "@import", "<script", "<link", "<img", "<iframe",
+    ] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+}
+
+#[test]
+fn names_and_recipes_are_escaped_wherever_they_appear() {
+    let attack = "<script>alert(\"x\")</script>'&";
+    let mut runs = vec![sample::run(attack, "bayesian", 0), sample::run("b", "info_nce", 0)];
+    for (result, _) in &mut runs {
+        result.data.name = attack.to_owned();
+        result.environment.device = attack.to_owned();
+        result.recipe[attack] = attack.into();
+        result.recipe["evaluation"]["select_by"] = attack.into();
+        result.recipe_hash = format!("<i>{}", result.recipe_hash);
+        result.validation.metrics.insert(attack.to_owned(), 0.5);
+        let figures = result.baselines["ease"].clone();
+        result.baselines.insert(attack.to_owned(), figures);
+    }
+    let page = render_html(&runs);
+    assert!(!page.contains("<script") && !page.contains("<i>") && !page.contains("alert(\"x\")"));
+    assert!(page.contains("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&#39;&amp;"));
+}
+
+#[test]
+fn identifiers_are_unique_and_every_chart_is_named() {
+    let mut runs = sample::runs();
+    let mut elsewhere = sample::run("ml-100k/mf-bayesian", "bayesian", 0);
+    elsewhere.0.data.name = "gowalla".to_owned();
+    runs.push(elsewhere);
+    runs.extend(image_runs());
+    let page = render_html(&runs);
+    let ids: Vec<&str> = page
+        .split(" id=\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
+    let distinct: std::collections::BTreeSet<&&str> = ids.iter().collect();
+    assert_eq!(ids.len(), distinct.len());
+    for reference in page.split("aria-labelledby=\"").skip(1) {
+        for id in reference.split('"').next().unwrap().split(' ') {
+            assert!(ids.contains(&id), "{id}");
+        }
+    }
+    assert_eq!(page.matches("role=\"img\"").count(), page.matches("aria-labelledby").count());
+}
+
+#[test]
+fn elements_are_closed_in_order() {
+    let void = ["meta", "wbr", "img", "!DOCTYPE"];
+    let page = render_html(&[sample::runs(), image_runs()].concat());
+    let mut open = Vec::new();
+    for tag in page.split('<').skip(1).map(|rest| rest.split('>').next().unwrap()) {
+        let name = tag.split([' ', '\n']).next().unwrap();
+        if let Some(name) = name.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else if !void.contains(&name) && !tag.ends_with('/') {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn runs_without_epochs_baselines_or_figures_still_make_a_page() {
+    let (mut result, mut records) = sample::run("bare", "info_nce", 0);
+    result.baselines.clear();
+    result.oracle = None;
+    result.peak_memory_bytes = None;
+    result.environment.git_revision = None;
+    assert!(render_html(&[(result.clone(), Vec::new())]).contains("<h3>Results</h3>"));
+    result.validation.metrics.clear();
+    for record in &mut records {
+        record.loss = f64::NAN;
+        record.omega_quantiles.clear();
+        (record.validation, record.test, record.alpha, record.alpha_hat) = (None, None, None, None);
+    }
+    let page = render_html(&[(result, records)]);
+    assert!(page.contains("<h4>Effective sample size</h4>") && !page.contains("<h4>Training loss</h4>"));
+    assert!(!page.contains("=\"NaN") && !page.contains("=\"inf"));
+    assert!(render_html(&[]).contains("No runs."));
+}
+
+#[test]
+fn a_baseline_far_from_the_curve_is_named_below_it() {
+    let mut runs = one_run();
+    runs[0]
+        .0
+        .baselines
+        .get_mut("popularity")
+        .unwrap()
+        .insert("ndcg@20".to_owned(), -3.0);
+    let page = render_html(&runs);
+    assert!(page.contains("popularity (-3.0000) lies outside the frame."));
+    assert!(!render_html(&one_run()).contains("outside the frame"));
+}
+
+#[test]
+fn a_gpu_is_said_to_sum_in_no_fixed_order() {
+    let mut runs = one_run();
+    assert!(!render_html(&runs).contains("no fixed order"));
+    runs[0].0.environment.backend = "cuda".to_owned();
+    assert!(render_html(&runs).contains("no fixed order"));
+}
+
+#[test]
+fn an_interval_that_includes_zero_is_no_victory() {
+    let mut runs: Runs = Vec::new();
+    for (seed, difference) in [(0, 0.02), (1, -0.015), (2, 0.004)] {
+        for (name, loss, extra) in [("reference", "info_nce", 0.0), ("other", "bayesian", difference)] {
+            let mut run = sample::run(name, loss, seed);
+            run.0.validation.metrics.insert("ndcg@20".to_owned(), 0.44 + extra);
+            runs.push(run);
+        }
+    }
+    assert!(render_html(&runs).contains("these seeds cannot tell the two apart"));
+}
+
+#[test]
+fn writing_leaves_no_second_file_and_names_a_path_it_cannot_write() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("report.html");
+    write_html(&path, &one_run()).unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), render_html(&one_run()));
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+
+    let error = write_html(&dir.path().join("missing/report.html"), &one_run()).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("cannot write") && text.contains("missing/report.html"),
+        "{text}"
+    );
+}
+
+/// The declarations of the first rule with exactly this selector.
+fn rule<'a>(page: &'a str, selector: &str) -> &'a str {
+    let start = page
+        .find(&format!("\n{selector} {{"))
+        .unwrap_or_else(|| panic!("there is no rule for {selector}"));
+    page[start..].split('}').next().unwrap_or_default()
+}
+
+#[test]
+fn pictures_shrink_to_their_cards_and_cards_to_the_page() {
+    // Without these rules a picture of 560 pixels in a card of 370 covers the next card, and the page scrolls sideways.
+    let page = render_html(&one_image_run());
+    for declaration in ["max-width: 100%", "height: auto"] {
+        assert!(rule(&page, "img").contains(declaration), "{}", rule(&page, "img"));
+    }
+    assert!(rule(&page, "figure").contains("min-width: 0"));
+    assert!(rule(&page, "figure svg").contains("width: 100%"));
+    // Pictures hold text, which cards of charts would shrink to seven pixels.
+    assert!(rule(&page, ".figures:has(> figure > img)").contains("minmax(min(100%, 480px), 1fr)"));
+}
+
+#[test]
+fn a_page_names_what_it_shows_by_its_results() {
+    let identity = |runs: &Runs| {
+        let page = render_html(runs);
+        page.lines()
+            .find(|line| line.contains("bcl-page"))
+            .expect("every page has one")
+            .to_owned()
+    };
+    let mut runs = image_runs();
+    let first = identity(&runs);
+    runs.reverse();
+    assert_eq!(identity(&runs), first, "the order of the runs is not what a page shows");
+    runs[0].0.wall_seconds += 1.0;
+    assert_ne!(identity(&runs), first, "the same recipe trained again is another result");
+}

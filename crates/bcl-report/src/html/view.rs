@@ -1,0 +1,139 @@
+//! The runs of a page, sorted as the page shows them.
+
+use crate::comparison::group;
+use crate::metric_names::last_accuracy;
+use crate::result::{DataSize, DataSummary, EpochRecord, Phase, RunResult};
+use crate::{Comparison, DataTable, all_metrics, default_metrics};
+
+/// A run and its epochs.
+pub(super) type Run<'a> = (&'a RunResult, &'a [EpochRecord]);
+
+/// What a page is made of.
+pub(super) struct Page<'a> {
+    pub(super) comparison: Comparison,
+    /// The same with every figure there is.
+    pub(super) complete: Comparison,
+    /// One per table of the comparison, in the same order.
+    pub(super) data: Vec<DataView<'a>>,
+}
+
+/// The runs on one data set.
+pub(super) struct DataView<'a> {
+    pub(super) data: &'a DataSummary,
+    pub(super) recipes: Vec<RecipeView<'a>>,
+    /// The figure that headlines show.
+    pub(super) metric: String,
+    /// The figure that curves show: the same, or that which is measured during training.
+    pub(super) followed: String,
+}
+
+/// The runs of one recipe, by seed.
+pub(super) struct RecipeView<'a> {
+    pub(super) name: String,
+    /// Number of its colour, the same in all charts.
+    pub(super) colour: usize,
+    pub(super) runs: Vec<Run<'a>>,
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn new(runs: &'a [(RunResult, Vec<EpochRecord>)]) -> Self {
+        let results = runs.iter().map(|(result, _)| result);
+        let data = group::by_data(results.clone(), &mut Vec::new())
+            .into_iter()
+            .map(|group| DataView::new(group, runs))
+            .collect();
+        Self {
+            comparison: Comparison::new(results.clone(), &default_metrics(results.clone())),
+            complete: Comparison::new(results.clone(), &all_metrics(results)),
+            data,
+        }
+    }
+
+    /// Data sets with their tables.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&DataView<'a>, &DataTable)> {
+        self.data.iter().zip(&self.comparison.tables)
+    }
+
+    pub(super) fn recipes(&self) -> impl Iterator<Item = &RecipeView<'a>> {
+        self.data.iter().flat_map(|data| &data.recipes)
+    }
+}
+
+impl<'a> DataView<'a> {
+    fn new(group: group::DataGroup<'a>, runs: &'a [(RunResult, Vec<EpochRecord>)]) -> Self {
+        let records_of = |result: &RunResult| -> &'a [EpochRecord] {
+            let run = runs.iter().find(|(other, _)| std::ptr::eq(other, result));
+            run.map_or(&[], |(_, records)| records)
+        };
+        let recipes: Vec<RecipeView> = group
+            .recipes
+            .into_iter()
+            .enumerate()
+            .map(|(colour, recipe)| RecipeView {
+                name: recipe.name,
+                colour,
+                runs: recipe.runs.into_values().map(|result| (result, records_of(result))).collect(),
+            })
+            .collect();
+        let metric = metric_of(&recipes);
+        Self {
+            data: group.data,
+            followed: followed(&recipes, &metric),
+            recipes,
+            metric,
+        }
+    }
+}
+
+/// The figure by which the first recipe chose its epoch, if all runs have it; else the linear probe's, or the last that a table shows.
+fn metric_of(recipes: &[RecipeView]) -> String {
+    let results = recipes.iter().flat_map(|recipe| &recipe.runs).map(|(result, _)| *result);
+    let selected = results
+        .clone()
+        .next()
+        .and_then(|run| run.recipe["evaluation"]["select_by"].as_str());
+    match selected {
+        Some(metric) if results.clone().all(|run| run.validation.metrics.contains_key(metric)) => metric.to_owned(),
+        _ => {
+            let shown = default_metrics(results);
+            let probe = shown.iter().find(|metric| *metric == "probe_top1").cloned();
+            probe.or_else(|| last_accuracy(shown)).unwrap_or_default()
+        }
+    }
+}
+
+/// `metric` if epochs have it, else the last accuracy that a table shows.
+fn followed(recipes: &[RecipeView], metric: &str) -> String {
+    let runs = || recipes.iter().flat_map(|recipe| &recipe.runs);
+    let mut figures = runs().flat_map(|(_, records)| records.iter().flat_map(|record| [&record.validation, &record.test]));
+    if figures.any(|figures| figures.as_ref().is_some_and(|figures| figures.contains_key(metric))) {
+        return metric.to_owned();
+    }
+    last_accuracy(default_metrics(runs().map(|(result, _)| *result).collect::<Vec<_>>())).unwrap_or_default()
+}
+
+impl DataView<'_> {
+    /// Whether the figures are those after the last epoch, as of images, or at an epoch that validation chose.
+    pub(super) fn is_of_last_epoch(&self) -> bool {
+        matches!(self.data.size, DataSize::Images { .. })
+    }
+}
+
+impl RecipeView<'_> {
+    /// Any of its runs: they differ by seed alone.
+    pub(super) fn result(&self) -> &RunResult {
+        self.runs[0].0
+    }
+
+    /// The epochs of a run that its charts show: those on all of train, which the results come from, or the selection of a run without.
+    pub(super) fn shown_epochs<'a>(run: &Run<'a>) -> impl Iterator<Item = &'a EpochRecord> + use<'a> {
+        let has = |phase| run.1.iter().any(|record| record.phase == phase);
+        let phases = [Phase::Refit, Phase::Training];
+        Self::epochs(run, phases.into_iter().find(|&phase| has(phase)).unwrap_or(Phase::Selection))
+    }
+
+    /// The epochs of one phase of a run.
+    pub(super) fn epochs<'a>(run: &Run<'a>, phase: Phase) -> impl Iterator<Item = &'a EpochRecord> + use<'a> {
+        run.1.iter().filter(move |record| record.phase == phase)
+    }
+}

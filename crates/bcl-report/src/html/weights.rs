@@ -1,0 +1,183 @@
+//! What the estimator does with its negatives: weights, effective sample size, α.
+
+use super::curves::{over_epochs, over_seeds};
+use super::figure::{self, Figure};
+use super::view::{DataView, RecipeView};
+use crate::chart::{FanChart, HistogramStrip, Quantiles, Reference, Series, Shape};
+use crate::result::EpochRecord;
+
+/// The charts of the section.
+pub(super) fn section(view: &DataView, id: &str) -> String {
+    let mut charts = vec![effective_sample_size(view, id), alpha(view, id), gradient(view, id)];
+    let mut unweighted = Vec::new();
+    for recipe in &view.recipes {
+        let quantiles = quantiles(recipe);
+        if quantiles
+            .iter()
+            .flat_map(|(_, weights)| weights)
+            .all(|weight| (weight - 1.0).abs() < 1e-6)
+        {
+            if !quantiles.is_empty() {
+                unweighted.push(recipe.name.as_str());
+            }
+        } else {
+            charts.push(weights(recipe, &quantiles, id));
+            charts.push(histogram(recipe, id));
+        }
+    }
+    let intro = match unweighted[..] {
+        [] => String::new(),
+        [name] => format!("{name} weighs every negative by 1."),
+        [ref others @ .., last] => format!("{} and {last} weigh every negative by 1.", others.join(", ")),
+    };
+    figure::section("Negatives", &intro, &figure::legend_of(view), charts.into_iter().flatten())
+}
+
+fn effective_sample_size(view: &DataView, id: &str) -> Option<Figure> {
+    let series = over_seeds(view, RecipeView::shown_epochs, |record| record.effective_sample_size);
+    let chart = over_epochs(
+        "Effective sample size",
+        "Effective number of negatives as a share of their number after each epoch, a line per recipe.",
+        3,
+    )
+    .with_series(series);
+    let caption =
+        "(Σω)² / Σω² as a share of the number of negatives: 1 where all weigh the same, 1/N where one has all the weight.";
+    Some(Figure::new(
+        "Effective sample size",
+        chart.to_svg(&format!("{id}-ess"))?,
+        caption,
+    ))
+}
+
+/// What false negatives take, beside what they would take if all negatives were pushed alike.
+fn gradient(view: &DataView, id: &str) -> Option<Figure> {
+    let series = over_seeds(view, RecipeView::shown_epochs, |record| {
+        Some(record.false_negatives?.gradient)
+    });
+    let known = view.recipes.iter().flat_map(|recipe| &recipe.runs).flat_map(|run| run.1);
+    let reference = known
+        .filter_map(|record| record.false_negatives)
+        .next_back()
+        .map(|found| Reference {
+            name: "their share".to_owned(),
+            value: found.share,
+        });
+    let chart = over_epochs(
+        "Gradient on false negatives",
+        "Share of the gradient that goes to negatives of the anchor's class after each epoch, a line per recipe.",
+        3,
+    )
+    .with_series(series)
+    .with_references(reference);
+    let caption = "Σ |∂loss / ∂score| over negatives of the anchor's own class, as a share of all negatives: the part of the gradient \
+                   that pushes apart what belongs together. Dashed: the share of these negatives in number.";
+    Some(Figure::new(
+        "Gradient on false negatives",
+        chart.to_svg(&format!("{id}-gradient"))?,
+        caption,
+    ))
+}
+
+/// A value of an epoch, where it has one.
+type Value = fn(&EpochRecord) -> Option<f64>;
+
+fn alpha(view: &DataView, id: &str) -> Option<Figure> {
+    let mut series: Vec<Series> = Vec::new();
+    let kinds: [(Shape, &str, Value); 3] = [
+        (Shape::Line, "α", |record| record.alpha),
+        (Shape::Dots, "AUC without labels", |record| record.alpha_hat),
+        (Shape::Rings, "AUC by labels", |record| record.alpha_labels),
+    ];
+    let mut present = [false; 3];
+    for (index, (shape, symbol, value)) in kinds.into_iter().enumerate() {
+        for mut line in over_seeds(view, RecipeView::shown_epochs, value) {
+            if line.shape == Shape::Line {
+                line.name = if view.recipes.len() > 1 {
+                    format!("{}, {symbol}", line.name)
+                } else {
+                    symbol.to_owned()
+                };
+                line.shape = shape;
+                present[index] = true;
+                series.push(line);
+            }
+        }
+    }
+    let chart = over_epochs(
+        "α and the encoder's AUC",
+        "The α of the weights (lines), and the AUC of the encoder estimated without labels (points) and by labels (rings).",
+        3,
+    )
+    .with_series(series);
+    let svg = chart.to_svg(&format!("{id}-alpha"))?;
+    let parts = [
+        "Line: the α of the weights.",
+        "Points: the encoder's AUC estimated without labels, which training positives bias upwards.",
+        "Rings: its AUC by labels.",
+    ];
+    let caption: Vec<&str> = parts
+        .into_iter()
+        .zip(present)
+        .filter_map(|(part, present)| present.then_some(part))
+        .collect();
+    let mut caption = caption.join(" ");
+    if present[1] || present[2] {
+        caption.push_str(" The papers take an AUC for α; in their model an AUC of (1 + 4α) / 6 belongs to α.");
+    }
+    Some(Figure::new("α and the encoder's AUC", svg, &caption))
+}
+
+/// Quantiles of the weights over the epochs of the first seed.
+fn quantiles(recipe: &RecipeView) -> Vec<(f64, Quantiles)> {
+    RecipeView::shown_epochs(&recipe.runs[0])
+        .filter_map(|record| {
+            Some((
+                record.epoch as f64,
+                Quantiles::try_from(record.omega_quantiles.as_slice()).ok()?,
+            ))
+        })
+        .collect()
+}
+
+fn weights(recipe: &RecipeView, quantiles: &[(f64, Quantiles)], id: &str) -> Option<Figure> {
+    let title = format!("Weights ω of {}", recipe.name);
+    let chart = FanChart {
+        title: &title,
+        description: "Quantiles of the weights on the negatives after each epoch: all, 5 to 95 %, 25 to 75 %, and the median.",
+        colour: recipe.colour,
+        quantiles,
+        reference: 1.0,
+    };
+    let seed = match recipe.runs.len() {
+        1 => String::new(),
+        _ => format!(" Seed {}.", recipe.result().seed),
+    };
+    let caption = format!("Median, middle half, 5–95 % and all weights; dashed: 1, the weight of InfoNCE.{seed}");
+    Some(Figure::new(
+        &title,
+        chart.to_svg(&format!("{id}-weights-{}", recipe.colour))?,
+        &caption,
+    ))
+}
+
+/// The weights of the first seed as a histogram over epochs.
+fn histogram(recipe: &RecipeView, id: &str) -> Option<Figure> {
+    let title = format!("Histogram of ω of {}", recipe.name);
+    let epochs: Vec<(usize, &[u64])> = RecipeView::shown_epochs(&recipe.runs[0])
+        .map(|record| (record.epoch, record.omega_histogram.as_slice()))
+        .collect();
+    let chart = HistogramStrip {
+        title: &title,
+        description: "How many weights lie in each half octave after each epoch: the darker a cell, the more.",
+        colour: recipe.colour,
+        epochs: &epochs,
+    };
+    let caption = "Weights by size, a column per epoch and two cells per doubling; the darker, the more weights. What lies beyond 1/16 and \
+                   16 is counted there; dashed: 1, the weight of InfoNCE.";
+    Some(Figure::new(
+        &title,
+        chart.to_svg(&format!("{id}-histogram-{}", recipe.colour))?,
+        caption,
+    ))
+}

@@ -1,0 +1,187 @@
+//! Means over seeds and how far they can be trusted.
+
+use serde::{Deserialize, Serialize};
+use std::f64::consts::FRAC_2_PI;
+
+/// Probability that an interval covers the true mean, if seeds scatter normally.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// A mean and its 95 % interval `mean ± half_width`, by Student's t over seeds.
+///
+/// ```text
+/// half_width = t(0.975, n - 1) · s / √n,   s² = Σ (x - mean)² / (n - 1)
+/// ```
+///
+/// ```
+/// use bcl_report::Interval;
+///
+/// let interval = Interval::of(&[0.44, 0.45, 0.46]).unwrap();
+/// assert_eq!(interval.to_string(), "0.4500 ± 0.0248");
+/// assert_eq!(Interval::of(&[0.44]).unwrap().to_string(), "0.4400");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The mean.
+    pub mean: f64,
+    /// Half the width of the interval; a single value has none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub half_width: Option<f64>,
+    /// Number of values.
+    pub count: usize,
+}
+
+impl Interval {
+    /// Mean and interval of `values`, or `None` where there are none.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        if values.is_empty() {
+            return None;
+        }
+        let count = values.len();
+        let mean = values.iter().sum::<f64>() / count as f64;
+        let half_width = (count > 1).then(|| {
+            let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+            let variance = squares / (count - 1) as f64;
+            t_bound(count - 1) * (variance / count as f64).sqrt()
+        });
+        Some(Self { mean, half_width, count })
+    }
+
+    /// Lower and upper end, where there is an interval.
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        let half_width = self.half_width?;
+        Some((self.mean - half_width, self.mean + half_width))
+    }
+
+    /// Two-sided p of the true mean being zero, by Student's t over the values; `None` for a single one.
+    ///
+    /// ```
+    /// use bcl_report::Interval;
+    ///
+    /// // t = 2 / (1 / √3) = 3.46 at two degrees of freedom.
+    /// let p = Interval::of(&[1.0, 2.0, 3.0]).unwrap().p_value().unwrap();
+    /// assert!((p - 0.0742).abs() < 1e-4);
+    /// ```
+    pub fn p_value(&self) -> Option<f64> {
+        let degrees_of_freedom = self.count - 1;
+        let standard_error = self.half_width? / t_bound(degrees_of_freedom);
+        if self.mean == 0.0 {
+            return Some(1.0);
+        }
+        // Equal values other than zero have no scatter at all: t is infinite.
+        Some(1.0 - central_probability(self.mean.abs() / standard_error, degrees_of_freedom))
+    }
+
+    /// The text of the cell of a table, with `decimals` digits, and a sign if `signed`.
+    pub(super) fn text(&self, decimals: usize, signed: bool) -> String {
+        let mean = if signed {
+            format!("{:+.decimals$}", self.mean)
+        } else {
+            format!("{:.decimals$}", self.mean)
+        };
+        match self.half_width {
+            Some(half_width) => format!("{mean} ± {half_width:.decimals$}"),
+            None => mean,
+        }
+    }
+}
+
+impl std::fmt::Display for Interval {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text(4, false))
+    }
+}
+
+/// The t that |T| stays below with probability [`CONFIDENCE`], T being of Student's distribution.
+fn t_bound(degrees_of_freedom: usize) -> f64 {
+    // By bisection; 12.7 at one degree of freedom is the largest.
+    let (mut low, mut high) = (0.0, 13.0);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if central_probability(middle, degrees_of_freedom) < CONFIDENCE {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    f64::midpoint(low, high)
+}
+
+/// P(|T| < t) for Student's T, by the finite series in θ = atan(t / √ν) (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+fn central_probability(t: f64, degrees_of_freedom: usize) -> f64 {
+    let theta = (t / (degrees_of_freedom as f64).sqrt()).atan();
+    let cos_squared = theta.cos().powi(2);
+    let odd = degrees_of_freedom % 2 == 1;
+    let mut term = if odd { theta.cos() } else { 1.0 };
+    let mut series = 0.0;
+    for index in (if odd { 3 } else { 2 }..=degrees_of_freedom).step_by(2) {
+        series += term;
+        term *= cos_squared * (index - 1) as f64 / index as f64;
+    }
+    if odd {
+        FRAC_2_PI * (theta + theta.sin() * series)
+    } else {
+        theta.sin() * series
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t_bounds_equal_the_printed_tables() {
+        // Two-sided 95 % column of any table of Student's t.
+        let printed = [
+            (1, 12.706),
+            (2, 4.303),
+            (3, 3.182),
+            (4, 2.776),
+            (5, 2.571),
+            (9, 2.262),
+            (10, 2.228),
+            (30, 2.042),
+            (120, 1.980),
+            (100_000, 1.960),
+        ];
+        for (degrees_of_freedom, expected) in printed {
+            let found = t_bound(degrees_of_freedom);
+            assert!(
+                (found - expected).abs() < 5e-4,
+                "{degrees_of_freedom}: {found}, not {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_interval_of_one_two_three_is_computed_by_hand() {
+        let interval = Interval::of(&[1.0, 2.0, 3.0]).unwrap();
+        assert_eq!((interval.mean, interval.count), (2.0, 3));
+        let half_width = interval.half_width.unwrap();
+        assert!((half_width - 4.302_652_73 / 3.0_f64.sqrt()).abs() < 1e-7);
+        assert_eq!(interval.bounds(), Some((2.0 - half_width, 2.0 + half_width)));
+    }
+
+    #[test]
+    fn a_single_value_has_no_interval_and_no_value_no_mean() {
+        assert_eq!(Interval::of(&[0.3]).unwrap().half_width, None);
+        assert_eq!(Interval::of(&[]), None);
+    }
+
+    #[test]
+    fn p_values_match_the_interval_and_have_limits() {
+        // An interval that ends at zero has p = 1 - CONFIDENCE.
+        let values = [1.0, 2.0, 3.0, 4.0];
+        let half_width = Interval::of(&values).unwrap().half_width.unwrap();
+        let shifted = Interval::of(&values.map(|value| value - 2.5 + half_width)).unwrap();
+        assert!((shifted.p_value().unwrap() - 0.05).abs() < 1e-6);
+        assert_eq!(Interval::of(&[-1.0, 1.0]).unwrap().p_value(), Some(1.0));
+        assert!(Interval::of(&[0.5, 0.5]).unwrap().p_value().unwrap() < 1e-9);
+        assert_eq!(Interval::of(&[0.5]).unwrap().p_value(), None);
+    }
+
+    #[test]
+    fn differences_show_their_sign() {
+        assert_eq!(Interval::of(&[0.01]).unwrap().text(4, true), "+0.0100");
+        assert_eq!(Interval::of(&[-0.01, -0.01]).unwrap().text(3, true), "-0.010 ± 0.000");
+    }
+}

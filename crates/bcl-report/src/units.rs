@@ -1,0 +1,67 @@
+//! Counts, durations and sizes as people read them.
+
+/// `80000` as `80,000`.
+pub(crate) fn count(value: usize) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number of classes of images: `10 classes`, or `no labels`.
+pub(crate) fn classes_in_words(classes: usize) -> String {
+    match classes {
+        0 => "no labels".to_owned(),
+        classes => format!("{} classes", count(classes)),
+    }
+}
+
+/// Seconds as `0.61 s`, `54.2 s`, `3 min 20 s` or `2 h 5 min`.
+pub(crate) fn duration(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    if seconds < 10.0 {
+        format!("{seconds:.2} s")
+    } else if whole < 60 {
+        format!("{seconds:.1} s")
+    } else if whole < 3600 {
+        format!("{} min {} s", whole / 60, whole % 60)
+    } else {
+        format!("{} h {} min", whole / 3600, whole % 3600 / 60)
+    }
+}
+
+/// Bytes as `312 MiB` or `1.5 GiB`.
+pub fn bytes(bytes: u64) -> String {
+    let mebibytes = bytes as f64 / f64::from(1 << 20);
+    if mebibytes < 1024.0 {
+        format!("{mebibytes:.0} MiB")
+    } else {
+        format!("{:.1} GiB", mebibytes / 1024.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_grouped_by_thousands() {
+        assert_eq!([0, 999, 1000, 1_027_370].map(count), ["0", "999", "1,000", "1,027,370"]);
+    }
+
+    #[test]
+    fn durations_keep_three_digits_or_two_units() {
+        let texts = [0.614, 9.99, 54.21, 59.7, 200.4, 7530.0].map(duration);
+        assert_eq!(texts, ["0.61 s", "9.99 s", "54.2 s", "1 min 0 s", "3 min 20 s", "2 h 5 min"]);
+    }
+
+    #[test]
+    fn sizes_are_binary() {
+        assert_eq!([0, 312 << 20, 1536 << 20].map(bytes), ["0 MiB", "312 MiB", "1.5 GiB"]);
+    }
+}

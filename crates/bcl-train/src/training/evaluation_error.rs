@@ -1,0 +1,49 @@
+//! What can go wrong when a model is evaluated.
+
+use bcl_eval::{probe::ProbeError, ranking::RankingError};
+use thiserror::Error;
+
+/// Why a model could not be evaluated.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum EvaluationError {
+    /// The scores of a probe batch are NaN or infinite.
+    #[error(
+        "the scores of the {scores} are not finite: training has diverged; lower optimizer.learning_rate or raise loss.temperature"
+    )]
+    NotFinite {
+        /// Which scores: `positives` or `negatives`.
+        scores: &'static str,
+    },
+    /// A [`Stop`](super::Stop) was requested.
+    #[error("interrupted while the model was evaluated")]
+    Interrupted,
+    /// Items cannot be ranked.
+    #[error(transparent)]
+    Ranking(RankingError),
+    /// Image features cannot be judged.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+    /// Images cannot be shown to the encoder.
+    #[error(transparent)]
+    Views(#[from] bcl_images::ViewsError),
+}
+
+impl From<RankingError> for EvaluationError {
+    fn from(error: RankingError) -> Self {
+        match error {
+            RankingError::Interrupted => Self::Interrupted,
+            error => Self::Ranking(error),
+        }
+    }
+}
+
+impl EvaluationError {
+    /// Whether the model's numbers are to blame: it has diverged.
+    pub fn is_divergence(&self) -> bool {
+        matches!(
+            self,
+            Self::NotFinite { .. } | Self::Ranking(RankingError::NotANumber { .. }) | Self::Probe(ProbeError::NotFinite { .. })
+        )
+    }
+}
