@@ -14,12 +14,12 @@ pub(crate) struct Options {
     /// Skips tests only.
     #[arg(long)]
     no_tests: bool,
-    /// Adds the GPU backends: lints of all of them, tests and a short training on the Vulkan driver of this machine.
+    /// Also lints all GPU backends and, with a Vulkan driver on this machine, runs tests and a short training on it.
     #[arg(long)]
     gpu: bool,
 }
 
-/// One check, with the arguments of `cargo` where it is a cargo command. All are `--locked`: what is checked is what `Cargo.lock` says.
+/// One check. Cargo commands use `--locked`, so that they check the versions in `Cargo.lock`.
 enum Step {
     Cargo {
         name: &'static str,
@@ -49,34 +49,34 @@ const TESTS: Step = Step::Cargo {
     arguments: "test --locked --workspace",
     environment: None,
 };
-/// Each benchmark once. With `bcl-bench` alone, Burn has the same features as in the whole workspace, and is not compiled again.
+/// Runs each benchmark once. `bcl-bench` alone gives Burn the same features as the whole workspace, so Burn is not recompiled.
 const BENCHMARKS: Step = Step::Cargo {
     name: "benchmarks, each once",
     arguments: "test --locked -p bcl-bench --benches",
     environment: None,
 };
-/// Compiles nothing in full, so it needs neither CUDA nor a Mac; `DOCS_RS` keeps the CUDA backend from downloading LLVM, which only a
-/// linker would miss. What is in Burn for macOS alone goes unseen.
+/// Only type-checks, so it needs neither CUDA nor a Mac. `DOCS_RS` keeps the CUDA backend from downloading LLVM, which is needed for
+/// linking only. Burn's macOS-only code is not checked.
 const GPU_LINTS: Step = Step::Cargo {
     name: "lints of the GPU backends",
     arguments: "clippy --locked -p bcl-kernels -p bcl-core -p bcl-models -p bcl-train -p bcl-bench --all-targets \
                 --features cuda,metal,vulkan,wgpu --target-dir target/backends/check -- -D warnings",
     environment: Some(("DOCS_RS", "1")),
 };
-/// With `bcl-train` among the packages, Burn has the features that the program's own build gives it, and is compiled once for both.
+/// Includes `bcl-train`, so that Burn gets the same features as in the program's own build and is compiled once for both.
 const GPU_TESTS: Step = Step::Cargo {
     name: "tests on a GPU",
     arguments: "test --locked -p bcl-kernels -p bcl-core -p bcl-train --features wgpu --target-dir target/backends/wgpu --test gpu",
     environment: None,
 };
-/// The default build, which builds the other one and goes on in it.
+/// Runs the default build, which builds the wgpu program and hands over to it.
 const GPU_TRAINING: Step = Step::Cargo {
     name: "training on a GPU",
     arguments: "run --locked --quiet -p bcl-train -- quickstart/bayesian --epochs 1 --backend wgpu --out target/tmp/gpu-runs",
     environment: None,
 };
 
-/// The steps in order: what needs no build first. Lints and docs share Burn's metadata; only tests compile it in full.
+/// The steps in order, those without a build first. Lints and docs share Burn's metadata; only tests compile Burn in full.
 fn steps(options: &Options, has_driver: bool) -> Vec<Step> {
     let mut steps = vec![FORMAT, Step::Tidy, LINTS];
     if !options.fast {
@@ -94,7 +94,7 @@ fn steps(options: &Options, has_driver: bool) -> Vec<Step> {
     steps
 }
 
-/// Whether the Vulkan loader would find a driver. Elsewhere than on Linux the system brings one.
+/// Returns whether the Vulkan loader would find a driver. Systems other than Linux include one.
 fn has_vulkan_driver() -> bool {
     let is_named = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"]
         .iter()
@@ -108,12 +108,14 @@ fn has_vulkan_driver() -> bool {
     !cfg!(target_os = "linux") || is_named || folders.iter().any(has_files)
 }
 
-/// Runs the steps until one fails, and ends with its exit code.
+/// Runs the steps until one fails, and returns its exit code.
 pub(crate) fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     let has_driver = has_vulkan_driver();
     if options.gpu && !has_driver {
-        println!("ci: no tests on a GPU: no Vulkan driver (Debian and Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1)");
+        println!(
+            "ci: skipping tests on a GPU: no Vulkan driver (on Debian or Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1)"
+        );
     }
     let code = run_until_failure(&steps(options, has_driver), |step| {
         let start = Instant::now();
@@ -132,11 +134,11 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<ExitCode> {
     } else {
         "stopped at the first failure"
     };
-    println!("ci: {verdict}, {:.1} s in all", start.elapsed().as_secs_f64());
+    println!("ci: {verdict}, {:.1} s in total", start.elapsed().as_secs_f64());
     Ok(ExitCode::from(code))
 }
 
-/// Runs the steps in order up to the first whose exit code is not 0, and returns that code.
+/// Runs the steps in order up to the first with a non-zero exit code, and returns that code.
 fn run_until_failure<S>(steps: &[S], mut run: impl FnMut(&S) -> anyhow::Result<u8>) -> anyhow::Result<u8> {
     for step in steps {
         let code = run(step)?;
@@ -165,7 +167,7 @@ impl Step {
                     .current_dir(root::workspace_root())
                     .args(arguments.split_whitespace())
                     .envs(*environment);
-                // A process that a signal ended has no code; 1 still says that it failed.
+                // A process killed by a signal has no exit code; 1 still marks the failure.
                 let code = command.status()?.code().unwrap_or(1);
                 Ok(u8::try_from(code).unwrap_or(1))
             }
@@ -231,7 +233,7 @@ mod tests {
         };
         for step in steps(&options, true) {
             if let Step::Cargo { name, arguments, .. } = step {
-                // `cargo fmt` builds nothing and knows no such flag.
+                // `cargo fmt` builds nothing and has no such flag.
                 assert!(arguments.contains(" --locked ") || name == FORMAT.name(), "{name}");
             }
         }

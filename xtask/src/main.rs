@@ -1,7 +1,7 @@
 //! Project chores: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask gpu`.
 //!
-//! Written in Rust, so that they run wherever the project builds. This crate knows [`bcl_data`] without its downloads
-//! and nothing else of ours: it must never wait for Burn, nor for a TLS stack, to compile.
+//! Written in Rust, so that they run wherever the project builds. Of the workspace, this crate depends only on
+//! [`bcl_data`], without its downloads: it must build quickly, without Burn and without a TLS stack.
 
 mod ci;
 mod gpu;
@@ -20,11 +20,11 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Runs every check of the continuous integration, in order, until one fails.
+    /// Runs the CI checks in order until one fails.
     Ci(ci::Options),
-    /// Checks what the compiler does not: arrows between crates, module docs, machine paths and more.
+    /// Checks what the compiler does not: dependencies between crates, module docs, machine-specific paths and more.
     Tidy,
-    /// Runs everything worth doing on a GPU: parity, timings of kernels, losses and steps, short trainings; one table, one file.
+    /// Tests and measures on a GPU: parity, timings of kernels, losses and steps, short trainings. Writes one table and one file.
     Gpu(gpu::Options),
 }
 

@@ -1,4 +1,4 @@
-//! Where the workspace is, and the programs that are run in it.
+//! The workspace folder, and how to run `cargo` and `git` in it.
 
 use anyhow::{Context, ensure};
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use std::process::Command;
 /// The root folder of the workspace.
 pub(crate) fn workspace_root() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
-    xtask.parent().expect("xtask lies in the workspace").to_path_buf()
+    xtask.parent().expect("xtask is in the workspace").to_path_buf()
 }
 
-/// A `cargo` command that sees the same environment as one typed into a shell.
+/// A `cargo` command with the same environment as one typed into a shell.
 ///
-/// `cargo run` describes xtask itself to us in `CARGO_PKG_*` and `CARGO_MANIFEST_*`. Handed on, these would make build
-/// scripts that watch them run again, and everything above them compile again, on each change between the two ways.
+/// `cargo run` sets `CARGO_PKG_*` and `CARGO_MANIFEST_*` to describe xtask. If they were passed on, build scripts that watch
+/// them would run again, and everything that depends on them would recompile, whenever you switch between `xtask` and `cargo`.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     for (name, _) in std::env::vars_os().filter(|(name, _)| describes_a_package(&name.to_string_lossy())) {
@@ -26,7 +26,7 @@ fn describes_a_package(variable: &str) -> bool {
     variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_")
 }
 
-/// A `git` command in `root`, whatever repository a surrounding hook may have been talking about.
+/// A `git` command in `root`. Unsets the variables by which a surrounding hook would select another repository.
 pub(crate) fn git(root: &Path) -> Command {
     let mut command = Command::new("git");
     command.current_dir(root);
@@ -36,7 +36,7 @@ pub(crate) fn git(root: &Path) -> Command {
     command
 }
 
-/// Runs `command` and returns what it wrote to its standard output.
+/// Runs `command` and returns its standard output.
 pub(crate) fn stdout_of(command: &mut Command) -> anyhow::Result<Vec<u8>> {
     let output = command.output().with_context(|| format!("cannot run {command:?}"))?;
     let complaint = String::from_utf8_lossy(&output.stderr);

@@ -1,9 +1,9 @@
-//! Which crate may depend on which: the drawing in `ARCHITECTURE.md`, as a table.
+//! Which crate may depend on which: the list in `ARCHITECTURE.md`, as a table.
 
 use super::finding::Finding;
 use super::metadata::{Metadata, Package};
 
-/// Each crate of ours, and those of ours that it may depend on, tests included.
+/// Each crate of the workspace with the workspace crates it may depend on, dev-dependencies included.
 const ARROWS: &[(&str, &[&str])] = &[
     ("bcl-kernels", &[]),
     ("bcl-core", &["bcl-kernels"]),
@@ -41,18 +41,18 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("whole-program-tests", &["bcl-data", "bcl-images", "bcl-report", "bcl-train"]),
 ];
 
-/// The one crate that opens network connections, the crate it does so with, and the one that asks it to.
+/// The only crate that opens network connections, its HTTP client, and the only crate that enables its downloads.
 const DOWNLOADER: &str = "bcl-data";
 const HTTP: &str = "ureq";
 const DOWNLOADS_FOR: &str = "bcl-train";
 
-/// Crates that stay quick to build: Burn must not come in by any way, however long.
+/// Crates that stay quick to build: they must not depend on Burn, not even indirectly.
 const WITHOUT_BURN: &[&str] = &["bcl-data", "bcl-images", "bcl-report", "xtask"];
 
-/// What the library of `bcl-core` may use that is not ours: nothing here opens files, reads clocks or seeds itself.
+/// Third-party crates that the `bcl-core` library may use: none of them opens files, reads clocks or seeds itself.
 const CORE_MAY_USE: &[&str] = &["burn", "libm", "rand", "rand_distr", "serde", "thiserror"];
 
-/// Checks every arrow that starts at a crate of ours.
+/// Checks the dependencies of every workspace crate.
 pub(crate) fn check(metadata: &Metadata) -> Vec<Finding> {
     metadata
         .members()
@@ -64,8 +64,12 @@ fn check_crate(metadata: &Metadata, package: &Package) -> Vec<Finding> {
     let at = |line, what: String, remedy: &str| Finding::new(metadata.manifest(package), line, what, remedy);
     let name = package.name.as_str();
     let Some((_, allowed)) = ARROWS.iter().find(|(from, _)| *from == name) else {
-        let remedy = "add it to ARROWS in xtask/src/tidy/arrows.rs and to ARCHITECTURE.md, with what it may depend on";
-        return vec![at(1, format!("the crate {name} has no place among the arrows"), remedy)];
+        let remedy = "add it and its allowed dependencies to ARROWS in xtask/src/tidy/arrows.rs and to ARCHITECTURE.md";
+        return vec![at(
+            1,
+            format!("the crate {name} is missing from the table of allowed dependencies"),
+            remedy,
+        )];
     };
 
     let mut findings = Vec::new();
@@ -73,25 +77,25 @@ fn check_crate(metadata: &Metadata, package: &Package) -> Vec<Finding> {
         let target = dependency.name.as_str();
         let line = package.line_of(target);
         if is_ours(target) && !allowed.contains(&target) {
-            let what = format!("{name} depends on {target}: that arrow does not exist");
-            findings.push(at(line, what, "move what is shared into a crate that both may depend on"));
+            let what = format!("{name} must not depend on {target}");
+            findings.push(at(line, what, "move the shared code into a crate that both may depend on"));
         }
         if target == HTTP && name != DOWNLOADER {
             let what = format!("{name} depends on {HTTP}: only {DOWNLOADER} opens network connections");
             findings.push(at(
                 line,
                 what,
-                "download through bcl_data::download, or add to it what it lacks",
+                "download through bcl_data::download; extend it if something is missing",
             ));
         }
         if target == DOWNLOADER && name != DOWNLOADS_FOR && dependency.asks_for("download") {
-            let what = format!("{name} asks for the downloads of {DOWNLOADER}, which only {DOWNLOADS_FOR} needs");
-            let remedy = "take it without its feature `download`: a TLS stack and a C compiler come with that";
+            let what = format!("{name} enables feature `download` of {DOWNLOADER}, which only {DOWNLOADS_FOR} needs");
+            let remedy = "remove the feature: it brings in a TLS stack and needs a C compiler";
             findings.push(at(line, what, remedy));
         }
         if name == "bcl-core" && dependency.is_normal() && !is_ours(target) && !CORE_MAY_USE.contains(&target) {
             let what = format!("bcl-core depends on {target}, and may only use {}", CORE_MAY_USE.join(", "));
-            let remedy = "hand in what it is needed for; or, if it knows neither files nor clocks nor a random source, \
+            let remedy = "pass in what it would provide; or, if it uses no files, clocks or random source, \
                           add it to CORE_MAY_USE in xtask/src/tidy/arrows.rs";
             findings.push(at(line, what, remedy));
         }
@@ -103,7 +107,7 @@ fn check_crate(metadata: &Metadata, package: &Package) -> Vec<Finding> {
         findings.push(at(
             package.line_of(way[1]),
             what,
-            "keep tensors out of it: it has to build in seconds",
+            "keep tensors out of this crate: it must build in seconds",
         ));
     }
     findings
@@ -142,7 +146,7 @@ mod tests {
     #[test]
     fn an_upward_arrow_is_found_on_its_line() {
         let found = findings(&[("bcl-core", &["bcl-data"]), ("bcl-data", &[])]);
-        let expected = "crates/bcl-core/Cargo.toml:6: bcl-core depends on bcl-data: that arrow does not exist";
+        let expected = "crates/bcl-core/Cargo.toml:6: bcl-core must not depend on bcl-data";
         assert_eq!(found, [expected]);
     }
 
@@ -190,13 +194,13 @@ mod tests {
             };
             std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + &more).unwrap();
         }
-        let expected = "crates/xtask/Cargo.toml:6: xtask asks for the downloads of bcl-data, which only bcl-train needs";
+        let expected = "crates/xtask/Cargo.toml:6: xtask enables feature `download` of bcl-data, which only bcl-train needs";
         assert_eq!(lines(&check(&fixture.metadata())), [expected]);
     }
 
     #[test]
     fn a_crate_without_a_row_is_found() {
-        let expected = "crates/bcl-extra/Cargo.toml:1: the crate bcl-extra has no place among the arrows";
+        let expected = "crates/bcl-extra/Cargo.toml:1: the crate bcl-extra is missing from the table of allowed dependencies";
         assert_eq!(findings(&[("bcl-extra", &[])]), [expected]);
     }
 }

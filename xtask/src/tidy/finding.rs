@@ -1,9 +1,9 @@
-//! What a rule says about a line of a file.
+//! A violation that a rule reports: file, line, problem and remedy.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Something that breaks a rule of the project.
+/// A violation of a project rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     file: PathBuf,
@@ -13,7 +13,7 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// A finding in `file`, relative to the root, at the 1-based `line`.
+    /// Creates a finding in `file`, relative to the workspace root, at the 1-based `line`.
     pub(crate) fn new(file: &Path, line: usize, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
             file: file.to_path_buf(),

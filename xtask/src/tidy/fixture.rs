@@ -1,4 +1,4 @@
-//! Small trees of files for the tests of the rules.
+//! Small file trees for testing the rules.
 
 use super::metadata::Metadata;
 use super::tree::Tree;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 pub(crate) struct Fixture(TempDir);
 
 impl Fixture {
-    /// A repository with these files, given by path and text.
+    /// Creates a repository with these files, given as path and text.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let fixture = Self(TempDir::new().unwrap());
         root::stdout_of(root::git(fixture.0.path()).args(["init", "--quiet"])).unwrap();
@@ -21,7 +21,7 @@ impl Fixture {
         fixture
     }
 
-    /// A workspace with these crates, given by name and dependencies. Crates that are not ours lie outside of it.
+    /// Creates a workspace with these crates, given as name and dependencies. Third-party crates go outside the workspace.
     pub(crate) fn workspace(crates: &[(&str, &[&str])]) -> Self {
         let workspace = "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\nexclude = [\"vendor\"]\n";
         let fixture = Self::new(&[("Cargo.toml", workspace)]);
@@ -44,12 +44,12 @@ impl Fixture {
         fs::write(path, text).unwrap();
     }
 
-    /// Where the file `path` of this tree is on the disk.
+    /// Absolute path of the file `path` of this tree.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.0.path().join(path)
     }
 
-    /// Has git track these files.
+    /// Adds these files to git's index.
     pub(crate) fn git_add(&self, files: &[&str]) {
         root::stdout_of(root::git(self.0.path()).arg("add").args(files)).unwrap();
     }

@@ -1,4 +1,4 @@
-//! What does not belong into the repository: large files, data, paths of one machine.
+//! Keeps large files, data and machine-specific paths out of the repository.
 
 use super::finding::Finding;
 use super::tree::Tree;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 const LARGEST_FILE: u64 = 1 << 20;
 
-/// Top-level folders that exist on a developer's machine and on nobody else's.
+/// Top-level folders that exist on one developer's machine only.
 const MACHINE_FOLDERS: &[&str] = &["work", "tmp", "home", "root"];
 
-/// Checks the size, the place and the text of each file.
+/// Checks the size, the folder and the text of each file.
 pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for file in tree.files() {
@@ -21,8 +21,8 @@ pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
 }
 
 fn check_size(file: &Path, bytes: u64) -> Option<Finding> {
-    let what = format!("this file has {bytes} bytes, and the largest may have {LARGEST_FILE}");
-    let remedy = "have `bcl-train data fetch` download it, or make it from code";
+    let what = format!("this file has {bytes} bytes; the limit is {LARGEST_FILE}");
+    let remedy = "let `bcl-train data fetch` download it, or generate it in code";
     (bytes > LARGEST_FILE).then(|| Finding::new(file, 1, what, remedy))
 }
 
@@ -30,8 +30,8 @@ fn check_place(file: &Path) -> Option<Finding> {
     let allowed = file
         .extension()
         .is_some_and(|extension| extension == "toml" || extension == "md");
-    let remedy = "keep data out of git: a manifest says where it can be fetched";
-    let what = "only .toml and .md files belong into datasets/";
+    let remedy = "keep data out of git and let a manifest say where to download it";
+    let what = "only .toml and .md files belong in datasets/";
     (file.starts_with("datasets") && !allowed).then(|| Finding::new(file, 1, what, remedy))
 }
 
@@ -43,10 +43,10 @@ fn check_paths(file: &Path, text: &str) -> Vec<Finding> {
     paths.map(finding).collect()
 }
 
-/// The first path in `line` that begins in a folder of one machine.
+/// The first path in `line` that begins with a machine-specific folder.
 fn machine_path(line: &str) -> Option<&str> {
     line.match_indices('/').find_map(|(start, _)| {
-        // `target/tmp/` and `$HOME/work/` go on with a path that began elsewhere.
+        // `target/tmp/` and `$HOME/work/` only continue a path that began before.
         let begins = !line[..start].ends_with(|c: char| c.is_alphanumeric() || "_-.~})]*>".contains(c));
         let path = &line[start..];
         let folder = path[1..].split('/').next().filter(|folder| path.len() > folder.len() + 1)?;
@@ -76,14 +76,14 @@ mod tests {
     #[test]
     fn a_large_file_is_found() {
         let fixture = Fixture::new(&[("weights.bin", &"x".repeat((1 << 20) + 1))]);
-        let expected = "weights.bin:1: this file has 1048577 bytes, and the largest may have 1048576";
+        let expected = "weights.bin:1: this file has 1048577 bytes; the limit is 1048576";
         assert_eq!(lines(&check(&fixture.tree()).unwrap()), [expected]);
     }
 
     #[test]
     fn data_beside_the_manifests_is_found() {
         let fixture = Fixture::new(&[("datasets/ratings.csv", "1,2\n")]);
-        let expected = "datasets/ratings.csv:1: only .toml and .md files belong into datasets/";
+        let expected = "datasets/ratings.csv:1: only .toml and .md files belong in datasets/";
         assert_eq!(lines(&check(&fixture.tree()).unwrap()), [expected]);
     }
 

@@ -1,4 +1,4 @@
-//! Every crate takes the lints of the workspace.
+//! Every crate inherits the workspace lints.
 
 use super::finding::Finding;
 use super::tree::Tree;
@@ -12,7 +12,7 @@ pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
         let manifest: toml::Table = text.parse().with_context(|| format!("cannot read {}", file.display()))?;
         let inherits = manifest.get("lints").and_then(|lints| lints.get("workspace")) == Some(&true.into());
         if manifest.contains_key("package") && !inherits {
-            let what = "this crate has lints of its own, or none";
+            let what = "this crate does not inherit the workspace lints";
             findings.push(Finding::new(file, 1, what, "add `[lints]` with `workspace = true`"));
         }
     }
@@ -40,7 +40,7 @@ mod tests {
             ("a/Cargo.toml", "[package]\nname = \"a\"\n"),
             ("b/Cargo.toml", "[package]\nname = \"b\"\n[lints]\nworkspace = false\n"),
         ]);
-        let what = "this crate has lints of its own, or none";
+        let what = "this crate does not inherit the workspace lints";
         assert_eq!(
             lines(&check(&fixture.tree()).unwrap()),
             [format!("a/Cargo.toml:1: {what}"), format!("b/Cargo.toml:1: {what}")]

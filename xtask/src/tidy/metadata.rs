@@ -1,4 +1,4 @@
-//! What cargo knows of the workspace: its crates and what each depends on.
+//! The workspace as `cargo metadata` describes it: its crates and their dependencies.
 
 use crate::root;
 use anyhow::Context;
@@ -16,21 +16,20 @@ pub(crate) struct Metadata {
     resolve: Resolve,
 }
 
-/// A crate.
+/// A crate of the workspace or one of its dependencies.
 #[derive(Deserialize)]
 pub(crate) struct Package {
     id: String,
-    /// Its name.
     pub(crate) name: String,
     manifest_path: PathBuf,
-    /// Everything it declares, for tests and build scripts too.
+    /// All declared dependencies, including those of tests and build scripts.
     pub(crate) dependencies: Vec<Dependency>,
 }
 
 /// A dependency as a crate declares it.
 #[derive(Deserialize)]
 pub(crate) struct Dependency {
-    /// The name of the crate, whatever it was renamed to.
+    /// The crate's own name, before any rename.
     pub(crate) name: String,
     rename: Option<String>,
     kind: Option<String>,
@@ -49,13 +48,13 @@ struct Node {
 }
 
 impl Metadata {
-    /// Asks cargo about the workspace in `root`.
+    /// Runs `cargo metadata` for the workspace in `root`.
     pub(crate) fn read(root: &Path) -> anyhow::Result<Self> {
         let mut cargo = root::cargo();
         cargo.current_dir(root).args(["metadata", "--format-version", "1"]);
-        // Without a platform cargo would download what only other platforms need.
+        // Without a platform, cargo would also download dependencies of other platforms.
         cargo.args(["--filter-platform", &host_platform()?]);
-        serde_json::from_slice(&root::stdout_of(&mut cargo)?).context("cannot read what `cargo metadata` prints")
+        serde_json::from_slice(&root::stdout_of(&mut cargo)?).context("cannot parse the output of `cargo metadata`")
     }
 
     /// The crates of the workspace.
@@ -65,7 +64,7 @@ impl Metadata {
             .filter(|package| self.workspace_members.contains(&package.id))
     }
 
-    /// The shortest way over dependencies from `start` to a crate that `wanted` accepts, by names.
+    /// The shortest dependency path from `start` to a crate that `wanted` accepts, as crate names.
     pub(crate) fn path_to(&self, start: &Package, wanted: impl Fn(&str) -> bool) -> Option<Vec<&str>> {
         let names: HashMap<_, _> = self
             .packages
@@ -92,7 +91,7 @@ impl Metadata {
         None
     }
 
-    /// The manifest of `package`, relative to the root.
+    /// The manifest of `package`, relative to the workspace root.
     pub(crate) fn manifest<'a>(&self, package: &'a Package) -> &'a Path {
         package
             .manifest_path
@@ -108,7 +107,7 @@ fn host_platform() -> anyhow::Result<String> {
 }
 
 impl Package {
-    /// The 1-based line of the manifest on which the dependency is declared, or 1 if there is none of its own.
+    /// The 1-based manifest line that declares the dependency, or 1 if none starts with its name.
     pub(crate) fn line_of(&self, dependency: &str) -> usize {
         let declared = self.dependencies.iter().find(|declared| declared.name == dependency);
         let key = declared.and_then(|declared| declared.rename.as_deref()).unwrap_or(dependency);
@@ -119,12 +118,12 @@ impl Package {
 }
 
 impl Dependency {
-    /// Whether it is declared with this feature.
+    /// Returns whether the declaration enables this feature.
     pub(crate) fn asks_for(&self, feature: &str) -> bool {
         self.features.iter().any(|asked| asked == feature)
     }
 
-    /// Whether the library itself needs it, not just its tests or build script.
+    /// Returns whether the library itself needs it, not only tests or the build script.
     pub(crate) fn is_normal(&self) -> bool {
         self.kind.is_none()
     }

@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: the rules of the project that the compiler does not check.
 //!
-//! Each file is one kind of rule: a function from the tree of files (or from what cargo knows of the workspace) to
-//! findings. A rule that finds something says where, what, and what to do about it.
+//! Each file is one kind of rule: a function from the file tree (or from `cargo metadata`) to findings. A finding says
+//! where the problem is, what it is and how to fix it.
 
 mod arrows;
 mod finding;
@@ -23,7 +23,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use tree::Tree;
 
-/// Checks the whole workspace: exit code 1 if there is any finding.
+/// Checks the whole workspace and exits with code 1 if there is any finding.
 pub(crate) fn run() -> anyhow::Result<ExitCode> {
     match report(&root::workspace_root())? {
         0 => Ok(ExitCode::SUCCESS),
@@ -31,7 +31,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Prints each finding about the workspace in `root`, and returns how many there are.
+/// Prints each finding about the workspace in `root` and returns their number.
 pub(crate) fn report(root: &Path) -> anyhow::Result<usize> {
     let findings = findings(root)?;
     for finding in &findings {

@@ -1,9 +1,9 @@
-//! Every source file says first what it is for.
+//! Every source file begins with a `//!` line that says what it is for.
 
 use super::finding::Finding;
 use super::tree::Tree;
 
-/// Checks that each `.rs` file begins with a `//!` line that says something.
+/// Checks that each `.rs` file begins with a non-empty `//!` line.
 pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for file in tree.with_extension("rs") {

@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use super::tree::Tree;
 
-/// Names that lead to files, to clocks and to random sources that nobody handed in.
+/// Names that give access to files, clocks and self-seeded random sources.
 const IMPURE: &[&str] = &[
     "fs",
     "File",
@@ -17,10 +17,10 @@ const IMPURE: &[&str] = &[
     "getrandom",
 ];
 
-/// The function of `rand` whose name alone says too little.
+/// A self-seeded source of `rand`; its last segment, `rng`, is too common a name to search for.
 const OWN_RNG: &str = "rand::rng(";
 
-/// Checks the sources of `bcl-core` outside of tests, docs and comments.
+/// Checks the code of `bcl-core`, except tests, docs and comments.
 pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for file in tree
@@ -33,8 +33,8 @@ pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
         let text = tree.text(file)?.unwrap_or_default();
         for (line, code) in lines_outside_tests(&text) {
             if let Some(name) = impure_name(code) {
-                let what = format!("bcl-core uses `{name}`: it knows no files, clocks or random sources of its own");
-                let remedy = "take the value, the seed or the random source as an argument";
+                let what = format!("bcl-core uses `{name}`, but must not touch files, clocks or its own random sources");
+                let remedy = "take the value, the seed or the `Rng` as an argument";
                 findings.push(Finding::new(file, line, what, remedy));
             }
         }
@@ -50,9 +50,9 @@ fn impure_name(code: &str) -> Option<&'static str> {
     word.copied().or_else(|| code.contains(OWN_RNG).then_some("rand::rng"))
 }
 
-/// The 1-based lines of code that a build without tests compiles, without those that are comments.
+/// The numbered (1-based) lines of code outside tests, without comment lines.
 ///
-/// Relies on the layout of rustfmt, which CI checks: the brace that closes an item stands below its first letter.
+/// Relies on rustfmt's layout, which CI checks: a closing brace has the indentation of the line that opens the item.
 fn lines_outside_tests(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut test_item: Option<TestItem> = None;
     text.lines().zip(1..).filter_map(move |(line, number)| {
@@ -80,7 +80,7 @@ fn lines_outside_tests(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// An item under `#[cfg(test)]` whose end has not been seen.
+/// An item under `#[cfg(test)]` whose end has not been reached yet.
 struct TestItem {
     indent: String,
     is_open: bool,

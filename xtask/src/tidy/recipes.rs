@@ -1,4 +1,4 @@
-//! Each recipe has a name of its own: the name is the folder of its runs.
+//! Recipe names are unique, because the name is also the folder of the recipe's runs.
 
 use super::finding::Finding;
 use super::tree::Tree;
@@ -13,7 +13,7 @@ struct Recipe {
     name: Option<Spanned<String>>,
 }
 
-/// Checks that no two files in `recipes/` carry the same name.
+/// Checks that no two files in `recipes/` have the same name.
 pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let mut first_with: HashMap<String, &Path> = HashMap::new();
@@ -29,7 +29,7 @@ pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
                 file,
                 line,
                 what,
-                "give it another name: their runs would share a folder",
+                "choose another name: the runs of both would share a folder",
             ));
         } else {
             first_with.insert(name, file);

@@ -6,14 +6,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The files that are, or would be on the next `git add`, part of the project.
+/// The files that git tracks, or would add on the next `git add`.
 pub(crate) struct Tree {
     root: PathBuf,
     files: Vec<PathBuf>,
 }
 
 impl Tree {
-    /// The tree in `root`: what git tracks and what it does not ignore.
+    /// Lists the tracked and the untracked, non-ignored files in `root`.
     pub(crate) fn of_git(root: &Path) -> anyhow::Result<Self> {
         let arguments = [
             "ls-files",
@@ -26,7 +26,7 @@ impl Tree {
         let listing = root::stdout_of(root::git(root).args(arguments))?;
         let listing = String::from_utf8(listing).context("git lists a path that is not UTF-8")?;
         let files = listing.split_terminator('\0').map(PathBuf::from);
-        // Git goes on listing a file that was deleted until that is committed; a link leads to a file listed elsewhere.
+        // Git lists a deleted file until the deletion is committed; the target of a symbolic link is listed itself.
         let files = files.filter(|file| root.join(file).symlink_metadata().is_ok_and(|data| data.is_file()));
         Ok(Self {
             root: root.to_path_buf(),
