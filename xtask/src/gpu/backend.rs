@@ -1,4 +1,4 @@
-//! Which backend is measured, and what is known of its device.
+//! The backend to measure and its device.
 
 use super::outcome::{Outcome, State};
 use clap::ValueEnum;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A backend, as `--backend` of the programs names it.
+/// A backend, named as in the programs' `--backend` flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Backend {
@@ -14,12 +14,12 @@ pub(crate) enum Backend {
     Vulkan,
     Metal,
     Wgpu,
-    /// The processor, with sizes to match: to see that everything runs.
+    /// The CPU, with smaller sizes: checks that everything runs.
     Flex,
 }
 
 impl Backend {
-    /// That of most GPUs which this operating system finds.
+    /// The backend that fits most GPUs on this operating system.
     pub(super) fn usual() -> Self {
         if cfg!(target_os = "macos") { Self::Metal } else { Self::Cuda }
     }
@@ -34,7 +34,7 @@ impl Backend {
         }
     }
 
-    /// The feature of our crates that compiles it in; flex is in every build.
+    /// The cargo feature that compiles it in; flex is in every build.
     pub(super) fn feature(self) -> Option<&'static str> {
         (self != Self::Flex).then(|| self.name())
     }
@@ -44,7 +44,7 @@ impl Backend {
     }
 }
 
-/// A device, as `bcl-train devices --json` describes it.
+/// A device as listed by `bcl-train devices --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Device {
     pub(super) backend: String,
@@ -56,7 +56,7 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// The best device of the backend in what the first part found. Without one, the part has failed.
+    /// Returns the first device of the backend that the devices part listed. If there is none, marks the part as failed.
     pub(super) fn read(outcome: &mut Outcome, backend: Backend) -> Option<Self> {
         let inventory = outcome.jobs.first()?.report.as_ref()?;
         let listed = inventory["devices"].as_array().into_iter().flatten();
@@ -68,13 +68,13 @@ impl Device {
         device
     }
 
-    /// Whether it is a processor, be it one that poses as a GPU.
+    /// Returns whether it is a CPU, including software drivers that present a CPU as a GPU.
     pub(super) fn is_processor(&self) -> bool {
         ["processor", "software"].contains(&self.kind.as_str())
     }
 }
 
-/// Why there is no device.
+/// Explains why there is no device.
 fn absence(inventory: &Value, backend: Backend) -> String {
     let name = backend.name();
     let in_list = |list: &str| {
@@ -82,7 +82,7 @@ fn absence(inventory: &Value, backend: Backend) -> String {
         entries.into_iter().find(|entry| entry["backend"] == name)
     };
     if in_list("not_in_this_build").is_some() {
-        return format!("{name} is not in these programs; build them with --features {name}");
+        return format!("these programs were built without {name}; build them with --features {name}");
     }
     let remedy = in_list("unusable").and_then(|entry| entry["remedy"].as_str());
     format!("{name}: {}", remedy.unwrap_or("no device here"))
@@ -119,7 +119,7 @@ mod tests {
             (None, State::Failed("wgpu: device 0 cannot be used: no".to_owned()))
         );
         let (outcome, _) = look(json!({"not_in_this_build": [{"backend": "wgpu", "remedy": "cargo run"}]}));
-        let expected = "wgpu is not in these programs; build them with --features wgpu";
+        let expected = "these programs were built without wgpu; build them with --features wgpu";
         assert_eq!(outcome.state, State::Failed(expected.to_owned()));
     }
 }

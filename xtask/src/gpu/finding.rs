@@ -1,8 +1,8 @@
-//! What there is to say of a program's answer, in a line or a few. Answers may be unfinished, so that whatever is missing is left out.
+//! Summarises the JSON reports of the programs in a few lines each. A report may be incomplete; missing entries are left out.
 
 use serde_json::Value;
 
-/// Numbers under a key of each entry of a list.
+/// The numbers under `key`, one per entry that has one.
 fn numbers(list: &[Value], key: &str) -> Vec<f64> {
     list.iter().filter_map(|entry| entry[key].as_f64()).collect()
 }
@@ -15,7 +15,7 @@ fn text<'a>(entry: &'a Value, key: &str) -> &'a str {
     entry[key].as_str().unwrap_or_default()
 }
 
-/// The values under a key, each once.
+/// The distinct strings under `key`, in order.
 fn each_once<'a>(list: &'a [Value], key: &str) -> Vec<&'a str> {
     let mut names = Vec::new();
     for name in list.iter().filter_map(|entry| entry[key].as_str()) {
@@ -26,7 +26,7 @@ fn each_once<'a>(list: &'a [Value], key: &str) -> Vec<&'a str> {
     names
 }
 
-/// Of `devices`: name, memory and precisions of each.
+/// Summarises `devices`: name, memory and precisions of each device.
 pub(super) fn devices(report: &Value) -> Vec<String> {
     let line = |device: &Value| {
         let memory = device["memory_bytes"]
@@ -48,7 +48,7 @@ pub(super) fn devices(report: &Value) -> Vec<String> {
     list(report, "devices").iter().map(line).collect()
 }
 
-/// Of `parity`: how much of what was compared lies beyond its tolerance.
+/// Summarises `parity`: how many comparisons exceed their tolerance.
 pub(super) fn parity(report: &Value) -> Vec<String> {
     let (cases, rows) = (list(report, "estimators"), list(report, "weights"));
     let line = |precision: &str| {
@@ -78,7 +78,7 @@ pub(super) fn parity(report: &Value) -> Vec<String> {
     precisions.into_iter().map(line).collect()
 }
 
-/// Of `kernels`: how much longer the portable bodies take, kernel by kernel.
+/// Summarises `kernels`: how much slower the portable version of each kernel is.
 pub(super) fn kernels(report: &Value) -> Vec<String> {
     let all = list(report, "measurements");
     let line = |kernel: &str| {
@@ -99,7 +99,7 @@ pub(super) fn kernels(report: &Value) -> Vec<String> {
     each_once(all, "kernel").into_iter().filter_map(line).collect()
 }
 
-/// Of `loss`: the cost of each at the largest batch measured, and how it grows.
+/// Summarises `loss`: the cost of each loss at the largest batch measured, and how it grows.
 pub(super) fn losses(report: &Value) -> Vec<String> {
     let all = list(report, "measurements");
     let line = |growth: &Value| {
@@ -122,7 +122,7 @@ pub(super) fn losses(report: &Value) -> Vec<String> {
     list(report, "growth").iter().filter_map(line).collect()
 }
 
-/// Of `step`: how long one takes, and what share of it the loss has.
+/// Summarises `step`: the time per step and the loss's share of it.
 pub(super) fn steps(report: &Value) -> Vec<String> {
     let line = |entry: &Value| {
         let milliseconds = 1e3 * entry["step"]["median"].as_f64()?;
@@ -135,10 +135,10 @@ pub(super) fn steps(report: &Value) -> Vec<String> {
     list(report, "measurements").iter().filter_map(line).collect()
 }
 
-/// The figures that a short training is judged by, and how to say them.
+/// The metrics that a short training reports, with their labels.
 const FIGURES: [(&str, &str); 3] = [("probe_top1", "probe"), ("knn_top1", "neighbours"), ("ndcg@20", "NDCG@20")];
 
-/// Of a training: the last epoch, and the figures at the end.
+/// Summarises a training run: its last epoch and its final metrics.
 pub(super) fn training(report: &Value) -> Vec<String> {
     let epochs = list(report, "epochs");
     let last = epochs.last().and_then(|epoch| {

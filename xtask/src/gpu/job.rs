@@ -1,4 +1,4 @@
-//! One command of a part: what it is asked, where its answer lies, and what is read from that.
+//! One command of a part: its arguments, where it leaves its report, and how the report is read.
 
 use super::process::{self, End};
 use super::programs::{Program, Programs};
@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// Where a program leaves what it found.
+/// Where a program leaves its report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
     /// JSON on its standard output.
     Printed,
-    /// JSON in the file that `--json FILE` names, from its first result on.
+    /// JSON in the file given by `--json FILE`, updated from the first result on.
     Written,
-    /// The folder of a run below `--out DIR`: a line of JSON an epoch, and a result at the end.
+    /// A run folder below `--out DIR`: one line of JSON per epoch, and a result at the end.
     Run,
 }
 
@@ -28,24 +28,24 @@ pub(super) struct Job {
     program: PathBuf,
     arguments: Vec<OsString>,
     answer: Answer,
-    /// What there is to say of an answer, which may be unfinished.
+    /// Summarises a report, which may be incomplete.
     finding: fn(&Value) -> Vec<String>,
 }
 
-/// What became of a job.
+/// The outcome of a job.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct JobRecord {
     pub(super) label: String,
-    /// As it could be typed.
+    /// The command line, ready to be typed into a shell.
     pub(super) command: String,
     pub(super) seconds: f64,
-    /// None where it was stopped, or a signal ended it.
+    /// `None` if it was stopped or killed by a signal.
     pub(super) exit_code: Option<i32>,
     pub(super) stopped: bool,
     /// Why it failed, if it did.
     pub(super) failure: Option<String>,
     pub(super) findings: Vec<String>,
-    /// All that the program found.
+    /// The program's full report.
     pub(super) report: Option<Value>,
 }
 
@@ -55,14 +55,14 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    /// A folder beside the file that all results go to.
+    /// Creates the folder beside the results file.
     pub(super) fn beside(out: &Path) -> anyhow::Result<Self> {
         let folder = out.with_extension("parts");
-        fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        fs::create_dir_all(&folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
         Ok(Self { folder })
     }
 
-    /// A file or folder of a job that is not there yet.
+    /// Path of a job's file or folder. Removes what an earlier call left there.
     fn place(&self, part: &str, label: &str, kind: &str) -> anyhow::Result<PathBuf> {
         let plain = |c: char| {
             if c.is_ascii_alphanumeric() {
@@ -73,7 +73,6 @@ impl Desk {
         };
         let name: String = format!("{part} {label}").trim().chars().map(plain).collect();
         let path = self.folder.join(format!("{name}.{kind}"));
-        // What an earlier time left there is not this one's.
         let cleared = if path.is_dir() {
             fs::remove_dir_all(&path)
         } else {
@@ -103,12 +102,12 @@ impl Job {
         }
     }
 
-    /// What tells it from the other jobs of its part; empty where there are none.
+    /// Tells the job from the others of its part; empty if it is the only one.
     pub(super) fn label(&self) -> &str {
         &self.label
     }
 
-    /// Adds arguments, the words of a line.
+    /// Adds arguments separated by spaces.
     pub(super) fn words(mut self, words: &str) -> Self {
         self.arguments.extend(words.split_whitespace().map(OsString::from));
         self
@@ -120,7 +119,7 @@ impl Job {
         self
     }
 
-    /// Runs it until the deadline at most.
+    /// Runs the job and stops it at the deadline.
     pub(super) fn run(self, part: &str, desk: &Desk, deadline: Instant) -> JobRecord {
         let start = Instant::now();
         let mut record = JobRecord {
@@ -182,28 +181,28 @@ impl Job {
     }
 }
 
-/// The last thing that a program said, or at least how it ended.
+/// The program's last error line, or else how it ended.
 fn complaint(stderr: &[u8], code: Option<i32>) -> String {
     let text = String::from_utf8_lossy(stderr);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
-    // After an error there may come a hint, and after progress an end without a word.
+    // A hint may follow the error, and a program may end without any error line.
     let error = lines().rfind(|line| line.starts_with("error"));
     match (error, code) {
         (Some(error), _) => error.trim_start_matches("error:").trim().to_owned(),
         (None, Some(code)) => format!("exit code {code}"),
         (None, None) => format!(
-            "ended by a signal; it last said: {}",
+            "killed by a signal; its last output was: {}",
             lines().next_back().unwrap_or("nothing")
         ),
     }
 }
 
-/// A file of JSON, unless it ends too early.
+/// Reads a JSON file; `None` if it is missing or incomplete.
 fn whole(file: &Path) -> Option<Value> {
     serde_json::from_slice(&fs::read(file).ok()?).ok()
 }
 
-/// What the only run below a folder has left so far.
+/// Reads the results so far of the only run below a folder.
 fn run_folder(out: &Path) -> Option<Value> {
     let folder = find(out, "metrics.jsonl")?;
     let metrics = fs::read_to_string(folder.join("metrics.jsonl")).ok()?;
@@ -211,7 +210,7 @@ fn run_folder(out: &Path) -> Option<Value> {
     Some(json!({ "epochs": epochs, "result": whole(&folder.join("result.json")) }))
 }
 
-/// The folder that holds a file of this name: the name of a run has slashes, so that it may lie deep.
+/// Finds the folder that contains a file of this name, at any depth: run names contain slashes.
 fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     if folder.join(name).is_file() {
         return Some(folder.to_path_buf());
@@ -223,7 +222,7 @@ fn find(folder: &Path, name: &str) -> Option<PathBuf> {
         .find_map(|path| find(&path, name))
 }
 
-/// A command as it could be typed, its program without folder.
+/// The command as one would type it, with the program's name only.
 fn typed(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let words = [program].into_iter().chain(command.get_args());
@@ -247,7 +246,10 @@ mod tests {
         let text = b"gpu: going\nerror: there is no file x\n\nFor more information, try '--help'.\n";
         assert_eq!(complaint(text, Some(2)), "there is no file x");
         assert_eq!(complaint(b"round 1 of 5\n", Some(1)), "exit code 1");
-        assert_eq!(complaint(b"round 1\n", None), "ended by a signal; it last said: round 1");
+        assert_eq!(
+            complaint(b"round 1\n", None),
+            "killed by a signal; its last output was: round 1"
+        );
     }
 
     #[test]

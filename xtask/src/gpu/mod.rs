@@ -1,9 +1,9 @@
-//! `cargo xtask gpu`: everything worth doing on a GPU, in one command and a given time.
+//! `cargo xtask gpu`: tests and measures on a GPU, with one command and a time limit.
 //!
-//! Programs are built with the backend, or taken as they are; then parts run one after the other, each with a share of the time: the
-//! devices, parity with reference values, kernels, losses, a `LightGCN` epoch, steps of image encoders, a short training with its probe.
-//! What one part does not need is the next one's. A part that is over its share is stopped, and keeps what it has measured until then; one
-//! that fails does not keep the others from running. [`report`] makes one table and one file of it all.
+//! Builds the programs with the backend, or takes prebuilt ones, and then runs parts one after the other, each with a share of the time:
+//! the devices, parity with reference values, kernels, losses, a `LightGCN` epoch, steps of image encoders, a short training with its
+//! probe. Time that a part does not use goes to the next. A part that exceeds its share is stopped and keeps its measurements so far; a
+//! failed part does not stop the others. [`report`] turns the results into one table and one file.
 //!
 //! Nothing here computes: `bcl-train` and `bcl-bench` do.
 
@@ -33,27 +33,27 @@ use std::time::{Duration, Instant};
 /// What to run, with what, and for how long.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// What computes.
+    /// The backend to compute on.
     #[arg(long, value_enum, default_value_t = Backend::usual())]
     backend: Backend,
-    /// Folder that holds the data sets; parts whose data are not there are skipped.
+    /// Folder with the data sets; parts whose data are missing are skipped.
     #[arg(long, value_name = "DIR", default_value = "data")]
     data: PathBuf,
-    /// A file of reference values for parity, as `bcl-bench parity --help` describes it; may be repeated.
+    /// File of reference values for parity, described by `bcl-bench parity --help`; may be repeated.
     #[arg(long, value_name = "FILE")]
     golden: Vec<PathBuf>,
-    /// Folder with `bcl-train` and `bcl-bench`, built with the backend elsewhere: builds nothing.
+    /// Folder with `bcl-train` and `bcl-bench`, already built with the backend; skips the build.
     #[arg(long, value_name = "DIR")]
     programs: Option<PathBuf>,
-    /// The file to write [default: target/gpu/BACKEND.json]; what the parts leave behind lies in a folder beside it.
+    /// File to write [default: target/gpu/BACKEND.json]; logs and reports of the parts go to a folder beside it.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Minutes that the parts share; building does not count.
+    /// Minutes for all parts together, without the build.
     #[arg(long, default_value_t = 20.0, value_parser = minutes)]
     minutes: f64,
 }
 
-/// Exit code 0 when every part is done, skipped or stopped, 1 when one failed, 2 for bad input, 130 when interrupted.
+/// Returns exit code 0 if every part is done, skipped or stopped, 1 if one failed, 2 for bad input, 130 if interrupted.
 pub(crate) fn run(options: &Options) -> ExitCode {
     match measure(options) {
         Ok(_) if process::interrupted() => ExitCode::from(130),
@@ -107,7 +107,7 @@ fn measure(options: &Options) -> anyhow::Result<Report> {
     report.seconds = start.elapsed().as_secs_f64();
     report.write(&out)?;
     println!("{report}");
-    println!("{} holds everything", out.display());
+    println!("full results: {}", out.display());
     Ok(report)
 }
 

@@ -1,4 +1,4 @@
-//! What became of a part.
+//! The outcome of a part.
 
 use super::job::JobRecord;
 use serde::Serialize;
@@ -9,15 +9,15 @@ use std::fmt;
 #[serde(tag = "state", content = "why", rename_all = "snake_case")]
 pub(super) enum State {
     Done,
-    /// There was nothing to do it with.
+    /// Not run, for this reason.
     Skipped(String),
-    /// One of its commands failed, the first of which said this.
+    /// A command failed; this is the error of the first that did.
     Failed(String),
-    /// Its time was over; what was measured until then is kept.
+    /// Its time ran out; measurements so far are kept.
     Stopped,
 }
 
-/// A part, its end, and all that it found.
+/// A part, how it ended, and its reports.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Outcome {
     pub(super) part: &'static str,
@@ -33,7 +33,7 @@ impl fmt::Display for State {
             Self::Done => f.write_str("done"),
             Self::Skipped(why) => write!(f, "skipped: {why}"),
             Self::Failed(why) => write!(f, "failed: {why}"),
-            Self::Stopped => f.write_str("stopped at its share"),
+            Self::Stopped => f.write_str("stopped: time ran out"),
         }
     }
 }
@@ -48,7 +48,7 @@ impl Outcome {
         }
     }
 
-    /// One job that failed weighs more than one that was stopped.
+    /// Combines the jobs of a part. A failed job takes precedence over a stopped one.
     pub(super) fn of(part: &'static str, jobs: Vec<JobRecord>) -> Self {
         let failure = jobs.iter().find_map(|job| job.failure.clone());
         let state = match failure {
@@ -64,7 +64,7 @@ impl Outcome {
         }
     }
 
-    /// Everything it has to say, line by line, each job under its label.
+    /// All findings, one per line, each with the label of its job.
     pub(super) fn findings(&self) -> Vec<String> {
         let of_job = |job: &JobRecord| {
             let label = job.label.clone();
@@ -80,7 +80,7 @@ impl Outcome {
 
 #[cfg(test)]
 impl Outcome {
-    /// A part that is done, with one job that left a report.
+    /// A finished part with one job that left a report.
     pub(super) fn with_report(part: &'static str, report: serde_json::Value) -> Self {
         let mut job = JobRecord::of_test("", &[]);
         job.report = Some(report);

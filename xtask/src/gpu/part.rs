@@ -1,4 +1,4 @@
-//! A part: commands that belong together and share its time.
+//! A part: related commands that share a time budget.
 
 use super::job::{Desk, Job};
 use super::outcome::{Outcome, State};
@@ -9,19 +9,19 @@ use std::time::Instant;
 /// Commands that answer one question.
 pub(super) struct Part {
     pub(super) name: &'static str,
-    /// Its share of the time, in minutes of twenty.
+    /// Its share of the time, in minutes out of twenty.
     pub(super) minutes: f64,
-    /// What it runs, or why it cannot.
+    /// Its jobs, or why it cannot run.
     pub(super) jobs: Result<Vec<Job>, String>,
 }
 
 impl Part {
-    /// The weight of its share: what cannot run needs no time.
+    /// The weight of its share; 0 if it cannot run.
     pub(super) fn weight(&self) -> f64 {
         if self.jobs.is_ok() { self.minutes } else { 0.0 }
     }
 
-    /// Runs its commands one after the other, each until its share of the part's time is over.
+    /// Runs its commands one after the other, each with an equal share of the part's time.
     pub(super) fn run(self, desk: &Desk, deadline: Instant) -> Outcome {
         let jobs = match self.jobs {
             Ok(jobs) => jobs,
@@ -52,7 +52,7 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    /// Programs that say, write and do what a script says.
+    /// Creates both programs as shell scripts.
     fn programs(folder: &Path, script: &str) -> Programs {
         for name in ["bcl-train", "bcl-bench"] {
             let path = folder.join(name);
@@ -66,7 +66,7 @@ mod tests {
         vec![format!("found {}", report["value"])]
     }
 
-    /// A part of two jobs, the words of which are those given.
+    /// Runs a part of two jobs with the given arguments.
     fn run(script: &str, words: [&str; 2], answer: Answer, seconds: f64) -> Outcome {
         let folder = tempfile::tempdir().unwrap();
         let programs = programs(folder.path(), script);

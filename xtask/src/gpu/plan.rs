@@ -1,7 +1,7 @@
-//! What is run, in which order, and for how long at most.
+//! The parts to run, their order and their time limits.
 //!
-//! Shares are minutes of twenty. Sizes are those of a GPU; a processor, and one that poses as a GPU, gets a fraction of them, which shows
-//! that everything runs and says little of anything else.
+//! Shares are minutes out of twenty. Sizes are chosen for a GPU. A CPU, or a software driver that presents one as a GPU, gets much smaller
+//! ones: enough to check that everything runs, too small for timings.
 
 use super::backend::{Backend, Device};
 use super::finding;
@@ -11,10 +11,10 @@ use super::programs::{Program, Programs};
 use bcl_data::{DataError, Manifest};
 use std::path::{Path, PathBuf};
 
-/// The share of the first part, on which all else depends.
+/// The share of the first part, on which all others depend.
 pub(super) const MINUTES_OF_DEVICES: f64 = 1.0;
 
-/// The shares of the parts after it.
+/// The total share of the other parts.
 pub(super) const MINUTES_OF_ALL_ELSE: f64 = 19.0;
 
 const PARITY: &str = "parity";
@@ -31,7 +31,7 @@ pub(super) struct Wishes<'a> {
     pub(super) golden: &'a [PathBuf],
 }
 
-/// The first part: which devices there are.
+/// The first part: lists the devices.
 pub(super) fn devices(programs: &Programs, backend: Backend) -> Part {
     let job = Job::new(programs, Program::Train, "", Answer::Printed, finding::devices);
     Part {
@@ -41,7 +41,7 @@ pub(super) fn devices(programs: &Programs, backend: Backend) -> Part {
     }
 }
 
-/// All other parts, on a device.
+/// All other parts, for a device.
 pub(super) fn parts(programs: &Programs, wishes: &Wishes, device: &Device) -> Vec<Part> {
     let plan = Plan {
         programs,
@@ -60,7 +60,7 @@ pub(super) fn parts(programs: &Programs, wishes: &Wishes, device: &Device) -> Ve
     .into()
 }
 
-/// The same parts where there is nothing to run them on.
+/// The same parts, all skipped because there is no device.
 pub(super) fn without_device(backend: Backend) -> Vec<Part> {
     [PARITY, KERNELS, LOSSES, EPOCH, STEPS, TRAINING]
         .map(|name| Part {
@@ -91,7 +91,7 @@ impl Plan<'_> {
         job.words("--backend").argument(self.wishes.backend.name())
     }
 
-    /// Words for a GPU, and others for a processor.
+    /// Chooses between a value for a GPU and one for a CPU.
     fn sized<T>(&self, gpu: T, processor: T) -> T {
         if self.device.is_processor() { processor } else { gpu }
     }
@@ -114,7 +114,7 @@ impl Plan<'_> {
         vec![self.placed(job.words("kernels --seconds").words(seconds))]
     }
 
-    /// The largest batches are left out by the benchmark itself where they do not fit into memory.
+    /// The benchmark itself skips batches that do not fit into memory.
     fn losses(&self) -> Vec<Job> {
         let job = self.bench("", Answer::Written, finding::losses);
         let batches = self.sized("256 1024 4096 16384", "64 256 1024");
@@ -124,7 +124,7 @@ impl Plan<'_> {
         vec![self.placed(job)]
     }
 
-    /// One epoch on nine tenths of train, and one on all of it, by when everything is compiled and warm.
+    /// Runs one epoch on nine tenths of the training data, then one on all of it, with everything compiled and warm.
     fn epoch(&self) -> Result<Vec<Job>, String> {
         self.located("gowalla", Manifest::locate)?;
         let job = self.train("table10/gowalla/lightgcn-bayesian");
@@ -163,7 +163,7 @@ impl Plan<'_> {
             let sets = "--epochs 2 --set encoder.trunk.depth=18 --set evaluation.probe.epochs=50";
             ("table3/cifar10/bayesian", sets, "cifar10")
         };
-        // The JPEG version of the same images will do where the original is not at hand.
+        // Falls back to the JPEG version of the same images.
         let dataset = [dataset, "cifar10-jpg"]
             .into_iter()
             .find(|name| self.located(name, Manifest::locate_images).is_ok())

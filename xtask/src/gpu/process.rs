@@ -1,4 +1,4 @@
-//! A program that is run for no longer than it may.
+//! Runs a program with a time limit.
 
 use anyhow::Context;
 use std::fs::File;
@@ -8,15 +8,15 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often a program is looked after.
+/// Polling interval.
 const PULSE: Duration = Duration::from_millis(50);
 
-/// How long a program that was asked to end may take to put away what it has.
+/// Time a program gets to save its results after SIGTERM, before SIGKILL.
 const GRACE: Duration = Duration::from_secs(10);
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// From now on, Ctrl-C stops the part under way, and there are no further ones.
+/// From now on, Ctrl-C stops the running part and skips the rest.
 pub(super) fn listen_for_interrupts() -> anyhow::Result<()> {
     ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed)).context("cannot listen for Ctrl-C")
 }
@@ -28,18 +28,18 @@ pub(super) fn interrupted() -> bool {
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// By itself; a signal that ended it has no code.
+    /// It ended by itself; `None` if a signal killed it.
     Exited(Option<i32>),
-    /// It was stopped, because its time or our user's patience was over.
+    /// It was stopped, at the deadline or on Ctrl-C.
     Stopped,
 }
 
-/// Runs a program until it ends, the deadline passes or our user interrupts; its output goes to two files.
+/// Runs a program until it ends, the deadline passes or the user presses Ctrl-C; its output goes to two files.
 pub(super) fn run_until(command: &mut Command, deadline: Instant, stdout: &Path, stderr: &Path) -> io::Result<End> {
     run_unless(|| Instant::now() >= deadline || interrupted(), command, stdout, stderr)
 }
 
-/// Runs a program until it ends or `is_over` says that it must.
+/// Runs a program until it ends or `is_over` returns true.
 fn run_unless(is_over: impl Fn() -> bool, command: &mut Command, stdout: &Path, stderr: &Path) -> io::Result<End> {
     command
         .stdin(Stdio::null())
@@ -81,12 +81,12 @@ fn wait_for(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStat
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Urgency {
-    /// A training then writes its checkpoint.
+    /// Asks it to end; a training run then writes a checkpoint.
     Please,
     Now,
 }
 
-/// Benchmarks start processes of their own, which must end with them: otherwise they would compute beside the next part.
+/// Benchmarks start processes of their own. A process group ends these together with the benchmark, so that they do not disturb the next part.
 #[cfg(unix)]
 fn in_group_of_its_own(command: &mut Command) {
     use std::os::unix::process::CommandExt;
@@ -101,14 +101,14 @@ fn signal(child: &mut Child, urgency: Urgency) {
         Urgency::Please => Signal::SIGTERM,
         Urgency::Now => Signal::SIGKILL,
     };
-    // It fails only where nobody is left to hear it.
+    // This fails only if the group has already ended.
     let _ = killpg(Pid::from_raw(child.id() as i32), signal);
 }
 
 #[cfg(not(unix))]
 fn in_group_of_its_own(_: &mut Command) {}
 
-/// Elsewhere there is only one way to end a program.
+/// Without signals, the only way to end a program is to kill it.
 #[cfg(not(unix))]
 fn signal(child: &mut Child, _: Urgency) {
     let _ = child.kill();
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// How a script ended that is stopped once the file `ready` exists in its folder, and what it wrote.
+    /// Runs a script and stops it once it has created the file `ready`. Returns how it ended, its output and its errors.
     fn run(script: &str) -> (End, String, String) {
         let folder = tempfile::tempdir().unwrap();
         let [out, log, ready] = ["out", "log", "ready"].map(|name| folder.path().join(name));
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(end.unwrap(), End::Stopped);
     }
 
-    /// The process that the script starts holds the write end of a pipe, so the pipe ends when that process does.
+    /// The child of the script keeps the write end of a pipe open, so the pipe closes when the child ends.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_program_that_takes_too_long_is_stopped_with_all_that_it_started() {
@@ -156,7 +156,7 @@ mod tests {
         drop(writer);
         let mut words = String::new();
         reader.read_to_string(&mut words).unwrap();
-        assert_eq!(words, "", "what the program started went on without it");
+        assert_eq!(words, "", "a child process outlived the program");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The two programs that do the work.
+//! Finds or builds `bcl-train` and `bcl-bench`, which do the work.
 
 use super::backend::Backend;
 use crate::root;
@@ -6,14 +6,14 @@ use anyhow::{Context, ensure};
 use std::env::consts::EXE_EXTENSION;
 use std::path::{Path, PathBuf, absolute};
 
-/// Which of them.
+/// One of the two programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Program {
     Train,
     Bench,
 }
 
-/// Where they are.
+/// The folder with both programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Programs {
     folder: PathBuf,
@@ -29,20 +29,20 @@ impl Program {
 }
 
 impl Programs {
-    /// Takes those that lie in a folder.
+    /// Uses the programs in a folder.
     pub(super) fn find(folder: &Path) -> anyhow::Result<Self> {
         let folder = absolute(folder).with_context(|| format!("--programs {}", folder.display()))?;
         let programs = Self { folder };
         for program in [Program::Train, Program::Bench] {
             let path = programs.path(program);
             let remedy =
-                "build both with `cargo build --release -p bcl-train -p bcl-bench --features BACKEND` and name their folder";
+                "build both with `cargo build --release -p bcl-train -p bcl-bench --features BACKEND` and pass their folder";
             ensure!(path.is_file(), "there is no {}; {remedy}", path.display());
         }
         Ok(programs)
     }
 
-    /// Builds them in the folder from which `cargo run --release -p bcl-train -- --backend NAME` takes its program, too.
+    /// Builds them in the target folder that `cargo run --release -p bcl-train -- --backend NAME` also uses.
     pub(super) fn build(backend: Backend) -> anyhow::Result<Self> {
         let root = root::workspace_root();
         let mut target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
@@ -58,7 +58,7 @@ impl Programs {
         let status = command.status().context("cannot start cargo")?;
         ensure!(
             status.success(),
-            "the programs could not be built; name a folder that has them, built elsewhere, with --programs"
+            "the programs could not be built; pass a folder with prebuilt ones with --programs"
         );
         Self::find(&target.join("release"))
     }

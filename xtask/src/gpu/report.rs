@@ -1,4 +1,4 @@
-//! Everything that was found, as one table and as one file.
+//! The results as one table and one JSON file.
 
 use super::backend::{Backend, Device};
 use super::outcome::{Outcome, State};
@@ -11,19 +11,19 @@ use std::fs;
 use std::path::Path;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
-/// What was run where and when, and what came of it.
+/// What ran, where and when, with the results.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
-    /// When it began, in UTC.
+    /// Start time in UTC.
     date: String,
     /// Git revision of the source.
     commit: Option<String>,
     version: &'static str,
     backend: Backend,
     pub(super) device: Option<Device>,
-    /// The time that the parts shared.
+    /// The time limit of all parts together.
     minutes: f64,
-    /// The time that they took.
+    /// The time they took.
     pub(super) seconds: f64,
     parts: Vec<Outcome>,
 }
@@ -42,10 +42,10 @@ impl Report {
         }
     }
 
-    /// Adds a part, and keeps all there is so far.
+    /// Adds a part and writes everything so far.
     pub(super) fn add(&mut self, outcome: Outcome, out: &Path) -> anyhow::Result<()> {
         self.seconds += outcome.seconds;
-        // Programs that were built elsewhere know the revision of their source, even where that is not at hand.
+        // Prebuilt programs know the git revision of their source even if the source is not here.
         let told = outcome
             .jobs
             .iter()
@@ -61,13 +61,13 @@ impl Report {
         fs::write(out, text).with_context(|| format!("cannot write {}", out.display()))
     }
 
-    /// Whether a part failed.
+    /// Returns whether a part failed.
     pub(super) fn failed(&self) -> bool {
         self.parts.iter().any(|part| matches!(part.state, State::Failed(_)))
     }
 }
 
-/// To the second.
+/// The current time in UTC, to the second.
 fn now() -> String {
     let now = OffsetDateTime::now_utc().truncate_to_second();
     now.format(&Rfc3339).unwrap_or_default()

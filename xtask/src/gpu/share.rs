@@ -1,8 +1,8 @@
-//! Who gets how much of the time that is left.
+//! Divides the remaining time among the parts.
 
 use std::time::{Duration, Instant};
 
-/// Time that is shared by weight. What one does not use goes to those after it.
+/// Time shared by weight. What one part does not use goes to the later ones.
 #[derive(Debug)]
 pub(super) struct Shares {
     end: Instant,
@@ -10,13 +10,13 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// The time until `end`, for weights that add up to `weights`.
+    /// Shares the time until `end` among weights that sum to `weights`.
     pub(super) fn new(end: Instant, weights: f64) -> Self {
         let weights_to_come = weights;
         Self { end, weights_to_come }
     }
 
-    /// When the next one, of the given weight, is over.
+    /// Returns the deadline of the next part, which has the given weight.
     pub(super) fn next(&mut self, now: Instant, weight: f64) -> Instant {
         let left = self.end.saturating_duration_since(now);
         let share = if self.weights_to_come > weight {
@@ -29,7 +29,7 @@ impl Shares {
     }
 }
 
-/// Seconds from now on, for people.
+/// Seconds from now until the deadline, for progress messages.
 pub(super) fn seconds_until(deadline: Instant) -> f64 {
     deadline
         .saturating_duration_since(Instant::now())
