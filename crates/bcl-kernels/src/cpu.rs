@@ -1,4 +1,4 @@
-//! What the CPU kernels share: typed views of tensors, vector instructions and the shape of parallel work.
+//! Helpers of the CPU kernels: typed views of tensors, SIMD dispatch and task sizes.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -8,7 +8,7 @@ use burn::backend::{Flex, ops::IntTensorOps};
 use burn::tensor::{DType, Element, FloatDType, IntDType, Shape, TensorData};
 use pulp::{Arch, Simd, WithSimd};
 
-/// The element types with a fast body; all others take the portable one.
+/// The element types with a fast body. All others use the portable one.
 pub(crate) trait Value:
     Element + Copy + Add<Output = Self> + AddAssign + Sub<Output = Self> + Mul<Output = Self> + Sum + PartialOrd
 {
@@ -22,7 +22,7 @@ pub(crate) trait Value:
     fn negative(self) -> Self;
     /// The elements of a contiguous tensor of this type.
     fn of(tensor: &FlexTensor) -> &[Self];
-    /// The inner product. The order of its additions depends on the length and on the width of the vector instructions alone.
+    /// The inner product. The order of its additions depends only on the length and the width of the vector instructions.
     fn dot<S: Simd>(simd: S, left: &[Self], right: &[Self]) -> Self;
 }
 
@@ -70,7 +70,7 @@ macro_rules! value {
                 &tensor.storage::<$type>()[start..end]
             }
 
-            // Written in vectors: the compiler unrolls the plain loop into single multiplications before it looks for vectors.
+            // Written with vectors, because the compiler unrolls the plain loop into scalar multiplications before it vectorises.
             #[inline(always)]
             fn dot<S: Simd>(simd: S, left: &[Self], right: &[Self]) -> Self {
                 let (left, left_rest) = S::$as_simd(left);
@@ -99,7 +99,7 @@ macro_rules! value {
 value!(f32, as_simd_f32s, splat_f32s, mul_add_e_f32s, add_f32s, reduce_sum_f32s);
 value!(f64, as_simd_f64s, splat_f64s, mul_add_e_f64s, add_f64s, reduce_sum_f64s);
 
-/// Runs `$body` with `$type` standing for the element type, or `$otherwise` when it has no fast body.
+/// Runs `$body` with `$type` as the element type, or `$otherwise` if that type has no fast body.
 macro_rules! by_float_type {
     ($tensor:expr, $type:ident => $body:expr, $otherwise:expr) => {
         match $tensor.dtype() {
@@ -119,10 +119,10 @@ pub(crate) use by_float_type;
 
 /// A loop compiled for the vector instructions of the processor it runs on.
 pub(crate) trait Kernel: Sized {
-    /// The loop. It must be `#[inline(always)]`, as must all it calls: what is not inlined is compiled for the oldest processor.
+    /// The loop. It and everything it calls must be `#[inline(always)]`: what is not inlined is compiled for the baseline processor.
     fn run<S: Simd>(self, simd: S);
 
-    /// Runs the loop with the widest vector instructions there are.
+    /// Runs the loop with the widest vector instructions available.
     fn dispatch(self) {
         Arch::new().dispatch(Vectorised(self));
     }
@@ -139,16 +139,16 @@ impl<K: Kernel> WithSimd for Vectorised<K> {
     }
 }
 
-/// How many rows one task should take when a row costs about `row_cost` multiplications.
+/// The number of rows for one task, if a row costs about `row_cost` multiplications.
 pub(crate) fn rows_per_task(row_cost: usize) -> usize {
-    // Some 20 microseconds of work: far above what handing a task to a thread costs.
+    // About 20 microseconds of work, far more than it costs to hand a task to a thread.
     const TASK_COST: usize = 1 << 16;
     (TASK_COST / row_cost.max(1)).max(1)
 }
 
-/// The tensor with its elements in one run.
+/// Makes a tensor contiguous.
 ///
-/// Unlike [`FlexTensor::to_contiguous`], it leaves a run inside a larger tensor, such as some rows of it, where it is.
+/// Unlike [`FlexTensor::to_contiguous`], it does not copy a contiguous slice of a larger tensor, such as some of its rows.
 pub(crate) fn contiguous(tensor: FlexTensor) -> FlexTensor {
     if tensor.is_contiguous() {
         tensor
@@ -161,7 +161,7 @@ pub(crate) fn tensor<T: Element>(values: Vec<T>, shape: impl Into<Shape>) -> Fle
     FlexTensor::from_data(TensorData::new(values, shape))
 }
 
-/// Casts to another type of float where they differ, as when a table is kept in another precision than the scores.
+/// Casts to the float type of `like` if they differ, for example if a table has another precision than the scores.
 pub(crate) fn cast_like(tensor: FlexTensor, like: &FlexTensor) -> FlexTensor {
     if tensor.dtype() == like.dtype() {
         return tensor;
@@ -170,10 +170,10 @@ pub(crate) fn cast_like(tensor: FlexTensor, like: &FlexTensor) -> FlexTensor {
     <Flex as burn::backend::ops::FloatTensorOps<Flex>>::float_cast(tensor, dtype)
 }
 
-/// Reads row numbers.
+/// Reads row numbers of any integer type.
 ///
 /// # Panics
-/// When one lies outside `0..num_rows`.
+/// Panics if one lies outside `0..num_rows`.
 pub(crate) fn row_numbers(indices: &FlexTensor, num_rows: usize) -> Vec<u32> {
     fn narrow<I: Copy + TryInto<usize> + std::fmt::Display>(indices: &[I], num_rows: usize) -> Vec<u32> {
         indices
@@ -195,9 +195,9 @@ pub(crate) fn row_numbers(indices: &FlexTensor, num_rows: usize) -> Vec<u32> {
     }
 }
 
-/// `out[c] = scale · (start[c] + Σ weight · table[row, c])` over the `(weight, row)` terms, in their order.
+/// `out[c] = scale · (start[c] + Σ weight · table[row, c])` over the `(weight, row)` terms, in order.
 ///
-/// Blocks of columns are summed in registers, so a row of the output is written once however many terms it has.
+/// Blocks of columns are summed in registers, so each output row is written only once.
 #[inline(always)]
 pub(crate) fn weighted_sum_of_rows<T: Value>(
     out: &mut [T],

@@ -1,30 +1,48 @@
-//! Row ranks, sparse products, sampled similarities, batch normalisation and convolutions as Burn backend extensions.
+//! Fast, deterministic kernels for contrastive learning on [Burn](https://burn.dev): row ranks, sums of exponentials, sparse and
+//! sampled products, batch normalisation and convolution.
 //!
-//! Burn composes losses out of tensor operations, and most of a contrastive loss is well served by them. Some steps are not:
+//! Tensor operations serve most of a contrastive loss well. The functions of this crate replace those steps that Burn lacks, or that
+//! it computes slowly or in no fixed order. Each is an ordinary function on Burn's [`Tensor`](burn::tensor::Tensor), on any device,
+//! with gradients:
 //!
-//! - [`rank_weights`] and [`row_ranks`] need the empirical distribution of each row of scores. Out of tensor operations that is a
-//!   sort, a gather, a running minimum and a scatter (or an `[N, N]` comparison per anchor, as in the paper's released code).
-//! - [`mass`] and [`ranked_mass`] add up the exponentials of each row, weighed by rank or not, in one pass, and keep one matrix for the way
-//!   back, where tensor operations keep several.
-//! - [`sparse_matmul`] and [`propagate`] carry embeddings along a graph. Burn has no sparse tensors.
-//! - [`sampled_dot`] and [`gather_rows`] read a few rows of an embedding table and must add the gradients of repeated rows back
-//!   in an order that does not depend on the number of threads.
-//! - [`unit_rows`] turns inner products into cosines in one pass over the rows each way, where tensor operations take a dozen.
-//!   [`Similarity`] is the choice between the two.
-//! - [`batch_norm`] needs sums over each channel, whose values lie in many places; Burn moves the whole batch about for them.
-//! - [`log1p`] keeps the digits of small numbers where shading languages do not.
-//! - [`convolve`] computes the gradient of a kernel as a matrix product, where Burn convolves with a kernel as large as the image.
+//! ```
+//! use bcl_kernels::sampled_dot;
+//! use burn::tensor::{Device, Int, Tensor};
 //!
-//! Each is a function on Burn's [`Tensor`](burn::tensor::Tensor) that works on any backend this crate lists. Behind it stands a
-//! backend-extension trait ([`RankOps`], [`MassOps`], [`SparseOps`], [`SampledOps`], [`UnitOps`], [`NormOps`], [`ConvolutionOps`],
-//! [`LogarithmOps`]) whose default bodies compose tensor operations, found again in [`portable`]; the CPU backend overrides them, those on
-//! GPUs (feature `cube`, which each of `cuda`, `metal`, `vulkan` and `wgpu` turns on) override what is slow or not deterministic there, and
-//! autodiff gets a handwritten backward pass.
+//! let device = Device::flex();
+//! let users = Tensor::<2>::from_floats([[1.0, 0.0], [0.0, 2.0]], &device);
+//! let items = Tensor::<2>::from_floats([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], &device);
+//! let sampled = Tensor::<2, Int>::from_ints([[2, 0], [1, 1]], &device);
 //!
-//! The results on the CPU are the same, bit for bit, for any number of threads. On GPUs all sums of these kernels have their order, too.
+//! let scores = sampled_dot(users, items, sampled).into_data();
+//!
+//! assert_eq!(scores.as_slice::<f32>().unwrap(), [5.0, 1.0, 8.0, 8.0]);
+//! ```
+//!
+//! | function | computes | instead of |
+//! | --- | --- | --- |
+//! | [`rank_weights`], [`row_ranks`] | a weight by rank, or the rank, of each score in its row | a sort, gather, running minimum and scatter, or an `[N, N]` comparison per anchor |
+//! | [`mass`], [`ranked_mass`] | the *mass* of each row: the sum of its exponentials, plain or weighted by rank | several matrices saved for backward; here it is one |
+//! | [`sparse_matmul`], [`propagate`] | products with a [`SparseMatrix`], LightGCN propagation | dense products; Burn has no sparse tensors |
+//! | [`sampled_dot`], [`gather_rows`] | dot products with sampled rows of an embedding table, embedding lookup | gradients of repeated rows that are added in no fixed order |
+//! | [`unit_rows`] | L2-normalised rows | a dozen passes over the rows |
+//! | [`batch_norm`], [`batch_norm_relu`] | batch normalisation with the statistics of the batch | transposed copies of the whole batch |
+//! | [`convolve`] | 2D convolution | for the weight's gradient, a convolution with a kernel as large as the image |
+//! | [`log1p`] | `log(1 + x)` | a function that loses small numbers on GPUs |
+//!
+//! [`Similarity`] chooses between cosine similarity and dot product.
+//!
+//! # Backends
+//!
+//! Each function belongs to a backend-extension trait: [`RankOps`], [`MassOps`], [`SparseOps`], [`SampledOps`], [`UnitOps`],
+//! [`NormOps`], [`ConvolutionOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
+//! The CPU backend overrides all it can do faster. The GPU backends (features `cuda`, `metal`, `vulkan` and `wgpu`) override what is
+//! slow or not deterministic there. Autodiff has a handwritten backward pass.
+//!
+//! On the CPU, results are bit for bit the same for any number of threads. On GPUs, too, all sums of these kernels have a fixed order.
 
-// A vectorised body is compiled for each instruction set by inlining it there; a call would leave it compiled for the oldest.
-#![expect(clippy::inline_always, reason = "what SIMD dispatch relies on")]
+// SIMD dispatch compiles a body for each instruction set by inlining it there. A call would leave it compiled for the baseline.
+#![expect(clippy::inline_always, reason = "SIMD dispatch relies on inlining")]
 
 mod convolution;
 mod cpu;

@@ -1,8 +1,8 @@
-//! The portable bodies of the kernels, for comparison with the fast ones.
+//! Every kernel as a composition of Burn's tensor operations, to compare the fast versions with.
 //!
-//! These run the default bodies of the extension traits through Burn's dispatching backend, so every step is an ordinary tensor
-//! operation and the gradients are Burn's own. They are the reference in the tests and the baseline of `bcl-bench kernels`; programs
-//! should call the functions at the root of the crate, which choose the best body there is for the device.
+//! These functions run the default bodies of the extension traits through Burn's dispatching backend, so every step is an ordinary
+//! tensor operation and the gradients are Burn's own. They are the reference in the tests and the baseline of `bcl-bench kernels`.
+//! Programs should call the functions at the root of the crate, which choose the fastest body for the device.
 
 use burn::backend::Dispatch;
 use burn::tensor::{Bool, Int, Tensor, activation::relu, module::batch_norm_train};
@@ -56,7 +56,7 @@ pub fn unit_rows(rows: Tensor<2>) -> Tensor<2> {
     Tensor::from_dispatch(crate::unit::portable::unit_rows::<Dispatch>(rows.into_dispatch()))
 }
 
-/// [`convolve`](crate::convolve) as Burn computes it.
+/// [`convolve`](crate::convolve) through Burn's convolution.
 pub fn convolve(input: Tensor<4>, weight: Tensor<4>, stride: usize, padding: usize) -> Tensor<4> {
     crate::convolution::check_shapes(input.dims(), weight.dims(), stride, padding);
     Tensor::from_dispatch(crate::convolution::portable::convolve::<Dispatch>(

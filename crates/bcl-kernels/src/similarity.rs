@@ -1,4 +1,4 @@
-//! How two embeddings are compared.
+//! The choice between cosine similarity and dot product.
 
 use crate::unit_rows;
 use burn::tensor::Tensor;
@@ -16,7 +16,7 @@ pub enum Similarity {
 }
 
 impl Similarity {
-    /// Brings embeddings into the form in which a dot product is this similarity: [`unit_rows`] for [`Similarity::Cosine`].
+    /// Transforms embeddings so that their dot product is this similarity: [`unit_rows`] for [`Similarity::Cosine`].
     ///
     /// # Shapes
     /// - embeddings: `[num_embeddings, dim]`
@@ -28,7 +28,7 @@ impl Similarity {
         }
     }
 
-    /// The least value this similarity can take: -1 for cosines, none for dot products.
+    /// The smallest value this similarity can take: -1 for cosine, `None` for the dot product.
     pub fn least(self) -> Option<f64> {
         match self {
             Self::Cosine => Some(-1.0),

@@ -1,4 +1,4 @@
-//! A convolution as one operation of the graph.
+//! Convolution as a single node of the autodiff graph.
 
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;

@@ -1,9 +1,9 @@
-//! What each place of the output sees, image after image, as the columns of a matrix.
+//! im2col and col2im, image by image.
 
 use super::geometry::Geometry;
 use crate::cpu::Value;
 
-/// The columns of some images: a row a tap, `[taps, images · places]`.
+/// im2col: the input windows of some images as columns, with one row per tap, `[taps, images · output pixels]`.
 pub(super) fn gather<T: Value>(geometry: &Geometry, images: &[T], columns: &mut [T]) {
     if geometry.shifts() {
         return shift(geometry, images, columns);
@@ -24,7 +24,8 @@ pub(super) fn gather<T: Value>(geometry: &Geometry, images: &[T], columns: &mut 
     });
 }
 
-/// [`gather`] where a tap sees the image shifted: one run a plane, and then zeros where it went around a border.
+/// [`gather`] for the case that each tap reads the image shifted by a constant offset: copies one run per plane, then clears what
+/// wrapped around a border.
 fn shift<T: Value>(geometry: &Geometry, images: &[T], columns: &mut [T]) {
     let ([height, width], [_, kernel_width]) = (geometry.input, geometry.kernel);
     let (length, taps) = (height * width, geometry.kernel[0] * kernel_width);
@@ -35,7 +36,7 @@ fn shift<T: Value>(geometry: &Geometry, images: &[T], columns: &mut [T]) {
         let (channel, tap) = (row / taps, row % taps);
         let [tap_y, tap_x] = [tap / kernel_width, tap % kernel_width];
         let plane = &images[(image * geometry.channels_in + channel) * length..][..length];
-        // The place (y, x) sees (y + down, x + right).
+        // Output pixel (y, x) reads input pixel (y + down, x + right).
         let [down, right] = [tap_y, tap_x].map(|tap| tap as isize - padding);
         let offset = down * length_of_row + right;
         let start = (-offset).clamp(0, length as isize) as usize;
@@ -56,7 +57,7 @@ fn shift<T: Value>(geometry: &Geometry, images: &[T], columns: &mut [T]) {
     }
 }
 
-/// Adds columns to the images they were seen in.
+/// col2im: adds columns back into the images they were gathered from.
 pub(super) fn scatter<T: Value>(geometry: &Geometry, columns: &[T], images: &mut [T]) {
     walk(geometry, images.len() / geometry.image(), |column, pixel, count| {
         let Some(pixel) = pixel else { return };
@@ -73,7 +74,7 @@ pub(super) fn scatter<T: Value>(geometry: &Geometry, columns: &[T], images: &mut
     });
 }
 
-/// Visits all runs of columns' values: where one begins, the pixel it begins with or none outside the image, and its length.
+/// Visits all runs of values in the columns: the start of the run, its first input pixel (`None` in the padding) and its length.
 #[inline]
 fn walk(geometry: &Geometry, num_images: usize, mut visit: impl FnMut(usize, Option<usize>, usize)) {
     let Geometry {
@@ -105,7 +106,7 @@ fn walk(geometry: &Geometry, num_images: usize, mut visit: impl FnMut(usize, Opt
     }
 }
 
-/// Images `[images, channels, places]` as `[channels, images · places]`, or back.
+/// Reorders `[images, channels, pixels]` to `[channels, images · pixels]`, or back.
 pub(super) fn swap<T: Value>(values: &[T], channels_and_images: [usize; 2], places: usize, out: &mut [T]) {
     let [outer, inner] = channels_and_images;
     for i in 0..outer {

@@ -1,4 +1,4 @@
-//! Convolutions on the CPU: matrix products with what each place of the output sees, a few images at a time, so that it stays in the cache.
+//! Convolution on the CPU: im2col and a matrix product, a few images at a time so that the columns stay in the cache.
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Flex, TensorMetadata};
@@ -62,11 +62,11 @@ fn geometry(input: &FlexTensor, weight: &FlexTensor, stride: usize, padding: usi
     Geometry::new(input.shape().dims(), weight.shape().dims(), stride, padding)
 }
 
-/// What a thread needs for a group of images.
+/// Scratch memory of one thread for one group of images.
 struct Buffers<T> {
-    /// What each place sees, `[taps, columns]`.
+    /// The im2col matrix, `[taps, columns]`.
     columns: Vec<T>,
-    /// Outputs, or their gradient, `[channels_out, columns]`.
+    /// Outputs or their gradient, `[channels_out, columns]`.
     rows: Vec<T>,
     images: Vec<T>,
 }
@@ -115,7 +115,7 @@ fn forward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTensor, weig
     cpu::tensor(out, [batch_size, channels_out, height, width])
 }
 
-/// Kernels from output to input, turned by half a circle: `[channels_in, channels_out, kernel_height, kernel_width]`.
+/// Kernels with input and output channels swapped and rotated by 180°: `[channels_in, channels_out, kernel_height, kernel_width]`.
 fn turned<T: Value>(geometry: &Geometry, weight: FlexTensor) -> FlexTensor {
     let weight = cpu::contiguous(weight);
     let Geometry {
@@ -201,7 +201,7 @@ fn weight_backward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTens
     cpu::tensor(total, [channels_out, geometry.channels_in, height, width])
 }
 
-/// The output's gradient of some images as `[channels_out, columns]`.
+/// The gradient of some images' outputs as `[channels_out, columns]`.
 fn in_rows<'a, T: Value>(geometry: &Geometry, order: &Order, grads: &'a [T], buffer: &'a mut [T]) -> Matrix<'a, T> {
     let (channels_out, places) = (geometry.channels_out, geometry.places());
     let count = grads.len() / geometry.image_out();

@@ -1,4 +1,4 @@
-//! The sizes of a convolution, and how its work is cut.
+//! The sizes of a convolution, and how its work is split.
 
 use std::ops::Range;
 
@@ -16,11 +16,11 @@ pub(super) struct Geometry {
     pub(super) padding: usize,
 }
 
-/// Places that a matrix product should have at least, so that reading the kernels pays.
+/// Output pixels that one matrix product should have at least, so that reading the kernels pays off.
 const PLACES: usize = 256;
 
-/// Parts into which the gradient of a kernel is cut. Each has a sum of its own, added up in their order: few, for memory, but enough for
-/// many processors. A constant, for the same sums whatever the number of threads.
+/// Number of partial sums in the gradient of the weight, which are added in a fixed order: few, to save memory, but enough for many
+/// processors. A constant, so that the result does not depend on the number of threads.
 const SHARDS: usize = 8;
 
 impl Geometry {
@@ -38,8 +38,8 @@ impl Geometry {
         }
     }
 
-    /// The convolution of the output's gradient that is the gradient of the input, with the kernels turned by half a circle; none where
-    /// the stride spreads that gradient out, or more is padded than the kernel sees.
+    /// The convolution that computes the input's gradient from the output's, with transposed kernels rotated by 180°. `None` if the
+    /// kernel is not square, the stride is not 1, or the padding is at least the kernel size.
     pub(super) fn reversed(&self) -> Option<Self> {
         let square = self.kernel[0] == self.kernel[1];
         (self.stride == 1 && square && self.padding < self.kernel[0]).then(|| Self {
@@ -52,45 +52,45 @@ impl Geometry {
         })
     }
 
-    /// Whether rows of input and output lie side by side alike, so that a tap sees the image shifted.
+    /// Whether input and output have equal rows, so that each tap reads the image shifted by a constant offset.
     pub(super) fn shifts(&self) -> bool {
         self.stride == 1 && self.input == self.output
     }
 
-    /// Values of an image.
+    /// Number of values in one image.
     pub(super) fn image(&self) -> usize {
         self.channels_in * self.input[0] * self.input[1]
     }
 
-    /// Places of an image's output.
+    /// Number of output pixels per image, for one channel.
     pub(super) fn places(&self) -> usize {
         self.output[0] * self.output[1]
     }
 
-    /// Values of an image's output.
+    /// Number of output values per image.
     pub(super) fn image_out(&self) -> usize {
         self.channels_out * self.places()
     }
 
-    /// Values that a place of the output sees: the rows of the columns' matrix.
+    /// Number of values in the input window of one output pixel: the rows of the im2col matrix.
     pub(super) fn taps(&self) -> usize {
         self.channels_in * self.kernel[0] * self.kernel[1]
     }
 
-    /// Images that share a matrix product.
+    /// Number of images that share a matrix product.
     pub(super) fn group(&self) -> usize {
         PLACES.div_ceil(self.places()).min(self.batch_size.div_ceil(SHARDS)).max(1)
     }
 
-    /// Images in each part of the gradient of a kernel: whole groups.
+    /// Number of images in each partial sum of the weight's gradient; a multiple of the group size.
     pub(super) fn shard(&self) -> usize {
         self.batch_size.div_ceil(SHARDS).next_multiple_of(self.group()).max(1)
     }
 
-    /// The places of a row of the output that see the input through a column of the kernel, and the first that they see.
+    /// The output positions along an axis at which tap `tap` falls inside the input, and the input position that the first of them reads.
     pub(super) fn visible(&self, axis: usize, tap: usize) -> (Range<usize>, usize) {
         let first = self.padding.saturating_sub(tap).div_ceil(self.stride);
-        // Above the last place that is seen; none may be.
+        // One past the last such position; the range may be empty.
         let end = (self.input[axis] + self.padding).saturating_sub(tap).div_ceil(self.stride);
         let end = end.min(self.output[axis]).max(first);
         (first..end, (first * self.stride + tap).saturating_sub(self.padding))

@@ -1,13 +1,12 @@
-//! What each place of the output sees, place after place, the images of a group side by side at each: what moves is a run of images,
-//! however small a plane is.
+//! im2col and col2im with the images of a group interleaved: each move copies one run of images, even if the planes are tiny.
 
 use super::geometry::Geometry;
 use crate::cpu::Value;
 
-/// Rows and columns that are turned at a time, so that both stay in the cache.
+/// Rows and columns transposed at a time, so that both stay in the cache.
 const BLOCK: usize = 16;
 
-/// The pixel that each place of the output sees through each tap of a kernel; none outside the image.
+/// The input pixel under each kernel tap for each output pixel; `None` in the padding.
 pub(super) struct Sight(Vec<Option<usize>>);
 
 impl Sight {
@@ -27,7 +26,7 @@ impl Sight {
         )
     }
 
-    /// The columns of some images `[channels · pixels, images]`: `[taps, places · images]`.
+    /// im2col: turns images `[channels · pixels, images]` into columns `[taps, output pixels · images]`.
     pub(super) fn gather<T: Value>(&self, geometry: &Geometry, images: &[T], columns: &mut [T]) {
         let channel = geometry.input[0] * geometry.input[1];
         let count = images.len() / (geometry.channels_in * channel);
@@ -42,7 +41,7 @@ impl Sight {
         }
     }
 
-    /// Adds columns to the images they were seen in.
+    /// col2im: adds columns back into the images they were gathered from.
     pub(super) fn scatter<T: Value>(&self, geometry: &Geometry, columns: &[T], images: &mut [T]) {
         let channel = geometry.input[0] * geometry.input[1];
         let count = images.len() / (geometry.channels_in * channel);
@@ -58,7 +57,7 @@ impl Sight {
     }
 }
 
-/// Turns rows into columns.
+/// Transposes a row-major matrix.
 pub(super) fn transpose<T: Value>(values: &[T], rows: usize, out: &mut [T]) {
     let columns = values.len() / rows;
     for first_row in (0..rows).step_by(BLOCK) {

@@ -1,10 +1,10 @@
-//! Matrix products.
+//! Single-threaded matrix products through faer.
 
 use faer::linalg::matmul::matmul;
 use faer::traits::ComplexField;
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// A matrix in rows, possibly turned.
+/// A row-major matrix, possibly transposed.
 #[derive(Clone, Copy)]
 pub(super) struct Matrix<'a, T> {
     pub(super) values: &'a [T],
@@ -36,7 +36,7 @@ impl<'a, T> Matrix<'a, T> {
     }
 }
 
-/// `out = left · right`, or `out += left · right`, in this thread.
+/// `out = left · right`, or `out += left · right`, on the calling thread.
 pub(super) fn product<T: ComplexField>(out: &mut [T], accumulate: bool, left: Matrix<'_, T>, right: Matrix<'_, T>, one: T) {
     let (left, right) = (left.view(), right.view());
     let out = MatMut::from_row_major_slice_mut(out, left.nrows(), right.ncols());

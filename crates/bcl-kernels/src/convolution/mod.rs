@@ -1,4 +1,4 @@
-//! Convolutions of images, with gradients that cost no more than twice the convolution.
+//! 2D convolution whose backward pass costs at most twice the forward pass.
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, Dispatch, backend_extension};
@@ -13,14 +13,14 @@ mod matrix;
 mod order;
 pub(crate) mod portable;
 
-/// Convolves images with kernels, without a bias.
+/// Convolves a batch of images with a set of kernels, without a bias.
 ///
 /// ```text
 /// output[b, o, y, x] = Σ_{c, i, j} weight[o, c, i, j] · input[b, c, stride y + i - padding, stride x + j - padding]
 /// ```
 ///
-/// with 0 outside the input. Differentiable in input and weight. Burn computes the gradient of a kernel as a convolution with a kernel of
-/// the size of the image; here it is a matrix product, as are the other two.
+/// The input is zero outside its borders. Differentiable in input and weight. Burn computes the gradient of the weight as a
+/// convolution with a kernel as large as the image; here all three passes are matrix products.
 ///
 /// # Shapes
 /// - input:  `[batch_size, channels_in, height, width]`, `f32` or `f64`
@@ -28,7 +28,7 @@ pub(crate) mod portable;
 /// - output: `[batch_size, channels_out, (height + 2 padding - kernel_height) / stride + 1, ..]`, rounded down
 ///
 /// # Panics
-/// When the numbers of channels differ, the stride is 0, or a padded input is smaller than the kernel.
+/// Panics if the numbers of channels differ, the stride is 0, or the padded input is smaller than the kernel.
 ///
 /// # Example
 /// ```
@@ -64,7 +64,7 @@ pub(crate) fn check_shapes(input: [usize; 4], weight: [usize; 4], stride: usize,
     let fits = |axis: usize| input[axis] + 2 * padding >= weight[axis].max(1);
     assert!(
         fits(2) && fits(3),
-        "an input of {} x {} with {padding} places around it is smaller than a kernel of {} x {}",
+        "an input of {} x {} with padding {padding} is smaller than a kernel of {} x {}",
         input[2],
         input[3],
         weight[2],
@@ -72,7 +72,7 @@ pub(crate) fn check_shapes(input: [usize; 4], weight: [usize; 4], stride: usize,
     );
 }
 
-/// The convolutions of a backend; the default bodies are Burn's.
+/// The convolution kernels of a backend. The default bodies use Burn's convolution.
 #[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
 pub trait ConvolutionOps: Backend {
     /// The kernel behind [`convolve`](crate::convolve).
@@ -80,7 +80,7 @@ pub trait ConvolutionOps: Backend {
         portable::convolve::<Self>(input, weight, stride, padding)
     }
 
-    /// The gradient of the input, of which the shape is read.
+    /// The gradient of the input. Only the shape of `input` is used.
     fn convolve_input_backward(
         input: FloatTensor<Self>,
         weight: FloatTensor<Self>,
@@ -91,7 +91,7 @@ pub trait ConvolutionOps: Backend {
         portable::convolve_input_backward::<Self>(input, weight, grad, stride, padding)
     }
 
-    /// The gradient of the weight, of which the shape is read.
+    /// The gradient of the weight. Only the shape of `weight` is used.
     fn convolve_weight_backward(
         input: FloatTensor<Self>,
         weight: FloatTensor<Self>,

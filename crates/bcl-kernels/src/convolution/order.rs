@@ -1,23 +1,23 @@
-//! In which order the columns of a group of images stand.
+//! The two orders of the im2col columns of a group of images.
 
 use super::columns::{gather, scatter, swap};
 use super::geometry::Geometry;
 use super::interleaved::{Sight, transpose};
 use crate::cpu::Value;
 
-/// Images in a group from which it pays to move them side by side: planes are small then, and runs within them short.
+/// Group size from which it pays to interleave the images: planes are small then, so runs within one plane are short.
 const SIDE_BY_SIDE: usize = 8;
 
-/// The order of the columns of a group, and what lies in that order.
+/// The order of the im2col columns of a group of images.
 pub(super) enum Order {
-    /// Image after image.
+    /// Image by image.
     ByImage,
-    /// Place after place.
+    /// Output pixel by output pixel, with the images side by side at each.
     ByPlace(Sight),
 }
 
 impl Order {
-    /// The faster one.
+    /// Chooses the faster order for these sizes.
     pub(super) fn of(geometry: &Geometry) -> Self {
         if geometry.group() < SIDE_BY_SIDE {
             Self::ByImage
@@ -26,7 +26,7 @@ impl Order {
         }
     }
 
-    /// What each place sees of some images, `[taps, columns]`; `buffer` is at least as long as the images.
+    /// im2col: writes the input windows of some images as columns, `[taps, columns]`. `buffer` must be at least as long as `images`.
     pub(super) fn see<T: Value>(&self, geometry: &Geometry, images: &[T], buffer: &mut [T], columns: &mut [T]) {
         match self {
             Self::ByImage => gather(geometry, images, columns),
@@ -38,7 +38,7 @@ impl Order {
         }
     }
 
-    /// Sums what was seen into images that hold zeros: the adjoint of [`see`](Self::see).
+    /// col2im: adds columns back into images that start at zero. The adjoint of [`see`](Self::see).
     pub(super) fn unsee<T: Value>(&self, geometry: &Geometry, columns: &[T], buffer: &mut [T], images: &mut [T]) {
         match self {
             Self::ByImage => scatter(geometry, columns, images),
@@ -51,7 +51,7 @@ impl Order {
         }
     }
 
-    /// Outputs of some images as `[channels_out, columns]`.
+    /// Reorders the outputs of some images to `[channels_out, columns]`.
     pub(super) fn rows<T: Value>(&self, geometry: &Geometry, outputs: &[T], rows: &mut [T]) {
         let count = outputs.len() / geometry.image_out();
         match self {
@@ -60,7 +60,7 @@ impl Order {
         }
     }
 
-    /// Outputs of some images out of `[channels_out, columns]`.
+    /// Reorders `[channels_out, columns]` back to outputs, image by image.
     pub(super) fn outputs<T: Value>(&self, geometry: &Geometry, rows: &[T], outputs: &mut [T]) {
         let count = outputs.len() / geometry.image_out();
         match self {

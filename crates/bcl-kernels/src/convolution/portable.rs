@@ -1,4 +1,4 @@
-//! Burn's convolutions.
+//! Convolution through Burn's own operations: the reference, and the default on GPUs.
 
 use burn::backend::Backend;
 use burn::backend::tensor::FloatTensor;

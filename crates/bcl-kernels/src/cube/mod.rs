@@ -1,4 +1,4 @@
-//! What the GPU kernels share: plain rows of numbers, and how many workgroups to launch.
+//! Helpers of the GPU kernels: contiguous tensors, launch sizes and sums over a workgroup.
 
 pub(crate) mod tile;
 
@@ -9,47 +9,47 @@ use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 
-/// Threads of a workgroup: what every WebGPU device allows.
+/// Threads per workgroup, which every WebGPU device allows.
 pub(crate) const THREADS: u32 = 256;
 
-/// The most workgroups along one axis; WebGPU allows 65,535.
+/// The largest number of workgroups along one axis; WebGPU allows 65,535.
 const GRID_SIDE: usize = 32_768;
 
-/// The same numbers in 32 bits; what has them already is left as it is, as in all casts of Burn's.
+/// Casts to `f32`. A tensor that already is `f32` is returned unchanged, as by all of Burn's casts.
 pub(crate) fn single(tensor: CubeTensor) -> CubeTensor {
     Cube::float_cast(tensor, FloatDType::F32)
 }
 
-/// The same numbers, row after row without gaps.
+/// Makes a tensor contiguous, in row-major order.
 pub(crate) fn rows(tensor: CubeTensor) -> CubeTensor {
     into_contiguous(tensor)
 }
 
-/// Room for an output beside an input, on the same device.
+/// Allocates an output tensor on the device of `beside`.
 pub(crate) fn empty(beside: &CubeTensor, shape: impl Into<Shape>, dtype: DType) -> CubeTensor {
     empty_device_contiguous_dtype(beside.client.clone(), beside.device.clone(), shape.into(), dtype)
 }
 
-/// At least so many workgroups; those beyond have nothing to do and must say so.
+/// At least `number` workgroups. The kernel must skip the surplus ones.
 pub(crate) fn workgroups(number: usize) -> CubeCount {
     let x = number.clamp(1, GRID_SIDE);
     CubeCount::Static(x as u32, number.div_ceil(x) as u32, 1)
 }
 
-/// Enough workgroups for one thread an element.
+/// Enough workgroups for one thread per element.
 pub(crate) fn threads(number: usize) -> CubeCount {
     workgroups(number.div_ceil(THREADS as usize))
 }
 
-/// How wide the addresses have to be that reach all of these tensors.
+/// The address width that reaches all of these tensors.
 pub(crate) fn addresses(tensors: &[&CubeTensor]) -> AddressType {
     let widest = tensors.iter().map(|tensor| tensor.required_address_type()).max();
     widest.unwrap_or_default()
 }
 
-/// The sum of a number of each thread, in an order that is always the same; for [`THREADS`] threads.
+/// Sums one number per thread in a fixed order, for [`THREADS`] threads.
 ///
-/// `scratch` holds at least as many numbers, whatever it was used for before: workgroups have little memory.
+/// `scratch` needs room for at least as many numbers. It may be memory used before, because workgroups have little.
 #[cube]
 pub(crate) fn sum_of_workgroup(own: f32, scratch: &mut Shared<[u32]>) -> f32 {
     let position = UNIT_POS as usize;

@@ -1,17 +1,17 @@
 //! Sorting and searching a tile of scores in the memory of one workgroup.
 //!
-//! Scores are compared as keys: unsigned numbers in the order of the scores, in which equal scores are equal and NaN is `+∞`. Shaders may
-//! assume that there is neither NaN nor infinity; of integers they assume nothing.
+//! Scores are compared as keys: unsigned integers in the order of the scores, in which equal scores are equal and NaN is `+∞`. A shader
+//! compiler may assume that floats are neither NaN nor infinite; it assumes nothing about integers.
 
 use cubecl::prelude::*;
 
-/// The scores a workgroup sorts at once: 16 KiB, all the memory that every WebGPU device has.
+/// The scores that a workgroup sorts at once: 16 KiB, all the workgroup memory that every WebGPU device guarantees.
 pub(crate) const TILE: usize = 4096;
 
-/// Above the key of any score: what fills the end of a tile.
+/// A key above that of any score; pads the end of a tile.
 pub(crate) const BEYOND: u32 = u32::MAX;
 
-/// The key of a score.
+/// The sort key of a score.
 #[cube]
 pub(crate) fn key(score: f32) -> u32 {
     let sign = 0x8000_0000u32;
@@ -20,7 +20,7 @@ pub(crate) fn key(score: f32) -> u32 {
     if bits & 0x7fff_ffffu32 > infinity {
         bits = infinity;
     }
-    // Zero has two signs, and both are equal.
+    // +0 and -0 are equal.
     if bits == sign {
         bits = 0u32;
     }
@@ -31,7 +31,7 @@ pub(crate) fn key(score: f32) -> u32 {
     key
 }
 
-/// Sorts a tile, whose length is a power of two, by a bitonic network. All threads of the workgroup take part.
+/// Sorts a tile, whose length is a power of two, with a bitonic network. All threads of the workgroup take part.
 #[cube]
 pub(crate) fn sort(tile: &mut Shared<[u32]>, #[comptime] len: usize) {
     let pairs = len / 2;
@@ -60,7 +60,7 @@ pub(crate) fn sort(tile: &mut Shared<[u32]>, #[comptime] len: usize) {
     sync_cube();
 }
 
-/// Sorts a tile of pairs by key and, where keys are equal, by number. All threads of the workgroup take part.
+/// Sorts a tile of pairs by key and, for equal keys, by number. All threads of the workgroup take part.
 #[cube]
 pub(crate) fn sort_pairs(keys: &mut Shared<[u32]>, numbers: &mut Shared<[u32]>, #[comptime] len: usize) {
     let pairs = len / 2;
@@ -94,7 +94,7 @@ pub(crate) fn sort_pairs(keys: &mut Shared<[u32]>, numbers: &mut Shared<[u32]>, 
     sync_cube();
 }
 
-/// How many keys of a sorted tile are at most `key`.
+/// Counts the keys of a sorted tile that are at most `key`.
 #[cube]
 pub(crate) fn at_most(tile: &Shared<[u32]>, key: u32, #[comptime] len: usize) -> usize {
     let mut count = 0usize.runtime();
@@ -105,7 +105,7 @@ pub(crate) fn at_most(tile: &Shared<[u32]>, key: u32, #[comptime] len: usize) ->
         }
         step /= 2;
     }
-    // The search ends before the last key.
+    // The search stops before the last key.
     if tile[count] <= key {
         count += 1;
     }

@@ -31,7 +31,7 @@ impl LogarithmOps for Cube {
     }
 }
 
-/// Near 0 by the series of the inverse hyperbolic tangent, `log(1 + x) = 2 artanh(x / (2 + x))`, whose next term lies below 1e-10.
+/// Near 0 it uses the series of `log(1 + x) = 2 artanh(x / (2 + x))`; the first omitted term is below 1e-10.
 #[cube(launch, address_type = "dynamic")]
 fn log1p_of_each(x: &Tensor<f32>, out: &mut Tensor<f32>, number: usize) {
     let position = ABSOLUTE_POS;

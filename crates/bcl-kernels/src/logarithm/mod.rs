@@ -1,4 +1,4 @@
-//! The logarithm of one more than a number.
+//! `log(1 + x)` that is exact for small `x`.
 
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -11,13 +11,13 @@ use burn::tensor::Tensor;
 #[cfg(feature = "cube")]
 mod cube;
 
-/// Computes `log(1 + x)` to the last digits of `x`, however small it is.
+/// Computes `log(1 + x)` to full relative precision, even for tiny `x`.
 ///
-/// Burn's own does so on the CPU. Shading languages have no such function, and `1 + x` there forgets what lies below the resolution of 1:
-/// the loss of an anchor that beats all its negatives.
+/// Burn's own function does so on the CPU. Shading languages have no such function, and computing `1 + x` there loses what is below the
+/// resolution of 1: the loss of an anchor whose positive beats all negatives.
 ///
 /// # Shapes
-/// - x: any, above -1; the output has the same
+/// - x: any shape, with values above -1; the output has the same shape
 ///
 /// # Example
 /// ```
@@ -32,7 +32,7 @@ pub fn log1p<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     Tensor::from_dispatch(Dispatch::precise_log1p(x.into_dispatch()))
 }
 
-/// The logarithm of a backend; the default body is its own.
+/// The logarithm of a backend. The default body is Burn's.
 #[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
 pub trait LogarithmOps: Backend {
     /// The kernel behind [`log1p`](crate::log1p).

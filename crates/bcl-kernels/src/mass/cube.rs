@@ -1,4 +1,4 @@
-//! Masses on GPUs: ranks, weights, exponentials and sums in one kernel.
+//! Row masses on GPUs: ranks, weights, exponentials and sums in one kernel.
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Cube, TensorMetadata, ops::FloatTensorOps};
@@ -9,7 +9,7 @@ use super::{MassOps, portable};
 use crate::cube::{THREADS, addresses, empty, rows, single, sum_of_workgroup, workgroups};
 use crate::ranks::cube::{Tilt, Weighed, weigh};
 
-/// Scores that one workgroup adds up where there are no ranks to find.
+/// Scores that one workgroup sums in the kernel without ranks.
 const BLOCK: usize = 8 * THREADS as usize;
 
 impl MassOps for Cube {
@@ -36,7 +36,7 @@ impl MassOps for Cube {
     }
 }
 
-/// Sums of blocks become masses, in the precision that came in.
+/// Adds up the sums of the blocks and casts the masses to the precision of the input.
 fn finish(Weighed { values, sums }: Weighed, dtype: FloatDType) -> (FloatTensor<Cube>, FloatTensor<Cube>) {
     let masses = if sums.shape()[1] == 1 {
         sums
@@ -71,7 +71,7 @@ fn tilt(scores: FloatTensor<Cube>, offsets: FloatTensor<Cube>, rate: f64) -> Wei
     Weighed { values, sums }
 }
 
-/// A block of a row a workgroup.
+/// One workgroup per block of a row.
 #[cube(launch, address_type = "dynamic")]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
 fn tilt_blocks(

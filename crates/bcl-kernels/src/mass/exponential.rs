@@ -1,4 +1,4 @@
-//! Exponentials that compile to vector instructions where there is a need for speed.
+//! Exponentials that compile to vector instructions.
 
 pub(super) trait Exponential {
     fn exponential(self) -> Self;
@@ -12,13 +12,13 @@ impl Exponential for f64 {
 }
 
 impl Exponential for f32 {
-    /// `2^n · e^r` with `n` the nearest whole number to `x / ln 2`, and for `e^r`, `|r| <= ln 2 / 2`, its Taylor polynomial of degree 7,
-    /// whose remainder lies below 1e-8. Results too small for a normal number are 0.
+    /// `2^n · e^r` with `n` the integer nearest to `x / ln 2`. For `e^r`, with `|r| <= ln 2 / 2`, the Taylor polynomial of degree 7 has a
+    /// remainder below 1e-8. Results too small for a normal number are 0.
     #[inline(always)]
     fn exponential(self) -> Self {
-        /// Adding it pushes the fraction off the end: what is left is rounded to a whole number.
+        /// Adding this constant rounds to an integer, because no bits remain for the fraction.
         const ROUNDER: f32 = 12_582_912.0;
-        // The logarithm of 2 in two parts, the first with so few digits that its products with n are exact.
+        // ln 2 in two parts. The first has so few digits that its products with n are exact.
         const LN_2_HIGH: f32 = 0.693_359_4;
         const LN_2_LOW: f32 = -2.121_944_4e-4;
         const LARGEST: f32 = 88.722_83;
@@ -36,7 +36,7 @@ impl Exponential for f32 {
             polynomial = polynomial * r + factor;
         }
         let fraction = polynomial * r * r + r + 1.0;
-        // The whole number stands in the last bits. As an exponent it comes in two halves, for 2^128 is no number.
+        // The low bits hold the integer n. It is applied as an exponent in two halves, because 2^128 is not representable.
         let n = rounded.to_bits().wrapping_sub(ROUNDER.to_bits()).cast_signed();
         let half = n >> 1;
         let power = |n: i32| Self::from_bits((n.wrapping_add(127) << 23).cast_unsigned());

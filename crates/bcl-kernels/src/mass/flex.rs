@@ -1,4 +1,4 @@
-//! Masses on the CPU: one pass over each row.
+//! Row masses on the CPU, in one pass over each row.
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Flex, TensorMetadata};
@@ -10,11 +10,11 @@ use super::{MassOps, portable};
 use crate::cpu::{self, Kernel, Value, by_float_type, rows_per_task};
 use crate::ranks::buckets::{Ranker, Score};
 
-/// What a term costs, in multiplications: its exponential, and its rank where there is one.
+/// Cost of a term in multiplications: its exponential and, for a ranked mass, its rank.
 const TERM_COST: usize = 8;
 const RANKED_TERM_COST: usize = 24;
 
-/// Sums that go on side by side, for the sake of vector instructions; added up at the end of a row.
+/// Partial sums kept side by side so that they vectorise; added up at the end of a row.
 const LANES: usize = 16;
 
 impl MassOps for Flex {
@@ -73,7 +73,7 @@ fn masses<T: Score + Exponential>(
     (cpu::tensor(masses, [num_rows, 1]), cpu::tensor(terms, shape))
 }
 
-/// Some rows.
+/// Computes the masses of some rows.
 struct Masses<'a, T: Score> {
     ranker: &'a mut Ranker<T>,
     scores: &'a [T],

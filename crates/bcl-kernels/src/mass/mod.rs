@@ -1,4 +1,4 @@
-//! The mass of a row of scores: what the negatives of an anchor weigh together.
+//! The mass of a row of scores: the sum of `exp(score / temperature)` over the negatives of an anchor, plain or weighted by rank.
 
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -17,14 +17,14 @@ mod exponential;
 mod flex;
 pub(crate) mod portable;
 
-/// Adds up the exponentials of each row.
+/// Sums the exponentials of each row: the *mass* of its scores.
 ///
 /// ```text
 /// out[r] = Σ_i exp((scores[r, i] - offsets[r]) / temperature)
 /// ```
 ///
-/// Differentiable in the scores and in the offsets. What is kept for the way back is one matrix of the shape of the scores; the scores
-/// themselves are not. Offsets of at least the largest score of each row keep all exponentials from overflow.
+/// Differentiable in the scores and the offsets. One matrix of the shape of the scores is saved for backward; the scores themselves
+/// are not. To keep the exponentials from overflowing, pass at least the largest score of each row as its offset.
 ///
 /// # Shapes
 /// - scores:  `[num_rows, num_columns]`
@@ -32,7 +32,7 @@ pub(crate) mod portable;
 /// - output:  `[num_rows, 1]`
 ///
 /// # Panics
-/// When there is not one offset a row.
+/// Panics if there is not exactly one offset per row.
 ///
 /// # Example
 /// ```
@@ -54,15 +54,15 @@ pub fn mass(scores: Tensor<2>, offsets: Tensor<2>, temperature: f64) -> Tensor<2
     Tensor::from_dispatch(mass)
 }
 
-/// Adds up the exponentials of each row, each weighed by the rank of its score.
+/// Sums the exponentials of each row, each weighted by the rank of its score.
 ///
 /// ```text
 /// out[r] = Σ_i table[rank[r, i] - 1] · exp((scores[r, i] - offsets[r]) / temperature)
 /// rank[r, i] = #{ j : scores[r, j] <= scores[r, i] }
 /// ```
 ///
-/// It is [`rank_weights`](crate::rank_weights) and [`mass`] in one: neither ranks nor weights are stored, and what is kept for the way back
-/// is one matrix of the shape of the scores. Ranks and table are constant in the gradient. Ties and NaN rank as in
+/// This fuses [`rank_weights`](crate::rank_weights) and [`mass`]: neither ranks nor weights are stored, and one matrix of the shape of
+/// the scores is saved for backward. Ranks and table are constants in the gradient. Ties and NaN rank as in
 /// [`rank_weights`](crate::rank_weights).
 ///
 /// # Shapes
@@ -72,7 +72,7 @@ pub fn mass(scores: Tensor<2>, offsets: Tensor<2>, temperature: f64) -> Tensor<2
 /// - output:  `[num_rows, 1]`
 ///
 /// # Panics
-/// When there is not one offset a row, or the table is not as long as a row.
+/// Panics if there is not exactly one offset per row, or the table is not as long as a row.
 ///
 /// # Example
 /// ```
@@ -109,10 +109,10 @@ fn check_offsets(scores: [usize; 2], offsets: [usize; 2]) {
     );
 }
 
-/// The summing kernels of a backend; the default bodies compose tensor operations.
+/// The mass kernels of a backend. The default bodies compose tensor operations.
 ///
-/// Each gives the masses and the terms they are sums of. The terms are what the gradients are made of; under autodiff they come back
-/// without a history.
+/// Each function returns the masses and the terms that they sum. The backward pass needs the terms; under autodiff they are returned
+/// without a gradient.
 #[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
 pub trait MassOps: Backend + RankOps {
     /// The kernel behind [`mass`](crate::mass); `rate` is one over the temperature.
@@ -149,7 +149,7 @@ impl<B: Backend + MassOps, C: CheckpointStrategy> MassOps for Autodiff<B, C> {
     }
 }
 
-/// Masses and terms.
+/// Masses and their terms.
 type Pair<B> = (FloatTensor<B>, FloatTensor<B>);
 
 fn tracked<B: Backend + MassOps, C: CheckpointStrategy>(
@@ -172,7 +172,7 @@ fn tracked<B: Backend + MassOps, C: CheckpointStrategy>(
 struct Mass;
 
 impl<B: Backend> Backward<B, 2> for Mass {
-    /// The terms, their sums, and the rate.
+    /// The terms, the masses and the rate.
     type State = (FloatTensor<B>, FloatTensor<B>, f64);
 
     fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {

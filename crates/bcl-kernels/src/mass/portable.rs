@@ -1,4 +1,4 @@
-//! Masses composed of tensor operations.
+//! Row masses composed of tensor operations.
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, Scalar};

@@ -1,4 +1,4 @@
-//! Batch normalisation as one operation of the graph.
+//! Batch normalisation as a single node of the autodiff graph.
 
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -43,7 +43,7 @@ impl<B: Backend + NormOps, C: CheckpointStrategy> NormOps for Autodiff<B, C> {
     }
 }
 
-/// What the backward pass needs of the forward pass. The output is computed again where its sign is asked for.
+/// Saved for backward. The output is not: with `relu`, its sign is recomputed.
 #[derive(Debug, Clone)]
 struct Saved<T> {
     input: T,

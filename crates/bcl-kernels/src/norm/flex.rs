@@ -1,4 +1,4 @@
-//! Batch normalisation on the CPU: two passes over the batch forward, two backward.
+//! Batch normalisation on the CPU, with two passes over the batch forward and two backward.
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Flex, TensorMetadata};
@@ -43,7 +43,7 @@ impl NormOps for Flex {
     }
 }
 
-/// A value a channel, in double precision.
+/// One value per channel, in double precision.
 fn per_channel<T: Value>(tensor: FlexTensor, like: &FlexTensor) -> Vec<f64> {
     let tensor = cpu::contiguous(cpu::cast_like(tensor, like));
     T::of(&tensor).iter().map(|&value| value.as_f64()).collect()
@@ -55,14 +55,14 @@ fn to_tensor<T: Value>(values: &[f64]) -> FlexTensor {
     cpu::tensor(values, [length])
 }
 
-/// How a batch lies in memory: sample by sample, channel by channel, a plane of places each.
+/// The memory layout of a batch: sample by sample, then channel by channel, with one contiguous plane per channel.
 #[derive(Clone, Copy)]
 struct Layout {
     num_channels: usize,
     places: usize,
-    /// Planes that one task takes.
+    /// Planes per task.
     planes: usize,
-    /// Values a channel.
+    /// Values per channel.
     count: f64,
 }
 
@@ -78,14 +78,14 @@ impl Layout {
         }
     }
 
-    /// Values that one task takes.
+    /// Values per task.
     fn chunk(&self) -> usize {
         self.planes * self.places
     }
 
-    /// Sums over each channel of what was summed over each plane, by a function of channel and plane.
+    /// Adds up the results of a channel's planes over all samples, after applying `term` to the channel and the plane's two sums.
     ///
-    /// The order of the additions is that of the samples, for any number of threads.
+    /// The additions follow the order of the samples, so the result does not depend on the number of threads.
     fn over_samples<T: Value>(&self, planes: &[[T; 2]], term: impl Fn(usize, [f64; 2]) -> f64) -> Vec<f64> {
         let mut sums = vec![0.0; self.num_channels];
         for sample in planes.chunks_exact(self.num_channels) {
@@ -145,7 +145,7 @@ fn statistics<T: Value>(values: &[T], layout: Layout) -> (Vec<f64>, Vec<f64>) {
         .iter()
         .map(|sum| sum / layout.count)
         .collect();
-    // Of all deviations, those inside the planes and those of the planes' means.
+    // Total squared deviation = deviations within the planes + deviations of the planes' means.
     let squares = layout.over_samples(&planes, |channel, [sum, squares]| {
         squares + places * (sum / places - mean[channel]).powi(2)
     });

@@ -1,4 +1,4 @@
-//! Batch normalisation by the statistics of the batch.
+//! Batch normalisation with the statistics of the batch.
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, Dispatch, backend_extension};
@@ -9,18 +9,18 @@ mod flex;
 mod planes;
 pub(crate) mod portable;
 
-/// What [`batch_norm`] makes of a batch.
+/// The output of [`batch_norm`] and the statistics it normalised with.
 #[derive(Debug, Clone)]
 pub struct BatchNormalised<const D: usize> {
-    /// The normalised batch, of the input's shape.
+    /// The normalised batch, with the shape of the input.
     pub output: Tensor<D>,
-    /// Mean of each channel, `[num_channels]`; without gradient.
+    /// Mean of each channel, `[num_channels]`; no gradient flows through it.
     pub mean: Tensor<1>,
-    /// Biased variance of each channel, `[num_channels]`; without gradient.
+    /// Biased variance of each channel, `[num_channels]`; no gradient flows through it.
     pub variance: Tensor<1>,
 }
 
-/// Normalises each channel by its mean and variance over the batch and all places.
+/// Normalises each channel by its mean and variance over the batch and all positions.
 ///
 /// ```text
 /// output = (input - mean) / √(variance + epsilon) · weight + bias
@@ -36,7 +36,7 @@ pub struct BatchNormalised<const D: usize> {
 /// - bias:   `[num_channels]`
 ///
 /// # Panics
-/// When weight or bias has another number of channels, or the input has none or no values.
+/// Panics if the weight or bias has a different number of channels, or the input is empty.
 ///
 /// # Example
 /// ```
@@ -57,13 +57,13 @@ pub fn batch_norm<const D: usize>(input: Tensor<D>, weight: Tensor<1>, bias: Ten
     normalise(input, weight, bias, epsilon, false)
 }
 
-/// [`batch_norm`], with what is negative replaced by 0, in the same passes over the batch: `output = max(0, batch_norm(input))`.
+/// Applies [`batch_norm`], then ReLU, in the same passes over the batch: `output = max(0, batch_norm(input))`.
 ///
 /// # Shapes
-/// As for [`batch_norm`].
+/// Same as for [`batch_norm`].
 ///
 /// # Panics
-/// As [`batch_norm`].
+/// Panics in the same cases as [`batch_norm`].
 pub fn batch_norm_relu<const D: usize>(input: Tensor<D>, weight: Tensor<1>, bias: Tensor<1>, epsilon: f64) -> BatchNormalised<D> {
     normalise(input, weight, bias, epsilon, true)
 }
@@ -102,11 +102,11 @@ pub(crate) fn check_shapes<const D: usize>(input: [usize; D], weight: usize, bia
     );
 }
 
-/// The normalising kernels of a backend; the default bodies compose tensor operations.
+/// The batch normalisation kernels of a backend. The default bodies compose tensor operations.
 #[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
 pub trait NormOps: Backend {
-    /// The kernel behind [`batch_norm`](crate::batch_norm) and, where `relu` is set, [`batch_norm_relu`](crate::batch_norm_relu):
-    /// output, mean and variance.
+    /// The kernel behind [`batch_norm`](crate::batch_norm) and, with `relu`, [`batch_norm_relu`](crate::batch_norm_relu). Returns output,
+    /// mean and variance.
     fn batch_norm_by_batch(
         input: FloatTensor<Self>,
         weight: FloatTensor<Self>,
@@ -117,8 +117,8 @@ pub trait NormOps: Backend {
         portable::batch_norm_by_batch::<Self>(input, weight, bias, epsilon, relu)
     }
 
-    /// The gradients of input, weight and bias, given the statistics that the forward pass returned. With `x̂` the normalised input,
-    /// `s` the standard deviation and `⟨·⟩` the mean over a channel,
+    /// The gradients of input, weight and bias, given the statistics that the forward pass returned. With the normalised input `x̂`, the
+    /// standard deviation `s` and the mean `⟨·⟩` over a channel,
     ///
     /// ```text
     /// bias' = Σ grad,   weight' = Σ grad x̂,   input' = weight / s · (grad - ⟨grad⟩ - x̂ ⟨grad x̂⟩)

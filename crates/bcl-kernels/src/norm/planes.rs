@@ -1,10 +1,10 @@
-//! Loops over the planes of a batch: the places of one channel of one sample, which lie in one run.
+//! Loops over the planes of a batch: the contiguous values of one channel of one sample.
 
 use pulp::Simd;
 
 use crate::cpu::{Kernel, Value};
 
-/// What normalisation does to the values of a channel: `(value - mean) · scale + shift`, and 0 in place of negatives where asked for.
+/// Normalises the values of a channel: `(value - mean) · scale + shift`, with ReLU if `relu` is set.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Channel<T> {
     pub(super) mean: T,
@@ -19,14 +19,14 @@ impl<T: Value> Channel<T> {
         (value - self.mean) * self.scale + self.shift
     }
 
-    /// The gradient that reaches the normalised value.
+    /// Backpropagates through the ReLU, if there is one.
     #[inline(always)]
     fn gate(&self, relu: bool, value: T, grad: T) -> T {
         if relu && self.apply(value) <= T::ZERO { T::ZERO } else { grad }
     }
 }
 
-/// Sum, and sum of squared deviations from the plane's own mean, of each plane.
+/// For each plane, the sum and the sum of squared deviations from the plane's own mean.
 pub(super) struct Moments<'a, T> {
     pub(super) input: &'a [T],
     pub(super) places: usize,
@@ -46,7 +46,7 @@ impl<T: Value> Kernel for Moments<'_, T> {
     }
 }
 
-/// The normalised planes. The first plane is one of the first channel.
+/// Normalises planes. The first plane must belong to the first channel.
 pub(super) struct Normalised<'a, T> {
     pub(super) input: &'a [T],
     pub(super) places: usize,
@@ -61,7 +61,7 @@ impl<T: Value> Kernel for Normalised<'_, T> {
         let planes = self.input.chunks_exact(self.places);
         for (index, (out, plane)) in self.out.chunks_exact_mut(self.places).zip(planes).enumerate() {
             let channel = self.channels[(self.first + index) % self.channels.len()];
-            // Two loops: a question inside the loop would be asked for every value.
+            // Two loops, so that the branch is not taken for every value.
             if channel.relu {
                 for (out, &value) in out.iter_mut().zip(plane) {
                     let normalised = channel.apply(value);
@@ -76,7 +76,7 @@ impl<T: Value> Kernel for Normalised<'_, T> {
     }
 }
 
-/// Sum of the gradient, and of the gradient times the deviation from the channel's mean, of each plane.
+/// For each plane, the sum of the gradient and of the gradient times the deviation from the channel's mean.
 pub(super) struct GradientMoments<'a, T> {
     pub(super) input: &'a [T],
     pub(super) grad: &'a [T],
@@ -111,7 +111,7 @@ fn moments<T: Value>(plane: &[T], grad: &[T], channel: Channel<T>, relu: bool) -
     ]
 }
 
-/// The gradient of the input: `scale · (grad - offset - slope · (value - mean))`, with offset and slope a channel.
+/// The gradient of the input: `scale · (grad - offset - slope · (value - mean))`, with one offset and slope per channel.
 pub(super) struct InputGradient<'a, T> {
     pub(super) input: &'a [T],
     pub(super) grad: &'a [T],
@@ -147,7 +147,7 @@ fn input_gradient<T: Value>(out: &mut [T], plane: &[T], grad: &[T], channel: Cha
     }
 }
 
-/// Values that are summed side by side; their order depends on the length alone.
+/// Number of partial sums kept side by side. The order of additions depends only on the number of values.
 const LANES: usize = 32;
 
 #[inline(always)]
@@ -183,7 +183,7 @@ fn sum_of_two<T: Value>(left: &[T], right: &[T], term: impl Fn(T, T) -> T) -> T 
     total
 }
 
-/// In halves, so that the additions are as vectors too.
+/// Adds up halves, so that these additions vectorise too.
 #[inline(always)]
 fn total<T: Value>(mut sums: [T; LANES]) -> T {
     let mut width = LANES;

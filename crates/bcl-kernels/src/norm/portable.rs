@@ -15,7 +15,7 @@ pub(crate) fn batch_norm_by_batch<B: Backend>(
     (output, normalised.mean, normalised.variance)
 }
 
-#[expect(clippy::too_many_arguments, reason = "as the trait's function")]
+#[expect(clippy::too_many_arguments, reason = "same as the trait's function")]
 pub(crate) fn batch_norm_by_batch_backward<B: Backend>(
     input: FloatTensor<B>,
     weight: FloatTensor<B>,

@@ -1,35 +1,35 @@
-//! The ranks of one row, by buckets.
+//! The ranks of one row, found with buckets.
 //!
-//! A line through the smallest and the largest score sends each score to one of about two buckets a score. The map never decreases,
-//! so a score's rank is the number of scores in lower buckets plus those in its own bucket that do not exceed it. Eight numbers
-//! from the bucket's first on are compared at once: whatever lies beyond the bucket is larger and adds nothing, so there is no branch
-//! to mispredict. Ties and `-0.0 = 0.0` come right by comparing. Rows that crowd into few buckets are sorted instead, which bounds the
-//! work at `O(N log N)` whatever the scores are.
+//! A linear map from the smallest to the largest score sends each score to one of about two buckets per score. The map never
+//! decreases, so the rank of a score is the number of scores in lower buckets plus the number in its own bucket that do not exceed it.
+//! [`WINDOW`] numbers, starting with the bucket's first, are compared at once. Numbers past the end of the bucket are larger and count
+//! nothing, so there is no branch to mispredict. Comparing also gets ties and `-0.0 = 0.0` right. Rows that crowd into few buckets are
+//! sorted instead, which bounds the work to `O(N log N)` for any scores.
 
 use crate::cpu::Value;
 
-/// The largest bucket for which comparing beats sorting the row.
+/// The largest bucket for which comparing is faster than sorting the row.
 const CROWDED: u32 = 32;
 
-/// More buckets would not fit into the fraction of a single precision number.
+/// The largest number of buckets: more would not fit into the mantissa of a single precision number.
 const MOST_BUCKETS: usize = 1 << 22;
 
-/// How many numbers one comparison takes; the sorted scores are padded by as many.
+/// Number of scores compared at once. The grouped scores are padded by as many.
 const WINDOW: usize = 4;
 
-/// What ranking needs to know of a type of float.
+/// The float operations that ranking needs.
 pub(crate) trait Score: Value {
     const INFINITY: Self;
     const NAN: Self;
-    /// Orders as the score does, then by index.
+    /// Orders as the scores do, then by index.
     type Key: Ord + Copy + Default;
 
     fn is_finite(self) -> bool;
-    /// The number itself, with NaN as `+∞`.
+    /// The score, with NaN replaced by `+∞`.
     fn or_infinite(self) -> Self;
-    /// The slope that spreads `low..=high` over `0..=last`; positive whatever the arguments.
+    /// The slope that spreads `low..=high` over `0..=last`; positive for any arguments.
     fn slope(low: Self, high: Self, last: u32) -> Self;
-    /// `(self - low) · slope`, rounded and kept within `0..=last`; `last` is below `MOST_BUCKETS`.
+    /// `(self - low) · slope`, rounded and clamped to `0..=last`; `last` must be below `MOST_BUCKETS`.
     fn bucket(self, low: Self, slope: Self, last: u32) -> u32;
     fn key(self, index: u32) -> Self::Key;
     fn index(key: Self::Key) -> u32;
@@ -38,7 +38,7 @@ pub(crate) trait Score: Value {
 
 macro_rules! score {
     ($float:ident, $bits:ty, $signed:ty, $key:ty) => {
-        #[allow(clippy::cast_lossless, reason = "f32, unlike f64, does not hold every u32")]
+        #[allow(clippy::cast_lossless, reason = "f32, unlike f64, cannot represent every u32")]
         impl Score for $float {
             const INFINITY: Self = $float::INFINITY;
             const NAN: Self = $float::NAN;
@@ -56,7 +56,7 @@ macro_rules! score {
 
             #[inline(always)]
             fn slope(low: Self, high: Self, last: u32) -> Self {
-                // A range beyond the largest float has slope 0, and 0 · ∞ would lose the order.
+                // If the range overflows to infinity, the slope would be 0, and 0 · ∞ would lose the order.
                 (last as $float / (high - low)).max($float::MIN_POSITIVE)
             }
 
@@ -64,10 +64,10 @@ macro_rules! score {
             fn bucket(self, low: Self, slope: Self, last: u32) -> u32 {
                 const FRACTION: u32 = $float::MANTISSA_DIGITS - 1;
                 let position = (self - low) * slope;
-                // NaN, from 0 · ∞ or ∞ - ∞, fails the comparison and joins the lowest scores, where it belongs.
+                // NaN, from 0 · ∞ or ∞ - ∞, fails the comparison and correctly joins the lowest scores.
                 let position = if position > 0.0 { position } else { 0.0 };
                 let position = if position < last as $float { position } else { last as $float };
-                // From here on floats are whole numbers, so the sum holds the rounded position in its low bits.
+                // At this magnitude floats are integers, so the low bits of the sum hold the rounded position.
                 let whole = (1 as $bits << FRACTION) as $float;
                 ((position + whole).to_bits() & ((1 << FRACTION) - 1)) as u32
             }
@@ -95,24 +95,24 @@ macro_rules! score {
 score!(f32, u32, i32, u64);
 score!(f64, u64, i64, u128);
 
-/// Ranks rows, one after another, in memory it keeps.
+/// Ranks one row after another, reusing its memory.
 #[derive(Default)]
 pub(crate) struct Ranker<T: Score> {
     scores: Vec<T>,
-    /// The bucket of each score, then its rank.
+    /// First the bucket of each score, later its rank.
     ranks: Vec<u32>,
-    /// The scores by bucket, in no order inside one.
+    /// The scores grouped by bucket, unsorted within each.
     grouped: Vec<T>,
-    /// Where each bucket of `grouped` ends, after a leading zero.
+    /// The end of each bucket in `grouped`, after a leading zero.
     ends: Vec<u32>,
     keys: Vec<T::Key>,
 }
 
 impl<T: Score> Ranker<T> {
-    /// `#{ j : row[j] <= row[i] }` for each `i`.
+    /// Computes `#{ j : row[j] <= row[i] }` for each `i`.
     ///
     /// # Panics
-    /// When the row has more than `u32::MAX` scores.
+    /// Panics if the row has more than `u32::MAX` scores.
     #[inline(always)]
     pub(crate) fn ranks(&mut self, row: &[T]) -> &[u32] {
         let num_scores = row.len();
@@ -144,7 +144,7 @@ impl<T: Score> Ranker<T> {
         self.ends.clear();
         self.ends.resize(num_buckets + 2, 0);
         self.grouped.resize(num_scores + WINDOW, T::NAN);
-        // Plain slices: the compiler cannot see that writing through one vector leaves the length of the next alone.
+        // Plain slices: the compiler cannot tell that writing through one vector leaves the length of the next unchanged.
         let (scores, buckets) = (&self.scores[..], &mut self.ranks[..]);
         let (ends, grouped) = (&mut self.ends[..], &mut self.grouped[..]);
 
@@ -153,7 +153,7 @@ impl<T: Score> Ranker<T> {
         for (bucket, &score) in buckets.iter_mut().zip(scores) {
             *bucket = score.bucket(low, slope, last);
         }
-        // A bucket is counted two places up, so that the running total finds its start one place up, ...
+        // Counts are stored two slots up, so that after the running total the start of a bucket is one slot up, ...
         for &bucket in buckets.iter() {
             ends[bucket as usize + 2] += 1;
         }
@@ -197,7 +197,7 @@ impl<T: Score> Ranker<T> {
         }
     }
 
-    /// Sorts the scores with their indices; each run of equal scores takes the rank of its last.
+    /// Sorts the scores together with their indices. All scores of a run of equals get the rank of the last one.
     #[inline(never)]
     fn sort(&mut self) {
         self.keys.clear();
@@ -216,7 +216,7 @@ impl<T: Score> Ranker<T> {
     }
 }
 
-/// How many of the numbers from `start` on, within one window, do not exceed the score.
+/// Counts the numbers in one window from `start` that do not exceed the score.
 #[inline(always)]
 fn count_in_window<T: Score>(grouped: &[T], start: u32, score: T) -> u32 {
     let window: &[T; WINDOW] = grouped[start as usize..]
@@ -225,7 +225,7 @@ fn count_in_window<T: Score>(grouped: &[T], start: u32, score: T) -> u32 {
     window.iter().map(|&other| u32::from(other <= score)).sum()
 }
 
-/// The smallest and the largest finite score, or `(∞, -∞)` when there is none.
+/// The smallest and the largest finite score, or `(∞, -∞)` if none is finite.
 #[inline(always)]
 fn finite_range<T: Score>(scores: &[T]) -> (T, T) {
     const LANES: usize = 16;

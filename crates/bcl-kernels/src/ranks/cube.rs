@@ -1,11 +1,11 @@
-//! Ranks on GPUs, without a word to the host.
+//! Ranks on GPUs, without a round trip to the host.
 //!
-//! A rank is a number of scores at most as large, so that no score has to be carried along while keys are sorted:
+//! The rank of a score is the number of scores that do not exceed it, so only keys need sorting, without their indices:
 //!
-//! - rows of up to [`COUNTED`] scores: a workgroup holds the row and counts for each score;
-//! - rows of up to [`TILE`]: it sorts the row in its own memory and finds each score by bisection;
-//! - longer ones: tiles are sorted first, and a rank is the sum of what bisection finds in each tile. The sorted tiles are all the memory
-//!   it takes, once the length of a row.
+//! - rows of up to [`COUNTED`] scores: a workgroup loads the row and counts for each score;
+//! - rows of up to [`TILE`] scores: a workgroup sorts the row in its own memory and finds each score by bisection;
+//! - longer rows: tiles are sorted first, and a rank is the sum of what bisection finds in each tile. The only extra memory is that of
+//!   the sorted tiles, as large as the row.
 
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{Cube, TensorMetadata, get_or_init_device_settings, ops::FloatTensorOps, ops::IntTensorOps};
@@ -17,16 +17,16 @@ use super::{RankOps, portable};
 use crate::cube::tile::{BEYOND, TILE, at_most, key, sort};
 use crate::cube::{THREADS, addresses, empty, rows, single, sum_of_workgroup, workgroups};
 
-/// The longest row whose scores are counted rather than sorted; a number a thread.
+/// The longest row whose scores are counted instead of sorted: one score per thread.
 const COUNTED: usize = THREADS as usize;
 
-/// Scores whose ranks one thread looks for in longer rows, where loading a tile pays off the more the more are looked for.
+/// Scores per thread whose ranks are found in longer rows. Loading a tile pays off more with more of them.
 const SOUGHT: usize = 8;
 
 impl RankOps for Cube {
     fn rank_weights(scores: FloatTensor<Self>, table: FloatTensor<Self>) -> FloatTensor<Self> {
         let dtype: FloatDType = scores.dtype().into();
-        // Keys have 32 bits: halves fit in, doubles do not.
+        // Keys have 32 bits, which is enough for half precision but not for double.
         if scores.shape().num_elements() == 0 || dtype == FloatDType::F64 {
             return portable::rank_weights::<Self>(scores, table);
         }
@@ -39,7 +39,7 @@ impl RankOps for Cube {
         }
         let device = scores.device();
         let settings = get_or_init_device_settings::<Self>(&device);
-        // Ranks are whole numbers that 32 bits hold exactly up to 2^24, longer than any row.
+        // Ranks are integers that 32-bit floats represent exactly up to 2^24, more than the length of any row.
         let num_columns = scores.shape()[1] as i64;
         let ranks = Self::int_arange(1..num_columns + 1, &device, settings.int_dtype);
         let ranks = Self::int_into_float(ranks, FloatDType::F32);
@@ -54,7 +54,7 @@ impl RankOps for Cube {
     }
 }
 
-/// What becomes of the weight of each score beside being written down.
+/// Multiplies weights by exponentials, for [`ranked_mass`](crate::ranked_mass).
 pub(crate) struct Tilt {
     /// `[num_rows, 1]`
     pub(crate) offsets: CubeTensor,
@@ -62,9 +62,9 @@ pub(crate) struct Tilt {
     pub(crate) rate: f64,
 }
 
-/// What the kernels write.
+/// The output of the kernels.
 pub(crate) struct Weighed {
-    /// The weight of each score, times `exp((score - offset) · rate)` where it is tilted; `[num_rows, num_columns]`.
+    /// The weight of each score, times `exp((score - offset) · rate)` if tilted; `[num_rows, num_columns]`.
     pub(crate) values: CubeTensor,
     /// Sums of tilted values over blocks of each row, `[num_rows, num_blocks]`.
     pub(crate) sums: CubeTensor,
@@ -82,7 +82,7 @@ pub(crate) fn weigh(scores: CubeTensor, table: CubeTensor, tilt: Option<Tilt>) -
     let client = scores.client.clone();
     let values = empty(&scores, shape, DType::F32);
     let is_tilted = tilt.is_some();
-    // Where nothing is tilted, any tensor holds the place of the offsets.
+    // Without a tilt, any tensor serves as a placeholder for the offsets.
     let (offsets, rate) = match tilt {
         Some(Tilt { offsets, rate }) => (rows(offsets), rate as f32),
         None => (table.clone(), 1.0),
@@ -146,7 +146,7 @@ pub(crate) fn weigh(scores: CubeTensor, table: CubeTensor, tilt: Option<Tilt>) -
     Weighed { values, sums }
 }
 
-/// A row a workgroup.
+/// One workgroup per row.
 #[cube(launch, address_type = "dynamic")]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
 fn weigh_rows(
@@ -205,7 +205,7 @@ fn weigh_rows(
     }
 }
 
-/// A tile of a row a workgroup.
+/// One workgroup per tile of a row.
 #[cube(launch, address_type = "dynamic")]
 fn sort_tiles(scores: &Tensor<f32>, sorted: &mut Tensor<u32>, num_rows: usize, num_columns: usize, #[comptime] len: usize) {
     let tiles = num_columns.div_ceil(len);
@@ -224,7 +224,7 @@ fn sort_tiles(scores: &Tensor<f32>, sorted: &mut Tensor<u32>, num_rows: usize, n
     }
 }
 
-/// A block of a row a workgroup: each tile is brought in once and searched for all scores of the block.
+/// One workgroup per block of a row: loads each tile once and searches it for all scores of the block.
 #[cube(launch, address_type = "dynamic")]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
 fn weigh_blocks(
@@ -296,7 +296,7 @@ fn weigh_blocks(
     }
 }
 
-/// Fills a tile with the keys of scores, and what is left of it with keys beyond.
+/// Fills a tile with the keys of scores, padded with [`BEYOND`].
 #[cube]
 fn load(scores: &Tensor<f32>, start: usize, number: usize, tile: &mut Shared<[u32]>, #[comptime] len: usize) {
     let mut i = UNIT_POS as usize;

@@ -1,4 +1,4 @@
-//! Ranks on the CPU: rows in parallel, each through a [`Ranker`].
+//! Ranks on the CPU: rows in parallel, each with a [`Ranker`].
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Flex, TensorMetadata, get_or_init_device_settings, ops::IntTensorOps};
@@ -9,7 +9,7 @@ use super::buckets::{Ranker, Score};
 use super::{RankOps, portable};
 use crate::cpu::{self, Kernel, by_float_type, rows_per_task};
 
-/// What ranking one score costs, in multiplications.
+/// Cost of ranking one score, in multiplications.
 const SCORE_COST: usize = 16;
 
 impl RankOps for Flex {
@@ -99,7 +99,7 @@ fn for_each_row<T: Score, O: Send>(
         });
 }
 
-/// One row of [`rank_weights`](crate::rank_weights).
+/// Computes one row of [`rank_weights`](crate::rank_weights).
 struct LookUp<'a, T: Score> {
     ranker: &'a mut Ranker<T>,
     scores: &'a [T],
@@ -116,7 +116,7 @@ impl<T: Score> Kernel for LookUp<'_, T> {
     }
 }
 
-/// One row of [`row_ranks`](crate::row_ranks).
+/// Computes one row of [`row_ranks`](crate::row_ranks).
 struct Rank<'a, T: Score> {
     ranker: &'a mut Ranker<T>,
     scores: &'a [T],
@@ -137,7 +137,7 @@ impl<T: Score> Kernel for Rank<'_, T> {
         let counted: Vec<T> = counted.map(|(&score, _)| score).collect();
         let mut ranks = self.ranker.ranks(&counted).iter();
         for (out, _) in self.out.iter_mut().zip(counts).filter(|&(_, &counts)| counts != 0) {
-            *out = *ranks.next().expect("there is a rank for each entry that counts") as i32;
+            *out = *ranks.next().expect("there is a rank for each unmasked entry") as i32;
         }
     }
 }

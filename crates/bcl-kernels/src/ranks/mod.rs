@@ -1,4 +1,4 @@
-//! The rank of each score in its row.
+//! The rank of each score within its row.
 
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
@@ -11,16 +11,16 @@ pub(crate) mod cube;
 mod flex;
 pub(crate) mod portable;
 
-/// Looks up a weight for each score by the score's rank in its own row.
+/// Looks up a weight for each score by its rank within the row.
 ///
 /// ```text
 /// out[r, i] = table[ #{ j : scores[r, j] <= scores[r, i] } - 1 ]
 /// ```
 ///
-/// Equal scores share the last rank of their run, as in Eq. 11 of [BCL](https://arxiv.org/abs/2301.11673): with
+/// Equal scores share the highest rank of their run, as in Eq. 11 of [BCL](https://arxiv.org/abs/2301.11673): with
 /// `table[k] = ω((k + 1) / N)` this is the importance weight of each negative. The output is a constant: no gradient reaches the
-/// scores (a rank has none) or the table. `-0.0` equals `0.0`, and NaN counts as `+∞`. It takes `O(N log N)` a row at worst and never
-/// forms a comparison matrix.
+/// scores (a rank has none) or the table. `-0.0` equals `0.0`, and NaN counts as `+∞`. The worst case takes `O(N log N)` per row, and no
+/// `[N, N]` comparison matrix is formed.
 ///
 /// # Shapes
 /// - scores: `[num_rows, num_columns]`, `f32` or `f64`
@@ -28,7 +28,7 @@ pub(crate) mod portable;
 /// - output: `[num_rows, num_columns]`
 ///
 /// # Panics
-/// When the table is not as long as a row.
+/// Panics if the table is not as long as a row.
 ///
 /// # Example
 /// ```
@@ -49,22 +49,22 @@ pub fn rank_weights(scores: Tensor<2>, table: Tensor<1>) -> Tensor<2> {
     Tensor::from_dispatch(Dispatch::rank_weights(scores.into_dispatch(), table.into_dispatch()))
 }
 
-/// Ranks each score in its row, from 1 for the smallest.
+/// Ranks each score within its row, from 1 for the smallest.
 ///
 /// ```text
-/// out[r, i] = #{ j : mask[r, j], scores[r, j] <= scores[r, i] }   where mask[r, i], else 0
+/// out[r, i] = #{ j : mask[r, j], scores[r, j] <= scores[r, i] }   if mask[r, i], else 0
 /// ```
 ///
-/// Equal scores share the last rank of their run, `-0.0` equals `0.0`, and NaN counts as `+∞`. Dividing a rank by the number of
-/// entries that count gives the empirical distribution function.
+/// Equal scores share the highest rank of their run, `-0.0` equals `0.0`, and NaN counts as `+∞`. A rank divided by the number of
+/// unmasked entries is the empirical distribution function.
 ///
 /// # Shapes
 /// - scores: `[num_rows, num_columns]`, `f32` or `f64`
-/// - mask:   `[num_rows, num_columns]`, true where an entry counts; `None` counts them all
+/// - mask:   `[num_rows, num_columns]`, true for the entries to count; `None` counts all
 /// - output: `[num_rows, num_columns]`
 ///
 /// # Panics
-/// When the mask has another shape than the scores.
+/// Panics if the mask and the scores differ in shape.
 ///
 /// # Example
 /// ```
@@ -103,7 +103,7 @@ pub(crate) fn check_table(num_columns: usize, table_len: usize) {
     );
 }
 
-/// The ranking kernels of a backend; the default bodies compose tensor operations.
+/// The ranking kernels of a backend. The default bodies compose tensor operations.
 #[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
 pub trait RankOps: Backend {
     /// The kernel behind [`rank_weights`](crate::rank_weights).

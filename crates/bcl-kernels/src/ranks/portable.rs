@@ -1,4 +1,4 @@
-//! Ranks composed of tensor operations: sort, find the end of each run of equal scores, and put the ends back in place.
+//! Ranks composed of tensor operations: sort, find the end of each run of equal scores, and scatter the ends back.
 
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{Backend, Scalar, TensorMetadata, get_or_init_device_settings};
@@ -27,7 +27,7 @@ pub(crate) fn row_ranks<B: Backend>(scores: FloatTensor<B>, mask: Option<BoolTen
     }
 }
 
-/// Ranks among the entries that count, out of ranks among all: the others are moved beyond the last.
+/// Ranks the unmasked entries among themselves, given a function that ranks all entries; masked entries get rank 0.
 pub(crate) fn masked<B: Backend>(
     scores: FloatTensor<B>,
     mask: BoolTensor<B>,
@@ -38,13 +38,13 @@ pub(crate) fn masked<B: Backend>(
     let counted = B::bool_into_int(mask, settings.int_dtype);
     let num_counted = B::int_expand(B::int_sum_dim(counted, 1), scores.shape());
     let ranks = ranks(B::float_mask_fill(scores, excluded.clone(), Scalar::from(f64::INFINITY)));
-    // Only an infinite score ties with the excluded entries, and such a score has the highest rank of all.
+    // Only an infinite score ties with the masked entries, and such a score has the highest rank of all.
     let above = B::int_greater(ranks.clone(), num_counted.clone(), settings.bool_dtype);
     let ranks = B::int_mask_where(ranks, above, num_counted);
     B::int_mask_fill(ranks, excluded, Scalar::from(0))
 }
 
-/// `#{ j : scores[r, j] <= scores[r, i] }` for scores of at least one element.
+/// `#{ j : scores[r, j] <= scores[r, i] }`. The scores must not be empty.
 fn last_ranks<B: Backend>(scores: FloatTensor<B>) -> IntTensor<B> {
     let device = scores.device();
     let settings = get_or_init_device_settings::<B>(&device);
@@ -67,7 +67,7 @@ fn last_ranks<B: Backend>(scores: FloatTensor<B>) -> IntTensor<B> {
         let continues = B::float_equal(here, next, settings.bool_dtype);
         let continues = B::bool_cat(vec![continues, last], 1);
         ends = B::int_mask_fill(ends, continues, Scalar::from(num_columns as i64));
-        // Only ends of runs still hold their position, so the nearest one to the right is the smallest from here on.
+        // Only the ends of runs still hold their position, so the running minimum from the right finds the nearest end.
         ends = B::int_flip(B::int_cummin(B::int_flip(ends, &[1]), 1), &[1]);
     }
     let ranks = B::int_zeros(shape, &device, settings.int_dtype);

@@ -1,4 +1,4 @@
-//! Sampled products on GPUs: nothing of shape `[num_anchors, num_sampled, dim]` is stored, and every sum has its order.
+//! Sampled dot products on GPUs. Nothing of shape `[num_anchors, num_sampled, dim]` is stored, and every sum has a fixed order.
 
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Cube, TensorMetadata, ops::FloatTensorOps, ops::IntTensorOps};
@@ -91,24 +91,24 @@ impl SampledOps for Cube {
     }
 }
 
-/// Doubles, and tensors without elements.
+/// Whether the portable body must run: for doubles and empty tensors.
 fn is_special(table: &CubeTensor, indices: &CubeTensor) -> bool {
     table.dtype() == DType::F64 || table.shape().num_elements() == 0 || indices.shape().num_elements() == 0
 }
 
-/// Computes in 32 bits, and returns what it came in.
+/// Computes in 32 bits and casts the result to the type of the input.
 fn in_single(tensor: CubeTensor, compute: impl FnOnce(CubeTensor) -> CubeTensor) -> CubeTensor {
     let dtype: FloatDType = tensor.dtype().into();
     Cube::float_cast(compute(rows(single(tensor))), dtype)
 }
 
-/// `out[r] = Σ weights[e] · anchors[e / num_sampled]` over the entries e that name row r; all weights are 1 where none are given.
+/// `out[r] = Σ weights[e] · anchors[e / num_sampled]` over the entries `e` that name row `r`. Without weights, each is 1.
 fn scattered(weights: Option<CubeTensor>, anchors: CubeTensor, indices: CubeTensor, num_rows: usize) -> CubeTensor {
     let num_sampled = indices.shape()[1];
     let dim = anchors.shape()[1];
     let Inverse { starts, entries } = Inverse::new(row_numbers(indices), num_rows);
     let is_weighed = weights.is_some();
-    // Where nothing is weighed, any tensor holds the place.
+    // Without weights, any tensor serves as a placeholder.
     let weights = weights.unwrap_or_else(|| anchors.clone());
     let out = empty(&anchors, [num_rows, dim], DType::F32);
     let client = anchors.client.clone();
@@ -130,7 +130,7 @@ fn scattered(weights: Option<CubeTensor>, anchors: CubeTensor, indices: CubeTens
     out
 }
 
-/// A score a thread.
+/// One thread per score.
 #[cube(launch, address_type = "dynamic")]
 fn dots(
     anchors: &Tensor<f32>,
@@ -154,7 +154,7 @@ fn dots(
     out[position] = sum;
 }
 
-/// A component of an anchor's sum a thread; neighbours read neighbouring numbers.
+/// One thread per component of an anchor's sum. Neighbouring threads read adjacent numbers.
 #[cube(launch, address_type = "dynamic")]
 fn sums(
     weights: &Tensor<f32>,
@@ -178,7 +178,7 @@ fn sums(
     out[position] = sum;
 }
 
-/// A component of a row's sum a thread.
+/// One thread per component of a row's sum.
 #[cube(launch, address_type = "dynamic")]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
 fn scatter(

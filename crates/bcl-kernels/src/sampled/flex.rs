@@ -1,4 +1,4 @@
-//! Sampled products on the CPU: rows of the output in parallel.
+//! Sampled dot products on the CPU, parallel over rows of the output.
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Flex, TensorMetadata, ops::FloatTensorOps};
@@ -133,7 +133,7 @@ fn scatter_rows<T: Value>(rows: FlexTensor, indices: FlexTensor, num_rows: usize
     cpu::tensor(out, [num_rows, dim])
 }
 
-/// Some rows of [`sampled_dot`](crate::sampled_dot).
+/// Computes some rows of [`sampled_dot`](crate::sampled_dot).
 struct Dots<'a, T> {
     anchors: &'a [T],
     table: &'a [T],
@@ -157,7 +157,7 @@ impl<T: Value> Kernel for Dots<'_, T> {
     }
 }
 
-/// Some rows of the gradient of [`sampled_dot`](crate::sampled_dot) in the anchors.
+/// Computes some rows of the gradient of [`sampled_dot`](crate::sampled_dot) with respect to the anchors.
 struct Sums<'a, T> {
     weights: &'a [T],
     table: &'a [T],

@@ -1,7 +1,7 @@
-//! Which entries name each row, found on the GPU: what makes sums over repeated rows independent of who comes first.
+//! Groups samples by the table row they name, on the GPU, so that sums over repeated rows have a fixed order.
 //!
-//! Entries are sorted by the row they name and, for one row, by their number. Tiles are sorted first; the place of an entry in the whole is
-//! its place in its own tile plus what bisection finds before it in each other tile.
+//! The samples (entries of the index tensor) are sorted by row and, within a row, by their position. Tiles are sorted first. The final
+//! position of an entry is its position in its own tile plus the number of entries before it in each other tile, found by bisection.
 
 use burn::backend::{Cube, TensorMetadata, ops::IntTensorOps};
 use burn::tensor::{DType, IntDType, Shape};
@@ -11,27 +11,27 @@ use cubecl::prelude::*;
 use crate::cube::tile::{BEYOND, at_most, sort_pairs};
 use crate::cube::{THREADS, addresses, empty, rows, threads, workgroups};
 
-/// Entries that a workgroup sorts at once: pairs of numbers take twice the memory of scores.
+/// Entries that a workgroup sorts at once: half as many as scores, because a pair of numbers takes twice the memory.
 const TILE: usize = 2048;
 
-/// Entries of a tile that each thread looks after.
+/// Entries of a tile per thread.
 const OWN: usize = TILE / THREADS as usize;
 
-/// The entries of all rows, row after row.
+/// For each table row, the entries that name it; row by row.
 pub(super) struct Inverse {
-    /// Where the entries of each row begin, with the end of the last; `[num_rows + 1]`.
+    /// The start of each row in `entries`, then the end of the last; `[num_rows + 1]`.
     pub(super) starts: CubeTensor,
     /// The entries, `[num_entries]`.
     pub(super) entries: CubeTensor,
 }
 
-/// Row numbers as the kernels read them.
+/// Converts row numbers to the type that the kernels read.
 pub(super) fn row_numbers(indices: CubeTensor) -> CubeTensor {
     rows(Cube::int_cast(indices, IntDType::U32))
 }
 
 impl Inverse {
-    /// Of entries that name rows.
+    /// Groups the entries of `named` by the row they name.
     ///
     /// # Shapes
     /// - named: any, `u32` below `num_rows`, not empty
@@ -82,7 +82,7 @@ impl Inverse {
     }
 }
 
-/// A tile a workgroup.
+/// One workgroup per tile.
 #[cube(launch, address_type = "dynamic")]
 fn sort_entries(
     named: &Tensor<u32>,
@@ -116,7 +116,7 @@ fn sort_entries(
     }
 }
 
-/// A tile a workgroup, whose entries look for their places among all others.
+/// One workgroup per tile: finds the final positions of its entries.
 #[cube(launch, address_type = "dynamic")]
 fn place_entries(
     tile_keys: &Tensor<u32>,
@@ -154,7 +154,7 @@ fn place_entries(
             #[unroll]
             for i in 0..own {
                 let key = own_keys[i];
-                // Equal keys of earlier tiles have earlier numbers.
+                // Equal keys in earlier tiles have earlier positions.
                 if t < own_tile {
                     places[i] += at_most(&tile, key, len);
                 } else if key > 0 {
@@ -173,7 +173,7 @@ fn place_entries(
     }
 }
 
-/// A row a thread: the first entry that names it or a later one.
+/// One thread per row: finds the first entry that names this row or a later one.
 #[cube(launch, address_type = "dynamic")]
 fn find_starts(keys: &Tensor<u32>, starts: &mut Tensor<u32>, num_entries: usize, num_starts: usize) {
     let row = ABSOLUTE_POS;

@@ -1,4 +1,4 @@
-//! Similarities between anchors and sampled rows of a table.
+//! Dot products between anchors and sampled rows of an embedding table.
 
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -16,14 +16,14 @@ mod inverse;
 pub(crate) mod portable;
 mod scatter;
 
-/// Multiplies each anchor with the table rows sampled for it.
+/// Computes the dot products of each anchor with the table rows sampled for it.
 ///
 /// ```text
 /// out[i, j] = Σ_c anchors[i, c] · table[indices[i, j], c]
 /// ```
 ///
-/// It equals the full product followed by a gather, `anchors · tableᵀ` at `indices`, but does `num_sampled / num_rows` of its work.
-/// Differentiable in the anchors and in the table. The gradient of a row that was sampled several times adds up in a fixed order.
+/// Equals the full product `anchors · tableᵀ` gathered at `indices`, with `num_sampled / num_rows` of its work. Differentiable in the
+/// anchors and the table. The gradient of a row that was sampled several times is summed in a fixed order.
 ///
 /// # Shapes
 /// - anchors: `[num_anchors, dim]`, `f32` or `f64`
@@ -32,7 +32,7 @@ mod scatter;
 /// - output:  `[num_anchors, num_sampled]`
 ///
 /// # Panics
-/// When the shapes do not fit together, or (on the CPU; other backends may not check) an index lies outside the table.
+/// Panics if the shapes do not match or, on the CPU, if an index lies outside the table. Other backends may not check indices.
 ///
 /// # Example
 /// ```
@@ -57,13 +57,13 @@ pub fn sampled_dot(anchors: Tensor<2>, table: Tensor<2>, indices: Tensor<2, Int>
     ))
 }
 
-/// Reads rows of a table.
+/// Reads rows of a table, like an embedding layer.
 ///
 /// ```text
 /// out[i, c] = table[indices[i], c]
 /// ```
 ///
-/// Differentiable in the table; the gradient of a row that was read several times adds up in a fixed order.
+/// Differentiable in the table. The gradient of a row that was read several times is summed in a fixed order.
 ///
 /// # Shapes
 /// - table:   `[num_rows, dim]`, `f32` or `f64`
@@ -71,7 +71,7 @@ pub fn sampled_dot(anchors: Tensor<2>, table: Tensor<2>, indices: Tensor<2, Int>
 /// - output:  `[num_read, dim]`
 ///
 /// # Panics
-/// On the CPU, when an index lies outside the table; other backends may not check.
+/// Panics on the CPU if an index lies outside the table. Other backends may not check.
 ///
 /// # Example
 /// ```
@@ -101,7 +101,7 @@ pub(crate) fn check_shapes(anchors: [usize; 2], table: [usize; 2], indices: [usi
     );
 }
 
-/// The sampling kernels of a backend; the default bodies compose tensor operations.
+/// The sampling kernels of a backend. The default bodies compose tensor operations.
 #[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
 pub trait SampledOps: Backend {
     /// The kernel behind [`sampled_dot`](crate::sampled_dot).
@@ -109,12 +109,13 @@ pub trait SampledOps: Backend {
         portable::sampled_dot::<Self>(anchors, table, indices)
     }
 
-    /// `out[i] = Σ_j weights[i, j] · table[indices[i, j]]`: the gradient of [`sampled_dot`](crate::sampled_dot) in the anchors.
+    /// `out[i] = Σ_j weights[i, j] · table[indices[i, j]]`: the gradient of [`sampled_dot`](crate::sampled_dot) with respect to the anchors.
     fn sampled_sum(weights: FloatTensor<Self>, table: FloatTensor<Self>, indices: IntTensor<Self>) -> FloatTensor<Self> {
         portable::sampled_sum::<Self>(weights, table, indices)
     }
 
-    /// `out[r] = Σ_{i, j : indices[i, j] = r} weights[i, j] · anchors[i]`: the gradient of [`sampled_dot`](crate::sampled_dot) in the table.
+    /// `out[r] = Σ_{i, j : indices[i, j] = r} weights[i, j] · anchors[i]`: the gradient of [`sampled_dot`](crate::sampled_dot) with respect
+    /// to the table.
     fn scatter_sum(
         weights: FloatTensor<Self>,
         anchors: FloatTensor<Self>,

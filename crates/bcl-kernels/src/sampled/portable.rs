@@ -1,4 +1,4 @@
-//! Sampled products composed of tensor operations: gather `[num_anchors, num_sampled, dim]` rows, multiply, and add up.
+//! Sampled dot products composed of tensor operations: gather `[num_anchors, num_sampled, dim]` rows, multiply, and add up.
 
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Backend, TensorMetadata};

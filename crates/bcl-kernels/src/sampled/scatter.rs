@@ -1,18 +1,18 @@
-//! Adds rows into a table, in the same order whatever the number of threads.
+//! Adds rows into a table in an order that does not depend on the number of threads.
 //!
-//! The table is cut into bands of rows that fit into a processor's cache. First, parts of the samples are each sorted by band,
-//! in parallel; then each band takes its samples from all parts, in their order, also in parallel. No two tasks write to the same band,
-//! and each row receives its terms in the order of the samples, so the sum does not depend on how the work was cut.
+//! The table is split into bands of rows that fit into a processor's cache. First, the samples are split into parts, and each part is
+//! sorted by band in parallel. Then each band, also in parallel, takes its samples from all parts in order. No two tasks write to the
+//! same band, and each row receives its terms in the order of the samples, so the sum does not depend on how the work was split.
 
 use pulp::Simd;
 use rayon::prelude::*;
 
 use crate::cpu::{Kernel, Value};
 
-/// A band of the table should fill about this many bytes, a part of the second level cache.
+/// Target size of a band in bytes, a fraction of the second-level cache.
 const BAND_BYTES: usize = 1 << 17;
 
-/// Samples a part should hold at least, so that sorting them is worth a task.
+/// Minimum number of samples in a part, so that sorting it is worth a task.
 const PART_SAMPLES: usize = 1 << 12;
 
 /// One term of the sum: `out[row] += weight · rows[source]`.
@@ -26,11 +26,11 @@ struct Term<T> {
 /// The terms of one part of the samples, by band.
 struct Part<T> {
     terms: Vec<Term<T>>,
-    /// Where each band ends in `terms`, after a leading zero.
+    /// The end of each band in `terms`, after a leading zero.
     ends: Vec<u32>,
 }
 
-/// `out[r] = Σ weights[k] · rows[k / num_sampled]` over the samples `k` with `indices[k] = r`; without weights, each is 1.
+/// `out[r] = Σ weights[k] · rows[k / num_sampled]` over the samples `k` with `indices[k] = r`. Without weights, each is 1.
 pub(super) fn scatter<T: Value>(
     weights: Option<&[T]>,
     rows: &[T],
@@ -45,7 +45,7 @@ pub(super) fn scatter<T: Value>(
     }
     let tasks = 4 * rayon::current_num_threads();
     let band_rows = (BAND_BYTES / (dim * size_of::<T>())).min(num_rows.div_ceil(tasks)).max(1);
-    // A power of two, so that finding the band of a row is a shift.
+    // A power of two, so that a shift finds the band of a row.
     let shift = band_rows.next_power_of_two().trailing_zeros();
     let num_bands = num_rows.div_ceil(1 << shift);
     let sources_per_part = indices.len().div_ceil(tasks).max(PART_SAMPLES).div_ceil(num_sampled);
@@ -77,9 +77,9 @@ pub(super) fn scatter<T: Value>(
 }
 
 impl<T: Value> Part<T> {
-    /// Counting sort by band; stable, so that samples keep their order.
+    /// Counting sort by band. It is stable, so samples keep their order.
     fn sort(weights: Option<&[T]>, indices: &[u32], first_source: u32, num_sampled: usize, num_bands: usize, shift: u32) -> Self {
-        // Counted two places up, a band's running total is its start one place up, and becomes its end as the terms move in.
+        // Counted two slots up: after the running total a band's start is one slot up, and becomes its end as the terms move in.
         let mut ends = vec![0u32; num_bands + 2];
         for &row in indices {
             ends[(row >> shift) as usize + 2] += 1;

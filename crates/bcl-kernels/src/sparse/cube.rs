@@ -1,5 +1,4 @@
-//! The sparse product on GPUs: a thread an entry of the output, which walks its row in order. No sum is shared, so none depends on who
-//! comes first.
+//! The sparse product on GPUs: one thread per output element walks its row in order. Without atomics, the order of additions is fixed.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -34,11 +33,11 @@ impl SparseOps for Cube {
     }
 }
 
-/// Compressed rows on the devices that have asked for them.
+/// Copies of the compressed rows on the devices that have used them.
 #[derive(Debug, Default)]
 pub(super) struct Uploads(Mutex<Vec<Upload>>);
 
-/// Compressed rows on a device.
+/// Compressed rows on one device.
 #[derive(Debug, Clone)]
 struct Upload {
     device: CubeDevice,
@@ -79,7 +78,7 @@ fn product(matrix: &SparseMatrix, dense: CubeTensor, addend: Option<CubeTensor>,
     }
     let dense = rows(single(dense));
     let adds = addend.is_some();
-    // Where nothing is added, any tensor holds the place.
+    // Without an addend, any tensor serves as a placeholder.
     let addend = addend.map_or_else(|| dense.clone(), |addend| rows(single(addend)));
     let Upload {
         indptr, indices, values, ..
@@ -105,7 +104,7 @@ fn product(matrix: &SparseMatrix, dense: CubeTensor, addend: Option<CubeTensor>,
     Cube::float_cast(out, dtype)
 }
 
-/// Neighbouring threads have neighbouring columns of one row, so that they read the same entries and neighbouring numbers.
+/// Neighbouring threads compute neighbouring columns of one row, so they read the same entries and adjacent numbers.
 #[cube(launch, address_type = "dynamic")]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
 fn sparse_rows(

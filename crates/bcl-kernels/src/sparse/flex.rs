@@ -1,4 +1,4 @@
-//! The sparse product on the CPU: parallel over blocks of rows with about as many entries each.
+//! The sparse product on the CPU, parallel over blocks of rows with roughly equal numbers of entries.
 
 use burn::backend::Flex;
 use burn::backend::TensorMetadata;
@@ -53,9 +53,9 @@ fn product<T: Value>(matrix: &SparseMatrix, dense: FlexTensor, addend: Option<Fl
     cpu::tensor(out, [num_rows, num_columns])
 }
 
-/// Cuts the output into blocks of rows that cost about the same, each with the number of its first row.
+/// Splits the output into blocks of rows of about equal cost, each with the number of its first row.
 fn blocks<'a, T>(matrix: &SparseMatrix, mut out: &'a mut [T], num_columns: usize) -> Vec<(usize, &'a mut [T])> {
-    // A row costs its entries and, even when it has none, the writing of it.
+    // A row costs its entries plus one write, which even an empty row needs.
     let entries_per_task = rows_per_task(num_columns);
     let indptr = matrix.indptr();
     let [num_rows, _] = matrix.shape();
@@ -75,7 +75,7 @@ fn blocks<'a, T>(matrix: &SparseMatrix, mut out: &'a mut [T], num_columns: usize
     blocks
 }
 
-/// Some rows of `scale · (addend + matrix · dense)`.
+/// Computes some rows of `scale · (addend + matrix · dense)`.
 struct Product<'a, T> {
     matrix: &'a SparseMatrix,
     dense: &'a [T],

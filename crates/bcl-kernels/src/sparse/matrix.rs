@@ -1,13 +1,13 @@
-//! A sparse matrix in compressed rows, with its transpose built when first asked for.
+//! A sparse matrix in compressed sparse rows (CSR), whose transpose is built on first use.
 
 use std::sync::{Arc, OnceLock};
 
 use burn::tensor::{Device, Tensor, TensorData};
 
-/// A constant sparse `f32` matrix in compressed sparse rows, in host memory.
+/// A constant sparse `f32` matrix in compressed sparse rows (CSR), in host memory.
 ///
-/// Cloning and transposing share the storage. The transpose, which the gradient of [`sparse_matmul`](crate::sparse_matmul) needs, is built once, on
-/// first use, and kept.
+/// Clones and transposes share the storage. The transpose, which the gradient of [`sparse_matmul`](crate::sparse_matmul) needs, is
+/// built on first use and cached.
 ///
 /// # Example
 /// ```
@@ -33,7 +33,7 @@ struct Storage {
     columns: OnceLock<Rows>,
 }
 
-/// Compressed rows: entry `k` of row `r` lies at `indptr[r] + k`.
+/// Compressed rows: entry `k` of row `r` is at `indptr[r] + k`.
 #[derive(Debug)]
 struct Rows {
     num_columns: usize,
@@ -47,10 +47,10 @@ struct Rows {
 impl SparseMatrix {
     /// Builds the matrix from `(row, column, value)` entries in any order.
     ///
-    /// Entries at the same place are added up, in the order given. Explicit zeros are kept.
+    /// Entries with the same row and column are added up in the order given. Explicit zeros are kept.
     ///
     /// # Panics
-    /// When an entry lies outside the shape, or a dimension exceeds `u32::MAX`.
+    /// Panics if an entry lies outside the shape, or a dimension exceeds `u32::MAX`.
     pub fn from_triplets(num_rows: usize, num_columns: usize, entries: impl IntoIterator<Item = (u32, u32, f32)>) -> Self {
         assert!(
             [num_rows, num_columns].iter().all(|&length| u32::try_from(length).is_ok()),
@@ -64,7 +64,7 @@ impl SparseMatrix {
                 "the entry {value} at ({row}, {column}) lies outside the shape [{num_rows}, {num_columns}]"
             );
         }
-        // Stable, so that repeated entries add up in the order given.
+        // A stable sort, so that repeated entries add up in the order given.
         entries.sort_by_key(|&(row, column, _)| (row, column));
         entries.dedup_by(|next, kept| {
             let same = (next.0, next.1) == (kept.0, kept.1);
@@ -97,7 +97,7 @@ impl SparseMatrix {
         }
     }
 
-    /// The number of rows and of columns.
+    /// The number of rows and columns.
     pub fn shape(&self) -> [usize; 2] {
         let rows = self.rows();
         [rows.indptr.len() - 1, rows.num_columns]
@@ -108,12 +108,12 @@ impl SparseMatrix {
         self.rows().values.len()
     }
 
-    /// Where each row begins in [`indices`](Self::indices) and [`values`](Self::values), with the end of the last; `num_rows + 1` numbers.
+    /// The start of each row in [`indices`](Self::indices) and [`values`](Self::values), then the end of the last; `num_rows + 1` numbers.
     pub fn indptr(&self) -> &[usize] {
         &self.rows().indptr
     }
 
-    /// The column of each entry, increasing inside a row.
+    /// The column of each entry, increasing within each row.
     pub fn indices(&self) -> &[u32] {
         &self.rows().indices
     }
@@ -123,7 +123,7 @@ impl SparseMatrix {
         &self.rows().values
     }
 
-    /// The transpose, sharing this matrix's storage.
+    /// The transpose, which shares this matrix's storage.
     pub fn transpose(&self) -> Self {
         Self {
             storage: Arc::clone(&self.storage),
@@ -131,7 +131,7 @@ impl SparseMatrix {
         }
     }
 
-    /// The entries as `(row, column, value)`, row by row.
+    /// Iterates over the entries as `(row, column, value)`, row by row.
     pub fn triplets(&self) -> impl Iterator<Item = (u32, u32, f32)> + '_ {
         let rows = self.rows();
         rows.indptr.windows(2).enumerate().flat_map(move |(row, range)| {
@@ -142,7 +142,7 @@ impl SparseMatrix {
         })
     }
 
-    /// The same matrix as a dense tensor.
+    /// Copies the matrix into a dense tensor.
     ///
     /// # Shapes
     /// - output: `[num_rows, num_columns]`
@@ -155,7 +155,7 @@ impl SparseMatrix {
         Tensor::from_data(TensorData::new(dense, [num_rows, num_columns]), device)
     }
 
-    /// Where the GPUs keep these rows.
+    /// The copies of these rows on GPUs.
     #[cfg(feature = "cube")]
     pub(super) fn uploads(&self) -> &super::cube::Uploads {
         &self.rows().uploads
@@ -172,7 +172,7 @@ impl SparseMatrix {
 }
 
 impl Rows {
-    /// Counting sort by column; it is stable, so rows come out increasing inside each column.
+    /// Counting sort by column. It is stable, so rows come out increasing within each column.
     fn transpose(&self) -> Self {
         let num_rows = self.indptr.len() - 1;
         let mut indptr = vec![0; self.num_columns + 1];

@@ -1,4 +1,4 @@
-//! The product of a sparse and a dense matrix.
+//! Products of a sparse and a dense matrix.
 
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -24,7 +24,7 @@ pub use propagate::propagate;
 /// out[r, c] = Σ_k matrix[r, k] · dense[k, c]
 /// ```
 ///
-/// Differentiable in `dense`: its gradient is the product of the transpose with the gradient of the output. The sparse values are
+/// Differentiable in `dense`; the gradient is the product of the transpose with the gradient of the output. The sparse values are
 /// constants.
 ///
 /// # Shapes
@@ -33,7 +33,7 @@ pub use propagate::propagate;
 /// - output: `[num_rows, num_columns]`
 ///
 /// # Panics
-/// When the inner dimensions differ.
+/// Panics if the inner dimensions differ.
 ///
 /// # Example
 /// ```
@@ -60,7 +60,7 @@ pub(crate) fn check_shapes(matrix: &SparseMatrix, dense: [usize; 2]) {
     );
 }
 
-/// The sparse kernels of a backend; the default body composes tensor operations.
+/// The sparse kernels of a backend. The default bodies compose tensor operations.
 #[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
 pub trait SparseOps: Backend {
     /// The kernel behind [`sparse_matmul`](crate::sparse_matmul).

@@ -1,4 +1,4 @@
-//! The sparse product composed of tensor operations: gather the rows, scale them, and add them up by row.
+//! The sparse product composed of tensor operations: gather the rows, scale them, and add them up per output row.
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, Scalar, TensorMetadata, get_or_init_device_settings};
@@ -6,7 +6,7 @@ use burn::tensor::{FloatDType, IndexingUpdateOp, Shape, TensorData};
 
 use super::{SparseMatrix, SparseOps};
 
-/// Entries gathered at once: bounds the memory at this many rows of the dense matrix.
+/// Entries gathered at once, which bounds the memory to this many rows of the dense matrix.
 const CHUNK: usize = 1 << 18;
 
 pub(crate) fn sparse_matmul<B: Backend>(matrix: &SparseMatrix, dense: FloatTensor<B>) -> FloatTensor<B> {
@@ -40,7 +40,7 @@ pub(crate) fn sparse_matmul<B: Backend>(matrix: &SparseMatrix, dense: FloatTenso
     output
 }
 
-/// `scale · (addend + matrix · dense)`, with the product of the backend.
+/// `scale · (addend + matrix · dense)`, through the backend's own product.
 pub(crate) fn sparse_matmul_add<B: SparseOps>(
     matrix: SparseMatrix,
     dense: FloatTensor<B>,
@@ -51,7 +51,7 @@ pub(crate) fn sparse_matmul_add<B: SparseOps>(
     B::float_mul_scalar(sum, Scalar::from(scale))
 }
 
-/// Horner's scheme: `E + Â (E + Â (…))` sums the powers in one product and one addition a layer.
+/// Horner's scheme: `E + Â (E + Â (…))` sums the powers with one product and one addition per layer.
 pub(crate) fn propagate<B: SparseOps>(
     matrix: &SparseMatrix,
     users: FloatTensor<B>,

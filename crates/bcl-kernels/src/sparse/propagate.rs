@@ -1,4 +1,4 @@
-//! Averaging over rounds of propagation on a bipartite graph.
+//! LightGCN propagation: averages embeddings over the layers of a bipartite graph.
 
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -10,7 +10,7 @@ use burn::tensor::Tensor;
 
 use super::{SparseMatrix, SparseOps};
 
-/// Averages the embeddings of users and items over rounds of propagation along their graph, as LightGCN does.
+/// Averages the embeddings of users and items over the layers of a propagation along their graph, as LightGCN does.
 ///
 /// With the matrix `R` and the whole graph `Â = [[0, R], [Rᵀ, 0]]` over users and items,
 ///
@@ -18,8 +18,8 @@ use super::{SparseMatrix, SparseOps};
 /// (users, items)' = 1 / (K + 1) · Σ_{k = 0}^{K} Â^k (users, items)
 /// ```
 ///
-/// The graph is never formed: a layer costs one product with `R` and one with its transpose, whose sum is added up on the way.
-/// Differentiable in users and items, at the price of as many products again. The matrix is constant.
+/// The full graph is never formed: each layer costs one product with `R` and one with its transpose. Differentiable in users and
+/// items; the backward pass needs as many products as the forward pass. The matrix is a constant.
 ///
 /// Source: He et al., [LightGCN](https://arxiv.org/abs/2002.02126), Eq. 7 and 8.
 ///
@@ -30,7 +30,7 @@ use super::{SparseMatrix, SparseOps};
 /// - output: `[num_users, dim]`, `[num_items, dim]`
 ///
 /// # Panics
-/// When the shapes do not fit together.
+/// Panics if the shapes do not match.
 ///
 /// # Example
 /// ```
@@ -64,10 +64,11 @@ fn check_shapes(matrix: &SparseMatrix, users: [usize; 2], items: [usize; 2]) {
     );
 }
 
-/// The users' embeddings and the items'.
+/// The embeddings of users and of items.
 type Halves<B> = (FloatTensor<B>, FloatTensor<B>);
 
-/// Both halves at once forward; as two nodes backward, each of which leaves out the products with the half it does not have.
+/// Computes both halves together in the forward pass. In the backward pass they are two nodes, and each skips the products with the
+/// half that it has no gradient for.
 pub(super) fn tracked<B: Backend + SparseOps, C: CheckpointStrategy>(
     matrix: SparseMatrix,
     users: FloatTensor<Autodiff<B, C>>,
@@ -85,19 +86,19 @@ pub(super) fn tracked<B: Backend + SparseOps, C: CheckpointStrategy>(
     (track(guards, matrix, users), track(reversed, transpose, items))
 }
 
-/// One half of the output. Its parents are the same half of the input and the other half.
+/// One half of the output. Its parents are the same half of the input, then the other half.
 #[derive(Debug)]
 struct Half;
 
 impl<B: Backend + SparseOps> Backward<B, 2> for Half {
-    /// The matrix that leads from the other half to this one, and the number of layers.
+    /// The matrix from the other half to this one, and the number of layers.
     type State = (SparseMatrix, usize);
 
     fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
         let (from_other, num_layers) = ops.state;
         let to_other = from_other.transpose();
         let grad = grads.consume::<B>(&ops.node);
-        // The propagation is its own transpose. From one half alone, even powers lead back to it and odd ones to the other:
+        // The propagation is its own transpose. Starting from one half, even powers lead back to it and odd powers to the other half:
         // `S ← grad + M Mᵀ S` sums the even powers, and `Mᵀ S` the odd ones.
         let grad = B::float_mul_scalar(grad, Scalar::from(1.0 / (num_layers + 1) as f64));
         let mut own = grad.clone();

@@ -1,4 +1,4 @@
-//! Unit rows on the CPU: one pass forward, one pass backward.
+//! L2 normalisation on the CPU, with one pass forward and one backward.
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Flex, TensorMetadata};
@@ -61,7 +61,7 @@ fn scale<T: Value, S: Simd>(simd: S, row: &[T]) -> T {
     }
 }
 
-/// Some rows of [`unit_rows`](crate::unit_rows).
+/// Computes some rows of [`unit_rows`](crate::unit_rows).
 struct Units<'a, T> {
     rows: &'a [T],
     dim: usize,
@@ -81,7 +81,7 @@ impl<T: Value> Kernel for Units<'_, T> {
     }
 }
 
-/// Some rows of the gradient of [`unit_rows`](crate::unit_rows).
+/// Computes some rows of the gradient of [`unit_rows`](crate::unit_rows).
 struct Gradients<'a, T> {
     rows: &'a [T],
     grad: &'a [T],

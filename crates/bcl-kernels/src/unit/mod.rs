@@ -1,4 +1,4 @@
-//! Rows scaled to unit length.
+//! L2 normalisation of rows.
 
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -11,13 +11,13 @@ use burn::tensor::Tensor;
 mod flex;
 pub(crate) mod portable;
 
-/// Scales each row to unit length, so that inner products become cosines.
+/// Scales each row to unit length (L2), so that dot products become cosine similarities.
 ///
 /// ```text
-/// out[r] = rows[r] / |rows[r]|,   or 0 where the row is 0
+/// out[r] = rows[r] / |rows[r]|,   or 0 if the row is 0
 /// ```
 ///
-/// Differentiable; a row of zeros, which has no direction, gets a gradient of zeros.
+/// Differentiable. A row of zeros has no direction, so its gradient is zero.
 ///
 /// # Shapes
 /// - rows:   `[num_rows, dim]`, `f32` or `f64`
@@ -38,7 +38,7 @@ pub fn unit_rows(rows: Tensor<2>) -> Tensor<2> {
     Tensor::from_dispatch(Dispatch::unit_rows(rows.into_dispatch()))
 }
 
-/// The normalising kernels of a backend; the default bodies compose tensor operations.
+/// The L2 normalisation kernels of a backend. The default bodies compose tensor operations.
 #[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
 pub trait UnitOps: Backend {
     /// The kernel behind [`unit_rows`](crate::unit_rows).

@@ -1,4 +1,4 @@
-//! The GPU that tests run on, here and in bcl-core.
+//! The GPU that the tests of this crate and of bcl-core run on.
 
 use burn::tensor::Device;
 

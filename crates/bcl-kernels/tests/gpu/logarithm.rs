@@ -1,4 +1,4 @@
-//! Logarithms of one more than a number, to the last digits of the number.
+//! `log1p` keeps all digits of small numbers.
 
 use super::gpu;
 use bcl_kernels::log1p;
@@ -12,7 +12,7 @@ fn small_numbers_keep_their_digits() {
     let x = Tensor::<1>::from_data(TensorData::from(&*numbers), &device).require_grad();
     let found = log1p(x.clone());
     let gradients = found.clone().sum().backward();
-    let slopes = x.grad(&gradients).expect("it takes part").into_data();
+    let slopes = x.grad(&gradients).expect("tracked").into_data();
     let found = found.into_data();
     for ((x, found), slope) in numbers.iter().zip(found.iter::<f64>()).zip(slopes.iter::<f64>()) {
         let x = f64::from(*x);

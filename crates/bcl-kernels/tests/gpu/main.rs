@@ -1,8 +1,8 @@
-//! The kernels of GPUs against those of the CPU. Mesa's software driver will do.
+//! The GPU kernels against the CPU kernels. Mesa's software driver is enough.
 #![cfg(feature = "cube")]
 
 #[path = "../kernels/common.rs"]
-#[allow(dead_code, reason = "what these tests have no use for")]
+#[allow(dead_code, reason = "the GPU tests use only some of it")]
 mod common;
 mod device;
 mod logarithm;
@@ -14,7 +14,7 @@ mod sparse;
 use burn::tensor::{Device, Tensor};
 use device::gpu;
 
-/// Results brought home to be compared.
+/// Copies a result to the CPU for comparison.
 fn home(tensor: Tensor<2>) -> Tensor<2> {
     Tensor::from_data(tensor.into_data(), &Device::flex())
 }

@@ -1,4 +1,4 @@
-//! Masses, up to the rounding of exponentials.
+//! Row masses, up to the rounding of exponentials.
 
 use super::{
     common::{Numbers, assert_close},
@@ -21,7 +21,7 @@ fn measured(device: Device, shape: [usize; 2], ranked: bool) -> [Tensor<2>; 3] {
         mass(scores.clone(), offsets.clone(), 0.4)
     };
     let gradients = (masses.clone() * weights).sum().backward();
-    let of = |tensor: &Tensor<2>| tensor.grad(&gradients).expect("it takes part");
+    let of = |tensor: &Tensor<2>| tensor.grad(&gradients).expect("tracked");
     [masses.inner(), of(&scores), of(&offsets)].map(home)
 }
 

@@ -1,4 +1,4 @@
-//! Ranks, which are whole numbers: equal means equal.
+//! Ranks are integers, so CPU and GPU must agree exactly.
 
 use super::{
     common::{Numbers, integers, values},
@@ -7,7 +7,7 @@ use super::{
 use bcl_kernels::{rank_weights, row_ranks};
 use burn::tensor::{Bool, DType, Device, Tensor, TensorData};
 
-/// Rows of scores of which about half are tied, on the CPU and on the GPU.
+/// Rows of scores, about half of them tied, on the CPU and on the GPU.
 fn tied(numbers: &mut Numbers, rows: usize, columns: usize) -> [Tensor<2>; 2] {
     let steps = (columns as f64).max(4.0);
     let scores: Vec<f32> = (0..rows * columns)
@@ -78,7 +78,7 @@ fn awkward_scores_rank_as_on_the_cpu() {
     });
     assert_eq!(there, here);
     assert_eq!(there[1], there[3], "zero has one rank");
-    assert_eq!([there[2], there[4], there[5]], [12; 3], "what is no number is infinite");
+    assert_eq!([there[2], there[4], there[5]], [12; 3], "NaN counts as infinity");
 }
 
 #[test]

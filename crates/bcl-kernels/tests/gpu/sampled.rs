@@ -1,4 +1,4 @@
-//! Sampled products and the gradients of repeated rows.
+//! Sampled products, and the gradients of repeated rows.
 
 use super::{
     common::{Numbers, assert_close, values},
@@ -7,7 +7,7 @@ use super::{
 use bcl_kernels::{gather_rows, sampled_dot};
 use burn::tensor::{DType, Device, Tensor};
 
-/// Scores, rows that were read, and the gradients of anchors and table. Few rows are sampled again and again.
+/// Scores, rows read, and the gradients of anchors and table. The few rows are sampled many times.
 fn measured(device: Device, [anchors, sampled, rows, dim]: [usize; 4]) -> [Tensor<2>; 4] {
     let tracking = device.clone().autodiff();
     let mut numbers = Numbers(rows as u64);
@@ -19,7 +19,7 @@ fn measured(device: Device, [anchors, sampled, rows, dim]: [usize; 4]) -> [Tenso
     let scores = sampled_dot(queries.clone(), table.clone(), indices);
     let read = gather_rows(table.clone(), to_read);
     let gradients = ((scores.clone() * weights).sum() + (read.clone() * queries.clone().detach()).sum()).backward();
-    let of = |tensor: &Tensor<2>| tensor.grad(&gradients).expect("it takes part");
+    let of = |tensor: &Tensor<2>| tensor.grad(&gradients).expect("tracked");
     [scores.inner(), read.inner(), of(&queries), of(&table)].map(home)
 }
 

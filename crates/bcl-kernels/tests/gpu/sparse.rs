@@ -1,4 +1,4 @@
-//! Sparse products, whose terms are added in the order of the entries on both devices.
+//! Sparse products, whose terms are added in the order of the entries on CPU and GPU.
 
 use super::{
     common::{Numbers, assert_close, values},
@@ -29,7 +29,7 @@ fn products_and_gradients_are_those_of_the_cpu() {
             let weights = numbers.matrix([shape[0], columns], DType::F32, &device);
             let product = sparse_matmul(&matrix, dense.clone());
             let gradients = (product.clone() * weights).sum().backward();
-            [product.inner(), dense.grad(&gradients).expect("it takes part")].map(home)
+            [product.inner(), dense.grad(&gradients).expect("tracked")].map(home)
         });
         for (there, here) in there.into_iter().zip(here) {
             assert_close(there, here);
@@ -48,7 +48,7 @@ fn propagation_and_its_gradients_are_those_of_the_cpu() {
             let weights = numbers.matrix([60, 16], DType::F32, &device);
             let (of_users, of_items) = propagate(&matrix, users.clone(), items.clone(), layers);
             let gradients = ((of_users.clone() * weights).sum() + of_items.clone().sum()).backward();
-            let of = |tensor: &Tensor<2>| tensor.grad(&gradients).expect("it takes part");
+            let of = |tensor: &Tensor<2>| tensor.grad(&gradients).expect("tracked");
             [of_users.inner(), of_items.inner(), of(&users), of(&items)].map(home)
         });
         for (there, here) in there.into_iter().zip(here) {

@@ -1,4 +1,4 @@
-//! Batch normalisation against tensor operations, differences and awkward batches.
+//! Batch normalisation against tensor operations, finite differences and difficult batches.
 
 use super::common::{Numbers, TYPES, assert_close, assert_gradient, matrix, values};
 use bcl_kernels::{BatchNormalised, batch_norm, batch_norm_relu, portable};
@@ -6,7 +6,7 @@ use burn::tensor::{DType, Device, Tensor};
 
 const EPSILON: f64 = 1e-5;
 
-/// Planes with and without a rest beside vectors, single places, one channel, one sample, and more planes than a task takes.
+/// Planes with and without a remainder after the vectors, planes of one value, one channel, one sample, and more planes than one task.
 const SHAPES: [[usize; 4]; 6] = [
     [3, 5, 4, 3],
     [7, 6, 1, 1],
@@ -37,7 +37,7 @@ fn output_and_statistics_equal_the_portable_ones() {
     let mut numbers = Numbers(30);
     for shape in SHAPES {
         for dtype in TYPES {
-            // Off centre, as the sums of a network are.
+            // Off centre, like the activations of a network.
             let input = input(&mut numbers, shape, dtype, &device) * 3.0 + 2.0;
             let [weight, bias] = [0, 1].map(|_| row(&mut numbers, shape[1], dtype, &device));
             for [fast, portable] in PAIRS {
@@ -100,7 +100,7 @@ fn statistics_of_values_far_from_zero_keep_their_digits() {
     let small = input(&mut numbers, [8, 2, 8, 8], DType::F32, &device);
     let (weight, bias) = (Tensor::ones([2], &device), Tensor::zeros([2], &device));
     let near = values(batch_norm(small.clone(), weight.clone(), bias.clone(), EPSILON).variance);
-    // A sum of squares would lose all but one or two digits here.
+    // A plain sum of squares would lose all but one or two digits here.
     let far = values(batch_norm(small + 1000.0, weight, bias, EPSILON).variance);
     for (near, far) in near.iter().zip(&far) {
         assert!((near - far).abs() < 1e-3 * near, "{near} and {far}");

@@ -4,7 +4,7 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
 pub(crate) const TYPES: [DType; 2] = [DType::F32, DType::F64];
 
-/// `SplitMix64`: a sequence that depends on the seed alone.
+/// `SplitMix64`: a sequence that depends only on the seed.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
@@ -47,7 +47,7 @@ pub(crate) fn integers<const D: usize>(tensor: Tensor<D, Int>) -> Vec<i64> {
     tensor.into_data().iter::<i64>().collect()
 }
 
-/// Equal up to rounding in the given type.
+/// Asserts equality up to rounding in the given type.
 #[track_caller]
 pub(crate) fn assert_close<const D: usize>(got: Tensor<D>, expected: Tensor<D>) {
     assert_eq!(got.dims(), expected.dims());
@@ -63,7 +63,7 @@ pub(crate) fn assert_close<const D: usize>(got: Tensor<D>, expected: Tensor<D>) 
     }
 }
 
-/// The gradient of `Σ weights · f(inputs)` in one entry of one input, by central differences.
+/// The gradient of `Σ weights · f(inputs)` with respect to one input value, by central differences.
 pub(crate) fn slope(f: impl Fn(Tensor<2>) -> Tensor<2>, at: &Tensor<2>, weights: &Tensor<2>, entry: usize) -> f64 {
     const STEP: f64 = 1e-5;
     let [rows, columns] = at.dims();
@@ -76,7 +76,7 @@ pub(crate) fn slope(f: impl Fn(Tensor<2>) -> Tensor<2>, at: &Tensor<2>, weights:
     (side(STEP) - side(-STEP)) / (2.0 * STEP)
 }
 
-/// The gradient of `Σ weights · f(at)`, by differentiation and by differences.
+/// Asserts that autodiff and central differences give the same gradient of `Σ weights · f(at)`.
 #[track_caller]
 pub(crate) fn assert_gradient(f: impl Fn(Tensor<2>) -> Tensor<2>, at: Tensor<2>, weights: Tensor<2>) {
     let at = at.require_grad();
@@ -86,7 +86,7 @@ pub(crate) fn assert_gradient(f: impl Fn(Tensor<2>) -> Tensor<2>, at: Tensor<2>,
         let expected = slope(&f, &at, &weights, entry);
         assert!(
             (got - expected).abs() < 1e-8,
-            "entry {entry}: got {got}, differences say {expected}"
+            "entry {entry}: got {got}, but finite differences give {expected}"
         );
     }
 }

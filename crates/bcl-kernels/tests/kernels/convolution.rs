@@ -1,11 +1,11 @@
-//! Convolutions against Burn's.
+//! Convolution against Burn's.
 
 use super::common::{Numbers, TYPES, assert_close};
 use bcl_kernels::{convolve, portable};
 use burn::tensor::{DType, Device, Tensor};
 
-/// Batch, channels in, height, width; channels out, kernel; stride, padding. Large and small images, several groups and parts with a rest,
-/// kernels larger than the image, strides that leave rows out, padding that hides whole rows.
+/// Batch, channels in, height, width; channels out, kernel; stride, padding. Covers large and small images, several groups and parts
+/// with a remainder, kernels larger than the image, strides that skip rows, and padding that fills whole windows.
 const CASES: [([usize; 4], [usize; 2], [usize; 2]); 9] = [
     ([3, 2, 7, 5], [4, 3], [1, 1]),
     ([2, 3, 32, 32], [8, 3], [1, 1]),
@@ -68,7 +68,7 @@ fn a_kernel_for_other_channels_panics() {
 }
 
 #[test]
-#[should_panic(expected = "an input of 2 x 9 with 0 places around it is smaller than a kernel of 3 x 3")]
+#[should_panic(expected = "an input of 2 x 9 with padding 0 is smaller than a kernel of 3 x 3")]
 fn an_image_smaller_than_the_kernel_panics() {
     let device = Device::flex();
     convolve(Tensor::ones([1, 1, 2, 9], &device), Tensor::ones([1, 1, 3, 3], &device), 1, 0);

@@ -1,4 +1,4 @@
-//! The kernels against slow references, their portable bodies, finite differences and themselves on other numbers of threads.
+//! The kernels against slow references, their portable bodies, finite differences, and runs with other numbers of threads.
 
 mod batch_norm;
 mod common;

@@ -1,4 +1,4 @@
-//! Masses against sums of tensor operations.
+//! Row masses against sums of tensor operations.
 
 use super::common::{Numbers, TYPES, assert_close, matrix, values};
 use bcl_kernels::{mass, portable, ranked_mass};
@@ -13,7 +13,7 @@ struct Case {
     weights: Tensor<2>,
 }
 
-/// Rows with ties; gradients are asked of scores and offsets.
+/// Rows with ties. Scores and offsets require gradients.
 fn case(rows: usize, columns: usize, dtype: DType, seed: u64) -> Case {
     let device = Device::flex().autodiff();
     let mut numbers = Numbers(seed);
@@ -30,11 +30,11 @@ fn case(rows: usize, columns: usize, dtype: DType, seed: u64) -> Case {
     }
 }
 
-/// The masses and the gradients of a weighted sum of them.
+/// The masses, and the gradients of a weighted sum of them.
 fn measured(case: &Case, mass: impl FnOnce(&Case) -> Tensor<2>) -> [Tensor<2>; 3] {
     let mass = mass(case);
     let gradients = (mass.clone() * case.weights.clone()).sum().backward();
-    let of = |tensor: &Tensor<2>| tensor.grad(&gradients).expect("it takes part");
+    let of = |tensor: &Tensor<2>| tensor.grad(&gradients).expect("tracked");
     [mass.inner(), of(&case.scores), of(&case.offsets)]
 }
 

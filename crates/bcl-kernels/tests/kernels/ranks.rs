@@ -1,11 +1,11 @@
-//! Ranks against counting.
+//! Ranks against direct counting.
 
 use super::common::{Numbers, TYPES, integers, matrix, values};
 use bcl_kernels::{portable, rank_weights, row_ranks};
 use burn::tensor::{Bool, DType, Device, Tensor, TensorData};
 use proptest::prelude::*;
 
-/// Eq. 11 as it is written, with NaN as `+∞`.
+/// Eq. 11 literally, with NaN as `+∞`.
 fn counted(row: &[f64], mask: &[bool]) -> Vec<i64> {
     let number = |score: f64| if score.is_nan() { f64::INFINITY } else { score };
     let rank = |(&score, &counts): (&f64, &bool)| {
@@ -23,7 +23,7 @@ fn counted(row: &[f64], mask: &[bool]) -> Vec<i64> {
 fn assert_ranks(row: &[f64], dtype: DType) {
     let device = Device::flex();
     let scores = matrix(row.to_vec(), [1, row.len()], dtype, &device);
-    // What the row holds after rounding to the type.
+    // The row after rounding to the type.
     let rounded = values(scores.clone());
     let expected = counted(&rounded, &vec![true; row.len()]);
     assert_eq!(integers(row_ranks(scores.clone(), None)), expected);
@@ -159,7 +159,7 @@ fn no_gradient_reaches_the_scores() {
     let gradients = (weights * scores.clone()).sum().backward();
     assert!(table.grad(&gradients).is_none());
     let gradient = scores.grad(&gradients).expect("the scores are tracked");
-    // Σ weight · score with constant weights: the gradient is the weight.
+    // For Σ weight · score with constant weights, the gradient is the weight.
     assert_eq!(values(gradient), values(rank_weights(scores, table)));
 }
 

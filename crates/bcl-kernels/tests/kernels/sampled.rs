@@ -1,10 +1,10 @@
-//! Sampled products against the full product, and gradients that repeat rows.
+//! Sampled products against the full product, and gradients of repeated rows.
 
 use super::common::{Numbers, TYPES, assert_close, assert_gradient, values};
 use bcl_kernels::{gather_rows, portable, sampled_dot};
 use burn::tensor::{DType, Device, Int, Tensor};
 
-/// Few and many samples a row, tables of one band and of several, widths with and without a rest.
+/// Few and many samples per row, tables of one band and of several, widths with and without a remainder.
 const CASES: [(usize, usize, usize, usize); 5] = [
     (3, 4, 5, 7),
     (1, 1, 1, 1),

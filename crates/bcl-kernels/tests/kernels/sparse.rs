@@ -19,7 +19,7 @@ fn the_product_equals_the_dense_one() {
     let mut numbers = Numbers(4);
     for (shape, nnz) in [([7, 5], 12), ([300, 200], 4000), ([1, 1], 1), ([50, 40], 0)] {
         let matrix = random(&mut numbers, shape, nnz);
-        // Widths that leave a rest in every block of columns.
+        // Widths that leave a remainder in every block of columns.
         for columns in [1, 7, 64, 107] {
             for dtype in TYPES {
                 let dense = numbers.matrix([shape[1], columns], dtype, &device);
@@ -116,7 +116,7 @@ fn propagation_averages_the_layers_of_the_whole_graph() {
         let items = numbers.matrix([4, 3], DType::F64, &device).require_grad();
         let weights = numbers.matrix([10, 3], DType::F64, &device);
 
-        // The mean of the powers of the whole graph's dense matrix.
+        // The mean of the powers of the whole graph's dense adjacency matrix.
         let block = matrix.to_dense(&device).cast(DType::F64);
         let corner = |size| Tensor::<2>::zeros([size, size], (&device, DType::F64));
         let graph = Tensor::cat(
@@ -132,7 +132,7 @@ fn propagation_averages_the_layers_of_the_whole_graph() {
             layer = graph.clone().matmul(layer);
             expected = expected + layer.clone();
         }
-        // Not a division: the gradient of Burn's division by a number has single precision.
+        // Multiplied, not divided: the gradient of Burn's division by a number has single precision.
         let expected = expected * (1.0 / (num_layers + 1) as f64);
         let expected_gradients = (expected.clone() * weights.clone()).sum().backward();
 

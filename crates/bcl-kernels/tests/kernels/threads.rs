@@ -1,4 +1,4 @@
-//! The same bits for any number of threads.
+//! Results are bit for bit the same for any number of threads.
 
 use super::common::{Numbers, values};
 use bcl_kernels::{
@@ -38,7 +38,7 @@ fn ranks_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn sampled_gradients_do_not_depend_on_the_number_of_threads() {
-    // 120 x 90 samples of 300 rows: each row is hit some 36 times, and in single precision order shows.
+    // 120 x 90 samples of 300 rows hit each row about 36 times; in single precision the order of additions shows.
     assert_same(|| {
         let device = Device::flex().autodiff();
         let mut numbers = Numbers(22);

@@ -1,4 +1,4 @@
-//! Unit rows against division by the length.
+//! L2 normalisation against division by the norm.
 
 use super::common::{Numbers, TYPES, assert_close, assert_gradient, matrix, values};
 use bcl_kernels::{portable, unit_rows};
