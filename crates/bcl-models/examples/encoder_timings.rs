@@ -1,7 +1,7 @@
-//! Times one step's scores and gradients, for the shapes of MovieLens 100K and Gowalla.
+//! Times scores and gradients of one training step, at the sizes of MovieLens 100K and Gowalla.
 //!
-//! `cargo run --release -p bcl-models --example encoder_timings [TRAIN.txt]`, where TRAIN.txt has a line per user, `user item item …`, and
-//! replaces the made-up graph of Gowalla's size.
+//! `cargo run --release -p bcl-models --example encoder_timings [TRAIN.txt]`. TRAIN.txt has one line per user, `user item item …`, and
+//! replaces the synthetic graph of Gowalla's size.
 
 use std::{env, fs, hint::black_box, time::Instant};
 
@@ -69,7 +69,7 @@ fn report(name: &str, run: impl Fn()) {
     println!("{name:<48} {:>9.2} {:>9.2}", times[0], times[times.len() / 2]);
 }
 
-/// Uniform users and skewed items.
+/// A synthetic graph with uniform users and skewed items.
 fn made_up(num_users: usize, num_items: usize, num_edges: usize) -> Graph {
     let mut state = 0u64;
     let mut unit = || {

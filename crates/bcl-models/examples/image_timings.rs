@@ -1,6 +1,6 @@
-//! Times one training step, forward and backward, of image encoders on 32x32 images, and reports the peak memory of the process.
+//! Times one training step (forward and backward) of image encoders on 32x32 images, and prints the peak memory of the process.
 //!
-//! `cargo run -p bcl-models --example image_timings [DEPTH WIDTH BATCH]`, a batch of which has two views an image.
+//! `cargo run -p bcl-models --example image_timings [DEPTH WIDTH BATCH]`. A batch has two views per image.
 
 use std::{env, fs, time::Instant};
 

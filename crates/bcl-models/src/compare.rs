@@ -1,9 +1,9 @@
-//! Similarities of anchors with items, from embeddings in which a dot product is the similarity.
+//! Similarities of anchors with items, from embeddings whose dot product is the similarity.
 
 use bcl_kernels::{gather_rows, sampled_dot};
 use burn::tensor::{Int, Tensor};
 
-/// Similarities of anchors with their positives and with negatives of their own.
+/// Similarities of anchors with their positives and with each anchor's own negatives.
 ///
 /// # Shapes
 /// - anchors:   `[num_anchors, dim]`
@@ -18,14 +18,14 @@ pub fn compare_sampled(
     negatives: Tensor<2, Int>,
 ) -> (Tensor<1>, Tensor<2>) {
     let [num_anchors, num_negatives] = negatives.dims();
-    // One pass over positives and negatives: the gradient of the item table is built once.
+    // Positives and negatives together, so that the gradient of the item table is built only once.
     let candidates = Tensor::cat(vec![positives.unsqueeze_dim(1), negatives], 1);
     let scores = sampled_dot(anchors, items, candidates);
     let positives = scores.clone().slice([0..num_anchors, 0..1]).squeeze_dim(1);
     (positives, scores.slice([0..num_anchors, 1..num_negatives + 1]))
 }
 
-/// Similarities of anchors with their positives and with negatives that all of them share.
+/// Similarities of anchors with their positives and with negatives that all anchors share.
 ///
 /// # Shapes
 /// - anchors:   `[num_anchors, dim]`

@@ -1,15 +1,15 @@
-//! Which encoder, with its parameters: what a recipe's `[encoder]` table holds.
+//! Kind and parameters of an encoder of users and items: the `[encoder]` table of a recipe.
 
 use crate::{Graph, LightGcn, MatrixFactorisation, Recommender, Similarity, Tables};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-/// The largest size of an embedding.
+/// The maximum size of an embedding.
 const MOST_DIM: usize = 65_536;
-/// The largest number of propagation layers.
+/// The maximum number of propagation layers.
 const MOST_LAYERS: usize = 100;
-/// Standard deviations whose squares, and sums of them, are ordinary 32-bit numbers.
+/// Standard deviations whose squares, and sums of them, are normal 32-bit numbers.
 const STD_RANGE: RangeInclusive<f64> = 1e-6..=1e3;
 
 /// Configuration of [`MatrixFactorisation`].
@@ -20,7 +20,7 @@ pub struct MatrixFactorisationConfig {
     pub dim: usize,
     /// Standard deviation of the initial entries, in [1e-6, 1e3].
     pub init_std: f64,
-    /// How a user and an item are compared.
+    /// The similarity of a user and an item.
     pub similarity: Similarity,
 }
 
@@ -44,7 +44,7 @@ pub struct LightGcnConfig {
     pub layers: usize,
     /// Standard deviation of the initial entries, in [1e-6, 1e3].
     pub init_std: f64,
-    /// How a user and an item are compared.
+    /// The similarity of a user and an item.
     pub similarity: Similarity,
 }
 
@@ -59,7 +59,7 @@ impl Default for LightGcnConfig {
     }
 }
 
-/// Which encoder, with its parameters.
+/// Kind and parameters of an encoder of users and items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RecommenderConfig {
@@ -76,10 +76,10 @@ impl Default for RecommenderConfig {
 }
 
 impl RecommenderConfig {
-    /// The kinds, as in recipes.
+    /// The kinds, as recipes name them.
     pub const KINDS: [&str; 2] = ["mf", "light_gcn"];
 
-    /// The name recipes use for this kind.
+    /// The name of this kind in recipes.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Mf(_) => Self::KINDS[0],
@@ -87,10 +87,10 @@ impl RecommenderConfig {
         }
     }
 
-    /// Checks that every parameter lies in its range.
+    /// Checks that every parameter is in its range.
     ///
     /// # Errors
-    /// Names the first parameter that does not, its value and the range.
+    /// Returns an error that names the first parameter out of range, its value and the range.
     pub fn check(&self) -> Result<(), String> {
         let (dim, layers, init_std) = match self {
             Self::Mf(config) => (config.dim, 1, config.init_std),
@@ -101,7 +101,7 @@ impl RecommenderConfig {
         }
         if !(1..=MOST_LAYERS).contains(&layers) {
             return Err(format!(
-                "layers is {layers}, but must lie in [1, {MOST_LAYERS}]; without propagation use kind = \"mf\""
+                "layers is {layers}, but must lie in [1, {MOST_LAYERS}]; for no propagation use kind = \"mf\""
             ));
         }
         if !STD_RANGE.contains(&init_std) {
@@ -110,10 +110,10 @@ impl RecommenderConfig {
         Ok(())
     }
 
-    /// Builds the encoder of a graph; the seed determines its initial values.
+    /// Builds the encoder for a graph, with initial values determined by the seed.
     ///
     /// # Panics
-    /// When a parameter is out of range; [`check`](Self::check) tells without panicking.
+    /// Panics if a parameter is out of range; use [`check`](Self::check) to test.
     pub fn init(&self, graph: &Graph, seed: u64, device: &Device) -> Recommender {
         if let Err(message) = self.check() {
             panic!("{message}");

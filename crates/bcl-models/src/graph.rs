@@ -14,20 +14,20 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The interactions, normalised by the degrees of both ends.
+    /// The interactions as a sparse matrix, normalised by the degrees of user and item.
     ///
     /// ```text
-    /// R[u, i] = 1 / √(degree(u) · degree(i))   where u and i interact, else 0
+    /// R[u, i] = 1 / √(degree(u) · degree(i))   if u and i interact, else 0
     /// ```
     ///
     /// This is the upper right block of `Â = D^-1/2 A D^-1/2 = [[0, R], [Rᵀ, 0]]`, with `A` the adjacency matrix over users and items.
-    /// Users and items without an interaction have a row or a column of zeros.
+    /// Users and items without interactions have a row or column of zeros.
     ///
     /// # Shapes
     /// - output: `[num_users, num_items]`
     ///
     /// # Panics
-    /// When an edge names a user or an item that is not there.
+    /// Panics if an edge names a user or item outside the graph.
     ///
     /// # Example
     /// ```
@@ -43,7 +43,7 @@ impl Graph {
         for &(user, item) in &self.edges {
             assert!(
                 (user as usize) < self.num_users && (item as usize) < self.num_items,
-                "the edge ({user}, {item}) lies outside {} users and {} items",
+                "the edge ({user}, {item}) is outside the graph of {} users and {} items",
                 self.num_users,
                 self.num_items
             );

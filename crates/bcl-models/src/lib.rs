@@ -1,7 +1,8 @@
-//! Encoders of users and items, matrix factorisation and LightGCN, and [of images](vision), residual networks.
+//! Encoders for contrastive learning on [Burn](https://burn.dev): matrix factorisation and LightGCN for recommendation, ResNets with a
+//! projection head for images.
 //!
-//! An encoder turns what it was given into one vector per user and per item, or per image; it knows nothing of losses or data sets. Those
-//! of users and items come as one [`Recommender`], built from a [`RecommenderConfig`]:
+//! An encoder turns each user, item or image into one vector. It knows nothing of losses or data sets. Encoders of users and items
+//! share the type [`Recommender`], built from a [`RecommenderConfig`]:
 //!
 //! ```
 //! use bcl_models::{Graph, RecommenderConfig};
@@ -12,6 +13,18 @@
 //! let encoder = config.init(&graph, 0, &Device::flex());
 //! assert_eq!(encoder.embeddings().items.dims(), [3, 8]);
 //! ```
+//!
+//! | to | see |
+//! | --- | --- |
+//! | build an encoder of users and items | [`RecommenderConfig`], [`Graph`] |
+//! | embed users and items, or score them directly | [`Recommender`] |
+//! | score anchors against sampled or shared negatives | [`compare_sampled`], [`compare_shared`] |
+//! | use one kind of encoder by itself | [`MatrixFactorisation`], [`LightGcn`], [`Tables`] |
+//! | encode images with a ResNet and a projection head | [`vision`] |
+//! | load torchvision's weights, or save your own | [`vision::weights`] |
+//! | keep a momentum encoder | [`vision::ema_target`], [`vision::ema_update`] |
+//!
+//! Initial values depend only on the configuration and a seed, never on Burn's global random source.
 
 mod compare;
 mod config;

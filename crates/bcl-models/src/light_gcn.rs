@@ -1,10 +1,10 @@
-//! LightGCN: embeddings are averaged over rounds of propagation along the interactions.
+//! LightGCN: averages embeddings over layers of propagation along the interactions.
 
 use crate::{Similarity, Tables};
 use bcl_kernels::{SparseMatrix, propagate};
 use burn::{module::Module, tensor::Tensor};
 
-/// LightGCN: with `E^(0)` the trained tables and `Â = D^-1/2 A D^-1/2` the normalised graph,
+/// LightGCN, with the trained tables `E^(0)` and the normalised graph `Â = D^-1/2 A D^-1/2`:
 ///
 /// ```text
 /// E^(k+1) = Â E^(k),    E = (E^(0) + … + E^(K)) / (K + 1)
@@ -14,21 +14,21 @@ use burn::{module::Module, tensor::Tensor};
 /// Recommendation](https://arxiv.org/abs/2002.02126).
 #[derive(Module, Debug)]
 pub struct LightGcn {
-    /// The tables `E^(0)`.
+    /// The trained embeddings `E^(0)`.
     pub tables: Tables,
-    /// The block of `Â` that leads from items to users, `[num_users, num_items]`; its transpose leads back.
+    /// The block of `Â` from items to users, `[num_users, num_items]`; its transpose leads back.
     #[module(skip)]
     pub interactions: SparseMatrix,
     /// K, the number of propagation layers.
     #[module(skip)]
     pub layers: usize,
-    /// How a user and an item are compared.
+    /// The similarity of a user and an item.
     #[module(skip)]
     pub similarity: Similarity,
 }
 
 impl LightGcn {
-    /// The propagated embeddings of users and items, not yet normalised.
+    /// The propagated embeddings of users and items, before normalisation.
     ///
     /// # Shapes
     /// - output: `[num_users, dim]`, `[num_items, dim]`

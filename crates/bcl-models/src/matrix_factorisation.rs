@@ -1,14 +1,14 @@
-//! Matrix factorisation: an embedding is its row of a table.
+//! Matrix factorisation: every user and item has a trained vector.
 
 use crate::{Similarity, Tables};
 use burn::module::Module;
 
-/// Matrix factorisation: users and items are rows of two trained tables.
+/// Matrix factorisation: the embeddings of users and items are the rows of two trained tables.
 #[derive(Module, Debug)]
 pub struct MatrixFactorisation {
-    /// The tables.
+    /// The trained embeddings.
     pub tables: Tables,
-    /// How a user and an item are compared.
+    /// The similarity of a user and an item.
     #[module(skip)]
     pub similarity: Similarity,
 }

@@ -1,4 +1,4 @@
-//! What all encoders of users and items can do.
+//! The interface that all encoders of users and items share.
 
 use crate::{LightGcn, MatrixFactorisation, Similarity, Tables, compare_sampled, compare_shared};
 use bcl_kernels::gather_rows;
@@ -7,7 +7,7 @@ use burn::{
     tensor::{Int, Tensor},
 };
 
-/// An encoder of users and items.
+/// An encoder of users and items, of any kind.
 #[derive(Module, Debug)]
 pub enum Recommender {
     /// Matrix factorisation.
@@ -16,7 +16,7 @@ pub enum Recommender {
     LightGcn(LightGcn),
 }
 
-/// Embeddings in which a dot product is the similarity.
+/// Embeddings whose dot product is the similarity.
 #[derive(Debug, Clone)]
 pub struct Embeddings {
     /// `[num_users, dim]`
@@ -26,7 +26,7 @@ pub struct Embeddings {
 }
 
 impl Recommender {
-    /// The embeddings of all users and items, normalised where the similarity is the cosine.
+    /// The embeddings of all users and items, L2-normalised if the similarity is cosine.
     pub fn embeddings(&self) -> Embeddings {
         let (users, items) = self.encode();
         let similarity = self.similarity();
@@ -36,10 +36,10 @@ impl Recommender {
         }
     }
 
-    /// Embeddings of the given users and of all items, normalised where the similarity is the cosine: what
-    /// [`compare_sampled`] and [`compare_shared`] make scores of.
+    /// The embeddings of the given users and of all items, L2-normalised if the similarity is cosine. [`compare_sampled`] and
+    /// [`compare_shared`] compute scores from them.
     ///
-    /// Normalising every item costs less than normalising each of a batch's many negatives, most of them drawn several times.
+    /// All items are normalised because a batch has many more negatives, most of them drawn several times.
     ///
     /// # Shapes
     /// - users:  `[batch_size]`
@@ -50,7 +50,7 @@ impl Recommender {
         [similarity.prepare(gather_rows(user_table, users)), similarity.prepare(items)]
     }
 
-    /// Similarities of users with their positives and with negatives of their own.
+    /// Similarities of users with their positives and with each user's own negatives.
     ///
     /// # Shapes
     /// - users, positives: `[batch_size]`
@@ -66,7 +66,7 @@ impl Recommender {
         compare_sampled(anchors, items, positives, negatives)
     }
 
-    /// Similarities of users with their positives and with negatives that all of them share.
+    /// Similarities of users with their positives and with negatives that all users share.
     ///
     /// # Shapes
     /// - users, positives: `[batch_size]`
@@ -82,7 +82,7 @@ impl Recommender {
         compare_shared(anchors, items, positives, negatives)
     }
 
-    /// Rows of the trained tables, before any propagation: what a norm penalty is put on.
+    /// Rows of the trained tables, before any propagation, for example for an L2 penalty.
     ///
     /// # Shapes
     /// - users, items: `[num_read]`
@@ -91,7 +91,7 @@ impl Recommender {
         self.tables().rows(users, items)
     }
 
-    /// How a user and an item are compared.
+    /// The similarity of a user and an item.
     pub fn similarity(&self) -> Similarity {
         match self {
             Self::Mf(model) => model.similarity,
@@ -107,7 +107,7 @@ impl Recommender {
         }
     }
 
-    /// Embeddings as the encoder makes them, not normalised.
+    /// The output of the encoder before normalisation.
     fn encode(&self) -> (Tensor<2>, Tensor<2>) {
         match self {
             Self::Mf(model) => (model.tables.users.val(), model.tables.items.val()),

@@ -1,4 +1,4 @@
-//! The embedding tables that all encoders train.
+//! The embedding tables that all encoders of users and items train.
 
 use bcl_kernels::gather_rows;
 use burn::{
@@ -8,7 +8,7 @@ use burn::{
 use rand_distr::{Distribution, Normal};
 use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
 
-/// One embedding per user and one per item.
+/// Embedding tables: one row per user and one per item.
 #[derive(Module, Debug)]
 pub struct Tables {
     /// `[num_users, dim]`
@@ -18,9 +18,9 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Tables with normally distributed entries of mean 0 and standard deviation `init_std`, determined by the seed alone.
+    /// Draws normal entries with mean 0 and standard deviation `init_std`, determined by the seed alone.
     pub fn new(num_users: usize, num_items: usize, dim: usize, init_std: f64, seed: u64, device: &Device) -> Self {
-        // Burn's random source is one per process, so what it yields depends on everything drawn before.
+        // Burn's random source is global, so its values depend on everything drawn before.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let normal = Normal::new(0.0f32, init_std as f32).expect("a checked standard deviation");
         let mut table = |rows: usize| {
@@ -33,7 +33,7 @@ impl Tables {
         }
     }
 
-    /// Rows of both tables.
+    /// Reads rows of both tables.
     ///
     /// # Shapes
     /// - users: `[num_read]`, items: `[num_read]`

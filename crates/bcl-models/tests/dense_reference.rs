@@ -1,4 +1,4 @@
-//! Encoders against dense computations done the obvious way.
+//! Encoders against straightforward dense computations.
 
 use bcl_kernels::SparseMatrix;
 use bcl_models::{Graph, LightGcnConfig, MatrixFactorisationConfig, Recommender, RecommenderConfig, Similarity};
@@ -7,7 +7,7 @@ use burn::{
     tensor::{Device, Int, Tensor},
 };
 
-/// User 2 and item 3 have no interaction.
+/// A graph in which user 2 and item 3 have no interaction.
 fn graph() -> Graph {
     Graph {
         num_users: 3,
@@ -48,7 +48,7 @@ fn configs() -> Vec<RecommenderConfig> {
         .collect()
 }
 
-/// `[[0, R], [Rᵀ, 0]]` over users and items.
+/// The adjacency matrix `[[0, R], [Rᵀ, 0]]` over users and items.
 fn adjacency(interactions: &SparseMatrix, device: &Device) -> Tensor<2> {
     let [num_users, num_items] = interactions.shape();
     let block = interactions.to_dense(device);
@@ -90,7 +90,7 @@ fn interactions_are_normalised_by_the_degrees_of_both_ends() {
 }
 
 #[test]
-#[should_panic(expected = "the edge (3, 0) lies outside 3 users and 4 items")]
+#[should_panic(expected = "the edge (3, 0) is outside the graph of 3 users and 4 items")]
 fn an_edge_of_an_unknown_user_is_refused() {
     Graph {
         edges: vec![(3, 0)],

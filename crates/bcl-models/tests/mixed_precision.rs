@@ -1,6 +1,6 @@
-//! Mixed precision: images in 16 bits through an encoder whose parameters have 32.
+//! Mixed precision: 16-bit images through an encoder with 32-bit parameters.
 //!
-//! How close projections and gradients come to those of full precision is stated here, as cosines.
+//! The tests state how close projections and gradients come to those of full precision, as cosines.
 
 use bcl_models::vision::{ImageEncoder, ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
 use burn::{
@@ -23,7 +23,7 @@ fn encoder(stem: Stem) -> ImageEncoder {
     config.init(0, &Device::flex().autodiff())
 }
 
-/// Noise, so that no channel is nearly constant: batch normalisation would magnify the rounding.
+/// Noise, so that no channel is nearly constant; batch normalisation would amplify the rounding.
 fn images() -> Tensor<4> {
     let mut state = 1_u64;
     let mut next = || {
@@ -36,7 +36,7 @@ fn images() -> Tensor<4> {
     Tensor::from_data(TensorData::new(pixels, [BATCH, 3, 32, 32]), &Device::flex().autodiff())
 }
 
-/// Every gradient of a module, and its types.
+/// All gradients of a module and their types.
 #[derive(Default)]
 struct Gradients {
     all: GradientsParams,
@@ -53,7 +53,7 @@ impl ModuleVisitor for Gradients {
     }
 }
 
-/// Weighs every output differently, and differentiates the sum.
+/// Differentiates a sum that weights every output differently.
 fn backward<const D: usize>(encoder: &ImageEncoder, outputs: Tensor<D>) -> Gradients {
     let weights: Vec<f32> = (0..outputs.shape().num_elements()).map(|i| (i as f32 * 1.3).cos()).collect();
     let weights = Tensor::<D>::from_data(TensorData::new(weights, outputs.dims()), &outputs.device());
@@ -66,7 +66,7 @@ fn backward<const D: usize>(encoder: &ImageEncoder, outputs: Tensor<D>) -> Gradi
     gradients
 }
 
-/// Projections, and their gradient.
+/// Projections and their gradients.
 fn run(encoder: &ImageEncoder, dtype: FloatDType) -> (Tensor<2>, Gradients) {
     let projections = encoder.projections(images().cast(dtype), Mode::Train);
     let gradients = backward(encoder, projections.clone());
@@ -100,7 +100,7 @@ fn a_convolution_and_its_normalisation_have_the_gradients_of_full_precision() {
     }
 }
 
-/// Through twenty layers, rounding turns rectifiers on and off, and the gradient with them; the more so where a channel has few places.
+/// Over twenty layers, rounding flips some ReLUs and their gradients, most of all in channels with few pixels.
 #[test]
 fn an_encoder_in_mixed_precision_hands_out_32_bits_that_agree_with_full() {
     let cases = [
@@ -119,7 +119,7 @@ fn an_encoder_in_mixed_precision_hands_out_32_bits_that_agree_with_full() {
         let (full, mixed) = (values(full), values(mixed));
         let found = [cosine(&full, &mixed), cosine(&full_gradients.values, &gradients.values)];
         assert!(found[0] > least[0] && found[1] > least[1], "{stem:?} {dtype:?}: {found:?}");
-        // It is not that nothing was cast.
+        // Make sure that something was cast.
         assert_ne!(mixed, full);
     }
 }

@@ -1,4 +1,4 @@
-//! Image encoders: their sizes, what the modes of batch normalisation do, momentum encoders.
+//! Image encoders: sizes, modes of batch normalisation, momentum encoders.
 
 use bcl_models::vision::{
     BatchNorm, ImageEncoder, ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem, ema_target,
@@ -36,7 +36,7 @@ fn assert_close(left: &[f32], right: &[f32]) {
     }
 }
 
-/// Parameters and, apart from them, entries of running statistics.
+/// Counts parameters and, separately, entries of running statistics.
 #[derive(Default)]
 struct Count {
     parameters: usize,
@@ -144,7 +144,7 @@ fn convolutions_of_size_one_equal_burns_in_value_and_gradient() {
     }
     .init(0, &device);
     let downsample = |block: &bcl_models::vision::Block| block.downsample.clone().expect("one").0;
-    // Few channels at many places take one product an image, many channels at few places one for all.
+    // Few channels and many pixels use one product per image; many channels and few pixels use a single product.
     let cases = [
         (trunk.layer1[0].conv1.clone(), 9),
         (downsample(&trunk.layer2[0]), 9),
@@ -223,7 +223,7 @@ fn only_train_mode_moves_the_running_statistics() {
 }
 
 #[test]
-#[should_panic(expected = "more than 1 value a channel, but the input has shape [1, 3]")]
+#[should_panic(expected = "more than 1 value per channel, but the input has shape [1, 3]")]
 fn a_single_value_has_no_variance() {
     BatchNorm::new(3, &Device::flex()).forward(Tensor::<2>::ones([1, 3], &Device::flex()), Mode::Train);
 }
@@ -296,7 +296,7 @@ fn convolutions_start_with_the_variance_of_kaiming_fan_out() {
     };
     let weights = values(config.init(0, &Device::flex()).layer3[0].conv1.weight.val());
     let variance = weights.iter().map(|value| value * value).sum::<f32>() / weights.len() as f32;
-    // 64 channels out, 32 in, so that fan-in would double it; 18,432 draws know a variance to within 1 %.
+    // 64 channels out, 32 in, so fan-in would double it; 18,432 draws give the variance to within 1 %.
     let expected = 2.0 / (64.0 * 9.0);
     assert!((variance / expected - 1.0).abs() < 0.05, "{variance} is not {expected}");
 }

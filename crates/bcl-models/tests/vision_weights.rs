@@ -1,9 +1,9 @@
-//! Weights against PyTorch.
+//! Loaded weights against PyTorch.
 //!
 //! The files under `fixtures` were computed with PyTorch 2.15.0 by a script that builds torchvision's `ResNet` with few channels and the
-//! encoder of the released codes: a Sequential `f` of all of the `ResNet`'s children but the classifier and max-pooling, and the head `g` of
-//! Linear without bias, `BatchNorm1d`, `ReLU`, Linear. Under seed 20240607 convolutions are drawn as torchvision draws them, and scales,
-//! shifts and running statistics of the normalisations away from 1 and 0. Images follow a rule, `sin(0.37 i)` for the i-th number.
+//! encoder of the released code: a Sequential `f` of all the `ResNet`'s children but the classifier and max-pooling, and the head `g` of
+//! Linear without bias, `BatchNorm1d`, `ReLU`, Linear. With seed 20240607, convolutions are initialised as in torchvision; the scales,
+//! shifts and running statistics of the normalisations differ from 1 and 0. The i-th value of the images is `sin(0.37 i)`.
 //!
 //! - `resnet50-torchvision-names.safetensors`: depth 50, `ImageNet` stem, width 1, 5 classes; its `state_dict`.
 //! - `resnet18-released-names.pth`: depth 18, CIFAR stem, width 2, head 6 to 4; its `state_dict` with `module.` before each name, as
@@ -260,7 +260,7 @@ fn a_checkpoint_without_a_head_is_refused_for_a_whole_encoder() {
     );
 }
 
-/// Writes a trunk to `path`, with its header changed and bytes put behind its values.
+/// Writes a trunk to `path`, with a changed header and extra bytes after its values.
 fn write_changed(path: &Path, extra: &[u8], change: impl FnOnce(&mut serde_json::Value, usize)) {
     let file = to_safetensors(&released().trunk.init(0, &Device::flex())).expect("readable");
     let (length, rest) = file.split_at(8);
@@ -278,7 +278,7 @@ fn write_changed(path: &Path, extra: &[u8], change: impl FnOnce(&mut serde_json:
 fn half_precision_is_widened() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("half.safetensors");
-    // 1.5 and -2 in half precision take the place of the first normalisation's scales.
+    // 1.5 and -2 in half precision replace the first normalisation's scales.
     write_changed(&path, &[0x00, 0x3e, 0x00, 0xc0], |header, end| {
         header["total_ops"] = header["bn1.weight"].take();
         header["bn1.weight"] = serde_json::json!({ "dtype": "F16", "shape": [2], "data_offsets": [end, end + 4] });
@@ -300,7 +300,7 @@ fn a_tensor_of_whole_numbers_is_refused() {
     assert!(error.to_string().contains("tensor bn1.weight holds I32"), "{error}");
 }
 
-/// Names of a file as other codes write them.
+/// Renames the tensors of a file, as other code would.
 fn rename(header: &mut serde_json::Value, name: impl Fn(&str) -> String) {
     let tensors = std::mem::take(header.as_object_mut().expect("a header is an object"));
     let renamed = tensors.into_iter().map(|(known, tensor)| match known.as_str() {
@@ -338,10 +338,10 @@ fn numbers_that_no_trained_network_has_are_refused_with_file_and_tensor() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("numbers.safetensors");
     let cases = [
-        ("layer1.0.conv1.weight", f32::NAN, "NaN at place 0", "finite numbers"),
-        ("bn1.bias", f32::NEG_INFINITY, "-inf at place 0", "finite numbers"),
-        ("bn1.running_var", -0.5, "-0.5 at place 0", "running variances"),
-        ("bn1.running_var", 0.0, "0 in every place", "running variances"),
+        ("layer1.0.conv1.weight", f32::NAN, "NaN at index 0", "finite numbers"),
+        ("bn1.bias", f32::NEG_INFINITY, "-inf at index 0", "finite numbers"),
+        ("bn1.running_var", -0.5, "-0.5 at index 0", "running variances"),
+        ("bn1.running_var", 0.0, "only zeros", "running variances"),
     ];
     for (tensor, value, found, needed) in cases {
         write_changed(
@@ -361,7 +361,7 @@ fn numbers_that_no_trained_network_has_are_refused_with_file_and_tensor() {
                 header["unused"] = header[tensor].take();
                 header[tensor] =
                     serde_json::json!({ "dtype": "F32", "shape": shape, "data_offsets": [end, end + 4 * count as usize] });
-                // All bytes of a file belong to a tensor.
+                // The format requires that all bytes of a file belong to a tensor.
                 header["rest"] = serde_json::json!({
                     "dtype": "F32", "shape": [2048 - count], "data_offsets": [end + 4 * count as usize, end + 4 * 2048]
                 });

@@ -1,4 +1,4 @@
-//! Batch normalisation that says which statistics it uses.
+//! Batch normalisation with an explicit choice of statistics.
 
 use super::{RunningStatistic, precision::precision};
 use bcl_kernels::{BatchNormalised, batch_norm, batch_norm_relu};
@@ -7,32 +7,31 @@ use burn::{
     tensor::{Device, Tensor, activation::relu},
 };
 
-/// PyTorch's defaults.
+/// PyTorch's defaults for epsilon and momentum.
 const EPSILON: f64 = 1e-5;
 const MOMENTUM: f64 = 0.1;
 
-/// Which statistics batch normalisation uses, and whether it remembers them.
+/// Which statistics batch normalisation uses, and whether it updates the running ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Normalises by the batch and moves the running statistics towards it: training, and any encoder that PyTorch code left in train
-    /// mode, with or without gradients.
+    /// Normalises by the batch and updates the running statistics. For training, with or without gradients, like PyTorch's train mode.
     Train,
-    /// Normalises by the batch and leaves the running statistics alone: passes that are repeated, as for gradient caching.
+    /// Normalises by the batch and leaves the running statistics unchanged. For repeated passes, as in gradient caching.
     BatchStatistics,
-    /// Normalises by the running statistics: evaluation. A row's output then does not depend on the other rows.
+    /// Normalises by the running statistics, so that each row is independent of the others. For evaluation.
     Eval,
 }
 
-/// Batch normalisation over all axes but the second,
+/// Batch normalisation over all axes but the second:
 ///
 /// ```text
 /// y = (x - mean) / √(variance + 1e-5) · weight + bias
 /// running <- 0.9 running + 0.1 batch
 /// ```
 ///
-/// with the parameters' names, the momentum and the statistics of PyTorch: the batch is normalised by its biased variance, but the
-/// running variance averages the unbiased one, `n / (n - 1)` times larger with n values a channel. Burn's own module keeps the biased one,
-/// and takes the batch's statistics on autodiff devices only.
+/// Parameter names, momentum and statistics are those of PyTorch: the batch is normalised by its biased variance, but the running
+/// variance averages the unbiased one, which is `n / (n - 1)` times larger for n values per channel. Burn's own module keeps the biased
+/// one, and uses the statistics of the batch only on autodiff devices.
 ///
 /// Source: Ioffe and Szegedy, [Batch Normalization](https://arxiv.org/abs/1502.03167).
 #[derive(Module, Debug)]
@@ -41,14 +40,14 @@ pub struct BatchNorm {
     pub weight: Param<Tensor<1>>,
     /// Shift of each channel, `[num_channels]`.
     pub bias: Param<Tensor<1>>,
-    /// Mean over past batches, `[num_channels]`.
+    /// Running mean, `[num_channels]`.
     pub running_mean: RunningStatistic,
-    /// Unbiased variance over past batches, `[num_channels]`.
+    /// Running unbiased variance, `[num_channels]`.
     pub running_var: RunningStatistic,
 }
 
 impl BatchNorm {
-    /// Scale 1, shift 0, running mean 0 and running variance 1.
+    /// A layer with scale 1, shift 0, running mean 0 and running variance 1.
     pub fn new(num_channels: usize, device: &Device) -> Self {
         let ones = || Tensor::ones([num_channels], device);
         let zeros = || Tensor::zeros([num_channels], device);
@@ -60,14 +59,14 @@ impl BatchNorm {
         }
     }
 
-    /// Normalises each channel, in the precision of the parameters whatever that of the input is.
+    /// Normalises each channel, always in the precision of the parameters.
     ///
     /// # Shapes
     /// - input:  `[batch_size, num_channels, ..]`
-    /// - output: the same
+    /// - output: same as the input
     ///
     /// # Panics
-    /// When the batch's statistics are asked for and a channel has a single value, whose variance is not defined.
+    /// Panics if `mode` uses the statistics of the batch and a channel has a single value, whose variance is undefined.
     pub fn forward<const D: usize>(&self, input: Tensor<D>, mode: Mode) -> Tensor<D> {
         let (narrow, input) = (precision(&input), self.widen(input));
         let output = match mode {
@@ -77,13 +76,13 @@ impl BatchNorm {
         output.cast(narrow)
     }
 
-    /// Normalises each channel and replaces what is negative by 0, which costs no more: `max(0, forward(input))`.
+    /// Normalises each channel and applies ReLU at no extra cost: `max(0, forward(input))`.
     ///
     /// # Shapes
-    /// As for [`forward`](Self::forward).
+    /// Same as for [`forward`](Self::forward).
     ///
     /// # Panics
-    /// As [`forward`](Self::forward).
+    /// Panics in the same cases as [`forward`](Self::forward).
     pub fn forward_relu<const D: usize>(&self, input: Tensor<D>, mode: Mode) -> Tensor<D> {
         let (narrow, input) = (precision(&input), self.widen(input));
         let output = match mode {
@@ -93,12 +92,12 @@ impl BatchNorm {
         output.cast(narrow)
     }
 
-    /// The input in the precision of the parameters.
+    /// Casts the input to the precision of the parameters.
     fn widen<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
         input.cast(precision(&self.weight.val()))
     }
 
-    /// The running statistics make a line of each channel: one product and one sum a value.
+    /// With running statistics each channel is a linear map: one product and one sum per value.
     fn by_running<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
         let scale = self.weight.val() / (self.running_var.value() + EPSILON).sqrt();
         let shift = self.bias.val() - self.running_mean.value() * scale.clone();
@@ -112,7 +111,7 @@ impl BatchNorm {
         let count = shape.iter().product::<usize>() / shape[1];
         assert!(
             count > 1,
-            "batch normalisation by the batch needs more than 1 value a channel, but the input has shape {shape:?}"
+            "batch normalisation by the batch needs more than 1 value per channel, but the input has shape {shape:?}"
         );
         let normalised = norm(input, self.weight.val(), self.bias.val(), EPSILON);
         if mode == Mode::Train {
@@ -124,5 +123,5 @@ impl BatchNorm {
     }
 }
 
-/// A kernel for the batch's own statistics.
+/// A kernel that normalises by the batch's own statistics.
 type Norm<const D: usize> = fn(Tensor<D>, Tensor<1>, Tensor<1>, f64) -> BatchNormalised<D>;

@@ -1,4 +1,4 @@
-//! The residual blocks.
+//! Basic and bottleneck residual blocks.
 
 use super::{BatchNorm, Convolution, Mode, config::ResNetDepth, draws::Draws};
 use burn::{
@@ -13,30 +13,30 @@ use burn::{
 /// bottleneck:  residual = bn3(conv3(relu(bn2(conv2(relu(bn1(conv1(x))))))))        1x1, 3x3, 1x1
 /// ```
 ///
-/// A bottleneck block has its stride on the 3x3 convolution, as torchvision does (v1.5). Where the shape changes, x passes through a 1x1
-/// convolution and a batch normalisation first.
+/// A bottleneck block has its stride on the 3x3 convolution, as in torchvision (ResNet v1.5). If the shape changes, x first passes
+/// through a 1x1 convolution and batch normalisation.
 ///
 /// Source: He et al., [Deep Residual Learning for Image Recognition](https://arxiv.org/abs/1512.03385).
 #[derive(Module, Debug)]
 pub struct Block {
     /// First convolution.
     pub conv1: Convolution,
-    /// Its normalisation.
+    /// Normalisation after `conv1`.
     pub bn1: BatchNorm,
     /// Second convolution.
     pub conv2: Convolution,
-    /// Its normalisation.
+    /// Normalisation after `conv2`.
     pub bn2: BatchNorm,
     /// Third convolution of a bottleneck block.
     pub conv3: Option<Convolution>,
-    /// Its normalisation.
+    /// Normalisation after `conv3`.
     pub bn3: Option<BatchNorm>,
-    /// What x passes through where the shape changes.
+    /// Projection of x, if the shape changes.
     pub downsample: Option<(Convolution, BatchNorm)>,
 }
 
 impl Block {
-    /// A block from `channels_in` to `width · expansion` channels.
+    /// Builds a block from `channels_in` to `width · expansion` channels.
     pub(super) fn new(
         depth: ResNetDepth,
         channels_in: usize,
@@ -73,7 +73,7 @@ impl Block {
         }
     }
 
-    /// Applies the block.
+    /// Applies the block, including the final ReLU.
     ///
     /// # Shapes
     /// - input:  `[batch_size, channels_in, height, width]`

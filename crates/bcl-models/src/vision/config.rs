@@ -1,23 +1,23 @@
-//! The parameters of an image encoder: what a recipe's `[encoder]` table holds.
+//! Parameters of an image encoder: the `[encoder]` table of a recipe.
 
 use super::{ImageEncoder, ProjectionHead, ResNet, draws::Draws};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
-/// The most channels of the first stage: 64 times the published network's.
+/// The maximum number of channels of the first stage: 64 times that of the published network.
 const MOST_WIDTH: usize = 4096;
-/// The largest layer of the head.
+/// The maximum size of a layer of the head.
 const MOST_HEAD: usize = 65_536;
 
-/// Number of layers with weights; a recipe holds the number.
+/// Number of layers with weights; recipes give the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u64", into = "u64")]
 pub enum ResNetDepth {
-    /// Basic blocks, 2 a stage.
+    /// Basic blocks, 2 per stage.
     ResNet18,
-    /// Basic blocks, 3, 4, 6 and 3 of them.
+    /// Basic blocks, 3, 4, 6 and 3 per stage.
     ResNet34,
-    /// Bottleneck blocks, 3, 4, 6 and 3 of them.
+    /// Bottleneck blocks, 3, 4, 6 and 3 per stage.
     ResNet50,
 }
 
@@ -30,7 +30,7 @@ impl ResNetDepth {
         }
     }
 
-    /// How many times more channels a block puts out than it works with inside.
+    /// Ratio of a block's output channels to its inner channels.
     pub fn expansion(self) -> usize {
         match self {
             Self::ResNet18 | Self::ResNet34 => 1,
@@ -62,7 +62,7 @@ impl From<ResNetDepth> for u64 {
     }
 }
 
-/// What comes before the first stage.
+/// The layers before the first stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stem {
@@ -78,9 +78,9 @@ pub enum Stem {
 pub struct ResNetConfig {
     /// Number of layers with weights.
     pub depth: ResNetDepth,
-    /// What comes before the first stage.
+    /// The layers before the first stage.
     pub stem: Stem,
-    /// Channels of the first stage, 1 to 4096; each later stage doubles them. 64 is the published network, 16 one for the CPU.
+    /// Channels of the first stage, 1 to 4096; each later stage doubles them. The published network has 64; 16 suits a CPU.
     pub width: usize,
 }
 
@@ -95,15 +95,15 @@ impl Default for ResNetConfig {
 }
 
 impl ResNetConfig {
-    /// Checks that every parameter lies in its range.
+    /// Checks that every parameter is in its range.
     ///
     /// # Errors
-    /// Names the first parameter that does not, its value and the range.
+    /// Returns an error that names the first parameter out of range, its value and the range.
     pub fn check(&self) -> Result<(), String> {
         count_in("width", self.width, MOST_WIDTH)
     }
 
-    /// Size of a feature vector: 8 widths, times 4 for bottleneck blocks.
+    /// Size of a feature vector: 8 times the width, times 4 for bottleneck blocks.
     ///
     /// ```
     /// use bcl_models::vision::ResNetConfig;
@@ -114,10 +114,10 @@ impl ResNetConfig {
         8 * self.width * self.depth.expansion()
     }
 
-    /// Builds the network; the seed determines its initial values.
+    /// Builds the network with initial values determined by the seed.
     ///
     /// # Panics
-    /// When a parameter is out of range; [`check`](Self::check) tells without panicking.
+    /// Panics if a parameter is out of range; use [`check`](Self::check) to test.
     pub fn init(&self, seed: u64, device: &Device) -> ResNet {
         panic_if_bad(self.check());
         ResNet::new(self, &mut Draws::new(seed, "trunk"), device)
@@ -128,7 +128,7 @@ impl ResNetConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProjectionHeadConfig {
-    /// Size of the hidden layer, 1 to 65,536.
+    /// Hidden size, 1 to 65,536.
     pub hidden: usize,
     /// Size of a projection, 1 to 65,536.
     pub out: usize,
@@ -141,19 +141,19 @@ impl Default for ProjectionHeadConfig {
 }
 
 impl ProjectionHeadConfig {
-    /// Checks that every parameter lies in its range.
+    /// Checks that every parameter is in its range.
     ///
     /// # Errors
-    /// Names the first parameter that does not, its value and the range.
+    /// Returns an error that names the first parameter out of range, its value and the range.
     pub fn check(&self) -> Result<(), String> {
         count_in("hidden", self.hidden, MOST_HEAD)?;
         count_in("out", self.out, MOST_HEAD)
     }
 
-    /// Builds the head on top of features of the given size; the seed determines its initial values.
+    /// Builds the head for features of the given size, with initial values determined by the seed.
     ///
     /// # Panics
-    /// When a parameter is out of range; [`check`](Self::check) tells without panicking.
+    /// Panics if a parameter is out of range; use [`check`](Self::check) to test.
     pub fn init(&self, num_features: usize, seed: u64, device: &Device) -> ProjectionHead {
         panic_if_bad(self.check());
         ProjectionHead::new(self, num_features, &mut Draws::new(seed, "head"), device)
@@ -166,25 +166,25 @@ impl ProjectionHeadConfig {
 pub struct ImageEncoderConfig {
     /// The residual network.
     pub trunk: ResNetConfig,
-    /// The head on top of it.
+    /// The projection head on top of it.
     pub head: ProjectionHeadConfig,
 }
 
 impl ImageEncoderConfig {
-    /// Checks that every parameter lies in its range.
+    /// Checks that every parameter is in its range.
     ///
     /// # Errors
-    /// Names the first parameter that does not with its table (`head.out`), its value and the range.
+    /// Returns an error that names the first parameter out of range with its table (`head.out`), its value and the range.
     pub fn check(&self) -> Result<(), String> {
         let inside = |table| move |message| format!("{table}.{message}");
         self.trunk.check().map_err(inside("trunk"))?;
         self.head.check().map_err(inside("head"))
     }
 
-    /// Builds the encoder; the seed determines its initial values, those of the trunk whatever the head.
+    /// Builds the encoder with initial values determined by the seed. Those of the trunk do not depend on the head.
     ///
     /// # Panics
-    /// When a parameter is out of range; [`check`](Self::check) tells without panicking.
+    /// Panics if a parameter is out of range; use [`check`](Self::check) to test.
     pub fn init(&self, seed: u64, device: &Device) -> ImageEncoder {
         ImageEncoder {
             trunk: self.trunk.init(seed, device),

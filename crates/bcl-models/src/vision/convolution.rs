@@ -7,18 +7,18 @@ use burn::{
     tensor::{Device, Tensor, s},
 };
 
-/// A 2D convolution without a bias, padded by half its kernel, as residual networks use it before batch normalisation.
+/// A square 2D convolution without a bias and with padding `kernel_size / 2`, for use before batch normalisation.
 #[derive(Module, Debug)]
 pub struct Convolution {
     /// `[channels_out, channels_in, kernel_size, kernel_size]`
     pub weight: Param<Tensor<4>>,
-    /// Distance between the places the kernel is put.
+    /// Step between kernel positions.
     #[module(skip)]
     pub stride: usize,
 }
 
 impl Convolution {
-    /// A square kernel with values drawn as torchvision draws them.
+    /// A square kernel, initialised as in torchvision.
     pub(super) fn new(channels: [usize; 2], kernel_size: usize, stride: usize, draws: &mut Draws, device: &Device) -> Self {
         let [channels_in, channels_out] = channels;
         let shape = [channels_out, channels_in, kernel_size, kernel_size];
@@ -28,7 +28,7 @@ impl Convolution {
         }
     }
 
-    /// Convolves.
+    /// Applies the convolution, in the precision of the input.
     ///
     /// # Shapes
     /// - input:  `[batch_size, channels_in, height, width]`
@@ -42,7 +42,7 @@ impl Convolution {
         convolve(input, weight, self.stride, kernel_size / 2)
     }
 
-    /// The places a kernel of size 1 is put.
+    /// Keeps the pixels that a 1x1 kernel with this stride reads.
     fn every_stride(&self, input: Tensor<4>) -> Tensor<4> {
         if self.stride == 1 {
             return input;
@@ -52,10 +52,10 @@ impl Convolution {
     }
 }
 
-/// A convolution with a kernel of size 1, as a matrix product.
+/// A 1x1 convolution, as a matrix product.
 ///
-/// Burn computes the gradient of a kernel as a convolution with the output's gradient for a kernel as large as the image. On the CPU the
-/// product takes a tenth of that time, and forward and backward together a quarter.
+/// Burn computes the gradient of the weight as a convolution with a kernel as large as the image. On the CPU the matrix product takes a
+/// tenth of that time; forward and backward together take a quarter.
 ///
 /// # Shapes
 /// - input:  `[batch_size, channels_in, height, width]`
@@ -64,8 +64,8 @@ fn pointwise(input: Tensor<4>, weight: Tensor<2>) -> Tensor<4> {
     let [batch_size, channels_in, height, width] = input.dims();
     let [channels_out, _] = weight.dims();
     let places = height * width;
-    // One product an image leaves everything where it is, but its gradient holds a kernel an image. One product for all of them moves
-    // the channels to the front and back. What is smaller depends on how many places there are.
+    // One product per image needs no reordering, but its gradient is one kernel per image. A single product for the whole batch moves the
+    // channels to the front and back. The number of pixels decides which is smaller.
     if channels_in * channels_out <= places * (channels_in + channels_out) {
         let output = weight.unsqueeze::<3>().matmul(input.flatten::<3>(2, 3));
         return output.reshape([batch_size, channels_out, height, width]);

@@ -1,4 +1,4 @@
-//! Initial values of layers, drawn from streams of their own.
+//! Initial values of layers, each part of a network with a random stream of its own.
 
 use burn::{
     module::Param,
@@ -7,23 +7,22 @@ use burn::{
 use rand_distr::{Distribution, Normal, Uniform};
 use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
 
-/// The stream that the layers of one part of a network draw their initial values from, in the order in which they are built.
+/// The random stream that the layers of one part of a network draw their initial values from, in the order they are built.
 ///
-/// Burn's random source is one per process, so what it yields depends on everything drawn before.
+/// Burn's random source is global, so its values depend on everything drawn before.
 pub(super) struct Draws(Xoshiro256PlusPlus);
 
 impl Draws {
-    /// The stream of a part of a network: parts do not shift each other's values.
+    /// The stream of a named part of a network, independent of all other parts.
     pub(super) fn new(seed: u64, part: &str) -> Self {
-        // FNV-1a; any fixed map of names to numbers serves.
+        // FNV-1a; any fixed map from names to numbers would do.
         let part = part.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
         Self(Xoshiro256PlusPlus::seed_from_u64(seed ^ part))
     }
 
-    /// Normally distributed around 0 with standard deviation `√(2 / fan_out)`: He et al.'s choice before rectifiers, as in
-    /// torchvision.
+    /// Normal values with mean 0 and standard deviation `√(2 / fan_out)`: He et al.'s initialisation before a ReLU, as in torchvision.
     pub(super) fn kaiming_normal<const D: usize>(
         &mut self,
         shape: [usize; D],
@@ -34,7 +33,7 @@ impl Draws {
         self.parameter(shape, Normal::new(0.0, deviation).expect("a finite deviation"), device)
     }
 
-    /// Uniform within `±1 / √fan_in`: PyTorch's choice for linear layers.
+    /// Uniform values within `±1 / √fan_in`: PyTorch's default for linear layers.
     pub(super) fn linear_uniform<const D: usize>(
         &mut self,
         shape: [usize; D],

@@ -1,4 +1,4 @@
-//! Exponential moving averages of modules: momentum encoders.
+//! Exponential moving averages of modules, for momentum encoders.
 
 use burn::{
     module::{Module, ModuleMapper, ModuleVisitor, Param},
@@ -6,25 +6,25 @@ use burn::{
 };
 use std::collections::HashMap;
 
-/// A copy to average into: the same values, without gradients, with running statistics of its own.
+/// Makes a momentum encoder: the same values without gradients, and separate running statistics.
 pub fn ema_target<M: Module>(online: &M) -> M {
     online.valid()
 }
 
-/// Moves each parameter of the target towards the online module's,
+/// Moves each parameter of the target towards the online module's:
 ///
 /// ```text
 /// target <- momentum · target + (1 - momentum) · online
 /// ```
 ///
-/// matching parameters by their path in the module. Running statistics (fields whose names begin with `running_`) stay the target's
-/// own: in MoCo the momentum encoder runs in train mode on its own batches, and its own forward passes keep them. To carry the online
-/// module's over instead, build a new target with [`ema_target`].
+/// Parameters are matched by their path in the module. Running statistics (fields whose names begin with `running_`) are not averaged:
+/// in MoCo the momentum encoder runs in train mode on its own batches, and its forward passes update them. To copy those of the online
+/// module instead, build a new target with [`ema_target`].
 ///
 /// Source: He et al., [Momentum Contrast](https://arxiv.org/abs/1911.05722), equation 2.
 ///
 /// # Panics
-/// When momentum lies outside [0, 1], or when the modules do not have the same parameters.
+/// Panics if the momentum is outside [0, 1] or the modules do not have the same parameters.
 ///
 /// # Example
 /// ```
@@ -52,7 +52,7 @@ pub fn ema_update<M: Module>(target: M, online: &M, momentum: f64) -> M {
     target
 }
 
-/// The online module's parameters by path, flattened, since their ranks differ.
+/// The online module's parameters by path, flattened because their ranks differ.
 #[derive(Default)]
 struct Collect {
     values: HashMap<String, Tensor<1>>,

@@ -1,4 +1,4 @@
-//! What training and evaluation see of an image encoder.
+//! A ResNet with its projection head.
 
 use super::{Mode, ProjectionHead, ResNet, precision::precision};
 use bcl_kernels::unit_rows;
@@ -7,26 +7,26 @@ use burn::{module::Module, tensor::Tensor};
 /// A residual network with a projection head.
 #[derive(Module, Debug)]
 pub struct ImageEncoder {
-    /// Images to features.
+    /// Maps images to features.
     pub trunk: ResNet,
-    /// Features to projections.
+    /// Maps features to projections.
     pub head: ProjectionHead,
 }
 
-/// What an image encoder makes of a batch of images; a dot product of two rows is their cosine.
+/// L2-normalised outputs of an image encoder; the dot product of two rows is their cosine similarity.
 #[derive(Debug, Clone)]
 pub struct ImageEmbeddings {
-    /// Unit rows that evaluation reads, `[batch_size, num_features]`.
+    /// Rows for evaluation, `[batch_size, num_features]`.
     pub features: Tensor<2>,
-    /// Unit rows that training compares, `[batch_size, out]`.
+    /// Rows for the contrastive loss, `[batch_size, out]`.
     pub projections: Tensor<2>,
 }
 
 impl ImageEncoder {
-    /// Features and projections, each scaled to unit rows. The head reads the features as they are.
+    /// Computes features and projections, both L2-normalised. The head reads the features before normalisation.
     ///
-    /// Here and below, all but batch normalisation and the scaling is computed in the precision of the images, whatever that of the
-    /// parameters is: images in bf16 make it mixed precision, whose outputs and gradients have 32 bits.
+    /// Everything but batch normalisation and L2 normalisation is computed in the precision of the images, here and below. Images in bf16
+    /// give mixed precision: outputs and gradients keep the parameters' 32 bits.
     ///
     /// # Shapes
     /// - images: `[batch_size, 3, height, width]`
@@ -39,7 +39,7 @@ impl ImageEncoder {
         }
     }
 
-    /// Unit rows that evaluation reads; the head is not run.
+    /// Computes L2-normalised features for evaluation, without running the head.
     ///
     /// # Shapes
     /// - images: `[batch_size, 3, height, width]`
@@ -48,7 +48,7 @@ impl ImageEncoder {
         self.unit_rows(self.trunk.forward(images, mode))
     }
 
-    /// Unit rows that training compares.
+    /// Computes L2-normalised projections for the contrastive loss.
     ///
     /// # Shapes
     /// - images: `[batch_size, 3, height, width]`
@@ -57,7 +57,7 @@ impl ImageEncoder {
         self.unit_rows(self.head.forward(self.trunk.forward(images, mode), mode))
     }
 
-    /// Unit rows in the precision of the parameters: what compares them needs all digits.
+    /// L2-normalises rows in the precision of the parameters, because comparing them needs all digits.
     fn unit_rows(&self, rows: Tensor<2>) -> Tensor<2> {
         unit_rows(rows.cast(precision(&self.head.norm.weight.val())))
     }

@@ -1,8 +1,8 @@
-//! Encoders of images: residual networks, a projection head, and their weights under torchvision's names.
+//! Image encoders: ResNets with a projection head, and their weights under torchvision's names.
 //!
-//! An [`ImageEncoder`] is a [`ResNet`] and a [`ProjectionHead`]. Training compares [`projections`](ImageEncoder::projections),
-//! evaluation reads [`features`](ImageEncoder::features); both are unit rows. How batch normalisation behaves is an argument, [`Mode`],
-//! rather than a property of the device. So is the precision, which is that of the images:
+//! An [`ImageEncoder`] is a [`ResNet`] and a [`ProjectionHead`]. Training compares [`projections`](ImageEncoder::projections), evaluation
+//! uses [`features`](ImageEncoder::features); both are L2-normalised. The argument [`Mode`], not the device, decides how batch
+//! normalisation behaves. The precision is that of the images:
 //!
 //! ```
 //! use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};

@@ -1,4 +1,4 @@
-//! The head whose outputs are compared in training.
+//! The projection head, whose outputs the contrastive loss compares.
 
 use super::{BatchNorm, Mode, config::ProjectionHeadConfig, draws::Draws, precision::linear};
 use burn::{
@@ -7,19 +7,19 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
-/// Two linear layers with batch normalisation between: `out(relu(norm(hidden(features))))`.
+/// A projection head of two linear layers with batch normalisation and ReLU between: `out(relu(norm(hidden(features))))`.
 ///
-/// The hidden layer has no bias, which the normalisation would take away again.
+/// The hidden layer has no bias, because the normalisation would cancel it.
 ///
 /// Source: Chen et al., [A Simple Framework for Contrastive Learning of Visual Representations](https://arxiv.org/abs/2002.05709),
-/// in the form that the released codes of DCL, HCL and BCL share.
+/// in the form that the released code of DCL, HCL and BCL shares.
 #[derive(Module, Debug)]
 pub struct ProjectionHead {
-    /// `[num_features, hidden]`, no bias.
+    /// `[num_features, hidden]`, without a bias.
     pub hidden: Linear,
-    /// Over the hidden layer.
+    /// Batch normalisation of the hidden layer.
     pub norm: BatchNorm,
-    /// `[hidden, out]` with bias.
+    /// `[hidden, out]`, with a bias.
     pub out: Linear,
 }
 
@@ -39,7 +39,7 @@ impl ProjectionHead {
         }
     }
 
-    /// Projections, not normalised.
+    /// Computes projections, not normalised.
     ///
     /// # Shapes
     /// - features: `[batch_size, num_features]`

@@ -1,4 +1,4 @@
-//! Residual networks.
+//! ResNet-18, -34 and -50.
 
 use super::{
     BatchNorm, Block, Convolution, Mode,
@@ -10,16 +10,16 @@ use burn::{
     tensor::{Device, Tensor, module::max_pool2d, ops::MaxPoolOptions},
 };
 
-/// A residual network without its classifier: images to features.
+/// A residual network without its classifier: maps images to features.
 ///
-/// Fields and their parameters have torchvision's names, `layer1.0.downsample.1.running_var` for one.
+/// Fields and parameters have torchvision's names, for example `layer1.0.downsample.1.running_var`.
 ///
 /// Source: He et al., [Deep Residual Learning for Image Recognition](https://arxiv.org/abs/1512.03385).
 #[derive(Module, Debug)]
 pub struct ResNet {
-    /// The stem's convolution.
+    /// Convolution of the stem.
     pub conv1: Convolution,
-    /// Its normalisation.
+    /// Normalisation of the stem.
     pub bn1: BatchNorm,
     /// First stage.
     pub layer1: Vec<Block>,
@@ -29,7 +29,7 @@ pub struct ResNet {
     pub layer3: Vec<Block>,
     /// Fourth stage, at an eighth.
     pub layer4: Vec<Block>,
-    /// What the network was built from.
+    /// The configuration the network was built from.
     #[module(skip)]
     config: ResNetConfig,
 }
@@ -64,7 +64,7 @@ impl ResNet {
         }
     }
 
-    /// What the network was built from.
+    /// The configuration the network was built from.
     pub fn config(&self) -> &ResNetConfig {
         &self.config
     }
@@ -74,7 +74,7 @@ impl ResNet {
         self.config.num_features()
     }
 
-    /// Features: the last stage's output averaged over all places, not normalised.
+    /// Computes features: the output of the last stage after global average pooling, not normalised.
     ///
     /// # Shapes
     /// - images: `[batch_size, 3, height, width]`

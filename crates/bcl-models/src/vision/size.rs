@@ -1,23 +1,23 @@
-//! How large an encoder is before it is built: its parameters, and what a training step keeps of an image.
+//! The size of an encoder before it is built: its parameters, and the memory that a training step saves for backward.
 
 use super::config::{ImageEncoderConfig, ResNetConfig, Stem};
 
-/// The sizes of an encoder for images of some side.
+/// Sizes of an encoder for images of a given side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EncoderSize {
-    /// Numbers that are trained.
+    /// Number of trained parameters.
     pub parameters: u64,
-    /// Numbers per image that the backward pass of a training step needs: the input and the output of each convolution. A lower bound.
+    /// Numbers saved for backward per image: the input and output of each convolution. A lower bound.
     pub saved: u64,
 }
 
 impl ImageEncoderConfig {
-    /// The sizes of this encoder for images of `side` rows and columns.
+    /// Computes the sizes of this encoder for square images of `side` pixels.
     ///
     /// ```
     /// use bcl_models::vision::ImageEncoderConfig;
     ///
-    /// // A ResNet-50 and its head.
+    /// // ResNet-50 with its projection head.
     /// let size = ImageEncoderConfig::default().size(32);
     /// assert_eq!(size.parameters / 1_000_000, 24);
     /// ```
@@ -69,7 +69,7 @@ fn of_trunk(config: &ResNetConfig, side: usize) -> EncoderSize {
                 convolution(inner, outer, 1, side_out, side_out);
             }
             if strided || channels != outer {
-                // Its input is that of the block's first convolution, counted there.
+                // It shares its input with the block's first convolution, which has been counted.
                 convolution(channels, outer, 1, 0, side_out);
             }
             (channels, side) = (outer, side_out);
@@ -87,7 +87,7 @@ mod tests {
         tensor::{Device, Tensor},
     };
 
-    /// Counts what a gradient reaches: running statistics are visited, too.
+    /// Counts only parameters that get a gradient; the visitor also sees running statistics.
     struct Trained(u64);
 
     impl ModuleVisitor for Trained {

@@ -1,4 +1,4 @@
-//! A buffer that a forward pass updates.
+//! A running statistic: a buffer that forward passes update.
 
 use burn::{
     module::{Content, Module, ModuleDisplay, ModuleDisplayDefault, ModuleMapper, ModuleVisitor, Param, ParamId},
@@ -6,11 +6,11 @@ use burn::{
 };
 use std::sync::{Mutex, PoisonError};
 
-/// A running statistic: saved and loaded with the parameters, never trained, updated by forward passes through `&self`.
+/// A running statistic: saved and loaded with the parameters, never trained, and updated by forward passes through `&self`.
 ///
-/// Each module owns its statistics: a clone has a copy, as it has of the parameters. (Burn's own `RunningState` is shared between
-/// clones, so a momentum encoder cloned from the online one would go on sharing its statistics, and loading weights into a clone
-/// would change the original.)
+/// Each clone of a module gets its own copy, as it does of the parameters. (Burn's `RunningState` is shared between clones: a momentum
+/// encoder cloned from the online encoder would keep sharing its statistics, and loading weights into a clone would change the
+/// original.)
 #[derive(Debug)]
 pub struct RunningStatistic {
     id: ParamId,
@@ -18,12 +18,12 @@ pub struct RunningStatistic {
 }
 
 impl RunningStatistic {
-    /// A statistic that starts with the given value.
+    /// Creates a statistic with an initial value.
     pub fn new(value: Tensor<1>) -> Self {
         Self::with_id(ParamId::new(), value)
     }
 
-    /// The present value.
+    /// The current value.
     pub fn value(&self) -> Tensor<1> {
         self.value.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -31,7 +31,7 @@ impl RunningStatistic {
     /// Moves the value towards a new one: `value <- (1 - momentum) value + momentum new`.
     ///
     /// # Shapes
-    /// - new: that of the value
+    /// - new: same as the value
     pub fn update(&self, new: Tensor<1>, momentum: f64) {
         let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
         let new = new.detach();

@@ -1,50 +1,50 @@
-//! What can go wrong with a file of weights.
+//! Errors of loading and saving weights.
 
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// What can go wrong with a file of weights.
+/// What is wrong with a file of weights, and what to do.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WeightsError {
-    /// The file is not there, or is not of the format its name says.
-    #[error("cannot read weights from {path}: {reason}; a .safetensors file or a PyTorch state_dict (.pth, .pt) is expected")]
+    /// The file does not exist, or is not of the format that its extension says.
+    #[error("cannot read weights from {path}: {reason}; expected a .safetensors file or a PyTorch state_dict (.pth, .pt)")]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the reader said.
+        /// The reader's message.
         reason: String,
     },
-    /// Weights cannot become a file.
-    #[error("the weights cannot be read from their device: {0}")]
+    /// The weights cannot be written.
+    #[error("cannot read the weights from the device: {0}")]
     Write(String),
     /// A tensor of the network is not in the file.
-    #[error("{path} has no tensor {tensor} of shape {expected:?}, and lacks {others} others of the network; {remedy}")]
+    #[error("{path} has no tensor {tensor} of shape {expected:?}, and {others} more are missing; {remedy}")]
     Missing {
         /// The file.
         path: PathBuf,
-        /// The network's name of the first tensor that is not there.
+        /// The network's name of the first missing tensor.
         tensor: String,
         /// Its shape.
         expected: Vec<usize>,
-        /// How many more are not there.
+        /// How many more are missing.
         others: usize,
         /// What to do.
         remedy: String,
     },
-    /// A tensor has a name of such a network, but this one has no such tensor: the file is of a deeper network.
-    #[error("{path}: tensor {tensor} and {others} others have no place in the network; {remedy}")]
+    /// The file has a tensor of a deeper network.
+    #[error("{path}: tensor {tensor} and {others} more are not in the network; {remedy}")]
     Surplus {
         /// The file.
         path: PathBuf,
         /// The file's name of the first such tensor.
         tensor: String,
-        /// How many more there are.
+        /// How many more such tensors there are.
         others: usize,
         /// What to do.
         remedy: String,
     },
-    /// A tensor has another shape than the network's.
+    /// A tensor has another shape than in the network.
     #[error("{path}: tensor {tensor} has shape {found:?}, but the network's has {expected:?}; {remedy}")]
     Shape {
         /// The file.
@@ -58,7 +58,7 @@ pub enum WeightsError {
         /// What to do.
         remedy: String,
     },
-    /// A tensor does not hold floating point numbers.
+    /// A tensor is not of a floating point type.
     #[error(
         "{path}: tensor {tensor} holds {found}, but must hold floating point numbers; save the network's own state_dict, not a quantised one"
     )]
@@ -67,10 +67,10 @@ pub enum WeightsError {
         path: PathBuf,
         /// The file's name of the tensor.
         tensor: String,
-        /// What it holds.
+        /// Its type.
         found: String,
     },
-    /// A tensor holds a number that no trained network has.
+    /// A tensor holds a value that no trained network has.
     #[error(
         "{path}: tensor {tensor} holds {found}, but must hold {needed}; the file is damaged or was saved after training diverged: use an \
          earlier checkpoint"
@@ -80,13 +80,13 @@ pub enum WeightsError {
         path: PathBuf,
         /// The file's name of the tensor.
         tensor: String,
-        /// The number, and where it is.
+        /// The value and its index.
         found: String,
-        /// What numbers belong there.
+        /// What values are valid.
         needed: &'static str,
     },
-    /// Two of the file's tensors are the same one of the network's.
-    #[error("{path}: tensors {first} and {second} both are the network's {tensor}; keep one network in the file")]
+    /// Two tensors of the file have the same name in the network.
+    #[error("{path}: tensors {first} and {second} both map to {tensor}; keep only one network in the file")]
     Twice {
         /// The file.
         path: PathBuf,

@@ -1,17 +1,17 @@
-//! Weights in and out, under the names that PyTorch code gives them.
+//! Loading and saving weights under the names of PyTorch code.
 //!
-//! [`to_safetensors`] makes a file of a trunk under torchvision's names; [`load_weights`] reads it again, or one that PyTorch wrote:
+//! [`to_safetensors`] writes a trunk under torchvision's names. [`load_weights`] reads such a file, or one that PyTorch wrote:
 //!
 //! | written by | file | names |
 //! | --- | --- | --- |
 //! | [`to_safetensors`], torchvision converted to safetensors | `.safetensors` | `layer1.0.conv1.weight` |
-//! | torchvision's `state_dict` | `.pth` | the same, and the classifier `fc.*` |
-//! | checkpoints of other codes, `{"model": …}`, `{"state_dict": …}` | either | `model.backbone.layer1.0.conv1.weight` |
-//! | the released codes of DCL, HCL and BCL | `.pth` | `module.f.3.0.conv1.weight`, head `module.g.0.weight` |
+//! | torchvision's `state_dict` | `.pth` | the same, plus the classifier `fc.*` |
+//! | checkpoints of other code, `{"model": …}`, `{"state_dict": …}` | either | `model.backbone.layer1.0.conv1.weight` |
+//! | the released code of DCL, HCL and BCL | `.pth` | `module.f.3.0.conv1.weight`, head `module.g.0.weight` |
 //!
-//! The prefixes `state_dict.`, `model_state_dict.`, `model.`, `module.`, `backbone.` and `encoder.` are taken off, in any order and as often
-//! as they come; the [report](WeightsReport) tells which. burn-store reads both formats, pickles without running
-//! them, and transposes linear layers; names, the choice of what must be there, and errors that name the remedy are ours.
+//! The prefixes `state_dict.`, `model_state_dict.`, `model.`, `module.`, `backbone.` and `encoder.` are removed, in any order and number;
+//! the [report](WeightsReport) lists those found. burn-store reads both formats without running pickles, and transposes linear layers.
+//! This module maps names, checks that every tensor is present, and reports errors with a remedy.
 //!
 //! ```
 //! use bcl_models::vision::{ResNetConfig, ResNetDepth, Stem, weights::{load_weights, to_safetensors}};
@@ -46,24 +46,23 @@ use std::{
     path::Path,
 };
 
-/// What became of a file's tensors.
+/// Which tensors of a file were loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WeightsReport {
-    /// The network's names of what was loaded: all of its parameters and running statistics.
+    /// Loaded tensors under the network's names: all of its parameters and running statistics.
     pub loaded: Vec<String>,
-    /// The file's names of what was left: a classifier, the head of another network, PyTorch's batch counters.
+    /// Skipped tensors under the file's names: a classifier, the head of another network, PyTorch's batch counters.
     pub skipped: Vec<String>,
-    /// What was taken off the file's names of what was loaded, such as `model.backbone.`, each once; the empty prefix is not listed.
+    /// Prefixes removed from the names of loaded tensors, such as `model.backbone.`, without repetition. The empty prefix is not listed.
     pub prefixes: Vec<String>,
 }
 
-/// A trunk as the content of a safetensors file, with torchvision's names and layouts.
+/// Serialises a trunk as a safetensors file, with torchvision's names and layouts.
 ///
-/// `num_batches_tracked`, which PyTorch reads only for a batch normalisation without momentum, is left out; `load_state_dict` fills it
-/// in.
+/// `num_batches_tracked` is left out. PyTorch needs it only for batch normalisation without momentum, and `load_state_dict` fills it in.
 ///
 /// # Errors
-/// When the tensors cannot be read from their device.
+/// Returns an error if the tensors cannot be read from their device.
 pub fn to_safetensors(trunk: &ResNet) -> Result<Vec<u8>, WeightsError> {
     let unreadable = |error: SafetensorsStoreError| WeightsError::Write(error.to_string());
     let mut store = SafetensorsStore::from_bytes(None).metadata("format", "pt");
@@ -71,21 +70,21 @@ pub fn to_safetensors(trunk: &ResNet) -> Result<Vec<u8>, WeightsError> {
     store.get_bytes().map_err(unreadable)
 }
 
-/// Reads a trunk's parameters and running statistics from a `.safetensors` or PyTorch file.
+/// Loads a trunk's parameters and running statistics from a `.safetensors` or PyTorch file.
 ///
-/// What else the file holds is skipped and reported. Half precision is widened.
+/// Other tensors of the file are skipped and reported. Half precision is widened.
 ///
 /// # Errors
-/// When the file cannot be read, lacks a tensor of the network, or holds one of another shape or kind, or of a deeper network, or one with
-/// numbers that are not finite or, as a running variance, negative or all 0.
+/// Returns an error if the file cannot be read, lacks a tensor of the network, or is of a deeper network; if a tensor has another shape
+/// or is not of a floating point type; or if a value is not finite, or a running variance is negative or all 0.
 pub fn load_weights(trunk: ResNet, path: &Path) -> Result<(ResNet, WeightsReport), WeightsError> {
     load(trunk, path, Part::Trunk)
 }
 
-/// Reads the parameters and running statistics of trunk and head, as [`load_weights`] does: for checkpoints of the released codes.
+/// Loads trunk and head, as [`load_weights`] does for a trunk alone. For checkpoints of the released code.
 ///
 /// # Errors
-/// As [`load_weights`]; also when the file has no head.
+/// Returns an error in the same cases as [`load_weights`], and if the file has no head.
 pub fn load_encoder_weights(encoder: ImageEncoder, path: &Path) -> Result<(ImageEncoder, WeightsReport), WeightsError> {
     load(encoder, path, Part::Encoder)
 }
@@ -129,7 +128,7 @@ fn load<M: Module>(module: M, path: &Path, part: Part) -> Result<(M, WeightsRepo
     Ok((module, report))
 }
 
-/// Every tensor of the network must be there with its shape: a network loaded in part would train or be evaluated without a warning.
+/// Checks that every tensor of the network is in the file with its shape: a partly loaded network would silently run anyway.
 fn check(expected: &[StoredTensor], tensors: &names::Tensors, path: &Path) -> Result<(), WeightsError> {
     let missing: Vec<_> = expected.iter().filter(|want| !tensors.contains_key(&want.name)).collect();
     if let Some(first) = missing.first() {
@@ -141,7 +140,7 @@ fn check(expected: &[StoredTensor], tensors: &names::Tensors, path: &Path) -> Re
             remedy: names::remedy(tensors),
         });
     }
-    // The first blocks of a deeper network would fit.
+    // The first blocks of a deeper network would fit, too.
     let surplus: Vec<_> = tensors
         .iter()
         .filter(|(name, _)| !expected.iter().any(|want| want.name == **name))

@@ -1,4 +1,4 @@
-//! From the names of PyTorch code to ours.
+//! Maps the names of PyTorch code to those of this crate.
 
 use super::WeightsError;
 use crate::vision::{ResNetConfig, ResNetDepth, Stem};
@@ -8,31 +8,31 @@ use std::{
     path::Path,
 };
 
-/// Which module is loaded.
+/// The module to load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
-    /// A `ResNet`, whose names are torchvision's.
+    /// A `ResNet`, with torchvision's names.
     Trunk,
-    /// An `ImageEncoder`, whose names have `trunk.` and `head.` before them.
+    /// An `ImageEncoder`, with `trunk.` and `head.` before each name.
     Encoder,
 }
 
-/// A tensor under the network's name, with the one it had in the file.
+/// A tensor and its name in the file.
 pub(super) struct Named {
     pub(super) in_file: String,
     pub(super) tensor: StoredTensor,
 }
 
-/// A file's tensors by the network's names.
+/// Tensors by their name in the network.
 pub(super) type Tensors = BTreeMap<String, Named>;
 
-/// A file's tensors, those of the network apart from the others.
+/// The tensors of a file, those of the network separated from the others.
 pub(super) struct Sorted {
     pub(super) tensors: Tensors,
     pub(super) skipped: Vec<String>,
 }
 
-/// Gives the tensors the network's names and sets aside those that are not of the network.
+/// Renames tensors as in the network, and separates those that are not in it.
 pub(super) fn sort(file: Vec<StoredTensor>, part: Part, path: &Path) -> Result<Sorted, WeightsError> {
     let (mut tensors, mut skipped) = (Tensors::new(), Vec::new());
     for mut tensor in file {
@@ -59,7 +59,7 @@ pub(super) fn sort(file: Vec<StoredTensor>, part: Part, path: &Path) -> Result<S
     Ok(Sorted { tensors, skipped })
 }
 
-/// Dictionaries and modules that codes put around a network.
+/// Prefixes of dictionaries and modules that code wraps around a network.
 const PREFIXES: [&str; 6] = [
     "state_dict.",
     "model_state_dict.",
@@ -69,7 +69,7 @@ const PREFIXES: [&str; 6] = [
     "encoder.",
 ];
 
-/// A file's name of a tensor without the names of dictionaries and modules around the network.
+/// Removes the prefixes of dictionaries and modules around the network from the name of a tensor.
 ///
 /// ```
 /// use bcl_models::vision::weights::without_prefixes;
@@ -84,10 +84,10 @@ pub fn without_prefixes(mut name: &str) -> &str {
     name
 }
 
-/// The network's name of a tensor, none if it is not of the network.
+/// The network's name of a tensor, or `None` if it is not in the network.
 fn translate(name: &str, part: Part) -> Option<String> {
     let (module, rest) = without_prefixes(name).split_once('.')?;
-    // Counters: PyTorch's of batches, and those that thop's profiler leaves in the checkpoints of the released codes.
+    // Counters: PyTorch's batch counter, and those that thop's profiler leaves in the checkpoints of the released code.
     if ["num_batches_tracked", "total_ops", "total_params"]
         .iter()
         .any(|counter| rest.ends_with(counter))
@@ -100,7 +100,7 @@ fn translate(name: &str, part: Part) -> Option<String> {
     };
     match module {
         "conv1" | "bn1" | "layer1" | "layer2" | "layer3" | "layer4" => Some(trunk(module, rest)),
-        // The released codes put the children of torchvision's ResNet into a Sequential, all but the classifier and max-pooling.
+        // The released code wraps all children of torchvision's ResNet but the classifier and max-pooling in a Sequential.
         "f" => {
             let (index, rest) = rest.split_once('.')?;
             let module = match index {
@@ -128,7 +128,7 @@ fn translate(name: &str, part: Part) -> Option<String> {
     }
 }
 
-/// What to do when network and file do not fit.
+/// What to do if network and file do not match.
 pub(super) fn remedy(tensors: &Tensors) -> String {
     match guess(tensors) {
         Some(ResNetConfig { depth, stem, width }) => {
@@ -141,13 +141,11 @@ pub(super) fn remedy(tensors: &Tensors) -> String {
                 "the file looks like a network of depth = {depth}, stem = \"{stem}\", width = {width}: set encoder.trunk to that"
             )
         }
-        None => {
-            "the file does not look like a ResNet: give one with torchvision's names or those of the released codes".to_owned()
-        }
+        None => "the file does not look like a ResNet: use one with torchvision's names or those of the released code".to_owned(),
     }
 }
 
-/// The network a file was made from, as far as its names and its first kernel tell.
+/// Guesses the network a file was saved from, by its names and the shape of its first kernel.
 fn guess(tensors: &Tensors) -> Option<ResNetConfig> {
     let get = |name: &str| tensors.get(name).or_else(|| tensors.get(&format!("trunk.{name}")));
     let [width, 3, kernel_size, _] = get("conv1.weight")?.tensor.shape.to_vec()[..] else {

@@ -1,4 +1,4 @@
-//! Which numbers the weights of a trained network may be.
+//! Checks of the values that are loaded.
 
 use super::WeightsError;
 use burn::{module::Module, tensor::TensorData};
@@ -6,11 +6,11 @@ use burn_store::{BurnToPyTorchAdapter, ModuleSnapshot};
 use std::{collections::BTreeMap, path::Path};
 
 const FINITE: &str = "finite numbers";
-const VARIANCE: &str = "running variances, which are 0 or more and not all 0";
+const VARIANCE: &str = "running variances (0 or more, not all 0)";
 
-/// Refuses a loaded network with numbers that would end its training, or its evaluation, with a loss or features that are none.
+/// Returns an error if a loaded value would make features or the loss NaN or infinite.
 ///
-/// `in_file` has the file's names of tensors by the network's.
+/// `in_file` maps the network's tensor names to the file's.
 pub(super) fn check<M: Module>(module: &M, in_file: &BTreeMap<String, String>, path: &Path) -> Result<(), WeightsError> {
     for tensor in module.collect(None, Some(Box::new(BurnToPyTorchAdapter)), false) {
         let name = tensor.name.clone();
@@ -33,21 +33,21 @@ pub(super) fn check<M: Module>(module: &M, in_file: &BTreeMap<String, String>, p
     Ok(())
 }
 
-/// What is wrong with the values of a tensor, and what belongs there.
+/// What is wrong with the values of a tensor, and what it must hold.
 fn wrong(name: &str, values: impl Iterator<Item = f32>) -> Option<(String, &'static str)> {
     let is_variance = name.ends_with("running_var");
     let mut all_zero = true;
     for (index, value) in values.enumerate() {
         if !value.is_finite() {
-            return Some((format!("{value} at place {index}"), FINITE));
+            return Some((format!("{value} at index {index}"), FINITE));
         }
         if is_variance && value < 0.0 {
-            return Some((format!("{value} at place {index}"), VARIANCE));
+            return Some((format!("{value} at index {index}"), VARIANCE));
         }
         all_zero &= value == 0.0;
     }
-    // A single one is that of a dead channel, which trained networks do have.
-    (is_variance && all_zero).then(|| ("0 in every place".to_owned(), VARIANCE))
+    // A single zero variance is that of a dead channel, which trained networks do have.
+    (is_variance && all_zero).then(|| ("only zeros".to_owned(), VARIANCE))
 }
 
 #[cfg(test)]
