@@ -142,7 +142,7 @@ fn a_download_that_ctrl_c_ends_continues_where_it_stopped() {
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130), "{}", shown(&output));
     assert!(
-        String::from_utf8_lossy(&output.stderr).contains("the same command continues"),
+        String::from_utf8_lossy(&output.stderr).contains("run the same command again to continue"),
         "{}",
         shown(&output)
     );

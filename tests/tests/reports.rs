@@ -34,7 +34,7 @@ fn a_page_of_other_runs_is_never_overwritten() {
     let second = train(folder, &["--seeds", "2,3"]);
     assert!(said(&second).ends_with("report: runs/report.2.html\n"), "{}", shown(&second));
     assert!(
-        said(&second).contains("note: runs/report.html shows other results and stays"),
+        said(&second).contains("note: runs/report.html shows other results and is kept"),
         "{}",
         shown(&second)
     );

@@ -1,4 +1,4 @@
-//! What can go wrong in a run, and the exit code it ends with.
+//! Errors of commands, and the exit codes they end with.
 
 use crate::{recipe, training::EvaluationError};
 use bcl_eval::{baselines::EaseError, ranking::RankingError};
@@ -8,29 +8,29 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Why a command ended without its result.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The data could not be read, or contradict themselves.
+    /// The data cannot be read or contradicts itself.
     #[error(transparent)]
     Data(#[from] bcl_data::DataError),
-    /// A data set could not be fetched, or is not what its manifest says.
+    /// A data set cannot be downloaded, or differs from its manifest.
     #[error(transparent)]
     Fetch(Box<bcl_data::download::FetchError>),
-    /// The images could not be read, or contradict themselves.
+    /// The images cannot be read or contradict themselves.
     #[error(transparent)]
     Images(Box<bcl_images::ImageError>),
-    /// The backend, or its device, cannot be had.
+    /// The backend or its device is not available.
     #[error(transparent)]
     Backend(Box<crate::backend::BackendError>),
-    /// The recipe could not be read, or contradicts itself.
+    /// The recipe cannot be read or contradicts itself.
     #[error(transparent)]
     Recipe(#[from] recipe::RecipeError),
-    /// Negatives cannot be drawn from these data.
+    /// No negatives can be drawn from this data.
     #[error(transparent)]
     Negatives(#[from] crate::negatives::NegativesError),
-    /// A parameter is out of range once the data are known.
+    /// A parameter is out of range for this data.
     #[error(transparent)]
     Parameter(#[from] bcl_core::ParameterError),
     /// A baseline could not be computed.
@@ -42,45 +42,45 @@ pub enum Error {
     /// A run could not be read back.
     #[error(transparent)]
     Report(#[from] bcl_report::ReportError),
-    /// A file or folder could not be read, written or trusted.
+    /// A file or folder cannot be read, written or trusted.
     #[error(transparent)]
     File(#[from] FileError),
     /// The run does not fit into memory.
     #[error(transparent)]
     Memory(#[from] crate::memory::TooLittleMemory),
-    /// Something in a run's folder or on the command line does not fit.
+    /// Invalid input on the command line or in a run's folder.
     #[error("{0}")]
     Input(String),
-    /// The loss, the weights or the scores are not finite any more.
+    /// The loss, the weights or the scores are no longer finite.
     #[error(
         "{symptom}: {finding}; {kept}; lower optimizer.learning_rate, raise \
-         loss.temperature, or, for images, set optimizer.clip_norm, and start a new run (the last checkpoint before it is kept too)"
+         loss.temperature, or, for images, set optimizer.clip_norm, and start a new run (the last checkpoint before it is kept, too)"
     )]
     Diverged {
         /// What was noticed and when, such as `the loss became NaN in epoch 3, step 7`.
         symptom: String,
-        /// What is not finite, beside the loss.
+        /// What else is not finite.
         finding: String,
-        /// Where batch, scores and weights are, or why not.
+        /// Where the batch, the scores and the weights were saved, or why they were not.
         kept: String,
     },
     /// The training framework failed.
     #[error("training failed: {0}")]
     Training(String),
-    /// Of several runs, some failed; the others are finished.
+    /// Some of several runs failed; the others are finished.
     #[error("{failed} of {runs} runs failed, {name} first: {first}")]
     SomeFailed {
-        /// How many failed.
+        /// Number of failed runs.
         failed: usize,
-        /// How many there were.
+        /// Number of runs.
         runs: usize,
-        /// The first that failed.
+        /// Name of the first run that failed.
         name: String,
-        /// Why it did.
+        /// Why it failed.
         first: Box<Error>,
     },
-    /// The user asked to stop; the checkpoint is written.
-    #[error("interrupted; everything up to here is saved, go on with: bcl-train --resume {}", .0.display())]
+    /// The user interrupted the run; its checkpoint is written.
+    #[error("interrupted; all progress is saved, continue with: bcl-train --resume {}", .0.display())]
     Interrupted(PathBuf),
 }
 
@@ -109,13 +109,13 @@ impl From<crate::backend::BackendError> for Error {
 }
 
 impl Error {
-    /// An error about a file, for `map_err`.
+    /// Wraps an I/O error with its file, for `map_err`.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         let of_file = FileError::io(action, path);
         move |source| of_file(source).into()
     }
 
-    /// The exit code: 2 for bad input, 130 for an interruption, 1 for a failure of ours.
+    /// The exit code: 2 for bad input, 130 for an interruption, 1 for an internal failure.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Interrupted(_) | Self::Evaluation(EvaluationError::Interrupted) => 130,

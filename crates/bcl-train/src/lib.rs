@@ -6,7 +6,7 @@
 //! | draw negative items | [`negatives`] |
 //! | train | [`training`] |
 //! | compute on another device | [`backend`], [`launch`] |
-//! | do what a verb of the command line does | [`commands`] |
+//! | run a verb of the command line | [`commands`] |
 //! | warn the user | [`notice`] |
 
 pub mod backend;

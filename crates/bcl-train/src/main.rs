@@ -13,7 +13,7 @@ use bcl_train::{
 };
 use std::process::ExitCode;
 
-/// What cargo calls this program.
+/// The name of this program in cargo.
 const PACKAGE: &str = env!("CARGO_PKG_NAME");
 
 fn main() -> ExitCode {
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     sigpipe::reset();
     refuse_full_output();
     let outcome = run(cli::parse());
-    // From here on a signal has nothing to stop any more.
+    // From here on, a signal has nothing left to stop.
     let _ending = unbroken();
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -92,7 +92,7 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
     if let Some(picture) = &args.dump_views {
         return commands::dump_views(&load(args)?, args.place.data_dir(), picture);
     }
-    // Building another backend takes minutes: a recipe that is wrong is refused before.
+    // Building another backend takes minutes, so a wrong recipe is refused first.
     let recipes = match (&args.resume, args.recipes.is_empty()) {
         (Some(_), true) => Vec::new(),
         _ => load(args)?,
@@ -112,7 +112,7 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
     }
 }
 
-/// The runs that were asked for; what flags made meaningless in a recipe is named.
+/// Loads the requested runs, and names the keys that flags made meaningless.
 fn load(args: &Train) -> Result<Vec<Recipe>, Error> {
     let mut dropped = Vec::new();
     let recipes = args.load_noting(&mut dropped)?;
@@ -122,7 +122,8 @@ fn load(args: &Train) -> Result<Vec<Recipe>, Error> {
     Ok(recipes)
 }
 
-/// Opens the backend that was asked for, with as many threads. Where it is not in this build, one that has it takes over.
+/// Opens the requested backend with the requested number of threads. If it is not in this build, a program that has it takes
+/// over.
 fn open(place: &Place, output: Output) -> Result<Backend, Error> {
     place.check_data()?;
     launch::ensure(place.backend, PACKAGE, output.quiet)?;

@@ -1,4 +1,4 @@
-//! Messages to the user beside results and errors: warnings, notes and status lines, all on stderr.
+//! Messages to the user other than results and errors: warnings, notes and status lines, all on stderr.
 //!
 //! | to say | call | it prints |
 //! | --- | --- | --- |
@@ -7,9 +7,9 @@
 //! | what is being done | [`status`] | the text as it is |
 //! | that long work is still alive | [`working`] | the text every ten seconds |
 //!
-//! `--quiet` silences all of them through [`set_quiet`]; errors are printed by `main` and never silenced. Control characters in a text
-//! are printed in escaped form, so that ids from data files cannot send commands to the terminal. Code that decides whether to warn
-//! belongs in a function that returns the text, which a test can check; only its caller calls [`warn`].
+//! `--quiet` silences all of them through [`set_quiet`]; errors are printed by `main` and never silenced. Control characters in
+//! a text are escaped, so that ids from data files cannot send commands to the terminal. Put the decision whether to warn into
+//! a function that returns the text, so that a test can check it; only the caller of that function calls [`warn`].
 //!
 //! ```
 //! use bcl_train::notice;
@@ -33,7 +33,7 @@ use std::{
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Warnings and notes printed so far: many runs of one command would otherwise repeat each of them.
+/// Warnings and notes printed so far. Without this, the runs of one command would repeat them.
 static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// Silences or restores everything in this module, for the whole process.
@@ -46,24 +46,25 @@ pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Prints `warning: TEXT`, unless this process printed it before. The text names the setting, the consequence and the remedy.
+/// Prints `warning: TEXT`, unless this process has already printed it. The text names the setting, the consequence and the
+/// remedy.
 pub fn warn(text: impl Display) {
     once(format!("warning: {text}"));
 }
 
-/// Prints `note: TEXT`, unless this process printed it before.
+/// Prints `note: TEXT`, unless this process has already printed it.
 pub fn note(text: impl Display) {
     once(format!("note: {text}"));
 }
 
-/// Prints a line as it is, as often as it is called.
+/// Prints a line unchanged, on every call.
 pub fn status(text: impl Display) {
     if !is_quiet() {
         eprintln!("{}", printable(&text.to_string()));
     }
 }
 
-/// The text with its control characters escaped, apart from line breaks: [`bcl_data::printable_lines`].
+/// Escapes control characters except line breaks, as [`bcl_data::printable_lines`] does.
 pub fn printable(text: &str) -> String {
     bcl_data::printable_lines(text)
 }

@@ -1,13 +1,13 @@
-//! Arrays as NumPy's `.npy` files, version 1.0: a header that is a Python dictionary, then the values.
+//! Writes arrays as NumPy's `.npy` files, version 1.0: a header that is a Python dictionary, then the values.
 
-/// `float32`, row-major.
+/// A two-dimensional array of `float32`, row-major.
 pub(crate) fn of_floats(values: &[f32], shape: [usize; 2]) -> Vec<u8> {
     assert_eq!(values.len(), shape[0] * shape[1], "as many values as the shape says");
     let bytes = values.iter().flat_map(|value| value.to_le_bytes());
     file("<f4", &format!("({}, {})", shape[0], shape[1]), bytes)
 }
 
-/// `int64`, one dimension.
+/// A one-dimensional array of `int64`.
 pub(crate) fn of_integers(values: &[i64]) -> Vec<u8> {
     let bytes = values.iter().flat_map(|value| value.to_le_bytes());
     file("<i8", &format!("({},)", values.len()), bytes)
@@ -15,7 +15,7 @@ pub(crate) fn of_integers(values: &[i64]) -> Vec<u8> {
 
 fn file(kind: &str, shape: &str, values: impl Iterator<Item = u8>) -> Vec<u8> {
     let mut header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
-    // Ten bytes stand before it; the values begin at a multiple of 64.
+    // Ten bytes precede the header, and the values begin at a multiple of 64.
     let end = (10 + header.len() + 1).next_multiple_of(64);
     header.extend(std::iter::repeat_n(' ', end - 10 - header.len() - 1));
     header.push('\n');

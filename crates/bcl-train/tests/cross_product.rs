@@ -1,4 +1,4 @@
-//! The one seam: every estimator trains on every source of negatives with every encoder.
+//! Every estimator trains on every source of negatives with every encoder.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! A step by gradient caching has the gradients of the whole batch: every estimator, both kinds of training, any size of parts.
+//! Gradient caching gives the gradients of the whole batch: for every estimator, both kinds of training and any part size.
 
 mod common;
 
@@ -34,7 +34,7 @@ use burn::{
 use common::sources;
 use std::sync::Arc;
 
-/// The gradient of a module, a row of numbers a parameter.
+/// The gradient of a module, with one row of numbers per parameter.
 struct Gradient<'a> {
     of: &'a GradientsParams,
     rows: Vec<Vec<f64>>,
@@ -55,7 +55,7 @@ fn gradient<M: Module>(model: &M, of: &GradientsParams) -> Vec<Vec<f64>> {
     gradient.rows
 }
 
-/// The norm of the difference relative to that of the expected gradient, over all parameters.
+/// The norm of the difference over the norm of the expected gradient, across all parameters.
 fn deviation(found: &[Vec<f64>], expected: &[Vec<f64>]) -> f64 {
     assert_eq!(found.len(), expected.len());
     let [mut squares, mut of_difference] = [0.0; 2];
@@ -66,7 +66,7 @@ fn deviation(found: &[Vec<f64>], expected: &[Vec<f64>]) -> f64 {
     (of_difference / squares).sqrt()
 }
 
-/// Compares a cached step with a reference: gradients and the loss.
+/// Compares the gradients and the loss of a cached step with a reference.
 fn assert_equal<M: Contrastive>(model: &M, step: &Step<M::Batch>, expected: &(Vec<Vec<f64>>, f64), what: &str) {
     let output = step.train(model);
     let deviation = deviation(&gradient(model, &output.grads), &expected.0);
@@ -152,7 +152,7 @@ fn images_without_coupling_have_the_gradient_of_the_whole_batch() {
     }
 }
 
-/// Batch normalisation sees a part at a time, so the reference does too: one graph over all parts.
+/// Batch normalisation works on one part at a time, so the reference does too: one graph over all parts.
 #[test]
 fn batch_normalisation_has_the_gradient_of_the_batch_in_the_same_parts() {
     for config in EstimatorConfig::all() {
@@ -170,7 +170,7 @@ fn batch_normalisation_has_the_gradient_of_the_batch_in_the_same_parts() {
     }
 }
 
-/// All numbers of a module, statistics included.
+/// All numbers of a module, including running statistics.
 struct Numbers(Vec<f32>);
 
 impl ModuleVisitor for Numbers {
@@ -204,7 +204,7 @@ fn sixteen_bits_are_cached_as_well_as_they_are_computed() {
         let expected = at_once(&model, &step(images(Mode::Eval, false), &config));
         let step = step(images(Mode::Eval, true), &config).with_gradient_cache(Some(4));
         let output = step.train(&model);
-        // The sums over a batch of the encoder's own backward pass are rounded to bf16, eight bits.
+        // The encoder's own backward pass rounds its sums over a batch to bf16, which has eight bits.
         let deviation = deviation(&gradient(&model, &output.grads), &expected.0);
         assert!(deviation < 2e-2, "{}: {deviation}", config.name());
     }
@@ -273,13 +273,13 @@ fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negati
     }
 }
 
-/// An encoder that remembers how many samples it was given at a time, and whether it made a graph of them.
+/// An encoder that records how many samples it encodes at a time, and whether with a graph.
 #[test]
 fn no_more_is_encoded_or_compared_at_a_time_than_asked_for_and_only_the_second_pass_has_a_graph() {
     use bcl_train::training::post_mortem::NamedTensors;
     use std::{ops::Range, sync::Mutex};
 
-    /// Samples encoded at a time and whether with a graph, and anchors compared at a time.
+    /// Samples per encoding and whether with a graph, and anchors per comparison.
     type Counts = (Vec<(usize, bool)>, Vec<usize>);
 
     #[derive(Debug, Clone, Default)]

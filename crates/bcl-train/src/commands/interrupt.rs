@@ -1,4 +1,4 @@
-//! Ctrl-C and the other signals that ask a process to end: SIGINT, SIGTERM and SIGHUP, all alike.
+//! Ctrl-C and the other signals that ask a process to end. SIGINT, SIGTERM and SIGHUP are treated alike.
 
 use crate::{error::Error, notice, training::Stop};
 use bcl_report::files::close;
@@ -9,25 +9,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long attended work has to save itself, from the signal on.
+/// Time that attended work has to save itself after the signal.
 const GRACE: Duration = Duration::from_millis(1500);
 
-/// Signals this close to the first are the same request: GNU `timeout` and shells signal both the process and its group.
+/// A signal this soon after the first is the same request: GNU `timeout` and shells signal both the process and its group.
 const SAME_REQUEST: Duration = Duration::from_millis(300);
 
 /// The exit code of an interrupted command.
 const INTERRUPTED: i32 = 130;
 
-/// Listens for SIGINT (Ctrl-C), SIGTERM and SIGHUP; the process ends within about two seconds, with exit code 130.
+/// Listens for SIGINT (Ctrl-C), SIGTERM and SIGHUP. After a signal, the process ends within about two seconds, with exit code
+/// 130.
 ///
-/// The first signal requests the returned [`Stop`]. Training ends after the step under way, with a checkpoint. Work that does not
-/// [attend](Stop::attend) to the handle, such as loading data, fitting a baseline or judging features, has nothing to save and ends at
-/// once; so does a step that takes longer than a second and a half, whose run goes on from its last checkpoint. Files that are being written are
-/// completed before the process ends. A second signal, a third of a second later or more, ends it without any
-/// waiting.
+/// The first signal requests the returned [`Stop`]. Training ends after the current step, with a checkpoint. Work that does not
+/// [attend](Stop::attend) to the handle, such as loading data, fitting a baseline or evaluating features, has nothing to save
+/// and ends at once. So does a step of more than 1.5 seconds; its run can continue from the last checkpoint. Files that are
+/// being written are completed first. A second signal, at least 0.3 seconds after the first, ends the process immediately.
 ///
 /// # Errors
-/// When the system does not let the process listen.
+/// Returns an error if the signal handler cannot be installed.
 pub fn stop_on_signals() -> Result<Stop, Error> {
     let stop = Stop::new();
     let handle = stop.clone();
@@ -41,7 +41,7 @@ pub fn stop_on_signals() -> Result<Stop, Error> {
             return;
         }
         let stop = handle.clone();
-        // In a thread of its own, since the next signal is only delivered once this handler has returned.
+        // Runs on its own thread, because the next signal is only delivered once this handler has returned.
         thread::spawn(move || end(&stop));
     })
     .map_err(|error| Error::Training(format!("cannot listen for signals: {error}")))?;
@@ -53,14 +53,14 @@ fn end(stop: &Stop) {
     let attended = stop.is_attended();
     stop.request();
     if attended {
-        notice::status("stopping after this step; once more to stop at once");
+        notice::status("stopping after this step; press Ctrl-C again to stop immediately");
         thread::sleep(GRACE);
     }
     close();
-    // Work that has ended its attention since then has saved itself.
+    // Work that has stopped attending by now has saved itself.
     let lost = if stop.is_attended() {
         format!(
-            "; the step under way takes more than {:.1} s and is not saved",
+            "; the current step takes more than {:.1} s and is not saved",
             GRACE.as_secs_f64()
         )
     } else {

@@ -25,7 +25,7 @@ use bcl_report::{
 use serde_json::json;
 use std::path::Path;
 
-/// A finished run.
+/// A finished run: its result, and one record per epoch.
 pub type Finished = (RunResult, Vec<EpochRecord>);
 
 /// A run that ended without a result.
@@ -33,11 +33,11 @@ pub type Finished = (RunResult, Vec<EpochRecord>);
 pub struct Failed {
     /// The name of its folder, `NAME-SEED`.
     pub name: String,
-    /// Why.
+    /// What went wrong.
     pub error: Error,
 }
 
-/// Prints the table of some runs to stdout, and which others failed.
+/// Prints a table of results to stdout, with a note for every failed run.
 pub fn print_table(results: &[&RunResult], failed: &[Failed], json: bool) {
     let mut comparison = Comparison::new(results.iter().copied(), &default_metrics(results.iter().copied()));
     let note = |failed: &Failed| format!("{} failed and is not in the table: {}", failed.name, failed.error);
@@ -45,9 +45,9 @@ pub fn print_table(results: &[&RunResult], failed: &[Failed], json: bool) {
     print_comparison(&comparison, json);
 }
 
-/// Reads the finished runs among and below some folders, prints their table and writes one report of them all.
+/// Reads the finished runs in and below some folders, prints their table and writes one report of them all.
 ///
-/// Without `--out`, a page of other results is not replaced: this one is then `report.2.html`, `report.3.html`, …
+/// Without `--out`, a page with other results is kept, and the new one becomes `report.2.html`, `report.3.html`, …
 ///
 /// # Errors
 /// When a run cannot be read or the report not be written.
@@ -69,7 +69,7 @@ pub fn report(args: &cli::Report) -> Result<(), Error> {
     let known = all_metrics(results.clone());
     if let Some(unknown) = metrics.iter().find(|metric| !known.contains(metric)) {
         return Err(Error::Input(format!(
-            "--metric {unknown} is in none of these runs; they have {}",
+            "--metric {unknown}: none of these runs has this metric; they have {}",
             known.join(", ")
         )));
     }
@@ -89,13 +89,13 @@ pub fn report(args: &cli::Report) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes the page of some runs to `wanted`, or beside it where another page is there, and says where it is.
+/// Writes the page of some runs to `wanted`, or beside it if another page is there, and prints its path.
 fn write_page(wanted: &Path, runs: &[Finished]) -> Result<(), Error> {
     let html = render_html(runs);
     let page = free_path(wanted, &html);
     if page != wanted {
         notice::note(format!(
-            "{} shows other results and stays; this page is {}",
+            "{} shows other results and is kept; this page is {}",
             wanted.display(),
             page.display()
         ));
@@ -105,7 +105,7 @@ fn write_page(wanted: &Path, runs: &[Finished]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Prints names with what they stand for.
+/// Prints names with their descriptions.
 pub fn list(entries: impl Iterator<Item = (&'static str, &'static str)>, json: bool) {
     let entries: Vec<_> = entries.collect();
     if json {
@@ -122,7 +122,7 @@ pub fn list(entries: impl Iterator<Item = (&'static str, &'static str)>, json: b
     }
 }
 
-/// Prints the devices there are, and how to get the backends that are missing.
+/// Prints the devices, and how to get the missing backends.
 pub fn devices(inventory: &Inventory, json: bool) {
     if json {
         println!("{:#}", json!(inventory));

@@ -15,28 +15,28 @@ use std::path::{Path, PathBuf};
 /// What all runs of one command share.
 #[derive(Debug)]
 pub struct Session {
-    /// Where to compute.
+    /// The device that computes.
     pub backend: Backend,
-    /// Where data files of new runs are looked for.
+    /// Folder to search for the data files of new runs.
     pub data_dir: PathBuf,
-    /// Where those of an earlier run are looked for first, if anywhere but where it found them.
+    /// Folder to search first for the data files of an earlier run, if they have moved.
     pub moved_data: Option<PathBuf>,
-    /// Where runs go.
+    /// Folder for runs.
     pub out: PathBuf,
     /// Whether to show no progress.
     pub quiet: bool,
     /// Whether to print JSON.
     pub json: bool,
-    /// Stops the run under way.
+    /// Stops the current run.
     pub stop: Stop,
 }
 
-/// Trains every recipe, prints one table of all, and writes a report of each run and of the comparison.
+/// Trains every recipe, prints one table of all results, and writes a report of each run and of the comparison.
 ///
-/// A run that fails does not keep those after it from being trained; the table names it.
+/// A failed run does not stop the others; the table names it.
 ///
 /// # Errors
-/// When a run failed, or all were interrupted; the others are finished and on disk.
+/// Returns an error if a run failed or the command was interrupted. Finished runs stay on disk.
 pub fn train(session: &Session, recipes: &[Recipe]) -> Result<(), Error> {
     let mut loaded = Loaded::default();
     let mut finished: Vec<(PathBuf, Finished)> = Vec::new();
@@ -69,7 +69,7 @@ pub fn train(session: &Session, recipes: &[Recipe]) -> Result<(), Error> {
 
 /// Trains one recipe in a new folder.
 fn train_one(session: &Session, recipe: &Recipe, loaded: &mut Loaded) -> Result<(PathBuf, Finished), Error> {
-    // Data that cannot be read leave no folder behind.
+    // Data that cannot be read must not leave a folder behind.
     let search = recipe.search_path(&session.data_dir);
     let prepared = loaded.load(session, recipe, &search)?;
     let invocation = Invocation {
@@ -99,12 +99,12 @@ fn show(session: &Session, finished: &[(PathBuf, Finished)], failed: &[Failed]) 
     Ok(())
 }
 
-/// Goes on with an interrupted run; one that is finished only shows its result again.
+/// Continues an interrupted run. If it has finished, only shows its result again.
 ///
-/// `recipe` is what the command line asked for beside the folder, if anything: it must be what the run was started with.
+/// `asked` is the recipe given on the command line, if any. It must be the one that the run was started with.
 ///
 /// # Errors
-/// When there is no run, it was started with another recipe, or it fails.
+/// Returns an error if there is no run in `folder`, it was started with another recipe, or it fails.
 pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>) -> Result<(), Error> {
     let (folder, recipe, mut invocation) = RunFolder::open(folder)?;
     invocation.refuse_trial(&folder)?;
@@ -112,8 +112,8 @@ pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>) -> Resul
         && (asked.hash() != recipe.hash() || asked.seed() != recipe.seed())
     {
         return Err(Error::Input(format!(
-            "the run in {} was started with another recipe or seed than the one given; leave the recipe, --seed and --set out of \
-             --resume, or start a new run without it",
+            "the run in {} was started with another recipe or seed; to resume it, leave out the recipe, --seed and --set; \
+             to start a new run, leave out --resume",
             folder.path().display()
         )));
     }
@@ -139,7 +139,7 @@ pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>) -> Resul
     Ok(())
 }
 
-/// Writes what is missing beside the result: a run may have been killed before it wrote its report.
+/// Writes the files that are missing beside the result: the run may have been killed before it wrote its report.
 fn complete(folder: &RunFolder, run: &Finished) -> Result<(), Error> {
     if let Some(showcase) = &run.0.showcase
         && !folder.path().join(MAP_FILE).exists()
@@ -158,12 +158,12 @@ fn say_where(session: &Session, page: &Path) {
     }
 }
 
-/// The data last used: runs of one command mostly share them.
+/// The data set that was loaded last. Runs of one command mostly share it.
 #[derive(Default)]
 struct Loaded(Option<Prepared>);
 
 impl Loaded {
-    /// Loads what a recipe names, unless it is there, and checks that the recipe fits.
+    /// Loads the data of a recipe unless it is already loaded, and checks that the recipe fits it.
     fn load(&mut self, session: &Session, recipe: &Recipe, search: &SearchPath) -> Result<&Prepared, Error> {
         let prepared = match self.0.take() {
             Some(prepared) if prepared.serves(recipe, search)? => prepared,
@@ -182,8 +182,9 @@ impl Loaded {
 impl Session {
     fn around<'a>(&'a self, folder: &'a RunFolder, search: &'a SearchPath) -> Surroundings<'a> {
         let run = folder.path().display();
-        self.stop
-            .advise(Some(format!("go on from the last checkpoint with: bcl-train --resume {run}")));
+        self.stop.advise(Some(format!(
+            "continue from the last checkpoint with: bcl-train --resume {run}"
+        )));
         Surroundings {
             folder,
             search,

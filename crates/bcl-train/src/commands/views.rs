@@ -1,24 +1,25 @@
-//! A picture of what an encoder would be shown.
+//! Draws example views as a picture.
 
 use crate::{error::Error, memory, recipe::Recipe, training::images::batch::epoch_order};
 use bcl_data::{SearchPath, Seed, printable};
 use bcl_report::files::{refuse_overwriting, write_whole};
 use std::path::Path;
 
-/// Images in a picture.
+/// Number of images in the picture.
 const ROWS: usize = 12;
 
-/// Draws the first images of a recipe's training, each with its two views of the first epoch, as a PNG file.
+/// Draws the first training images of a recipe, each with its two views of the first epoch, as a PNG file.
 ///
 /// # Errors
-/// When there is not one recipe, it is not one of images, or images cannot be read or the file not be written.
+/// Returns an error if there is not exactly one recipe, it is not one on images, the images cannot be read, or the file cannot
+/// be written.
 pub fn dump_views(recipes: &[Recipe], data_dir: &Path, picture: &Path) -> Result<(), Error> {
     let is_png = picture
         .extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("png"));
     if !is_png {
         return Err(Error::Input(format!(
-            "--dump-views {} does not name a PNG picture; give a name such as views.png",
+            "--dump-views {}: the file must be a PNG; use a name such as views.png",
             picture.display()
         )));
     }
@@ -27,7 +28,7 @@ pub fn dump_views(recipes: &[Recipe], data_dir: &Path, picture: &Path) -> Result
         [Recipe::Images(recipe)] => recipe,
         [Recipe::Recommender(recipe)] => {
             return Err(Error::Input(format!(
-                "--dump-views: {} trains a recommender, which sees no images; name a recipe on images, such as \
+                "--dump-views: {} trains a recommender, which has no images; name a recipe on images, such as \
                  quickstart-images/bayesian",
                 recipe.name
             )));

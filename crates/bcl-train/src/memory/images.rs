@@ -1,18 +1,18 @@
-//! What a run of an image encoder needs in memory.
+//! Estimates the memory of a run of an image encoder.
 
 use super::{Estimate, F32, product};
 use crate::recipe::{ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageOptimizerKind, ImageRecipe, Precision};
 use bcl_images::ImageData;
 
-/// Images that are judged at a time.
+/// Number of images that are evaluated at a time.
 pub(crate) const JUDGED_IMAGES: usize = 256;
 
-/// What the data tell of a run's size.
+/// The sizes of the data that a run's memory depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
-    /// Images that are learned from.
+    /// Number of training images.
     pub train: usize,
-    /// Images of train and test that have a class, by which features are judged.
+    /// Number of labelled images in train and test, on whose features the encoder is evaluated.
     pub judged: usize,
 }
 
@@ -21,13 +21,13 @@ impl From<&ImageData> for Sizes {
         let [of_train, of_test] = [&data.train, &data.test].map(|images| images.labels().iter().flatten().count());
         Self {
             train: data.train.len(),
-            // Without labelled test images nothing is judged.
+            // Without labelled test images, nothing is evaluated.
             judged: if of_test > 0 { of_train + of_test } else { 0 },
         }
     }
 }
 
-/// The pixels, if they are generated.
+/// The pixels of generated images.
 pub fn data(config: &ImageDataConfig) -> Estimate {
     let Ok(ImageDataSource::Planted(config)) = config.source() else {
         return Estimate::default();
@@ -41,7 +41,7 @@ pub fn data(config: &ImageDataConfig) -> Estimate {
     )
 }
 
-/// Two views of each of some images.
+/// Two views of each image.
 pub fn views(images: usize, side: usize) -> Estimate {
     let side = side as u64;
     Estimate::default().with(
@@ -51,7 +51,7 @@ pub fn views(images: usize, side: usize) -> Estimate {
     )
 }
 
-/// A step of training, or the features by which the encoder is judged, whichever is larger, with the weights.
+/// The weights, and the larger of a training step and the features for evaluation.
 pub fn training(recipe: &ImageRecipe, images: Sizes) -> Estimate {
     let parameters = recipe.encoder.config().size(recipe.views.side).parameters;
     let weights = Estimate::default().with(
@@ -83,7 +83,8 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
     };
     let views = product([2, 3, side, side]);
     let saved = recipe.encoder.config().size(recipe.views.side).saved;
-    // Those of the step are what its first convolution saved; the next batch is made meanwhile, unless views are made part by part.
+    // The first convolution already saves the views of the current step. The next batch is prepared meanwhile, unless views are
+    // made part by part.
     let ahead = if recipe.training.gradient_cache.is_none() && images.train as u64 >= 2 * batch {
         batch
     } else {
@@ -96,7 +97,7 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
             product([F32, 1 + moments, parameters]),
         )
         .with(
-            format!("what the backward pass needs of {at_a_time} images"),
+            format!("the activations of {at_a_time} images, saved for backward"),
             "training.batch_size, training.gradient_cache, views.side or encoder.trunk.width",
             product([2, number, at_a_time, saved]),
         )
@@ -112,7 +113,7 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
         )
 }
 
-/// The features of all images, and the pixels of those that are encoded.
+/// The features of all images, and the pixels of those being encoded.
 fn judging(recipe: &ImageRecipe, judged: u64) -> Estimate {
     let side = recipe.evaluation.side.unwrap_or(recipe.views.side) as u64;
     let features = recipe.encoder.config().trunk.num_features() as u64;
@@ -126,7 +127,7 @@ fn judging(recipe: &ImageRecipe, judged: u64) -> Estimate {
             product([F32, judged, features.max(raw_pixels)]),
         )
         .with(
-            format!("{shown} images that are judged"),
+            format!("{shown} images being evaluated"),
             "evaluation.side or views.side",
             product([F32, 3, shown, side, side]),
         )

@@ -1,8 +1,8 @@
-//! What a run needs in memory, known before it starts.
+//! Estimates the memory of a run before it starts.
 //!
-//! Every figure is a lower bound: it counts only what is certainly held at the same time, such as weights, their gradients and the
-//! optimizer's state during a step. So a run that is refused could not have finished, and a run that is accepted may still turn out to
-//! need more. Only what the processor's memory must hold is compared with it: runs on a GPU are never refused.
+//! Every estimate is a lower bound: it only counts what certainly exists at the same time, such as weights, gradients and
+//! optimizer state during a step. A refused run could not have finished; an accepted run may still need more. Only main memory
+//! is checked: runs on a GPU are never refused.
 
 pub mod images;
 pub mod recommender;
@@ -26,49 +26,49 @@ struct Part {
     bytes: u64,
 }
 
-/// A run that does not fit into memory.
+/// The error for a run that does not fit into memory.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "this run needs at least {} of memory, but {} are free: {} for {what}; lower {keys}, or use a machine with more memory",
     shown(*needed), shown(*free), shown(*of_largest)
 )]
 pub struct TooLittleMemory {
-    /// What it needs at least, bytes.
+    /// Memory needed at least, in bytes.
     pub needed: u64,
-    /// What is free, bytes.
+    /// Free memory in bytes.
     pub free: u64,
-    /// What needs most of it.
+    /// The largest part.
     pub what: String,
-    /// Bytes of that.
+    /// Size of the largest part in bytes.
     pub of_largest: u64,
-    /// The keys of the recipe that decide about it.
+    /// The recipe keys that its size depends on.
     pub keys: &'static str,
 }
 
 impl Estimate {
-    /// Adds bytes that are held beside the others.
+    /// Adds bytes that exist at the same time as the others.
     fn with(mut self, what: impl Into<String>, keys: &'static str, bytes: u64) -> Self {
         let what = what.into();
         self.parts.push(Part { what, keys, bytes });
         self
     }
 
-    /// Adds what is held at another time than the rest of the two: the larger counts.
+    /// Adds the larger of two estimates that do not exist at the same time.
     fn with_larger(mut self, one: Self, other: Self) -> Self {
         let larger = if one.bytes() >= other.bytes() { one } else { other };
         self.parts.extend(larger.parts);
         self
     }
 
-    /// All bytes.
+    /// The sum of all parts.
     pub fn bytes(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.bytes))
     }
 
-    /// Compares it with the memory that is free now, if the system tells.
+    /// Compares the estimate with the free memory, if the system reports it.
     ///
     /// # Errors
-    /// When it is more: what needs most, and the keys to lower.
+    /// Returns an error with the largest part and the keys to lower if too little memory is free.
     pub fn check(&self) -> Result<(), TooLittleMemory> {
         available().map_or(Ok(()), |free| self.check_with(free))
     }
@@ -88,7 +88,7 @@ impl Estimate {
     }
 }
 
-/// What the data that a recipe generates need: those of files are bounded while they are read.
+/// Estimates the data that a recipe generates. Data from files is bounded while it is read.
 pub fn of_data(recipe: &Recipe) -> Estimate {
     match recipe {
         Recipe::Recommender(recipe) => recommender::data(&recipe.data),
@@ -96,7 +96,7 @@ pub fn of_data(recipe: &Recipe) -> Estimate {
     }
 }
 
-/// The product of sizes, as large as it can be told.
+/// The product of sizes, at most `u64::MAX`.
 fn product<const N: usize>(sizes: [u64; N]) -> u64 {
     sizes.into_iter().fold(1, u64::saturating_mul)
 }

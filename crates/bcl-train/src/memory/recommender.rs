@@ -1,21 +1,21 @@
-//! What a run of a recommender needs in memory.
+//! Estimates the memory of a run of a recommender.
 
 use super::{Estimate, F32, product};
 use crate::recipe::{DataConfig, DataSource, RecommenderRecipe};
 use bcl_data::InteractionData;
 use bcl_models::RecommenderConfig;
 
-/// Anchors that the diagnostics of an epoch are measured on, all at once.
+/// Number of anchors on which an epoch's diagnostics are measured, all at once.
 pub(crate) const PROBE_ANCHORS: usize = 1024;
 
-/// What the data tell of a run's size.
+/// The sizes of the data that a run's memory depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
-    /// Users of train and test.
+    /// Number of users in train and test.
     pub users: usize,
-    /// Items of train and test.
+    /// Number of items in train and test.
     pub items: usize,
-    /// Interactions of train.
+    /// Number of training interactions.
     pub train: usize,
 }
 
@@ -29,10 +29,10 @@ impl From<&InteractionData> for Sizes {
     }
 }
 
-/// The interactions, if they are generated: as pairs while they are drawn, as rows of items after that, and the ids of both sides.
+/// Generated interactions: as pairs while they are drawn, then as rows of items; and the ids of users and items.
 pub fn data(config: &DataConfig) -> Estimate {
     const PAIR_AND_ITEM: u64 = 12;
-    // Twice a pointer to the text, the text with its two counters, and the number.
+    // Two pointers to the text, the text with its two counters, and the number.
     const ID: u64 = 56;
     let Ok(DataSource::Planted(config)) = config.source() else {
         return Estimate::default();
@@ -52,14 +52,14 @@ pub fn data(config: &DataConfig) -> Estimate {
         )
 }
 
-/// A step of training: the tables with what trains them, and the scores of a batch.
+/// A training step: the embedding tables with gradients and optimizer state, and the scores of a batch.
 pub fn training(recipe: &RecommenderRecipe, sizes: Sizes) -> Estimate {
     let dim = match &recipe.encoder {
         RecommenderConfig::Mf(config) => config.dim,
         RecommenderConfig::LightGcn(config) => config.dim,
     };
     let rows = sizes.users as u64 + sizes.items as u64;
-    // The weights, their gradient, and both moments of Adam.
+    // Weights, gradients, and both moments of Adam.
     let tables = product([4, F32, rows, dim as u64]);
 
     let batch = recipe.training.batch_size.min(sizes.train);
@@ -69,7 +69,7 @@ pub fn training(recipe: &RecommenderRecipe, sizes: Sizes) -> Estimate {
     // A score and its gradient; the probe has no gradient.
     let scores = product([2, F32, anchors, of_batch(batch as u64)]);
     let probe = product([F32, probed, of_batch(probed)]);
-    // Which item each draw is.
+    // The item of each draw.
     let draws = of_batch(batch as u64);
     let drawn = if recipe.negatives.shared() {
         draws
@@ -117,7 +117,7 @@ mod tests {
             bytes("encoder.dim = 8\nnegatives.count = 10\ntraining.batch_size = 2000"),
             tables(8) + 2000 * 10 * (8 + 4)
         );
-        // A batch is no larger than the data are, and in parts scores are fewer.
+        // A batch is no larger than the data, and gradient caching holds fewer scores at a time.
         let cached = "encoder.dim = 8\nnegatives.count = 10\ntraining.batch_size = 5000\ntraining.gradient_cache = 100";
         assert_eq!(bytes(cached), tables(8) + 100 * 10 * 8 + 3000 * 10 * 4);
         let in_batch = "encoder.dim = 1\nnegatives.kind = 'in_batch'\ntraining.batch_size = 2000";

@@ -2,7 +2,8 @@
 
 use super::stream::Stream;
 
-/// Walker's alias table, built as Vose (1991) does: every column holds one share of `1 / n`, split between at most two items.
+/// Walker's alias table, built with Vose's method (1991): every column holds one share of `1 / n`, split between at most two
+/// items.
 #[derive(Debug, Clone)]
 pub(crate) struct AliasTable {
     columns: Vec<Column>,
@@ -16,7 +17,7 @@ struct Column {
 }
 
 impl AliasTable {
-    /// Prepares draws in proportion to `weights`.
+    /// Builds a table for draws in proportion to `weights`.
     ///
     /// # Panics
     /// When the weights are negative or infinite, or their sum is not positive.
@@ -54,11 +55,11 @@ impl AliasTable {
     pub(crate) fn draw(&self, stream: &mut Stream) -> u32 {
         let (item, coin) = stream.below(self.columns.len() as u32);
         let column = self.columns[item as usize];
-        // A jump would be guessed wrong too often.
+        // A branch would be mispredicted too often.
         std::hint::select_unpredictable(coin < column.threshold, item, column.alias)
     }
 
-    /// The probability of each item that the table stands for, from its columns.
+    /// The probability of each item, as the columns encode it.
     #[cfg(test)]
     fn probabilities(&self) -> Vec<f64> {
         let n = self.columns.len() as f64;

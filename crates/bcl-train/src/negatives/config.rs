@@ -7,10 +7,10 @@ use bcl_core::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The most draws per anchor, or per batch where they are shared.
+/// The most draws per anchor, or per batch if shared.
 const MOST_NEGATIVES: usize = 1_000_000;
 
-/// Where negatives come from, with its parameters.
+/// The source of negatives, with its parameters.
 ///
 /// ```
 /// use bcl_train::negatives::NegativesConfig;
@@ -35,10 +35,10 @@ impl Default for NegativesConfig {
 }
 
 impl NegativesConfig {
-    /// Checks that every parameter lies in its range.
+    /// Checks that every parameter is in its range.
     ///
     /// # Errors
-    /// Names the first parameter that does not, its value and the range.
+    /// Returns an error that names the first parameter out of range, its value and the range.
     pub fn check(&self) -> Result<(), ParameterError> {
         if let Some(count) = self.count() {
             count_in("count", count, 1, MOST_NEGATIVES)?;
@@ -49,7 +49,7 @@ impl NegativesConfig {
         }
     }
 
-    /// Draws per anchor (per batch when shared); `None` for `in_batch`, where the batch size decides.
+    /// Draws per anchor, or per batch if shared; `None` for `in_batch`, where the batch size decides.
     pub fn count(&self) -> Option<usize> {
         match self {
             Self::Uniform(config) => Some(config.count),
@@ -59,7 +59,7 @@ impl NegativesConfig {
         }
     }
 
-    /// Whether all anchors of a batch have the same negatives. True for `in_batch`: the positives of the batch.
+    /// Whether all anchors of a batch share their negatives. True for `in_batch`, where they are the positives of the batch.
     pub fn shared(&self) -> bool {
         match self {
             Self::Uniform(_) => false,
@@ -69,7 +69,7 @@ impl NegativesConfig {
         }
     }
 
-    /// Whether draws that their user has interacted with are masked out. [`Uniform`] never draws one.
+    /// Whether draws that the user has interacted with are masked out. False for [`Uniform`], which never draws one.
     pub fn mask_hits(&self) -> bool {
         match self {
             Self::Uniform(_) => false,
@@ -79,7 +79,7 @@ impl NegativesConfig {
         }
     }
 
-    /// The name recipes use for this kind.
+    /// The name of this kind in recipes.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Uniform(_) => "uniform",

@@ -1,20 +1,20 @@
-//! A set of items that is emptied as fast as it was filled.
+//! A set of items that can be emptied quickly.
 
-/// A bit for each item. A thread keeps one and uses it for row after row, so that no table of users times items is needed.
+/// One bit per item. Each thread reuses one set for row after row, so no table of users times items is needed.
 #[derive(Debug, Clone)]
 pub(crate) struct Marks {
     words: Vec<u64>,
 }
 
 impl Marks {
-    /// No marks, room for `num_items`.
+    /// An empty set with room for `num_items`.
     pub(crate) fn new(num_items: usize) -> Self {
         Self {
             words: vec![0; num_items.div_ceil(64)],
         }
     }
 
-    /// Marks items.
+    /// Adds items.
     #[inline]
     pub(crate) fn set(&mut self, items: &[u32]) {
         for &item in items {
@@ -22,7 +22,7 @@ impl Marks {
         }
     }
 
-    /// Takes back the marks of the items (and of their neighbours in a word: call it with what was set).
+    /// Removes items. This clears whole words, so pass all items that were set.
     #[inline]
     pub(crate) fn clear(&mut self, items: &[u32]) {
         for &item in items {
@@ -30,7 +30,7 @@ impl Marks {
         }
     }
 
-    /// Whether an item is marked.
+    /// Whether the set contains an item.
     #[inline]
     pub(crate) fn contains(&self, item: u32) -> bool {
         self.words[item as usize / 64] >> (item % 64) & 1 == 1

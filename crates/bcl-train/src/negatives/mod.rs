@@ -1,9 +1,9 @@
-//! Where the negatives of an anchor come from, when they are items drawn for a user.
+//! Sources of negative items for the anchors of a batch.
 //!
-//! A sampler knows nothing of how its draws are weighed: that is the estimator's part. One file a member.
+//! A sampler does not know how its draws are weighted; that is up to the estimator. There is one file per source.
 //!
-//! Draws are counter-based: row `r` of step `s` depends on the seed, `s`, `r` and that row's user alone, so neither the number of
-//! threads nor an interruption changes them.
+//! Draws are counter-based: row `r` of step `s` depends only on the seed, `s`, `r` and the user of the row. Neither the number
+//! of threads nor an interruption changes them.
 
 mod alias;
 mod config;
@@ -26,12 +26,12 @@ use rayon::prelude::*;
 use std::fmt::Debug;
 use stream::Stream;
 
-/// Rows a thread takes at a time: enough to pay for its set of marks, few enough to share a batch of 128 between two threads.
+/// Rows per job: enough to pay for a set of marks, few enough to split a batch of 128 between two threads.
 const ROWS_PER_JOB: usize = 32;
 
-/// A distribution over items from which the negatives of one user are drawn.
+/// A distribution over items, from which the negatives of a user are drawn.
 pub(crate) trait NegativeSource: Debug + Send + Sync {
-    /// Fills `out` with items for `user`. `marks` is empty on entry and on return.
+    /// Fills `out` with items for `user`. `marks` is empty on entry and must be empty on return.
     fn draw(&self, user: u32, stream: &mut Stream, marks: &mut Marks, out: &mut [i32]);
 }
 
@@ -60,14 +60,14 @@ pub struct NegativeSampler {
 }
 
 impl NegativeSampler {
-    /// Prepares the tables of a sampler. The seed is the run's: the sampler derives its own from it.
+    /// Builds a sampler. `seed` is the seed of the run, from which the sampler derives its own.
     ///
     /// # Errors
-    /// When there is nothing to draw: no items, no interactions to take popularity from, or, for [`Uniform`], a user who has
-    /// interacted with every item.
+    /// Returns an error if there is nothing to draw: no items, no interactions to derive popularity from, or, for [`Uniform`],
+    /// a user who has interacted with every item.
     ///
     /// # Panics
-    /// When a parameter is out of range; [`NegativesConfig::check`] tells without panicking.
+    /// Panics if a parameter is out of range; [`NegativesConfig::check`] returns an error instead.
     pub fn new(config: &NegativesConfig, train: &Interactions, seed: Seed) -> Result<Self, NegativesError> {
         if let Err(error) = config.check() {
             panic!("{error}");
@@ -89,7 +89,7 @@ impl NegativeSampler {
         })
     }
 
-    /// Draws the negatives of a batch into `out`, whose former content is dropped.
+    /// Draws the negatives of a batch into `out`, replacing its content.
     ///
     /// # Shapes
     /// - users: `[num_anchors]`
@@ -97,7 +97,7 @@ impl NegativeSampler {
     ///   are in the batch already
     ///
     /// # Panics
-    /// When a user is not in the interactions.
+    /// Panics if a user is not in the interactions.
     pub fn sample(&self, step: u64, users: &[u32], out: &mut Vec<i32>) {
         out.clear();
         let (Some(source), Some(count)) = (&self.source, self.config.count()) else {
@@ -118,10 +118,10 @@ impl NegativeSampler {
             );
     }
 
-    /// Tells the draws that count (`true`) from the accidental hits: items their user has interacted with.
+    /// Separates draws that count (`true`) from accidental hits: items that the user has interacted with.
     ///
-    /// `keep` is left empty when no mask is wanted, because the sampler avoids hits or [`mask_hits`](NegativesConfig::mask_hits) is
-    /// off. For `in_batch`, `items` are the positives of the batch; an anchor's own positive is a hit as well.
+    /// `keep` stays empty if no mask is needed, because the sampler avoids hits or [`mask_hits`](NegativesConfig::mask_hits) is
+    /// off. For `in_batch`, `items` are the positives of the batch, and an anchor's own positive is a hit as well.
     ///
     /// # Shapes
     /// - users: `[num_anchors]`
@@ -129,7 +129,7 @@ impl NegativeSampler {
     /// - keep:  `[num_anchors, count]`
     ///
     /// # Panics
-    /// When the shapes do not fit, or a user or an item is not in the interactions.
+    /// Panics if the shapes do not match, or a user or an item is not in the interactions.
     pub fn mask(&self, users: &[u32], items: &[i32], keep: &mut Vec<bool>) {
         keep.clear();
         if !self.config.mask_hits() || users.is_empty() || items.is_empty() {
@@ -162,10 +162,10 @@ impl NegativeSampler {
             );
     }
 
-    /// Log probability that one draw is each item, where the configuration asks for the log-Q correction.
+    /// Log-probability of each item per draw, if the configuration asks for the log-Q correction.
     ///
-    /// A sampled softmax over scores `s_i / t - log q_i` estimates the softmax over all items (Bengio and Senécal 2003; Yi et al.
-    /// 2019), whatever `q` is. Items that are never drawn have `-∞`.
+    /// For any `q`, a sampled softmax over scores `s_i / t - log q_i` estimates the softmax over all items (Bengio and Senécal
+    /// 2003; Yi et al. 2019). Items that are never drawn have `-∞`.
     ///
     /// # Shapes
     /// - output: `[num_items]`, nats
@@ -185,17 +185,17 @@ impl NegativeSampler {
     }
 }
 
-/// Why a sampler cannot be made from these interactions.
+/// Why no sampler can be built from the interactions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NegativesError {
-    /// The item table is empty.
+    /// There are no items.
     #[error("there are no items to draw negatives from")]
     NoItems,
-    /// Popularity needs at least one interaction.
-    #[error("there are no training interactions to take the popularity of items from; use negatives.kind = \"uniform_all\"")]
+    /// There are no interactions to derive popularity from.
+    #[error("there are no training interactions to derive the popularity of items from; use negatives.kind = \"uniform_all\"")]
     NoInteractions,
-    /// A user has no negative.
+    /// A user has interacted with every item.
     #[error(
         "user {user} has interacted with all {num_items} items, so `uniform` has nothing to draw; use negatives.kind = \"uniform_all\""
     )]

@@ -1,24 +1,25 @@
-//! In proportion to a power of the popularity.
+//! Negatives in proportion to a power of their popularity.
 
 use super::{NegativeSource, NegativesError, alias::AliasTable, marks::Marks, stream::Stream};
 use bcl_data::Interactions;
 use serde::{Deserialize, Serialize};
 
-/// Each negative is item `i` with probability `c_i^exponent / Σ_j c_j^exponent`, where `c_i` counts the training interactions of `i`.
+/// Draws item `i` with probability `c_i^exponent / Σ_j c_j^exponent`, where `c_i` is the number of training interactions of
+/// `i`.
 ///
-/// Items without an interaction are never drawn. The exponent 0.75 is that of word2vec (Mikolov et al. 2013).
+/// Items without interactions are never drawn. The exponent 0.75 is that of word2vec (Mikolov et al. 2013).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Popularity {
-    /// Draws per anchor, or per batch when shared.
+    /// Draws per anchor, or per batch if shared.
     pub count: usize,
-    /// Power of the popularity: 0 is uniform over the items that occur, 1 is proportional.
+    /// Exponent of the popularity: 0 is uniform over the items that occur, 1 is proportional.
     pub exponent: f64,
-    /// One set of draws for the whole batch in place of one an anchor.
+    /// Use one set of draws for the whole batch instead of one per anchor.
     pub shared: bool,
     /// Mask out draws that the user has interacted with.
     pub mask_hits: bool,
-    /// Subtract `log q` from the scores, so that the draws stand for a softmax over all items.
+    /// Subtract `log q` from the scores, so that the draws estimate a softmax over all items.
     pub log_q: bool,
 }
 

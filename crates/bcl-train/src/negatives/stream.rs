@@ -1,10 +1,10 @@
-//! The random numbers of one row.
+//! Random numbers of one row.
 
 use bcl_data::Seed;
 
 /// `SplitMix64` (Steele, Lea and Flood 2014): output `i` is a hash of `start + i · γ`.
 ///
-/// Outputs do not wait for each other, so the processor computes several at once, and starting a stream costs nothing.
+/// Outputs do not depend on each other, so the CPU computes several at once, and starting a stream costs nothing.
 #[derive(Debug, Clone)]
 pub(crate) struct Stream {
     state: u64,
@@ -27,7 +27,7 @@ impl Stream {
 
     /// A number below `bound`, uniform to within 2^-32, and 32 further random bits that are independent of it.
     ///
-    /// The product with the bound has the number above its binary point and the remaining randomness behind it.
+    /// The high half of the 128-bit product is the number; the bits below it are the remaining randomness.
     #[inline]
     pub(crate) fn below(&mut self, bound: u32) -> (u32, u32) {
         let product = u128::from(self.next()) * u128::from(bound);

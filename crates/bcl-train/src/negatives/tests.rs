@@ -1,4 +1,4 @@
-//! What every sampler promises.
+//! Properties that every sampler must have.
 
 use super::*;
 
@@ -60,7 +60,8 @@ fn counts(sampler: &NegativeSampler, user: u32) -> Vec<f64> {
     counts
 }
 
-/// Asserts that the counts fit the probabilities: chi-square below mean + 4.5 standard deviations, and none where none may be.
+/// Asserts that the counts fit the probabilities: chi-square is below its mean plus 4.5 standard deviations, and items of
+/// probability 0 are never drawn.
 fn assert_distribution(counts: &[f64], probabilities: &[f64]) {
     let total: f64 = counts.iter().sum();
     let mut chi_square = 0.0_f64;
@@ -84,7 +85,7 @@ fn assert_distribution(counts: &[f64], probabilities: &[f64]) {
 fn uniform_is_flat_over_what_a_user_has_not() {
     let train = train();
     let sampler = sampler(&NegativesConfig::Uniform(Uniform { count: 16 }), 1);
-    // The last user has more than half of the items: the exact map draws there.
+    // The last user has more than half of the items, so the exact map draws most of the negatives.
     for user in [0, 20, 39] {
         let share = 1.0 / (80 - train.items_of(user).len()) as f64;
         let expected: Vec<f64> = (0..80)

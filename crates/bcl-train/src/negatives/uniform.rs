@@ -1,13 +1,13 @@
-//! Uniform over the items a user has not interacted with.
+//! Uniform negatives that the user has not interacted with.
 
 use super::{NegativeSource, NegativesError, marks::Marks, stream::Stream};
 use bcl_data::Interactions;
 use serde::{Deserialize, Serialize};
 
-/// Tries per negative, on average over a row, before the rest of the row is drawn exactly.
+/// Average number of tries per negative in a row, before the rest of the row is drawn exactly.
 const TRIES: usize = 8;
 
-/// Each negative is uniform over the items its user has not interacted with in training.
+/// Draws every negative uniformly from the items that the user has not interacted with in training.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Uniform {
@@ -41,8 +41,8 @@ impl NegativeSource for Source {
         let known = self.train.items_of(user);
         let num_items = self.train.num_items() as u32;
         marks.set(known);
-        // A known item is written like any other and overwritten by the next draw: a jump here would be guessed wrong as often as
-        // items are rejected, which costs more than the draw.
+        // A known item is written like any other and overwritten by the next draw. A branch here would be mispredicted as often
+        // as items are rejected, which costs more than the draw.
         let mut filled = 0;
         for _ in 0..TRIES * out.len() {
             if filled == out.len() {
@@ -65,7 +65,8 @@ fn draw_unknown(known: &[u32], num_items: u32, stream: &mut Stream) -> i32 {
 
 /// The item that has exactly `rank` unknown items below it, given the sorted known ones.
 ///
-/// `known[j] - j` unknown items lie below `known[j]`; that count never falls, so the known items below the answer are a prefix.
+/// There are `known[j] - j` unknown items below `known[j]`. That count never falls, so the known items below the answer are a
+/// prefix.
 fn nth_unknown(known: &[u32], rank: u32) -> u32 {
     let (mut low, mut high) = (0, known.len());
     while low < high {

@@ -1,16 +1,17 @@
-//! Uniform over all items.
+//! Uniform negatives from all items.
 
 use super::{NegativeSource, marks::Marks, stream::Stream};
 use bcl_data::Interactions;
 use serde::{Deserialize, Serialize};
 
-/// Each negative is uniform over all items, those its user has interacted with included: the unlabelled draws of the papers.
+/// Draws every negative uniformly from all items, including those that the user has interacted with: the unlabelled draws of
+/// the papers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UniformAll {
-    /// Draws per anchor, or per batch when shared.
+    /// Draws per anchor, or per batch if shared.
     pub count: usize,
-    /// One set of draws for the whole batch in place of one an anchor.
+    /// Use one set of draws for the whole batch instead of one per anchor.
     pub shared: bool,
     /// Mask out draws that the user has interacted with.
     pub mask_hits: bool,

@@ -1,4 +1,4 @@
-//! Signs of life: a line every ten seconds while something takes long.
+//! Signs of life: a line every ten seconds during long work.
 
 use super::{is_quiet, status};
 use std::{
@@ -7,10 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long there may be nothing to read.
+/// Time between two lines.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// Prints a line every ten seconds that says what is being done, until it is dropped; nothing if it is dropped before.
+/// Prints every ten seconds what is being done, until it is dropped. Prints nothing if it is dropped before the first line is
+/// due.
 ///
 /// ```
 /// let _working = bcl_train::notice::working("loading gowalla");
@@ -34,7 +35,7 @@ struct State {
     over: bool,
 }
 
-/// Begins work that may take long. Without any update, its lines say how long it has taken: `loading gowalla, 20 s so far`.
+/// Starts work that may take long. Its lines say how long it has taken: `loading gowalla, 20 s so far`.
 pub fn working(text: impl Into<String>) -> Working {
     let (text, started) = (text.into(), Instant::now());
     let every = (!is_quiet()).then_some(EVERY);
@@ -43,7 +44,7 @@ pub fn working(text: impl Into<String>) -> Working {
     })
 }
 
-/// Begins work that [updates](Working::update) its text; its lines are the text alone.
+/// Starts work that [updates](Working::update) its text. Its lines are the text alone.
 pub fn working_with_updates(text: impl Into<String>) -> Working {
     let every = (!is_quiet()).then_some(EVERY);
     Working::new(text.into(), every, |text| status(text))
@@ -67,12 +68,12 @@ impl Working {
         }
     }
 
-    /// Changes what the next line says.
+    /// Sets the text of the next line.
     pub fn update(&self, text: String) {
         self.shared.lock().text = text;
     }
 
-    /// The caller has just printed a line of its own, so the next one is due in ten seconds.
+    /// Postpones the next line to ten seconds from now, because the caller has just printed a line of its own.
     pub fn said(&self) {
         self.shared.lock().next = Instant::now() + EVERY;
     }
@@ -103,7 +104,7 @@ impl Drop for Working {
         self.shared.lock().over = true;
         self.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // It only prints; if that failed, there is nobody to tell.
+            // The thread only prints. If that failed, there is nobody to tell.
             let _ = thread.join();
         }
     }

@@ -1,8 +1,8 @@
-//! What tests of the one seam share.
+//! Code that tests of estimators and negatives share.
 
 use bcl_train::negatives::{InBatch, NegativesConfig, Popularity, Uniform, UniformAll};
 
-/// Every source of negatives, in each of its ways.
+/// Every source of negatives, in all its configurations.
 pub(crate) fn sources() -> Vec<NegativesConfig> {
     let both_ways = |shared| {
         [

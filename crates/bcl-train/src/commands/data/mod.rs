@@ -16,10 +16,10 @@ use progress::Progress;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Does what a verb of `data` asks for. An interrupted download keeps what it has: whoever asks `stop` is told so.
+/// Runs a verb of `data`. An interrupted download keeps what has arrived, and `stop` advises to run the command again.
 ///
 /// # Errors
-/// When there is no data set of a name, when one cannot be downloaded, is not there, or is not what its manifest says.
+/// Returns an error if a name is unknown, or if a data set cannot be downloaded, is missing, or differs from its manifest.
 pub fn data(verb: &Data, stop: &Stop) -> Result<(), Error> {
     match verb {
         Data::List(args) => {
@@ -42,7 +42,7 @@ fn list(args: &ListData) {
     for manifest in manifests {
         println!("{:width$}  {}", manifest.name, manifest.title);
         for path in files(manifest, &args.data) {
-            println!("{:width$}  lies in {}", "", path.display());
+            println!("{:width$}  found at {}", "", path.display());
         }
         for source in &manifest.sources {
             println!("{:width$}  from {}", "", source.url);
@@ -66,35 +66,30 @@ fn described(manifest: &Manifest, dir: &Path) -> Value {
     })
 }
 
-/// The files of a data set; none where it is not in `dir`.
+/// The files of a data set; empty if it is not in `dir`.
 fn files(manifest: &Manifest, dir: &Path) -> Vec<PathBuf> {
     manifest.files_in(dir).unwrap_or_default()
 }
 
 fn fetch(args: &FetchData, stop: &Stop) -> Result<(), Error> {
     let manifests = found(&args.names)?;
-    stop.advise(Some("the same command continues where it stopped".to_owned()));
+    stop.advise(Some("run the same command again to continue the download".to_owned()));
     let mut observer = observer(args.quiet);
     for manifest in manifests {
         download::fetch(manifest, &args.data, args.url_base.as_deref(), &mut *observer)?;
         let folder = args.data.join(&manifest.name);
-        println!(
-            "{} is in {}; its terms: {}",
-            manifest.name,
-            folder.display(),
-            manifest.licence
-        );
+        println!("{} is in {}; licence: {}", manifest.name, folder.display(), manifest.licence);
     }
     Ok(())
 }
 
-/// Checks all data sets, and ends with the last error there was.
+/// Checks all named data sets, and returns the last error.
 fn check(args: &CheckData) -> Result<(), Error> {
     let mut observer = observer(args.quiet);
     let mut failure = None;
     for manifest in found(&args.names)? {
         match check_one(manifest, &args.data, &mut *observer) {
-            Ok(contents) => println!("{}: {contents}, as its manifest says", manifest.name),
+            Ok(contents) => println!("{}: {contents}, matching its manifest", manifest.name),
             Err(error) => {
                 if let Some(earlier) = failure.replace(error) {
                     eprintln!("error: {}", printable_lines(&earlier));
@@ -105,7 +100,7 @@ fn check(args: &CheckData) -> Result<(), Error> {
     failure.map_or(Ok(()), Err)
 }
 
-/// Compares files with checksums and contents with counts, and says what is in the data set.
+/// Checks the checksums and counts of a data set, and describes its contents.
 fn check_one(manifest: &Manifest, dir: &Path, observer: &mut dyn Observer) -> Result<String, Error> {
     for (path, verified) in download::check(manifest, dir)? {
         observer.say(&format!("{}: {verified}", path.display()));
@@ -122,7 +117,7 @@ fn check_one(manifest: &Manifest, dir: &Path, observer: &mut dyn Observer) -> Re
     Ok(format!("{train} + {test} interactions of {users} users with {items} items"))
 }
 
-/// All manifests of these names, so that a slip in the last one is told before the first is downloaded.
+/// Finds all manifests at once, so that a typo in the last name is reported before the first download.
 fn found(names: &[String]) -> Result<Vec<&'static Manifest>, Error> {
     Ok(names.iter().map(|name| Manifest::find(name)).collect::<Result<_, _>>()?)
 }

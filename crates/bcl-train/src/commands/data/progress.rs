@@ -1,25 +1,25 @@
-//! How far a download has come: a bar on a terminal, a few lines elsewhere.
+//! Progress of a download: a bar on a terminal, a few lines elsewhere.
 
 use bcl_data::download::Observer;
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
 
-/// Without a known size, a line is printed each time that so many bytes have come.
+/// If the size is unknown, a line is printed each time this many bytes have arrived.
 const LINE_EVERY: u64 = 32 << 20;
 
-/// Shows on standard error how much of a file is there.
+/// Shows the progress of a download on standard error.
 #[derive(Default)]
 pub(super) enum Progress {
-    /// No download is under way.
+    /// No download is running.
     #[default]
     Idle,
-    /// A bar that moves.
+    /// A progress bar.
     Bar(ProgressBar),
-    /// A line for each tenth.
+    /// One line per tenth of the file.
     Lines {
         /// Name of the file.
         name: String,
-        /// Bytes that the next line waits for.
+        /// Number of bytes at which the next line is due.
         next: u64,
     },
 }
@@ -68,7 +68,7 @@ impl Observer for Progress {
     }
 }
 
-/// The line to print once `done` bytes are there, if it is time for one; moves `next` to the time of the one after.
+/// The line to print once `done` bytes have arrived, if one is due; moves `next` to the following one.
 fn line(done: u64, total: Option<u64>, next: &mut u64) -> Option<String> {
     if done < *next {
         return None;

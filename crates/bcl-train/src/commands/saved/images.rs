@@ -1,4 +1,4 @@
-//! What can be done with a trained encoder of images.
+//! The commands on a run of an image encoder: evaluate, embed, export.
 
 use super::{SavedRun, vectors_as_csv};
 use crate::{
@@ -19,7 +19,7 @@ use bcl_report::files;
 use serde_json::json;
 use std::{path::Path, sync::Arc};
 
-/// Loads the kept weights of a run.
+/// Loads the saved weights of a run.
 fn encoder(run: &SavedRun<ImageRecipe>, backend: &Backend) -> Result<ImageEncoder, Error> {
     let encoder = untrained(&run.recipe, &backend.device());
     Ok(load_kept(ContrastiveImages::from(encoder), &run.folder)?.encoder)
@@ -48,8 +48,8 @@ pub(super) fn evaluate(run: SavedRun<ImageRecipe>, backend: &Backend, json: bool
     Ok(())
 }
 
-/// Writes `train` and, if present, `test` as NumPy arrays of features and labels, and as CSV `file,label,class,0,1,…`. Rows of all three
-/// are in the same order.
+/// Writes the features and labels of `train` and, if present, `test` as NumPy arrays, and as CSV `file,label,class,0,1,…`. All
+/// three have their rows in the same order.
 pub(super) fn embed(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
     let encoder = encoder(&run, backend)?;
     let data = Arc::new(run.data()?);
@@ -93,7 +93,7 @@ fn csv(images: &Collection, values: &[f32], dim: usize) -> Vec<u8> {
     vectors_as_csv(["file", "label", "class"], rows, dim)
 }
 
-/// Writes the residual network under torchvision's names, without the head.
+/// Writes the residual network without its head, under torchvision's names.
 pub(super) fn export(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
     let encoder = encoder(&run, backend)?;
     let bytes = to_safetensors(&encoder.trunk).map_err(|error| Error::Training(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! What can be done with the weights of a finished run.
+//! Uses the weights of a finished run: evaluates, embeds, recommends, exports.
 
 mod images;
 mod recommendation;
@@ -23,7 +23,7 @@ struct SavedRun<R> {
     /// The recipe as TOML, and its hash.
     about: [String; 2],
     search: SearchPath,
-    /// What it kept of its data; nothing where version 0.1 trained it.
+    /// What the run recorded about its data; `None` if version 0.1 trained it.
     kept: Option<KeptData>,
 }
 
@@ -34,7 +34,7 @@ enum Saved {
 }
 
 impl SavedRun<RecommenderRecipe> {
-    /// The data of the run, numbered as its weights.
+    /// Loads the data of the run, with users and items numbered as in its weights.
     fn data(&self) -> Result<InteractionData, Error> {
         let config = &self.recipe.data;
         let ids = self.kept.as_ref().map(KeptData::known_ids).unwrap_or_default();
@@ -47,7 +47,7 @@ impl SavedRun<RecommenderRecipe> {
 }
 
 impl SavedRun<ImageRecipe> {
-    /// The images of the run.
+    /// Loads the images of the run.
     fn data(&self) -> Result<ImageData, Error> {
         let config = &self.recipe.data;
         let source = config.described(&self.search)?;
@@ -59,9 +59,9 @@ impl SavedRun<ImageRecipe> {
 }
 
 impl<R> SavedRun<R> {
-    /// Checks that the data are those of the run.
+    /// Checks that the data is what the run was trained on.
     ///
-    /// Version 0.1 kept nothing but their size, so that other data of equal size are only warned of.
+    /// Version 0.1 recorded only its size, so different data of the same size only leads to a warning.
     fn check(&self, identity: impl FnOnce() -> DataIdentity, source: &str, size: DataSize) -> Result<(), Error> {
         let run = self.folder.path();
         if let Some(kept) = &self.kept {
@@ -71,13 +71,13 @@ impl<R> SavedRun<R> {
             let then = read_run(run)?.0.data.size;
             if then != size {
                 return Err(Error::Input(format!(
-                    "{} was made from other data than {source} holds now: {then} then, {size} now; restore the data, or train again",
+                    "{} was trained on other data than {source} contains now: {then} then, {size} now; restore the data, or train again",
                     run.display()
                 )));
             }
         }
         notice::warn(format_args!(
-            "{} has no data.json, because version 0.1 trained it: if rows of {source} have moved or changed since, what follows \
+            "{} has no data.json, because version 0.1 trained it: if rows of {source} have moved or changed since, the output \
              is wrong; train again to be sure",
             run.display()
         ));
@@ -85,7 +85,7 @@ impl<R> SavedRun<R> {
     }
 }
 
-/// Finds a run; files are looked for in `data_dir` before the places where it found them.
+/// Opens a run. Files are searched for in `data_dir` before the places where the run found them.
 fn open(run: &Path, data_dir: Option<&Path>) -> Result<Saved, Error> {
     let (folder, recipe, invocation) = RunFolder::open(run)?;
     invocation.refuse_trial(&folder)?;
@@ -113,10 +113,10 @@ fn open(run: &Path, data_dir: Option<&Path>) -> Result<Saved, Error> {
     })
 }
 
-/// Evaluates the kept weights of a run on its test data and prints the figures.
+/// Evaluates the saved weights of a run on its test data and prints the metrics.
 ///
 /// # Errors
-/// When the run or its data cannot be read.
+/// Returns an error if the run or its data cannot be read.
 pub fn evaluate(run: &Path, data_dir: Option<&Path>, backend: &Backend, json: bool) -> Result<(), Error> {
     let _working = working("evaluating", run);
     match open(run, data_dir)? {
@@ -125,10 +125,10 @@ pub fn evaluate(run: &Path, data_dir: Option<&Path>, backend: &Backend, json: bo
     }
 }
 
-/// Prints the best items for a user, by the ids of the data files, without those of training.
+/// Prints the best items for a user, by the ids of the data files, without the items of the user's training data.
 ///
 /// # Errors
-/// When the run or its data cannot be read, it is not one of a recommender, or the user is not among them.
+/// Returns an error if the run or its data cannot be read, the run is not one of a recommender, or the user is unknown.
 pub fn recommend(
     run: &Path,
     data_dir: Option<&Path>,
@@ -141,16 +141,16 @@ pub fn recommend(
     match open(run, data_dir)? {
         Saved::Recommender(run) => recommender::recommend(run, backend, user, top, json),
         Saved::Images(run) => Err(Error::Input(format!(
-            "{} trained an encoder of images, which recommends nothing; use `embed` for its features",
+            "{} trained an encoder of images, which cannot recommend; use `embed` for its features",
             run.folder.path().display()
         ))),
     }
 }
 
-/// Writes the vectors of a run into a folder: users and items as CSV, or the features of images as CSV and NumPy arrays.
+/// Writes the embeddings of a run into a folder: users and items as CSV, or the features of images as CSV and NumPy arrays.
 ///
 /// # Errors
-/// When the run cannot be read or the files not be written.
+/// Returns an error if the run cannot be read or the files cannot be written.
 pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
     refuse_overwriting("--out", &out.join("users.csv"), &["csv"])?;
     let _working = working("embedding the data of", run);
@@ -160,10 +160,10 @@ pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path)
     }
 }
 
-/// Writes the trained weights of a run as a safetensors file, under the names that `PyTorch` code gives them.
+/// Writes the trained weights of a run as a safetensors file, under the names that `PyTorch` code uses.
 ///
 /// # Errors
-/// When the run cannot be read or the file not be written.
+/// Returns an error if the run cannot be read or the file cannot be written.
 pub fn export(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
     refuse_overwriting("--out", out, &["safetensors"])?;
     let _working = working("exporting", run);
@@ -173,19 +173,19 @@ pub fn export(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path
     }
 }
 
-/// Says every ten seconds that the command on this run is still at work.
+/// Reports every ten seconds that the command on this run is still working.
 fn working(what: &str, run: &Path) -> Working {
     notice::working(format!("{what} {}", run.display()))
 }
 
-/// A CSV file of vectors: a header of `names` and the numbers of the columns, then one row per vector. Texts that hold commas, quotes or
-/// line breaks stand in quotes.
+/// Formats vectors as CSV: a header with `names` and the column numbers, then one row per vector. Texts that contain commas,
+/// quotes or line breaks are quoted.
 fn vectors_as_csv<'a, const N: usize>(
     names: [&str; N],
     rows: impl Iterator<Item = ([String; N], &'a [f32])>,
     dim: usize,
 ) -> Vec<u8> {
-    const IN_MEMORY: &str = "memory takes whatever is written to it";
+    const IN_MEMORY: &str = "writing to memory cannot fail";
     let mut writer = csv::Writer::from_writer(Vec::new());
     let header = names
         .map(str::to_owned)

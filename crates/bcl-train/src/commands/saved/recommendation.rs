@@ -1,18 +1,18 @@
-//! What `recommend` prints: the best items of one user, and how far they are to be trusted.
+//! The output of `recommend`: the best items for one user, with notes on how far to trust them.
 
 use bcl_data::{InteractionData, printable};
 use bcl_eval::ranking::RankedItem;
 use serde::Serialize;
 use std::{fmt::Write, path::PathBuf};
 
-/// The items that a user is recommended, best first.
+/// The items recommended to a user, best first.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Recommendation {
     /// Folder of the run.
     run: PathBuf,
     /// The user's id.
     user: String,
-    /// Whether training saw an interaction of the user. If not, the user's vector is that of the initialisation.
+    /// Whether the user has a training interaction. If not, the user's vector is still its initial value.
     user_in_train: bool,
     items: Vec<RecommendedItem>,
 }
@@ -21,9 +21,9 @@ pub(super) struct Recommendation {
 struct RecommendedItem {
     item: String,
     score: f64,
-    /// Whether the user interacted with the item in test.
+    /// Whether the user interacted with the item in the test data.
     in_test: bool,
-    /// Whether training saw an interaction with the item. If not, its vector is that of the initialisation.
+    /// Whether the item has a training interaction. If not, its vector is still its initial value.
     in_train: bool,
 }
 
@@ -49,11 +49,11 @@ impl Recommendation {
         }
     }
 
-    /// What to say about a user whose ranking means little.
+    /// A note for a user whose ranking is arbitrary.
     pub(super) fn note(&self) -> Option<String> {
         (!self.user_in_train).then(|| {
             format!(
-                "user {} has no training interaction: the vector behind this ranking was never trained, so the ranking is arbitrary",
+                "user {} has no training interaction: the user's vector was never trained, so this ranking is arbitrary",
                 self.user
             )
         })

@@ -1,4 +1,4 @@
-//! What can be done with a trained recommender.
+//! The commands on a run of a recommender: evaluate, recommend, embed, export.
 
 use super::{SavedRun, recommendation::Recommendation, vectors_as_csv};
 use crate::{
@@ -28,7 +28,7 @@ struct Saved {
 }
 
 impl Saved {
-    /// Loads the data and the kept weights of a run.
+    /// Loads the data and the saved weights of a run.
     fn open(run: SavedRun<RecommenderRecipe>, backend: &Backend) -> Result<Self, Error> {
         let data = run.data()?;
         let train = &data.train;
@@ -48,7 +48,7 @@ impl Saved {
     }
 }
 
-/// Evaluates the kept weights of a run on its test interactions and prints the figures.
+/// Evaluates the saved weights of a run on its test interactions and prints the metrics.
 ///
 /// # Errors
 /// When the run or its data cannot be read.
@@ -77,10 +77,10 @@ pub(super) fn evaluate(run: SavedRun<RecommenderRecipe>, backend: &Backend, json
     Ok(())
 }
 
-/// Prints the best items for a user, by the ids of the data files, without those of training.
+/// Prints the best items for a user, by the ids of the data files, without the items of the user's training data.
 ///
 /// # Errors
-/// When the run or its data cannot be read, or the user is not among them.
+/// Returns an error if the run or its data cannot be read, or the user is unknown.
 pub(super) fn recommend(
     run: SavedRun<RecommenderRecipe>,
     backend: &Backend,
@@ -116,7 +116,7 @@ pub(super) fn recommend(
 /// Writes the embeddings of users and items as two CSV files, `id,0,1,…`, into a folder.
 ///
 /// # Errors
-/// When the run cannot be read or the files not be written.
+/// Returns an error if the run cannot be read or the files cannot be written.
 pub(super) fn embed(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
     let saved = Saved::open(run, backend)?;
     files::create_folder(out)?;
@@ -134,11 +134,11 @@ pub(super) fn embed(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &P
     Ok(())
 }
 
-/// Writes the trained tables of a run as a safetensors file, `embedding_user.weight` and `embedding_item.weight` as the usual
-/// `LightGCN` code names them: before any propagation or normalisation.
+/// Writes the trained embedding tables of a run as a safetensors file, before any propagation or normalisation.
+/// `embedding_user.weight` and `embedding_item.weight` are the names in the usual `LightGCN` code.
 ///
 /// # Errors
-/// When the run cannot be read or the file not be written.
+/// Returns an error if the run cannot be read or the file cannot be written.
 pub(super) fn export(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
     let [recipe, hash] = run.about.clone();
     let saved = Saved::open(run, backend)?;
@@ -157,7 +157,7 @@ pub(super) fn export(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &
     })
     .collect();
     let views = views.iter().map(|(name, shape, bytes)| {
-        let view = TensorView::new(Dtype::F32, shape.to_vec(), bytes).expect("as many bytes as the shape says");
+        let view = TensorView::new(Dtype::F32, shape.to_vec(), bytes).expect("the bytes fill the shape");
         (*name, view)
     });
     let about = [
