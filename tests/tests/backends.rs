@@ -40,7 +40,7 @@ fn a_backend_that_is_not_in_the_build_is_one_line_with_the_command_that_gets_it(
         let output = outside_cargo(&["quickstart", "--backend", "metal"]);
         assert_refused_in_one_line(
             &output,
-            &["--backend metal computes on Apple's GPUs", "--backend cuda, vulkan or wgpu"],
+            &["--backend metal needs an Apple GPU", "--backend cuda, vulkan or wgpu"],
         );
     }
 }
@@ -79,12 +79,12 @@ fn a_device_that_is_not_there_is_refused_with_those_that_are() {
     assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
     let message = stderr(&output);
     assert!(
-        message.starts_with("error: --device 3 is none of the devices of --backend flex:\n  0  "),
+        message.starts_with("error: --device 3: --backend flex has only these devices:\n  0  "),
         "{message}"
     );
     assert_refused_in_one_line(
         &outside_cargo(&["quickstart", "--backend", "auto", "--device", "0"]),
-        &["--device 0", "name it with --backend"],
+        &["--device 0", "needs --backend"],
     );
     assert_eq!(outside_cargo(&["--device", "first"]).status.code(), Some(2));
 }
@@ -216,7 +216,7 @@ printf '    Finished `dev` profile\n' >&2
         assert_eq!(lines.collect::<Vec<_>>(), ASKED);
         let told = stderr(&first);
         assert!(
-            told.contains("building it once, in backends/wgpu") && told.contains("from now on it starts at once"),
+            told.contains("building it once, in backends/wgpu") && told.contains("from now on it starts immediately"),
             "{told}"
         );
         let log = fs::read_to_string(workshop.path("target/backends/wgpu.log")).expect("a log");
@@ -255,7 +255,7 @@ printf '    Finished `dev` profile\n' >&2
         assert_eq!(
             error,
             "--backend wgpu cannot be built: error[E0432]: unresolved import `x`\n --> src/lib.rs:1:5\nerror: could not compile `left`\n\
-             the compiler's whole output is in backends/wgpu.log\n"
+             the compiler's full output is in backends/wgpu.log\n"
         );
     }
 

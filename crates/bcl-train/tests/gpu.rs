@@ -1,4 +1,4 @@
-//! The wgpu backend on whatever the machine has: opened, described and refused as users see it.
+//! The wgpu backend on this machine's devices: opening, description and errors.
 #![cfg(feature = "wgpu")]
 
 use bcl_train::{
@@ -7,7 +7,7 @@ use bcl_train::{
 };
 use burn::tensor::Tensor;
 
-/// The best device, or nothing on a machine without a driver, where the other tests have nothing to say.
+/// The best device; `None` on a machine without a driver, where the other tests cannot check anything.
 fn open() -> Option<Backend> {
     match Backend::open(BackendChoice::Wgpu, None) {
         Ok(backend) => Some(backend),
@@ -43,7 +43,7 @@ fn an_index_out_of_range_lists_the_devices() {
     let Some(backend) = open() else { return };
     let text = Backend::open(BackendChoice::Wgpu, Some(99)).unwrap_err().to_string();
     assert!(
-        text.starts_with("--device 99 is none of the devices of --backend wgpu:\n  0  "),
+        text.starts_with("--device 99: --backend wgpu has only these devices:\n  0  "),
         "{text}"
     );
     assert!(text.contains(&backend.info().name), "{text}");
@@ -55,7 +55,7 @@ fn what_is_listed_is_what_can_be_opened() {
     let listed = inventory.devices.iter().filter(|device| device.backend == "wgpu").count();
     assert_eq!(listed > 0, open().is_some());
     assert!(inventory.not_in_this_build.iter().all(|absent| absent.backend != "wgpu"));
-    // GPUs come before processors that pose as one.
+    // Real GPUs come before CPUs that present themselves as one.
     let kinds: Vec<DeviceKind> = inventory
         .devices
         .iter()

@@ -1,9 +1,10 @@
-//! Which backends are in this build, and the devices that each finds here.
+//! Which backends are compiled into this build, and the devices that each finds on this machine.
 
 use crate::cli::BackendChoice;
 use burn::tensor::{Device, DeviceType};
 
-/// What Burn calls the devices of a backend; `None` where it is not in this build. Nothing else asks which features there are.
+/// The Burn device type of a backend, or `None` if the backend is not in this build. Only this function asks which cargo
+/// features are enabled.
 fn device_type(choice: BackendChoice) -> Option<DeviceType> {
     match choice {
         BackendChoice::Flex => Some(DeviceType::Flex),
@@ -19,7 +20,7 @@ fn device_type(choice: BackendChoice) -> Option<DeviceType> {
     }
 }
 
-/// The backends of this build, the fastest first.
+/// The backends of this build, fastest first.
 ///
 /// ```
 /// use bcl_train::{backend::built, cli::BackendChoice};
@@ -31,9 +32,9 @@ pub fn built() -> Vec<BackendChoice> {
     known.filter(|&choice| device_type(choice).is_some()).collect()
 }
 
-/// The devices of a backend, GPUs before processors that pose as one; none where the backend is not in this build.
+/// The devices of a backend, real GPUs before software ones; empty if the backend is not in this build.
 pub(super) fn devices(choice: BackendChoice) -> Vec<Device> {
-    // Drivers are only asked what there is. That opens nothing, and one that is missing answers with nothing.
+    // Enumerating opens no device, and a missing driver yields an empty list.
     let mut devices = device_type(choice).map_or_else(Vec::new, |kind| Device::enumerate(kind).into_vec());
     devices.sort_by_key(super::device_info::kind);
     devices

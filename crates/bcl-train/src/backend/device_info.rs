@@ -1,11 +1,11 @@
-//! What a device tells of itself.
+//! What a device reports about itself.
 
 use super::processor;
 use crate::cli::BackendChoice;
 use burn::tensor::{DType, Device, FloatDType, Tensor};
 use serde::Serialize;
 
-/// What sort of thing computes, the best first.
+/// The kind of a device, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceKind {
@@ -13,36 +13,36 @@ pub enum DeviceKind {
     DiscreteGpu,
     /// A GPU that shares the processor's memory.
     IntegratedGpu,
-    /// A GPU that is lent to a virtual machine.
+    /// A GPU that is passed to a virtual machine.
     VirtualGpu,
-    /// A device of which its driver does not say more.
+    /// A device that its driver does not describe any further.
     Other,
-    /// A processor that poses as a GPU: right, and slow.
+    /// A CPU that presents itself as a GPU: correct, but slow.
     Software,
-    /// The processor itself.
+    /// The CPU itself.
     Processor,
 }
 
-/// A device as users see it.
+/// A device as `bcl-train devices` lists it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DeviceInfo {
-    /// Its backend, as `--backend` names it.
+    /// Name of its backend, as `--backend` takes it.
     pub backend: &'static str,
-    /// Its place among the devices of the backend, as `--device` counts them, from 0.
+    /// Index among the devices of the backend, starting at 0, as `--device` takes it.
     pub index: usize,
-    /// Its name.
+    /// Name of the device, such as the model of the CPU.
     pub name: String,
-    /// What sort of thing it is.
+    /// The kind of device.
     pub kind: DeviceKind,
-    /// Its memory, bytes, where that is told.
+    /// Memory in bytes, if the driver reports it.
     pub memory_bytes: Option<u64>,
-    /// The driver with its version, where that is told.
+    /// The driver with its version, if known.
     pub driver: Option<String>,
-    /// The precisions in which it can store, convert and compute.
+    /// The precisions in which the device can store, convert and compute.
     pub precisions: Vec<&'static str>,
 }
 
-/// The precisions that are asked for, the widest first.
+/// The precisions to try, widest first.
 const PRECISIONS: [(&str, FloatDType); 4] = [
     ("f64", FloatDType::F64),
     ("f32", FloatDType::F32),
@@ -51,10 +51,10 @@ const PRECISIONS: [(&str, FloatDType); 4] = [
 ];
 
 impl DeviceInfo {
-    /// Reads what a device tells of itself. A GPU is opened for that, and computes a first sum.
+    /// Reads the properties of a device. A GPU is opened for this, and computes one sum.
     ///
     /// # Errors
-    /// When it cannot be opened or does not compute, with what its driver says.
+    /// Returns an error with the driver's message if the device cannot be opened or does not compute.
     #[cfg_attr(
         not(feature = "cube"),
         allow(clippy::unnecessary_wraps, reason = "the processor needs no opening")
@@ -76,7 +76,7 @@ impl DeviceInfo {
     }
 }
 
-/// What sort of thing a device is; nothing is opened.
+/// The kind of a device, without opening it.
 pub(super) fn kind(device: &Device) -> DeviceKind {
     #[cfg(feature = "cube")]
     if let Some(kind) = super::gpu::kind(device) {
@@ -93,8 +93,8 @@ pub(super) fn precisions(device: &Device) -> Vec<&'static str> {
     supported.map(|(name, _)| name).collect()
 }
 
-/// Whether a device computes in a precision that it says it has. Drivers that store doubles may have no exponential of them, and say
-/// nothing.
+/// Whether a device really computes in a precision that it claims to support. Some drivers store doubles but cannot take their
+/// exponential, and do not say so.
 fn computes(device: &Device, dtype: FloatDType) -> bool {
     let tolerance = match dtype {
         FloatDType::F64 => 1e-12,

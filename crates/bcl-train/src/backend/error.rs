@@ -1,4 +1,4 @@
-//! Why a backend cannot be had, and what to do about it.
+//! Why a backend is not available, and what to do about it.
 
 use super::DeviceInfo;
 use crate::{
@@ -8,54 +8,56 @@ use crate::{
 use burn::tensor::Device;
 use std::fmt::Write;
 
-/// Why a backend cannot be had. Each says how to get it.
+/// Why a backend is not available. Each message says how to get it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackendError {
-    /// It is not in this build.
+    /// The backend is not in this build.
     #[error(transparent)]
     NotBuilt(#[from] MissingBackend),
-    /// It is not in this build, and no program with it can be built from here.
-    #[error("{missing}; to get it, run in the folder of the source: {command}")]
+    /// The backend is not in this build, and the program cannot be rebuilt from here.
+    #[error("{missing}; to add it, run this in the source folder: {command}")]
     NotBuiltHere {
-        /// What is missing.
+        /// The missing backend.
         missing: MissingBackend,
-        /// The command that gets it.
+        /// The command that adds it.
         command: String,
     },
-    /// Building a program with it failed.
+    /// Building a program with the backend failed.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// Nothing here computes with it.
-    #[error("--backend {} {}; without --backend, the processor computes", choice.name(), no_device(*choice))]
+    /// The backend finds no device.
+    #[error("--backend {} {}; without --backend, the CPU is used", choice.name(), no_device(*choice))]
     NoDevice {
         /// The backend.
         choice: BackendChoice,
     },
-    /// `--device` does not name one of its devices.
-    #[error("--device {index} is none of the devices of --backend {}:{list}", choice.name())]
+    /// `--device` is out of range.
+    #[error("--device {index}: --backend {} has only these devices:{list}", choice.name())]
     NoSuchDevice {
         /// The backend.
         choice: BackendChoice,
-        /// What was asked for.
+        /// The requested index.
         index: usize,
-        /// The devices that there are, a line each.
+        /// The devices of the backend, one per line.
         list: String,
     },
-    /// `--device` counts the devices of one backend, and none was named.
-    #[error("--device {index} counts the devices of one backend: name it with --backend; `bcl-train devices` lists them all")]
+    /// `--device` was given without `--backend`.
+    #[error(
+        "--device {index} needs --backend, because every backend numbers its own devices; `bcl-train devices` lists them all"
+    )]
     IndexOfNothing {
-        /// What was asked for.
+        /// The requested index.
         index: usize,
     },
-    /// The device is there, but cannot be opened or does not compute.
+    /// The device exists, but cannot be opened or does not compute.
     #[error("--backend {} finds device {index}, but cannot compute on it: {problem}; {}", choice.name(), unusable(*choice))]
     Unusable {
         /// The backend.
         choice: BackendChoice,
-        /// Which of its devices.
+        /// The index of the device.
         index: usize,
-        /// What its driver says.
+        /// What the driver reports.
         problem: String,
     },
 }
@@ -72,27 +74,25 @@ impl BackendError {
     }
 }
 
-/// What is missing where a backend finds nothing, and how to get it.
+/// Why a backend finds no device, and how to get one. The text continues `--backend NAME`.
 fn no_device(choice: BackendChoice) -> &'static str {
     match choice {
         BackendChoice::Cuda if cfg!(target_os = "macos") => {
-            "computes on NVIDIA's GPUs, which macOS does not drive: take --backend metal"
+            "needs an NVIDIA GPU, which macOS does not support: use --backend metal"
         }
-        BackendChoice::Cuda => "finds no GPU of NVIDIA's: install the driver with which `nvidia-smi` lists one",
-        BackendChoice::Metal if !cfg!(target_os = "macos") => {
-            "computes on Apple's GPUs, and this is no macOS: take --backend cuda, vulkan or wgpu"
-        }
-        BackendChoice::Metal => "finds no GPU that speaks Metal",
+        BackendChoice::Cuda => "finds no NVIDIA GPU: install the NVIDIA driver, and check that `nvidia-smi` lists the GPU",
+        BackendChoice::Metal if !cfg!(target_os = "macos") => "needs an Apple GPU and macOS: use --backend cuda, vulkan or wgpu",
+        BackendChoice::Metal => "finds no GPU that supports Metal",
         _ => {
-            "finds no device: install the Vulkan driver of the GPU (Debian and Ubuntu: `apt-get install mesa-vulkan-drivers libvulkan1`, \
-             which has one for processors, too)"
+            "finds no device: install the GPU's Vulkan driver (Debian and Ubuntu: `apt-get install mesa-vulkan-drivers libvulkan1`, \
+             which also works without a GPU)"
         }
     }
 }
 
 fn unusable(choice: BackendChoice) -> &'static str {
     match choice {
-        BackendChoice::Cuda => "it needs a current driver, and NVRTC of the CUDA toolkit to compile kernels",
-        _ => "`bcl-train devices` lists what else there is",
+        BackendChoice::Cuda => "it needs a current NVIDIA driver, and NVRTC from the CUDA toolkit to compile kernels",
+        _ => "`bcl-train devices` lists the other devices",
     }
 }

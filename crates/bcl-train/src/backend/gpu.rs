@@ -1,4 +1,4 @@
-//! GPUs: what they tell of themselves, and their first use.
+//! GPUs: what they report about themselves, and their first use.
 
 use super::{
     device_info::{DeviceInfo, DeviceKind, precisions},
@@ -10,7 +10,7 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
-/// What sort of GPU a device is; `None` for the processor.
+/// The kind of a GPU; `None` for the CPU.
 pub(super) fn kind(device: &Device) -> Option<DeviceKind> {
     match device.as_dispatch() {
         #[cfg(feature = "graphics")]
@@ -20,11 +20,11 @@ pub(super) fn kind(device: &Device) -> Option<DeviceKind> {
     }
 }
 
-/// Opens a GPU, lets it compute a sum, and reads what it tells of itself.
+/// Opens a GPU, computes one sum on it, and reads its properties.
 pub(super) fn read(choice: BackendChoice, index: usize, device: &Device) -> Result<DeviceInfo, String> {
     guard::panics_as_errors(|| {
         let DispatchDevice::Cube(cube) = device.as_dispatch() else {
-            return Err("it is no GPU".to_owned());
+            return Err("it is not a GPU".to_owned());
         };
         let driver = open(cube)?;
         compute(device)?;
@@ -44,7 +44,7 @@ pub(super) fn read(choice: BackendChoice, index: usize, device: &Device) -> Resu
     })
 }
 
-/// Opens a device where that can be tried, and tells its driver.
+/// Opens a wgpu device and returns its driver. CUDA devices open at their first use.
 fn open(device: &CubeDevice) -> Result<Option<String>, String> {
     match device {
         #[cfg(feature = "graphics")]
@@ -53,7 +53,7 @@ fn open(device: &CubeDevice) -> Result<Option<String>, String> {
     }
 }
 
-/// Devices that open may still lack what compiles kernels, such as NVRTC.
+/// Computes one sum: a device that opens may still lack what compiles kernels, such as NVRTC.
 fn compute(device: &Device) -> Result<(), String> {
     let sum = Tensor::<1>::ones([1], device) + 1.0;
     let sum = sum.try_into_data().map_err(|error| error.to_string())?;
@@ -61,11 +61,12 @@ fn compute(device: &Device) -> Result<(), String> {
     if sum == Some(2.0) {
         Ok(())
     } else {
-        Err(format!("it says that 1 + 1 is {sum:?}"))
+        Err(format!("it computes 1 + 1 as {sum:?}"))
     }
 }
 
-/// The kernel module's line, such as `NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024`.
+/// Reads the driver version from the kernel module's line, such as `NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15
+/// Tue Mar  5 22:23:56 UTC 2024`.
 fn nvidia_driver() -> Option<String> {
     let text = std::fs::read_to_string("/proc/driver/nvidia/version").ok()?;
     let is_version = |word: &&str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit());
@@ -75,7 +76,7 @@ fn nvidia_driver() -> Option<String> {
 
 #[cfg(feature = "graphics")]
 mod graphics {
-    //! Devices that wgpu reaches: Vulkan, Metal, and whatever it chooses itself.
+    //! Devices that wgpu reaches through Vulkan, Metal or an API that it chooses.
 
     use super::DeviceKind;
     use burn::backend::wgpu::{RuntimeOptions, WgpuDevice, graphics::AutoGraphicsApi, try_init_setup};
@@ -91,7 +92,7 @@ mod graphics {
         }
     }
 
-    /// Opens a device as an error where Burn's own first use of it would panic in a thread of its own.
+    /// Opens a device, and returns an error where the first use by Burn would panic on another thread.
     pub(super) fn open(device: &WgpuDevice) -> Result<Option<String>, String> {
         let options = RuntimeOptions::try_default().map_err(|error| error.to_string())?;
         match try_init_setup::<AutoGraphicsApi>(device, options) {
@@ -101,7 +102,7 @@ mod graphics {
                 let driver = driver.trim();
                 Ok((!driver.is_empty()).then(|| driver.to_owned()))
             }
-            // Opened before, in the same process.
+            // The device was opened earlier in this process.
             Err(WgpuInitError::Registration { .. }) => Ok(None),
             Err(error) => Err(error.to_string()),
         }

@@ -1,14 +1,15 @@
-//! Panics of drivers as errors.
+//! Turns panics of GPU drivers into errors.
 
 use std::{
     panic::{self, AssertUnwindSafe, PanicHookInfo},
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Runs `body` so that a panic, of this thread or of one that it waits for, prints nothing and ends as an error with its first line.
+/// Runs `body` and turns a panic, on this thread or on one that it waits for, into an error with the first line of its message.
+/// Nothing is printed.
 ///
-/// GPU runtimes open devices in threads of their own and `unwrap` there. The hook is the process's: whoever panics at the same time in
-/// a thread that has nothing to do with this goes without its message.
+/// GPU runtimes open devices on threads of their own and `unwrap` there. The panic hook is process-wide, so an unrelated panic
+/// at the same time loses its message.
 pub(super) fn panics_as_errors<T>(body: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let first: Arc<Mutex<Option<String>>> = Arc::default();
     let seen = Arc::clone(&first);
@@ -21,17 +22,17 @@ pub(super) fn panics_as_errors<T>(body: impl FnOnce() -> Result<T, String>) -> R
     let outcome = panic::catch_unwind(AssertUnwindSafe(body));
     panic::set_hook(before);
     let message = first.lock().unwrap_or_else(PoisonError::into_inner).take();
-    // What failed first says most; what came after it is that something failed.
+    // The first failure says most. Later ones only say that something failed.
     match (outcome, message) {
         (Ok(Ok(value)), _) => Ok(value),
         (_, Some(message)) => Err(message),
         (Ok(Err(error)), None) => Err(first_line(&error)),
-        (Err(_), None) => Err("its driver failed without a word".to_owned()),
+        (Err(_), None) => Err("the driver failed without a message".to_owned()),
     }
 }
 
 fn message(info: &PanicHookInfo) -> String {
-    first_line(info.payload_as_str().unwrap_or("its driver failed without a word"))
+    first_line(info.payload_as_str().unwrap_or("the driver failed without a message"))
 }
 
 fn first_line(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! All devices that this build reaches, and the backends that it lacks: what `bcl-train devices` lists.
+//! The devices that this build can use and the backends that it lacks, as `bcl-train devices` lists them.
 
 use super::{DeviceInfo, built, device_info::DeviceKind};
 use crate::cli::BackendChoice;
@@ -6,28 +6,29 @@ use bcl_report::units::bytes;
 use serde::Serialize;
 use std::fmt;
 
-/// All devices that this build reaches, and the backends that it lacks.
+/// The devices that this build can use, and the backends that it lacks.
 #[derive(Debug, Serialize)]
 pub struct Inventory {
-    /// The devices, those of the fastest backend first.
+    /// Usable devices, those of the fastest backend first.
     pub devices: Vec<DeviceInfo>,
-    /// What is in this build and not usable here.
+    /// Backends and devices of this build that cannot be used here.
     pub unusable: Vec<Absent>,
-    /// What is not in this build.
+    /// Backends that are not in this build.
     pub not_in_this_build: Vec<Absent>,
 }
 
-/// A backend, or a device of it, that is not at hand.
+/// A backend, or one of its devices, that is not available.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Absent {
-    /// The backend, as `--backend` names it.
+    /// Name of the backend, as `--backend` takes it.
     pub backend: &'static str,
-    /// What is wrong, or the command that adds it.
+    /// What is wrong, or the command that adds the backend.
     pub remedy: String,
 }
 
 impl Inventory {
-    /// Asks every backend of this build for its devices, and opens each. `command` tells how to get a backend that is not in it.
+    /// Asks every backend of this build for its devices and opens each. `command` returns the command that adds a missing
+    /// backend.
     pub fn read(command: impl Fn(BackendChoice) -> String) -> Self {
         let mut inventory = Self {
             devices: Vec::new(),
@@ -41,14 +42,14 @@ impl Inventory {
                 let remedy = if choice.exists_here() {
                     command(choice)
                 } else {
-                    "not for this operating system".to_owned()
+                    "not available on this operating system".to_owned()
                 };
                 inventory.not_in_this_build.push(Absent { backend, remedy });
                 continue;
             }
             let found = built::devices(choice);
             if found.is_empty() {
-                let remedy = "no device here".to_owned();
+                let remedy = "no device found".to_owned();
                 inventory.unusable.push(Absent { backend, remedy });
             }
             for (index, device) in found.iter().enumerate() {
@@ -81,14 +82,18 @@ impl fmt::Display for Inventory {
                 .collect();
             aligned(f, &rows)
         };
-        absent(f, "In this build, not usable here:", &self.unusable)?;
-        absent(f, "Not in this build; the command adds it:", &self.not_in_this_build)
+        absent(f, "In this build, but not usable here:", &self.unusable)?;
+        absent(
+            f,
+            "Not in this build; to add a backend, run its command:",
+            &self.not_in_this_build,
+        )
     }
 }
 
 fn cells(device: &DeviceInfo) -> [String; 6] {
     let name = match device.kind {
-        DeviceKind::Software => format!("{} (a processor posing as a GPU)", device.name),
+        DeviceKind::Software => format!("{} (a CPU that presents itself as a GPU)", device.name),
         _ => device.name.clone(),
     };
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
@@ -102,7 +107,7 @@ fn cells(device: &DeviceInfo) -> [String; 6] {
     ]
 }
 
-/// Writes rows in columns, each as wide as its widest cell.
+/// Writes rows in aligned columns.
 fn aligned<const COLUMNS: usize>(f: &mut fmt::Formatter<'_>, rows: &[[String; COLUMNS]]) -> fmt::Result {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: [usize; COLUMNS] = std::array::from_fn(width);

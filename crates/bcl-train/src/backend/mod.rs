@@ -1,12 +1,12 @@
-//! Backends: which this build holds, the devices they find here, and the one that a run computes on.
+//! Backends: which are in this build, which devices they find, and which one a run computes on.
 //!
 //! | to | see |
 //! | --- | --- |
 //! | open what `--backend` and `--device` name | [`Backend::open`] |
-//! | list all there is | [`Inventory`] |
+//! | list all devices | [`Inventory`] |
 //! | get a program with another backend | [`launch`](crate::launch) |
 //!
-//! Drivers are asked which devices there are before one is used, and used for the first time where a panic of theirs ends as an error.
+//! Drivers are asked for their devices before one is used, and a panic during the first use becomes an error.
 
 mod built;
 mod device_info;
@@ -28,7 +28,7 @@ use crate::cli::BackendChoice;
 use bcl_report::result::Environment;
 use burn::tensor::Device;
 
-/// A backend with its device.
+/// An open device of a backend.
 #[derive(Debug, Clone)]
 pub struct Backend {
     info: DeviceInfo,
@@ -36,12 +36,13 @@ pub struct Backend {
 }
 
 impl Backend {
-    /// Opens a device of a backend: the one at `index` of those that [`Inventory`] lists for it, or the best, which is the first.
+    /// Opens a device of a backend: the one at `index` in the order of [`Inventory`], or the first one, which is the best.
     ///
-    /// [`BackendChoice::Auto`] takes the fastest backend that finds a device here, and no processor that poses as a GPU: flex is faster.
+    /// [`BackendChoice::Auto`] takes the fastest backend that finds a device, but no CPU that presents itself as a GPU: flex is
+    /// faster.
     ///
     /// # Errors
-    /// When the backend is not in this build, finds no such device here, or cannot compute on it.
+    /// Returns an error if the backend is not in this build, has no such device, or cannot compute on it.
     pub fn open(choice: BackendChoice, index: Option<usize>) -> Result<Self, BackendError> {
         let candidates = choice.candidates(&built())?;
         if choice != BackendChoice::Auto {
@@ -70,27 +71,27 @@ impl Backend {
         Ok(Self { info, device })
     }
 
-    /// Its name.
+    /// Name of the backend.
     pub fn name(&self) -> &'static str {
         self.info.backend
     }
 
-    /// What is known of its device.
+    /// Properties of the device.
     pub fn info(&self) -> &DeviceInfo {
         &self.info
     }
 
-    /// The device for evaluation.
+    /// The device for evaluation, without gradients.
     pub fn device(&self) -> Device {
         self.device.clone()
     }
 
-    /// The device for training: the same with gradients.
+    /// The device for training, with gradients.
     pub fn training_device(&self) -> Device {
         self.device.clone().autodiff()
     }
 
-    /// What a result records of where it was computed.
+    /// Where a result was computed, as it is recorded with the result.
     pub fn environment(&self) -> Environment {
         Environment {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -103,7 +104,7 @@ impl Backend {
     }
 }
 
-/// Peak resident memory of this process, bytes, where the system tells it.
+/// Peak resident memory of this process in bytes, if the system reports it.
 pub fn peak_memory() -> Option<u64> {
     processor::field_in_bytes("/proc/self/status", "VmHWM:")
 }

@@ -1,8 +1,8 @@
-//! The processor: model and memory, as far as the system tells them.
+//! Model and memory of the CPU, as far as the system reports them.
 
 use std::{fs, process::Command};
 
-/// The model of the processor, such as `AMD EPYC 7B13`.
+/// The model of the CPU, such as `AMD EPYC 7B13`.
 pub fn model() -> String {
     let told = match std::env::consts::OS {
         "linux" => field("/proc/cpuinfo", "model name"),
@@ -12,7 +12,7 @@ pub fn model() -> String {
     told.unwrap_or_else(|| format!("{} processor", std::env::consts::ARCH))
 }
 
-/// The memory of the machine, bytes.
+/// The memory of the machine in bytes.
 pub fn memory() -> Option<u64> {
     match std::env::consts::OS {
         "linux" => field_in_bytes("/proc/meminfo", "MemTotal:"),
@@ -21,7 +21,7 @@ pub fn memory() -> Option<u64> {
     }
 }
 
-/// A field that a file of Linux gives in kB, bytes.
+/// A field that a file of Linux gives in kB, converted to bytes.
 pub(super) fn field_in_bytes(file: &str, name: &str) -> Option<u64> {
     let kilobytes = field(file, name)?.strip_suffix("kB")?.trim().parse::<u64>().ok()?;
     Some(kilobytes * 1024)

@@ -1,4 +1,4 @@
-//! What holds in every build, whichever GPUs there are.
+//! Tests that hold in every build, with or without a GPU.
 
 use super::*;
 
@@ -22,10 +22,10 @@ fn auto_opens_something_that_is_no_software_gpu() {
 fn an_index_out_of_range_lists_the_devices() {
     let text = Backend::open(BackendChoice::Flex, Some(1)).unwrap_err().to_string();
     let (first, list) = text.split_once('\n').unwrap();
-    assert_eq!(first, "--device 1 is none of the devices of --backend flex:");
+    assert_eq!(first, "--device 1: --backend flex has only these devices:");
     assert_eq!(list, format!("  0  {}", processor_model()));
     let text = Backend::open(BackendChoice::Auto, Some(0)).unwrap_err().to_string();
-    assert!(text.contains("name it with --backend"), "{text}");
+    assert!(text.contains("needs --backend"), "{text}");
 }
 
 #[test]

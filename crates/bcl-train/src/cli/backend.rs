@@ -1,28 +1,28 @@
-//! Which backend computes.
+//! The backends that `--backend` can name.
 
 use clap::ValueEnum;
 
 /// A backend, as `--backend` names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, ValueEnum)]
 pub enum BackendChoice {
-    /// The processor, in plain Rust: in every build, and the same to the bit each time.
+    /// CPU, in pure Rust: part of every build, bitwise reproducible.
     #[default]
     #[value(alias = "cpu")]
     Flex,
-    /// The fastest of this build that finds a device.
+    /// Fastest backend of this build that finds a device.
     Auto,
     /// Any GPU, through WebGPU.
     Wgpu,
     /// GPUs with a Vulkan driver.
     Vulkan,
-    /// Apple's GPUs.
+    /// Apple GPUs.
     Metal,
-    /// NVIDIA's GPUs.
+    /// NVIDIA GPUs.
     Cuda,
 }
 
 impl BackendChoice {
-    /// From the fastest to the one that always works.
+    /// All backends, from the fastest to the one that always works.
     pub const PREFERENCE: [BackendChoice; 5] = [
         BackendChoice::Cuda,
         BackendChoice::Metal,
@@ -43,7 +43,7 @@ impl BackendChoice {
         }
     }
 
-    /// Whether there are such devices for this operating system at all.
+    /// Whether this operating system can have such devices at all.
     pub fn exists_here(self) -> bool {
         match self {
             Self::Metal => cfg!(target_os = "macos"),
@@ -52,7 +52,7 @@ impl BackendChoice {
         }
     }
 
-    /// The backends to try, the best first, of those in this build.
+    /// The backends to try, best first, out of those in this build.
     ///
     /// ```
     /// use bcl_train::cli::BackendChoice;
@@ -63,7 +63,7 @@ impl BackendChoice {
     /// ```
     ///
     /// # Errors
-    /// When the backend is not in the build.
+    /// Returns an error if the backend is not in the build.
     pub fn candidates(self, built: &[BackendChoice]) -> Result<Vec<BackendChoice>, MissingBackend> {
         let in_build: Vec<BackendChoice> = Self::PREFERENCE
             .into_iter()
@@ -84,7 +84,7 @@ impl BackendChoice {
     }
 }
 
-/// A backend that was asked for but left out of this build.
+/// A requested backend that is not in this build.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "--backend {} is not in this build, which has {}",
@@ -92,9 +92,9 @@ impl BackendChoice {
     in_build.iter().map(|backend| backend.described()).collect::<Vec<_>>().join(", ")
 )]
 pub struct MissingBackend {
-    /// What was asked for.
+    /// The requested backend.
     pub wanted: BackendChoice,
-    /// What there is, the best first.
+    /// The backends of this build, best first.
     pub in_build: Vec<BackendChoice>,
 }
 

@@ -5,20 +5,20 @@ use crate::error::Error;
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
 
-/// What was asked for.
+/// The verb to run, with its arguments.
 #[derive(Debug, Clone, PartialEq, Subcommand)]
 pub enum Command {
     /// Train recipes, evaluate them, and write a report (the default verb).
     Train(Train),
-    /// Evaluate the model of a run on its test interactions.
+    /// Evaluate the model of a run on its test data.
     Evaluate(Evaluate),
-    /// Write the vectors of users and items of a run as CSV, with their ids.
+    /// Write the embeddings of a run with their ids: users and items as CSV, images as CSV and NumPy arrays.
     Embed(Embed),
-    /// List the items a user of a run is recommended.
+    /// Recommend items to a user of a run.
     Recommend(Recommend),
-    /// Write the trained weights of a run as safetensors.
+    /// Export the trained weights of a run as safetensors.
     Export(Export),
-    /// Compare runs: a table with intervals over seeds, and a page with curves.
+    /// Compare runs: print a table with intervals over seeds, and write a page with curves.
     Report(Report),
     /// List, download and check data sets.
     #[command(subcommand)]
@@ -27,7 +27,7 @@ pub enum Command {
     Recipes(Recipes),
     /// List the devices that this build can compute on.
     Devices(Devices),
-    /// Print the script that completes commands in a shell.
+    /// Print a shell completion script.
     Completions(Completions),
 }
 
@@ -49,56 +49,56 @@ impl Command {
     }
 }
 
-/// Where a command runs, and where its data lie.
+/// Where a command computes, and where it looks for data.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Place {
-    /// What computes.
+    /// Backend that computes.
     #[arg(long, value_enum, value_name = "NAME", default_value_t = BackendChoice::Flex)]
     pub backend: BackendChoice,
 
-    /// Which device of the backend, as `bcl-train devices` counts them from 0 [default: the best].
+    /// Index of the device within the backend, starting at 0; `bcl-train devices` lists them [default: the best].
     #[arg(long, value_name = "N")]
     pub device: Option<usize>,
 
-    /// Folder in which data sets are looked for, and files that a recipe names and that are not beside it [default: data]. For a run that
-    /// exists, it is searched before the places where the run found its files.
+    /// Folder to search for data sets, and for files that a recipe names but that are not beside it [default: data]. For an
+    /// existing run, it is searched before the places where the run found its files.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 
-    /// Worker threads [default: one a core]; the results do not depend on it.
+    /// Number of worker threads; results do not depend on it [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 }
 
 impl Place {
-    /// Checks that `--data` is a folder, if it was given.
+    /// Checks that the folder given as `--data` exists.
     ///
     /// # Errors
-    /// Names it.
+    /// Returns an error that names the folder if it does not exist.
     pub fn check_data(&self) -> Result<(), Error> {
         match &self.data {
             Some(dir) if !dir.is_dir() => Err(Error::Input(format!(
-                "--data {}: there is no such folder; create it or correct the path",
+                "--data {}: no such folder; create it or correct the path",
                 dir.display()
             ))),
             _ => Ok(()),
         }
     }
 
-    /// The folder of the data of a new run.
+    /// The folder to search for the data of a new run.
     pub fn data_dir(&self) -> &Path {
         self.data.as_deref().unwrap_or(Path::new("data"))
     }
 }
 
-/// How much a command says, and in which form.
+/// How much a command prints, and in which format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Args)]
 pub struct Output {
-    /// No progress on stderr.
+    /// Print no progress on stderr.
     #[arg(long, short)]
     pub quiet: bool,
 
-    /// Results on stdout as JSON in place of a table.
+    /// Print results on stdout as JSON instead of a table.
     #[arg(long)]
     pub json: bool,
 }
@@ -121,7 +121,7 @@ pub struct Evaluate {
 pub struct Embed {
     /// Folder of the run.
     pub run: PathBuf,
-    /// Folder for users.csv and items.csv [default: `embeddings` in the run's folder].
+    /// Folder to write to: users.csv and items.csv, or the features of images [default: embeddings in the run's folder].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Where it runs.
@@ -137,10 +137,10 @@ pub struct Embed {
 pub struct Recommend {
     /// Folder of the run.
     pub run: PathBuf,
-    /// The user, by the id in the data set's files.
+    /// User to recommend to, by the id in the data files.
     #[arg(long, value_name = "ID")]
     pub user: String,
-    /// Number of items.
+    /// Number of items to recommend.
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub top: u32,
     /// Where it runs.
@@ -170,16 +170,17 @@ pub struct Export {
 /// Arguments of `report`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Report {
-    /// Folders of runs, or folders with runs at any depth; what is neither is left out with a note.
+    /// Folders of runs, or folders that contain runs at any depth; anything else is skipped with a note.
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<PathBuf>,
-    /// A figure to show, such as `ndcg@20`; may be repeated [default: recall and NDCG at the largest cutoff].
+    /// Metric to show, such as `ndcg@20`; may be repeated [default: recall and NDCG at the largest cutoff].
     #[arg(long = "metric", value_name = "NAME")]
     pub metrics: Vec<String>,
-    /// The page to write, in the place of one that is there [default: report.html, or report.2.html, … beside a page of other results].
+    /// HTML page to write; an existing page is replaced [default: report.html, or report.2.html, … if report.html shows other
+    /// results].
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Results on stdout as CSV in place of a table.
+    /// Print results on stdout as CSV instead of a table.
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
     /// What is printed.
@@ -198,7 +199,7 @@ pub struct Recipes {
 /// Arguments of `devices`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub struct Devices {
-    /// List those of this backend, too; where cargo started the program, it is built if need be.
+    /// List the devices of this backend, too; if cargo started the program, a missing backend is built first.
     #[arg(long, value_enum, value_name = "NAME", default_value_t = BackendChoice::Auto)]
     pub backend: BackendChoice,
     /// What is printed.
@@ -209,7 +210,7 @@ pub struct Devices {
 /// Arguments of `completions`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub struct Completions {
-    /// The shell.
+    /// Shell to complete commands in.
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
 }

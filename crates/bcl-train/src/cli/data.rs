@@ -4,14 +4,14 @@ use super::Output;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// What to do with the data sets that recipes know by name.
+/// List, download and check the data sets that recipes can name.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum Data {
-    /// List the data sets, where each comes from, and whether it is there.
+    /// List the data sets, where each comes from, and whether it is present.
     List(ListData),
-    /// Download data sets, check them, and unpack what is not read packed; an interrupted download continues where it stopped.
+    /// Download, check and unpack data sets; an interrupted download continues where it stopped.
     Fetch(FetchData),
-    /// Compare data sets that are there with their manifests: sizes, checksums and counts.
+    /// Check data sets against their manifests: sizes, checksums and counts.
     Check(CheckData),
 }
 
@@ -29,7 +29,7 @@ impl Data {
 /// Arguments of `data list`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct ListData {
-    /// Folder that holds the data sets.
+    /// Folder that contains the data sets.
     #[arg(long, value_name = "DIR", default_value = "data")]
     pub data: PathBuf,
     /// What is printed.
@@ -40,16 +40,16 @@ pub struct ListData {
 /// Arguments of `data fetch`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct FetchData {
-    /// Data sets, as `bcl-train data list` names them.
+    /// Names of data sets, as in `bcl-train data list`.
     #[arg(value_name = "NAME", required = true)]
     pub names: Vec<String>,
-    /// Folder that holds the data sets; each gets one of its own in it, `DIR/NAME`.
+    /// Folder for the data sets; each goes into its own subfolder, `DIR/NAME`.
     #[arg(long, value_name = "DIR", default_value = "data")]
     pub data: PathBuf,
-    /// Folder of a mirror, to download from instead of the publisher.
+    /// Base URL of a mirror to download from, instead of the publisher's.
     #[arg(long, value_name = "URL")]
     pub url_base: Option<String>,
-    /// No progress on stderr.
+    /// Print no progress on stderr.
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -57,13 +57,13 @@ pub struct FetchData {
 /// Arguments of `data check`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct CheckData {
-    /// Data sets, as `bcl-train data list` names them.
+    /// Names of data sets, as in `bcl-train data list`.
     #[arg(value_name = "NAME", required = true)]
     pub names: Vec<String>,
-    /// Folder that holds the data sets.
+    /// Folder that contains the data sets.
     #[arg(long, value_name = "DIR", default_value = "data")]
     pub data: PathBuf,
-    /// No progress on stderr.
+    /// Print no progress on stderr.
     #[arg(long, short)]
     pub quiet: bool,
 }

@@ -1,6 +1,6 @@
-//! The command line: what was asked for, as plain data. Nothing here runs anything.
+//! The command line, parsed into plain data. Nothing here runs anything.
 //!
-//! `train` is the default verb, so that `bcl-train` alone does something useful and `bcl-train my.toml --seed 3` reads as it should.
+//! `train` is the default verb, so `bcl-train` alone does something useful and `bcl-train my.toml --seed 3` reads naturally.
 //!
 //! ```
 //! use bcl_train::cli::{Command, parse_from};
@@ -32,27 +32,27 @@ use std::{ffi::OsString, io, path::Path, sync::LazyLock};
 
 const EXAMPLES: &str = "\
 Examples:
-  bcl-train                                        the built-in quickstart
+  bcl-train                                        train the built-in quickstart
   bcl-train quickstart/bayesian --set loss.beta=0.7
   bcl-train data fetch ml-100k-authors             download a data set into data/
   bcl-train table10/ml-100k --data data --seeds 0..3
   bcl-train my-recipe.toml --backend cuda --out runs
-  bcl-train --resume runs/quickstart/bayesian-0    go on after an interruption
+  bcl-train --resume runs/quickstart/bayesian-0    continue an interrupted run
   bcl-train quickstart-images/bayesian --dump-views views.png
   bcl-train recommend runs/quickstart/bayesian-0 --user 17 --top 5
   bcl-train report runs/quickstart/*               compare runs
 
-Exit codes: 0 done, 1 failure, 2 bad input, 130 interrupted (go on with --resume).";
+Exit codes: 0 success, 1 failure, 2 bad input, 130 interrupted (continue with --resume).";
 
-/// The version, with the git revision where it was known when the program was built.
+/// The version, with the git revision if it was known at build time.
 static VERSION: LazyLock<String> = LazyLock::new(|| match option_env!("BCL_GIT_REVISION") {
     Some(revision) => format!("{} ({revision})", env!("CARGO_PKG_VERSION")),
     None => env!("CARGO_PKG_VERSION").to_owned(),
 });
 
-/// Trains and evaluates contrastive encoders of images and recommenders, one recipe a run.
+/// Train and evaluate contrastive encoders of images and recommenders. Every recipe describes one run.
 ///
-/// Without a verb, RECIPE is trained, evaluated and reported; without a recipe, the built-in quickstart is.
+/// Without a verb, RECIPE is trained, evaluated and reported; without a recipe, the built-in quickstart runs.
 #[derive(Debug, Parser)]
 #[command(
     name = "bcl-train",
@@ -68,30 +68,30 @@ struct Arguments {
     train: Train,
 }
 
-/// Parses the arguments of the process. Prints help, version or what is wrong, and exits with 0 or 2 for those.
+/// Parses the arguments of the process. Help, the version and errors are printed, and the process exits with 0 or 2.
 pub fn parse() -> Command {
     parse_from(std::env::args_os()).unwrap_or_else(|error| exit(&error))
 }
 
-/// Prints what clap says of the arguments of the process, which may be the help that was asked for, and ends with its exit code.
+/// Prints a message of clap, which is an error or the requested help, and exits with its exit code.
 pub fn exit(error: &clap::Error) -> ! {
     let is_safe = |argument: OsString| printable(argument.to_string_lossy()) == argument.to_string_lossy();
     if std::env::args_os().all(is_safe) {
         error.exit()
     }
-    // clap repeats arguments as they are, and these would reach the terminal as commands.
+    // clap repeats arguments verbatim, and these would reach the terminal as control sequences.
     eprint!("{}", printable_lines(&error.render()));
     std::process::exit(error.exit_code())
 }
 
-/// Parses arguments, of which the first is the name of the program.
+/// Parses arguments, starting with the name of the program.
 ///
 /// # Errors
-/// When they make no sense, or ask for help or the version. [`clap::Error::exit`] prints each to the right stream and exits with the
-/// right code.
+/// Returns an error if the arguments are invalid, or ask for help or the version. [`clap::Error::exit`] prints each to the
+/// right stream and exits with the right code.
 pub fn parse_from(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Command, clap::Error> {
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
-    // A misspelt verb is taken for a recipe, and its flags for those of `train`: what clap says of them would mislead.
+    // clap would take a misspelt verb for a recipe and its flags for flags of `train`, and report a misleading error.
     if let Some(error) = arguments.get(1).and_then(|word| verb::misspelt(word.to_str()?)) {
         return Err(error);
     }
@@ -100,24 +100,24 @@ pub fn parse_from(arguments: impl IntoIterator<Item = impl Into<OsString> + Clon
         return Ok(command);
     }
     let conflict = |message| Err(Arguments::command().error(ErrorKind::ArgumentConflict, message));
-    // After a flag, clap takes the name of a verb for that of a recipe.
+    // After a flag, clap takes a verb for the name of a recipe.
     let is_verb = |name: &&String| Arguments::command().find_subcommand(name).is_some() && !Path::new(name).exists();
     if let Some(verb) = train.recipes.iter().find(is_verb) {
         return conflict(format!("the verb `{verb}` must come first: bcl-train {verb} [OPTIONS]"));
     }
     if train.resume.is_some() && train.recipes.is_empty() && !train.overrides().is_empty() {
-        return conflict("--resume goes on with the recipe in the run's folder; leave --set, --seed and --epochs out".to_owned());
+        return conflict("--resume continues with the recipe in the run's folder; remove --set, --seed and --epochs".to_owned());
     }
     Ok(Command::Train(train))
 }
 
 impl Completions {
-    /// Writes the script that completes commands in the shell.
+    /// Writes the completion script for the shell.
     ///
     /// # Errors
-    /// When `out` cannot be written to.
+    /// Returns an error if `out` cannot be written to.
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        // The generator panics where it cannot write, so it writes to memory.
+        // The generator panics if it cannot write, so it writes to memory.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Arguments::command(), "bcl-train", &mut script);
         out.write_all(&script)

@@ -1,11 +1,11 @@
-//! Several seeds on the command line.
+//! Lists and ranges of seeds on the command line.
 
 use std::str::FromStr;
 
-/// The most seeds one command runs: more is a slip, such as a missing comma.
+/// The most seeds per command. A larger number is a slip, such as a missing comma.
 const MOST: u64 = 10_000;
 
-/// A list `0,1,2` or a range `0..3`, whose end is not part of it; `0..=2` counts its end in.
+/// A list `0,1,2`, a range `0..3` that excludes its end, or a range `0..=2` that includes it.
 ///
 /// ```
 /// use bcl_train::cli::Seeds;
@@ -63,7 +63,7 @@ impl FromStr for Seeds {
     }
 }
 
-/// One seed. TOML holds none above 2^63 - 1.
+/// Parses one seed. Integers in TOML end at 2^63 - 1.
 pub(super) fn seed(text: &str) -> Result<u64, BadSeed> {
     match text.trim().parse() {
         Ok(seed) if i64::try_from(seed).is_ok() => Ok(seed),
@@ -71,7 +71,7 @@ pub(super) fn seed(text: &str) -> Result<u64, BadSeed> {
     }
 }
 
-/// The value of `--seed`: one seed, and where to go for several.
+/// Parses the value of `--seed`. For several seeds, the error points to `--seeds`.
 pub(super) fn single_seed(text: &str) -> Result<u64, String> {
     seed(text).map_err(|bad| match text.parse::<Seeds>() {
         Ok(_) => format!("{bad}; for several seeds write --seeds {text}"),

@@ -1,4 +1,4 @@
-//! What the command line accepts, and what it says when it does not.
+//! What the command line accepts, and its errors for everything else.
 
 use super::*;
 use bcl_core::EstimatorConfig;
@@ -99,7 +99,7 @@ fn a_mistake_of_a_flag_is_said_to_be_one_of_the_flag() {
             .starts_with("--set loss.bta=1: unknown key loss.bta; did you mean loss.beta?")
     );
     assert!(text("nonsense.toml").contains("nonsense.toml: no such recipe"));
-    // A misspelt recipe is not taken for a verb.
+    // A misspelt recipe is not reported as a verb.
     assert!(
         text("quickstat").contains("did you mean quickstart/"),
         "{}",
@@ -150,7 +150,7 @@ fn bad_lines_are_refused_with_exit_code_2_and_what_is_wrong() {
         ("--seed 0..3", "9223372036854775807; for several seeds write --seeds 0..3"),
         (
             "recommand runs/x --user 3",
-            "error: there is no verb and no recipe `recommand`; did you mean `bcl-train recommend`?",
+            "error: `recommand` is neither a verb nor a recipe; did you mean `bcl-train recommend`?",
         ),
         ("reprot runs/x", "did you mean `bcl-train report`?"),
         ("--epochs some", "invalid digit"),
@@ -159,7 +159,7 @@ fn bad_lines_are_refused_with_exit_code_2_and_what_is_wrong() {
         ("--dump-views", "a value is required"),
         ("--dump-views v.png --print-recipe", "cannot be used with"),
         ("--resume runs/x --dump-views v.png", "cannot be used with"),
-        ("--resume runs/x --set a=b", "leave --set, --seed and --epochs out"),
+        ("--resume runs/x --set a=b", "remove --set, --seed and --epochs"),
         ("--sed 3", "--seed"),
         ("evaluate", "<RUN>"),
         ("report", "<RUN>"),

@@ -5,50 +5,50 @@ use crate::recipe::{DroppedKeys, Override, Recipe, RecipeError, find};
 use clap::Args;
 use std::path::PathBuf;
 
-/// What runs when no recipe is named.
+/// The recipes to run if none is named.
 const QUICKSTART: &str = "quickstart";
 
-/// Trains recipes, evaluates them, and writes a report.
+/// Train recipes, evaluate them, and write a report.
 #[derive(Debug, Clone, PartialEq, Args)]
 pub struct Train {
-    /// Recipes: files, folders of them, or names and folders that `bcl-train recipes` lists [default: quickstart]. A file that a recipe
-    /// names is looked for beside the recipe, then in --data.
+    /// Recipes to train: files, folders of files, or names and folders from `bcl-train recipes` [default: quickstart]. A file
+    /// that a recipe names is searched for beside the recipe, then in --data.
     #[arg(value_name = "RECIPE")]
     pub recipes: Vec<String>,
 
-    /// Set a key of the recipe, as in `--set loss.beta=0.8`; may be repeated. Another kind, as in `--set loss.kind=info_nce`, keeps the
-    /// keys that it knows.
+    /// Set a key of the recipe, as in `--set loss.beta=0.8`; may be repeated. Changing a kind, as in `--set
+    /// loss.kind=info_nce`, keeps the keys that the new kind has.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<Override>,
 
-    /// Seed from which every random choice derives.
+    /// Seed of all random choices, in place of the recipe's.
     #[arg(long, value_name = "N", value_parser = single_seed, conflicts_with = "seeds")]
     pub seed: Option<u64>,
 
-    /// Run every recipe once a seed: `0,1,2` or `0..3`.
+    /// Run every recipe once per seed: `0,1,2` or `0..3`.
     #[arg(long, value_name = "LIST")]
     pub seeds: Option<Seeds>,
 
-    /// The most epochs a phase of training has; 0 judges an encoder of images as it is.
+    /// Maximum number of epochs per training phase; 0 evaluates an encoder of images without training it.
     #[arg(long, value_name = "N")]
     pub epochs: Option<u32>,
 
-    /// Folder for runs; each gets one of its own, `NAME-SEED`. Several runs are compared in report.html there, or in report.2.html, … beside
-    /// a page of other results.
+    /// Folder for runs; each run goes into its own subfolder, `NAME-SEED`. Several runs are compared in report.html there, or
+    /// in report.2.html, … if report.html shows other results.
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub out: PathBuf,
 
-    /// Go on with the interrupted run in DIR, to the same result as if it had not been interrupted. Its data, and a
-    /// RECIPE given as well, must be those that it was started with.
+    /// Continue the interrupted run in DIR; the result is the same as without the interruption. The data, and RECIPE if given,
+    /// must be those that the run was started with.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["seeds", "out", "print_recipe"])]
     pub resume: Option<PathBuf>,
 
-    /// Print the resolved recipe, defaults written out, and do not train.
+    /// Print the resolved recipe with all defaults, and do not train.
     #[arg(long)]
     pub print_recipe: bool,
 
-    /// Draw views to FILE, a PNG picture, and do not train: each row holds an image and its two views of the first epoch. For one recipe
-    /// on images.
+    /// Draw views to FILE as a PNG image, and do not train: each row shows an image and its two views in the first epoch. For
+    /// one recipe on images.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "print_recipe"])]
     pub dump_views: Option<PathBuf>,
 
@@ -62,7 +62,8 @@ pub struct Train {
 }
 
 impl Train {
-    /// What flags set in the place of the recipe's own values; `--set` first, so that the flags with a name of their own win.
+    /// The keys that flags set in place of the recipe's values. `--set` comes first, so that flags with a name of their own
+    /// win.
     pub fn overrides(&self) -> Vec<Override> {
         let mut overrides = self.set.clone();
         if let Some(seed) = self.seed {
@@ -78,15 +79,15 @@ impl Train {
         overrides
     }
 
-    /// The runs that were asked for: every recipe, with every seed.
+    /// The requested runs: every recipe with every seed.
     ///
     /// # Errors
-    /// When a recipe cannot be found, read or used, or two runs would share a folder.
+    /// Returns an error if a recipe cannot be found, read or used, or two runs would share a folder.
     pub fn load(&self) -> Result<Vec<Recipe>, RecipeError> {
         self.load_noting(&mut Vec::new())
     }
 
-    /// As [`load`](Self::load); keys that a flag made meaningless are added to `dropped`.
+    /// As [`load`](Self::load), and adds keys that a flag made meaningless to `dropped`.
     ///
     /// # Errors
     /// As [`load`](Self::load).

@@ -1,10 +1,10 @@
-//! Verbs that were almost written.
+//! Misspelt verbs.
 
 use super::Arguments;
 use crate::recipe::{Builtin, RecipeError, find, nearest};
 use clap::{CommandFactory, error::ErrorKind};
 
-/// The error for a first word that is neither a verb nor a recipe, and more like a verb than like a built-in recipe.
+/// The error for a first word that is neither a verb nor a recipe, but closer to a verb than to a built-in recipe.
 pub(super) fn misspelt(word: &str) -> Option<clap::Error> {
     let mut command = Arguments::command();
     let is_plain = word.chars().all(|char| char.is_ascii_alphanumeric() || char == '-') && !word.starts_with('-');
@@ -15,7 +15,7 @@ pub(super) fn misspelt(word: &str) -> Option<clap::Error> {
     let recipes = Builtin::all().iter().map(|recipe| recipe.name);
     let meant = nearest(word, verbs.iter().map(String::as_str).chain(recipes))?;
     verbs.iter().any(|verb| verb == meant).then(|| {
-        let message = format!("there is no verb and no recipe `{word}`; did you mean `bcl-train {meant}`?");
+        let message = format!("`{word}` is neither a verb nor a recipe; did you mean `bcl-train {meant}`?");
         command.error(ErrorKind::InvalidSubcommand, message)
     })
 }

@@ -1,4 +1,4 @@
-//! A build under way: its output goes into a file, and how far it is to the terminal.
+//! Runs a build: its output goes to a file, its progress to the terminal.
 
 use super::{BuildError, llvm, output, progress::Progress, shown};
 use crate::cli::BackendChoice;
@@ -9,7 +9,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// A build of a program with a backend.
+/// A build of the program with another backend.
 pub(super) struct Job {
     pub(super) choice: BackendChoice,
     pub(super) command: Command,
@@ -18,7 +18,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Runs it. `crates` counts what there is to compile, if there is anything. Says nothing where nothing has to be built.
+    /// Runs the build. `crates` counts the crates to compile, if possible. Prints nothing if everything is up to date.
     pub(super) fn run(mut self, crates: impl Fn() -> Option<u64>, quiet: bool) -> Result<(), BuildError> {
         let program = PathBuf::from(self.command.get_program());
         self.command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -54,7 +54,7 @@ impl Job {
         Ok(())
     }
 
-    /// The log, with the lines that came before the build was known to have something to do, but for the last.
+    /// Creates the log from the lines so far, except for the last. They came before the build had anything to do.
     fn create_log(&self, lines: &[String]) -> io::Result<File> {
         if let Some(folder) = self.log.parent() {
             fs::create_dir_all(folder)?;
@@ -88,11 +88,11 @@ impl Job {
     }
 }
 
-/// How many crates `cargo tree` lists, each once.
+/// Number of distinct crates that `cargo tree` lists.
 pub(super) fn count_crates(mut tree: Command) -> Option<u64> {
     let output = tree.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
-    // A crate that was listed before is marked so, which makes another line of it.
+    // A crate that was listed before is marked, which makes its line differ.
     let mut crates: Vec<&str> = text
         .lines()
         .map(|line| line.trim_end_matches(" (*)"))

@@ -10,28 +10,28 @@ use std::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// CUDA's compiler library could not be downloaded.
+    /// LLVM, which the CUDA backend links, could not be downloaded.
     #[error(
-        "--backend cuda cannot be built: a library that it is compiled with, LLVM, has to be downloaded from {host}, and {cause}; \
-         connect this machine (a proxy is taken from HTTPS_PROXY), or copy the folder {} from one that has built it, and repeat",
+        "--backend cuda cannot be built: it links LLVM, which is downloaded from {host}, but {cause}; \
+         connect this machine to the internet (HTTPS_PROXY sets a proxy), or copy the folder {} from a machine that has built it, and try again",
         .folder.display()
     )]
     NoLlvm {
-        /// Where it is downloaded from.
+        /// The host to download from.
         host: &'static str,
-        /// Why that failed.
+        /// Why the download failed.
         cause: String,
-        /// Where it would be.
+        /// The folder that it would be unpacked into.
         folder: PathBuf,
     },
     /// The compiler failed.
-    #[error("--backend {} cannot be built: {errors}\nthe compiler's whole output is in {}", choice.name(), log.display())]
+    #[error("--backend {} cannot be built: {errors}\nthe compiler's full output is in {}", choice.name(), log.display())]
     Failed {
         /// The backend.
         choice: BackendChoice,
-        /// The first lines that say what is wrong.
+        /// The first lines of the error.
         errors: String,
-        /// Where the output is.
+        /// The file with the full output.
         log: PathBuf,
     },
     /// A program could not be started.
@@ -39,15 +39,15 @@ pub enum BuildError {
     Start {
         /// The program.
         program: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The compiler's output could not be kept.
+    /// The compiler's output could not be written.
     #[error("cannot write {}: {source}", log.display())]
     Log {
-        /// The file.
+        /// The log file.
         log: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }

@@ -1,7 +1,7 @@
-//! LLVM, which the CUDA backend is compiled with though it never calls it here.
+//! LLVM, which the CUDA backend links but never calls here.
 //!
-//! A build script deep below Burn, `tracel-llvm-bundler`'s, downloads it after some minutes of compiling. Where that must fail, this says
-//! so in the first second; where it fails all the same, it recognises the failure.
+//! `tracel-llvm-bundler`, whose build script runs deep below Burn, downloads it after some minutes of compiling. If the
+//! download cannot work, this module says so in the first second. If it fails later, this module recognises the failure.
 
 use super::BuildError;
 use std::{
@@ -11,13 +11,13 @@ use std::{
     time::Duration,
 };
 
-/// Whose build script downloads it.
+/// The crate whose build script downloads LLVM.
 const BUNDLER: &str = "tracel-llvm-bundler";
-/// Where from.
+/// The host to download from.
 const HOST: &str = "github.com";
-/// How long an answer may take.
+/// How long to wait for a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// With one of these set, the download goes elsewhere first.
+/// If one of these is set, the download goes through a proxy.
 const PROXIES: [&str; 6] = [
     "ALL_PROXY",
     "all_proxy",
@@ -26,10 +26,10 @@ const PROXIES: [&str; 6] = [
     "HTTP_PROXY",
     "http_proxy",
 ];
-/// With one of these set, nothing is downloaded.
+/// If one of these is set, nothing is downloaded.
 const SKIPPED: [&str; 2] = ["DOCS_RS", "TRACEL_LLVM_BUNDLER_SKIP_CHECKSUM_DOWNLOAD"];
 
-/// Checks that LLVM is there or could be downloaded, as far as that can be told without trying; `manifest` is one of the workspace.
+/// Checks that LLVM is installed or that its host can be reached. `manifest` is any manifest of the workspace.
 pub(super) fn check(manifest: &Path) -> Result<(), BuildError> {
     let is_set = |name: &&str| env::var_os(name).is_some_and(|value| !value.is_empty());
     if folder(&version(manifest)).join(".tracel-llvm-installed").exists() || PROXIES.iter().chain(&SKIPPED).any(is_set) {
@@ -49,13 +49,13 @@ fn connect() -> std::io::Result<()> {
     outcome
 }
 
-/// What a failed build says, if it failed for want of LLVM.
+/// The error for the output of a failed build, if LLVM was the reason.
 pub(super) fn recognised(output: &[String]) -> Option<BuildError> {
     let (_, named) = output
         .iter()
         .find_map(|line| line.split_once(&format!("custom build command for `{BUNDLER} v")))?;
     let version = named.split(['`', ' ']).next()?;
-    // The bundler unwraps what the connection returns, or prints its own message under this heading.
+    // The bundler either unwraps the result of the connection or prints its own message under this heading.
     let unwrapped = output
         .iter()
         .find_map(|line| Some(line.split_once("`Err` value: ")?.1.trim()));
@@ -66,8 +66,8 @@ pub(super) fn recognised(output: &[String]) -> Option<BuildError> {
             .nth(1)
             .map(|line| line.trim())
     };
-    let cause = unwrapped.or_else(printed).unwrap_or("it does not say why");
-    Some(failure(&format!("that failed ({cause})"), version))
+    let cause = unwrapped.or_else(printed).unwrap_or("it gives no reason");
+    Some(failure(&format!("the download failed ({cause})"), version))
 }
 
 fn failure(cause: &str, version: &str) -> BuildError {
@@ -78,7 +78,7 @@ fn failure(cause: &str, version: &str) -> BuildError {
     }
 }
 
-/// Where the bundler unpacks it: the user's folder for data.
+/// The folder that the bundler unpacks LLVM into, in the user's data folder.
 fn folder(version: &str) -> PathBuf {
     let below_home = |path: &str| env::home_dir().unwrap_or_default().join(path);
     let data = match env::consts::OS {
@@ -89,7 +89,7 @@ fn folder(version: &str) -> PathBuf {
     data.join("tracel").join(format!("tracel-llvm-{version}"))
 }
 
-/// The bundler's version in the lock file of a workspace.
+/// The version of the bundler in the lock file of the workspace.
 fn version(manifest: &Path) -> String {
     let lock = manifest
         .ancestors()
@@ -124,8 +124,11 @@ mod tests {
              called `Result::unwrap()` on an `Err` value: HostNotFound\n",
         );
         let text = recognised(&output).unwrap().to_string();
-        assert!(text.contains("that failed (HostNotFound)"), "{text}");
-        assert!(text.contains("tracel-llvm-23.1.0-4 from one that has built it"), "{text}");
+        assert!(text.contains("the download failed (HostNotFound)"), "{text}");
+        assert!(
+            text.contains("tracel-llvm-23.1.0-4 from a machine that has built it"),
+            "{text}"
+        );
         assert!(!text.contains('\n'), "{text}");
     }
 

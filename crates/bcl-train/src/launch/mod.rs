@@ -1,11 +1,11 @@
-//! A program with another backend: built once where cargo started this one, and taken over from there.
+//! Gets a program with another backend: builds it once if cargo started this one, and continues in it.
 //!
-//! The default build holds flex alone, because each GPU backend adds minutes of compiling. When `cargo run` started us and
-//! `--backend wgpu` is asked for, [`ensure`] builds the same program with that feature in a target folder of its own,
-//! `target/backends/wgpu`, so that neither build undoes the other, and continues in it with the same arguments. From then on the build
-//! has nothing to do but to look for changed sources.
+//! The default build contains flex alone, because every GPU backend adds minutes of compiling. If `cargo run` started the
+//! program and `--backend wgpu` is requested, [`ensure`] builds the same program with that feature and continues in it with the
+//! same arguments. The build has its own target folder, `target/backends/wgpu`, so that the two do not undo each other. From
+//! then on, cargo only checks for changed sources.
 //!
-//! A program that cargo did not start builds nothing: it names the command that does.
+//! A program that cargo did not start builds nothing. Its error names the command to run.
 
 mod build;
 mod error;
@@ -28,16 +28,16 @@ use std::{
 use target_folder::TargetFolder;
 use workshop::Workshop;
 
-/// Tells a program that it was built for what it is asked: it must not build itself again.
+/// Marks a program that was built on request, so that it does not build itself again.
 const TAKEN_OVER: &str = "BCL_TAKEN_OVER";
 
-/// Goes on with a backend: returns where it is in this build, or else builds a program with it, which takes over.
+/// Returns if a backend is in this build; otherwise builds a program with it, which takes over.
 ///
-/// `package` is the package of the running program, which has a program of the same name: `env!("CARGO_PKG_NAME")` in its `main.rs`.
-/// [`BackendChoice::Auto`] is content with what there is.
+/// `package` is the package of the running program, which must have the same name: pass `env!("CARGO_PKG_NAME")` from its
+/// `main.rs`. [`BackendChoice::Auto`] makes do with the backends of this build.
 ///
 /// # Errors
-/// When no program with the backend can be built from here, or building it fails.
+/// Returns an error if no program with the backend can be built from here, or the build fails.
 pub fn ensure(choice: BackendChoice, package: &str, quiet: bool) -> Result<(), BackendError> {
     let Err(missing) = choice.candidates(&built()) else {
         return Ok(());
@@ -56,7 +56,7 @@ pub fn ensure(choice: BackendChoice, package: &str, quiet: bool) -> Result<(), B
     take_over(choice, &program)
 }
 
-/// The command that gets a program with a backend, to be run in the folder of the source.
+/// The command that adds a backend, to be run in the source folder.
 pub fn command(choice: BackendChoice, package: &str) -> String {
     let backend = choice.name();
     let program = std::env::current_exe().unwrap_or_default();
@@ -67,18 +67,18 @@ pub fn command(choice: BackendChoice, package: &str) -> String {
     }
 }
 
-/// The other program with the arguments of this one.
+/// A command that runs the other program with the arguments of this one.
 fn taking_over(choice: BackendChoice, program: &Path) -> Command {
     let mut command = Command::new(program);
     command.args(std::env::args_os().skip(1)).env(TAKEN_OVER, choice.name());
-    // A layer of Mesa's looks for a desktop and, where there is none, prints `error: XDG_RUNTIME_DIR is invalid`, several times.
+    // Without a desktop, a Mesa layer prints `error: XDG_RUNTIME_DIR is invalid` several times.
     if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
     }
     command
 }
 
-/// On Unix this process becomes the other program: it is the one that Ctrl-C reaches and whose exit code is seen.
+/// On Unix, this process becomes the other program, so that Ctrl-C and the exit code are the other program's.
 #[cfg(unix)]
 fn take_over(choice: BackendChoice, program: &Path) -> Result<(), BackendError> {
     use std::os::unix::process::CommandExt;
@@ -87,7 +87,7 @@ fn take_over(choice: BackendChoice, program: &Path) -> Result<(), BackendError> 
     Err(BuildError::start(program, source).into())
 }
 
-/// Elsewhere this process waits. A console sends Ctrl-C to both, so this one leaves it to the other.
+/// Elsewhere, this process waits. A console sends Ctrl-C to both, so this one ignores it.
 #[cfg(not(unix))]
 fn take_over(choice: BackendChoice, program: &Path) -> Result<(), BackendError> {
     let _ = ctrlc::set_handler(|| {});
@@ -96,7 +96,7 @@ fn take_over(choice: BackendChoice, program: &Path) -> Result<(), BackendError> 
     std::process::exit(status.code().unwrap_or(1));
 }
 
-/// A path as short as it can be said from the working directory.
+/// Shows a path relative to the working directory if it is below it.
 fn shown(path: &Path) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(here).unwrap_or(path).to_path_buf()

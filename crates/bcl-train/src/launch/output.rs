@@ -1,11 +1,11 @@
-//! What cargo says while it builds.
+//! Reads what cargo prints while it builds.
 
-/// The width in which cargo right-aligns the first word of a line about its progress.
+/// The width to which cargo right-aligns the first word of a progress line.
 const STATUS_WIDTH: usize = 12;
-/// How many lines of an error are shown: the first says what is wrong, the next ones where.
+/// Lines of an error to show: the first says what is wrong, the next ones where.
 const SHOWN: usize = 8;
 
-/// A line about cargo's progress: what it does, such as `Compiling`, and with what, such as `toml v1.2.0`.
+/// Splits a progress line of cargo into what it does, such as `Compiling`, and with what, such as `toml v1.2.0`.
 pub(super) fn status(line: &str) -> Option<(&str, &str)> {
     let (head, tail) = line.split_at_checked(STATUS_WIDTH)?;
     let word = head.trim_start();
@@ -13,7 +13,7 @@ pub(super) fn status(line: &str) -> Option<(&str, &str)> {
     (is_word && tail.starts_with(' ')).then(|| (word, tail.trim()))
 }
 
-/// The first error, without the empty lines in it.
+/// The first error, without its empty lines.
 pub(super) fn first_error(output: &[String]) -> String {
     let begin = output.iter().position(|line| line.starts_with("error"));
     let lines = output.iter().skip(begin.unwrap_or(output.len().saturating_sub(SHOWN)));
@@ -23,7 +23,7 @@ pub(super) fn first_error(output: &[String]) -> String {
         .take(SHOWN)
         .collect();
     if shown.is_empty() {
-        "cargo failed without a word".to_owned()
+        "cargo failed without a message".to_owned()
     } else {
         shown.join("\n")
     }
@@ -72,6 +72,6 @@ mod tests {
             "error[E0432]: unresolved import\n  --> a.rs:1\nerror: aborting"
         );
         assert_eq!(first_error(&["note: killed".to_owned()]), "note: killed");
-        assert_eq!(first_error(&[]), "cargo failed without a word");
+        assert_eq!(first_error(&[]), "cargo failed without a message");
     }
 }

@@ -1,4 +1,4 @@
-//! How far a build is, in one line.
+//! Shows the progress of a build on one line.
 
 use super::{output::status, shown};
 use crate::cli::BackendChoice;
@@ -9,10 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Without a terminal to draw on, a line is printed this often.
+/// Without a terminal, a line is printed this often.
 const INTERVAL: Duration = Duration::from_secs(30);
 
-/// How far a build is: crates compiled so far, of all where that is known, and the current one.
+/// Progress of a build: crates compiled so far, the total if known, and the current crate.
 pub(super) struct Progress {
     bar: ProgressBar,
     started: Instant,
@@ -21,7 +21,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Says that a build begins.
+    /// Announces that a build begins.
     pub(super) fn begin(choice: BackendChoice, folder: &Path, log: &Path, crates: Option<u64>, quiet: bool) -> Self {
         let now = Instant::now();
         let bar = match (quiet, crates) {
@@ -51,7 +51,7 @@ impl Progress {
         }
     }
 
-    /// Takes note of a line of cargo's.
+    /// Reads a line of cargo's output.
     pub(super) fn note(&mut self, line: &str) {
         let Some((action, what)) = status(line).filter(|(action, _)| *action != "Finished") else {
             return;
@@ -72,13 +72,13 @@ impl Progress {
         }
     }
 
-    /// Says that the build is done.
+    /// Announces that the build is done.
     pub(super) fn end(self, choice: BackendChoice, quiet: bool) {
         self.bar.finish_and_clear();
         if !quiet {
             let seconds = self.started.elapsed().as_secs_f64();
             eprintln!(
-                "--backend {} is built, in {seconds:.0} s; from now on it starts at once",
+                "--backend {} was built in {seconds:.0} s; from now on it starts immediately",
                 choice.name()
             );
         }

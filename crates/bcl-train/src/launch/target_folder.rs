@@ -6,10 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The folder in a target folder that holds one target folder a backend.
+/// Folder in the target folder with one target folder per backend.
 const BACKENDS: &str = "backends";
 
-/// The place of a program in a target folder: `ROOT/[TRIPLE/]PROFILE/PROGRAM`.
+/// The location of a program in a target folder: `ROOT/[TRIPLE/]PROFILE/PROGRAM`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TargetFolder {
     root: PathBuf,
@@ -18,7 +18,7 @@ pub(super) struct TargetFolder {
 }
 
 impl TargetFolder {
-    /// The target folder that a program lies in; `None` where it was installed or copied elsewhere.
+    /// The target folder that contains a program; `None` if the program was installed or copied elsewhere.
     pub(super) fn of(program: &Path) -> Option<Self> {
         let profile = program.parent()?;
         let above = profile.parent()?;
@@ -36,24 +36,24 @@ impl TargetFolder {
         })
     }
 
-    /// The target folder of the programs with a backend.
+    /// The target folder of programs with a backend.
     pub(super) fn of_backend(&self, choice: BackendChoice) -> PathBuf {
         self.root.join(BACKENDS).join(choice.name())
     }
 
-    /// Where the compiler's output is kept.
+    /// The file for the compiler's output.
     pub(super) fn log(&self, choice: BackendChoice) -> PathBuf {
         self.root.join(BACKENDS).join(format!("{}.log", choice.name()))
     }
 
-    /// A program with a backend.
+    /// The path of the program with a backend.
     pub(super) fn program(&self, choice: BackendChoice, name: &str) -> PathBuf {
         let mut path = self.of_backend(choice);
         path.extend(&self.triple);
         path.join(&self.profile).join(name).with_extension(EXE_EXTENSION)
     }
 
-    /// What `--profile` calls the profile: the folder of `dev` has another name.
+    /// The value of `--profile`. The folder of the profile `dev` has another name.
     pub(super) fn profile(&self) -> &str {
         match self.profile.as_str() {
             "debug" => "dev",
@@ -61,13 +61,13 @@ impl TargetFolder {
         }
     }
 
-    /// What `--target` was, if it was given.
+    /// The value of `--target`, if it was given.
     pub(super) fn triple(&self) -> Option<&str> {
         self.triple.as_deref()
     }
 }
 
-/// The target folder around that of a backend, so that they do not nest.
+/// The target folder around that of a backend, so that backends do not nest.
 fn outermost(root: &Path) -> &Path {
     match root.parent() {
         Some(parent) if parent.file_name().is_some_and(|name| name == BACKENDS) => parent.parent().unwrap_or(root),

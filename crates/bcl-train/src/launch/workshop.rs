@@ -1,4 +1,4 @@
-//! What cargo told the program that it started: enough to build it again.
+//! Reads what cargo told the program that it started: enough to build the program again.
 
 use super::{BuildError, build, llvm, target_folder::TargetFolder};
 use crate::cli::BackendChoice;
@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-/// Everything that is needed to build a program again.
+/// Everything needed to build a program again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Workshop {
     package: String,
@@ -18,7 +18,8 @@ pub(super) struct Workshop {
 }
 
 impl Workshop {
-    /// Finds it, where `cargo run` started `program` of `package`. Cargo starts tests and other programs, too: those have other packages.
+    /// Succeeds if `cargo run` started `program` of `package`. Cargo also starts tests and other programs, which have other
+    /// packages.
     pub(super) fn find(package: &str, program: &Path, environment: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
         let started = environment("CARGO_PKG_NAME")?;
         if started != package {
@@ -33,7 +34,7 @@ impl Workshop {
         })
     }
 
-    /// Builds the program with a backend, and tells where it is. What is built already is only looked through for changes.
+    /// Builds the program with a backend and returns its path. If it was built before, cargo only checks for changes.
     pub(super) fn build(&self, choice: BackendChoice, quiet: bool) -> Result<PathBuf, BuildError> {
         let program = self.folder.program(choice, &self.package);
         let is_first = !program.exists();
@@ -51,7 +52,7 @@ impl Workshop {
         Ok(program)
     }
 
-    /// `cargo build` of the program with a backend, in the profile and for the target of this one.
+    /// `cargo build` of the program with a backend, with the profile and target of this program.
     fn build_command(&self, choice: BackendChoice) -> Command {
         let mut command = self.cargo("build", choice);
         command.args(["--bin", &self.package, "--profile", self.folder.profile()]);
@@ -59,14 +60,14 @@ impl Workshop {
         if let Some(triple) = self.folder.triple() {
             command.args(["--target", triple]);
         }
-        // Whatever the user's configuration says of it, the output is read by a program.
+        // A program reads the output, so it must not depend on the user's configuration.
         command
             .env("CARGO_TERM_PROGRESS_WHEN", "never")
             .env("CARGO_TERM_QUIET", "false");
         command
     }
 
-    /// `cargo tree`, a line a crate.
+    /// `cargo tree` with one line per crate.
     fn tree_command(&self, choice: BackendChoice) -> Command {
         let mut command = self.cargo("tree", choice);
         command.args(["--edges", "normal,build", "--prefix", "none", "--format", "{p}"]);
@@ -85,7 +86,8 @@ impl Workshop {
             choice.name(),
         ]);
         command.arg("--manifest-path").arg(&self.manifest);
-        // Build scripts that watch what cargo told of the running package, such as ring's, would run again, and all above them.
+        // Build scripts that watch these variables, such as ring's, would run again, and every crate above them would be
+        // compiled again.
         for (name, _) in std::env::vars_os().filter(|(name, _)| describes_a_package(&name.to_string_lossy())) {
             command.env_remove(name);
         }
@@ -102,7 +104,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A target folder and a package in a folder of their own, with what cargo would tell.
+    /// A package and its target folder in a temporary folder, with the variables that cargo would set.
     struct Sandbox(tempfile::TempDir);
 
     impl Sandbox {
@@ -157,13 +159,13 @@ mod tests {
             target.to_str().unwrap(),
         ];
         assert_eq!(command.get_args().collect::<Vec<_>>(), expected);
-        // Where the user stands decides which of cargo's configuration files hold.
+        // The current folder decides which configuration files cargo reads.
         assert_eq!(command.get_current_dir(), None);
     }
 
     #[test]
     fn cargo_is_told_nothing_of_the_running_package() {
-        // Cargo tells these to every test.
+        // Cargo sets these variables for every test.
         assert!(std::env::var_os("CARGO_PKG_NAME").is_some());
         let sandbox = Sandbox::new();
         let command = sandbox
@@ -196,7 +198,7 @@ mod tests {
     fn only_a_program_that_cargo_started_finds_it() {
         let sandbox = Sandbox::new();
         assert_eq!(sandbox.find("target/release/bcl-train", &[]), None);
-        // Cargo started the tests, and the tests the program.
+        // Cargo started the tests, and the tests started the program.
         assert_eq!(
             sandbox.find("target/release/bcl-train", &[TOLD[0], ("CARGO_PKG_NAME", "tests")]),
             None
