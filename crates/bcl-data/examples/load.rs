@@ -1,4 +1,4 @@
-//! Loads data sets by name and prints their size and how long it took:
+//! Loads data sets by name and prints their size and loading time:
 //! `cargo run --release -p bcl-data --example load -- DIR NAME…`.
 
 use bcl_data::{DataError, Manifest};

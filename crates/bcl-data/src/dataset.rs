@@ -1,28 +1,28 @@
-//! What every way of getting data ends in.
+//! The result of loading or generating data.
 
 use crate::{IdMap, Interactions};
 
-/// A data set, split into train and test, with the way back to the ids of its files.
+/// A data set, split into train and test, with maps back to the ids of its files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InteractionData {
-    /// Name, as in recipes and reports.
+    /// Name in recipes and reports.
     pub name: String,
-    /// What is learned from.
+    /// Training interactions.
     pub train: Interactions,
-    /// What is held out for evaluation; disjoint from `train`, with as many users and items.
+    /// Test interactions; disjoint from `train`, with the same numbers of users and items.
     pub test: Interactions,
-    /// The users' ids in the files.
+    /// Maps users to their ids in the files.
     pub users: IdMap,
-    /// The items' ids in the files.
+    /// Maps items to their ids in the files.
     pub items: IdMap,
-    /// Who likes what in truth, where that is known: planted data.
+    /// Which items each user truly likes, for planted data.
     pub truth: Option<Truth>,
 }
 
-/// The communities behind planted data: a user likes the items of the own community.
+/// The communities behind planted data: a user likes the items of their own community.
 ///
-/// An item of the own community that the user has not interacted with is a *false negative*: unlabelled, yet liked.
-/// Test items are such, as long as one trains.
+/// An item of the user's community without an interaction is a *false negative*: unlabelled, yet liked. During training, the test items
+/// are among them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Truth {
     /// Community of each user. `[num_users]`
@@ -33,14 +33,14 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// The truth behind `train`, given the communities.
+    /// Computes the truth behind `train` from the communities.
     ///
     /// # Shapes
     /// - `user_community`: `[num_users]`
     /// - `item_community`: `[num_items]`
     ///
     /// # Panics
-    /// If the lengths are not those of `train`.
+    /// Panics if the lengths are not those of `train`.
     pub fn new(user_community: Vec<u32>, item_community: Vec<u32>, train: &Interactions) -> Self {
         assert_eq!(
             (user_community.len(), item_community.len()),
@@ -58,23 +58,23 @@ impl Truth {
         truth
     }
 
-    /// Whether `user` likes `item`, interacted or not.
+    /// Whether `user` likes `item`, with or without an interaction.
     ///
     /// # Panics
-    /// If `user` or `item` is out of range.
+    /// Panics if `user` or `item` is out of range.
     pub fn same_class(&self, user: u32, item: u32) -> bool {
         self.user_community[user as usize] == self.item_community[item as usize]
     }
 
-    /// τ⁺ of `user`: the share of liked items among those that are not in train, in [0, 1].
+    /// τ⁺ of `user`: the fraction of liked items among those without a training interaction, in [0, 1].
     ///
     /// # Panics
-    /// If `user` is out of range.
+    /// Panics if `user` is out of range.
     pub fn tau_plus(&self, user: u32) -> f64 {
         self.tau_plus[user as usize]
     }
 
-    /// Mean of [`tau_plus`](Self::tau_plus) over the users; 0 where there is none.
+    /// Mean of [`tau_plus`](Self::tau_plus) over all users; 0 if there are none.
     pub fn mean_tau_plus(&self) -> f64 {
         self.tau_plus.iter().sum::<f64>() / self.tau_plus.len().max(1) as f64
     }
@@ -100,7 +100,7 @@ mod tests {
     fn tau_plus_is_the_share_of_liked_items_among_the_unlabelled() {
         let train = Interactions::from_pairs(2, 5, [(0, 0), (0, 4), (1, 3)]);
         let truth = Truth::new(vec![0, 1], vec![0, 0, 0, 1, 1], &train);
-        // User 0 likes 0, 1, 2 and has 0 and 4: of 1, 2, 3 it likes two. User 1 likes 3, 4 and has 3: of four it likes one.
+        // User 0 likes 0, 1, 2 and has 0 and 4: it likes two of 1, 2, 3. User 1 likes 3, 4 and has 3: it likes one of the other four.
         assert_eq!(truth.tau_plus(0), 2.0 / 3.0);
         assert_eq!(truth.tau_plus(1), 1.0 / 4.0);
         assert_eq!(truth.mean_tau_plus(), f64::midpoint(2.0 / 3.0, 1.0 / 4.0));

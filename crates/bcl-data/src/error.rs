@@ -1,6 +1,6 @@
-//! Everything that data from outside can do wrong.
+//! Errors of data from outside.
 //!
-//! Each text says where (`file:line`), what (field and value), and what to do about it; `tests/bad_input.rs` holds them to that.
+//! Each message says where (`file:line`), what (field and value), and what to do about it; `tests/bad_input.rs` checks that.
 
 use crate::input::NotRegular;
 use crate::{Format, SearchPath};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub struct Place {
     /// The file.
     pub path: PathBuf,
-    /// The line, from 1; of the unpacked text where the file is compressed.
+    /// The line, from 1. If the file is compressed, a line of the unpacked text.
     pub line: u64,
 }
 
@@ -22,16 +22,16 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with the text of a field.
+/// What is wrong with a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FieldProblem {
-    /// An id or a number without text.
+    /// An empty id or number.
     #[error("is empty. Fill it in or delete the line")]
     Empty,
     /// An id that is a negative number.
     #[error("is negative, which usually marks a missing id. Use ids from 0 on, or any text that is not a negative number")]
     Negative,
-    /// Not a number, where one belongs.
+    /// Text in place of a number.
     #[error("is not a number. Correct it or delete the line; a header must name its columns `user,item,rating,timestamp`")]
     NotANumber,
     /// A number, but NaN or infinite.
@@ -50,18 +50,18 @@ pub enum DataError {
         path: PathBuf,
     },
 
-    /// A file that a recipe names is in none of the folders where it is looked for.
+    /// A file that a recipe names is in none of the folders searched.
     #[error("{key}: {}", not_found(file, search))]
     NotFound {
         /// The key of the recipe.
         key: &'static str,
         /// The path at that key.
         file: PathBuf,
-        /// Where it was looked for.
+        /// The folders searched.
         search: Box<SearchPath>,
     },
 
-    /// A folder stands where a file belongs.
+    /// The path of a file names a folder.
     #[error("{}: is a folder. Name the file in it that holds the interactions.", path.display())]
     IsFolder {
         /// The folder.
@@ -73,47 +73,47 @@ pub enum DataError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
 
-    /// A pipe or a device stands where a file belongs.
-    #[error("{}: is {found}, not a file. Save its content to a file and name that: data are read again when a run is resumed.", path.display())]
+    /// The path of a file names a pipe or a device.
+    #[error("{}: is {found}, not a file. Save its content to a file and pass that file: data are read again when a run is resumed.", path.display())]
     NotAFile {
-        /// What was named.
+        /// The path.
         path: PathBuf,
         /// What it is.
         found: &'static str,
     },
 
-    /// A packed file that unpacks to far more than data do.
+    /// A compressed file is a decompression bomb.
     #[error("{}: {}.", path.display(), crate::input::Bomb)]
     Bomb {
         /// The file.
         path: PathBuf,
     },
 
-    /// More interactions than can be held.
+    /// A file has too many interactions.
     #[error("{}: has more than {limit} interactions, {reason}. Use a part of the data, or a machine with more memory.", path.display())]
     TooManyRows {
         /// The file.
         path: PathBuf,
-        /// The most that are read.
+        /// The maximum number of interactions.
         limit: usize,
-        /// Why no more are.
+        /// The reason for the limit.
         reason: String,
     },
 
-    /// A packed file that is not gzip.
-    #[error("{}: is a {kind} archive. Unpack it and name the file inside; only .gz is read as it is.", path.display())]
+    /// A file is compressed, but not with gzip.
+    #[error("{}: is a {kind} archive. Unpack it and name the file inside; only .gz is read directly.", path.display())]
     Packed {
         /// The file.
         path: PathBuf,
-        /// How it is packed.
+        /// Its format.
         kind: &'static str,
     },
 
-    /// A gzip file ends before its end.
+    /// A gzip file is truncated.
     #[error("{at}: the gzip file is truncated after this line. Fetch or copy it again.")]
     TruncatedGzip {
         /// Where the text ends.
@@ -134,20 +134,20 @@ pub enum DataError {
     NotUtf8 {
         /// The line.
         at: Place,
-        /// The first byte that does not belong, from 1.
+        /// The first invalid byte of the line, from 1.
         column: usize,
     },
 
-    /// A line has no end in sight.
-    #[error("{at}: the line is longer than {} MiB. Check that this is a text file with one row or user a line.", limit >> 20)]
+    /// A line is too long.
+    #[error("{at}: the line is longer than {} MiB. Check that this is a text file with one row or user per line.", limit >> 20)]
     LineTooLong {
         /// The line.
         at: Place,
-        /// The longest line that is read, bytes.
+        /// The maximum length in bytes.
         limit: usize,
     },
 
-    /// The format of a file cannot be told from its name and first lines.
+    /// The format of a file is not clear from its name and first lines.
     #[error(
         "{}:1: cannot tell the format from the line `{line}`. Set `format` to one of {}.",
         path.display(),
@@ -160,14 +160,14 @@ pub enum DataError {
         line: String,
     },
 
-    /// A field that begins with a quote and never ends.
+    /// A quote in a CSV field is never closed.
     #[error("{at}: the quote (\") that opens here is never closed. Close it, or write a quote within a field in quotes as \"\".")]
     UnclosedQuote {
-        /// The line in which it opens.
+        /// The line with the opening quote.
         at: Place,
     },
 
-    /// A row has more or fewer fields than its format.
+    /// A row has more or fewer fields than its format requires.
     #[error("{at}: {found} field(s) in `{line}`, but {format} rows have {expected}. Correct the line, or set `format`.")]
     FieldCount {
         /// The line.
@@ -176,7 +176,7 @@ pub enum DataError {
         line: String,
         /// How the file is read.
         format: Format,
-        /// What belongs there.
+        /// The required fields.
         expected: String,
         /// Number of fields.
         found: usize,
@@ -193,7 +193,7 @@ pub enum DataError {
         header: String,
     },
 
-    /// A field cannot be what it should.
+    /// A field has an invalid value.
     #[error("{at}: {field} `{value}` {problem}.")]
     BadField {
         /// The line.
@@ -206,7 +206,7 @@ pub enum DataError {
         problem: FieldProblem,
     },
 
-    /// A file without any interaction.
+    /// A file contains no interaction.
     #[error(
         "{}: no interaction in the file, read as {format}, up to line {lines}. Check that it is the right file and set `format`.",
         path.display()
@@ -220,7 +220,7 @@ pub enum DataError {
         lines: u64,
     },
 
-    /// A rating threshold for a file without ratings.
+    /// A rating threshold is set, but the file has no ratings.
     #[error(
         "{}:{line}: min_rating is {min_rating}, but the file, read as {format}, has no ratings. Remove `min_rating` or use a file with ratings.",
         path.display()
@@ -252,7 +252,7 @@ pub enum DataError {
         highest: f64,
     },
 
-    /// Nothing to compare users by.
+    /// All interactions are of one user.
     #[error(
         "{}: all {interactions} interactions are of one user, `{user}`. At least two are needed; check that the first column holds the users.",
         path.display()
@@ -268,21 +268,21 @@ pub enum DataError {
 
     /// No user has enough interactions to hold one out.
     #[error(
-        "{}: no test items: test_ratio {test_ratio} of at most {most} interactions a user rounds to none. Raise `test_ratio` or use more data.",
+        "{}: no test items: test_ratio {test_ratio} of at most {most} interactions per user rounds to 0. Raise `test_ratio` or use more data.",
         path.display()
     )]
     NoTestItems {
         /// The file.
         path: PathBuf,
-        /// The share to hold out.
+        /// The fraction to hold out.
         test_ratio: f64,
-        /// The most interactions a user has.
+        /// The largest number of interactions of one user.
         most: usize,
     },
 
     /// Train and test overlap.
     #[error(
-        "{at}: user `{user}`, item `{item}` is also in {}, as are {} more. Remove what is in train from test: it would be known when tested.",
+        "{at}: user `{user}`, item `{item}` is also in {}, as are {} more. Remove them from test: a model has already seen them in training.",
         train.display(), count - 1
     )]
     Leakage {
@@ -294,13 +294,13 @@ pub enum DataError {
         user: String,
         /// The item.
         item: String,
-        /// Number of different pairs that are in both.
+        /// Number of different pairs in both files.
         count: usize,
     },
 
     /// Train and test have no user in common.
     #[error(
-        "{}: none of its {users} users, such as `{user}`, is in {}. Check that both files are of the same data set and number users alike.",
+        "{}: none of its {users} users, such as `{user}`, is in {}. Check that both files are of the same data set and use the same user ids.",
         test.display(), train.display()
     )]
     UnrelatedSplit {
@@ -314,18 +314,18 @@ pub enum DataError {
         users: usize,
     },
 
-    /// A data set that no manifest describes.
-    #[error("unknown data set `{name}`{} Known are {known}.", did_you_mean(suggestion.as_deref()))]
+    /// No data set has this name.
+    #[error("unknown data set `{name}`{} Known data sets: {known}.", did_you_mean(suggestion.as_deref()))]
     UnknownDataset {
         /// The name asked for.
         name: String,
-        /// A known name that looks like it.
+        /// The most similar known name.
         suggestion: Option<&'static str>,
         /// All known names.
         known: String,
     },
 
-    /// The files of a data set are not where they were looked for.
+    /// The files of a data set are not in the folders searched.
     #[error(
         "data set `{name}` is not in {}: no {files} there, nor in {folders}. Pass its folder with `--data DIR`. {obtain}",
         dir.display()
@@ -333,35 +333,35 @@ pub enum DataError {
     MissingDataset {
         /// The data set.
         name: String,
-        /// The folder it was looked for in.
+        /// The data folder.
         dir: PathBuf,
-        /// The files looked for.
+        /// The names of the files.
         files: String,
-        /// The folders below `dir` that were tried too.
+        /// The folders below `dir` that were searched, too.
         folders: String,
         /// How to get it.
         obtain: String,
     },
 
-    /// Images, where interactions are needed.
+    /// A data set of images was named where interactions are needed.
     #[error(
-        "data set `{name}` holds images, not interactions. Name a data set of interactions, or learn from it with an image encoder."
+        "data set `{name}` holds images, not interactions. Name a data set of interactions, or train an image encoder on it."
     )]
     HoldsImages {
         /// The data set.
         name: String,
     },
 
-    /// Interactions, where images are needed.
-    #[error("data set `{name}` holds interactions, not images. Name a data set of images, or learn from it with a recommender.")]
+    /// A data set of interactions was named where images are needed.
+    #[error("data set `{name}` holds interactions, not images. Name a data set of images, or train a recommender on it.")]
     HoldsInteractions {
         /// The data set.
         name: String,
     },
 
-    /// A data set that has other contents than its manifest says.
+    /// The counts of a data set differ from its manifest.
     #[error(
-        "{}: data set `{name}` has {found} {what}, but must have {expected}. The file is incomplete or of another version: fetch it again, \
+        "{}: data set `{name}` has {found} {what}, but must have {expected}. The file is incomplete or another version: fetch it again, \
          or name the files in the recipe to use them as they are.",
         path.display()
     )]
@@ -370,7 +370,7 @@ pub enum DataError {
         name: String,
         /// The (training) file.
         path: PathBuf,
-        /// What was counted.
+        /// The property that was counted.
         what: &'static str,
         /// The manifest's count.
         expected: usize,
@@ -378,12 +378,12 @@ pub enum DataError {
         found: usize,
     },
 
-    /// A manifest that cannot be understood.
+    /// A manifest is invalid.
     #[error("{file}: {source}. Correct the manifest; the keys are those of `Manifest`.")]
     BadManifest {
         /// The manifest's file.
         file: String,
-        /// Line, column, and what is wrong.
+        /// The parser's error, with line and column.
         source: Box<toml::de::Error>,
     },
 
@@ -394,12 +394,12 @@ pub enum DataError {
         name: String,
         /// Its value.
         value: String,
-        /// What it may be.
+        /// Its range.
         range: String,
     },
 }
 
-/// The end of a sentence about an unknown name.
+/// Ends a sentence about an unknown name with a suggestion, if there is one.
 fn did_you_mean(suggestion: Option<&str>) -> String {
     suggestion.map_or(".".to_string(), |name| format!("; did you mean `{name}`?"))
 }
@@ -413,14 +413,14 @@ fn not_found(file: &Path, search: &SearchPath) -> String {
     let remedy = "Put it there, correct the path, or name the folder that has it with --data DIR.";
     match search.recipe_dir() {
         Some(folder) => format!(
-            "{name} is neither beside the recipe ({}) nor in the folder of data ({data_dir}). {remedy}",
+            "{name} is neither beside the recipe ({}) nor in the data folder ({data_dir}). {remedy}",
             folder.display()
         ),
-        None => format!("{name} is not in the folder of data ({data_dir}). {remedy}"),
+        None => format!("{name} is not in the data folder ({data_dir}). {remedy}"),
     }
 }
 
-/// A number of a recipe, with an exponent rather than with hundreds of digits.
+/// Formats a number of a recipe; huge ones get an exponent instead of hundreds of digits.
 pub(crate) fn shown(value: f64) -> String {
     if value.is_finite() && value.abs() >= 1e15 {
         format!("{value:e}")
@@ -429,7 +429,7 @@ pub(crate) fn shown(value: f64) -> String {
     }
 }
 
-/// Shortens text from a file so that an error stays readable.
+/// Shortens text from a file, to keep errors readable.
 pub(crate) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 60;
     let shown = text.escape_debug().to_string();
@@ -440,7 +440,7 @@ pub(crate) fn excerpt(text: &str) -> String {
 }
 
 impl DataError {
-    /// Why a file cannot be opened.
+    /// The error for a file that cannot be opened.
     pub(crate) fn opening(path: &Path, source: std::io::Error) -> Self {
         let path = path.to_path_buf();
         match (source.kind(), NotRegular::of(&source)) {

@@ -1,12 +1,12 @@
-//! From the ids of a file to dense ones and back.
+//! Maps between ids in files and dense ids.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Raw id text and dense `u32` ids, numbered in order of first appearance.
+/// Maps raw id text to dense `u32` ids, numbered in order of first appearance, and back.
 ///
-/// Memory grows with the number of different ids, never with the largest: the id `4000000000` costs what `4` costs.
+/// Memory grows with the number of different ids, not with the largest one: the id `4000000000` costs as much as `4`.
 ///
 /// ```
 /// use bcl_data::IdMap;
@@ -19,13 +19,13 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IdMap {
-    /// The text is shared with `raw`, so that it is held once.
+    /// Shares its text with `raw`, so that each id is stored once.
     dense: HashMap<Arc<str>, u32>,
     raw: Vec<Arc<str>>,
 }
 
 impl IdMap {
-    /// The map of `0` to `count - 1`, each to itself.
+    /// The identity map of `0` to `count - 1`.
     pub fn numbered(count: usize) -> Self {
         (0..count).map(|id| id.to_string()).collect()
     }
@@ -35,20 +35,20 @@ impl IdMap {
         self.raw.len()
     }
 
-    /// Whether there is no id yet.
+    /// Whether there are no ids yet.
     pub fn is_empty(&self) -> bool {
         self.raw.is_empty()
     }
 
-    /// The dense id of `raw`, if it has appeared.
+    /// The dense id of `raw`, if known.
     pub fn get(&self, raw: &str) -> Option<u32> {
         self.dense.get(raw).copied()
     }
 
-    /// The text behind a dense id.
+    /// The text of a dense id.
     ///
     /// # Panics
-    /// If `id` is not below [`len`](Self::len).
+    /// Panics if `id` is not below [`len`](Self::len).
     pub fn raw(&self, id: u32) -> &str {
         assert!(
             (id as usize) < self.len(),
@@ -58,10 +58,10 @@ impl IdMap {
         &self.raw[id as usize]
     }
 
-    /// The dense id of `raw`, a new one where it has not appeared yet.
+    /// The dense id of `raw`, which gets a new one if it is not known.
     ///
     /// # Panics
-    /// At the 2^32nd different id.
+    /// Panics at the 2^32nd different id.
     pub fn get_or_insert(&mut self, raw: &str) -> u32 {
         if let Some(id) = self.get(raw) {
             return id;
@@ -73,14 +73,14 @@ impl IdMap {
         id
     }
 
-    /// The ids' texts in the order of their dense ids.
+    /// Iterates over the ids' texts, in the order of their dense ids.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         self.raw.iter().map(AsRef::as_ref)
     }
 }
 
-/// The ids of users and items as an earlier load numbered them. Handed to a later load, they make the order of rows irrelevant: known
-/// ids keep their numbers, and new ones are numbered after them.
+/// The ids of users and items from an earlier load. With them, a later load does not depend on the order of rows: known ids keep their
+/// numbers, and new ones are numbered after them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownIds {
     /// The users' ids.
@@ -89,7 +89,7 @@ pub struct KnownIds {
     pub items: IdMap,
 }
 
-/// As the list of the ids' texts, in the order of their dense ids.
+/// Serialises as the list of texts, in the order of the dense ids.
 impl Serialize for IdMap {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter())

@@ -1,63 +1,63 @@
-//! Opening files that come from outside: recipes, data, archives, weights.
+//! Opens files from outside safely: recipes, data, archives, weights.
 //!
-//! A path can name something that is no file: a folder, a pipe that nobody writes to, a device without an end. [`open`] says what it
-//! is instead, so that no reader waits for ever or fills the memory; a link to a regular file is one. A pipe is refused even where a
-//! shell has made it (`<(…)`, `/dev/stdin` behind `|`), because data are read again when a run is resumed or used. `/dev/stdin` that is
-//! redirected from a file is that file.
+//! A path may name a folder, a pipe that nobody writes to, or an endless device. [`open`] refuses everything but regular files and links
+//! to them, so that no reader hangs or fills the memory; the error says what the path is instead. Pipes made by a shell (`<(…)`,
+//! `/dev/stdin` behind `|`) are refused as well, because data are read again when a run is resumed or used. `/dev/stdin` redirected from
+//! a file works.
 //!
-//! [`gunzip`] unpacks gzip as long as that does not make it absurdly larger: a bomb of a megabyte would keep a reader busy for minutes.
+//! [`gunzip`] stops at decompression bombs: a bomb of one megabyte would keep a reader busy for minutes.
 
 use flate2::bufread::MultiGzDecoder;
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::path::Path;
 
-/// More bytes than a recipe, or any other file written by hand, ever has.
+/// Size limit of recipes and other files written by hand, in bytes.
 pub const MOST_TEXT: u64 = 1 << 20;
 
-/// More bytes than a file that is held in memory whole ever has: results, plans, reference values.
+/// Size limit of files that are read into memory as a whole, in bytes: results, plans, reference values.
 pub const MOST_WHOLE: u64 = 1 << 30;
 
-/// How many times its size a file may unpack to, beyond [`FREE_BYTES`]. Interactions are packed to a tenth, and what is random hardly at
-/// all; a bomb reaches a thousand.
+/// Maximum ratio of unpacked to packed size, beyond [`FREE_BYTES`]. Interactions shrink to a tenth, random data hardly at all; a bomb
+/// reaches a thousand.
 const MOST_RATIO: u64 = 200;
-/// Bytes that may be unpacked whatever the ratio.
+/// Bytes that may be unpacked at any ratio.
 const FREE_BYTES: u64 = 64 << 20;
 
-/// A path that names no regular file, as the source of an [`io::Error`].
+/// A path that is not a regular file, as the source of an [`io::Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("it is {found}, not a regular file; save its content to a file and name that")]
+#[error("it is {found}, not a regular file; save its content to a file and pass that file")]
 pub struct NotRegular {
-    /// What it is instead.
+    /// What the path is instead.
     pub found: &'static str,
 }
 
-/// A file that is larger than its kind ever is, as the source of an [`io::Error`].
+/// A file above the size limit of its kind, as the source of an [`io::Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("it has more than {limit} bytes, the most that are read of such a file")]
+#[error("it has more than {limit} bytes, the limit for such a file")]
 pub struct TooLarge {
-    /// The most that are read.
+    /// The limit in bytes.
     pub limit: u64,
 }
 
-/// A packed file that unpacks to far more than data do, as the source of an [`io::Error`].
+/// A decompression bomb, as the source of an [`io::Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "it unpacks to more than {} times its size, which only decompression bombs do; if the data really repeat so much, unpack the file \
-     and name the unpacked one",
+    "it unpacks to more than {} times its size, as only decompression bombs do; if the data really are that repetitive, unpack the \
+     file and pass the unpacked one",
     MOST_RATIO
 )]
 pub struct Bomb;
 
 impl NotRegular {
-    /// What the path names instead of a file, if that is why it could not be opened.
+    /// The [`NotRegular`] in an error, if that is why the file could not be opened.
     pub fn of(error: &io::Error) -> Option<Self> {
         source_of(error)
     }
 }
 
 impl Bomb {
-    /// The error as a bomb, if it is one.
+    /// The [`Bomb`] in an error, if it is one.
     pub fn of(error: &io::Error) -> Option<Self> {
         source_of(error)
     }
@@ -66,9 +66,9 @@ impl Bomb {
 /// Opens a regular file, or a link to one.
 ///
 /// # Errors
-/// What the system says, [`ErrorKind::IsADirectory`] for a folder, or [`NotRegular`].
+/// Returns the system's error, [`ErrorKind::IsADirectory`] for a folder, or [`NotRegular`].
 pub fn open(path: &Path) -> io::Result<File> {
-    // Asked first, because opening a pipe waits for somebody to write to it.
+    // Checked before opening, because opening a pipe blocks until somebody writes to it.
     check_regular(&fs::metadata(path)?)?;
     let file = File::open(path)?;
     check_regular(&file.metadata()?)?;
@@ -78,12 +78,12 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// Reads a regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// As [`open`], what the system says while reading, or [`TooLarge`].
+/// Returns the errors of [`open`] and of reading, and [`TooLarge`].
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
     let size = file.metadata()?.len();
     let mut bytes = Vec::with_capacity(size.min(limit) as usize);
-    // The size may grow while it is read, and files of the system have none.
+    // The file may grow while it is read, and special files report no size.
     let found = file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if found as u64 > limit {
         return Err(io::Error::new(ErrorKind::InvalidData, TooLarge { limit }));
@@ -91,21 +91,21 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a text of at most `limit` bytes.
+/// Reads a text file of at most `limit` bytes.
 ///
 /// # Errors
-/// As [`read`], and [`ErrorKind::InvalidData`] where it is not UTF-8.
+/// Returns the errors of [`read`], and [`ErrorKind::InvalidData`] if the text is not UTF-8.
 pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     let not_text = |_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text");
     String::from_utf8(read(path, limit)?).map_err(not_text)
 }
 
-/// Whether a file of so many bytes that unpacks to so many is a [`Bomb`].
+/// Whether a file with these packed and unpacked sizes is a [`Bomb`].
 pub fn is_bomb(packed: u64, unpacked: u64) -> bool {
     unpacked > FREE_BYTES && unpacked / MOST_RATIO > packed
 }
 
-/// Unpacks gzip; reading ends with a [`Bomb`] where it is one.
+/// Unpacks gzip. Reading fails with [`Bomb`] if the data are one.
 pub fn gunzip<R: BufRead>(packed: R) -> impl Read {
     Gunzip {
         decoder: MultiGzDecoder::new(Counted {
@@ -132,7 +132,7 @@ impl<R: BufRead> Read for Gunzip<R> {
     }
 }
 
-/// A reader that counts what is taken from it.
+/// A reader that counts the bytes taken from it.
 struct Counted<R> {
     reader: R,
     count: u64,

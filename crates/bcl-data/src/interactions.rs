@@ -1,9 +1,9 @@
-//! Who interacted with what, in compressed sparse rows.
+//! User-item interactions in compressed sparse rows (CSR).
 
 /// A set of (user, item) pairs, stored by user.
 ///
-/// The items of a user are sorted and appear once, so that [`contains`](Self::contains) is a binary search and two sets
-/// with equal content are equal.
+/// The items of a user are sorted and unique, so [`contains`](Self::contains) is a binary search, and sets with equal content compare
+/// equal.
 ///
 /// # Shapes
 /// - offsets: `[num_users + 1]`, row `u` is `items[offsets[u]..offsets[u + 1]]`
@@ -25,10 +25,10 @@ pub struct Interactions {
 }
 
 impl Interactions {
-    /// Collects pairs in any order; a pair that is repeated counts once.
+    /// Builds the set from pairs in any order; repeated pairs count once.
     ///
     /// # Panics
-    /// If a user is not below `num_users` or an item not below `num_items`.
+    /// Panics if a user is not below `num_users` or an item not below `num_items`.
     pub fn from_pairs(num_users: usize, num_items: usize, pairs: impl IntoIterator<Item = (u32, u32)>) -> Self {
         let mut pairs: Vec<(u32, u32)> = pairs.into_iter().collect();
         pairs.sort_unstable();
@@ -51,12 +51,12 @@ impl Interactions {
         }
     }
 
-    /// Number of users, those without an interaction included.
+    /// Number of users, including those without interactions.
     pub fn num_users(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Number of items, those without an interaction included.
+    /// Number of items, including those without interactions.
     pub fn num_items(&self) -> usize {
         self.num_items
     }
@@ -66,15 +66,15 @@ impl Interactions {
         self.items.len()
     }
 
-    /// Whether there is no interaction.
+    /// Whether there are no interactions.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// The items of a user, ascending.
+    /// The items of a user, in ascending order.
     ///
     /// # Panics
-    /// If `user` is not below [`num_users`](Self::num_users).
+    /// Panics if `user` is not below [`num_users`](Self::num_users).
     pub fn items_of(&self, user: u32) -> &[u32] {
         let user = user as usize;
         assert!(
@@ -88,17 +88,17 @@ impl Interactions {
     /// Whether `user` interacted with `item`.
     ///
     /// # Panics
-    /// If `user` is not below [`num_users`](Self::num_users).
+    /// Panics if `user` is not below [`num_users`](Self::num_users).
     pub fn contains(&self, user: u32, item: u32) -> bool {
         self.items_of(user).binary_search(&item).is_ok()
     }
 
-    /// All pairs, ascending by user, then by item.
+    /// Iterates over all pairs, ordered by user, then by item.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         (0..self.num_users() as u32).flat_map(|user| self.items_of(user).iter().map(move |&item| (user, item)))
     }
 
-    /// How many users interacted with each item: the popularity. `[num_items]`
+    /// The popularity of each item: the number of its users. `[num_items]`
     pub fn item_counts(&self) -> Vec<u32> {
         let mut counts = vec![0; self.num_items];
         for &item in &self.items {
@@ -107,16 +107,16 @@ impl Interactions {
         counts
     }
 
-    /// Interactions per possible pair, in [0, 1]; 0 where no pair is possible.
+    /// Interactions divided by the number of possible pairs, in [0, 1]; 0 if no pair is possible.
     pub fn density(&self) -> f64 {
         let possible = self.num_users() as f64 * self.num_items as f64;
         if possible == 0.0 { 0.0 } else { self.len() as f64 / possible }
     }
 
-    /// The pairs that are in either set.
+    /// The pairs in either set.
     ///
     /// # Panics
-    /// If the two differ in their number of users or items.
+    /// Panics if the two sets differ in their number of users or items.
     pub fn union(&self, other: &Self) -> Self {
         assert_eq!(
             (self.num_users(), self.num_items),
@@ -126,17 +126,17 @@ impl Interactions {
         Self::from_pairs(self.num_users(), self.num_items, self.pairs().chain(other.pairs()))
     }
 
-    /// Where the rows begin. `[num_users + 1]`
+    /// The start of each row in `items`, then the end of the last. `[num_users + 1]`
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
     }
 
-    /// The items of all rows, one after the other. `[len]`
+    /// The items of all rows, concatenated. `[len]`
     pub fn items(&self) -> &[u32] {
         &self.items
     }
 
-    /// The same pairs among more users and items.
+    /// The same pairs with more users and items.
     pub(crate) fn widened(mut self, num_users: usize, num_items: usize) -> Self {
         debug_assert!(num_users >= self.num_users() && num_items >= self.num_items);
         self.offsets.resize(num_users + 1, self.items.len());

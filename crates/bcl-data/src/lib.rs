@@ -1,12 +1,8 @@
-//! Interactions, splits, manifests, downloads and seeds: everything about data that needs no tensor.
+//! Data for recommendation experiments: interactions, splits, downloads with checksums, synthetic data, and seeds. No tensors.
 //!
-//! The way in is [`load_named`] for a data set with a [`Manifest`], [`load()`] for files of one's own, and
-//! [`PlantedConfig::generate`] for data whose truth is known. All three end in an [`InteractionData`]: two
-//! [`Interactions`] in compressed rows, train and test, and the [`IdMap`]s back to the ids of the files.
-//!
-//! Invariants: only [`download`] opens network connections, nothing here reads a clock, and random numbers come
-//! only from a [`Seed`] that was handed in. Whatever a file can do wrong ends in a [`DataError`] that names the
-//! file, the line, the value and what to do about it.
+//! There are three ways to get an [`InteractionData`], which consists of train and test [`Interactions`] (compressed sparse rows) and the
+//! [`IdMap`]s back to the ids of the files: [`load_named`] for a data set with a [`Manifest`], [`load()`] for your own files, and
+//! [`PlantedConfig::generate`] for synthetic data with known false negatives:
 //!
 //! ```
 //! use bcl_data::PlantedConfig;
@@ -17,6 +13,22 @@
 //! let truth = data.truth.expect("planted data knows its truth");
 //! assert!(truth.tau_plus(0) > 0.0);
 //! ```
+//!
+//! | to | see |
+//! | --- | --- |
+//! | read your own files (CSV, MovieLens, RecBole, NGCF; plain or gzipped) | [`load()`], [`Format`], [`ReadOptions`] |
+//! | read a published data set by name | [`load_named`], [`Manifest`] |
+//! | download and verify it | `download`, behind the feature of that name |
+//! | generate data with known false negatives | [`PlantedConfig`], [`Truth`] |
+//! | split interactions per user | [`split_per_user`], [`hold_out`], [`SplitOptions`] |
+//! | look up items, counts and ids | [`Interactions`], [`IdMap`] |
+//! | derive independent random streams | [`Seed`] |
+//! | open files from outside safely, and print their text safely | [`input`], [`printable()`] |
+//!
+//! # Invariants
+//!
+//! Only `download` opens network connections. Nothing here reads a clock, and all randomness comes from a [`Seed`] passed in. Bad files
+//! give a [`DataError`] that names the file, the line, the value and the remedy.
 
 pub mod dataset;
 #[cfg(feature = "download")]

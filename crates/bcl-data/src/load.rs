@@ -1,4 +1,4 @@
-//! From files to an [`InteractionData`].
+//! Loads files into an [`InteractionData`].
 
 use crate::error::shown;
 use crate::read::{FileReport, read};
@@ -6,44 +6,44 @@ use crate::{DataError, IdMap, InteractionData, Interactions, KnownIds, ReadOptio
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Where a data set lies.
+/// The files of a data set.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
-    /// Split by whoever published it.
+    /// Split by the publisher.
     Split {
-        /// What is learned from.
+        /// Training file.
         train: PathBuf,
-        /// What is held out.
+        /// Test file.
         test: PathBuf,
     },
-    /// One file, to be split here.
+    /// One file, split when it is loaded.
     Whole {
-        /// All interactions.
+        /// File with all interactions.
         file: PathBuf,
         /// How to split them.
         split: SplitOptions,
     },
 }
 
-/// What was met on the way.
+/// Counts of what a load read and left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LoadReport {
-    /// Interactions in the files, before anything was left out.
+    /// Interactions in the files.
     pub rows: usize,
-    /// Those left out because their rating is below the threshold.
+    /// Interactions left out because their rating is below the threshold.
     pub below_min_rating: usize,
-    /// Those left out because the same pair had come before in the same file.
+    /// Interactions left out because the same pair occurred before in the same file.
     pub repeats: usize,
-    /// Users of test without a training interaction: nothing can be learned about them.
+    /// Test users without a training interaction; nothing can be learned about them.
     pub untrained_users: usize,
-    /// Items of test without a training interaction.
+    /// Test items without a training interaction.
     pub untrained_items: usize,
 }
 
 /// Reads a data set.
 ///
 /// # Errors
-/// If a file cannot be read, or what it holds cannot be learned from: a single user, no test items, a test that overlaps train.
+/// Returns an error if a file cannot be read or is of no use: a single user, no test items, or a test file that overlaps train.
 ///
 /// ```
 /// use bcl_data::{Format, ReadOptions, Source, SplitOptions, load};
@@ -62,10 +62,10 @@ pub fn load(name: &str, source: &Source, options: &ReadOptions) -> Result<Intera
     load_with_report(name, source, options).map(|(data, _)| data)
 }
 
-/// Reads a data set again with the ids that an earlier load gave: files with the same interactions, in whatever order, become equal data.
+/// Reads a data set with the ids of an earlier load: files with the same interactions in any order give equal data.
 ///
 /// # Errors
-/// As [`load`].
+/// Returns the errors of [`load`].
 ///
 /// ```
 /// use bcl_data::{KnownIds, ReadOptions, Source, SplitOptions, load, load_with_ids};
@@ -87,15 +87,15 @@ pub fn load_with_ids(name: &str, source: &Source, options: &ReadOptions, ids: Kn
     load_all(name, source, options, ids).map(|(data, _)| data)
 }
 
-/// Reads a data set and tells what was left out.
+/// Reads a data set and reports what was left out.
 ///
 /// # Errors
-/// As [`load`].
+/// Returns the errors of [`load`].
 pub fn load_with_report(name: &str, source: &Source, options: &ReadOptions) -> Result<(InteractionData, LoadReport), DataError> {
     load_all(name, source, options, KnownIds::default())
 }
 
-/// Reads a data set, numbering ids after those that are known.
+/// Reads a data set; new ids are numbered after the known ones.
 pub(crate) fn load_all(
     name: &str,
     source: &Source,
@@ -126,7 +126,7 @@ pub(crate) fn load_all(
     Ok((data, report))
 }
 
-/// The id maps that the files of a data set share, and what was met so far.
+/// State of a load: the id maps that the files share, and the counts so far.
 struct Loader {
     users: IdMap,
     items: IdMap,
@@ -195,7 +195,7 @@ impl Loader {
         Ok((train.widened(self.users.len(), self.items.len()), test))
     }
 
-    /// The file that is learned from, or the whole.
+    /// Reads the training file, or the only one.
     fn first_file(&mut self, file: &Path, options: &ReadOptions) -> Result<Interactions, DataError> {
         let mut pairs = Vec::new();
         let rows = read(file, options, |_, user, item| {
@@ -236,7 +236,7 @@ fn check_options(source: &Source, options: &ReadOptions) -> Result<(), DataError
     }
 }
 
-/// Numbers of users and of items that are in test only: an id is given to what is in either.
+/// Numbers of users and items that are only in test.
 fn untrained(train: &Interactions) -> (usize, usize) {
     let users = train.offsets().windows(2).filter(|row| row[0] == row[1]);
     let items = train.item_counts().into_iter().filter(|&count| count == 0);

@@ -1,11 +1,11 @@
-//! How much memory is free: what the system, a container's limit and `ulimit -v` leave to this process.
+//! Free memory, as limited by the system, a container and `ulimit -v`.
 
 use std::fs;
 use sysinfo::{IS_SUPPORTED_SYSTEM, System};
 
-/// Bytes that this process can still take, or nothing where the system does not tell.
+/// Bytes that this process can still allocate, or `None` if the system does not say.
 ///
-/// It is the most that can be had: caches of the system give way, and swap counts.
+/// This is an upper bound: it includes swap and caches that the system would give back.
 pub fn available() -> Option<u64> {
     let of_system = IS_SUPPORTED_SYSTEM.then(of_system).flatten();
     [of_system, address_space()].into_iter().flatten().min()
@@ -18,7 +18,7 @@ fn of_system() -> Option<u64> {
         return None;
     }
     let free = system.available_memory().saturating_add(system.free_swap());
-    // What the container's own figure calls used holds files that the system keeps in memory and would give back.
+    // The container's "used" figure includes file caches, which the system would give back; `rss` does not.
     let of_container = system.cgroup_limits().map(|limits| {
         let free = limits.total_memory.saturating_sub(limits.rss);
         free.saturating_add(limits.free_swap)
@@ -26,7 +26,7 @@ fn of_system() -> Option<u64> {
     Some(of_container.map_or(free, |limit| limit.min(free)))
 }
 
-/// What `ulimit -v` leaves.
+/// Bytes that `ulimit -v` leaves.
 fn address_space() -> Option<u64> {
     let limit = soft_limit(&fs::read_to_string("/proc/self/limits").ok()?, "Max address space")?;
     let status = fs::read_to_string("/proc/self/statm").ok()?;
@@ -34,16 +34,16 @@ fn address_space() -> Option<u64> {
     Some(limit.saturating_sub(pages.saturating_mul(PAGE)))
 }
 
-/// The smallest page there is: with larger ones more is left than there is, never less.
+/// The smallest page size. If pages are larger, the free memory comes out too high, never too low.
 const PAGE: u64 = 4096;
 
-/// The limit of a name in `/proc/self/limits`, if there is one.
+/// The soft limit called `name` in `/proc/self/limits`, if there is one.
 fn soft_limit(limits: &str, name: &str) -> Option<u64> {
     let row = limits.lines().find_map(|line| line.strip_prefix(name))?;
     row.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// Bytes as people read them: `1.5 GiB`.
+/// Formats a number of bytes for people, such as `1.5 GiB`.
 ///
 /// ```
 /// use bcl_data::memory::shown;

@@ -1,4 +1,4 @@
-//! Interactions with planted communities, so that false negatives are known.
+//! Synthetic interactions with planted communities, for which the false negatives are known.
 
 use crate::error::shown;
 use crate::split::held_out_count;
@@ -7,22 +7,22 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-/// The most users, and items: ten times those of the largest public data sets of the field.
+/// Maximum number of users and of items: ten times those of the field's largest public data sets.
 const MOST_IDS: usize = 10_000_000;
 
-/// Describes planted interactions: users and items belong to communities, and a user likes the items of the own one.
+/// Configuration of planted interactions: users and items belong to communities, and a user likes the items of their own.
 ///
-/// Each user has between half and one and a half times `interactions_per_user` interactions. Each of them is, with probability
-/// `noise`, with an item of another community, else with one of the own; within a community the `r`-th most popular item is
-/// drawn with
+/// The number of interactions of a user is between half and one and a half times `interactions_per_user`. With probability `noise` an
+/// interaction is with an item of another community, else with one of the user's own. Within a community the `r`-th most popular item
+/// is drawn with probability
 ///
 /// ```text
 /// p(r) ∝ r^-skew
 /// ```
 ///
-/// so that, as in collected data, a few items gather most of the interactions.
+/// so that, as in real data, a few items get most of the interactions.
 ///
-/// The [`Truth`] that comes with the data tells which unlabelled items a user likes all the same.
+/// The [`Truth`] that comes with the data says which unlabelled items a user likes nevertheless.
 ///
 /// ```
 /// use bcl_data::PlantedConfig;
@@ -39,17 +39,17 @@ pub struct PlantedConfig {
     pub num_users: usize,
     /// Number of items, 24 to 10,000,000.
     pub num_items: usize,
-    /// Number of communities, at least 2; each has as many items as the others, give or take one.
+    /// Number of communities, at least 2, of equal size (up to one item).
     pub num_communities: usize,
-    /// Mean number of interactions a user, train and test together: from 4 to a third of the items of a community.
+    /// Mean number of interactions per user, train and test together: from 4 to a third of the items of a community.
     pub interactions_per_user: usize,
-    /// Exponent of the items' popularity, in [0, 2]; 0 makes all items of a community equally popular.
+    /// Exponent of the items' popularity, in [0, 2]; with 0, all items of a community are equally popular.
     pub skew: f64,
-    /// Share of interactions with items of other communities, in [0, 1).
+    /// Fraction of interactions with items of other communities, in [0, 1).
     pub noise: f64,
-    /// Share of each user's interactions that is held out for test, in (0, 1).
+    /// Fraction of each user's interactions held out for test, in (0, 1).
     pub test_ratio: f64,
-    /// Which data it is.
+    /// Seed of the data.
     pub seed: u64,
 }
 
@@ -69,16 +69,16 @@ impl Default for PlantedConfig {
 }
 
 impl PlantedConfig {
-    /// Checks the ranges.
+    /// Checks that every field is in its range.
     ///
     /// # Errors
-    /// Names the first field that is out of range.
+    /// Returns an error that names the first field out of range.
     pub fn check(&self) -> Result<(), DataError> {
         in_range("num_users", self.num_users, 2, MOST_IDS)?;
-        // The smallest that leaves room for the four interactions a user has at least.
+        // The smallest number that leaves room for the minimum of four interactions per user.
         in_range("num_items", self.num_items, 24, MOST_IDS)?;
         in_range("num_communities", self.num_communities, 2, self.num_items / 12)?;
-        // At one and a half times the mean, half of the community is left: drawing without repeats stays fast.
+        // One and a half times the mean still leaves half of the community, so drawing without repetition stays fast.
         let most = self.num_items / self.num_communities / 3;
         in_range("interactions_per_user", self.interactions_per_user, 4, most)?;
 
@@ -95,10 +95,10 @@ impl PlantedConfig {
         )
     }
 
-    /// Draws the data: the same for the same configuration, on every machine.
+    /// Generates the data. The same configuration gives the same data on every machine.
     ///
     /// # Panics
-    /// If [`check`](Self::check) fails.
+    /// Panics if [`check`](Self::check) fails.
     pub fn generate(&self) -> InteractionData {
         if let Err(error) = self.check() {
             panic!("{error}");
@@ -109,14 +109,14 @@ impl PlantedConfig {
         let popularity = Popularity::new(&item_community, self, seed.named("popularity"));
 
         let mut pairs = Vec::new();
-        // The user who had the item last: what a set a user would say, without the sets.
+        // The last user who took each item: replaces one set per user.
         let mut taken_by = vec![u32::MAX; self.num_items];
         for (user, &community) in (0..).zip(&user_community) {
             let mut rng = seed.named("interactions").index(u64::from(user)).rng();
             let half = self.interactions_per_user / 2;
             let least = self.interactions_per_user - half;
             for _ in 0..rng.random_range(least..=least + 2 * half) {
-                // Chosen once: were it drawn again with a repeated item, the small own community would lose to the others.
+                // Drawn only once per interaction. Redrawing it along with a repeated item would favour the other communities.
                 let community = self.community_of_interaction(community, &mut rng);
                 let item = loop {
                     let item = popularity.draw(community, &mut rng);
@@ -142,7 +142,7 @@ impl PlantedConfig {
         }
     }
 
-    /// The own community of a user, or another one where noise has it so.
+    /// The user's own community or, with probability `noise`, another one.
     fn community_of_interaction(&self, own: u32, rng: &mut Xoshiro256PlusPlus) -> usize {
         let own = own as usize;
         if rng.random::<f64>() < self.noise {
@@ -152,7 +152,7 @@ impl PlantedConfig {
         }
     }
 
-    /// Communities of equal size, give or take one, in random order.
+    /// Assigns communities of equal size (up to one) in random order.
     fn communities(&self, count: usize, seed: Seed) -> Vec<u32> {
         let mut communities: Vec<u32> = (0..count).map(|i| (i % self.num_communities) as u32).collect();
         communities.shuffle(&mut seed.rng());
@@ -160,10 +160,10 @@ impl PlantedConfig {
     }
 }
 
-/// The items of each community, most popular first, and what to draw them by.
+/// The items of each community, most popular first, and their distribution.
 struct Popularity {
     items: Vec<Vec<u32>>,
-    /// Running sums of `r^-skew`, as long as the largest community.
+    /// Cumulative sums of `r^-skew`, as long as the largest community.
     cumulative: Vec<f64>,
 }
 
@@ -185,13 +185,13 @@ impl Popularity {
         Self { items, cumulative }
     }
 
-    /// An item of `community`.
+    /// Draws an item of `community`.
     fn draw(&self, community: usize, rng: &mut Xoshiro256PlusPlus) -> u32 {
         let items = &self.items[community];
         let cumulative = &self.cumulative[..items.len()];
         let target = rng.random::<f64>() * cumulative[items.len() - 1];
         let rank = cumulative.partition_point(|&sum| sum <= target);
-        // Rounding may put the target at the very end.
+        // Rounding may put the target past the last sum.
         items[rank.min(items.len() - 1)]
     }
 }

@@ -1,12 +1,12 @@
-//! Text from outside, made safe for a terminal.
+//! Escapes text from outside for terminals.
 
 use std::fmt::{Display, Write};
 
-/// Writes control characters out as escapes such as `\u{1b}`, so that an id, class name or file name cannot move the cursor, set the
-/// title of the window or hide what follows it.
+/// Escapes control characters, for example as `\u{1b}`, so that an id, class name or file name cannot move the cursor, set the window
+/// title or hide what follows.
 ///
-/// Line breaks count as control characters: what is printed stays one line. So do marks that reverse the direction of writing. Files
-/// (JSON, CSV, NumPy) keep exact values; only what a person reads passes through here.
+/// Line breaks are escaped, too, so the result is a single line, and so are marks that reverse the text direction. Use this only for
+/// text shown to a person; files (JSON, CSV, NumPy) keep the exact values.
 ///
 /// ```
 /// use bcl_data::printable;
@@ -30,14 +30,14 @@ pub fn printable(text: impl Display) -> String {
     safe
 }
 
-/// As [`printable`], for text of several lines: line breaks stay.
+/// Like [`printable`], but keeps line breaks, for text of several lines.
 pub fn printable_lines(text: impl Display) -> String {
     let text = text.to_string();
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 fn acts_on_terminal(char: char) -> bool {
-    // Marks and overrides of direction, and Unicode's own line breaks, are not control characters by category.
+    // Direction marks and Unicode line breaks are not control characters by category.
     char.is_control() || matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

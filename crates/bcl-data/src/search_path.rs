@@ -1,12 +1,12 @@
-//! Where the files that a recipe names are looked for.
+//! The folders in which the files of a recipe are searched for.
 
 use crate::DataError;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The folders in which the files of a recipe are looked for: beside the recipe first, then in the folder of all data.
+/// The folders searched for the files that a recipe names: first the recipe's own folder, then the data folder.
 ///
-/// Both are absolute, so that what is recorded means the same in every current folder.
+/// Both are absolute, so a recorded search path does not depend on the current folder.
 ///
 /// ```
 /// use bcl_data::SearchPath;
@@ -36,8 +36,7 @@ pub struct SearchPath {
 }
 
 impl SearchPath {
-    /// The folder of the recipe's file, which a built-in recipe does not have, and the folder of all data. Relative folders start at
-    /// the current one.
+    /// Creates a search path. A built-in recipe has no folder of its own (`None`). Relative folders start at the current one.
     pub fn new(recipe_dir: Option<&Path>, data_dir: &Path) -> Self {
         Self {
             data_dir: absolute(data_dir),
@@ -46,7 +45,7 @@ impl SearchPath {
         }
     }
 
-    /// The same for a run that exists already, when its user names another folder of data: that folder comes first.
+    /// Replaces the data folder for an existing run; the new folder is searched first.
     #[must_use]
     pub fn with_data_dir(self, data_dir: &Path) -> Self {
         Self {
@@ -56,20 +55,20 @@ impl SearchPath {
         }
     }
 
-    /// Folder of the recipe's file.
+    /// The folder of the recipe.
     pub fn recipe_dir(&self) -> Option<&Path> {
         self.recipe_dir.as_deref()
     }
 
-    /// Folder in which data sets are looked for by name.
+    /// The data folder, in which data sets are found by name.
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
     }
 
-    /// Finds the file or folder that a recipe names at `key`. An absolute path is taken as it is.
+    /// Finds the file or folder that a recipe names at `key`. An absolute path is used as it is.
     ///
     /// # Errors
-    /// [`DataError::NotFound`] if it is in none of the folders.
+    /// Returns [`DataError::NotFound`] if none of the folders contains it.
     pub fn find(&self, key: &'static str, file: &Path) -> Result<PathBuf, DataError> {
         let mut paths: Vec<PathBuf> = [self.recipe_dir(), Some(self.data_dir())]
             .into_iter()
@@ -79,7 +78,7 @@ impl SearchPath {
         if self.data_first {
             paths.reverse();
         }
-        // What cannot be asked for is there, and is refused with its reason when it is opened.
+        // A path that cannot be checked counts as found; opening it gives the reason.
         let found = paths.into_iter().find(|path| path.try_exists().unwrap_or(true));
         found.ok_or_else(|| DataError::NotFound {
             key,
@@ -89,7 +88,7 @@ impl SearchPath {
     }
 }
 
-/// A folder in full. That of `mine.toml` has an empty path, which is the current folder.
+/// Makes a folder absolute. The empty path, which is the parent of `mine.toml`, is the current folder.
 fn absolute(path: &Path) -> PathBuf {
     let current = path.as_os_str().is_empty();
     std::path::absolute(if current { Path::new(".") } else { path }).unwrap_or_else(|_| path.to_path_buf())
@@ -140,7 +139,7 @@ mod tests {
             .find("data.file", Path::new("no-such-file.csv"))
             .unwrap_err()
             .to_string();
-        assert!(error.contains("no-such-file.csv is not in the folder of data"), "{error}");
+        assert!(error.contains("no-such-file.csv is not in the data folder"), "{error}");
         assert!(!error.contains("beside"), "{error}");
     }
 }

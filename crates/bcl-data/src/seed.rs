@@ -1,8 +1,8 @@
-//! Counter-based seeds: one number for a run, from which every random choice gets its own stream by name and index.
+//! Counter-based seeds: from one seed per run, every random choice derives its own stream by name and index.
 //!
-//! A generator that is passed along ties every draw to the ones before it, so that a different number of workers,
-//! or an interruption, changes the result. Deriving a fresh seed from (name, index) does not: the negatives of step
-//! 17 are the same whoever draws them, and whenever.
+//! If a generator is passed along, every draw depends on the ones before it, so another number of workers, or an interruption, changes
+//! the result. A fresh seed derived from (name, index) avoids that: the negatives of step 17 are the same no matter who draws them, and
+//! when.
 
 use rand_xoshiro::rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
@@ -23,13 +23,13 @@ pub use rand_xoshiro::Xoshiro256PlusPlus;
 #[serde(transparent)]
 pub struct Seed(pub u64);
 
-/// Keeps the seeds derived by name apart from those derived by index.
+/// Separates seeds derived by name from those derived by index.
 const NAME_DOMAIN: u64 = 0x6e61_6d65_2073_6565;
 /// 2^64 divided by the golden ratio: the increment of `SplitMix64`.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Seed {
-    /// Derives the seed of the random choice called `name`.
+    /// Derives a seed for the random choice called `name`.
     pub fn named(self, name: &str) -> Seed {
         let start = mix(self.0 ^ NAME_DOMAIN);
         let hash = name
@@ -38,18 +38,18 @@ impl Seed {
         Seed(mix(hash ^ name.len() as u64))
     }
 
-    /// Derives the `i`-th seed of a sequence, such as that of a step, an epoch or a user.
+    /// Derives the `i`-th seed of a sequence, for example for a step, an epoch or a user.
     pub fn index(self, i: u64) -> Seed {
         Seed(mix(mix(self.0.wrapping_add(GOLDEN)) ^ mix(i)))
     }
 
-    /// Starts a generator at this seed.
+    /// Creates a generator from this seed.
     pub fn rng(self) -> Xoshiro256PlusPlus {
         Xoshiro256PlusPlus::seed_from_u64(self.0)
     }
 }
 
-/// The finaliser of `SplitMix64` (Steele, Lea and Flood, 2014): a bijection in which every input bit moves every output bit.
+/// The finaliser of `SplitMix64` (Steele, Lea and Flood, 2014): a bijection in which every input bit affects every output bit.
 fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(GOLDEN);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -98,7 +98,7 @@ mod tests {
         assert!((mean - 0.5).abs() < 0.02, "{mean}");
     }
 
-    /// A change of this constant changes every published run.
+    /// Changing this constant would change every published run.
     #[test]
     fn derivation_is_frozen() {
         assert_eq!(Seed(0).named("negatives").index(17), Seed(16_651_468_879_064_992_045));

@@ -1,4 +1,4 @@
-//! Splitting interactions, user by user.
+//! Per-user splits of interactions.
 
 use crate::error::shown;
 use crate::{DataError, Interactions, Seed};
@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SplitOptions {
-    /// Share of each user's interactions that is held out for test, in (0, 1).
+    /// Fraction of each user's interactions held out for test, in (0, 1).
     pub test_ratio: f64,
-    /// Which interactions those are.
+    /// Seed of the split.
     pub seed: u64,
 }
 
@@ -25,10 +25,10 @@ impl Default for SplitOptions {
 }
 
 impl SplitOptions {
-    /// Checks the range.
+    /// Checks that the ratio is in its range.
     ///
     /// # Errors
-    /// If `test_ratio` is not in (0, 1).
+    /// Returns an error if `test_ratio` is not in (0, 1).
     pub fn check(&self) -> Result<(), DataError> {
         if self.test_ratio > 0.0 && self.test_ratio < 1.0 {
             return Ok(());
@@ -41,17 +41,17 @@ impl SplitOptions {
     }
 }
 
-/// Holds out a share of each user's interactions: (kept, held out).
+/// Holds out a fraction of each user's interactions; returns (kept, held out).
 ///
 /// ```text
 /// held_out_u = min(round(ratio · n_u), n_u - 1)
 /// ```
 ///
-/// The published split of `MovieLens` 100K (Liu and Wang, 2023) rounds so too. Every user with an interaction keeps one at least.
-/// Which ones are held out depends on the seed and the user alone, so the split of one user does not move that of another.
+/// The published split of `MovieLens` 100K (Liu and Wang, 2023) rounds in the same way. Every user with interactions keeps at least one.
+/// Which ones are held out depends only on the seed and the user, so users do not affect each other's split.
 ///
 /// # Panics
-/// If `ratio` is not in [0, 1).
+/// Panics if `ratio` is not in [0, 1).
 ///
 /// ```
 /// use bcl_data::{Interactions, Seed, split_per_user};
@@ -81,14 +81,14 @@ pub fn split_per_user(data: &Interactions, ratio: f64, seed: Seed) -> (Interacti
     (collect(kept), collect(held_out))
 }
 
-/// Holds out the validation part of train: (fit, validation).
+/// Holds out the validation part of train; returns (fit, validation).
 ///
-/// By user and rounded, as the test part was: validation then weighs users as the test does, and an epoch chosen on the one suits
-/// the other. Users of whom the share rounds to none (fewer than five interactions, at a tenth) have no validation item; every
-/// user keeps one to be fitted to.
+/// It splits per user with the same rounding as the test split, so validation weights users as the test does, and the epoch chosen on
+/// one suits the other. Users whose share rounds to zero (fewer than five interactions, at a tenth) have no validation item; every user
+/// keeps at least one to train on.
 ///
 /// # Panics
-/// If `ratio` is not in [0, 1).
+/// Panics if `ratio` is not in [0, 1).
 pub fn hold_out(train: &Interactions, ratio: f64, seed: Seed) -> (Interactions, Interactions) {
     split_per_user(train, ratio, seed.named("hold_out"))
 }

@@ -1,4 +1,4 @@
-//! What files can do wrong, and what the error must say: the file, the line, the value, and the remedy.
+//! Bad files, and what their errors must say: the file, the line, the value, and the remedy.
 
 use bcl_data::{DataError, Format, ReadOptions, Source, SplitOptions, load};
 use flate2::{Compression, write::GzEncoder};
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-/// Contents of a file, what is asked of it, and the words that the error must hold.
+/// The content of a file, how to read it, and words that the error must contain.
 struct Case {
     what: &'static str,
     file: &'static str,
@@ -65,7 +65,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Text that does not shrink, so that a cut gzip file still gives some of its lines.
+/// Incompressible text, so that a truncated gzip file still yields some of its lines.
 fn many_rows() -> Vec<u8> {
     let mut state = 1_u64;
     let mut text = String::new();
@@ -95,7 +95,7 @@ fn damaged_gzip() -> Vec<u8> {
     bytes
 }
 
-/// Files that are broken whatever is made of them.
+/// Files that are always refused.
 #[rustfmt::skip]
 fn broken_files() -> Vec<Case> {
     let long_line = {
@@ -149,7 +149,7 @@ fn broken_files() -> Vec<Case> {
         case("blank lines only", "t.txt", "\n \n\n", &["t.txt", "no interaction", "up to line 3"]),
         case("Latin-1", "a.csv", b"0,1\n0,caf\xe9\n", &["a.csv:2:", "byte 6", "not UTF-8", "iconv"]),
         case("UTF-16", "a.csv", b"\xff\xfe0\x00,\x001\x00\n\x00", &["a.csv:1:", "byte 1 ", "not UTF-8", "iconv"]),
-        case("a line without end", "t.txt", long_line, &["t.txt:2:", "longer than 16 MiB", "one row or user a line"]).format(Format::Ngcf),
+        case("a line without end", "t.txt", long_line, &["t.txt:2:", "longer than 16 MiB", "one row or user per line"]).format(Format::Ngcf),
         case("truncated gzip", "a.csv.gz", truncated_gzip(), &["a.csv.gz:", "truncated", "again"]),
         case("gzip header only", "a.csv.gz", b"\x1f\x8b\x08\x00", &["a.csv.gz:0:", "truncated", "again"]),
         case("damaged gzip", "a.csv.gz", damaged_gzip(), &["a.csv.gz:4:", "damaged", "checksum", "again"]),
@@ -161,16 +161,16 @@ fn broken_files() -> Vec<Case> {
     ]
 }
 
-/// Files that only cannot be split.
+/// Valid files that cannot be split.
 #[rustfmt::skip]
 fn unsplittable_files() -> Vec<Case> {
     vec![
-        case("one item a user", "a.csv", "0,1\n1,2\n2,2\n", &["a.csv", "no test items", "0.2", "at most 1", "Raise `test_ratio`"]),
-        case("one item a user after repeats", "a.csv", "0,1\n0,1\n0,1\n1,2\n1,2\n", &["a.csv", "no test items", "at most 1"]),
+        case("one item per user", "a.csv", "0,1\n1,2\n2,2\n", &["a.csv", "no test items", "0.2", "at most 1", "Raise `test_ratio`"]),
+        case("one item per user after repeats", "a.csv", "0,1\n0,1\n0,1\n1,2\n1,2\n", &["a.csv", "no test items", "at most 1"]),
     ]
 }
 
-/// Tests that do not go with the training file `train.csv`, which holds (0, 1), (0, 2), (1, 1).
+/// Test files that do not match the training file `train.csv`, which contains (0, 1), (0, 2), (1, 1).
 #[rustfmt::skip]
 fn bad_tests() -> Vec<Case> {
     vec![
@@ -201,7 +201,7 @@ fn broken_files_are_refused_with_place_value_and_remedy() {
 #[test]
 fn a_broken_test_file_is_refused_like_a_broken_whole() {
     for case in broken_files() {
-        // A single user is enough for a test; `train.csv` has no ratings to compare with a threshold.
+        // A single user is enough for a test file; `train.csv` has no ratings to compare with a threshold.
         if case.what == "one user" || case.min_rating.is_some() {
             continue;
         }

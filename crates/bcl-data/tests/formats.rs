@@ -1,4 +1,4 @@
-//! What is written in a format is read back from it: by name, by content, plain, gzipped.
+//! Every format reads back what was written in it, detected by name or by content, plain or gzipped.
 
 use bcl_data::{Format, InteractionData, ReadOptions, Source, SplitOptions, load_with_report};
 use flate2::{Compression, write::GzEncoder};
@@ -11,7 +11,7 @@ type Rows = BTreeMap<(String, String), i32>;
 
 fn rows(user: &'static str) -> impl Strategy<Value = Rows> {
     let pair = (user, "[0-9]{1,10}");
-    // Users `1` and `2` always have enough to hold something out.
+    // Users `1` and `2` always have enough interactions to hold some out.
     proptest::collection::btree_map(pair, 1..=5, 0..60).prop_map(|mut rows| {
         for user in ["1", "2"] {
             for item in ["1", "2", "3", "40"] {
@@ -178,7 +178,7 @@ fn repeats_and_ratings_left_out_are_counted() {
     let (data, report) = load_with_report("mine", &Source::Split { train, test }, &options(Format::Csv, Some(3.0))).unwrap();
     assert_eq!((data.train.len(), data.test.len()), (2, 2));
     assert_eq!((report.rows, report.below_min_rating, report.repeats), (8, 2, 2));
-    // User 2 and item 3 are in test only; item 2 and item 4 are nowhere.
+    // User 2 and item 3 are in test only; items 2 and 4 are nowhere.
     assert_eq!((report.untrained_users, report.untrained_items), (1, 1));
     assert_eq!((data.train.num_users(), data.train.num_items()), (3, 2));
     assert_eq!((data.test.num_users(), data.test.num_items()), (3, 2));

@@ -1,5 +1,5 @@
-//! The published files. They are not part of the project: `BCL_DATA=DIR cargo test -p bcl-data --test real_data -- --ignored`, where
-//! DIR is the folder that holds them.
+//! Tests with the published files, which are not part of the project: `BCL_DATA=DIR cargo test -p bcl-data --test real_data -- --ignored`,
+//! where DIR is the folder that contains them.
 
 use bcl_data::{DataError, Manifest, load_named};
 use std::path::PathBuf;
@@ -38,5 +38,5 @@ fn a_data_set_loads_equally_from_its_alternative_files() {
 }
 
 fn data_folder() -> PathBuf {
-    PathBuf::from(std::env::var_os("BCL_DATA").expect("BCL_DATA is the folder with data sets"))
+    PathBuf::from(std::env::var_os("BCL_DATA").expect("BCL_DATA must be the folder with the data sets"))
 }

@@ -1,4 +1,4 @@
-//! What a zip archive holds, refused where it could reach outside of the folder it is unpacked into.
+//! Lists and reads a zip archive, and refuses entries outside the folder it is unpacked into.
 
 use super::error::FetchError;
 use super::extract::Limits;
@@ -7,16 +7,16 @@ use std::io::{BufReader, Read, Seek};
 use std::path::{Component, Path, PathBuf};
 use zip::ZipArchive;
 
-/// One thing in an archive.
+/// A file or folder in an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Relative, and without any step upwards.
+    /// Relative path without `..`.
     pub(super) path: PathBuf,
-    /// Size in bytes that the archive tells of a file; `None` for a folder.
+    /// Size in bytes according to the archive; `None` for a folder.
     pub(super) size: Option<u64>,
 }
 
-/// An archive on the disk, locked against other processes that unpack it.
+/// An archive on disk, locked against other processes that unpack it.
 pub(super) struct Archive<'a> {
     path: &'a Path,
     file: File,
@@ -30,12 +30,12 @@ impl<'a> Archive<'a> {
             Err(TryLockError::WouldBlock) => Err(FetchError::Busy {
                 path: path.to_path_buf(),
             }),
-            // Some network file systems know no locks.
+            // Some network file systems do not support locks.
             Err(TryLockError::Error(_)) | Ok(()) => Ok(Self { path, file }),
         }
     }
 
-    /// All entries, if they stay inside of the folder and within `limits`. Nothing is written.
+    /// Lists all entries without writing anything. Fails if one is outside the folder or `limits` are exceeded.
     pub(super) fn entries(&self, limits: Limits) -> Result<Vec<Entry>, FetchError> {
         let mut entries = Vec::new();
         let mut bytes = 0_u64;
@@ -53,7 +53,7 @@ impl<'a> Archive<'a> {
         Ok(entries)
     }
 
-    /// Hands each entry, and a reader of its content, to `visit`, in the order of the archive.
+    /// Calls `visit` with each entry and a reader of its content, in the order of the archive.
     pub(super) fn for_each(
         &self,
         visit: &mut dyn FnMut(Entry, &mut dyn Read) -> Result<(), FetchError>,
@@ -74,7 +74,7 @@ impl<'a> Archive<'a> {
         Ok(())
     }
 
-    /// The error that says why this archive is not unpacked.
+    /// The error for an archive that is not unpacked.
     pub(super) fn refusal(&self, reason: impl ToString) -> FetchError {
         FetchError::Archive {
             archive: self.path.to_path_buf(),
@@ -82,7 +82,7 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// The path that `name` means inside of the folder. Backslashes separate on Windows, so they may not hide anything.
+    /// The path inside the folder that `name` stands for. Names with backslashes are refused, because Windows takes them for separators.
     fn inner_path(&self, name: &str) -> Result<PathBuf, FetchError> {
         let components = Path::new(name)
             .components()
@@ -92,6 +92,6 @@ impl<'a> Archive<'a> {
             .collect();
         inner
             .filter(|_| !name.contains(['\\', '\0']))
-            .ok_or_else(|| self.refusal(format!("{name:?} leads out of the folder")))
+            .ok_or_else(|| self.refusal(format!("{name:?} points outside the folder")))
     }
 }

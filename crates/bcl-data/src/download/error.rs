@@ -1,39 +1,39 @@
-//! Why a data set could not be fetched, and what to do about it.
+//! Errors of downloads.
 
 use crate::DataError;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why a data set could not be fetched or checked. Each text ends with the remedy.
+/// Why a data set could not be fetched or verified. Each message ends with the remedy.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// No manifest has the name, the data set cannot be downloaded, or its layout is not what the manifest says.
+    /// The name is unknown, the data set cannot be downloaded, or its files do not have the layout in the manifest.
     #[error(transparent)]
     Manifest(#[from] DataError),
 
-    /// The server refuses.
+    /// The server refused the request.
     #[error(
-        "{url} answers with status {status}; if the file has moved, fetch it from elsewhere with --url-base, or put it \
+        "{url} returned status {status}; if the file has moved, fetch it from elsewhere with --url-base, or put it \
          into the folder by hand"
     )]
     Status {
-        /// What was asked for.
+        /// The requested address.
         url: String,
         /// The HTTP status.
         status: u16,
     },
 
-    /// The network failed more often than a download has patience for.
+    /// The network failed too often.
     #[error(
-        "cannot download {url} (tried {tries} times): {reason}; check the network and run the same command again: it goes \
-         on where it stopped"
+        "cannot download {url} (tried {tries} times): {reason}; check the network and run the same command again: it \
+     continues where it stopped"
     )]
     Network {
-        /// What was asked for.
+        /// The requested address.
         url: String,
-        /// How the last try ended.
+        /// How the last attempt ended.
         reason: String,
         /// Number of requests.
         tries: u32,
@@ -41,58 +41,58 @@ pub enum FetchError {
 
     /// A file or folder could not be read or written.
     #[error(
-        "cannot read or write {path}: {source}; look at its rights and at the space that is left, or choose another folder \
-         with --data, then run again"
+        "cannot read or write {path}: {source}; check its permissions and the free space, or choose another folder \
+     with --data, then run again"
     )]
     Disk {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 
-    /// Another process downloads or unpacks the same file.
-    #[error("{path} is in use by another process; wait for it, or end it, and run again")]
+    /// Another process is downloading or unpacking the same file.
+    #[error("{path} is in use by another process; wait for it or stop it, then run again")]
     Busy {
         /// The file.
         path: PathBuf,
     },
 
-    /// What was downloaded is not the file that the manifest describes.
+    /// The downloaded file is not the one in the manifest.
     #[error(
-        "{url} is not the file of the manifest: its {property} is {found}, but must be {expected}; what came is kept as \
-         {kept}; run again, and if that does not help, the publisher has changed the file: see its homepage"
+        "{url} is not the file in the manifest: its {property} is {found}, but must be {expected}; the download is kept as \
+     {kept}; run again, and if that does not help, the publisher has changed the file: see its homepage"
     )]
     WrongDownload {
-        /// Where it came from.
+        /// The address it came from.
         url: String,
-        /// What differs.
+        /// The property that differs.
         property: &'static str,
-        /// What the manifest says.
+        /// Its value in the manifest.
         expected: String,
-        /// What the file has.
+        /// Its value in the file.
         found: String,
-        /// Where the file is kept.
+        /// Where the download is kept.
         kept: PathBuf,
     },
 
-    /// A file that was there before is not the one that the manifest describes.
+    /// A file that already existed is not the one in the manifest.
     #[error(
-        "{path} is there, but is not the file of the manifest: its {property} is {found}, but must be {expected}; move it \
-         away or delete it, and run again"
+        "{path} exists, but is not the file in the manifest: its {property} is {found}, but must be {expected}; move it \
+     away or delete it, and run again"
     )]
     WrongFile {
         /// The file.
         path: PathBuf,
-        /// What differs.
+        /// The property that differs.
         property: &'static str,
-        /// What the manifest says.
+        /// Its value in the manifest.
         expected: String,
-        /// What the file has.
+        /// Its value in the file.
         found: String,
     },
 
-    /// An archive is damaged, too large, or reaches out of its folder.
+    /// An archive is damaged, too large, or has entries outside its folder.
     #[error("{archive}: {reason}; nothing was unpacked; delete it and run again, or unpack it by hand if you trust it")]
     Archive {
         /// The archive.
@@ -101,10 +101,10 @@ pub enum FetchError {
         reason: String,
     },
 
-    /// A file that is there differs from the one to unpack.
-    #[error("{path} is in the way: it differs from what {archive} holds; move it away or delete it, and run again")]
+    /// An existing file differs from the one to unpack.
+    #[error("{path} is in the way: it differs from the one in {archive}; move it away or delete it, and run again")]
     InTheWay {
-        /// The file or folder that is there.
+        /// The existing file or folder.
         path: PathBuf,
         /// The archive.
         archive: PathBuf,
@@ -112,7 +112,7 @@ pub enum FetchError {
 }
 
 impl FetchError {
-    /// For `map_err`: the disk failed at `path`.
+    /// Converts an I/O error at `path`, for `map_err`.
     pub(super) fn disk(path: &Path) -> impl FnOnce(io::Error) -> Self {
         |source| Self::Disk {
             path: path.to_path_buf(),
@@ -120,7 +120,7 @@ impl FetchError {
         }
     }
 
-    /// The exit code of a program: 2 when what was asked for or what came is wrong, 1 when the network or the disk failed.
+    /// Exit code for programs: 2 if the request or the file is wrong, 1 if the network or the disk failed.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Status { .. } | Self::Network { .. } | Self::Disk { .. } | Self::Busy { .. } => 1,

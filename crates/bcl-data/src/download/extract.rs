@@ -1,4 +1,4 @@
-//! Unpacks an archive beside itself: all of it, or nothing.
+//! Unpacks an archive into its own folder, either all of it or nothing.
 
 use super::archive::{Archive, Entry};
 use super::error::FetchError;
@@ -7,17 +7,17 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// What an archive may unpack to.
+/// Limits on the unpacked size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Bytes of all files together.
+    /// Total size of all files, in bytes.
     pub(super) bytes: u64,
-    /// Files and folders together.
+    /// Number of files and folders.
     pub(super) entries: usize,
 }
 
 impl Default for Limits {
-    /// Room for the largest data set of the field that comes as an archive.
+    /// Enough for the field's largest data set that comes as an archive.
     fn default() -> Self {
         Self {
             bytes: 8 << 30,
@@ -26,22 +26,22 @@ impl Default for Limits {
     }
 }
 
-/// What was left to do.
+/// What the extraction had to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Unpacked {
-    /// So many files were unpacked.
+    /// Files were unpacked.
     Now { files: usize },
-    /// All files lay there already, with the right sizes.
+    /// All files existed already, with the right sizes.
     Before,
 }
 
-/// Unpacks the archive at `path` into the folder `into`, unless its files lie there already.
+/// Unpacks the archive at `path` into the folder `into`, unless all of its files exist.
 ///
-/// The files appear under their names only when all of them are complete.
+/// The files get their final names only when all of them are complete.
 ///
 /// # Errors
-/// If an entry leads out of the folder or is a link, if the limits do not suffice, if a file that lies there differs,
-/// if the archive is damaged or the disk fails.
+/// Returns an error if an entry is outside the folder or is a link, if the limits are exceeded, if an existing file differs, if the
+/// archive is damaged, or if the disk fails.
 pub(super) fn extract(path: &Path, into: &Path, limits: Limits) -> Result<Unpacked, FetchError> {
     let archive = Archive::open(path)?;
     let entries = archive.entries(limits)?;
@@ -64,11 +64,11 @@ pub(super) fn extract(path: &Path, into: &Path, limits: Limits) -> Result<Unpack
     })
 }
 
-/// The first parts of the paths that are not in `into` yet, or what lies in the way of one.
+/// The first path components that are missing in `into`, or the path of an existing file that differs.
 fn missing_roots(entries: &[Entry], into: &Path) -> Result<BTreeSet<PathBuf>, PathBuf> {
     let mut missing = BTreeSet::new();
     for entry in entries {
-        // An entry `./` means the folder itself, which is there.
+        // An entry `./` is the folder itself, which exists.
         let Some(root) = entry.path.iter().next() else { continue };
         if fs::symlink_metadata(into.join(root)).is_err() {
             missing.insert(PathBuf::from(root));
@@ -99,7 +99,7 @@ fn unpack(archive: &Archive, entry: &Entry, content: &mut dyn Read, into: &Path)
 
     let open = OpenOptions::new().write(true).create_new(true).open(&target);
     let mut file = open.map_err(|error| archive.refusal(format!("it holds {} twice ({error})", entry.path.display())))?;
-    // One byte more than announced is enough to know that the announcement was wrong.
+    // Reading one byte more than declared is enough to detect a wrong size.
     let written = copy(archive, &mut content.take(size + 1), &mut file, &target)?;
     if written != size {
         let path = entry.path.display();
@@ -116,7 +116,7 @@ fn more_or(written: u64, announced: u64) -> String {
     }
 }
 
-/// Copies `content` into `file`. A failure to read is the archive's, a failure to write is the disk's.
+/// Copies `content` into `file`. Read errors are the archive's, write errors the disk's.
 fn copy(archive: &Archive, content: &mut dyn Read, file: &mut File, target: &Path) -> Result<u64, FetchError> {
     let mut buffer = vec![0; 1 << 16];
     let mut written = 0;
@@ -130,13 +130,13 @@ fn copy(archive: &Archive, content: &mut dyn Read, file: &mut File, target: &Pat
     }
 }
 
-/// A folder for files that are not all there yet; it vanishes with this value.
+/// A folder for incomplete files, deleted on drop.
 struct Staging(PathBuf);
 
 impl Staging {
     fn new(into: &Path) -> Result<Self, FetchError> {
         let path = into.join(".unpacking");
-        // Left there when an earlier process was killed; the lock on the archive says that it is gone.
+        // Left by an earlier process that was killed; the lock on the archive shows that it no longer runs.
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).map_err(FetchError::disk(&path))?;
         Ok(Self(path))
@@ -145,7 +145,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // What stays costs space only, and the next run removes it.
+        // A leftover only costs space, and the next run removes it.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! One file of a data set, from the manifest to the disk.
+//! Fetches one file of a data set.
 
 use super::error::FetchError;
 use super::extract::{self, Limits, Unpacked};
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use ureq::Proxy;
 
-/// A file to fetch: what the manifest says of it, and where it is to come from.
+/// A file to fetch: its entry in the manifest, and the address to use.
 pub(super) struct Item<'a> {
     source: &'a SourceFile,
     url: String,
@@ -19,7 +19,7 @@ pub(super) struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// The file `source`, from `url_base` if there is one, else from its publisher.
+    /// The file `source`, from the mirror `url_base` if given, else from its publisher.
     pub(super) fn new(source: &'a SourceFile, archive: Option<Archive>, url_base: Option<&str>) -> Self {
         let mirror = |base: &str| format!("{}/{}", base.trim_end_matches('/'), source.file);
         let url = url_base.map_or_else(|| source.url.clone(), mirror);
@@ -27,7 +27,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Downloads, checks and unpacks files.
+/// Downloads, verifies and unpacks files.
 pub(super) struct Fetcher {
     downloader: Downloader,
     limits: Limits,
@@ -40,15 +40,15 @@ impl Default for Fetcher {
 }
 
 impl Fetcher {
-    /// A fetcher that unpacks no more than `limits` allow.
+    /// Creates a fetcher that unpacks at most what `limits` allow.
     pub(super) fn new(downloader: Downloader, limits: Limits) -> Self {
         Self { downloader, limits }
     }
 
-    /// Has the file lie in `folder`, checked and unpacked; does only what is not done yet.
+    /// Makes sure that the file is in `folder`, verified and unpacked. Skips what is already done.
     ///
     /// # Errors
-    /// As told by [`FetchError`]. A file whose checksum is wrong never carries its final name.
+    /// Returns a [`FetchError`]. A file with a wrong checksum never gets its final name.
     pub(super) fn fetch(&self, item: &Item, folder: &Path, observer: &mut dyn Observer) -> Result<(), FetchError> {
         let target = folder.join(&item.source.file);
         if target.exists() {
@@ -105,7 +105,7 @@ impl Fetcher {
     }
 }
 
-/// Compares a file that is there with what the manifest says of it.
+/// Compares an existing file with its entry in the manifest.
 pub(super) fn check_present(target: &Path, source: &SourceFile) -> Result<Verified, FetchError> {
     let verdict = verify::verify(target, source).map_err(FetchError::disk(target))?;
     verdict.map_err(

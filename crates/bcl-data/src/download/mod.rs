@@ -1,11 +1,11 @@
-//! Fetches data sets and checks those that are there.
+//! Downloads data sets and verifies them.
 //!
-//! The way of a file: `transfer` fills `FILE.part` (resuming where it stopped), `verify` checks size and checksum, only then it is
-//! renamed to `FILE`, and `extract` unpacks it beside itself. `fetch` puts these in order. Archives of images stay packed: their
-//! readers take them as they are.
+//! `transfer` fills `FILE.part`, resuming if it was interrupted; `verify` checks size and checksum; only then is the file renamed to
+//! `FILE`, and `extract` unpacks it in the same folder. `fetch` runs these steps in order. Archives of images stay packed, because their
+//! readers read them directly.
 //!
-//! Behind the feature `download`, because a TLS stack takes longer to build than all the rest of this crate, and needs a C compiler. Its
-//! tests run with `cargo test -p bcl-data --features download`, and with those of the workspace.
+//! This module requires the feature `download`, because a TLS stack needs a C compiler and takes longer to build than the rest of this
+//! crate. Its tests run with `cargo test -p bcl-data --features download`, and with those of the workspace.
 //!
 //! ```no_run
 //! use bcl_data::{Manifest, download};
@@ -37,31 +37,31 @@ use crate::Manifest;
 use fetch::{Fetcher, Item, check_present};
 use std::path::{Path, PathBuf};
 
-/// Downloads a data set into the folder `dir/NAME`, checks it, and unpacks what is not read packed. Does only what is not done yet; an
-/// interrupted download goes on where it stopped.
+/// Downloads a data set into the folder `dir/NAME`, verifies it, and unpacks it if necessary. Skips what is already done; an interrupted
+/// download resumes where it stopped.
 ///
-/// `url_base` is a folder of a mirror to download from instead of the publisher. Proxies are taken from the environment
+/// `url_base` is the folder of a mirror to download from instead of the publisher. Proxies are read from the environment
 /// (`HTTPS_PROXY`, `ALL_PROXY`).
 ///
 /// # Errors
-/// When the data set cannot be downloaded and is not in `dir` either, when the network or the disk fails, and when a file is not the one
-/// that the manifest describes. A file whose checksum is wrong never carries its final name.
+/// Returns an error if the data set cannot be downloaded and is not in `dir` either, if the network or the disk fails, or if a file is
+/// not the one in the manifest. A file with a wrong checksum never gets its final name.
 pub fn fetch(manifest: &Manifest, dir: &Path, url_base: Option<&str>, observer: &mut dyn Observer) -> Result<(), FetchError> {
     let folder = dir.join(&manifest.name);
     let fetcher = Fetcher::default();
     for source in &manifest.sources {
         fetcher.fetch(&Item::new(source, manifest.archive, url_base), &folder, observer)?;
     }
-    // Without sources there was nothing to download: the error says how to get it, unless the files were put there by hand.
+    // A data set without sources cannot be downloaded: the error says how to get it, unless the files are already there.
     manifest.files_in(dir)?;
     Ok(())
 }
 
-/// Compares the downloaded files of a data set in `dir` with the sizes and checksums of its manifest. Files that were unpacked, packed
-/// or put there by other means have none.
+/// Verifies the downloaded files of a data set in `dir` against the sizes and checksums in its manifest. Files that were unpacked,
+/// packed, or put there by hand have none.
 ///
 /// # Errors
-/// When the data set is not in `dir`, when a file differs, and when one cannot be read.
+/// Returns an error if the data set is not in `dir`, a file differs, or one cannot be read.
 pub fn check(manifest: &Manifest, dir: &Path) -> Result<Vec<(PathBuf, Verified)>, FetchError> {
     let found = manifest.files_in(dir)?;
     let mut checked = Vec::new();
@@ -71,7 +71,7 @@ pub fn check(manifest: &Manifest, dir: &Path) -> Result<Vec<(PathBuf, Verified)>
             .iter()
             .find(|path| path.file_name().is_some_and(|name| name == &*source.file));
         let path = elsewhere.cloned().or_else(|| downloaded.is_file().then_some(downloaded));
-        // What is a folder was unpacked.
+        // A folder was unpacked from the archive.
         if let Some(path) = path.filter(|path| path.is_file()) {
             let verified = check_present(&path, source)?;
             checked.push((path, verified));
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A data set of one downloaded file, of which the MD5 of `hello` is known.
+    /// A data set of one downloaded file with the MD5 of `hello`.
     fn manifest() -> Manifest {
         let text = r#"
             name = "hello"

@@ -1,21 +1,21 @@
-//! Who is told how a download goes.
+//! Reports the progress of downloads.
 
-/// Follows a download, to show its progress. Downloads themselves print nothing.
+/// Receives the progress of a download. Downloads print nothing themselves.
 pub trait Observer {
     /// A sentence for the user: what begins, what is done, or why a request is repeated.
     fn say(&mut self, text: &str);
 
-    /// The download of the file called `name` begins.
+    /// The download of the file `name` begins.
     fn begin(&mut self, name: &str);
 
-    /// `done` bytes of `total`, if that is known, are there.
+    /// `done` bytes have arrived, of `total` if known.
     fn received(&mut self, done: u64, total: Option<u64>);
 
-    /// The download of the file ended, complete or not.
+    /// The download of the file has ended, complete or not.
     fn end(&mut self);
 }
 
-/// An [`Observer`] that shows nothing.
+/// An [`Observer`] that ignores everything.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 

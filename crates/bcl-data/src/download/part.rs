@@ -1,11 +1,11 @@
-//! A file that is not complete yet: `FILE.part`, and beside it what the server calls the version it began with.
+//! An incomplete download: `FILE.part`, with a file beside it that names the server's version.
 
 use super::error::FetchError;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// The part of a download that is there, locked against other processes for as long as this lives.
+/// An incomplete download, locked against other processes while this value lives.
 pub(super) struct Part {
     path: PathBuf,
     file: File,
@@ -13,34 +13,34 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Opens the part of the file `target`, or begins one.
+    /// Opens the incomplete download of `target`, or begins one.
     pub(super) fn open(target: &Path) -> Result<Self, FetchError> {
         let path = with_suffix(target, ".part");
         let open = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
         let mut file = open.map_err(FetchError::disk(&path))?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Err(FetchError::Busy { path }),
-            // Some network file systems know no locks; the checksum still tells.
+            // Some network file systems do not support locks; the checksum still detects damage.
             Err(TryLockError::Error(_)) | Ok(()) => {}
         }
         let len = file.seek(SeekFrom::End(0)).map_err(FetchError::disk(&path))?;
         Ok(Self { path, file, len })
     }
 
-    /// Bytes that are there.
+    /// Bytes received so far.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
 
-    /// What the server called the version of these bytes: an entity tag or a date, to resume with.
+    /// The server's name for the version of these bytes, an entity tag or a date, needed to resume.
     pub(super) fn validator(&self) -> Option<String> {
         let text = fs::read_to_string(self.validator_path()).ok()?;
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// Drops what is there and begins the version that the server calls `validator`.
+    /// Discards all bytes and begins the version that the server calls `validator`.
     pub(super) fn restart(&mut self, validator: Option<&str>) -> Result<(), FetchError> {
-        // Without its name first: bytes of an old version never stand beside the name of a new one.
+        // The name goes first, so that bytes of an old version never appear under the name of a new one.
         self.forget_validator();
         self.len = 0;
         self.file
@@ -54,34 +54,34 @@ impl Part {
         Ok(())
     }
 
-    /// Adds `bytes` at the end.
+    /// Appends `bytes`.
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), FetchError> {
         self.file.write_all(bytes).map_err(FetchError::disk(&self.path))?;
         self.len += bytes.len() as u64;
         Ok(())
     }
 
-    /// Has the disk hold all bytes, and gives the path of the part.
+    /// Flushes all bytes to disk and returns the path.
     pub(super) fn sync(&self) -> Result<&Path, FetchError> {
         self.file.sync_all().map_err(FetchError::disk(&self.path))?;
         Ok(&self.path)
     }
 
-    /// Renames the part to `target`: it is complete, or of no use.
+    /// Renames the file to `target`, because it is complete or useless.
     pub(super) fn rename(self, target: &Path) -> Result<(), FetchError> {
         self.forget_validator();
         let Self { path, file, .. } = self;
-        drop(file); // Windows renames no open file.
+        drop(file); // Windows cannot rename an open file.
         fs::rename(&path, target).map_err(FetchError::disk(target))
     }
 
-    /// Leaves what is there for a later process, or nothing if nothing is there.
+    /// Leaves the bytes for a later process; deletes the file if it is empty.
     pub(super) fn leave(self) {
         if self.len == 0 {
             self.forget_validator();
             let Self { path, file, .. } = self;
             drop(file);
-            // An empty part that stays is as good as none.
+            // An empty file does no harm.
             let _ = fs::remove_file(path);
         }
     }
@@ -91,12 +91,12 @@ impl Part {
     }
 
     fn forget_validator(&self) {
-        // Most often there is none, and one that stays only costs a download from the start.
+        // Usually there is none, and a leftover only costs a download from the start.
         let _ = fs::remove_file(self.validator_path());
     }
 }
 
-/// `path` with `suffix` after its whole name.
+/// `path` with `suffix` appended to its file name.
 pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

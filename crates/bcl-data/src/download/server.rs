@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-/// What a client asked for: the request line and the headers.
+/// A request: its path and headers.
 #[derive(Debug, Clone)]
 pub(super) struct Request {
     /// The path, as in `GET PATH HTTP/1.1`.
@@ -21,13 +21,13 @@ impl Request {
         header.map(|(_, value)| value.as_str())
     }
 
-    /// Where the range begins that is asked for.
+    /// The start of the requested range.
     pub(super) fn range_start(&self) -> Option<usize> {
         self.header("Range")?.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok()
     }
 }
 
-/// Answers each request as a closure says, until it is dropped.
+/// A server that answers requests with a closure until it is dropped.
 pub(super) struct Server {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -36,7 +36,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// A server that answers the request of this 0-based number with these bytes, and then closes the connection.
+    /// Starts a server. `answer` gets each request and its number from 0, and returns the bytes to send before the connection is closed.
     pub(super) fn new(answer: impl Fn(&Request, usize) -> Vec<u8> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -53,7 +53,7 @@ impl Server {
                     let request = read_request(&stream);
                     let number = requests.lock().unwrap().len();
                     requests.lock().unwrap().push(request.clone());
-                    // The client may have heard enough before the end.
+                    // The client may close the connection early.
                     let _ = stream.write_all(&answer(&request, number));
                 }
             }
@@ -66,12 +66,12 @@ impl Server {
         }
     }
 
-    /// Address of the file `name` on this server.
+    /// The address of the file `name` on this server.
     pub(super) fn url(&self, name: &str) -> String {
         format!("http://{}/{name}", self.address)
     }
 
-    /// The requests so far.
+    /// All requests so far.
     pub(super) fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
     }
@@ -80,7 +80,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
-        // Wakes the thread up.
+        // Wakes up the thread.
         let _ = TcpStream::connect(self.address);
         let outcome = self.thread.take().map(JoinHandle::join);
         assert!(
@@ -102,13 +102,13 @@ fn read_request(stream: &TcpStream) -> Request {
     }
 }
 
-/// An answer with status, headers and body. The length is that of the body.
+/// A response with status, headers, body and the right length.
 pub(super) fn answer(status: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
     let length = format!("Content-Length: {}", body.len());
     announced(status, &[headers, &[&length]].concat(), body)
 }
 
-/// An answer that leaves the announcement of its length to `headers`.
+/// A response whose length, if any, is given in `headers`.
 pub(super) fn announced(status: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
     let first = format!("HTTP/1.1 {status}");
     let lines = [&[first.as_str()], headers, &["Connection: close", "", ""]].concat();

@@ -1,4 +1,4 @@
-//! Downloads over HTTP that go on where they stopped.
+//! HTTP downloads that resume after interruptions.
 
 use super::error::FetchError;
 use super::observer::Observer;
@@ -9,13 +9,13 @@ use std::time::Duration;
 use ureq::http::{HeaderMap, Response};
 use ureq::{Agent, Body, Error as HttpError, Proxy};
 
-/// How patient a download is.
+/// Retries and timeouts of a download.
 pub(super) struct Patience {
-    /// Times that a request is made before giving up.
+    /// Number of attempts before giving up.
     pub(super) tries: u32,
-    /// Pause before the second try; doubles before each one after.
+    /// Pause before the second attempt; doubles before each further one.
     pub(super) first_pause: Duration,
-    /// Time without a single byte after which a connection counts as dead.
+    /// Time without any data after which a connection counts as dead.
     pub(super) silence: Duration,
 }
 
@@ -29,17 +29,17 @@ impl Default for Patience {
     }
 }
 
-/// Downloads files, and tries again when the network fails.
+/// Downloads files, and retries if the network fails.
 pub(super) struct Downloader {
     agent: Agent,
     patience: Patience,
 }
 
-/// Why a try ended before the file was complete.
+/// Why an attempt ended before the file was complete.
 enum Stop {
-    /// Trying again may help.
+    /// Another attempt may help.
     Retry(String),
-    /// It will not.
+    /// Another attempt will not help.
     Fail(FetchError),
 }
 
@@ -50,7 +50,7 @@ impl From<FetchError> for Stop {
 }
 
 impl Downloader {
-    /// A downloader that goes through `proxy`, if there is one.
+    /// Creates a downloader that uses `proxy`, if given.
     pub(super) fn new(patience: Patience, proxy: Option<Proxy>) -> Self {
         let config = Agent::config_builder()
             .http_status_as_error(false)
@@ -60,7 +60,7 @@ impl Downloader {
             .timeout_recv_response(Some(patience.silence))
             .timeout_per_read(Some(patience.silence))
             .user_agent(concat!("bcl/", env!("CARGO_PKG_VERSION")))
-            // What is stored and checked is what the publisher serves, so nothing may pack it on the way.
+            // The stored bytes must be those that the publisher serves, without a transfer encoding.
             .accept_encoding("identity")
             .build();
         Self {
@@ -69,10 +69,10 @@ impl Downloader {
         }
     }
 
-    /// Completes `part` with what is at `url`. `size` is what the manifest says, if it does: not a byte more is taken.
+    /// Completes `part` with the content of `url`. Stops after `size` bytes, the size in the manifest, if given.
     ///
     /// # Errors
-    /// If the server refuses, if the network fails more often than patience allows, if the disk fails.
+    /// Returns an error if the server refuses, if the network fails too often, or if the disk fails.
     pub(super) fn download(
         &self,
         url: &str,
@@ -103,7 +103,7 @@ impl Downloader {
         }
     }
 
-    /// One request, which goes on from what `part` already holds if the server allows it.
+    /// Makes one request, which resumes after the bytes in `part` if the server supports it.
     fn attempt(&self, url: &str, size: Option<u64>, part: &mut Part, observer: &mut dyn Observer) -> Result<(), Stop> {
         if part.len() > 0 && size == Some(part.len()) {
             return Ok(());
@@ -120,16 +120,16 @@ impl Downloader {
             206 if range_start(response.headers()) == Some(part.len()) => {}
             206 => {
                 part.restart(None)?;
-                return Err(Stop::Retry("the server sent another range than asked for".to_owned()));
+                return Err(Stop::Retry("the server sent a different range than requested".to_owned()));
             }
-            // The part already holds all there is, or more than there is.
+            // The part already contains the whole file, or is longer than it.
             416 if unsatisfied_size(response.headers()) == Some(part.len()) => return Ok(()),
             416 => {
                 part.restart(None)?;
-                return Err(Stop::Retry("the server knows no such range".to_owned()));
+                return Err(Stop::Retry("the server rejected the requested range".to_owned()));
             }
             status @ (408 | 425 | 429 | 500..=599) => {
-                return Err(Stop::Retry(format!("the server answers with status {status}")));
+                return Err(Stop::Retry(format!("the server returned status {status}")));
             }
             status => {
                 return Err(FetchError::Status {
@@ -143,7 +143,7 @@ impl Downloader {
     }
 }
 
-/// Adds the body of `response` to `part`.
+/// Appends the body of `response` to `part`.
 fn receive(response: Response<Body>, size: Option<u64>, part: &mut Part, observer: &mut dyn Observer) -> Result<(), Stop> {
     let body = response.into_body();
     let total = body.content_length().map(|rest| part.len() + rest).or(size);
@@ -163,7 +163,7 @@ fn receive(response: Response<Body>, size: Option<u64>, part: &mut Part, observe
         };
         part.append(&buffer[..count])?;
         observer.received(part.len(), total);
-        // A file that outgrows its manifest is wrong already; the rest need not fill the disk.
+        // A file larger than in the manifest is wrong already; do not fill the disk with the rest.
         if size.is_some_and(|size| part.len() > size) {
             break;
         }
@@ -171,11 +171,11 @@ fn receive(response: Response<Body>, size: Option<u64>, part: &mut Part, observe
     Ok(())
 }
 
-/// What an error of the connection means for the next try.
+/// Classifies a connection error: whether another attempt may help.
 fn stop(url: &str, error: HttpError) -> Stop {
     match error {
-        HttpError::HostNotFound => Stop::Retry("no server of this name was found (DNS)".to_owned()),
-        HttpError::Timeout(what) => Stop::Retry(format!("the server is silent ({what})")),
+        HttpError::HostNotFound => Stop::Retry("the host name was not found (DNS)".to_owned()),
+        HttpError::Timeout(what) => Stop::Retry(format!("the server did not respond in time ({what})")),
         HttpError::Io(error) => Stop::Retry(error.to_string()),
         HttpError::ConnectionFailed => Stop::Retry("the server cannot be reached".to_owned()),
         other => Stop::Fail(FetchError::Network {
@@ -186,7 +186,7 @@ fn stop(url: &str, error: HttpError) -> Stop {
     }
 }
 
-/// What the server calls this version. A weak entity tag allows other bytes under the same name, so it is of no use.
+/// The server's name for this version. A weak entity tag may stand for different bytes, so it is not used.
 fn validator(headers: &HeaderMap) -> Option<&str> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     text("ETag")
@@ -194,13 +194,13 @@ fn validator(headers: &HeaderMap) -> Option<&str> {
         .or_else(|| text("Last-Modified"))
 }
 
-/// Where the range begins that a 206 carries: `Content-Range: bytes START-END/SIZE`.
+/// The start of the range in a 206 response: `Content-Range: bytes START-END/SIZE`.
 fn range_start(headers: &HeaderMap) -> Option<u64> {
     let range = headers.get("Content-Range")?.to_str().ok()?;
     range.strip_prefix("bytes ")?.split('-').next()?.trim().parse().ok()
 }
 
-/// The size of the file that a 416 tells: `Content-Range: bytes */SIZE`.
+/// The size of the file in a 416 response: `Content-Range: bytes */SIZE`.
 fn unsatisfied_size(headers: &HeaderMap) -> Option<u64> {
     headers
         .get("Content-Range")?

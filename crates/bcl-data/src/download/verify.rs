@@ -1,4 +1,4 @@
-//! Whether a file is the one that the manifest describes.
+//! Compares files with the manifest.
 
 use crate::manifest::SourceFile;
 use md5::Md5;
@@ -8,34 +8,34 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// How a file was recognised.
+/// How a file was verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verified {
     /// By its SHA-256.
     Sha256,
-    /// By its MD5, where the publisher gives no better.
+    /// By its MD5, because the publisher gives no SHA-256.
     Md5,
-    /// By its size, where the publisher gives no checksum.
+    /// By its size, because the publisher gives no checksum.
     Size,
-    /// Not at all: the publisher gives neither size nor checksum.
+    /// Not at all, because the publisher gives neither size nor checksum.
     Nothing,
 }
 
 /// The first property of a file that differs from the manifest.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Mismatch {
-    /// What differs.
+    /// The property that differs.
     pub(super) property: &'static str,
-    /// What the manifest says.
+    /// Its value in the manifest.
     pub(super) expected: String,
-    /// What the file has.
+    /// Its value in the file.
     pub(super) found: String,
 }
 
-/// Compares size and checksum of the file at `path` with what the manifest says; SHA-256 goes before MD5.
+/// Compares size and checksum of the file at `path` with the manifest. SHA-256 takes precedence over MD5.
 ///
 /// # Errors
-/// If the file cannot be read.
+/// Returns an error if the file cannot be read.
 pub(super) fn verify(path: &Path, source: &SourceFile) -> io::Result<Result<Verified, Mismatch>> {
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
@@ -65,7 +65,7 @@ pub(super) fn verify(path: &Path, source: &SourceFile) -> io::Result<Result<Veri
     }
 }
 
-/// The digest of all that `reader` gives, in lower-case hex.
+/// The digest of everything that `reader` yields, in lower-case hex.
 pub(super) fn hex<D: Digest>(reader: &mut impl Read) -> io::Result<String> {
     let mut digest = D::new();
     let mut buffer = vec![0; 1 << 16];
@@ -84,9 +84,9 @@ pub(super) fn hex<D: Digest>(reader: &mut impl Read) -> io::Result<String> {
 impl fmt::Display for Verified {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Sha256 => "its SHA-256 is right",
-            Self::Md5 => "its MD5 is right",
-            Self::Size => "its size is right, a checksum is not published",
+            Self::Sha256 => "SHA-256 matches",
+            Self::Md5 => "MD5 matches",
+            Self::Size => "size matches; no checksum is published",
             Self::Nothing => "neither size nor checksum is published",
         })
     }

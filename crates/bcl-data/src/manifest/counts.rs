@@ -1,11 +1,11 @@
-//! What must be in the files of a data set, and whether it is.
+//! Expected counts of a data set, and their check.
 
 use super::{ImageCounts, Layout, Manifest};
 use crate::load::{LoadReport, Source};
 use crate::{DataError, InteractionData};
 use serde::{Deserialize, Serialize};
 
-/// What must be in the files; what is not given is not checked.
+/// Expected counts of a data set. Counts that are not given are not checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Counts {
@@ -19,9 +19,9 @@ pub struct Counts {
     pub train: Option<usize>,
     /// Test interactions.
     pub test: Option<usize>,
-    /// The counts that the BCL paper prints in its Table 9, and where they differ.
+    /// The counts that Table 9 of the BCL paper prints.
     pub paper: Option<PaperCounts>,
-    /// What must be in a data set of images.
+    /// Expected counts of a data set of images.
     pub images: Option<ImageCounts>,
 }
 
@@ -35,12 +35,12 @@ pub struct PaperCounts {
     pub items: usize,
     /// Interactions, as printed.
     pub interactions: usize,
-    /// Why other counts are expected here.
+    /// Why the expected counts differ from these.
     pub note: Option<String>,
 }
 
 impl Manifest {
-    /// Compares what was loaded with the counts; with a threshold (`filtered`), only the number of rows can be compared.
+    /// Compares loaded data with the expected counts. With a rating threshold (`filtered`), only the number of rows is comparable.
     pub(super) fn check_counts(
         &self,
         source: &Source,
@@ -48,7 +48,7 @@ impl Manifest {
         report: &LoadReport,
         filtered: bool,
     ) -> Result<(), DataError> {
-        // The counts of the parts hold for the manifest's own share only.
+        // The counts of train and test are only valid for the manifest's own split ratio.
         let own_share = match (source, &self.layout) {
             (Source::Whole { split, .. }, Layout::Whole { split: own, .. }) => split.test_ratio == own.test_ratio,
             _ => true,

@@ -1,4 +1,4 @@
-//! What a manifest says of a data set of images. Reading them is the business of `bcl-images`.
+//! The part of a manifest that describes images. `bcl-images` reads them.
 
 use super::{Layout, Manifest};
 use crate::DataError;
@@ -8,39 +8,39 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImageFormat {
-    /// JPEG and PNG files in a folder a class, below `train` and `test` (or `val`).
+    /// JPEG and PNG files with one folder per class, below `train` and `test` (or `val`).
     ImageFolder,
     /// The binary version of CIFAR-10.
     Cifar10,
-    /// The binary version of CIFAR-100, with its hundred fine classes.
+    /// The binary version of CIFAR-100, with its 100 fine classes.
     Cifar100,
-    /// The binary version of STL-10; its unlabelled images are learned from as well.
+    /// The binary version of STL-10. Its unlabelled images are used for training as well.
     Stl10,
-    /// tinyImageNet as its authors pack it, with `val` for test.
+    /// tinyImageNet as packed by its authors; `val` serves as test.
     #[serde(rename = "tiny_imagenet")]
     TinyImageNet,
 }
 
-/// What must be in a data set of images; checked when it is loaded.
+/// Expected counts of a data set of images, checked when it is loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImageCounts {
-    /// Images that are learned from, with and without a class.
+    /// Training images, with and without a class.
     pub train: usize,
-    /// Those of them that have no class.
+    /// Training images without a class.
     #[serde(default)]
     pub unlabelled: usize,
-    /// Images that are held out.
+    /// Test images.
     pub test: usize,
-    /// Classes.
+    /// Number of classes.
     pub classes: usize,
-    /// Rows, and columns, of each image.
+    /// Height and width of each image, in pixels.
     pub side: usize,
-    /// The counts that the BCL paper prints, and where they differ; none where it does not use the data set.
+    /// The counts that the BCL paper prints, if it uses the data set.
     pub paper: Option<PaperImageCounts>,
 }
 
-/// The counts of the BCL paper's Tables 6 and 7.
+/// The counts in Tables 6 and 7 of the BCL paper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PaperImageCounts {
@@ -52,7 +52,7 @@ pub struct PaperImageCounts {
     pub two_class_train: usize,
     /// Test images of two random classes, as printed.
     pub two_class_test: usize,
-    /// Why other counts are expected here.
+    /// Why the expected counts differ from these.
     pub note: Option<String>,
 }
 
@@ -62,7 +62,7 @@ impl Manifest {
         matches!(self.layout, Layout::Images { .. })
     }
 
-    /// The error for whoever wants interactions of this data set.
+    /// The error for callers that need interactions.
     pub(super) fn holds_images(&self) -> DataError {
         DataError::HoldsImages { name: self.name.clone() }
     }

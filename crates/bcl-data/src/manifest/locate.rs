@@ -1,4 +1,4 @@
-//! Finding the files of a data set on disk.
+//! Finds the files of a data set on disk.
 
 use super::{Layout, Manifest};
 use crate::{DataError, Source};
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 impl Manifest {
     /// Finds the files of this data set in `dir`, plain or gzipped.
     ///
-    /// Looks in the data set's own folder `dir/<name>` first, then in `dir` itself, and in both cases in the folders that the layout
-    /// names. What a folder called otherwise holds is settled when it is loaded: the counts must be right.
+    /// Searches the data set's own folder `dir/<name>` first, then `dir` itself, and below each the folders that the layout names. Loading
+    /// checks the counts, in case such a folder contains something else.
     ///
     /// # Errors
-    /// If they are not there: the error tells where to pass the folder, and how to get them. If the data set holds images, which
-    /// [`locate_images`](Self::locate_images) finds.
+    /// Returns an error that says where to pass the folder and how to get the files, if they are missing. Also fails if the data set holds
+    /// images; use [`locate_images`](Self::locate_images) for those.
     pub fn locate(&self, dir: &Path) -> Result<Source, DataError> {
         if self.is_images() {
             return Err(self.holds_images());
@@ -35,10 +35,10 @@ impl Manifest {
         found.ok_or_else(|| self.missing(dir, &folders))
     }
 
-    /// Finds the archive or folder with the images of this data set in `dir`, looking as [`locate`](Self::locate) does.
+    /// Finds the archive or folder with the images of this data set in `dir`, in the same folders as [`locate`](Self::locate).
     ///
     /// # Errors
-    /// If it is not there: the error tells where to pass the folder, and how to get it. If the data set holds interactions.
+    /// Returns an error that says where to pass the folder and how to get it, if it is missing. Also fails for interactions.
     pub fn locate_images(&self, dir: &Path) -> Result<PathBuf, DataError> {
         let Layout::Images { paths, .. } = &self.layout else {
             return Err(DataError::HoldsInteractions { name: self.name.clone() });
@@ -51,10 +51,10 @@ impl Manifest {
         found.ok_or_else(|| self.missing(dir, &folders))
     }
 
-    /// Finds the files of this data set in `dir`, whatever it holds: train and test, the one file, or the archive or folder of images.
+    /// Finds all files of this data set in `dir`: train and test, the single file, or the archive or folder of images.
     ///
     /// # Errors
-    /// If they are not there, as [`locate`](Self::locate) and [`locate_images`](Self::locate_images).
+    /// Returns an error if they are missing, like [`locate`](Self::locate) and [`locate_images`](Self::locate_images).
     pub fn files_in(&self, dir: &Path) -> Result<Vec<PathBuf>, DataError> {
         if self.is_images() {
             return Ok(vec![self.locate_images(dir)?]);
@@ -65,7 +65,7 @@ impl Manifest {
         })
     }
 
-    /// The folders to look in, below that of all data.
+    /// The folders to search, relative to the data folder.
     fn folders(&self) -> Vec<String> {
         let (Layout::Split { folders, .. } | Layout::Whole { folders, .. } | Layout::Images { folders, .. }) = &self.layout;
         let below = |base: &str| {

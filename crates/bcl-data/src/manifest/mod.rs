@@ -1,4 +1,4 @@
-//! The data sets that are known by name: `datasets/*.toml`, built into the program.
+//! Data sets known by name: `datasets/*.toml`, built into the program.
 
 mod counts;
 mod images;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// A manifest's file and text.
+/// The file and text of a manifest.
 macro_rules! embedded {
     ($name:literal) => {
         (
@@ -23,7 +23,7 @@ macro_rules! embedded {
     };
 }
 
-/// The manifests' files and texts, by name.
+/// The files and texts of all manifests, sorted by name.
 const EMBEDDED: [(&str, &str); 15] = [
     embedded!("cifar10"),
     embedded!("cifar10-2class"),
@@ -42,7 +42,7 @@ const EMBEDDED: [(&str, &str); 15] = [
     embedded!("yelp2018"),
 ];
 
-/// A data set that is known by name: where it comes from, what is in it, how to read it.
+/// A data set known by name: where it comes from, what it contains, and how to read it.
 ///
 /// ```
 /// use bcl_data::Manifest;
@@ -57,26 +57,26 @@ const EMBEDDED: [(&str, &str); 15] = [
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// Name, as in recipes.
+    /// Name in recipes.
     pub name: String,
-    /// Name, in full.
+    /// Full name.
     pub title: String,
     /// Terms of use.
     pub licence: String,
     /// What to cite.
     pub citation: String,
-    /// Where it is described.
+    /// Web page that describes it.
     pub homepage: String,
-    /// How to get it when it cannot be downloaded.
+    /// How to get it if it cannot be downloaded.
     pub access: Option<String>,
-    /// How the downloaded file is to be unpacked, if it is: images are read from their archive as it is.
+    /// How to unpack the downloaded file. `None` for images, which are read from their archive.
     pub archive: Option<Archive>,
-    /// What to download.
+    /// Files to download.
     #[serde(default)]
     pub sources: Vec<SourceFile>,
-    /// Which files hold the interactions or images.
+    /// Which files contain the interactions or images.
     pub layout: Layout,
-    /// What must be in them.
+    /// Expected counts.
     pub counts: Counts,
 }
 
@@ -84,69 +84,69 @@ pub struct Manifest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SourceFile {
-    /// Where it is.
+    /// Address of the file.
     pub url: String,
-    /// Name to store it under, in the data set's own folder.
+    /// File name to store it under, in the data set's own folder.
     pub file: String,
-    /// Size, where it is known.
+    /// Size in bytes, if known.
     pub bytes: Option<u64>,
-    /// MD5 in lower-case hex, where the publisher tells it.
+    /// MD5 in lower-case hex, if the publisher gives it.
     pub md5: Option<String>,
-    /// SHA-256 in lower-case hex, where it is known.
+    /// SHA-256 in lower-case hex, if known.
     pub sha256: Option<String>,
 }
 
-/// How a downloaded file is packed.
+/// Format of a downloaded archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Archive {
-    /// A zip file, to be unpacked in the data set's own folder.
+    /// A zip file, unpacked into the data set's own folder.
     Zip,
 }
 
-/// Which files hold the interactions, each of which may also be gzipped with `.gz` behind its name, or the images.
+/// Which files contain the interactions (each also accepted gzipped, with `.gz` appended to its name) or the images.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Layout {
-    /// Split by whoever published it.
+    /// Split by the publisher.
     Split {
-        /// How both files are written.
+        /// Format of both files.
         format: Format,
-        /// Further folders to look in, below the data set's own and below that of all data.
+        /// Further folders to search, below the data set's own and below the data folder.
         #[serde(default)]
         folders: Vec<String>,
-        /// File that is learned from.
+        /// Training file.
         train: String,
-        /// File that is held out.
+        /// Test file.
         test: String,
     },
-    /// One file, to be split when it is loaded.
+    /// One file, split when it is loaded.
     Whole {
-        /// How the file is written.
+        /// Format of the file.
         format: Format,
-        /// Further folders to look in, below the data set's own and below that of all data.
+        /// Further folders to search, below the data set's own and below the data folder.
         #[serde(default)]
         folders: Vec<String>,
-        /// Names of the file; the first that is there is read.
+        /// Possible names of the file; the first one found is read.
         files: Vec<String>,
         /// How to split it.
         #[serde(default)]
         split: SplitOptions,
     },
-    /// Images, in an archive or a folder.
+    /// Images in an archive or a folder.
     Images {
         /// How they are stored.
         format: ImageFormat,
-        /// Further folders to look in, below the data set's own and below that of all data.
+        /// Further folders to search, below the data set's own and below the data folder.
         #[serde(default)]
         folders: Vec<String>,
-        /// Names of the archive or of the folder that holds its files; the first that is there is read.
+        /// Possible names of the archive or folder; the first one found is read.
         paths: Vec<String>,
     },
 }
 
 impl Manifest {
-    /// All manifests, by name.
+    /// All manifests, sorted by name.
     pub fn all() -> &'static [Manifest] {
         static ALL: OnceLock<Vec<Manifest>> = OnceLock::new();
         ALL.get_or_init(|| {
@@ -157,10 +157,10 @@ impl Manifest {
         })
     }
 
-    /// The manifest called `name`.
+    /// Finds the manifest called `name`.
     ///
     /// # Errors
-    /// If there is none: the error lists those there are, and the one that looks most like it.
+    /// Returns an error that lists the known data sets and suggests the most similar name, if there is none.
     pub fn find(name: &str) -> Result<&'static Manifest, DataError> {
         let all = Self::all();
         all.iter().find(|manifest| manifest.name == name).ok_or_else(|| {
@@ -175,10 +175,10 @@ impl Manifest {
         })
     }
 
-    /// Reads a manifest from its text; `file` is named in errors.
+    /// Parses a manifest; errors name `file`.
     ///
     /// # Errors
-    /// If the text is not TOML, lacks a key, or has one that is not known.
+    /// Returns an error if the text is not TOML, lacks a key, or has an unknown one.
     pub fn parse(file: &str, text: &str) -> Result<Manifest, DataError> {
         toml::from_str(text).map_err(|source| DataError::BadManifest {
             file: file.to_string(),
@@ -186,20 +186,20 @@ impl Manifest {
         })
     }
 
-    /// Reads this data set from where it was [located](Self::locate) and checks its counts.
+    /// Reads this data set from its [location](Self::locate) and checks its counts.
     ///
     /// # Errors
-    /// As [`load`](crate::load()), and if the counts are not those of the manifest.
+    /// Returns the errors of [`load`](crate::load()), and an error if the counts differ from the manifest.
     pub fn load(&self, source: &Source) -> Result<InteractionData, DataError> {
         self.load_with(source, None).map(|(data, _)| data)
     }
 
-    /// Reads this data set without the interactions rated below `min_rating`, and tells what was left out.
+    /// Reads this data set without the interactions rated below `min_rating`, and reports what was left out.
     ///
-    /// The counts are those of the whole data set; with a threshold, only the number of rows is checked.
+    /// The manifest's counts are those of the whole data set, so with a threshold only the number of rows is checked.
     ///
     /// # Errors
-    /// As [`load`](Self::load), if there are no ratings to compare with `min_rating`, and if the data set holds images.
+    /// Returns the errors of [`load`](Self::load). Also fails if the files have no ratings, or if the data set holds images.
     pub fn load_with(&self, source: &Source, min_rating: Option<f64>) -> Result<(InteractionData, LoadReport), DataError> {
         self.load_all(source, min_rating, KnownIds::default())
     }
@@ -220,18 +220,18 @@ impl Manifest {
     }
 }
 
-/// Reads the data set called `name` from the folder `dir`, which holds its files or a folder with them.
+/// Reads the data set called `name` from the folder `dir`, which contains its files or a folder with them.
 ///
 /// # Errors
-/// As [`Manifest::find`], [`Manifest::locate`] and [`Manifest::load`].
+/// Returns the errors of [`Manifest::find`], [`Manifest::locate`] and [`Manifest::load`].
 pub fn load_named(name: &str, dir: &Path) -> Result<InteractionData, DataError> {
     load_named_with_ids(name, dir, KnownIds::default())
 }
 
-/// As [`load_named`], with the ids that an earlier load gave: see [`load_with_ids`](crate::load_with_ids).
+/// Like [`load_named`], with the ids of an earlier load; see [`load_with_ids`](crate::load_with_ids).
 ///
 /// # Errors
-/// As [`load_named`].
+/// Returns the errors of [`load_named`].
 pub fn load_named_with_ids(name: &str, dir: &Path, ids: KnownIds) -> Result<InteractionData, DataError> {
     let manifest = Manifest::find(name)?;
     let (data, _) = manifest.load_all(&manifest.locate(dir)?, None, ids)?;

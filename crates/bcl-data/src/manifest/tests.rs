@@ -1,4 +1,4 @@
-//! What manifests promise: they parse, they are complete, their files are found, their counts are checked.
+//! Manifests parse, are complete, find their files, and check their counts.
 
 use super::*;
 use std::fs;
@@ -31,7 +31,7 @@ fn manifest(text: &str) -> Manifest {
 }
 
 fn write(dir: &TempDir, path: &str, text: &str) {
-    // A leading slash would lead out of the folder.
+    // An absolute path would lead out of the folder.
     let path = dir.path().join(path.trim_start_matches('/'));
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
@@ -73,7 +73,7 @@ fn every_manifest_can_be_had_somehow_and_counts_something() {
 fn checksums_are_lower_case_hex_of_their_length() {
     let is_hex = |text: &String, length| text.len() == length && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     for source in Manifest::all().iter().flat_map(|m| &m.sources) {
-        // Some publishers serve files without encryption; then a checksum has to say that it is the right one.
+        // Some publishers serve files over plain HTTP; those need a checksum.
         let checked = source.md5.is_some() || source.sha256.is_some();
         let encrypted = source.url.starts_with("https://");
         assert!(encrypted || checked && source.url.starts_with("http://"), "{}", source.url);
@@ -142,7 +142,7 @@ fn image_counts_agree_with_the_paper_or_say_why_not() {
         compared += 1;
         let equal = (counts.train, counts.test) == (paper.train, paper.test);
         assert!(equal || paper.note.is_some(), "{} differs from the paper", manifest.name);
-        // Classes are of equal size, and only labelled images can be told to be of two of them.
+        // Classes are of equal size, and only labelled images can be assigned to two classes.
         let of_two = |all: usize| all / counts.classes * 2;
         assert_eq!(
             of_two(counts.train - counts.unlabelled),
@@ -236,7 +236,7 @@ fn gzipped_files_are_found_too() {
     write(&dir, "train.txt.gz", "0 0 1\n1 2 3\n");
     write(&dir, "test.txt", "0 2\n1 0\n");
     let manifest = manifest(SMALL);
-    // Told apart by content: a `.gz` that somebody's browser unpacked is read all the same.
+    // The content decides, so a `.gz` file that a browser has already unpacked is still read.
     let data = manifest.load(&manifest.locate(dir.path()).unwrap()).unwrap();
     assert_eq!(data.train.len(), 4);
 }
@@ -286,7 +286,7 @@ fn an_unknown_name_lists_those_there_are() {
     assert!(error.contains("`gowalla`") && error.contains("`yelp2018`"), "{error}");
 
     let error = Manifest::find("imagenet").unwrap_err().to_string();
-    assert!(error.contains("`imagenet`. Known are"), "{error}");
+    assert!(error.contains("`imagenet`. Known data sets:"), "{error}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What planted data promises: sizes, shares, determinism, ranges.
+//! Planted data: sizes, fractions, determinism, ranges.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn users_have_the_number_of_interactions_asked_for() {
     let sizes: Vec<usize> = (0..600).map(|user| data.items_of(user).len()).collect();
     assert!(sizes.iter().all(|size| (15..=45).contains(size)));
     let mean = data.len() as f64 / 600.0;
-    // Uniform from 15 to 45: the mean of 600 has a standard deviation of 0.36.
+    // Uniform from 15 to 45: the mean over 600 users has a standard deviation of 0.36.
     assert!((mean - 30.0).abs() < 1.5, "{mean}");
 }
 
@@ -35,7 +35,7 @@ fn the_share_of_other_communities_is_the_noise() {
         let all = all(&data);
         let others = all.pairs().filter(|&(user, item)| !truth.same_class(user, item)).count();
         let share = others as f64 / all.len() as f64;
-        // Binomial of 18,000: the standard deviation is 0.004 at most.
+        // Binomial with 18,000 draws: the standard deviation is at most 0.004.
         assert!((share - noise).abs() < 0.012, "{noise}: {share}");
         assert_eq!(others == 0, noise == 0.0);
     }
@@ -63,7 +63,7 @@ fn every_user_has_train_and_test_items() {
 #[test]
 fn mean_tau_plus_is_near_the_share_of_one_community() {
     let truth = config().generate().truth.unwrap();
-    // An eighth of the items is liked, of which a fifth or so is known.
+    // An eighth of the items is liked, about a fifth of those have a training interaction.
     assert!((0.09..0.125).contains(&truth.mean_tau_plus()), "{}", truth.mean_tau_plus());
 }
 

@@ -1,4 +1,4 @@
-//! The formats with one interaction a line: which column holds what.
+//! The formats with one interaction per line: which column contains what.
 
 use super::lines::Line;
 use super::quoted::QuotedRecord;
@@ -6,11 +6,11 @@ use super::{Format, Row};
 use crate::DataError;
 use crate::error::excerpt;
 
-/// Where the fields of a row stand.
+/// The positions of the fields in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Columns {
     format: Format,
-    /// Number of fields in each row.
+    /// Number of fields per row.
     width: usize,
     user: usize,
     item: usize,
@@ -32,7 +32,7 @@ const ITEM_NAMES: [&str; 9] = [
 const RATING_NAMES: [&str; 4] = ["rating", "ratings", "score", "stars"];
 
 impl Columns {
-    /// The columns of a file in `format` that begins with `first` and goes on with `second`, and whether `first` is a header.
+    /// Detects the columns of a file in `format` from its first two lines, and whether `first` is a header.
     pub(super) fn detect(format: Format, first: &Line<'_>, second: Option<&str>) -> Result<(Self, bool), DataError> {
         let names: Vec<String> = fields_of(format, first).map(column_name).collect();
         let find = |known: &[&str]| names.iter().position(|name| known.contains(&name.as_str()));
@@ -41,7 +41,7 @@ impl Columns {
             Format::Csv => {
                 find(&USER_NAMES).is_some()
                     || find(&ITEM_NAMES).is_some()
-                    // A header with names of its own would otherwise pass for an interaction, unless a rating gives it away.
+                    // Without this, a header with unknown names would pass for an interaction, unless it has a rating column.
                     || names.len() == 2
                         && !fields_of(format, first).any(is_number)
                         && second.is_some_and(|second| fields(format, second).all(is_number))
@@ -67,7 +67,7 @@ impl Columns {
 
         let width = match format {
             Format::YahooR3 => 3,
-            // A row of another width is reported by `row`, whose text knows the range.
+            // `row` reports rows of another width; its message names the accepted range.
             Format::Csv => names.len().clamp(2, 4),
             _ => 4,
         };
@@ -81,9 +81,9 @@ impl Columns {
         Ok((columns, false))
     }
 
-    /// The interaction of a line.
+    /// Reads the interaction of a line.
     pub(super) fn row<'a>(&self, line: &Line<'a>) -> Result<Row<'a>, DataError> {
-        // One loop for each: files have millions of lines, nearly all without quotes.
+        // Two loops for speed: files have millions of lines, nearly all without quotes.
         match line.quoted {
             None => self.row_of(line, fields(self.format, line.text)),
             Some(record) => self.row_of(line, record.fields()),
@@ -114,7 +114,7 @@ impl Columns {
         let user = line.id("user", user)?;
         let item = line.id("item", item)?;
         let rating = rating.map(|raw| line.number("rating", raw)).transpose()?;
-        // Nothing uses the time, so it may be a number, a date, or anything else.
+        // Timestamps are not used, so they may be a number, a date, or anything else.
         Ok(Row { user, item, rating })
     }
 
@@ -130,14 +130,14 @@ impl Columns {
     }
 }
 
-/// The fields of a line, without the quotes and spaces around them.
+/// The fields of a line, without surrounding quotes and spaces.
 fn fields_of<'a>(format: Format, line: &Line<'a>) -> impl Iterator<Item = &'a str> {
     let plain = line.quoted.is_none().then(|| fields(format, line.text));
     let quoted = line.quoted.map(QuotedRecord::fields);
     plain.into_iter().flatten().chain(quoted.into_iter().flatten())
 }
 
-/// The fields of a row without commas in quotes, without the quotes and spaces around them.
+/// The fields of a row without quoted separators, without surrounding quotes and spaces.
 fn fields(format: Format, text: &str) -> impl Iterator<Item = &str> {
     let separator = match format {
         Format::Csv => ",",
@@ -153,7 +153,7 @@ fn fields(format: Format, text: &str) -> impl Iterator<Item = &str> {
                 .and_then(|field| field.strip_suffix('"'))
                 .unwrap_or(field)
         })
-        // Columns aligned with several spaces.
+        // Columns may be aligned with several spaces.
         .filter(move |field| separator != " " || !field.is_empty())
 }
 
@@ -161,7 +161,7 @@ fn is_number(field: &str) -> bool {
     field.parse::<f64>().is_ok()
 }
 
-/// The name of a column, without the type of `RecBole`'s headers.
+/// The name of a column, without the type suffix of `RecBole`'s headers.
 fn column_name(field: &str) -> String {
     field.split(':').next().unwrap_or_default().to_ascii_lowercase()
 }

@@ -1,21 +1,21 @@
-//! The formats, by name, and what to take from a file.
+//! The file formats and reading options.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How a file of interactions is written.
+/// The format of a file of interactions.
 ///
-/// Every format is read plain or gzipped, told apart by the first bytes. Blank lines are skipped; ids are any text without the
-/// separator, so long as it is not a negative number. Ratings are numbers; timestamps are not read and may be any text.
+/// Every format is read plain or gzipped, which the first bytes tell. Blank lines are skipped. An id is any text without the separator
+/// that is not a negative number. Ratings are numbers. Timestamps are ignored and may be any text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    /// Found from the file's name and first lines.
+    /// Detected from the file's name and first lines.
     #[default]
     Auto,
     /// `user item item …` (NGCF, `LightGCN`); a user may have several lines, or no item.
     Ngcf,
-    /// `user,item[,rating[,timestamp]]`, with or without a header. In quotes a field may hold commas, line breaks and doubled quotes, as
+    /// `user,item[,rating[,timestamp]]`, with or without a header. Quoted fields may contain commas, line breaks and doubled quotes, as
     /// pandas and spreadsheets write them.
     Csv,
     /// `user\titem\trating\ttimestamp` (`u.data` of `MovieLens` 100K).
@@ -40,7 +40,7 @@ impl Format {
         Format::YahooR3,
     ];
 
-    /// The name, as in recipes.
+    /// The name in recipes.
     pub fn name(self) -> &'static str {
         match self {
             Format::Auto => "auto",
@@ -64,13 +64,13 @@ impl fmt::Display for Format {
     }
 }
 
-/// What to take from a file.
+/// How to read a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadOptions {
-    /// How the file is written.
+    /// Format of the file.
     pub format: Format,
-    /// Interactions with a lower rating are left out; all are kept where this is not set.
+    /// Minimum rating: interactions with a lower one are left out. Without it, all are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rating: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! The lines of a plain or gzipped text file, with their numbers.
+//! Reads numbered lines from a plain or gzipped text file.
 
 use super::quoted::QuotedRecord;
 use crate::DataError;
@@ -7,12 +7,12 @@ use crate::input::{self, Bomb};
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// The longest line that is read, bytes. A user of a million items with ids of ten digits fits.
+/// Maximum length of a line in bytes; fits one user with a million items with ids of ten digits.
 const LONGEST_LINE: usize = 16 << 20;
-/// How much of the text is looked at to find the format, bytes.
+/// Bytes of text that are used to detect the format.
 const HEAD: u64 = 1 << 16;
 
-/// A file, read line by line: memory does not grow with its size.
+/// A file that is read line by line, in memory that does not grow with its size.
 pub(super) struct Lines {
     path: PathBuf,
     reader: Box<dyn BufRead>,
@@ -20,18 +20,18 @@ pub(super) struct Lines {
     head: Vec<u8>,
     number: u64,
     buffer: Vec<u8>,
-    /// Takes lines with quotes apart, where quotes mean something.
+    /// Parses lines with quotes, in formats where quotes have a meaning.
     quoted: Option<QuotedRecord>,
 }
 
-/// A line that is not blank; of CSV a record, which goes over several lines where a field in quotes does.
+/// A line that is not blank. In CSV it is a record, which may span several lines in quotes.
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'a> {
     pub(super) path: &'a Path,
-    /// Number of the line, of a record its first.
+    /// Line number; for a record, that of its first line.
     pub(super) number: u64,
     pub(super) text: &'a str,
-    /// The fields, if quotes are among them.
+    /// The parsed record, if the line contains quotes.
     pub(super) quoted: Option<&'a QuotedRecord>,
 }
 
@@ -71,7 +71,7 @@ impl Lines {
         Ok(lines)
     }
 
-    /// The beginning of the text, up to the end of a line where it is cut.
+    /// The beginning of the text, cut off after a complete line.
     pub(super) fn head(&self) -> &[u8] {
         let whole = (self.head.len() as u64) < HEAD;
         match self.head.iter().rposition(|&byte| byte == b'\n') {
@@ -80,23 +80,23 @@ impl Lines {
         }
     }
 
-    /// The second line that is not blank, where the beginning of the text has one.
+    /// The second line that is not blank, if the beginning of the text contains it.
     pub(super) fn second(&self) -> Option<String> {
         let head = String::from_utf8_lossy(self.head());
         head.lines().filter(|line| !line.trim().is_empty()).nth(1).map(str::to_string)
     }
 
-    /// Reads records of CSV from here on: within quotes, commas and line breaks are text.
+    /// Switches to CSV records: from here on, commas and line breaks within quotes are text.
     pub(super) fn unquote(&mut self) {
         self.quoted = Some(QuotedRecord::new());
     }
 
-    /// Number of the line that was read last, from 1.
+    /// Number of the last line read, from 1.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
-    /// The next line that is not blank.
+    /// Reads the next line that is not blank.
     pub(super) fn next(&mut self) -> Result<Option<Line<'_>>, DataError> {
         loop {
             self.buffer.clear();
@@ -127,7 +127,7 @@ impl Lines {
         }))
     }
 
-    /// Appends the next line to the buffer, with its line break; returns whether there was one.
+    /// Appends the next line with its line break to the buffer; returns false at the end of the file.
     fn append(&mut self) -> Result<bool, DataError> {
         let room = (LONGEST_LINE + 1).saturating_sub(self.buffer.len());
         let mut limited = self.reader.by_ref().take(room as u64);
@@ -148,7 +148,7 @@ impl Lines {
         Ok(true)
     }
 
-    /// Takes the record apart that begins with the line in the buffer, and reads on while it is within quotes.
+    /// Parses the record that begins with the line in the buffer, and reads further lines while it is within quotes.
     fn take_apart(&mut self) -> Result<(), DataError> {
         let Some(mut record) = self.quoted.take() else {
             return Ok(());
@@ -201,12 +201,12 @@ impl Line<'_> {
         Place::new(self.path, self.number)
     }
 
-    /// `raw` as an id.
+    /// Checks that `raw` is a valid id.
     pub(super) fn id<'r>(&self, field: &'static str, raw: &'r str) -> Result<&'r str, DataError> {
         if raw.is_empty() {
             return Err(self.bad_field(field, raw, FieldProblem::Empty));
         }
-        // Ids of text may begin with a dash; only what is a number is taken for a negative one.
+        // Text ids may begin with a dash; only numbers count as negative.
         match raw.strip_prefix('-') {
             Some(rest) if rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => {
                 Err(self.bad_field(field, raw, FieldProblem::Negative))
@@ -215,7 +215,7 @@ impl Line<'_> {
         }
     }
 
-    /// `raw` as a finite number.
+    /// Parses `raw` as a finite number.
     pub(super) fn number(&self, field: &'static str, raw: &str) -> Result<f64, DataError> {
         match raw.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value),

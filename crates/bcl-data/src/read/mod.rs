@@ -1,4 +1,4 @@
-//! Reading interactions from files: plain or gzipped text, line by line, in one of several formats.
+//! Reads interactions from files: plain or gzipped text, line by line, in several formats.
 
 mod columns;
 mod format;
@@ -16,23 +16,23 @@ use lines::{Line, Lines};
 use row_limit::RowLimit;
 use std::path::Path;
 
-/// One interaction, as it stands in the file.
+/// One interaction as written in the file.
 struct Row<'a> {
     user: &'a str,
     item: &'a str,
     rating: Option<f64>,
 }
 
-/// What a file held.
+/// Counts of a file that was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct FileReport {
-    /// Interactions before any was left out.
+    /// Interactions in the file.
     pub(crate) rows: usize,
-    /// Those left out because of their rating.
+    /// Interactions left out because of their rating.
     pub(crate) below_min_rating: usize,
 }
 
-/// Calls `each` with the line, user and item of every interaction of the file that reaches the threshold.
+/// Calls `each` with the line, user and item of every interaction of the file that reaches the rating threshold.
 pub(crate) fn read(
     path: &Path,
     options: &ReadOptions,

@@ -1,15 +1,15 @@
-//! Records of CSV that hold quotes, by the rules of RFC 4180: `csv-core` takes them apart, while [`Lines`](super::lines::Lines) reads and
-//! counts lines. Records without a quote, which are nearly all, need no such care.
+//! CSV records with quotes, by the rules of RFC 4180. `csv-core` parses them, while [`Lines`](super::lines::Lines) reads and counts lines.
+//! Records without quotes, which are nearly all, take a faster path.
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
 /// A record, fed line by line.
 pub(super) struct QuotedRecord {
     reader: Reader,
-    /// The fields without their quotes, one behind the other.
+    /// The fields without their quotes, concatenated.
     text: Vec<u8>,
     length: usize,
-    /// Where each field ends.
+    /// The end of each field in `text`.
     ends: Vec<usize>,
     num_fields: usize,
 }
@@ -17,7 +17,7 @@ pub(super) struct QuotedRecord {
 impl QuotedRecord {
     pub(super) fn new() -> Self {
         Self {
-            // A carriage return within a line is text, as it is in records without quotes.
+            // A carriage return within a line is text, as in records without quotes.
             reader: ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build(),
             text: Vec::new(),
             length: 0,
@@ -26,15 +26,15 @@ impl QuotedRecord {
         }
     }
 
-    /// Forgets the record before.
+    /// Forgets the previous record.
     pub(super) fn clear(&mut self) {
         self.reader.reset();
         (self.length, self.num_fields) = (0, 0);
     }
 
-    /// Adds a line, given without its line break; returns whether the record ends with it. It does not within quotes.
+    /// Adds a line, without its line break. Returns whether the record is complete; within quotes it continues on the next line.
     pub(super) fn feed(&mut self, line: &[u8]) -> bool {
-        // An empty input would mean the end of the file.
+        // For the parser, an empty input means the end of the file.
         if !line.is_empty() {
             self.read(line);
         }
@@ -42,7 +42,7 @@ impl QuotedRecord {
     }
 
     fn read(&mut self, input: &[u8]) -> ReadRecordResult {
-        // So much room is enough for any input, so it is read in one go.
+        // Enough room for any output, so that one call consumes the whole input.
         self.text.resize(self.text.len().max(self.length + input.len() + 1), 0);
         self.ends.resize(self.ends.len().max(self.num_fields + input.len() + 1), 0);
         let (text, ends) = (&mut self.text[self.length..], &mut self.ends[self.num_fields..]);
@@ -52,16 +52,16 @@ impl QuotedRecord {
         result
     }
 
-    /// The fields, without the spaces around them.
+    /// The fields, trimmed of spaces.
     pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
-        // The input was UTF-8, and what was taken out of it, quotes and commas, are whole characters.
+        // The input was UTF-8, and the parser removes only quotes and commas, which are whole characters.
         let text = std::str::from_utf8(&self.text[..self.length]).unwrap_or_default();
         let ends = &self.ends[..self.num_fields];
         let starts = [0].into_iter().chain(ends.iter().copied());
         starts.zip(ends).map(move |(start, &end)| {
             let field = text.get(start..end).unwrap_or_default();
             let trimmed = field.trim();
-            // With a space before them quotes are text to the standard, but hardly to whoever wrote them.
+            // By the standard, quotes after a space are text, but whoever wrote them hardly meant that.
             match trimmed.strip_prefix('"').and_then(|field| field.strip_suffix('"')) {
                 Some(inner) if field.starts_with(' ') => inner,
                 _ => trimmed,

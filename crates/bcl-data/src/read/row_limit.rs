@@ -1,15 +1,15 @@
-//! How many interactions of a file are read before memory cannot hold them.
+//! A limit on the number of interactions, so that they fit into memory.
 
 use crate::{DataError, memory};
 use std::path::Path;
 
-/// Twice as many as the largest public data sets have.
+/// The supported maximum: twice as many as the largest public data sets have.
 const MOST_ROWS: usize = 500_000_000;
 
-/// Bytes that an interaction takes at least: as a pair while the file is read, and as an item of its user's row after that.
+/// Minimum memory per interaction, in bytes: a pair while the file is read, then an item in its user's row.
 const ROW_BYTES: u64 = 12;
 
-/// The most interactions that are kept.
+/// The maximum number of interactions to keep.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowLimit {
     rows: usize,
@@ -17,7 +17,7 @@ pub(super) struct RowLimit {
 }
 
 impl RowLimit {
-    /// The limit on this machine now.
+    /// The limit for the memory that is free now.
     pub(super) fn now() -> Self {
         Self::of(memory::available())
     }
@@ -30,16 +30,16 @@ impl RowLimit {
         }
     }
 
-    /// Refuses more rows than that.
+    /// Returns an error if more rows than the limit are kept.
     pub(super) fn check(self, kept: usize, path: &Path) -> Result<(), DataError> {
         if kept <= self.rows {
             return Ok(());
         }
         let reason = match self.available {
             Some(bytes) if self.rows < MOST_ROWS => {
-                format!("which do not fit into the {} of memory that are free", memory::shown(bytes))
+                format!("which do not fit into the {} of free memory", memory::shown(bytes))
             }
-            _ => "the most that are read".to_owned(),
+            _ => "the supported maximum".to_owned(),
         };
         Err(DataError::TooManyRows {
             path: path.to_path_buf(),
@@ -66,10 +66,7 @@ mod tests {
         for much in [RowLimit::of(None), RowLimit::of(Some(u64::MAX))] {
             much.check(MOST_ROWS, path).unwrap();
             let message = much.check(MOST_ROWS + 1, path).unwrap_err().to_string();
-            assert!(
-                message.contains("500000000 interactions, the most that are read"),
-                "{message}"
-            );
+            assert!(message.contains("500000000 interactions, the supported maximum"), "{message}");
         }
     }
 }

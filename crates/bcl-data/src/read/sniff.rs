@@ -1,4 +1,4 @@
-//! Finding the format of a file from its name and first lines.
+//! Detects the format of a file from its name and first lines.
 
 use super::Format;
 use crate::DataError;
@@ -6,7 +6,7 @@ use crate::error::excerpt;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Finds the format, or says that it is not clear: a wrong guess would train on nonsense.
+/// Detects the format, or returns an error if it is not clear: a wrong guess would train on nonsense.
 pub(super) fn sniff(path: &Path, head: &[u8]) -> Result<Format, DataError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
@@ -51,7 +51,7 @@ fn by_content(lines: &[&str]) -> Option<Format> {
         return Some(Format::Csv);
     }
 
-    // What is left are numbers between blanks; text could be anything, a README or an error page.
+    // Only numbers separated by blanks remain; other text could be anything, such as a README or an error page.
     let mut widths = HashSet::new();
     let mut users = HashSet::new();
     for line in lines {
@@ -70,7 +70,7 @@ fn by_content(lines: &[&str]) -> Option<Format> {
     match (widths.len(), first.split_ascii_whitespace().count()) {
         (1, 4) if tabs => Some(Format::Udata),
         (1, 3) if tabs || !one_line_a_user => Some(Format::YahooR3),
-        // `user item rating` and a user with two items look alike.
+        // `user item rating` looks like a user with two items.
         (1, 3) => None,
         (1, 2) => Some(Format::Ngcf),
         _ if one_line_a_user => Some(Format::Ngcf),

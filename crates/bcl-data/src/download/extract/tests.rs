@@ -1,4 +1,4 @@
-//! Archives that are what they should be, and archives that are not.
+//! Extraction of good and bad archives.
 
 use super::*;
 use std::io::{self, Cursor};
@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// A zip of these files.
+/// A zip archive of these files.
 fn zip_of(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in files {
@@ -16,7 +16,7 @@ fn zip_of(files: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// A folder `outer/inner` with the archive in it.
+/// A folder `outer/inner` that contains the archive.
 struct Place(TempDir);
 
 impl Place {
@@ -39,7 +39,7 @@ impl Place {
         fs::read_to_string(self.inner().join(path)).unwrap()
     }
 
-    /// All files and folders, from the outer folder on.
+    /// All files and folders below the outer folder.
     fn everything(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut folders = vec![self.0.path().to_path_buf()];
@@ -56,7 +56,7 @@ impl Place {
         found
     }
 
-    /// Extraction is refused for a reason with `reason` in it, and leaves nothing behind.
+    /// Asserts that extraction is refused with `reason` in the message, and leaves nothing behind.
     fn assert_refused(&self, limits: Limits, reason: &str) {
         let error = self.extract(limits).unwrap_err();
         assert!(
@@ -99,7 +99,7 @@ fn a_folder_without_files_is_made_too() {
 fn names_that_lead_out_of_the_folder_are_refused() {
     for name in ["../evil", "a/../../evil", "/evil", "..\\evil", "a/..", ".."] {
         let place = Place::with(&zip_of(&[("good", b"x"), (name, b"evil")]));
-        place.assert_refused(ROOMY, "leads out of the folder");
+        place.assert_refused(ROOMY, "points outside the folder");
     }
 }
 
@@ -183,7 +183,7 @@ fn a_name_that_comes_twice_is_refused() {
 #[test]
 fn a_damaged_archive_leaves_nothing_behind() {
     let mut zip = zip_of(&[("a", &vec![7; 50_000])]);
-    zip[40] ^= 0xff; // inside of the packed content
+    zip[40] ^= 0xff; // in the packed content
     let place = Place::with(&zip);
     assert!(matches!(place.extract(ROOMY), Err(FetchError::Archive { .. })));
     assert_eq!(place.everything(), ["inner", "inner/archive"]);
@@ -206,7 +206,7 @@ fn a_file_that_differs_is_kept() {
 #[test]
 fn an_interrupted_extraction_is_completed() {
     let place = Place::with(&zip_of(&[("a/x", b"x"), ("b/y", b"y")]));
-    // As left by a process that was killed between the two renames.
+    // The state after a process was killed between the two renames.
     fs::create_dir_all(place.inner().join("a")).unwrap();
     fs::write(place.inner().join("a/x"), "x").unwrap();
     fs::create_dir_all(place.inner().join(".unpacking/b")).unwrap();

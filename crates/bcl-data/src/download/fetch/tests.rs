@@ -1,4 +1,4 @@
-//! Downloads from a server of our own, which fails in every way that servers fail.
+//! Downloads from a local server that fails in every way that servers do.
 
 use super::*;
 use crate::download::Silent;
@@ -23,7 +23,7 @@ fn sha256(mut bytes: &[u8]) -> String {
     verify::hex::<Sha256>(&mut bytes).unwrap()
 }
 
-/// How the manifest describes `body` at `url`.
+/// The manifest's entry for `body` at `url`.
 fn source(url: &str, body: &[u8]) -> SourceFile {
     let sha256 = sha256(body);
     let file = "ratings.dat".to_owned();
@@ -76,7 +76,7 @@ fn fetcher(tries: u32) -> Fetcher {
     Fetcher::new(Downloader::new(patience, None), Limits::default())
 }
 
-/// A server that drops the first connection half way, and answers the second request with `second`.
+/// A server that drops the first connection halfway, and answers the second request with `second`.
 fn interrupting_server(headers: &'static [&str], second: fn(&[u8], usize) -> Vec<u8>) -> Server {
     Server::new(move |request, number| {
         let body = body();
