@@ -52,7 +52,7 @@ fn a_page_of_other_runs_is_never_overwritten() {
     ]);
     assert!(listed.status.success(), "{}", shown(&listed));
     for words in [
-        "note: runs/report.html is left out: it is not the folder of a run",
+        "note: skipping runs/report.html: it is not a run folder",
         "report: report.html\n",
     ] {
         assert!(said(&listed).contains(words), "`{words}` is missing\n{}", shown(&listed));
@@ -81,7 +81,7 @@ fn a_page_of_other_runs_is_never_overwritten() {
     assert_refused(&report(&["runs", "--out", "small.toml"]), &["small.toml", "is not .html"]);
     assert_refused(
         &report(&["runs", "--out", "runs/small-0/model.bpk"]),
-        &["model.bpk", "cannot do without"],
+        &["model.bpk", " needs; choose another name"],
     );
     assert_refused(&report(&["nowhere"]), &["nowhere"]);
     assert_refused(&report(&["small.toml"]), &["small.toml", "no result.json"]);

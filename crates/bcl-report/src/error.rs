@@ -1,17 +1,17 @@
-//! What can go wrong when runs are read or a report is written.
+//! Errors of reading runs and writing reports.
 
 use crate::files::FileError;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why a report could not be made.
+/// An error while reading runs or writing a report.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// The folder holds no result.
+    /// The folder has no `result.json`.
     #[error(
-        "{}: there is no result.json, so this is not the folder of a finished run; give a folder like runs/NAME-SEED or one with \
-         such folders in it, or finish the run with --resume",
+        "{}: no result.json, so this is not the folder of a finished run; pass a run folder such as runs/NAME-SEED, a folder that \
+         contains run folders, or finish the run with --resume",
         path.display()
     )]
     NotFinished {
@@ -23,25 +23,25 @@ pub enum ReportError {
     Read {
         /// The file.
         path: PathBuf,
-        /// The system's reason.
+        /// The operating system's error.
         source: std::io::Error,
     },
-    /// A file could not be written, or is not the one that was written.
+    /// A file could not be written, or does not match its checksum.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A file is not what a run writes.
-    #[error("{}:{line}: {message}; the file was changed or cut short, run the recipe again", path.display())]
+    /// A file does not have the format that a run writes.
+    #[error("{}:{line}: {message}; the file was edited or truncated: run the recipe again", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// The line, from 1.
+        /// The 1-based line.
         line: usize,
         /// What is wrong there.
         message: String,
     },
-    /// The layout of a result is of another version of the program.
+    /// A result has the schema of another version of the program.
     #[error(
-        "{}: schema is {found}, but this program reads {supported}; use the version of the program that wrote it ({version})",
+        "{}: schema is {found}, but this program reads {supported}; use the version that wrote the file ({version})",
         path.display()
     )]
     Schema {

@@ -1,4 +1,4 @@
-//! Which of some folders are finished runs.
+//! Finds the folders of finished runs.
 
 use super::ReportError;
 use std::{
@@ -7,38 +7,38 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Finished runs, and what was left out.
+/// Finished runs, and the paths that were skipped.
 #[derive(Debug, Default)]
 pub struct FoundRuns {
-    /// Folders of runs: in the order in which they were asked for, those below one folder by name.
+    /// Run folders in the order of the given paths; below one path, sorted by name.
     pub runs: Vec<PathBuf>,
-    /// What is not the folder of a finished run.
+    /// Paths that are not folders of finished runs.
     pub skipped: Vec<Skipped>,
     seen: BTreeSet<PathBuf>,
 }
 
-/// A path that was left out.
+/// A path that was skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     /// The path.
     pub path: PathBuf,
-    /// Why.
+    /// Why it was skipped.
     pub reason: String,
 }
 
 impl fmt::Display for Skipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is left out: {}", self.path.display(), self.reason)
+        write!(f, "skipping {}: {}", self.path.display(), self.reason)
     }
 }
 
-/// Finds the finished runs among and below `paths`, each once; links that lead in a circle are followed once.
+/// Finds the finished runs at and below `paths`. Each run is listed once, even if symbolic links form a cycle.
 ///
-/// A path that was named and is not a folder, a run that is not finished, a folder that cannot be read and, below a named one, the folder
-/// of a table of `bcl-bench` are left out.
+/// Skips files among `paths`, unfinished runs, folders that cannot be read, and `bcl-bench` tables, unless `paths` names the
+/// table itself.
 ///
 /// # Errors
-/// When a path does not exist, or there is no finished run at all.
+/// Returns an error if a path does not exist or no finished run is found.
 pub fn find_runs(paths: &[PathBuf]) -> Result<FoundRuns, ReportError> {
     let mut found = FoundRuns::default();
     for path in paths {
@@ -49,7 +49,7 @@ pub fn find_runs(paths: &[PathBuf]) -> Result<FoundRuns, ReportError> {
         if about.is_dir() {
             found.walk(path, true);
         } else {
-            found.skip(path, "it is not the folder of a run");
+            found.skip(path, "it is not a run folder");
         }
     }
     match (&found.runs[..], paths) {
@@ -69,7 +69,10 @@ impl FoundRuns {
         if folder.join("result.json").symlink_metadata().is_ok() {
             self.runs.push(folder.to_path_buf());
         } else if folder.join("recipe.toml").is_file() {
-            let reason = format!("the run is not finished; go on with: bcl-train --resume {}", folder.display());
+            let reason = format!(
+                "the run is not finished; continue it with: bcl-train --resume {}",
+                folder.display()
+            );
             self.skip(folder, &reason);
         } else if !is_named
             && ["plan.json", "sensitivity.json"]
@@ -77,7 +80,7 @@ impl FoundRuns {
                 .any(|file| folder.join(file).is_file())
         {
             let reason = format!(
-                "it is a table, shown by `bcl-bench report {}`; name it to see its runs",
+                "it is a benchmark table; show it with `bcl-bench report {}`, or pass this folder to see its runs",
                 folder.display()
             );
             self.skip(folder, &reason);
@@ -97,7 +100,7 @@ impl FoundRuns {
     }
 }
 
-/// The folders in a folder, by name.
+/// The subfolders of a folder, sorted by name.
 fn folders_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries: Vec<fs::DirEntry> = fs::read_dir(folder)?.collect::<io::Result<_>>()?;
     let mut folders: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).filter(|path| path.is_dir()).collect();
@@ -143,15 +146,11 @@ mod tests {
         assert_eq!(names(root, &skipped), ["c-0", "table"]);
         assert!(found.skipped[0].reason.contains("--resume"));
 
-        // As the shell expands `runs/*`; a run that is named twice counts once.
+        // As the shell expands `runs/*`. A run that is named twice is listed once.
         let paths = ["a-0", "b", "b/x-0", "report.html", "table"].map(|name| root.join(name));
         let found = find_runs(&paths).unwrap();
         assert_eq!(names(root, &found.runs), ["a-0", "b/x-0", "b/y-0", "table/test/z-0"]);
-        assert!(
-            found.skipped[0]
-                .to_string()
-                .ends_with("report.html is left out: it is not the folder of a run")
-        );
+        assert!(found.skipped[0].to_string().ends_with("report.html: it is not a run folder"));
     }
 
     #[test]

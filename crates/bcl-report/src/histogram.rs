@@ -1,12 +1,13 @@
-//! The weights as a histogram that can be compared between epochs and runs.
+//! Histogram of the weights ω, with fixed bins so that epochs and runs can be compared.
 
-/// Bins on either side of the one around 1.
+/// Number of bins on each side of the middle one, which is centred at weight 1.
 const HALF: i32 = 8;
 
 /// Number of bins.
 pub const BINS: usize = 2 * HALF as usize + 1;
 
-/// The weight in the middle of a bin: half octaves from 1/16 to 16, with 1, the weight of InfoNCE, in the middle of the middle one.
+/// The weight at the centre of a bin. Bins are half an octave wide, from 1/16 to 16; the middle one is centred at 1, the weight in
+/// InfoNCE.
 ///
 /// ```text
 /// centre(k) = 2^((k - 8) / 2),   k = 0 … 16
@@ -21,11 +22,11 @@ pub fn centre(bin: usize) -> f64 {
     ((bin as f64 - f64::from(HALF)) / 2.0).exp2()
 }
 
-/// Counts the weights in each bin. The first and the last also hold what lies beyond them, a weight of 0 included.
+/// Counts the weights in each bin. The first and the last bin also count weights beyond the range, including 0.
 pub fn histogram(weights: impl IntoIterator<Item = f64>) -> Vec<u64> {
     let mut counts = vec![0; BINS];
     for weight in weights {
-        // The logarithm of 0 is minus infinity, which is held at the lower end like all that is small.
+        // log2(0) is -inf and is clamped to the first bin.
         let half_octaves = (2.0 * weight.log2()).round();
         let place = half_octaves.clamp(f64::from(-HALF), f64::from(HALF)) + f64::from(HALF);
         counts[place as usize] += 1;

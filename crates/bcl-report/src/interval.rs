@@ -1,12 +1,12 @@
-//! Means over seeds and how far they can be trusted.
+//! Means over seeds with confidence intervals.
 
 use serde::{Deserialize, Serialize};
 use std::f64::consts::FRAC_2_PI;
 
-/// Probability that an interval covers the true mean, if seeds scatter normally.
+/// Confidence level: the probability that an interval covers the true mean if results of seeds are normally distributed.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// A mean and its 95 % interval `mean ± half_width`, by Student's t over seeds.
+/// A mean over seeds with its 95 % confidence interval `mean ± half_width` (Student's t).
 ///
 /// ```text
 /// half_width = t(0.975, n - 1) · s / √n,   s² = Σ (x - mean)² / (n - 1)
@@ -23,7 +23,7 @@ pub const CONFIDENCE: f64 = 0.95;
 pub struct Interval {
     /// The mean.
     pub mean: f64,
-    /// Half the width of the interval; a single value has none.
+    /// Half the width of the interval; `None` for a single value.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub half_width: Option<f64>,
     /// Number of values.
@@ -31,7 +31,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Mean and interval of `values`, or `None` where there are none.
+    /// Computes mean and interval of `values`; `None` if `values` is empty.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.is_empty() {
             return None;
@@ -46,13 +46,13 @@ impl Interval {
         Some(Self { mean, half_width, count })
     }
 
-    /// Lower and upper end, where there is an interval.
+    /// Lower and upper end of the interval; `None` for a single value.
     pub fn bounds(&self) -> Option<(f64, f64)> {
         let half_width = self.half_width?;
         Some((self.mean - half_width, self.mean + half_width))
     }
 
-    /// Two-sided p of the true mean being zero, by Student's t over the values; `None` for a single one.
+    /// Two-sided p-value of a one-sample t-test against a mean of zero; `None` for a single value.
     ///
     /// ```
     /// use bcl_report::Interval;
@@ -67,11 +67,11 @@ impl Interval {
         if self.mean == 0.0 {
             return Some(1.0);
         }
-        // Equal values other than zero have no scatter at all: t is infinite.
+        // Equal non-zero values have a standard error of 0, so t is infinite.
         Some(1.0 - central_probability(self.mean.abs() / standard_error, degrees_of_freedom))
     }
 
-    /// The text of the cell of a table, with `decimals` digits, and a sign if `signed`.
+    /// The text of a table cell, with `decimals` digits after the point, and a plus sign if `signed`.
     pub(super) fn text(&self, decimals: usize, signed: bool) -> String {
         let mean = if signed {
             format!("{:+.decimals$}", self.mean)
@@ -91,9 +91,9 @@ impl std::fmt::Display for Interval {
     }
 }
 
-/// The t that |T| stays below with probability [`CONFIDENCE`], T being of Student's distribution.
+/// The t with P(|T| < t) = [`CONFIDENCE`] for Student's T.
 fn t_bound(degrees_of_freedom: usize) -> f64 {
-    // By bisection; 12.7 at one degree of freedom is the largest.
+    // Bisection; the largest solution is 12.7, at one degree of freedom.
     let (mut low, mut high) = (0.0, 13.0);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);

@@ -1,23 +1,42 @@
-//! What training runs leave behind: checked files, the schema of results, terminal tables, charts and HTML pages. No tensors.
+//! Reads the results of training runs, compares them over seeds, and shows them as terminal tables, SVG charts and HTML reports.
 //!
-//! | to | see |
+//! `bcl-train` writes one folder per run: the resolved recipe (`recipe.toml`), one record per epoch (`metrics.jsonl`), the result
+//! (`result.json`) and, for images, pictures of the learned features (`showcase.json`). This crate defines the schema of these files and
+//! does everything that needs no tensors: it does not depend on Burn and builds in seconds.
+//!
+//! Compare all runs below a folder, in the terminal and as an HTML page:
+//!
+//! ```no_run
+//! use bcl_report::{Comparison, TextStyle, default_metrics, find_runs, read_run, write_html};
+//! use std::path::{Path, PathBuf};
+//!
+//! let found = find_runs(&[PathBuf::from("runs")])?;
+//! let runs = found.runs.iter().map(|folder| read_run(folder)).collect::<Result<Vec<_>, _>>()?;
+//!
+//! let results = || runs.iter().map(|(result, _)| result);
+//! let comparison = Comparison::new(results(), &default_metrics(results()));
+//! print!("{}", comparison.to_text(&TextStyle::of_stdout()));
+//!
+//! write_html(Path::new("report.html"), &runs)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | to | use |
 //! | --- | --- |
-//! | read or write what a run leaves behind | [`result`] |
-//! | write, check and lock files | [`files`] |
-//! | find runs and read them | [`find_runs`], [`read_run`] |
-//! | compare runs over seeds | [`Comparison`], [`Interval`] |
-//! | draw a chart, make a page | [`chart`], [`page`], [`render_html`] |
-//!
-//! [`find_runs`] finds runs, [`read_run`] reads the folder of one, [`Comparison`] turns runs into rows with intervals over seeds, and
-//! [`Comparison::to_text`], [`Comparison::to_json`] and [`Comparison::to_csv`] show them. [`render_html`] makes the one
-//! self-contained page of a run or of several; [`chart`] draws further figures in the same style. A [`Showcase`] is what a run on
-//! images has to show beside figures.
+//! | find and read runs | [`find_runs`], [`read_run`] |
+//! | work with the result and the epochs of a run | [`result::RunResult`], [`result::EpochRecord`] |
+//! | average over seeds, with 95 % confidence intervals | [`Interval`] |
+//! | compare recipes, paired by seed | [`Comparison`], and its text, JSON and CSV forms |
+//! | make an HTML report of runs | [`render_html`], [`write_html`] |
+//! | build another page in the same style | [`page`] |
+//! | draw a chart as SVG | [`chart::LineChart`] |
+//! | write files atomically, verify checksums, lock folders | [`files`] |
 //!
 //! # Invariants
-//! - The page loads nothing: no script, style, font or image from anywhere.
-//! - Text from outside (names, recipes) is escaped where it enters the page and its control characters where it enters the
+//! - A page is self-contained: it loads no script, style, font or image.
+//! - Text from outside (names, recipes) is escaped wherever it enters a page; its control characters are escaped wherever it enters the
 //!   terminal ([`bcl_data::printable`]).
-//! - Nothing here decides anything: epochs are chosen where runs are trained.
+//! - Nothing here influences training: the reported epoch is chosen during the run.
 
 pub mod chart;
 mod comparison;

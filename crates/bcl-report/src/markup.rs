@@ -1,4 +1,4 @@
-//! Text from outside becomes text of the page, never markup.
+//! Escapes text from outside, so that it never becomes markup.
 
 /// Escapes `text` for elements and for attributes in double or single quotes.
 pub fn escape(text: &str) -> String {
@@ -10,7 +10,7 @@ pub fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // Control characters are not allowed in a document, line breaks and tabs apart.
+            // HTML allows no control characters except line breaks and tabs.
             char if char.is_control() && !matches!(char, '\n' | '\t') => escaped.push(char::REPLACEMENT_CHARACTER),
             char => escaped.push(char),
         }
@@ -18,7 +18,7 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// The markup of all items, one after the other.
+/// Concatenates the markup of all items.
 pub fn each<T>(items: impl IntoIterator<Item = T>, markup: impl Fn(T) -> String) -> String {
     let mut all = String::new();
     for item in items {
@@ -27,13 +27,13 @@ pub fn each<T>(items: impl IntoIterator<Item = T>, markup: impl Fn(T) -> String)
     all
 }
 
-/// Short sentences, one below the other; each is markup.
+/// A list of short sentences. Each sentence is markup, so escape text from outside first.
 pub fn notes(sentences: impl IntoIterator<Item = String>) -> String {
     let items = each(sentences, |sentence| ["<li>", &sentence, "</li>\n"].concat());
     format!("<ul class=\"notes\">\n{items}</ul>\n")
 }
 
-/// Escapes a name such as `ml-100k/mf-bayesian` and lets it break after a slash.
+/// Escapes a name such as `ml-100k/mf-bayesian` and allows line breaks after its slashes.
 pub(super) fn breakable(name: &str) -> String {
     escape(name).replace('/', "/<wbr>")
 }

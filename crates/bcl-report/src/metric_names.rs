@@ -1,8 +1,8 @@
-//! Which figures a table shows, and in which order.
+//! Which metrics a table shows, and in which order.
 
 use crate::result::{ALIGNMENT, CALIBRATION_ERROR, LAST_LOSS, ONLINE_PROBE, RunResult, UNIFORMITY};
 
-/// Names of all kinds of figures, in the order in which people look for them.
+/// Ranking metrics without their cutoff, in the order of a table.
 const KINDS: [&str; 9] = [
     "precision",
     "recall",
@@ -15,7 +15,7 @@ const KINDS: [&str; 9] = [
     "mean_popularity",
 ];
 
-/// Figures of image encoders, in the order in which people look for them.
+/// Metrics of image encoders, in the order of a table.
 const OF_IMAGES: [&str; 11] = [
     "probe_top1",
     "probe_top5",
@@ -29,48 +29,50 @@ const OF_IMAGES: [&str; 11] = [
     UNIFORMITY,
     CALIBRATION_ERROR,
 ];
-/// Those of them that a table shows where nothing else is asked for.
+/// The metrics of image encoders that a table shows by default.
 const SHOWN_OF_IMAGES: [&str; 4] = ["probe_top1", "official_top1", "knn_top1", CALIBRATION_ERROR];
 
-/// What a figure of image encoders comes from.
+/// The evaluation that a metric of image encoders comes from.
 pub(super) struct Judge {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
 }
 
-/// The judge behind a figure.
+/// The evaluation behind a metric.
 pub(super) fn judge(metric: &str) -> Judge {
     let (name, about) = match metric {
         "probe_top1" | "probe_top5" => (
             "linear probe",
-            "a linear layer on frozen features of whole images, the encoder under its running statistics.",
+            "a linear classifier on frozen features of unaugmented images; the encoder is in evaluation mode.",
         ),
         "official_top1" | "official_top5" => (
             "official probe",
-            "as the released codes do it: trained on random views, with an encoder that normalises them by the batch.",
+            "the protocol of the papers' released code: a linear classifier trained on augmented views, with the encoder's batch \
+             normalisation in training mode.",
         ),
         "knn_top1" | "knn_top5" => (
             "nearest neighbours",
-            "weighted vote of the nearest training images by cosine.",
+            "weighted k-nearest-neighbour vote among training images, by cosine similarity.",
         ),
         ONLINE_PROBE => (
             "online probe",
-            "ridge regression on the features of whole images, in closed form: cheap enough to be asked for during training.",
+            "ridge regression on features of unaugmented images, solved in closed form: cheap enough to run during training.",
         ),
         LAST_LOSS => (
             "training loss",
-            "mean over the anchors of the last epoch, nats; losses of different estimators have different scales.",
+            "mean over the anchors of the last epoch, in nats; losses of different estimators are not comparable.",
         ),
         ALIGNMENT | UNIFORMITY => (
             "two views",
-            "mean squared distance of two views of an image, and log of the mean Gaussian potential of all pairs; lower is closer, \
-             and more evenly spread.",
+            "alignment: mean squared distance between two views of an image (lower: closer); uniformity: log of the mean Gaussian \
+             potential over all pairs of images (lower: more evenly spread).",
         ),
         CALIBRATION_ERROR => (
             "P(TN|x)",
-            "expected calibration error of the probability that a negative is a true one, against labels, after the last epoch.",
+            "expected calibration error of the probability that a negative is a true negative, against the labels, after the last \
+             epoch (lower is better).",
         ),
-        _ => ("other", "figures that this version does not know."),
+        _ => ("other", "metrics that this version of the program does not know."),
     };
     Judge { name, about }
 }
@@ -81,7 +83,7 @@ fn parts(metric: &str) -> Option<(&str, usize)> {
     Some((kind, cutoff.parse().ok()?))
 }
 
-/// Place in the order: by cutoff, then by kind; what this program does not know comes last.
+/// Sort key: cutoff first, then kind; unknown metrics come last.
 fn place(metric: &str) -> (usize, usize) {
     let Some((kind, cutoff)) = parts(metric) else {
         let place = OF_IMAGES.iter().position(|known| *known == metric);
@@ -91,7 +93,7 @@ fn place(metric: &str) -> (usize, usize) {
     (cutoff, kind.unwrap_or(KINDS.len()))
 }
 
-/// All figures that any of the runs has, by cutoff and then precision, recall, NDCG and so on.
+/// All metrics that occur in any of the runs, sorted by cutoff and then precision, recall, NDCG and so on.
 pub fn all_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult>) -> Vec<String> {
     let mut metrics: Vec<String> = runs
         .into_iter()
@@ -102,7 +104,8 @@ pub fn all_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult>) -> Vec<Str
     metrics
 }
 
-/// Recall and NDCG at the largest cutoff that all runs have; accuracies of image encoders.
+/// The metrics that a table shows by default: recall and NDCG at the largest cutoff that all runs share, or the accuracies of image
+/// encoders.
 pub fn default_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult> + Clone) -> Vec<String> {
     let shared = |metric: &str| {
         runs.clone()
@@ -122,7 +125,7 @@ pub fn default_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult> + Clone
             .filter(|metric| SHOWN_OF_IMAGES.contains(&metric.as_str()))
             .cloned()
             .collect();
-        // Without an accuracy, as without labels, there is room for all.
+        // Runs without labels have no accuracy and few metrics, so the table shows all of them.
         let has_accuracy = shown.iter().any(|metric| metric != CALIBRATION_ERROR);
         return if has_accuracy { shown } else { metrics };
     };
@@ -132,19 +135,19 @@ pub fn default_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult> + Clone
         .collect()
 }
 
-/// The figure of image encoders that headlines and curves show: the last accuracy of those that a table shows; uniformity without any.
+/// The metric that headlines and curves of image encoders show: the last one of a table, calibration error aside.
 pub(super) fn last_accuracy(metrics: Vec<String>) -> Option<String> {
     metrics.into_iter().rfind(|metric| metric != CALIBRATION_ERROR)
 }
 
-/// Whether a higher figure is a better one; spread and popularity of recommendations are neither good nor bad, and a low alignment or
-/// uniformity alone is none either.
+/// Returns whether higher is better. Spread and popularity of recommendations are neither good nor bad, and neither are alignment and
+/// uniformity on their own.
 pub(super) fn higher_is_better(metric: &str) -> bool {
     !matches!(parts(metric), Some(("gini" | "mean_popularity", _)))
         && !matches!(metric, LAST_LOSS | ALIGNMENT | UNIFORMITY | CALIBRATION_ERROR)
 }
 
-/// Decimals that tell runs apart: four for shares, one for counts.
+/// Decimals to show: four for fractions, one for counts.
 pub(super) fn decimals(metric: &str) -> usize {
     if metric.starts_with("mean_popularity") { 1 } else { 4 }
 }

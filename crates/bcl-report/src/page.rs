@@ -1,4 +1,5 @@
-//! Parts of self-contained pages, for reports of other programs: they look alike, load nothing, and serve light and dark.
+//! Building blocks of self-contained HTML pages for other programs' reports: one common style, light and dark, no external
+//! resources.
 //!
 //! ```
 //! use bcl_report::{Interval, page};

@@ -1,4 +1,4 @@
-//! Where a page goes, so that no earlier page is lost.
+//! Chooses the path of a page so that no earlier page is overwritten.
 
 use std::{
     fs::File,
@@ -6,17 +6,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Bytes of a page that hold its head.
+/// Number of bytes that contain a page's `<head>`.
 const HEAD: u64 = 2048;
 
-/// The line of a page's head that says what it shows. Pages with equal lines show the same.
+/// The line of a page's head that identifies its content. Pages with equal lines show the same runs.
 pub(super) fn identity(content: &str) -> String {
     format!("<meta name=\"bcl-page\" content=\"{content}\">")
 }
 
-/// The path for a page that nobody named: `wanted`, or the first of `report.2.html`, `report.3.html`, … that is free.
+/// Chooses a path for a page: `wanted`, or the first free one of `report.2.html`, `report.3.html`, ….
 ///
-/// A file that shows the same as the page (the same results, read again) is replaced; every other one stays.
+/// A page with the same content (the same results, read again) is replaced; all other files are kept.
 pub fn free_path(wanted: &Path, page: &str) -> PathBuf {
     let own = page.lines().find(|line| line.starts_with("<meta name=\"bcl-page\""));
     let mut path = wanted.to_path_buf();
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(write("b"), "report.2.html");
         fs::create_dir(folder.path().join("report.3.html")).unwrap();
         assert_eq!(write("c"), "report.4.html");
-        // A page without that line, as earlier versions wrote them, is never replaced.
+        // A page without that line, as earlier versions wrote it, is never replaced.
         fs::write(&wanted, "<!DOCTYPE html>\n").unwrap();
         assert_eq!(write("a"), "report.5.html");
         assert_eq!(free_path(&wanted, "no head"), folder.path().join("report.6.html"));

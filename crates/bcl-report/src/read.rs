@@ -1,4 +1,4 @@
-//! Reads the folder of a run.
+//! Reads a run folder.
 
 use super::{ReportError, Showcase};
 use crate::files::checksums;
@@ -6,12 +6,12 @@ use crate::result::{EpochRecord, RunResult, SCHEMA};
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Reads `result.json`, `metrics.jsonl` and, where there is one, `showcase.json` of the run in `dir`.
+/// Reads `result.json`, `metrics.jsonl` and, if present, `showcase.json` of the run in `dir`.
 ///
-/// A run that was interrupted and resumed repeats the epochs since its last checkpoint; the later record of an epoch counts.
+/// A resumed run repeats the epochs since its last checkpoint; of two records of the same epoch, the later one counts.
 ///
 /// # Errors
-/// [`ReportError`], naming file and line.
+/// Returns a [`ReportError`] that names the file and, for invalid content, the line.
 pub fn read_run(dir: &Path) -> Result<(RunResult, Vec<EpochRecord>), ReportError> {
     let (path, text) = match read_file(dir, "result.json") {
         Err(ReportError::Read { source, .. }) if source.kind() == ErrorKind::NotFound => {
@@ -27,7 +27,7 @@ pub fn read_run(dir: &Path) -> Result<(RunResult, Vec<EpochRecord>), ReportError
     Ok((result, parse_records(&path, &text)?))
 }
 
-/// The text of a file of the run, as it was written.
+/// Reads a text file of the run and verifies its checksum.
 fn read_file(dir: &Path, name: &str) -> Result<(PathBuf, String), ReportError> {
     let path = dir.join(name);
     let unreadable = |source| ReportError::Read {
@@ -41,7 +41,7 @@ fn read_file(dir: &Path, name: &str) -> Result<(PathBuf, String), ReportError> {
 }
 
 fn parse_result(path: &Path, text: &str) -> Result<RunResult, ReportError> {
-    // The schema is looked at first: another version fails elsewhere with a message that does not help.
+    // Checked first: with another schema, parsing would fail with a misleading message.
     let value: serde_json::Value = serde_json::from_str(text).map_err(|error| malformed(path, error.line(), &error))?;
     if let Some(found) = value.get("schema").and_then(serde_json::Value::as_u64)
         && found != u64::from(SCHEMA)
@@ -75,7 +75,7 @@ fn parse_records(path: &Path, text: &str) -> Result<Vec<EpochRecord>, ReportErro
     Ok(records)
 }
 
-/// Drops serde's own line number, which within a JSON line is always 1.
+/// Replaces serde's line number, which is always 1 within a line of JSON Lines, by `line`.
 pub(super) fn malformed(path: &Path, line: usize, error: &serde_json::Error) -> ReportError {
     let text = error.to_string();
     let message = text

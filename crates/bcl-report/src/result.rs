@@ -1,95 +1,98 @@
-//! What a run leaves behind: one record an epoch (`metrics.jsonl`) and one result (`result.json`).
+//! The files of a run: one record per epoch (`metrics.jsonl`) and one result (`result.json`).
 
 use crate::Showcase;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
-/// Version of the layout of `result.json`.
+/// Schema version of `result.json`.
 pub const SCHEMA: u32 = 1;
 
-/// Name of the figure that tells how far P(TN|x) is from the truth ([`CalibrationBin::expected_error`] after the last epoch).
+/// Metric name: expected calibration error of P(TN|x) after the last epoch ([`CalibrationBin::expected_error`]).
 pub const CALIBRATION_ERROR: &str = "calibration_error";
 
-/// Name of the figure of a linear probe that is cheap enough for every few epochs (ridge regression).
+/// Metric name: top-1 accuracy of the online probe, a ridge regression that is cheap enough to run every few epochs.
 pub const ONLINE_PROBE: &str = "online_top1";
 
-/// Name of the mean squared distance of two views of an image.
+/// Metric name: mean squared distance between two views of an image.
 pub const ALIGNMENT: &str = "alignment";
 
-/// Name of the figure that tells how evenly features lie on the sphere.
+/// Metric name: how uniformly features are distributed on the unit sphere.
 pub const UNIFORMITY: &str = "uniformity";
 
-/// Name of the mean training loss of the last epoch, nats: a figure of runs that no judge could look at.
+/// Metric name: mean training loss of the last epoch in nats, for runs without labelled test data.
 pub const LAST_LOSS: &str = "loss";
 
-/// Named figures, such as `ndcg@20`, in alphabetical order.
+/// Metrics by name, such as `ndcg@20`, in alphabetical order.
 ///
-/// Of image encoders: `probe_top1`, `probe_top5` (linear probe on frozen features), `official_top1`, `official_top5` (the same in the
-/// protocol of the released codes), `knn_top1`, `knn_top5`, `alignment`, `uniformity`, [`CALIBRATION_ERROR`]; during training
-/// [`ONLINE_PROBE`]. Without labelled test images they are [`LAST_LOSS`], [`ALIGNMENT`] and [`UNIFORMITY`], the last two of training images
-/// where there are no test images at all. Of recommenders:
-/// `precision@k`, `recall@k`, `ndcg@k`, `hit_rate@k`, `mrr@k`, `map@k` (means over the users that have a test item),
-/// `coverage@k`, `gini@k`, `mean_popularity@k` (over all recommended lists).
+/// - Image encoders: `probe_top1`, `probe_top5` (linear probe on frozen features), `official_top1`, `official_top5` (linear probe in
+///   the protocol of the papers' released code), `knn_top1`, `knn_top5`, `alignment`, `uniformity`, [`CALIBRATION_ERROR`], and during
+///   training [`ONLINE_PROBE`].
+/// - Image encoders without labelled test images: [`LAST_LOSS`], [`ALIGNMENT`] and [`UNIFORMITY`]; without any test images, the last two
+///   are computed on training images.
+/// - Recommenders: `precision@k`, `recall@k`, `ndcg@k`, `hit_rate@k`, `mrr@k`, `map@k` (means over users with at least one test item),
+///   `coverage@k`, `gini@k`, `mean_popularity@k` (over all recommended lists).
 pub type Metrics = BTreeMap<String, f64>;
 
-/// Which part of a run an epoch belongs to.
+/// The phase of a run that an epoch belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Trained on nine tenths of train; the remaining tenth chooses the number of epochs.
+    /// Trains on nine tenths of the training data; the remaining tenth is the validation set that chooses the number of epochs.
     Selection,
-    /// Trained on all of train for the chosen number of epochs (and beyond, for the `oracle` column).
+    /// Trains on all training data for the chosen number of epochs (and longer for the `oracle` column).
     Refit,
-    /// Trained on all of train for a number of epochs that nothing chose.
+    /// Trains on all training data for a fixed number of epochs.
     Training,
 }
 
-/// One line of `metrics.jsonl`.
+/// The record of one epoch: one line of `metrics.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EpochRecord {
-    /// The part of the run.
+    /// Phase of the run.
     pub phase: Phase,
     /// Epochs completed in this phase, from 1.
     pub epoch: usize,
-    /// Mean training loss of the epoch, nats.
+    /// Mean training loss of the epoch, in nats.
     pub loss: f64,
-    /// Anchors that had no negative, because all of theirs were masked out or their batch held nothing else. They have no loss, and the
-    /// mean is over the others.
+    /// Number of anchors without negatives, because all were masked or the batch contained no other sample. They have no loss and are
+    /// left out of the mean.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub anchors_without_negatives: usize,
-    /// The α the estimator used this epoch, if it has one.
+    /// The α that the estimator used in this epoch, if it has one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub alpha: Option<f64>,
-    /// The label-free estimate of the encoder's AUC after the epoch: what the papers take for α. Positives of training are easier than
-    /// unseen ones, so it is biased upwards.
+    /// Label-free estimate of the encoder's AUC after the epoch, which the papers use as α. Training positives are easier than unseen
+    /// ones, so it is biased upwards.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub alpha_hat: Option<f64>,
-    /// The encoder's AUC measured against the labels after the epoch, where truth is known: what the papers take for α.
+    /// The encoder's AUC against the labels after the epoch, which the papers use as α; `None` without labels.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub alpha_labels: Option<f64>,
-    /// Mean over anchors of (Σω)² / Σω², as a share of the number of negatives, in (0, 1]; `None` where no weight could be measured.
+    /// Effective sample size (Σω)² / Σω² as a fraction of the number of negatives, in (0, 1], averaged over anchors; `None` if no
+    /// weights were measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub effective_sample_size: Option<f64>,
-    /// Quantiles 0, 5, 25, 50, 75, 95 and 100 % of the weights on the negatives.
+    /// Quantiles (0, 5, 25, 50, 75, 95 and 100 %) of the weights ω of the negatives.
     pub omega_quantiles: Vec<f64>,
-    /// How many weights on negatives lie in each bin of the [histogram](crate::histogram).
+    /// Number of weights ω in each bin of the [histogram](crate::histogram).
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub omega_histogram: Vec<u64>,
-    /// P(TN|x) against truth, where truth is known.
+    /// Reliability diagram of P(TN|x); empty without labels.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub calibration: Vec<CalibrationBin>,
-    /// Where the gradient goes, where truth is known.
+    /// Share of the gradient that goes to false negatives; `None` without labels.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub false_negatives: Option<FalseNegatives>,
-    /// Ranking figures on the validation tenth (selection phase).
+    /// Ranking metrics on the validation set (selection phase only).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub validation: Option<Metrics>,
-    /// Figures on test; never used to choose anything but the `oracle` column. Of images without test, figures of training images.
+    /// Metrics on the test set, which choose nothing except the `oracle` column. For images without a test set, metrics on training
+    /// images.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub test: Option<Metrics>,
-    /// Wall time of training, s.
+    /// Wall-clock time of training, in seconds.
     pub train_seconds: f64,
-    /// Wall time of evaluation, s.
+    /// Wall-clock time of evaluation, in seconds.
     pub evaluation_seconds: f64,
 }
 
@@ -98,7 +101,7 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// One bin of a reliability diagram: what P(TN|x) promised, and how many were true negatives.
+/// One bin of a reliability diagram: predicted P(TN|x) against the observed share of true negatives.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationBin {
     /// Mean predicted probability of the bin.
@@ -109,17 +112,17 @@ pub struct CalibrationBin {
     pub count: u64,
 }
 
-/// Negatives that share their anchor's class, and what they take.
+/// False negatives (negatives of their anchor's class) and their share of the gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FalseNegatives {
-    /// Their share among all negatives: what they would take if every negative were pushed alike.
+    /// Their share of all negatives, which is also their share of the gradient if every negative counts the same.
     pub share: f64,
     /// Their share of `Σ |∂loss / ∂score|` over all negatives.
     pub gradient: f64,
 }
 
 impl CalibrationBin {
-    /// Expected calibration error: the distance of promise and truth, averaged over negatives; `None` without any.
+    /// Expected calibration error: the distance between predicted and observed, averaged over negatives; `None` without negatives.
     ///
     /// ```text
     /// ece = Σ count |predicted - observed| / Σ count
@@ -134,26 +137,26 @@ impl CalibrationBin {
     }
 }
 
-/// Test figures at one epoch, and how that epoch was chosen.
+/// Test metrics at a chosen epoch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chosen {
-    /// The epoch.
+    /// The chosen epoch.
     pub epoch: usize,
-    /// Test figures.
+    /// Test metrics.
     pub metrics: Metrics,
 }
 
-/// Size of the data a run saw.
+/// The data set of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataSummary {
     /// Name of the data set.
     pub name: String,
-    /// How much of what.
+    /// Size of the data set.
     #[serde(flatten)]
     pub size: DataSize,
 }
 
-/// How much data a run saw.
+/// Size of a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum DataSize {
@@ -170,20 +173,20 @@ pub enum DataSize {
     },
     /// Images.
     Images {
-        /// Number of classes; 0 where images have no labels.
+        /// Number of classes; 0 if the images have no labels.
         classes: usize,
         /// Training images.
         train: usize,
-        /// Test images; 0 where nothing is held out.
+        /// Test images; 0 if there is no test set.
         test: usize,
-        /// Files that were left out because they are no images that can be read (`data.skip_broken`).
+        /// Files that were skipped because they could not be decoded (`data.skip_broken`).
         #[serde(skip_serializing_if = "is_none_of_them", default)]
         skipped: usize,
     },
 }
 
 impl DataSize {
-    /// Whether there are test data to judge a run by. Images need labels for it, and an encoder learns without either.
+    /// Returns whether a run can be evaluated on test data. Images need labels for that.
     pub fn has_judges(&self) -> bool {
         match *self {
             Self::Interactions { .. } => true,
@@ -211,23 +214,23 @@ impl fmt::Display for DataSize {
     }
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes references
 fn is_none_of_them(count: &usize) -> bool {
     *count == 0
 }
 
-/// Where and with what a run ran.
+/// The machine and the program of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
     /// Version of this program.
     pub version: String,
-    /// Git revision of the source, where it was known when the program was built.
+    /// Git revision of the source, if it was known at build time.
     pub git_revision: Option<String>,
     /// Backend, such as `flex`.
     pub backend: String,
-    /// Device as the backend names it.
+    /// Device name as reported by the backend.
     pub device: String,
-    /// Its driver with the version, where that is told.
+    /// Driver and its version, if reported.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub driver: Option<String>,
     /// Worker threads.
@@ -237,39 +240,40 @@ pub struct Environment {
 /// The content of `result.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
-    /// [`SCHEMA`] of the program that wrote it.
+    /// [`SCHEMA`] of the program that wrote the file.
     pub schema: u32,
     /// Name of the recipe.
     pub name: String,
-    /// SHA-256 of the resolved recipe without its seed: runs with equal hashes differ by seed alone.
+    /// SHA-256 of the resolved recipe without its seed: runs with equal hashes differ only in the seed.
     pub recipe_hash: String,
     /// Seed of the run.
     pub seed: u64,
-    /// Where it ran.
+    /// Machine and program version.
     pub environment: Environment,
-    /// The data.
+    /// Name and size of the data set.
     pub data: DataSummary,
     /// Encoder, as in the recipe (`mf`, `light_gcn`, `resnet`).
     pub encoder: String,
     /// Estimator, as in the recipe (`info_nce`, `bayesian`, …).
     pub loss: String,
-    /// Test figures at the epoch the validation tenth chose, after refitting on all of train; at the last epoch, where nothing was chosen.
+    /// Test metrics at the epoch that the validation set chose, after refitting on all training data. Runs with a fixed number of epochs:
+    /// test metrics of the last epoch.
     pub validation: Chosen,
-    /// Test figures at the epoch that is best on test: not a fair result, kept for comparison with papers that report it.
+    /// Test metrics at the epoch that is best on the test set. Optimistic; kept for comparison with papers that report it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub oracle: Option<Chosen>,
-    /// Test figures of the baselines, by name (`popularity`, `ease`).
+    /// Test metrics of the baselines, by name (`popularity`, `ease`).
     pub baselines: BTreeMap<String, Metrics>,
-    /// Wall time of the whole run, s (of this process; a resumed run counts from its resumption).
+    /// Wall-clock time of the run in seconds; for a resumed run, of the last process only.
     pub wall_seconds: f64,
-    /// Median wall time of an epoch of training on all of train, s.
+    /// Median wall-clock time per epoch of training on all training data, in seconds.
     pub epoch_seconds: f64,
-    /// Peak resident memory of the process, bytes, where the system tells it.
+    /// Peak resident memory of the process in bytes, if the operating system reports it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub peak_memory_bytes: Option<u64>,
     /// The resolved recipe.
     pub recipe: serde_json::Value,
-    /// What a run on images has to show beside figures; kept in a file of its own.
+    /// Pictures of a run on images; kept in `showcase.json`.
     #[serde(skip)]
     pub showcase: Option<Showcase>,
 }

@@ -1,4 +1,4 @@
-//! Made-up runs for the tests of the report: the shapes of real ones, the numbers of a formula.
+//! Synthetic runs for testing the report: shaped like real runs, with numbers from formulas.
 
 use super::{MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};
 use crate::result::{
@@ -8,10 +8,10 @@ use crate::result::{
 use image::{Rgb, RgbImage};
 use std::collections::BTreeMap;
 
-/// Epochs of either phase.
+/// Number of epochs in each phase.
 const EPOCHS: usize = 40;
 
-/// Test figures that all derive from an NDCG@20.
+/// Test metrics, all derived from one NDCG@20.
 fn metrics(ndcg: f64) -> Metrics {
     let mut metrics = Metrics::new();
     for (cutoff, factor) in [(5, 1.07), (10, 1.01), (20, 1.0)] {
@@ -39,12 +39,12 @@ fn scatter(seed: u64, epoch: usize) -> f64 {
     ((seed as f64 + 1.3) * 12.9898 + epoch as f64 * 78.233).sin()
 }
 
-/// A number per estimator, so that their curves differ.
+/// A number that differs between estimators, so that their curves differ.
 fn kind(loss: &str) -> f64 {
     f64::from(loss.as_bytes()[0] % 7)
 }
 
-/// NDCG@20 on test after an epoch: rises, then falls off a little.
+/// NDCG@20 on the test set after an epoch: rises, then declines a little.
 fn ndcg(loss: &str, seed: u64, epoch: usize) -> f64 {
     let top = match loss {
         "info_nce" => 0.423,
@@ -103,7 +103,7 @@ fn hash(name: &str, loss: &str) -> String {
     format!("{hash:016x}").repeat(4)
 }
 
-/// A run of a recipe `name`. The hash of its recipe is made of name and loss.
+/// A run of the recipe `name`. Its recipe hash depends on name and loss.
 pub(super) fn run(name: &str, loss: &str, seed: u64) -> (RunResult, Vec<EpochRecord>) {
     let records: Vec<EpochRecord> = [Phase::Selection, Phase::Refit]
         .into_iter()
@@ -176,7 +176,7 @@ pub(super) fn runs() -> Vec<(RunResult, Vec<EpochRecord>)> {
         .collect()
 }
 
-/// A run of a recipe `name` on images.
+/// An image run of the recipe `name`.
 pub(super) fn image_run(name: &str, loss: &str, seed: u64) -> (RunResult, Vec<EpochRecord>) {
     let figures = |top1: f64| -> Metrics {
         [
@@ -225,7 +225,7 @@ pub(super) fn image_run(name: &str, loss: &str, seed: u64) -> (RunResult, Vec<Ep
     (result, records)
 }
 
-/// Ten groups on a ring, and eight rows of coloured squares.
+/// A map of ten clusters on a ring, and eight rows of coloured squares.
 fn showcase(seed: u64) -> Showcase {
     let classes = [
         "disc", "ring", "square", "cross", "star", "stripes", "waves", "dots", "arrow", "moon",

@@ -1,4 +1,4 @@
-//! What a run on images has to show beside figures, as `showcase.json` and `map.svg` in its folder.
+//! Pictures of a run on images: the feature map and nearest neighbours, stored as `showcase.json` and `map.svg` in its folder.
 
 use super::{ReportError, chart::FeatureMap};
 use crate::files::{self, FileError, checksums};
@@ -10,35 +10,35 @@ use std::path::Path;
 
 const FILE: &str = "showcase.json";
 
-/// The name of the drawing of the map.
+/// File name of the drawn feature map.
 pub const MAP_FILE: &str = "map.svg";
 
 /// Pictures of what an encoder has learned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Showcase {
-    /// Names of the classes; empty where the images have none, and then every index of a class means nothing.
+    /// Class names; empty if the images have no labels, and then class indices have no meaning.
     pub classes: Vec<String>,
-    /// Whether training images stand for test images, because there are none.
+    /// Whether training images are shown in place of test images, because there are no test images.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub of_train: bool,
-    /// A place in the plane for each of some test images; empty where there are too few of them.
+    /// A sample of test images as points in the plane; empty if there are too few.
     pub map: Vec<MapPoint>,
-    /// Some test images, each with the training images nearest to it.
+    /// A few test images, each with its nearest training images.
     pub neighbours: Vec<NeighbourRow>,
 }
 
-/// An image on the map of features.
+/// An image on the feature map.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MapPoint {
-    /// To the right; neither origin nor unit mean anything.
+    /// Horizontal coordinate, to the right; origin and unit are arbitrary.
     pub x: f64,
-    /// Upwards.
+    /// Vertical coordinate, upwards.
     pub y: f64,
     /// Index of the class.
     pub class: u32,
 }
 
-/// A test image and the training images nearest to it.
+/// A test image and its nearest training images.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NeighbourRow {
     /// The test image.
@@ -52,11 +52,11 @@ pub struct NeighbourRow {
 pub struct NearImage {
     /// The image.
     pub image: Thumbnail,
-    /// Cosine of its features with those of the test image.
+    /// Cosine similarity to the features of the test image.
     pub similarity: f64,
 }
 
-/// A small picture of an image.
+/// A small copy of an image.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Thumbnail {
     /// Index of the class.
@@ -66,19 +66,19 @@ pub struct Thumbnail {
 }
 
 impl Thumbnail {
-    /// A picture as it is.
+    /// Encodes the pixels without scaling.
     pub fn new(class: u32, pixels: &RgbImage) -> Self {
         let mut png = Cursor::new(Vec::new());
         pixels
             .write_to(&mut png, ImageFormat::Png)
-            .expect("memory takes whatever is written to it");
+            .expect("writing to memory does not fail");
         let png = STANDARD.encode(png.into_inner());
         Self { class, png }
     }
 }
 
 impl Showcase {
-    /// What the images on the map and at the head of each row are.
+    /// The split of the mapped and query images: `training` or `test`.
     pub(super) fn kind(&self) -> &'static str {
         if self.of_train { "training" } else { "test" }
     }
@@ -88,24 +88,24 @@ impl Showcase {
         self.classes.get(index as usize).map_or("unknown class", String::as_str)
     }
 
-    /// Writes `showcase.json` and, where there is a map, `map.svg` into the folder of a run.
+    /// Writes `showcase.json` and, if there is a map, `map.svg` into a run folder.
     ///
     /// # Errors
-    /// Names the file that cannot be written.
+    /// Returns an error that names the file if it cannot be written.
     pub fn write(&self, dir: &Path) -> Result<(), FileError> {
         self.write_map(dir)?;
         checksums::write(dir, FILE, &serde_json::to_vec(self).expect("a showcase is plain data"))
     }
 
-    /// Writes `map.svg`, if there is a map.
+    /// Writes `map.svg` if there is a map.
     ///
     /// # Errors
-    /// Names the file that cannot be written.
+    /// Returns an error that names the file if it cannot be written.
     pub fn write_map(&self, dir: &Path) -> Result<(), FileError> {
         let title = if self.of_train {
-            "Training images by their features"
+            "Feature map of training images"
         } else {
-            "Test images by their features"
+            "Feature map of test images"
         };
         match FeatureMap::of(self, title).to_file() {
             Some(svg) => files::write_whole(&dir.join(MAP_FILE), svg.as_bytes()),
@@ -113,7 +113,7 @@ impl Showcase {
         }
     }
 
-    /// Reads `showcase.json` from the folder of a run; `None` where there is none.
+    /// Reads `showcase.json` from a run folder; `None` if there is none.
     pub(super) fn read(dir: &Path) -> Result<Option<Self>, ReportError> {
         let path = dir.join(FILE);
         match std::fs::read(&path) {

@@ -1,6 +1,6 @@
-//! Counts, durations and sizes as people read them.
+//! Human-readable counts, durations and sizes.
 
-/// `80000` as `80,000`.
+/// Groups digits by thousands: `80,000`.
 pub(crate) fn count(value: usize) -> String {
     let digits = value.to_string();
     let mut text = String::new();
@@ -13,7 +13,7 @@ pub(crate) fn count(value: usize) -> String {
     text
 }
 
-/// A number of classes of images: `10 classes`, or `no labels`.
+/// Number of image classes: `10 classes`, or `no labels`.
 pub(crate) fn classes_in_words(classes: usize) -> String {
     match classes {
         0 => "no labels".to_owned(),
@@ -21,7 +21,7 @@ pub(crate) fn classes_in_words(classes: usize) -> String {
     }
 }
 
-/// Seconds as `0.61 s`, `54.2 s`, `3 min 20 s` or `2 h 5 min`.
+/// Formats seconds as `0.61 s`, `54.2 s`, `3 min 20 s` or `2 h 5 min`.
 pub(crate) fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     if seconds < 10.0 {
@@ -35,7 +35,7 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
-/// Bytes as `312 MiB` or `1.5 GiB`.
+/// Formats bytes as `312 MiB` or `1.5 GiB`.
 pub fn bytes(bytes: u64) -> String {
     let mebibytes = bytes as f64 / f64::from(1 << 20);
     if mebibytes < 1024.0 {

@@ -1,8 +1,8 @@
-//! What an axis measures, and how.
+//! Axes of a chart.
 
 use super::scale::{Kind, Scale};
 
-/// A named axis.
+/// A named axis with a linear or logarithmic scale.
 ///
 /// ```
 /// use bcl_report::chart::Axis;
@@ -20,20 +20,20 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Equal differences are equal distances. The name says the unit where there is one; an empty one is not written.
+    /// A linear axis. The name should include the unit, if there is one; an empty name is not drawn.
     pub fn linear(name: &str) -> Self {
         Self::new(name, Kind::Linear)
     }
 
-    /// A linear axis with ticks on whole numbers only, such as epochs.
+    /// A linear axis with ticks at whole numbers only, for example for epochs.
     pub fn counting(name: &str) -> Self {
         Self::new(name, Kind::Whole)
     }
 
-    /// Equal ratios are equal distances. Values of 0 and below have no place on it: lines break there, bands end at the frame.
+    /// A logarithmic axis. It cannot show values of 0 or below: lines break there, and bands end at the frame.
     ///
     /// # Panics
-    /// When `base` is neither 2 nor 10.
+    /// Panics if `base` is neither 2 nor 10.
     pub fn logarithmic(name: &str, base: u32) -> Self {
         assert!(
             base == 2 || base == 10,
@@ -42,11 +42,12 @@ impl Axis {
         Self::new(name, Kind::Logarithmic(base))
     }
 
-    /// Exactly from `low` to `high`, whatever is drawn; what lies beyond is drawn at the end. Without a range the horizontal axis
-    /// goes from the first to the last value, and the vertical one a little beyond the least and the greatest.
+    /// Fixes the range of the axis; values beyond it are drawn at its ends.
+    ///
+    /// Without a fixed range, a horizontal axis spans exactly the values, and a vertical axis adds a margin.
     ///
     /// # Panics
-    /// When there is nothing between `low` and `high`, or one of them has no place on the axis.
+    /// Panics if `low` is not below `high`, or if the axis cannot show one of them.
     pub fn with_range(self, low: f64, high: f64) -> Self {
         let whole = Scale {
             low,
@@ -55,7 +56,7 @@ impl Axis {
         };
         assert!(
             low < high && whole.holds(low) && whole.holds(high),
-            "the range of axis {:?} must ascend on it, not be {low} to {high}",
+            "the range of axis {:?} must be ascending and within what the axis can show, not {low} to {high}",
             self.name
         );
         Self {
@@ -64,7 +65,7 @@ impl Axis {
         }
     }
 
-    /// With a place for `value`, such as the 0 that heights are compared from, even where nothing is drawn there.
+    /// Extends the axis to include `value`, such as 0, even if nothing is drawn there.
     pub fn including(self, value: f64) -> Self {
         let included = Some(value);
         Self { included, ..self }
@@ -74,7 +75,7 @@ impl Axis {
         &self.name
     }
 
-    /// The scale for `values`, with a margin where it is of the axis' own choosing.
+    /// The scale for `values`; `margin` applies only if the range is not fixed.
     pub(super) fn scale(&self, values: impl IntoIterator<Item = f64>, margin: bool) -> Scale {
         match self.range {
             Some((low, high)) => Scale {
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "must ascend on it, not be 0 to 1")]
+    #[should_panic(expected = "within what the axis can show, not 0 to 1")]
     fn a_logarithmic_axis_does_not_begin_at_nothing() {
         let _ = Axis::logarithmic("x", 10).with_range(0.0, 1.0);
     }

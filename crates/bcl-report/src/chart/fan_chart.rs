@@ -14,18 +14,18 @@ pub(crate) type Quantiles = [f64; 7];
 pub(crate) struct FanChart<'a> {
     pub(crate) title: &'a str,
     pub(crate) description: &'a str,
-    /// Number of the colour.
+    /// Colour number.
     pub(crate) colour: usize,
-    /// By epoch.
+    /// Epochs with their quantiles.
     pub(crate) quantiles: &'a [(f64, Quantiles)],
-    /// A level to compare with.
+    /// Value of the reference line.
     pub(crate) reference: f64,
 }
 
 impl FanChart<'_> {
-    /// Draws the chart; `None` where there is no epoch with finite quantiles.
+    /// Draws the chart; `None` if no epoch has finite quantiles.
     ///
-    /// A few extreme values do not squeeze the rest: beyond four times the 95 % quantile the outermost band is cut off.
+    /// The outermost band is cut off at four times the 95 % quantile, so that a few extreme values do not squeeze the rest.
     pub(crate) fn to_svg(&self, id: &str) -> Option<String> {
         let epochs: Vec<(f64, Quantiles)> = self
             .quantiles
@@ -53,7 +53,7 @@ impl FanChart<'_> {
             .iter()
             .map(|(epoch, [q0, q5, q25, q50, q75, q95, q100])| {
                 let text = format!(
-                    "epoch {epoch}\nmedian {q50:.3}\n25–75 %: {q25:.3} to {q75:.3}\n5–95 %: {q5:.3} to {q95:.3}\nall: {q0:.3} to {q100:.3}"
+                    "epoch {epoch}\nmedian {q50:.3}\n25–75 %: {q25:.3} to {q75:.3}\n5–95 %: {q5:.3} to {q95:.3}\nfull range: {q0:.3} to {q100:.3}"
                 );
                 (*epoch, text)
             })
@@ -104,7 +104,7 @@ mod tests {
         ])
         .unwrap();
         assert!(svg.contains(">4</text>") && !svg.contains(">200</text>"), "{svg}");
-        assert!(svg.contains("all: 0.500 to 900.000"));
+        assert!(svg.contains("full range: 0.500 to 900.000"));
     }
 
     #[test]

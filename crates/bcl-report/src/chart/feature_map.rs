@@ -1,4 +1,4 @@
-//! A map of images by their features, coloured and shaped by class.
+//! A scatter plot of image features in two dimensions, with one colour and shape per class.
 
 use super::NUM_COLOURS;
 use super::picture::Picture;
@@ -7,20 +7,20 @@ use crate::markup::{each, escape};
 use crate::showcase::MapPoint;
 use crate::units::count;
 
-/// Width and height of the map; the legend of a file comes below.
+/// Width and height of the map; a standalone file has a legend below.
 const SIDE: f64 = 380.0;
 const MARGIN: f64 = 10.0;
 /// Half the width of a point.
 const RADIUS: f64 = 2.6;
-/// Classes of which each has a line of its own in the legend: a colour and a shape of its own, too.
+/// Number of classes that have a distinct mark, which is the maximum for a legend.
 const MOST_NAMED: usize = NUM_COLOURS * SHAPES;
 const SHAPES: usize = 4;
 const LEGEND_COLUMNS: usize = 2;
 const LEGEND_LINE: f64 = 18.0;
-/// The most characters of a class in the legend of a file.
+/// Maximum length of a class name in the legend of a file.
 const LONGEST_NAME: usize = 24;
 
-/// A map of features; without points there is none.
+/// A map of features.
 #[derive(Debug)]
 pub(crate) struct FeatureMap<'a> {
     title: &'a str,
@@ -32,14 +32,14 @@ impl<'a> FeatureMap<'a> {
         Self { title, showcase }
     }
 
-    /// The map for a page, which brings the colours and has a [`legend`](Self::legend).
+    /// The map as SVG for a page, which provides the colours and the [`legend`](Self::legend); `None` if there are no points.
     pub(crate) fn to_svg(&self, id: &str) -> Option<String> {
         let points = self.points();
         let marks = self.marks(&points)?;
         Some(self.picture(SIDE, &self.description(), &marks).to_svg(id))
     }
 
-    /// The map as a file of its own with a legend, light or dark as its reader prefers.
+    /// The map as a standalone SVG file with a legend, in the reader's light or dark theme; `None` if there are no points.
     pub(crate) fn to_file(&self) -> Option<String> {
         let points = self.points();
         let marks = self.marks(&points)?;
@@ -47,7 +47,7 @@ impl<'a> FeatureMap<'a> {
         Some(self.picture(height, &self.description(), &(marks + &legend)).to_file())
     }
 
-    /// The mark and the name of each class, as a list for a page; empty where there are too many to be told apart.
+    /// The mark and the name of each class, as an HTML list; empty if there are too many classes for distinct marks.
     pub(crate) fn legend(&self) -> String {
         let entries = each(self.named(), |(number, name)| {
             format!(
@@ -79,13 +79,13 @@ impl<'a> FeatureMap<'a> {
             format!(" of {} classes", count(self.classes().len()))
         };
         format!(
-            "{} {} images{classes}; those whose features are alike lie near to each other.",
+            "{} {} images{classes}; images with similar features are close to each other.",
             count(self.points().len()),
             self.showcase.kind()
         )
     }
 
-    /// All points, named under the pointer.
+    /// All points, with their class as tooltip.
     fn marks(&self, points: &[MapPoint]) -> Option<String> {
         let place = fitted(points)?;
         let classes = self.classes();
@@ -100,13 +100,13 @@ impl<'a> FeatureMap<'a> {
         }))
     }
 
-    /// The points that have a place.
+    /// The points with finite coordinates.
     fn points(&self) -> Vec<MapPoint> {
         let finite = |point: &&MapPoint| point.x.is_finite() && point.y.is_finite();
         self.showcase.map.iter().filter(finite).copied().collect()
     }
 
-    /// The classes on the map, ascending.
+    /// The classes on the map, in ascending order.
     fn classes(&self) -> Vec<u32> {
         let mut classes: Vec<u32> = self.points().iter().map(|point| point.class).collect();
         classes.sort_unstable();
@@ -114,7 +114,7 @@ impl<'a> FeatureMap<'a> {
         classes
     }
 
-    /// The number and the name of each class, where their marks differ.
+    /// The number and the name of each class; empty if there are too many for distinct marks.
     fn named(&self) -> Vec<(usize, &'a str)> {
         let classes = self.classes();
         if classes.len() > MOST_NAMED || self.showcase.classes.is_empty() {
@@ -123,7 +123,7 @@ impl<'a> FeatureMap<'a> {
         classes.iter().map(|&class| self.showcase.class(class)).enumerate().collect()
     }
 
-    /// The legend below the map, and the height of both.
+    /// The legend below the map, and the total height.
     fn legend_below(&self) -> (String, f64) {
         let named = self.named();
         let legend = each(&named, |&(number, name)| {
@@ -143,7 +143,7 @@ impl<'a> FeatureMap<'a> {
     }
 }
 
-/// Where points lie in the picture: as large as it allows, both axes alike.
+/// Maps points into the picture: as large as possible, with equal scales on both axes.
 fn fitted(points: &[MapPoint]) -> Option<impl Fn(&MapPoint) -> (f64, f64) + use<>> {
     let first = points.first()?;
     let start = [[first.x, first.x], [first.y, first.y]];
@@ -156,7 +156,7 @@ fn fitted(points: &[MapPoint]) -> Option<impl Fn(&MapPoint) -> (f64, f64) + use<
     Some(move |point: &MapPoint| (SIDE / 2.0 + (point.x - x) * scale, SIDE / 2.0 - (point.y - y) * scale))
 }
 
-/// A point: the colours run through first, then the shapes.
+/// The mark of class `number`: colours change first, then shapes.
 fn mark(number: usize, left: f64, top: f64, inside: &str) -> String {
     let class = format!("point c{}", number % NUM_COLOURS);
     let r = RADIUS;

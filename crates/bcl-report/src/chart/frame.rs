@@ -1,4 +1,4 @@
-//! The frame of a chart: size, axes, grid, names for screen readers.
+//! The frame of a chart: axes, grid, and the elements drawn inside.
 
 use super::layout::{Layout, WIDTH};
 use super::picture::Picture;
@@ -7,7 +7,7 @@ use super::ticks::Tick;
 use crate::markup::escape;
 use std::fmt::Write;
 
-/// Axes and what is drawn between them.
+/// Axes and the elements drawn between them.
 #[derive(Debug)]
 pub(super) struct Frame {
     x: Scale,
@@ -23,7 +23,7 @@ impl Frame {
         Self::with_labels(x, y, height, x_name, &labels)
     }
 
-    /// The same with ticks of the vertical axis, value and label, as they are given.
+    /// Like [`new`](Self::new), with the given ticks of the vertical axis.
     pub(super) fn with_labels(x: Scale, y: Scale, height: f64, x_name: &str, labels: &[Tick]) -> Self {
         let mut frame = Self::empty(x, y, Layout::new(WIDTH, height));
         frame.vertical_axis(labels, "");
@@ -37,7 +37,7 @@ impl Frame {
         Self { x, y, layout, body }
     }
 
-    /// Draws a grid with labels at its left, and the name of the axis along them.
+    /// Draws the horizontal grid lines, their labels on the left, and the name of the vertical axis.
     pub(super) fn vertical_axis(&mut self, ticks: &[Tick], name: &str) {
         let Layout {
             left, right, top, floor, ..
@@ -60,7 +60,7 @@ impl Frame {
         }
     }
 
-    /// Draws the floor with labels and the name of the axis below.
+    /// Draws the horizontal axis, with labels and its name below.
     pub(super) fn horizontal_axis(&mut self, ticks: &[Tick], name: &str) {
         let Layout {
             left,
@@ -86,38 +86,38 @@ impl Frame {
         ));
     }
 
-    /// Horizontal place of a value.
+    /// Horizontal position of a value.
     pub(super) fn left(&self, value: f64) -> f64 {
         self.layout.left + self.x.share(value) * (self.layout.right - self.layout.left)
     }
 
-    /// Vertical place of a value.
+    /// Vertical position of a value.
     pub(super) fn top(&self, value: f64) -> f64 {
         self.layout.floor - self.y.share(value) * (self.layout.floor - self.layout.top)
     }
 
-    /// Whether both axes have a place for a point.
+    /// Returns whether both axes can show a point.
     pub(super) fn has_place(&self, x: f64, y: f64) -> bool {
         self.x.holds(x) && self.y.holds(y)
     }
 
-    /// Left and right end of the plotted area, a little inside.
+    /// Left and right end for text in the plotted area, slightly inset on the left.
     pub(super) fn sides(&self) -> (f64, f64) {
         (self.layout.left + 4.0, self.layout.right)
     }
 
-    /// Whether a line of text fits above `baseline` within the plotted area.
+    /// Returns whether a line of text at `baseline` fits into the plotted area.
     pub(super) fn holds(&self, baseline: f64) -> bool {
         baseline > self.layout.top + 8.0 && baseline < self.layout.floor - 2.0
     }
 
-    /// Draws an element.
+    /// Appends an SVG element.
     pub(super) fn push(&mut self, element: std::fmt::Arguments<'_>) {
         // Writing to a string cannot fail.
         let _ = writeln!(self.body, "{element}");
     }
 
-    /// Draws a line; it is broken where a value has no place.
+    /// Draws a line, with gaps at values that the axes cannot show.
     pub(super) fn line(&mut self, class: &str, points: &[(f64, f64)]) {
         let mut path = String::new();
         let mut pen_down = false;
@@ -148,14 +148,14 @@ impl Frame {
         }
     }
 
-    /// Draws a horizontal line through the whole frame.
+    /// Draws a horizontal line across the frame.
     pub(super) fn level(&mut self, class: &str, value: f64) {
         let Layout { left, right, .. } = self.layout;
         let top = self.top(value);
         self.push(format_args!("<path class=\"{class}\" d=\"M{left} {top:.1}H{right:.1}\"/>"));
     }
 
-    /// Lets the pointer find `text` over a column around each of `columns`, which ascend.
+    /// Adds a tooltip over a column around each x. `columns` must be in ascending order.
     pub(super) fn tooltips(&mut self, columns: &[(f64, String)]) {
         let Layout {
             left, right, top, floor, ..
@@ -177,7 +177,7 @@ impl Frame {
         }
     }
 
-    /// The whole chart. `id` is unique in the page.
+    /// The finished chart. `id` must be unique in the page.
     pub(super) fn into_svg(self, id: &str, title: &str, description: &str) -> String {
         Picture {
             width: self.layout.width,
@@ -189,7 +189,7 @@ impl Frame {
         .to_svg(id)
     }
 
-    /// What was drawn.
+    /// The SVG elements drawn so far.
     pub(super) fn into_body(self) -> String {
         self.body
     }

@@ -1,4 +1,4 @@
-//! A histogram of weights over epochs: a column an epoch, the darker a cell the more weights lie in it.
+//! Histograms of weights over epochs: one column per epoch; darker cells contain more weights.
 
 use super::frame::Frame;
 use super::scale::Scale;
@@ -7,7 +7,7 @@ use crate::histogram::{BINS, centre};
 use std::fmt::Write;
 
 const HEIGHT: f64 = 240.0;
-/// Columns beyond which neighbouring epochs share one.
+/// Maximum number of columns; with more epochs, neighbours share a column.
 const MOST_COLUMNS: usize = 60;
 
 /// A chart of histograms over epochs.
@@ -15,14 +15,14 @@ const MOST_COLUMNS: usize = 60;
 pub(crate) struct HistogramStrip<'a> {
     pub(crate) title: &'a str,
     pub(crate) description: &'a str,
-    /// Number of the colour.
+    /// Colour number.
     pub(crate) colour: usize,
-    /// Counts of each epoch, by epoch.
+    /// Epochs with their counts, in ascending order.
     pub(crate) epochs: &'a [(usize, &'a [u64])],
 }
 
 impl HistogramStrip<'_> {
-    /// Draws the chart; `None` where no epoch has a histogram.
+    /// Draws the chart; `None` if no epoch has a histogram.
     pub(crate) fn to_svg(&self, id: &str) -> Option<String> {
         let known: Vec<(usize, &[u64])> = self
             .epochs
@@ -32,7 +32,7 @@ impl HistogramStrip<'_> {
             .collect();
         let (first, last) = (known.first()?.0 as f64, known.last()?.0 as f64);
         let per_column = known.len().div_ceil(MOST_COLUMNS);
-        // In powers of two, half a bin beyond the outermost.
+        // In powers of two, half a bin beyond the outermost centre.
         let outermost = centre(BINS - 1).log2() + 0.25;
         let y = Scale::between(-outermost, outermost);
         let name = |power: f64| match power {
@@ -49,7 +49,7 @@ impl HistogramStrip<'_> {
             let (left, right) = (frame.left(column.from - 0.5), frame.left(column.to + 0.5));
             for (bin, share) in column.shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
                 let power = centre(bin).log2();
-                // The root keeps rare weights visible.
+                // The square root keeps rare weights visible.
                 let opacity = (share / fullest).sqrt().max(0.04);
                 let (top, bottom) = (frame.top(power + 0.25), frame.top(power - 0.25));
                 frame.push(format_args!(
@@ -70,7 +70,7 @@ impl HistogramStrip<'_> {
     }
 }
 
-/// Neighbouring epochs, drawn as one.
+/// One or more neighbouring epochs, drawn as one column.
 struct Column {
     from: f64,
     to: f64,
@@ -90,7 +90,7 @@ impl Column {
         })
     }
 
-    /// The three fullest bins in words.
+    /// The three fullest bins, as text.
     fn tooltip(&self) -> String {
         let mut text = if self.from == self.to {
             format!("epoch {}", self.from)

@@ -1,13 +1,13 @@
-//! Where the parts of a chart go: plotted area, labels, names, and room above and below.
+//! Layout of a chart: plotted area, labels, axis names, and room above and below.
 
-/// Mean width of a letter, and of one of a title, and height of a line of text, in the units of a chart.
+/// Mean width of a letter in labels and in titles, and the height of a line of text, in chart units.
 pub(super) const LETTER: f64 = 7.0;
 const TITLE_LETTER: f64 = 8.4;
 pub(super) const LINE: f64 = 18.0;
 
-/// Width of a chart of a page.
+/// Width of a chart in a page.
 pub(super) const WIDTH: f64 = 380.0;
-/// Room for the labels of the vertical axis, unless they are long.
+/// Minimum room for the labels of the vertical axis.
 const LEFT: f64 = 48.0;
 /// Room for the name of the vertical axis.
 const NAME: f64 = 20.0;
@@ -16,11 +16,11 @@ const TOP: f64 = 10.0;
 /// Room for the labels and the name of the horizontal axis.
 const BOTTOM: f64 = 42.0;
 
-/// Sizes of a chart; the plotted area lies from `left` to `right` and from `top` down to `floor`.
+/// Dimensions of a chart. The plotted area extends from `left` to `right` and from `top` down to `floor`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
     pub(super) width: f64,
-    /// With the axes but without what stands below them.
+    /// Height including the axes, without the legend below.
     pub(super) height: f64,
     pub(super) left: f64,
     pub(super) right: f64,
@@ -29,7 +29,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// A chart of `width` and `height` without a name of the vertical axis.
+    /// A layout of `width` by `height` without a name of the vertical axis.
     pub(super) fn new(width: f64, height: f64) -> Self {
         Self {
             width,
@@ -41,14 +41,14 @@ impl Layout {
         }
     }
 
-    /// The same with room for labels of the vertical axis of `letters` letters, and for its name.
+    /// Makes room for vertical-axis labels of up to `letters` letters and, if `named`, for the axis name.
     pub(super) fn with_labels(self, letters: usize, named: bool) -> Self {
         let labels = LEFT.max(10.0 + LETTER * letters as f64);
         let left = labels + if named { NAME } else { 0.0 };
         Self { left, ..self }
     }
 
-    /// The same with room for half of a label of `letters` letters at the right end of the horizontal axis.
+    /// Makes room for half of the last label, of `letters` letters, at the right end of the horizontal axis.
     pub(super) fn with_last_label(self, letters: usize) -> Self {
         let room = RIGHT.max(2.0 + LETTER * letters as f64 / 2.0);
         Self {
@@ -57,7 +57,7 @@ impl Layout {
         }
     }
 
-    /// The same, higher by `lines` of text above the plotted area.
+    /// Adds `lines` lines of text above the plotted area.
     pub(super) fn with_lines_above(self, lines: usize) -> Self {
         let room = if lines > 0 { LINE * lines as f64 + 6.0 } else { 0.0 };
         Self {
@@ -68,17 +68,18 @@ impl Layout {
         }
     }
 
-    /// How many ticks an axis of this height, and one of this width, have room for.
+    /// Number of ticks that fit on the vertical axis.
     pub(super) fn ticks_upwards(&self) -> usize {
         ((self.floor - self.top) / 47.0).max(2.0) as usize
     }
 
+    /// Number of ticks that fit on the horizontal axis.
     pub(super) fn ticks_along(&self) -> usize {
         ((self.right - self.left) / 60.0).max(2.0) as usize
     }
 }
 
-/// A title in lines of at most `width`, broken between words.
+/// Wraps a title between words into lines of at most `width`.
 pub(super) fn wrapped(text: &str, width: f64) -> Vec<String> {
     let most = (width / TITLE_LETTER) as usize;
     let mut lines: Vec<String> = Vec::new();

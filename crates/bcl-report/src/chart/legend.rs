@@ -1,23 +1,23 @@
-//! Which line is which, within a picture.
+//! The legend of a standalone chart.
 
 use super::layout::{LETTER, LINE, Layout};
 use super::series::{Series, Shape};
 use crate::markup::{each, escape};
 
-/// Length of the piece of line before a name, and the distance between both.
+/// Length of the line sample before a name, and the gap between the two.
 const SWATCH: f64 = 28.0;
 const GAP: f64 = 6.0;
-/// Distance to the axis above and to the edge below.
+/// Margin to the axis above and to the edge below.
 const MARGIN: f64 = 8.0;
 
-/// A name and its piece of line, by class and shape.
+/// A name and the CSS classes and shape of its line.
 pub(super) struct Entry<'a> {
     pub(super) name: &'a str,
     pub(super) class: String,
     pub(super) shape: Shape,
 }
 
-/// Draws the entries below a chart, in as many columns as there is room for; also returns their height. One series needs no legend.
+/// Draws the entries below a chart, in as many columns as fit, and returns them with their height. A single series gets no legend.
 pub(super) fn below(layout: &Layout, entries: &[Entry]) -> (String, f64) {
     if entries.len() < 2 {
         return (String::new(), 0.0);
@@ -66,7 +66,7 @@ pub(super) fn point(shape: Shape, class: &str, left: f64, top: f64) -> String {
     format!("<circle class=\"{kind} {class}\" cx=\"{left:.1}\" cy=\"{top:.1}\" r=\"{radius}\"/>")
 }
 
-/// The entries of `series`, each with the classes it is drawn with.
+/// The legend entries of `series`, each with its CSS classes.
 pub(super) fn entries<'a>(series: &'a [Series], class: impl Fn(usize, &Series) -> String) -> Vec<Entry<'a>> {
     let named = series.iter().enumerate().filter(|(_, series)| series.is_named());
     let entry = |(place, series): (usize, &'a Series)| Entry {

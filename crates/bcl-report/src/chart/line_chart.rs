@@ -1,4 +1,4 @@
-//! Values along an axis, several series in one frame.
+//! Line charts: one or more series over a horizontal axis.
 
 use super::axis::Axis;
 use super::frame::Frame;
@@ -12,11 +12,11 @@ use super::tooltip::Tooltips;
 use super::{NUM_COLOURS, NUM_DASHES};
 use crate::markup::escape;
 
-/// Size of a chart of a page, and of a file, without title and legend.
+/// Size of a chart in a page and in a standalone file, without title and legend.
 const IN_PAGE: (f64, f64) = (WIDTH, 240.0);
 const IN_FILE: (f64, f64) = (560.0, 320.0);
 
-/// A chart of series over a horizontal axis; see the [module](super) for an example.
+/// A line chart; see the [module](super) for an example.
 #[derive(Debug, Clone)]
 pub struct LineChart {
     title: String,
@@ -30,7 +30,7 @@ pub struct LineChart {
 }
 
 impl LineChart {
-    /// A chart without series. The description says to those who cannot see the chart what it shows.
+    /// Creates a chart without series. The description tells screen-reader users what the chart shows.
     pub fn new(title: impl Into<String>, description: impl Into<String>, x: Axis, y: Axis) -> Self {
         Self {
             title: title.into(),
@@ -44,39 +44,39 @@ impl LineChart {
         }
     }
 
-    /// The same with further series.
+    /// Adds series.
     pub fn with_series(mut self, series: impl IntoIterator<Item = Series>) -> Self {
         self.series.extend(series);
         self
     }
 
-    /// The same with further levels to compare with; a level too far from all series is left out.
+    /// Adds horizontal reference lines; a line too far from all series is left out.
     pub fn with_references(mut self, references: impl IntoIterator<Item = Reference>) -> Self {
         self.references.extend(references);
         self
     }
 
-    /// Width and height in pixels of the axes and what is between them; 380 by 240 in a page and 560 by 320 in a file by default.
+    /// Sets width and height of the chart in pixels, without title and legend; by default 380 by 240 in a page and 560 by 320 in a file.
     pub fn with_size(self, width: f64, height: f64) -> Self {
         let size = Some((width, height));
         Self { size, ..self }
     }
 
-    /// Digits after the point of values under the pointer; four significant ones by default.
+    /// Sets the number of decimals in tooltips; the default is four significant digits.
     pub fn with_decimals(self, decimals: usize) -> Self {
         let decimals = Some(decimals);
         Self { decimals, ..self }
     }
 
-    /// Draws the chart for a page that brings [`PALETTE`](super::PALETTE), [`STYLE`](super::STYLE), a heading and a legend. `id` is
-    /// unique in the page. `None` where no series has a value with a place on the axes.
+    /// Draws the chart as SVG for a page that provides [`PALETTE`](super::PALETTE), [`STYLE`](super::STYLE), a heading and a legend. `id`
+    /// must be unique in the page. Returns `None` if there is no value that the axes can show.
     pub fn to_svg(&self, id: &str) -> Option<String> {
         let (layout, frame) = self.drawn(self.size.unwrap_or(IN_PAGE), 0)?;
         Some(self.picture(&layout, layout.height, &frame.into_body()).to_svg(id))
     }
 
-    /// Draws the chart as a file of its own, with its title above and a legend below, readable alone and within an `<img>`, light or
-    /// dark as its reader prefers. `None` where no series has a value with a place on the axes.
+    /// Draws the chart as a standalone SVG file with title and legend, in the reader's light or dark theme, also within an `<img>`.
+    /// Returns `None` if there is no value that the axes can show.
     pub fn to_file(&self) -> Option<String> {
         let size = self.size.unwrap_or(IN_FILE);
         let title = wrapped(&self.title, size.0 - 20.0);
@@ -93,7 +93,7 @@ impl LineChart {
         Some(self.picture(&layout, layout.height + room, &body).to_file())
     }
 
-    /// Whether `reference` lies near enough to be drawn: it may take at most half of the frame from the series.
+    /// Returns whether `reference` is near enough to be drawn: it may cost the series at most half of the frame.
     pub(crate) fn shows(&self, reference: &Reference) -> bool {
         let share = self.y.scale(self.values(), true).share_beyond(reference.value);
         share > -1.0 && share < 2.0
@@ -109,7 +109,7 @@ impl LineChart {
         }
     }
 
-    /// Axes, levels, series and tooltips, below room for `lines` of a title.
+    /// Draws axes, reference lines, series and tooltips, below room for a title of `lines` lines.
     fn drawn(&self, (width, height): (f64, f64), lines: usize) -> Option<(Layout, Frame)> {
         let layout = Layout::new(width, height).with_lines_above(lines);
         let x = self.x.scale(self.points().map(|point| point.x), false);
@@ -144,7 +144,7 @@ impl LineChart {
         for (place, series) in numbered() {
             draw_intervals(frame, series, &class(place, series));
         }
-        // Faint lines lie behind, marks in front.
+        // Faint lines are drawn first, marks last.
         for layer in [
             Shape::Faint,
             Shape::Line,
@@ -174,7 +174,7 @@ impl LineChart {
     }
 }
 
-/// The classes of the series at `place` of its chart.
+/// The CSS classes of the series with index `place`.
 fn class(place: usize, series: &Series) -> String {
     let colour = series.colour.unwrap_or(place);
     let dash = series.dash.unwrap_or(colour);
@@ -233,7 +233,7 @@ mod tests {
         Series::new("a <b>", Shape::Line, points.iter().copied()).with_colour(1)
     }
 
-    /// The data of the path of the first element of `class`.
+    /// The path data of the first element of `class`.
     fn path<'a>(svg: &'a str, class: &str) -> &'a str {
         let start = format!("class=\"{class}\" d=\"");
         let found = svg.split(&start).nth(1).unwrap_or_else(|| panic!("no {class} in {svg}"));
@@ -293,7 +293,7 @@ mod tests {
             .skip(1)
             .map(|place| place.split(' ').nth(1).unwrap().parse().unwrap())
             .collect();
-        // There along the upper ends, back along the lower ones: each lies two units below its opposite.
+        // The path runs along the upper ends and back along the lower ones, which are two units below.
         assert_eq!(heights.len(), 4);
         assert!((heights[3] - heights[0] - (heights[2] - heights[1])).abs() < 0.2 && heights[3] > heights[0]);
         let svg = over_epochs(series(Shape::Dots)).to_svg("x").unwrap();

@@ -1,14 +1,14 @@
-//! Charts as SVG, within a page or as files of their own.
+//! Charts as SVG, for HTML pages or as standalone files.
 //!
-//! A [`LineChart`] has two [`Axis`] (linear or logarithmic), [`Series`] with an interval at each [`Point`] where there is one, and
-//! [`Reference`] levels. It knows no colour: classes (`c0` … `c7` for series, `grid`, `tick`) take them from the page, or from the
-//! style within a file, so the same chart serves light and dark. Every chart has a title and a description for screen readers, and
-//! columns that show their values under the pointer.
+//! A [`LineChart`] has two linear or logarithmic [`Axis`], [`Series`] of [`Point`]s with optional intervals, and [`Reference`] lines.
+//! Charts contain no colours. CSS classes (`c0` … `c7` for series, `grid`, `tick`) take them from the page, or from the style inside a
+//! standalone file, so the same chart works in light and dark themes. Every chart has a title and a description for screen readers,
+//! and shows its values as tooltips.
 //!
-//! | to | see |
+//! | to | use |
 //! | --- | --- |
-//! | draw a chart into a file | [`LineChart::to_file`], [`write()`] |
-//! | draw a chart into an HTML page | [`LineChart::to_svg`]; the page's style holds [`PALETTE`] and [`STYLE`] |
+//! | write a chart to a file | [`LineChart::to_file`], [`write()`] |
+//! | embed a chart in an HTML page | [`LineChart::to_svg`]; the page's style must include [`PALETTE`] and [`STYLE`] |
 //!
 //! ```
 //! use bcl_report::Interval;
@@ -65,17 +65,17 @@ pub(super) use feature_map::FeatureMap;
 pub(super) use histogram_strip::HistogramStrip;
 pub(super) use reliability::ReliabilityDiagram;
 
-/// The colours of both themes, as custom properties of a style sheet.
+/// The colours of both themes, as CSS custom properties.
 pub const PALETTE: &str = include_str!("palette.css");
-/// What the classes of charts mean, by the colours of [`PALETTE`].
+/// The CSS rules of charts; they use the colours of [`PALETTE`].
 pub const STYLE: &str = include_str!("charts.css");
 
-/// Colours before they repeat.
+/// Number of distinct colours; further series repeat them.
 pub(super) const NUM_COLOURS: usize = 8;
-/// Dash patterns before they repeat.
+/// Number of distinct dash patterns.
 pub(super) const NUM_DASHES: usize = 4;
 
-/// The classes of a series: a colour and, for those who cannot tell colours apart, a dash pattern.
+/// The CSS classes of a series: a colour and, for colour-blind readers, a dash pattern.
 pub(super) fn series_class(series: usize) -> String {
     format!("c{} d{}", series % NUM_COLOURS, series % NUM_DASHES)
 }

@@ -1,4 +1,4 @@
-//! A drawing with its names for screen readers, within a page or as a file of its own.
+//! Wraps a drawing as an SVG with title and description, for a page or as a standalone file.
 
 use super::{PALETTE, STYLE};
 use crate::files::{FileError, write_whole};
@@ -12,17 +12,17 @@ pub(super) struct Picture<'a> {
     pub(super) height: f64,
     pub(super) title: &'a str,
     pub(super) description: &'a str,
-    /// Elements.
+    /// SVG elements.
     pub(super) body: &'a str,
 }
 
 impl Picture<'_> {
-    /// For a page, which brings the colours. `id` is unique there.
+    /// SVG for a page, which provides the colours. `id` must be unique in the page.
     pub(super) fn to_svg(self, id: &str) -> String {
         self.element(id, "", "")
     }
 
-    /// A file that needs no other: it brings its colours, light or dark as its reader prefers, and a size.
+    /// A standalone SVG file, with a size and with colours that follow the reader's light or dark theme.
     pub(super) fn to_file(self) -> String {
         let attributes = format!(
             " xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\"",
@@ -45,11 +45,11 @@ impl Picture<'_> {
     }
 }
 
-/// Writes a file such as [`LineChart::to_file`](super::LineChart::to_file) makes; what was at `path` before stays whole until the new
-/// one is complete.
+/// Writes a chart made by [`LineChart::to_file`](super::LineChart::to_file). A file that is already at `path` is replaced only once
+/// the new one is complete.
 ///
 /// # Errors
-/// Names the file that cannot be written.
+/// Returns an error that names the file if it cannot be written.
 pub fn write(path: &Path, svg: &str) -> Result<(), FileError> {
     write_whole(path, svg.as_bytes())
 }

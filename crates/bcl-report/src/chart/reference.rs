@@ -1,4 +1,4 @@
-//! Levels to compare curves with, and where their names stand.
+//! Horizontal reference lines and the placement of their labels.
 
 use super::frame::Frame;
 use super::layout::LETTER;
@@ -8,16 +8,16 @@ use std::ops::Range;
 /// Height of a line of text, in the units of the chart.
 const LINE: f64 = 13.0;
 
-/// A level, such as a baseline.
+/// A horizontal reference line, such as a baseline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reference {
-    /// What is written beside it.
+    /// Label of the line.
     pub name: String,
-    /// Where it lies on the vertical axis.
+    /// Value on the vertical axis.
     pub value: f64,
 }
 
-/// A place for a name: which end of the text is at `left`, the columns it covers, and its baseline.
+/// A candidate position of the label: its anchor at `left`, the horizontal range it covers, and its text baseline.
 struct Place {
     anchor: &'static str,
     left: f64,
@@ -26,7 +26,7 @@ struct Place {
 }
 
 impl Reference {
-    /// Draws the level through the frame and writes its name where `curves` leave most room.
+    /// Draws the line and places its label where `curves` leave the most room.
     pub(super) fn draw(&self, frame: &mut Frame, curves: &[(f64, f64)]) {
         frame.level("reference", self.value);
         let places = self.places(frame).into_iter().filter(|place| frame.holds(place.baseline));
@@ -48,7 +48,7 @@ impl Reference {
         }
     }
 
-    /// Above and below the level at either end.
+    /// The candidate positions: above and below the line, at its left and right end.
     fn places(&self, frame: &Frame) -> [Place; 4] {
         let width = LETTER * self.name.chars().count() as f64;
         let top = frame.top(self.value);
@@ -72,7 +72,7 @@ impl Reference {
 }
 
 impl Place {
-    /// Vertical distance from the middle of the text to the nearest curve, up to two lines: more room is no better.
+    /// Vertical distance from the middle of the text to the nearest curve, capped at two lines of text.
     fn room(&self, frame: &Frame, curves: &[(f64, f64)]) -> f64 {
         let middle = self.baseline - LINE / 3.0;
         let is_beside = |left: f64| left > self.columns.start - LETTER && left < self.columns.end + LETTER;
@@ -88,7 +88,7 @@ mod tests {
     use super::super::scale::Scale;
     use super::*;
 
-    /// Where the name of a level at 0.5 goes beside `curves`.
+    /// The label's position for a line at 0.5 next to `curves`.
     fn place(curves: &[(f64, f64)]) -> String {
         let mut frame = Frame::new(Scale::between(0.0, 10.0), Scale::between(0.0, 1.0), 240.0, "");
         let reference = Reference {

@@ -1,4 +1,4 @@
-//! Predicted against observed probability.
+//! Reliability diagrams: predicted against observed probability.
 
 use super::frame::Frame;
 use super::scale::Scale;
@@ -8,22 +8,22 @@ use crate::result::CalibrationBin;
 use crate::units::count;
 
 const HEIGHT: f64 = 300.0;
-/// Radius of the point of the fullest bin; areas are in proportion to counts.
+/// Radius of the point of the fullest bin. A point's area is proportional to its count, down to the smallest radius.
 const LARGEST_RADIUS: f64 = 11.0;
 const SMALLEST_RADIUS: f64 = 3.0;
 
-/// A reliability diagram: points on the diagonal keep what they promise.
+/// A reliability diagram. Points on the diagonal are perfectly calibrated.
 #[derive(Debug)]
 pub(crate) struct ReliabilityDiagram<'a> {
     pub(crate) title: &'a str,
     pub(crate) description: &'a str,
-    /// Number of the colour.
+    /// Colour number.
     pub(crate) colour: usize,
     pub(crate) bins: &'a [CalibrationBin],
 }
 
 impl ReliabilityDiagram<'_> {
-    /// Draws the diagram; `None` where all bins are empty.
+    /// Draws the diagram; `None` if all bins are empty.
     pub(crate) fn to_svg(&self, id: &str) -> Option<String> {
         let bins: Vec<&CalibrationBin> = self
             .bins

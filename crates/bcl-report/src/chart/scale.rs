@@ -1,8 +1,8 @@
-//! From values to places on an axis, with round ticks.
+//! Maps values to positions on an axis, with round ticks.
 
 use super::ticks;
 
-/// A range of values.
+/// The range of an axis and how values map to positions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scale {
     pub(super) low: f64,
@@ -10,38 +10,38 @@ pub(super) struct Scale {
     pub(super) kind: Kind,
 }
 
-/// How values lie between the ends of a scale.
+/// How values map to positions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
-    /// Equal differences are equal distances.
+    /// Linear.
     Linear,
-    /// The same with ticks on whole numbers only.
+    /// Linear, with ticks at whole numbers only.
     Whole,
-    /// Equal ratios are equal distances; ticks are powers of the base.
+    /// Logarithmic, with ticks at powers of the base.
     Logarithmic(u32),
 }
 
-/// Room beyond the outermost values, as a share of their span.
+/// Margin beyond the outermost values, as a fraction of their span.
 const MARGIN: f64 = 0.06;
 
 impl Scale {
-    /// Exactly from `low` to `high`.
+    /// A linear scale from exactly `low` to `high`.
     pub(super) fn between(low: f64, high: f64) -> Self {
         let kind = Kind::Linear;
         Self { low, high, kind }
     }
 
-    /// Around the finite ones of `values`, with a margin; around 0 to 1 where there are none.
+    /// A linear scale that covers the finite `values` with a margin; 0 to 1 if there are none.
     pub(super) fn around(values: impl IntoIterator<Item = f64>) -> Self {
         Self::of(Kind::Linear, values, true)
     }
 
-    /// From the first to the last of whole `values`, such as epochs.
+    /// A scale from the smallest to the largest of whole `values`, such as epochs.
     pub(super) fn counting(values: impl IntoIterator<Item = f64>) -> Self {
         Self::of(Kind::Whole, values, false)
     }
 
-    /// From the first to the last of whole values, each in the middle of a column of its own.
+    /// A scale with one column per whole value from `first` to `last`, each centred on its value.
     pub(super) fn columns(first: f64, last: f64) -> Self {
         Self {
             low: first - 0.5,
@@ -50,14 +50,14 @@ impl Scale {
         }
     }
 
-    /// From the least to the greatest of `values` that have a place, or a little beyond.
+    /// A scale that covers those `values` it can show, with or without a margin.
     pub(super) fn of(kind: Kind, values: impl IntoIterator<Item = f64>, margin: bool) -> Self {
         let places = values
             .into_iter()
             .filter(|value| kind.holds(*value))
             .map(|value| kind.place(value));
         let Some((low, high)) = extent(places) else {
-            // What nothing is drawn in: a unit, or a factor of ten.
+            // No values: use 0 to 1, or 1 to 10 on a logarithmic scale.
             let (low, high) = (f64::from(u8::from(matches!(kind, Kind::Logarithmic(_)))), 1.0);
             return Self {
                 low,
@@ -65,7 +65,7 @@ impl Scale {
                 kind,
             };
         };
-        // A flat line gets room in proportion to its height, or none would be left to see it in.
+        // A constant series gets a range in proportion to its value, because its own span is 0.
         let least = match kind {
             Kind::Logarithmic(_) => 0.5,
             _ => (0.02 * high.abs().max(low.abs())).max(1e-6),
@@ -86,25 +86,25 @@ impl Scale {
         }
     }
 
-    /// Whether `value` has a place on an axis that is long enough: it is finite, and above 0 where the axis is logarithmic.
+    /// Returns whether an axis of this kind can show `value`: it must be finite, and positive if the axis is logarithmic.
     pub(super) fn holds(&self, value: f64) -> bool {
         self.kind.holds(value)
     }
 
-    /// Place of `value` as a share of the axis, below 0 or above 1 where it lies beyond.
+    /// Position of `value` as a fraction of the axis; below 0 or above 1 if it is beyond the ends.
     pub(super) fn share_beyond(&self, value: f64) -> f64 {
         let place = |value| self.kind.place(value);
         (place(value) - place(self.low)) / (place(self.high) - place(self.low))
     }
 
-    /// Place of `value` as a share of the axis, held within it.
+    /// Position of `value` as a fraction of the axis, clamped to its ends.
     pub(super) fn share(&self, value: f64) -> f64 {
-        // The logarithm of what is not positive is no number or infinite: the lower end.
+        // The logarithm of a value that is not positive is NaN or -inf: the lower end.
         let share = self.share_beyond(value);
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 
-    /// About `target` round values within the range, and their labels.
+    /// About `target` round values within the range, with their labels.
     pub(super) fn ticks(&self, target: usize) -> Vec<(f64, String)> {
         match self.kind {
             Kind::Linear => ticks::linear(self.low, self.high, target, false),

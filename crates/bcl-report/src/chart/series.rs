@@ -1,4 +1,4 @@
-//! Points of one kind, and how they are drawn.
+//! Data series and how they are drawn.
 
 use crate::Interval;
 
@@ -9,24 +9,24 @@ pub enum Shape {
     Line,
     /// A line with a point at each value; intervals are a band around it.
     MarkedLine,
-    /// A faint line, in no legend and not under the pointer: one of several seeds behind their mean.
+    /// A faint line without legend entry or tooltip: one of several seeds behind their mean.
     Faint,
     /// Filled points; intervals are whiskers.
     Dots,
     /// Hollow points; intervals are whiskers.
     Rings,
-    /// Larger points, in no legend and not under the pointer: an epoch that was chosen.
+    /// Larger points without legend entry or tooltip: a chosen epoch.
     Mark,
 }
 
-/// A point of a series. Plain pairs, and pairs with an [`Interval`], turn into it.
+/// A point of a series. Converts from `(x, y)` and from `(x, Interval)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Where.
+    /// Position on the horizontal axis.
     pub x: f64,
-    /// The value; what is not finite leaves a gap.
+    /// Value on the vertical axis; a value that is not finite leaves a gap.
     pub y: f64,
-    /// Lower and upper end of its interval.
+    /// Lower and upper end of the value's interval.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -47,7 +47,7 @@ impl From<(f64, Interval)> for Point {
     }
 }
 
-/// Points of one kind, by ascending x.
+/// A named series of points, in ascending order of x.
 ///
 /// ```
 /// use bcl_report::Interval;
@@ -68,7 +68,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// A series with a name for the legend and the pointer.
+    /// Creates a series. `name` appears in the legend and in tooltips.
     pub fn new<P: Into<Point>>(name: impl Into<String>, shape: Shape, points: impl IntoIterator<Item = P>) -> Self {
         Self {
             name: name.into(),
@@ -79,25 +79,25 @@ impl Series {
         }
     }
 
-    /// The number of its colour, of which there are 8, and of its dash pattern, unless [`with_dash`](Self::with_dash) gives that. By
-    /// default it is the place of the series in its chart.
+    /// Sets the number of the colour (there are 8) and of the dash pattern, unless [`with_dash`](Self::with_dash) sets that. The default
+    /// is the index of the series in its chart.
     pub fn with_colour(self, colour: usize) -> Self {
         let colour = Some(colour);
         Self { colour, ..self }
     }
 
-    /// The number of its dash pattern, of which there are 4: 0 is a solid line, 1 dashed, 2 dotted, 3 both.
+    /// Sets the number of the dash pattern: 0 is solid, 1 dashed, 2 dotted, 3 dash-dotted.
     pub fn with_dash(self, dash: usize) -> Self {
         let dash = Some(dash);
         Self { dash, ..self }
     }
 
-    /// Whether it has a name in the legend and under the pointer.
+    /// Returns whether it appears in the legend and in tooltips.
     pub(super) fn is_named(&self) -> bool {
         !matches!(self.shape, Shape::Faint | Shape::Mark)
     }
 
-    /// Values and ends of intervals.
+    /// All values and ends of intervals.
     pub(super) fn values(&self) -> impl Iterator<Item = f64> {
         let ends = |point: &Point| point.interval.map_or([point.y; 2], |(low, high)| [low, high]);
         self.points.iter().flat_map(move |point| {

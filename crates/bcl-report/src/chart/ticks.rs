@@ -1,12 +1,12 @@
-//! Round values along an axis, and their labels.
+//! Tick positions at round values, and their labels.
 
-/// A value and how it is written.
+/// A value and its label.
 pub(super) type Tick = (f64, String);
 
-/// Digits before or after the point beyond which a label is a power of ten.
+/// Labels with more digits before or after the point are written as a power.
 const MOST_DIGITS: i32 = 5;
 
-/// About `target` round values from `low` to `high`, equally far apart.
+/// About `target` equally spaced round values from `low` to `high`.
 pub(super) fn linear(low: f64, high: f64, target: usize, whole: bool) -> Vec<Tick> {
     let step = step(high - low, target);
     let step = if whole { step.max(1.0) } else { step };
@@ -20,7 +20,7 @@ pub(super) fn linear(low: f64, high: f64, target: usize, whole: bool) -> Vec<Tic
     (first..=last).map(tick).collect()
 }
 
-/// The largest of 1, 2, 5 times a power of ten that gives at least `target` steps, or the next larger one if that is closer.
+/// The value of the form 1, 2 or 5 times a power of ten that gives closest to `target` steps.
 fn step(span: f64, target: usize) -> f64 {
     let rough = span / target as f64;
     let power = 10_f64.powf(rough.log10().floor());
@@ -33,8 +33,8 @@ fn step(span: f64, target: usize) -> f64 {
         }
 }
 
-/// Powers of `base` from `low` to `high`, every so many that about `target` are left. A range of few powers gets 2 and 5 times powers
-/// of ten as well, one of none equally distant values.
+/// About `target` powers of `base` from `low` to `high`, with a fixed stride. A range with few powers gets 1, 2 and 5 times powers of
+/// ten; if even those are few, equally spaced values.
 pub(super) fn logarithmic(low: f64, high: f64, target: usize, base: u32) -> Vec<Tick> {
     let base = f64::from(base);
     let power = |value: f64, slack: f64| value.ln() / base.ln() + slack;
@@ -42,7 +42,7 @@ pub(super) fn logarithmic(low: f64, high: f64, target: usize, base: u32) -> Vec<
     let count = (last - first + 1).max(0) as usize;
     if count > 2 {
         let stride = count.div_ceil(target + target / 2) as i32;
-        // Counted from the base's power 0, so that charts beside each other have the same ticks.
+        // The stride starts at exponent 0, so that neighbouring charts have the same ticks.
         let shown = (first..=last).filter(|exponent| exponent % stride == 0);
         return shown.map(|exponent| (base.powi(exponent), label(base, exponent))).collect();
     }
@@ -70,7 +70,7 @@ fn between_powers(low: f64, high: f64) -> Vec<Tick> {
     within.map(tick).collect()
 }
 
-/// The plain number where it is short, otherwise the power.
+/// The plain number if it is short, otherwise a power.
 fn label(base: f64, exponent: i32) -> String {
     let value = base.powi(exponent);
     if value.log10().abs() >= f64::from(MOST_DIGITS) {
@@ -82,7 +82,7 @@ fn label(base: f64, exponent: i32) -> String {
     }
 }
 
-/// `0.30000000000000004` is 0.3.
+/// Removes rounding errors: `0.30000000000000004` becomes `0.3`.
 fn shortened(text: String, value: f64) -> String {
     if text.len() <= 8 || !text.contains('.') {
         return text;
@@ -90,7 +90,7 @@ fn shortened(text: String, value: f64) -> String {
     format!("{value:.6}").trim_end_matches('0').to_owned()
 }
 
-/// `10⁻³`.
+/// A power with a superscript exponent, such as `10⁻³`.
 fn raised(base: f64, exponent: i32) -> String {
     let digit = |char| match char {
         '-' => '⁻',

@@ -1,13 +1,13 @@
-//! What the pointer finds along the horizontal axis.
+//! Tooltips along the horizontal axis.
 
 use super::scale::Scale;
 use super::series::{Point, Series};
 use std::fmt::Write;
 
-/// Columns beyond which neighbouring values share one: they would be narrower than a pixel.
+/// Maximum number of columns. With more values, neighbours share a column, which would otherwise be narrower than a pixel.
 const MOST_COLUMNS: usize = 400;
 
-/// The texts of a chart.
+/// The tooltips of a chart.
 pub(super) struct Tooltips<'a> {
     pub(super) x_name: &'a str,
     pub(super) series: &'a [Series],
@@ -15,7 +15,7 @@ pub(super) struct Tooltips<'a> {
 }
 
 impl Tooltips<'_> {
-    /// One text per value of the horizontal axis with the values of all series there, ascending.
+    /// One tooltip per x value, in ascending order, with the values of all series at that x.
     pub(super) fn columns(&self, x: &Scale) -> Vec<(f64, String)> {
         let points = self.named().flat_map(|series| &series.points);
         let mut columns: Vec<f64> = points.map(|point| point.x).filter(|value| x.holds(*value)).collect();
@@ -52,7 +52,7 @@ impl Tooltips<'_> {
     }
 }
 
-/// Four significant digits, fewer where the rest are zeros, and all digits of whole numbers.
+/// Formats with four significant digits, without trailing zeros; whole numbers keep all digits.
 fn significant(value: f64) -> String {
     if value == value.trunc() && value.abs() < 1e9 {
         return value.to_string();

@@ -1,4 +1,4 @@
-//! The comparison for other programs.
+//! Exports a comparison as JSON and CSV.
 
 use super::{Choice, Comparison, DataTable, Intervals};
 use std::fmt::Write;
@@ -17,12 +17,12 @@ impl Comparison {
     ///                 "differences": [ { "name", "reference", "seeds", "validation": {…}, "oracle": {…} } ] } ] }
     /// ```
     pub fn to_json(&self) -> serde_json::Value {
-        serde_json::to_value(self).expect("keys are strings and nothing else can fail")
+        serde_json::to_value(self).expect("a comparison has string keys only, so it always serialises")
     }
 
-    /// The comparison as CSV: one line per figure, so that any tool can group and plot it.
+    /// The comparison as CSV in long format: one line per value, easy to group and plot.
     ///
-    /// `kind` is `recipe`, `baseline` or `difference`; `low` and `high` are the ends of the interval, empty where there is none.
+    /// `kind` is `recipe`, `baseline` or `difference`; `low` and `high` are the ends of the interval, empty if there is none.
     pub fn to_csv(&self) -> String {
         let mut csv = format!("{HEADER}\n");
         for table in &self.tables {
@@ -70,7 +70,7 @@ impl Comparison {
     }
 }
 
-/// A field in quotes where it needs them (RFC 4180).
+/// Quotes a CSV field if necessary (RFC 4180).
 fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))

@@ -1,4 +1,4 @@
-//! Sorts runs into data sets, recipes and baselines.
+//! Groups runs by data set, recipe and baseline.
 
 use super::{Choice, Interval, Intervals, Row, RowKind};
 use crate::result::{DataSummary, Metrics, RunResult};
@@ -12,12 +12,12 @@ pub(crate) struct DataGroup<'a> {
 
 /// The runs of one recipe, one per seed.
 pub(crate) struct RecipeGroup<'a> {
-    /// Name of the recipe, with the start of its hash where another recipe of the data set has the same name.
+    /// Name of the recipe, followed by the start of its hash if another recipe of the data set has the same name.
     pub(crate) name: String,
     pub(crate) runs: BTreeMap<u64, &'a RunResult>,
 }
 
-/// Test figures of a run under a choice of epoch.
+/// Test metrics of a run at the chosen epoch; `None` if the run has none for this choice.
 pub(super) fn figures(run: &RunResult, choice: Choice) -> Option<&Metrics> {
     match choice {
         Choice::Validation => Some(&run.validation.metrics),
@@ -25,8 +25,10 @@ pub(super) fn figures(run: &RunResult, choice: Choice) -> Option<&Metrics> {
     }
 }
 
-/// Groups runs by data set and recipe, both in the order of their first run. Of runs with equal recipe and seed the last counts:
-/// they are no independent measurements, and counting both would make the interval too narrow.
+/// Groups runs by data set and recipe, both in the order of their first run.
+///
+/// Of several runs with the same recipe and seed, only the last counts: they are not independent, and counting all of them would make
+/// the interval too narrow.
 pub(crate) fn by_data<'a>(runs: impl IntoIterator<Item = &'a RunResult>, notes: &mut Vec<String>) -> Vec<DataGroup<'a>> {
     let mut groups: Vec<DataGroup> = Vec::new();
     let mut repeated = 0;
@@ -60,7 +62,7 @@ pub(crate) fn by_data<'a>(runs: impl IntoIterator<Item = &'a RunResult>, notes: 
             ("runs", "repeat")
         };
         notes.push(format!(
-            "{repeated} {noun} {verb} recipe and seed of another and counted once: only the last given is shown."
+            "{repeated} {noun} {verb} the recipe and seed of another run; only the last of them is used."
         ));
     }
     groups.iter_mut().for_each(DataGroup::make_names_unique);
@@ -68,9 +70,9 @@ pub(crate) fn by_data<'a>(runs: impl IntoIterator<Item = &'a RunResult>, notes: 
 }
 
 impl<'a> RecipeGroup<'a> {
-    /// A run of the recipe; there is always one.
+    /// The first run of the recipe; there is always one.
     pub(super) fn first(&self) -> &'a RunResult {
-        self.runs.values().next().expect("a group is made for a run")
+        self.runs.values().next().expect("a group has at least one run")
     }
 
     fn row(&self, metrics: &[String]) -> Row {
@@ -106,8 +108,8 @@ impl DataGroup<'_> {
         rows
     }
 
-    /// One row a baseline. Runs with the same seed on the same split measure the same figures; those that differ come from other settings
-    /// or from other draws of the data. All different ones are averaged.
+    /// One row per baseline. Runs with the same seed and split give the same results, so different results come from different settings
+    /// or data. The distinct results are averaged.
     fn baselines(&self, metrics: &[String], notes: &mut Vec<String>) -> Vec<Row> {
         let runs = || self.recipes.iter().flat_map(|recipe| recipe.runs.values());
         let names: BTreeSet<&String> = runs().flat_map(|run| run.baselines.keys()).collect();
@@ -124,8 +126,8 @@ impl DataGroup<'_> {
             }
             if !seeds_agree {
                 notes.push(format!(
-                    "{name} on {} has {} different results among these runs, from other settings or other draws of the data; shown \
-                     is their mean.",
+                    "the baseline {name} on {} has {} different results among these runs, because of different settings or data; the \
+                     table shows their mean.",
                     self.data.name,
                     distinct.len()
                 ));
@@ -146,7 +148,7 @@ impl DataGroup<'_> {
     }
 }
 
-/// Means of `metrics` over those of `figures` that have them.
+/// Means of `metrics` over the results that have them.
 pub(super) fn intervals<'a>(metrics: &[String], figures: impl IntoIterator<Item = &'a Metrics>) -> Intervals {
     let figures: Vec<&Metrics> = figures.into_iter().collect();
     metrics

@@ -1,4 +1,4 @@
-//! What the columns mean, as sentences that stand under every table.
+//! Explains the columns, as sentences below the tables.
 
 use super::{Choice, Comparison, DataTable, Row, RowKind};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use std::collections::BTreeSet;
 
 impl Comparison {
-    /// Explains choices, intervals and seeds, as far as the tables have them, and repeats [`notes`](Self::notes).
+    /// Explains the choices of epoch, intervals and seeds that occur in the tables, and repeats [`notes`](Self::notes).
     pub fn legend(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.tables.is_empty() {
@@ -17,40 +17,42 @@ impl Comparison {
         let of_images = |table: &DataTable| matches!(table.data.size, DataSize::Images { .. });
         if !self.tables.iter().all(of_images) {
             lines.push(
-                "validation: test figures at the epoch that the validation part of train chose, after refitting on all of train."
+                "validation: test metrics at the epoch chosen on the validation set, after refitting on all training data."
                     .to_owned(),
             );
         }
         let judged_images = |table: &DataTable| of_images(table) && table.data.size.has_judges();
         if self.tables.iter().any(|table| !table.data.size.has_judges()) {
             lines.push(
-                "Without labelled test images no judge says how good features are. alignment: mean squared distance of two views of an \
-                 image; uniformity: log of the mean Gaussian potential of all pairs; of test images, or of training images where there \
-                 is no test."
+                "Without labelled test images, the quality of the features cannot be measured. alignment: mean squared distance between \
+                 two views of an image; uniformity: log of the mean Gaussian potential over all pairs of images. Both use test images, or \
+                 training images if there are none."
                     .to_owned(),
             );
         }
         if self.tables.iter().any(judged_images) {
-            lines
-                .push("last epoch: test figures of frozen features after the last epoch; nothing was chosen on test.".to_owned());
+            lines.push(
+                "last epoch: test metrics of frozen features after the last epoch; nothing was chosen on the test set."
+                    .to_owned(),
+            );
         }
         let has_oracle = self.tables.iter().any(|table| table.has(Choice::Oracle));
         if has_oracle {
             lines.push(
-                "oracle: test figures at the epoch that is best on test itself. Not a fair result; kept for comparison with papers \
+                "oracle: test metrics at the epoch that is best on the test set itself. Too optimistic; shown for comparison with papers \
                  that report it."
                     .to_owned(),
             );
         }
         if self.metrics.iter().any(|metric| metric == CALIBRATION_ERROR) {
             lines.push(format!(
-                "{CALIBRATION_ERROR}: P(TN|x) calibration error, the mean distance between the promised and the true share of true \
-                 negatives after the last epoch. Estimators without a posterior promise nothing."
+                "{CALIBRATION_ERROR}: P(TN|x) calibration error, the mean difference between the predicted and the observed share of true \
+                 negatives after the last epoch. Estimators without a posterior have none."
             ));
         }
         lines.extend(self.seeds());
         if has_oracle && self.all_rows().any(|row| row.kind == RowKind::Baseline) {
-            lines.push("Baselines have no epochs to choose from, so both columns show the same figures.".to_owned());
+            lines.push("Baselines have no epochs to choose from, so both columns show the same values.".to_owned());
         }
         lines.extend(self.notes.iter().cloned());
         lines
@@ -60,7 +62,7 @@ impl Comparison {
         self.tables.iter().flat_map(|table| &table.rows)
     }
 
-    /// How many seeds there are, and what they allow to say.
+    /// Explains the number of seeds and their intervals.
     fn seeds(&self) -> Vec<String> {
         let recipes = || self.all_rows().filter(|row| row.kind == RowKind::Recipe);
         let counts: BTreeSet<usize> = recipes().map(|row| row.seeds.len()).collect();
@@ -75,12 +77,12 @@ impl Comparison {
                 _ => "the seeds of each row".to_owned(),
             };
             lines.push(format!(
-                "±: {} % interval of the mean over {seeds}, by Student's t.",
+                "±: {} % confidence interval of the mean over {seeds} (Student's t).",
                 units::count((self.confidence * 100.0).round() as usize)
             ));
         }
         if counts.contains(&1) {
-            lines.push("One seed has no interval: a difference from it may be chance.".to_owned());
+            lines.push("A single seed has no interval: a difference from it may be chance.".to_owned());
         }
         lines
     }
@@ -102,18 +104,18 @@ mod tests {
     #[test]
     fn the_legend_says_what_the_choices_mean_and_how_many_seeds_there_are() {
         let legend = legend_of(&[("a", 4), ("a", 5)]);
-        assert!(legend.contains("validation: test figures at the epoch"));
-        assert!(legend.contains("Not a fair result"));
-        assert!(legend.contains("95 % interval of the mean over 2 seeds (4, 5)"));
-        assert!(!legend.contains("One seed"));
+        assert!(legend.contains("validation: test metrics at the epoch"));
+        assert!(legend.contains("Too optimistic"));
+        assert!(legend.contains("95 % confidence interval of the mean over 2 seeds (4, 5)"));
+        assert!(!legend.contains("single seed"));
     }
 
     #[test]
     fn one_seed_is_said_to_have_no_interval() {
         let legend = legend_of(&[("a", 4)]);
-        assert!(legend.contains("One seed has no interval") && !legend.contains('±'));
+        assert!(legend.contains("A single seed has no interval") && !legend.contains('±'));
         let legend = legend_of(&[("a", 4), ("bb", 4), ("bb", 5)]);
-        assert!(legend.contains("One seed has no interval") && legend.contains("the seeds of each row"));
+        assert!(legend.contains("A single seed has no interval") && legend.contains("the seeds of each row"));
     }
 
     #[test]

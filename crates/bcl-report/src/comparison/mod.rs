@@ -1,4 +1,4 @@
-//! Many runs as few rows: one per recipe and one per baseline, a table per data set.
+//! Compares runs: one table per data set, one row per recipe or baseline.
 
 mod export;
 pub(crate) mod group;
@@ -13,25 +13,25 @@ use crate::result::{DataSize, DataSummary, RunResult};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Version of the layout that [`Comparison::to_json`] writes.
+/// Schema version of [`Comparison::to_json`].
 const SCHEMA: u32 = 1;
 
-/// Means and intervals by name of figure.
+/// Means and intervals by name of the metric.
 pub type Intervals = BTreeMap<String, Interval>;
 
-/// Results of runs side by side.
+/// A comparison of runs, with means and confidence intervals over seeds.
 ///
-/// Runs whose recipes differ by seed alone share a row. Every number is measured on test.
+/// Runs whose recipes differ only in the seed share a row. All metrics are measured on the test set.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     schema: u32,
-    /// Probability of all intervals.
+    /// Confidence level of all intervals.
     pub confidence: f64,
-    /// Names of the figures, in the order of the columns.
+    /// Names of the metrics, in the order of the columns.
     pub metrics: Vec<String>,
     /// One table per data set, in the order of the runs.
     pub tables: Vec<DataTable>,
-    /// What a reader has to know besides, as sentences.
+    /// Further notes for the reader, as sentences.
     pub notes: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ pub struct DataTable {
     pub data: DataSummary,
     /// Recipes in the order of the runs, then baselines.
     pub rows: Vec<Row>,
-    /// Each other recipe minus the first one with the `info_nce` loss, over the seeds that both have.
+    /// Each other recipe minus the reference, which is the first recipe with the `info_nce` loss, over their common seeds.
     pub differences: Vec<Difference>,
 }
 
@@ -51,9 +51,9 @@ pub struct DataTable {
 pub struct Row {
     /// Name of the recipe or the baseline, unique within the table.
     pub name: String,
-    /// Which of the two it is.
+    /// Whether the row is a recipe or a baseline.
     pub kind: RowKind,
-    /// The hash that its runs share.
+    /// Recipe hash, which all its runs share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recipe_hash: Option<String>,
     /// Encoder of a recipe.
@@ -62,54 +62,54 @@ pub struct Row {
     /// Estimator of a recipe.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<String>,
-    /// Seeds of a recipe, ascending.
+    /// Seeds of a recipe, in ascending order.
     pub seeds: Vec<u64>,
-    /// Figures at the epoch that the validation tenth chose.
+    /// Metrics at the epoch chosen on the validation set.
     pub validation: Intervals,
-    /// Figures at the epoch that is best on test.
+    /// Metrics at the epoch that is best on the test set.
     pub oracle: Intervals,
 }
 
-/// What a row stands for.
+/// Whether a row is a recipe or a baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowKind {
     /// A trained recipe.
     Recipe,
-    /// A model without epochs to choose from: it has the same figures under both choices.
+    /// A baseline model. It has no epochs to choose from, so both choices have the same metrics.
     Baseline,
 }
 
-/// A recipe minus the reference recipe, seed by seed.
+/// The difference between a recipe and the reference recipe, paired by seed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
     /// The recipe.
     pub name: String,
-    /// What is subtracted.
+    /// The reference recipe, which is subtracted.
     pub reference: String,
-    /// The seeds that both have, ascending.
+    /// The seeds that both have, in ascending order.
     pub seeds: Vec<u64>,
-    /// Differences at the epochs that the validation tenth chose.
+    /// Differences at the epochs chosen on the validation set.
     pub validation: Intervals,
-    /// Differences at the epochs that are best on test.
+    /// Differences at the epochs that are best on the test set.
     pub oracle: Intervals,
 }
 
-/// How the epoch was chosen.
+/// How the reported epoch was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
-    /// By the validation tenth of train.
+    /// On the validation set, a tenth of the training data.
     Validation,
-    /// By test itself.
+    /// On the test set itself.
     Oracle,
 }
 
 impl Choice {
-    /// Both, the fair one first.
+    /// Both choices, the unbiased one first.
     pub const ALL: [Self; 2] = [Self::Validation, Self::Oracle];
 
-    /// The heading of the column in a table of some data. The epochs of image encoders are not chosen: the last one counts.
+    /// The column heading in a table on this data set. Image runs have a fixed number of epochs, so their heading is `last epoch`.
     pub fn title(self, data: &DataSummary) -> &'static str {
         match (self, data.size) {
             (Self::Validation, DataSize::Images { .. }) => "last epoch",
@@ -117,7 +117,7 @@ impl Choice {
         }
     }
 
-    /// Its name in files.
+    /// The name used in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Validation => "validation",
@@ -127,7 +127,7 @@ impl Choice {
 }
 
 impl Comparison {
-    /// Groups `runs` by data set and recipe and takes means of `metrics` over seeds.
+    /// Groups `runs` by data set and recipe and averages `metrics` over seeds.
     pub fn new<'a>(runs: impl IntoIterator<Item = &'a RunResult>, metrics: &[String]) -> Self {
         let mut notes = Vec::new();
         let tables = group::by_data(runs, &mut notes)
@@ -149,7 +149,7 @@ impl Comparison {
 }
 
 impl Row {
-    /// Figures under a choice.
+    /// Metrics at the chosen epoch.
     pub fn figures(&self, choice: Choice) -> &Intervals {
         match choice {
             Choice::Validation => &self.validation,
@@ -159,7 +159,7 @@ impl Row {
 }
 
 impl Difference {
-    /// Differences under a choice.
+    /// Differences at the chosen epoch.
     pub fn figures(&self, choice: Choice) -> &Intervals {
         match choice {
             Choice::Validation => &self.validation,
@@ -169,20 +169,20 @@ impl Difference {
 }
 
 impl DataTable {
-    /// Whether a recipe has a figure under `choice`; without `oracle` figures that column is left out.
+    /// Returns whether any recipe has metrics for `choice`; tables leave out a column without any.
     pub fn has(&self, choice: Choice) -> bool {
         let mut recipes = self.rows.iter().filter(|row| row.kind == RowKind::Recipe);
         recipes.any(|row| !row.figures(choice).is_empty())
     }
 
-    /// Whether two recipes have a figure to be compared by: not every estimator has every figure.
+    /// Returns whether any difference has this metric; not every estimator has every metric.
     pub(super) fn is_compared(&self, choice: Choice, metric: &str) -> bool {
         self.differences.iter().any(|of| of.figures(choice).contains_key(metric))
     }
 
-    /// Whether `row` has the best mean of its column, as far as the printed digits tell; never in a table of one row.
+    /// Returns whether `row` has the best mean of its column after rounding to the printed digits; never if only one row has the metric.
     pub fn is_best(&self, row: &Row, choice: Choice, metric: &str) -> bool {
-        // Compared as printed, so that rows that read alike are marked alike.
+        // Compared as printed, so that rows that print the same value are marked the same.
         let printed = |row: &Row| {
             let mean = row.figures(choice).get(metric)?.mean;
             format!("{mean:.*}", decimals(metric)).parse::<f64>().ok()

@@ -1,16 +1,16 @@
-//! Differences between recipes, seed by seed.
+//! Differences between recipes, paired by seed.
 //!
-//! Runs of equal seed share initial values, batches and negatives as far as their recipes allow, so much of the scatter over seeds
-//! cancels in the difference and its interval is narrower than those of the two means.
+//! Runs with the same seed share initial weights, batches and negatives as far as their recipes allow. Much of the variance over seeds
+//! therefore cancels in the difference, whose interval is narrower than those of the two means.
 
 use super::group::{DataGroup, RecipeGroup, figures, intervals};
 use super::{Choice, Difference, Intervals};
 use crate::result::Metrics;
 
-/// The estimator that others are compared with.
+/// The loss of the reference recipe.
 const REFERENCE_LOSS: &str = "info_nce";
 
-/// Each recipe minus the first one with the `info_nce` loss, where they have a seed in common.
+/// Each recipe minus the first one with the `info_nce` loss, if they have a common seed.
 pub(super) fn differences(group: &DataGroup, metrics: &[String]) -> Vec<Difference> {
     let is_reference = |recipe: &&RecipeGroup| recipe.first().loss == REFERENCE_LOSS;
     let Some(reference) = group.recipes.iter().find(is_reference) else {

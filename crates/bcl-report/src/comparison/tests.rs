@@ -1,4 +1,4 @@
-//! Rows, means and differences against what follows from the runs by hand.
+//! Rows, means and differences, compared with values computed by hand.
 
 use super::super::{Interval, sample};
 use super::{Choice, Comparison, RowKind};
@@ -12,7 +12,7 @@ fn ndcg() -> Vec<String> {
     vec!["ndcg@20".to_owned()]
 }
 
-/// A run whose NDCG@20 is given.
+/// A run with the given NDCG@20.
 fn run_with(name: &str, loss: &str, seed: u64, ndcg: f64) -> RunResult {
     let (mut run, _) = sample::run(name, loss, seed);
     run.validation.metrics.insert("ndcg@20".to_owned(), ndcg);
@@ -72,7 +72,7 @@ fn a_baseline_that_differs_between_runs_is_averaged_and_said_so() {
     runs[1].baselines.get_mut("ease").unwrap().insert("ndcg@20".to_owned(), 0.43);
     let comparison = Comparison::new(&runs, &ndcg());
     assert_eq!(comparison.tables[0].rows[3].validation["ndcg@20"].count, 2);
-    assert!(comparison.notes[0].contains("ease on ml-100k-authors has 2 different results"));
+    assert!(comparison.notes[0].contains("the baseline ease on ml-100k-authors has 2 different results"));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_repeated_run_does_not_narrow_the_interval() {
     assert_eq!(row.seeds, [0, 1, 2]);
     assert_eq!(row.validation["ndcg@20"].count, 3);
     assert!(
-        comparison.notes[0].starts_with("1 run repeats recipe and seed"),
+        comparison.notes[0].starts_with("1 run repeats the recipe and seed"),
         "{:?}",
         comparison.notes
     );
@@ -124,7 +124,7 @@ fn differences_are_taken_seed_by_seed_over_common_seeds() {
     ];
     let comparison = Comparison::new(&runs, &ndcg());
     let [other, later] = &comparison.tables[0].differences[..] else {
-        panic!("two recipes are not the reference")
+        panic!("there should be two recipes besides the reference")
     };
     assert_eq!((other.name.as_str(), other.reference.as_str()), ("other", "reference"));
     assert_eq!(other.seeds, [1, 2]);
@@ -159,7 +159,7 @@ fn the_best_rows_are_those_that_print_the_largest_mean() {
         let rows = table.rows.iter();
         rows.map(|row| table.is_best(row, Choice::Validation, metric)).collect()
     };
-    // EASE and popularity are at 0.4498 and 0.2214; a lower Gini coefficient is not a worse one.
+    // EASE and popularity have 0.4498 and 0.2214. The Gini coefficient has no better direction.
     assert_eq!(best("ndcg@20"), [true, true, false, false, false]);
     assert_eq!(best("gini@20"), [false; 5]);
     assert_eq!(best("absent@3"), [false; 5]);

@@ -1,7 +1,7 @@
-//! The SHA-256 of the files of a run, as `checksums.json` in its folder.
+//! SHA-256 checksums of a run's files, stored as `checksums.json` in its folder.
 //!
-//! A checksum is written before its file, beside that of the file which is there already: whenever a crash comes, the file on disk is one
-//! that `checksums.json` knows.
+//! The new checksum is written before the file, next to the checksum of the existing file. Therefore, after a crash at any moment,
+//! `checksums.json` matches the file on disk.
 
 use super::{FileError, Seal, seal, unseal, write_whole};
 use serde::{Deserialize, Serialize};
@@ -14,29 +14,29 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The name of the file.
+/// File name of the checksums.
 pub const CHECKSUMS: &str = "checksums.json";
 
-/// What `checksums.json` holds.
+/// The content of `checksums.json`.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Checksums {
-    /// The checksums that each file may have: of its last content and of the one before.
+    /// The valid checksums of each file: those of its current and of its previous content.
     files: BTreeMap<String, Vec<String>>,
 }
 
-/// SHA-256 as 64 hexadecimal digits.
+/// SHA-256 of `bytes` as 64 hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     hexadecimal(Sha256::new_with_prefix(bytes))
 }
 
-/// SHA-256 of a file.
+/// SHA-256 of a file as 64 hexadecimal digits.
 ///
 /// # Errors
-/// When it cannot be read.
+/// Returns an error if the file cannot be read or is not a regular file.
 pub fn sha256_of_file(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     if !file.metadata()?.is_file() {
-        // A device may never end.
+        // Reading a device may never end.
         return Err(io::Error::other("it is not a regular file"));
     }
     let mut hasher = Sha256::new();
@@ -49,7 +49,7 @@ pub fn sha256_of_file(path: &Path) -> io::Result<String> {
     }
 }
 
-/// The sum of all that was hashed, as 64 hexadecimal digits.
+/// Finishes `hasher` and formats its digest as 64 hexadecimal digits.
 pub fn hexadecimal(hasher: Sha256) -> String {
     hasher.finalize().iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -57,10 +57,10 @@ pub fn hexadecimal(hasher: Sha256) -> String {
     })
 }
 
-/// Writes a file of a run whole, with its checksum. Only for the process that holds the folder's lock.
+/// Writes a run's file atomically, with its checksum. Call this only while holding the folder's lock.
 ///
 /// # Errors
-/// When the disk refuses, or the checksums there are broken.
+/// Returns an error if a file cannot be written or the existing checksums are damaged.
 pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), FileError> {
     let mut checksums = Checksums::read(folder)?.unwrap_or_default();
     checksums.expect(folder, name, sha256(bytes));
@@ -68,10 +68,10 @@ pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), FileError> {
     write_whole(&folder.join(name), bytes)
 }
 
-/// Reads a file of a run and compares it with its checksum, if it has one.
+/// Reads a run's file and verifies its checksum, if it has one.
 ///
 /// # Errors
-/// When it cannot be read, or is not the file that was written.
+/// Returns an error if the file cannot be read or does not match its checksum.
 pub fn read(folder: &Path, name: &str) -> Result<Vec<u8>, FileError> {
     let path = folder.join(name);
     let bytes = fs::read(&path).map_err(FileError::io("read", &path))?;
@@ -79,10 +79,10 @@ pub fn read(folder: &Path, name: &str) -> Result<Vec<u8>, FileError> {
     Ok(bytes)
 }
 
-/// Compares the content of a file of a run with its checksum, if it has one.
+/// Verifies the content of a run's file against its checksum, if it has one.
 ///
 /// # Errors
-/// When it is not the file that was written.
+/// Returns an error if the content does not match its checksum.
 pub fn check(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), FileError> {
     match Checksums::read(folder)? {
         Some(checksums) if !checksums.allow(name, &sha256(bytes)) => Err(changed(folder, name)),
@@ -90,10 +90,10 @@ pub fn check(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), FileError> {
     }
 }
 
-/// Compares all files of a run that are there with their checksums.
+/// Verifies the checksums of all existing files of a run.
 ///
 /// # Errors
-/// At the first that is not the file that was written.
+/// Returns an error for the first file that cannot be read or does not match its checksum.
 pub fn check_all(folder: &Path) -> Result<(), FileError> {
     let Some(checksums) = Checksums::read(folder)? else {
         return Ok(());
@@ -103,7 +103,7 @@ pub fn check_all(folder: &Path) -> Result<(), FileError> {
         match sha256_of_file(&path) {
             Ok(found) if checksums.allow(name, &found) => {}
             Ok(_) => return Err(changed(folder, name)),
-            // Weights are deleted to save space; whoever needs the file says that it is missing.
+            // Users may delete weights to save space; code that needs them reports them missing.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(FileError::io("read", path)(error)),
         }
@@ -111,7 +111,7 @@ pub fn check_all(folder: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Whether a run has checksums; earlier versions wrote none.
+/// Returns whether a run has checksums; earlier versions wrote none.
 pub fn exist(folder: &Path) -> bool {
     folder.join(CHECKSUMS).exists()
 }
@@ -139,13 +139,13 @@ impl Checksums {
             .map_err(|_| FileError::Checksums(path))
     }
 
-    /// A file without a checksum may be anything: it was written before there were any.
+    /// Returns whether the checksum is valid. A file without one, from an earlier version, is always valid.
     fn allow(&self, name: &str, found: &str) -> bool {
         let known = self.files.get(name);
         known.is_none_or(|known| known.iter().any(|known| known == found))
     }
 
-    /// Lets a file become one of this checksum, and stay as it is until then.
+    /// Adds the checksum of the file's next content; that of the current content stays valid.
     fn expect(&mut self, folder: &Path, name: &str, coming: String) {
         let known = self.files.entry(name.to_owned()).or_default();
         if !known.is_empty() {
@@ -171,7 +171,7 @@ mod tests {
         for message in [read(folder, "a").unwrap_err(), check_all(folder).unwrap_err()].map(|error| error.to_string()) {
             assert!(message.contains("/a was damaged") && message.contains(CHECKSUMS), "{message}");
         }
-        // Written again, it is right again.
+        // Writing it again restores a valid checksum.
         write(folder, "a", b"4").unwrap();
         check_all(folder).unwrap();
         fs::remove_file(folder.join("b")).unwrap();
@@ -183,7 +183,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         write(folder, "a", b"old").unwrap();
-        // The checksums of two new contents are written, their files are not.
+        // The checksums of two new contents are written, but not the files.
         for coming in [b"new", b"two"] {
             let mut checksums = Checksums::read(folder).unwrap().unwrap();
             checksums.expect(folder, "a", sha256(coming));

@@ -1,4 +1,4 @@
-//! A folder into which one process at a time writes.
+//! Locks a folder, so that only one process at a time writes to it.
 
 use super::FileError;
 use std::{
@@ -9,20 +9,20 @@ use std::{
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
-/// The name of the file that is locked; it says who locked it, and stays.
+/// Name of the lock file. It says who holds the lock and is never deleted.
 pub(super) const LOCK: &str = ".lock";
 
-/// The right to write into a folder, for as long as this lives. The system takes it back when the process ends, however it ends.
+/// An exclusive lock on a folder, released on drop. The operating system also releases it when the process ends, even in a crash.
 #[derive(Debug)]
 pub struct FolderLock {
     file: File,
 }
 
 impl FolderLock {
-    /// Takes the right to write into a folder that is there.
+    /// Locks an existing folder.
     ///
     /// # Errors
-    /// Says who has it, or that the folder cannot be written to.
+    /// Returns an error that names the holder if the folder is locked, or if the folder is not writable.
     pub fn take(folder: &Path) -> Result<Self, FileError> {
         let path = folder.join(LOCK);
         let open = File::options()
@@ -40,11 +40,11 @@ impl FolderLock {
                     holder: holder(&mut file),
                 });
             }
-            // Some network file systems know no locks; there, nothing is worse than it was without them.
+            // Some network file systems do not support locks; go on without one.
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
             Err(TryLockError::Error(error)) => return Err(FileError::io("lock", &path)(error)),
         }
-        // What the file says is for people: a disk without space for it is found out by what matters more.
+        // The content only informs users, so a write error does not matter here.
         let _ = file.set_len(0).and_then(|()| file.write_all(signature().as_bytes()));
         Ok(Self { file })
     }
@@ -77,7 +77,7 @@ fn host() -> String {
     std::env::var("COMPUTERNAME").unwrap_or_else(|_| "this host".to_owned())
 }
 
-/// What the file says, if the holder has come to write it.
+/// The holder as the lock file names it, if it has been written yet.
 fn holder(file: &mut File) -> String {
     let mut text = String::new();
     let _ = file.take(500).read_to_string(&mut text);

@@ -1,4 +1,4 @@
-//! Files of runs, tables and reports: written whole, checked when they are read again, locked while they are written.
+//! Files of runs, tables and reports: written atomically, verified when read, locked while written.
 
 pub mod checksums;
 mod error;
@@ -22,15 +22,16 @@ use std::{
     process,
 };
 
-/// What the names of unfinished files end with.
+/// Suffix of the names of unfinished files.
 const UNFINISHED: &str = ".tmp";
 
-/// Replaces `path` by `bytes` such that a reader (or a crash) sees the old content or the new, never a part.
+/// Replaces the content of `path` atomically: after a crash, and to any reader, it has the old content or the new, never a part.
 ///
-/// A link stays, and the file that it leads to is replaced. What is not a regular file, such as `/dev/stdout`, is written to as a stream.
+/// A symbolic link stays, and its target is replaced. Something that is no regular file, such as `/dev/stdout`, is written to as a
+/// stream.
 ///
 /// # Errors
-/// Names the file that could not be written.
+/// Returns an error that names the file if it cannot be written.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     replace(path, bytes).map_err(FileError::io("write", path))
 }
@@ -46,45 +47,45 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = temporary_name(&path);
     let written = write_synced(&temporary, bytes).and_then(|()| fs::rename(&temporary, &path));
     if written.is_err() {
-        // A half-written temporary file helps nobody, least of all on a full disk.
+        // Do not leave a partial file behind, least of all on a full disk.
         let _ = fs::remove_file(&temporary);
     }
     written?;
     if let Some(folder) = path.parent() {
-        // The rename itself reaches the disk with the folder; not every system can sync one, and none needs to for consistency.
+        // Syncing the folder makes the rename durable. Not every system can do it, and consistency does not depend on it.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
     Ok(())
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A crashed process of the same number may have left one.
+    // A crashed process with the same id may have left one.
     let _ = fs::remove_file(path);
     let mut file = File::create_new(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }
 
-/// Another name in every process, so that two that write the same file at once do not write into each other's.
+/// A name that is unique per process, so that two processes writing the same file do not share a temporary file.
 fn temporary_name(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}{UNFINISHED}", process::id()));
     path.with_file_name(name)
 }
 
-/// Makes a folder and its parents.
+/// Creates a folder and its parents.
 ///
 /// # Errors
-/// Names the folder.
+/// Returns an error that names the folder if it cannot be created.
 pub fn create_folder(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(FileError::io("create", path))
 }
 
-/// Removes the unfinished files that a crash left in a folder. Only for the process that holds the folder's lock.
+/// Removes unfinished files that a crash left in a folder. Call this only while holding the folder's lock.
 pub fn remove_unfinished(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().as_encoded_bytes().ends_with(UNFINISHED.as_bytes()) {
-            // Left behind, they cost space, not correctness.
+            // A leftover file wastes space, but does no harm.
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -99,7 +100,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("state.json");
         write_whole(&path, b"old").expect("writes");
-        // A folder in the place of the temporary file makes the next write fail on every system.
+        // A folder with the temporary file's name makes the next write fail on every system.
         fs::create_dir(temporary_name(&path)).expect("a folder");
         let message = write_whole(&path, b"new").expect_err("fails").to_string();
         assert!(message.contains("state.json"), "{message}");

@@ -1,13 +1,13 @@
-//! Standard output that takes no more.
+//! Handles a full disk behind standard output.
 
 use std::{panic, process};
 
-/// Ends the program with one line and exit code 2 where a full disk takes no more of standard output; `println!` panics there.
+/// Makes the program end with a one-line error and exit code 2 if standard output cannot be written, where `println!` panics.
 pub fn refuse_full_output() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |info| match info.payload_as_str() {
         Some(text) if text.starts_with("failed printing to stdout") => {
-            eprintln!("error: {text}; free some space, or send the output elsewhere");
+            eprintln!("error: {text}; free some space, or redirect the output elsewhere");
             process::exit(2);
         }
         _ => report(info),

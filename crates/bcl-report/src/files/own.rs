@@ -1,4 +1,4 @@
-//! Files that no flag may overwrite.
+//! Refuses to let flags such as `--out` overwrite files of a run.
 
 use super::{FileError, checksums::CHECKSUMS, lock::LOCK};
 use std::{
@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What a run, or a table, cannot do without. Its report and its exported weights can be made again.
+/// Files that a run or a benchmark table needs. Reports and exported weights can be regenerated.
 const OWN: [&str; 11] = [
     "recipe.toml",
     "run.json",
@@ -22,14 +22,15 @@ const OWN: [&str; 11] = [
     LOCK,
 ];
 
-/// The folder of a run that holds nothing but what the run goes on from.
+/// The subfolder of a run with its checkpoints, which no flag may write to.
 const OWN_FOLDER: &str = "checkpoints";
 
-/// Refuses to write the file that a flag names where it would overwrite a file of a run or of a table, or one of another kind than
-/// the flag writes: `extensions` are those that its files have, none for any.
+/// Checks that writing the file given by a flag overwrites no file of a run or a benchmark table, and no file of another type.
+///
+/// `extensions` are the file extensions that the flag writes; if empty, any type may be overwritten.
 ///
 /// # Errors
-/// Names the flag, the file, and what it is.
+/// Returns an error that names the flag, the file and what it is.
 pub fn refuse_overwriting(flag: &'static str, path: &Path, extensions: &[&str]) -> Result<(), FileError> {
     let overwrites = |what: String| {
         Err(FileError::Overwrites {
@@ -39,17 +40,17 @@ pub fn refuse_overwriting(flag: &'static str, path: &Path, extensions: &[&str]) 
         })
     };
     if let Some(owner) = owner(path) {
-        return overwrites(format!("a file that {} cannot do without", owner.display()));
+        return overwrites(format!("a file that {} needs", owner.display()));
     }
     let of_its_kind = |extension: &OsStr| extensions.iter().any(|known| extension.eq_ignore_ascii_case(known));
-    // What is not a file, such as /dev/stdout, is not overwritten.
+    // Writing to something that is no regular file, such as /dev/stdout, overwrites nothing.
     if !extensions.is_empty() && path.is_file() && !path.extension().is_some_and(of_its_kind) {
         return overwrites(format!("a file that is not .{}", extensions.join(" or .")));
     }
     Ok(())
 }
 
-/// The folder of the run or table that a file belongs to.
+/// The folder of the run or table that needs this file.
 fn owner(path: &Path) -> Option<PathBuf> {
     let whole = match fs::canonicalize(path) {
         Ok(whole) => whole,
@@ -105,10 +106,10 @@ mod tests {
             fs::write(at(name), "").unwrap();
         }
         for (name, what) in [
-            ("run/model.bpk", "cannot do without"),
-            ("run/result.json", "cannot do without"),
-            ("run/../run/recipe.toml", "cannot do without"),
-            ("run/checkpoints/refit/page.html", "cannot do without"),
+            ("run/model.bpk", "run needs"),
+            ("run/result.json", "run needs"),
+            ("run/../run/recipe.toml", "run needs"),
+            ("run/checkpoints/refit/page.html", "run needs"),
             ("my.toml", "a file that is not .html"),
         ] {
             let message = refusal(&at(name)).expect(name);
@@ -129,7 +130,7 @@ mod tests {
         let link = folder.path().join("page.html");
         std::os::unix::fs::symlink(folder.path().join("recipe.toml"), &link).unwrap();
         assert!(refusal(&link).is_some());
-        // Not /dev/stdout, which is a file where the output of the tests goes to one.
+        // Not /dev/stdout, which is a regular file if the tests' output is redirected to one.
         assert_eq!(refusal(Path::new("/dev/null")), None);
     }
 }

@@ -1,4 +1,4 @@
-//! JSON that carries its own checksum.
+//! JSON that contains its own checksum.
 
 use super::checksums::sha256;
 use serde::Serialize;
@@ -7,18 +7,18 @@ const KEY: &[u8] = b",\"checksum\":\"";
 const END: &[u8] = b"\"}";
 const DIGITS: usize = 64;
 
-/// What a text says about itself.
+/// Result of verifying a sealed text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seal {
-    /// It is as it was written.
+    /// The checksum matches.
     Intact,
-    /// It carries no checksum: an earlier version wrote it.
+    /// There is no checksum: an earlier version wrote the text.
     Absent,
-    /// It is not as it was written.
+    /// The checksum does not match.
     Broken,
 }
 
-/// An object as JSON on one line, with a last field `checksum`: the SHA-256 of the text without that field.
+/// Serialises an object as one line of JSON and appends the field `checksum`, the SHA-256 of the text without that field.
 pub fn seal(object: &impl Serialize) -> Vec<u8> {
     let mut text = serde_json::to_vec(object).expect("it is plain data");
     let checksum = sha256(&text);
@@ -29,7 +29,7 @@ pub fn seal(object: &impl Serialize) -> Vec<u8> {
     text
 }
 
-/// Whether a text is as [`seal`] wrote it.
+/// Verifies the checksum of a text that [`seal`] wrote.
 pub fn unseal(text: &[u8]) -> Seal {
     let Some(start) = text.len().checked_sub(KEY.len() + DIGITS + END.len()) else {
         return Seal::Absent;

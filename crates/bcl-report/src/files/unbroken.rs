@@ -1,8 +1,8 @@
-//! Work that the end of the process must not cut in two, such as writing a checkpoint.
+//! Delays the end of the process until critical work, such as writing a checkpoint, is complete.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Counts such work until it is closed.
+/// Counts running critical sections; once closed, none can start.
 #[derive(Debug, Default)]
 struct Gate {
     state: Mutex<State>,
@@ -15,21 +15,23 @@ struct State {
     closed: bool,
 }
 
-/// One for the process, like the files it protects.
+/// The gate of this process.
 static GATE: Gate = Gate::new();
 
-/// Keeps [`close`] waiting while it lives.
+/// A critical section, which ends on drop. [`close`] waits for it.
 #[derive(Debug)]
 #[must_use = "the work is protected only while this lives"]
 pub struct Unbroken(&'static Gate);
 
-/// Begins work that must not be cut in two. May be nested. Once [`close`] has returned, it never returns: the process is about to end.
+/// Starts a critical section, which the end of the process must not interrupt. Sections may be nested.
+///
+/// Blocks forever once [`close`] has returned, because the process is about to end.
 pub fn unbroken() -> Unbroken {
     GATE.enter();
     Unbroken(&GATE)
 }
 
-/// Waits until no such work is under way, and lets none begin. The caller ends the process next.
+/// Waits until no critical section is running and prevents new ones. The caller must end the process next.
 pub fn close() {
     GATE.close();
 }
@@ -85,7 +87,7 @@ mod tests {
         GATE.enter();
         let closing = thread::spawn(|| {
             GATE.close();
-            assert!(DONE.load(Ordering::SeqCst), "it closed while work was under way");
+            assert!(DONE.load(Ordering::SeqCst), "it closed during a critical section");
         });
         GATE.enter();
         GATE.leave();

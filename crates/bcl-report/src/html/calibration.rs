@@ -1,25 +1,25 @@
-//! Whether P(TN|x) keeps what it promises, where truth is known.
+//! Calibration of P(TN|x), for runs with labels.
 
 use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView};
 use crate::chart::ReliabilityDiagram;
 use crate::result::CalibrationBin;
 
-/// A reliability diagram per recipe that has one.
+/// One reliability diagram per recipe with calibration data.
 pub(super) fn section(view: &DataView, id: &str) -> String {
     let charts = view.recipes.iter().filter_map(|recipe| diagram(recipe, id));
     let intro =
-        "A negative is a true one with probability P(TN|x), says the posterior. Points on the diagonal keep that promise.";
+        "P(TN|x) is the estimator's probability that a negative is a true negative. Points on the diagonal are well calibrated.";
     figure::section("Calibration", intro, "", charts)
 }
 
-/// The diagram of the last epoch of the first seed that was measured against truth.
+/// The diagram of the first seed, at the epoch of its results.
 fn diagram(recipe: &RecipeView, id: &str) -> Option<Figure> {
     let run = &recipe.runs[0];
     let epochs: Vec<_> = RecipeView::shown_epochs(run)
         .filter(|record| !record.calibration.is_empty())
         .collect();
-    // The epoch that the results come from; a run without a record of it shows its last.
+    // Falls back to the last epoch with calibration data.
     let record = epochs
         .iter()
         .find(|record| record.epoch == run.0.validation.epoch)
@@ -27,14 +27,14 @@ fn diagram(recipe: &RecipeView, id: &str) -> Option<Figure> {
     let title = format!("P(TN|x) of {}", recipe.name);
     let chart = ReliabilityDiagram {
         title: &title,
-        description: "Predicted probability that a negative is a true one against the observed share of true negatives.",
+        description: "Predicted probability of a true negative against the observed share of true negatives.",
         colour: recipe.colour,
         bins: &record.calibration,
     };
     let error = CalibrationBin::expected_error(&record.calibration).unwrap_or_default();
     let caption = format!(
-        "Observed share of true negatives. Epoch {}, seed {}; expected calibration error {error:.3}. Areas show how many negatives a \
-         point stands for.",
+        "Observed share of true negatives per bin of P(TN|x). Epoch {}, seed {}; expected calibration error {error:.3}. A point's area \
+         shows the number of negatives in its bin.",
         record.epoch, run.0.seed
     );
     Some(Figure::new(

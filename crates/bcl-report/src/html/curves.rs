@@ -1,4 +1,4 @@
-//! Loss and ranking figures over epochs.
+//! Loss and metrics over epochs.
 
 use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView, Run};
@@ -6,7 +6,7 @@ use crate::chart::{Axis, LineChart, Reference, Series, Shape};
 use crate::result::{Chosen, EpochRecord, Phase};
 use std::fmt::Write;
 
-/// The charts of the section, or nothing where no run has epochs.
+/// The charts of the section; empty if no run has epochs.
 pub(super) fn section(view: &DataView, id: &str) -> String {
     let charts = [loss(view, id), validation(view, id), test(view, id)];
     figure::section("Training", "", &figure::legend_of(view), charts.into_iter().flatten())
@@ -16,17 +16,18 @@ fn loss(view: &DataView, id: &str) -> Option<Figure> {
     let series = over_seeds(view, RecipeView::shown_epochs, |record| Some(record.loss));
     let chart = over_epochs(
         "Training loss",
-        "Mean training loss of each epoch in nats, a line per recipe.",
+        "Mean training loss of each epoch in nats; one line per recipe.",
         4,
     )
     .with_series(series);
-    let mut caption = "Mean over the anchors of an epoch, nats. Losses of different estimators have different scales.".to_owned();
+    let mut caption =
+        "Mean over the anchors of each epoch, in nats. Losses of different estimators are not comparable.".to_owned();
     let records = view.recipes.iter().flat_map(|recipe| &recipe.runs).flat_map(|run| run.1);
     let without_negatives = records.map(|record| record.anchors_without_negatives).max().unwrap_or(0);
     if without_negatives > 0 {
         let _ = write!(
             caption,
-            " Up to {without_negatives} anchors of an epoch had no negatives and are left out."
+            " Up to {without_negatives} anchors per epoch had no negatives and are left out."
         );
     }
     Some(Figure::new("Training loss", chart.to_svg(&format!("{id}-loss"))?, &caption))
@@ -48,14 +49,14 @@ fn validation(view: &DataView, id: &str) -> Option<Figure> {
         let epoch = run.0.validation.epoch;
         Some((epoch, measured(run, epoch)?))
     }));
-    let title = format!("{metric} on validation");
+    let title = format!("{metric} on the validation set");
     let chart = over_epochs(
         &title,
-        "The figure on the validation part of train after each epoch of the selection phase.",
+        "The metric on the validation set after each epoch of the selection phase.",
         4,
     )
     .with_series(series);
-    let caption = "Trained without the validation part. A point marks the epoch it chose.";
+    let caption = "Trained without the validation set, which is part of the training data. A point marks the chosen epoch.";
     Some(Figure::new(&title, chart.to_svg(&format!("{id}-validation"))?, caption))
 }
 
@@ -70,11 +71,15 @@ fn test(view: &DataView, id: &str) -> Option<Figure> {
     series.extend(marks(view, |run| point(&run.0.validation)));
     let references = baselines(view);
     let judged = view.data.size.has_judges();
-    let title = if judged { format!("{metric} on test") } else { metric.clone() };
-    let description = if judged {
-        "The figure on test after epochs of training on all of train, with baselines as dashed levels."
+    let title = if judged {
+        format!("{metric} on the test set")
     } else {
-        "The figure after epochs of training, with baselines as dashed levels."
+        metric.clone()
+    };
+    let description = if judged {
+        "The metric on the test set over epochs of training on all training data, with baselines as dashed lines."
+    } else {
+        "The metric over epochs of training, with baselines as dashed lines."
     };
     let chart = over_epochs(&title, description, 4)
         .with_series(series)
@@ -83,12 +88,12 @@ fn test(view: &DataView, id: &str) -> Option<Figure> {
     let mark = if view.is_of_last_epoch() {
         "the last epoch"
     } else {
-        "the epoch that validation chose"
+        "the epoch chosen on the validation set"
     };
     let mut caption = if judged {
-        format!("Trained on all of train. A point marks {mark}")
+        format!("Trained on all training data. A point marks {mark}")
     } else {
-        format!("Of two views of the same images; it describes the features and does not judge them. A point marks {mark}")
+        format!("Computed from two views of the same images; it describes the features, not their quality. A point marks {mark}")
     };
     let absent: Vec<String> = references
         .iter()
@@ -96,19 +101,19 @@ fn test(view: &DataView, id: &str) -> Option<Figure> {
         .map(|reference| format!("{} ({:.4})", reference.name, reference.value))
         .collect();
     if !absent.is_empty() {
-        let verb = if absent.len() == 1 { "lies" } else { "lie" };
-        caption = format!("{caption}; {} {verb} outside the frame", absent.join(" and "));
+        let verb = if absent.len() == 1 { "is" } else { "are" };
+        caption = format!("{caption}; {} {verb} outside the plotted range", absent.join(" and "));
     }
     caption.push('.');
     Some(Figure::new(&title, svg, &caption))
 }
 
-/// An empty chart over epochs, with `decimals` digits of values under the pointer.
+/// An empty chart over epochs whose tooltips show `decimals` digits.
 pub(super) fn over_epochs(title: &str, description: &str, decimals: usize) -> LineChart {
     LineChart::new(title, description, Axis::counting("epoch"), Axis::linear("")).with_decimals(decimals)
 }
 
-/// Baselines of the data set, once each.
+/// The baselines of the data set, each once.
 fn baselines(view: &DataView) -> Vec<Reference> {
     let mut references: Vec<Reference> = Vec::new();
     let runs = view.recipes.iter().flat_map(|recipe| &recipe.runs);
@@ -125,7 +130,7 @@ fn baselines(view: &DataView) -> Vec<Reference> {
     references
 }
 
-/// Per recipe: one line, or for several seeds a faint line each and the line of their mean.
+/// Per recipe: one line, or for several seeds the line of their mean and one faint line per seed.
 pub(super) fn over_seeds<'a, Epochs: Iterator<Item = &'a EpochRecord>>(
     view: &DataView<'a>,
     epochs: impl Fn(&Run<'a>) -> Epochs,
@@ -166,7 +171,7 @@ fn mean(first: &[(f64, f64)], seeds: &[Vec<(f64, f64)>]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// A mark per run, where it has one.
+/// One mark per run, if `point` returns one.
 fn marks(view: &DataView, point: impl Fn(&Run) -> Option<(usize, f64)>) -> Vec<Series> {
     let series = view.recipes.iter().map(|recipe| {
         let points = recipe.runs.iter().filter_map(&point);

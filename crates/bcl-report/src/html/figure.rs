@@ -8,14 +8,14 @@ use crate::markup::{each, escape};
 #[derive(Debug, Clone)]
 pub struct Figure {
     title: String,
-    /// A chart as SVG, or other markup.
+    /// An SVG chart or other markup.
     content: String,
     caption: String,
     wide: bool,
 }
 
 impl Figure {
-    /// A chart as SVG, or other markup, with its title and caption.
+    /// Creates a figure. `content` is an SVG chart or other markup; `title` and `caption` are text.
     pub fn new(title: &str, content: String, caption: &str) -> Self {
         Self {
             title: title.to_owned(),
@@ -25,7 +25,7 @@ impl Figure {
         }
     }
 
-    /// The same over two columns, where there are as many.
+    /// Makes the figure span two columns if the page is wide enough.
     #[must_use]
     pub fn wide(self) -> Self {
         Self { wide: true, ..self }
@@ -42,7 +42,7 @@ impl Figure {
     }
 }
 
-/// A section of `figures` under a heading; empty without figures. `intro` is text, `legend` markup.
+/// A section of `figures` under a heading; empty if there are no figures. `intro` is text, `legend` is markup.
 pub fn section(heading: &str, intro: &str, legend: &str, figures: impl Iterator<Item = Figure>) -> String {
     let figures: String = figures.map(|figure| figure.html()).collect();
     if figures.is_empty() {
@@ -59,7 +59,7 @@ pub fn section(heading: &str, intro: &str, legend: &str, figures: impl Iterator<
     )
 }
 
-/// Which line is which recipe; one recipe needs none.
+/// The legend of the recipes; empty for a single recipe.
 pub(super) fn legend_of(view: &DataView) -> String {
     if view.recipes.len() < 2 {
         return String::new();
@@ -67,7 +67,7 @@ pub(super) fn legend_of(view: &DataView) -> String {
     legend(view.recipes.iter().map(|recipe| (recipe.colour, recipe.name.as_str())))
 }
 
-/// Which line is which, by the numbers of their colours.
+/// A legend of lines, given as colour number and name.
 pub fn legend<'a>(lines: impl IntoIterator<Item = (usize, &'a str)>) -> String {
     let entries = each(lines, |(colour, name)| {
         format!("<li>{}<span>{}</span></li>\n", swatch(colour), escape(name))
@@ -75,7 +75,7 @@ pub fn legend<'a>(lines: impl IntoIterator<Item = (usize, &'a str)>) -> String {
     format!("<ul class=\"legend\">\n{entries}</ul>\n")
 }
 
-/// A short piece of the line of a recipe.
+/// A short line in the colour of a recipe.
 pub(super) fn swatch(colour: usize) -> String {
     format!(
         "<svg class=\"swatch\" viewBox=\"0 0 28 8\" aria-hidden=\"true\"><path class=\"line {}\" d=\"M1 4H27\"/></svg>",

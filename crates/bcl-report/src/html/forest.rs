@@ -1,11 +1,11 @@
-//! Every row of a table as a point with its interval, on one axis.
+//! A forest plot: each row of a table as a point with its interval, on one axis.
 
 use super::view::DataView;
 use crate::chart::NUM_COLOURS;
 use crate::markup::escape;
 use crate::{DataTable, Interval, RowKind};
 
-/// The plot of the figure of the page under the fair choice; empty where there is one row only.
+/// The forest plot of the page's metric at the epoch chosen on the validation set; empty for a single row.
 pub(super) fn html(view: &DataView, table: &DataTable) -> String {
     let rows: Vec<(&str, Option<usize>, Interval)> = table
         .rows
@@ -22,20 +22,20 @@ pub(super) fn html(view: &DataView, table: &DataTable) -> String {
             ))
         })
         .collect();
-    // Without judges no row is ahead of another.
+    // Without labelled test data, no row is better than another.
     if rows.len() < 2 || !view.data.size.has_judges() {
         return String::new();
     }
     format!(
-        "<section>\n<h3>{} on test</h3>\n<p class=\"intro\">{}{}. The axis does not start at 0.</p>\n{}</section>\n",
+        "<section>\n<h3>{} on the test set</h3>\n<p class=\"intro\">{}{}. The axis does not start at 0.</p>\n{}</section>\n",
         escape(&view.metric),
         if view.is_of_last_epoch() {
             "After the last epoch"
         } else {
-            "At the epoch that validation chose"
+            "At the epoch chosen on the validation set"
         },
         if rows.iter().any(|(.., interval)| interval.half_width.is_some()) {
-            ", with 95\u{a0}% intervals over seeds"
+            ", with 95\u{a0}% confidence intervals over seeds"
         } else {
             ""
         },
@@ -43,7 +43,7 @@ pub(super) fn html(view: &DataView, table: &DataTable) -> String {
     )
 }
 
-/// Rows as points with their intervals on one axis: name, colour (none for a baseline) and figure.
+/// A forest plot of rows, given as name, colour number (`None` for a baseline) and interval.
 pub fn forest(rows: &[(&str, Option<usize>, Interval)]) -> String {
     let axis = Axis::of(rows);
     let items: String = rows
@@ -66,7 +66,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// Around all recipes, and around baselines that do not lie so far off that different recipes would merge into one point.
+    /// Covers all recipes, and those baselines that are near enough not to squeeze the recipes into one point.
     fn of(rows: &[(&str, Option<usize>, Interval)]) -> Self {
         let bounds = |interval: &Interval| interval.bounds().unwrap_or((interval.mean, interval.mean));
         let cover = |(low, high): (f64, f64), (other_low, other_high): (f64, f64)| (low.min(other_low), high.max(other_high));
@@ -92,7 +92,7 @@ impl Axis {
         }
     }
 
-    /// Place in percent of the width.
+    /// Position in percent of the width.
     fn percent(self, value: f64) -> f64 {
         100.0 * ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }

@@ -1,14 +1,14 @@
-//! The result in two or three sentences, no better than the data allow.
+//! The result in two or three sentences that claim no more than the data support.
 
 use super::view::{DataView, Page};
 use crate::markup::escape;
 use crate::result::{ALIGNMENT, LAST_LOSS, UNIFORMITY};
 use crate::{DataTable, Interval, Row, RowKind};
 
-/// The sentences on a data set, as HTML.
+/// The headline of a data set, as HTML.
 pub(super) fn html(page: &Page, index: usize) -> String {
     let view = &page.data[index];
-    // The table of all figures: the one that chose the epoch need not be among those shown.
+    // Uses the table of all metrics, because the metric that chose the epoch may not be among those shown.
     let table = &page.complete.tables[index];
     if !view.data.size.has_judges() {
         return without_judges(table);
@@ -18,7 +18,7 @@ pub(super) fn html(page: &Page, index: usize) -> String {
         return String::new();
     };
     let figure = format!(
-        "{} <strong class=\"figure\">{interval}</strong> on test",
+        "{} <strong class=\"figure\">{interval}</strong> on the test set",
         escape(&view.metric)
     );
     let recipes = table.rows.iter().filter(|row| row.kind == RowKind::Recipe).count();
@@ -26,7 +26,7 @@ pub(super) fn html(page: &Page, index: usize) -> String {
         let when = if view.is_of_last_epoch() {
             "after the last epoch"
         } else {
-            "at the epoch that validation chose"
+            "at the epoch chosen on the validation set"
         };
         sentences.push(format!("{figure}, {when}."));
     } else {
@@ -46,7 +46,7 @@ pub(super) fn html(page: &Page, index: usize) -> String {
     format!("<p class=\"headline\">{}</p>\n", sentences.join(" "))
 }
 
-/// Without labelled test images nothing says which features are better.
+/// The headline without labelled test images, which cannot say which features are better.
 fn without_judges(table: &DataTable) -> String {
     let mut recipes = table.rows.iter().filter(|row| row.kind == RowKind::Recipe);
     let figures = match (recipes.next(), recipes.next()) {
@@ -65,30 +65,30 @@ fn without_judges(table: &DataTable) -> String {
         _ => String::new(),
     };
     format!(
-        "<p class=\"headline\">No labelled test images: figures describe the features, but nothing judges how good they are.{figures}</p>\n"
+        "<p class=\"headline\">No labelled test images: the metrics describe the features, but do not measure their quality.{figures}</p>\n"
     )
 }
 
 fn highest<'a>(table: &'a DataTable, kind: RowKind, metric: &str) -> Option<(&'a Row, Interval)> {
     let rows = table.rows.iter().filter(|row| row.kind == kind);
     rows.filter_map(|row| Some((row, *row.validation.get(metric)?)))
-        // The first of equals.
+        // The first row wins a tie.
         .reduce(|best, other| if other.1.mean > best.1.mean { other } else { best })
 }
 
-/// What the seeds say about the best recipe against that with the `info_nce` loss.
+/// Compares the best recipe with the reference, the recipe with the `info_nce` loss.
 fn against_reference(table: &DataTable, best: &Row, view: &DataView) -> Option<String> {
     let reference = escape(&table.differences.first()?.reference);
     let Some(difference) = table.differences.iter().find(|difference| difference.name == best.name) else {
-        return (best.name == table.differences.first()?.reference).then(|| "No other recipe is ahead of InfoNCE.".to_owned());
+        return (best.name == table.differences.first()?.reference).then(|| "No other recipe beats InfoNCE.".to_owned());
     };
     let interval = difference.validation.get(&view.metric)?;
     let text = interval.text(4, true);
     Some(match interval.bounds() {
-        None => format!("Its difference from {reference} is {text} for one seed, which may be chance."),
+        None => format!("Its difference from {reference} is {text} on a single seed, which may be chance."),
         Some((low, high)) if low <= 0.0 && high >= 0.0 => format!(
-            "Its difference from {reference} is {text}, an interval that includes 0: these seeds cannot tell the two apart."
+            "Its difference from {reference} is {text}; the interval includes 0, so these seeds cannot tell the two apart."
         ),
-        Some(_) => format!("Its difference from {reference}, seed by seed, is {text}."),
+        Some(_) => format!("Its difference from {reference}, paired by seed, is {text}."),
     })
 }

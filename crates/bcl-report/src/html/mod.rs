@@ -1,4 +1,4 @@
-//! The report of one run or several as one self-contained page.
+//! The HTML report of one or more runs, as one self-contained page.
 
 mod calibration;
 mod curves;
@@ -25,12 +25,12 @@ use crate::result::{DataSize, EpochRecord, RunResult};
 use std::path::Path;
 use view::{Page, RecipeView};
 
-/// Type and layout.
+/// Typography and layout.
 const LAYOUT: &str = include_str!("style.css");
 
-/// The page of `runs`: results, curves, weights, calibration, features, environment and recipes.
+/// Renders the report of `runs`: results, curves, weights, calibration, features, environment and recipes.
 ///
-/// It needs nothing but itself (no script, no font, no request), follows the reader's choice of light or dark, and fits a phone.
+/// The page is self-contained (no scripts, fonts or requests), follows the reader's light or dark mode, and fits a phone.
 pub fn render_html(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
     let page = Page::new(runs);
     let title = title(&page);
@@ -56,7 +56,7 @@ pub fn render_html(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
     document_of(&fingerprint(runs), "bcl-train report", &title, &facts(&page), &body)
 }
 
-/// SHA-256 of the results on a page, in whatever order they stand.
+/// SHA-256 of the results on a page, independent of their order.
 fn fingerprint(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
     let mut results: Vec<String> = runs
         .iter()
@@ -66,13 +66,13 @@ fn fingerprint(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
     sha256(results.join("\n").as_bytes())
 }
 
-/// A whole page: what kind of report it is, its title, what stands below it, and the rest. All but `kind` is markup.
+/// Builds a whole page from the kind of report, the title, the facts below the title, and the body. All except `kind` are markup.
 pub fn document(kind: &str, title: &str, facts: &str, body: &str) -> String {
     document_of(kind, kind, title, facts, body)
 }
 
-/// As [`document`], with what the page shows in its head: [`free_path`](crate::page::free_path) lets a page replace those that
-/// show the same, and no other.
+/// Like [`document`], and also stores the identity `shows` in the page's head. [`free_path`](crate::page::free_path) only replaces
+/// pages with the same identity.
 pub fn document_of(shows: &str, kind: &str, title: &str, facts: &str, body: &str) -> String {
     let kind = escape(kind);
     let identity = identity(&escape(shows));
@@ -84,15 +84,15 @@ pub fn document_of(shows: &str, kind: &str, title: &str, facts: &str, body: &str
     )
 }
 
-/// Writes the page of `runs` to `path`; what was there before stays whole until the new page is complete.
+/// Writes the report of `runs` to `path`. A file that is already there is replaced only once the new page is complete.
 ///
 /// # Errors
-/// Names the file that cannot be written.
+/// Returns an error that names the file if it cannot be written.
 pub fn write_html(path: &Path, runs: &[(RunResult, Vec<EpochRecord>)]) -> Result<(), FileError> {
     write_whole(path, render_html(runs).as_bytes())
 }
 
-/// The name of the recipe, or the number of recipes; escaped.
+/// The name of the recipe, or the number of recipes, as markup.
 fn title(page: &Page) -> String {
     let recipes: Vec<&RecipeView> = page.recipes().collect();
     match recipes[..] {
@@ -102,7 +102,7 @@ fn title(page: &Page) -> String {
     }
 }
 
-/// What the runs have in common, as a row of facts.
+/// The facts that the runs share, below the title.
 fn facts(page: &Page) -> String {
     let mut facts: Vec<(&str, String)> = Vec::new();
     if let [view] = &page.data[..] {

@@ -1,4 +1,4 @@
-//! The table of probes: every figure of encoders of images, beside what was not trained.
+//! The table of probes: all metrics of image encoders, next to untrained baselines.
 
 use super::results::{cell, row_header};
 use super::table::{Cells, head, row, table};
@@ -7,7 +7,7 @@ use crate::Choice;
 use crate::markup::{each, escape};
 use crate::metric_names::judge;
 
-/// The table with notes on its columns.
+/// The table, followed by notes on its columns.
 pub(super) fn html(page: &Page, index: usize) -> String {
     let (view, results) = (&page.data[index], &page.complete.tables[index]);
     let has = |metric: &&String| results.rows.iter().any(|of| of.validation.contains_key(*metric));

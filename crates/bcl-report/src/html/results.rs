@@ -10,7 +10,7 @@ use crate::result::DataSize;
 use crate::table::figure;
 use crate::{Choice, Comparison, DataTable, Row, RowKind};
 
-/// The chosen figures, the differences, the legend, and all figures behind a fold.
+/// The selected metrics, the differences, the legend, and a collapsed table of all metrics.
 pub(super) fn section(page: &Page, index: usize) -> String {
     let results = &page.comparison.tables[index];
     let legend = each(page.comparison.legend(), |line| format!("<li>{}</li>\n", escape(&line)));
@@ -25,7 +25,7 @@ pub(super) fn section(page: &Page, index: usize) -> String {
     )
 }
 
-/// The columns of figures: each choice that recipes have, and under it each figure.
+/// The columns: for each choice of epoch that recipes have, each metric.
 fn columns<'a>(comparison: &'a Comparison, results: &DataTable) -> Vec<(Choice, &'a str)> {
     let choices = Choice::ALL.into_iter().filter(|choice| results.has(*choice));
     choices
@@ -33,7 +33,7 @@ fn columns<'a>(comparison: &'a Comparison, results: &DataTable) -> Vec<(Choice, 
         .collect()
 }
 
-/// The two lines of header over recipes, seeds and columns of figures.
+/// The two header rows above recipes, seeds and metrics.
 fn grouped_head(results: &DataTable, columns: &[(Choice, &str)]) -> String {
     let groups = each(columns.chunk_by(|(a, _), (b, _)| a == b), |group| {
         format!(
@@ -61,7 +61,7 @@ fn rows(comparison: &Comparison, results: &DataTable, view: &DataView) -> String
     table("Results", Cells::Figures, &grouped_head(results, &columns), &body)
 }
 
-/// The name of a row, with the line of its recipe where there are several.
+/// The name of a row, with the colour of its recipe if there are several.
 pub(super) fn row_header(of: &Row, view: &DataView) -> String {
     let recipe = view
         .recipes
@@ -74,7 +74,7 @@ pub(super) fn row_header(of: &Row, view: &DataView) -> String {
     }
 }
 
-/// A figure; without an interval in a column of intervals it stands under the means.
+/// A cell of the table. In a column with intervals, a value without one is aligned with the means.
 pub(super) fn cell(results: &DataTable, of: &Row, choice: Choice, metric: &str) -> String {
     let has_interval = |row: &Row| {
         row.figures(choice)
@@ -111,13 +111,13 @@ fn differences(comparison: &Comparison, results: &DataTable) -> String {
         row(&breakable(&difference.name), std::iter::once(seeds).chain(figures))
     });
     format!(
-        "<h4>Difference from {}, seed by seed</h4>\n{}",
+        "<h4>Difference from {}, paired by seed</h4>\n{}",
         escape(&first.reference),
         table("Differences", Cells::Figures, &grouped_head(results, &columns), &body)
     )
 }
 
-/// A line per figure and a column per row of the table, under the fair choice.
+/// All metrics at the epoch chosen on the validation set: one row per metric, one column per recipe or baseline.
 fn all_figures(complete: &Comparison, index: usize) -> String {
     let results = &complete.tables[index];
     let names = results.rows.iter().map(|of| breakable(&of.name));
@@ -130,7 +130,7 @@ fn all_figures(complete: &Comparison, index: usize) -> String {
     });
     let head = head(std::iter::once(Choice::Validation.title(&results.data).to_owned()).chain(names));
     format!(
-        "<details>\n<summary>All figures</summary>\n{}</details>\n",
-        table("All figures", Cells::Figures, &head, &body)
+        "<details>\n<summary>All metrics</summary>\n{}</details>\n",
+        table("All metrics", Cells::Figures, &head, &body)
     )
 }

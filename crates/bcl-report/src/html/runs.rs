@@ -1,4 +1,4 @@
-//! Where the runs ran, and how long.
+//! Where the runs ran and how long they took.
 
 use super::table::{Cells, head, row, table};
 use super::view::Page;
@@ -6,10 +6,10 @@ use crate::markup::{breakable, escape};
 use crate::result::RunResult;
 use crate::units::{bytes, duration};
 
-/// Backends on which equal seeds give equal bits.
+/// Backends on which runs with equal seeds are bit-identical.
 const DETERMINISTIC_BACKENDS: [&str; 1] = ["flex"];
 
-/// A table with a line per run.
+/// A table with one row per run.
 pub(super) fn section(page: &Page) -> String {
     let Some(first) = page.recipes().next() else {
         return String::new();
@@ -27,8 +27,8 @@ pub(super) fn section(page: &Page) -> String {
     let note = if is_deterministic {
         ""
     } else {
-        "<p class=\"intro\">On a GPU sums run in no fixed order, so a run repeated with the same seed may differ in the last digits \
-         and, over many epochs, in more.</p>\n"
+        "<p class=\"intro\">On a GPU, sums have no fixed order, so repeating a run with the same seed may change the last digits \
+         and, over many epochs, more.</p>\n"
     };
     format!(
         "<section>\n<h2>Environment</h2>\n{note}{}</section>\n",
@@ -47,7 +47,7 @@ fn cells(result: &RunResult) -> [(&'static str, String); 10] {
         ("epoch", result.validation.epoch.to_string()),
         ("oracle epoch", oracle),
         ("wall time", duration(result.wall_seconds)),
-        ("an epoch", duration(result.epoch_seconds)),
+        ("time per epoch", duration(result.epoch_seconds)),
         ("peak memory", result.peak_memory_bytes.map_or("–".to_owned(), bytes)),
         ("backend", environment.backend.clone()),
         (

@@ -1,4 +1,4 @@
-//! The recipes: where they differ, and each in full.
+//! The recipes: a table of the settings that differ, and each recipe in full.
 
 use super::table::{Cells, head, row, table};
 use super::view::{Page, RecipeView};
@@ -6,7 +6,7 @@ use crate::markup::{breakable, each, escape};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Keys that differ between any two recipes or seeds and say nothing.
+/// Keys that always differ between recipes or seeds and are not settings.
 const IDENTITY: [&str; 2] = ["name", "seed"];
 
 /// The table of differences and the recipes as TOML.
@@ -28,7 +28,7 @@ pub(super) fn section(page: &Page) -> String {
     format!("<section>\n<h2>Recipes</h2>\n{}{full}</section>\n", differing(&recipes))
 }
 
-/// As in the recipe file; JSON where TOML has no word for a value.
+/// The recipe as TOML, or as JSON if TOML cannot represent it.
 fn toml(recipe: &Value) -> String {
     toml::to_string(recipe).unwrap_or_else(|_| format!("{recipe:#}"))
 }
@@ -55,7 +55,7 @@ fn differing(recipes: &[&RecipeView]) -> String {
     )
 }
 
-/// `{"loss": {"beta": 0.8}}` as `loss.beta` and `0.8`.
+/// Flattens nested settings: `{"loss": {"beta": 0.8}}` becomes `loss.beta` and `0.8`.
 fn flattened(recipe: &Value) -> BTreeMap<String, String> {
     fn visit(prefix: &str, value: &Value, settings: &mut BTreeMap<String, String>) {
         match value {

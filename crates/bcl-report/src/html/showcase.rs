@@ -1,4 +1,4 @@
-//! What an encoder of images has learned, to look at: a map of test images and their nearest training images.
+//! Pictures of what an image encoder has learned: a feature map of test images and their nearest training images.
 
 use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView};
@@ -7,22 +7,22 @@ use crate::markup::{each, escape};
 use crate::showcase::{NeighbourRow, Showcase, Thumbnail};
 use crate::units::count;
 
-/// Two figures per recipe that has a showcase.
+/// Two figures per recipe with a showcase.
 pub(super) fn section(view: &DataView, id: &str) -> String {
     let figures = view.recipes.iter().flat_map(|recipe| {
         let (result, _) = recipe.runs[0];
         let of = |showcase| [map(recipe, showcase, id), neighbours(recipe, showcase)];
         result.showcase.as_ref().map(of).into_iter().flatten().flatten()
     });
-    figure::section("Features", "What the encoder takes for alike.", "", figures)
+    figure::section("Features", "Which images the encoder considers similar.", "", figures)
 }
 
 fn map(recipe: &RecipeView, showcase: &Showcase, id: &str) -> Option<Figure> {
-    let title = format!("Map of {}", recipe.name);
+    let title = format!("Feature map of {}", recipe.name);
     let map = FeatureMap::of(showcase, &title);
     let svg = map.to_svg(&format!("{id}-map-{}", recipe.colour))?;
     let caption = format!(
-        "{} {} images by their features, laid out by t-SNE: neighbours are alike, distances between groups mean little. Seed {}.",
+        "t-SNE of the features of {} {} images: nearby images have similar features; distances between groups mean little. Seed {}.",
         count(showcase.map.len()),
         showcase.kind(),
         recipe.result().seed
@@ -39,12 +39,12 @@ fn neighbours(recipe: &RecipeView, showcase: &Showcase) -> Option<Figure> {
     };
     let right = all().filter(|right| *right).count();
     let verdict = format!(
-        " Solid: of its class; dashed, with a cross: of another. Here {} of {} are right.",
+        " Solid frame: same class; dashed frame with a cross: another class. Here {} of {} have the same class.",
         count(right),
         count(all().count())
     );
     let caption = format!(
-        "A {} image, then the training images whose features are nearest by cosine.{}",
+        "Each row: a {} image, then the training images with the highest cosine similarity of features.{}",
         showcase.kind(),
         if showcase.classes.is_empty() { "" } else { &verdict }
     );
@@ -80,7 +80,7 @@ fn one_row(row: &NeighbourRow, showcase: &Showcase) -> String {
     )
 }
 
-/// A picture within the page; `text` is escaped already.
+/// An embedded image; `text` must already be escaped.
 fn picture(image: &Thumbnail, text: &str) -> String {
     format!(
         "<img src=\"data:image/png;base64,{}\" alt=\"{text}\" title=\"{text}\">",

@@ -1,17 +1,17 @@
-//! Tables that scroll sideways where they do not fit.
+//! HTML tables that scroll sideways if they do not fit.
 
 use crate::markup::each;
 
-/// How the cells of a table are set.
+/// Alignment of the cells of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cells {
-    /// To the right: figures.
+    /// Right-aligned numbers.
     Figures,
-    /// To the left.
+    /// Left-aligned text.
     Text,
 }
 
-/// The whole table. `label` names it for screen readers; `head` and `body` are rows.
+/// A whole table. `label` names it for screen readers; `head` and `body` are rows, made by [`head`] and [`row`].
 pub fn table(label: &str, cells: Cells, head: &str, body: &str) -> String {
     let class = if cells == Cells::Text { " class=\"text\"" } else { "" };
     format!(
@@ -25,7 +25,7 @@ pub fn head(names: impl IntoIterator<Item = String>) -> String {
     format!("<tr>{}</tr>\n", each(names, |name| format!("<th scope=\"col\">{name}</th>")))
 }
 
-/// A row that begins with its header.
+/// A row that begins with a header cell.
 pub fn row(header: &str, cells: impl IntoIterator<Item = String>) -> String {
     let cells = each(cells, |cell| format!("<td>{cell}</td>"));
     format!("<tr><th scope=\"row\">{header}</th>{cells}</tr>\n")

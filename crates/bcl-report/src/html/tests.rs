@@ -1,4 +1,4 @@
-//! What the page holds, and what it must not.
+//! What the page must and must not contain.
 
 use super::super::sample;
 use super::{render_html, write_html};
@@ -10,9 +10,9 @@ fn one_run() -> Runs {
     vec![sample::run("ml-100k/mf-bayesian", "bayesian", 0)]
 }
 
-/// Writes the pages for looking at: `BCL_REPORT_PAGES=DIR cargo test -p bcl-report pages_for_looking`.
+/// Writes sample pages for a visual check: `BCL_REPORT_PAGES=DIR cargo test -p bcl-report pages_for_looking -- --ignored`.
 #[test]
-#[ignore = "needs BCL_REPORT_PAGES, a folder to write into"]
+#[ignore = "needs BCL_REPORT_PAGES, a folder to write to"]
 fn pages_for_looking() {
     let Some(dir) = std::env::var_os("BCL_REPORT_PAGES") else {
         eprintln!("BCL_REPORT_PAGES is not set: nothing written");
@@ -32,8 +32,8 @@ fn the_page_of_a_run_holds_every_part() {
         "<h1>ml-100k/mf-bayesian</h1>",
         "<h3>Results</h3>",
         "<h4>Training loss</h4>",
-        "<h4>ndcg@20 on validation</h4>",
-        "<h4>ndcg@20 on test</h4>",
+        "<h4>ndcg@20 on the validation set</h4>",
+        "<h4>ndcg@20 on the test set</h4>",
         "<h4>Effective sample size</h4>",
         "<h4>α and the encoder&#39;s AUC</h4>",
         "<h4>Weights ω of ml-100k/mf-bayesian</h4>",
@@ -53,7 +53,7 @@ fn anchors_without_negatives_are_told_under_the_loss() {
     assert!(!render_html(&runs).contains(told));
     let record = runs[0].1.last_mut().expect("epochs");
     record.anchors_without_negatives = 3;
-    assert!(render_html(&runs).contains("Up to 3 anchors of an epoch had no negatives and are left out."));
+    assert!(render_html(&runs).contains("Up to 3 anchors per epoch had no negatives and are left out."));
 }
 
 fn one_image_run() -> Runs {
@@ -72,10 +72,10 @@ fn the_page_of_an_image_run_holds_its_parts_and_that_of_a_recommender_none_of_th
     for part in [
         "<h4>Probes</h4>",
         "<h3>Features</h3>",
-        "<h4>Map of planted/bayesian</h4>",
+        "<h4>Feature map of planted/bayesian</h4>",
         "<h4>Nearest neighbours of planted/bayesian</h4>",
-        "<h4>knn_top1 on test</h4>",
-        "probe_top1 <strong class=\"figure\">0.5500</strong> on test, after the last epoch.",
+        "<h4>knn_top1 on the test set</h4>",
+        "probe_top1 <strong class=\"figure\">0.5500</strong> on the test set, after the last epoch.",
         "<th scope=\"colgroup\" colspan=\"2\">two views</th>",
         "<th scope=\"col\">calibration_error</th>",
         "P(TN|x) calibration error",
@@ -93,13 +93,13 @@ fn the_page_of_an_image_run_holds_its_parts_and_that_of_a_recommender_none_of_th
     ] {
         assert!(of_images.contains(part), "{part}");
     }
-    assert!(!of_images.contains("that validation chose"));
-    // 64 neighbours, of which ranks 4 of 8 are of another class but where that class happens to be the same.
+    assert!(!of_images.contains("chosen on the validation set"));
+    // 64 neighbours, eight per row; each row has one of another class, at rank 4.
     assert_eq!(
         of_images.matches("<li class=\"right\">").count() + of_images.matches("<li class=\"wrong\">").count(),
         64
     );
-    assert!(of_images.contains("cross: of another. Here 56 of 64 are right."));
+    assert!(of_images.contains("cross: another class. Here 56 of 64 have the same class."));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn curves_show_the_figure_that_chose_the_epoch() {
     let mut runs = one_run();
     runs[0].0.recipe["evaluation"]["select_by"] = "recall@10".into();
     let page = render_html(&runs);
-    assert!(page.contains("<h4>recall@10 on test</h4>") && !page.contains("<h4>ndcg@20 on test</h4>"));
+    assert!(page.contains("<h4>recall@10 on the test set</h4>") && !page.contains("<h4>ndcg@20 on the test set</h4>"));
 }
 
 #[test]
@@ -152,10 +152,10 @@ fn a_comparison_has_a_legend_differences_and_the_settings_that_differ() {
     let page = render_html(&sample::runs());
     assert!(page.contains("<h1>Comparison of 3 recipes</h1>"));
     assert!(page.contains("<ul class=\"legend\">"));
-    assert!(page.contains("Difference from ml-100k/mf-info-nce, seed by seed"));
+    assert!(page.contains("Difference from ml-100k/mf-info-nce, paired by seed"));
     assert!(page.contains("<tr><th scope=\"row\">loss.kind</th><td>info_nce</td><td>debiased</td><td>bayesian</td></tr>"));
     assert!(page.contains("Best of 3 recipes: <strong>ml-100k/mf-bayesian</strong>"));
-    assert!(page.contains("ml-100k/mf-info-nce and ml-100k/mf-debiased weigh every negative by 1."));
+    assert!(page.contains("ml-100k/mf-info-nce and ml-100k/mf-debiased give every negative weight 1."));
 }
 
 #[test]
@@ -256,8 +256,8 @@ fn a_baseline_far_from_the_curve_is_named_below_it() {
         .unwrap()
         .insert("ndcg@20".to_owned(), -3.0);
     let page = render_html(&runs);
-    assert!(page.contains("popularity (-3.0000) lies outside the frame."));
-    assert!(!render_html(&one_run()).contains("outside the frame"));
+    assert!(page.contains("popularity (-3.0000) is outside the plotted range."));
+    assert!(!render_html(&one_run()).contains("outside the plotted range"));
 }
 
 #[test]
@@ -301,20 +301,20 @@ fn writing_leaves_no_second_file_and_names_a_path_it_cannot_write() {
 fn rule<'a>(page: &'a str, selector: &str) -> &'a str {
     let start = page
         .find(&format!("\n{selector} {{"))
-        .unwrap_or_else(|| panic!("there is no rule for {selector}"));
+        .unwrap_or_else(|| panic!("no rule for {selector}"));
     page[start..].split('}').next().unwrap_or_default()
 }
 
 #[test]
 fn pictures_shrink_to_their_cards_and_cards_to_the_page() {
-    // Without these rules a picture of 560 pixels in a card of 370 covers the next card, and the page scrolls sideways.
+    // Without these rules a picture of 560 pixels in a card of 370 would cover the next card and make the page scroll sideways.
     let page = render_html(&one_image_run());
     for declaration in ["max-width: 100%", "height: auto"] {
         assert!(rule(&page, "img").contains(declaration), "{}", rule(&page, "img"));
     }
     assert!(rule(&page, "figure").contains("min-width: 0"));
     assert!(rule(&page, "figure svg").contains("width: 100%"));
-    // Pictures hold text, which cards of charts would shrink to seven pixels.
+    // Pictures contain text, which cards of the charts' width would shrink to seven pixels.
     assert!(rule(&page, ".figures:has(> figure > img)").contains("minmax(min(100%, 480px), 1fr)"));
 }
 
@@ -330,7 +330,11 @@ fn a_page_names_what_it_shows_by_its_results() {
     let mut runs = image_runs();
     let first = identity(&runs);
     runs.reverse();
-    assert_eq!(identity(&runs), first, "the order of the runs is not what a page shows");
+    assert_eq!(
+        identity(&runs),
+        first,
+        "the order of the runs must not change a page's identity"
+    );
     runs[0].0.wall_seconds += 1.0;
-    assert_ne!(identity(&runs), first, "the same recipe trained again is another result");
+    assert_ne!(identity(&runs), first, "training the same recipe again is another result");
 }

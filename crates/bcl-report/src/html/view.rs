@@ -1,17 +1,17 @@
-//! The runs of a page, sorted as the page shows them.
+//! The runs of a page, grouped and sorted as the page shows them.
 
 use crate::comparison::group;
 use crate::metric_names::last_accuracy;
 use crate::result::{DataSize, DataSummary, EpochRecord, Phase, RunResult};
 use crate::{Comparison, DataTable, all_metrics, default_metrics};
 
-/// A run and its epochs.
+/// A run and the records of its epochs.
 pub(super) type Run<'a> = (&'a RunResult, &'a [EpochRecord]);
 
-/// What a page is made of.
+/// The content of a page.
 pub(super) struct Page<'a> {
     pub(super) comparison: Comparison,
-    /// The same with every figure there is.
+    /// The same comparison with all metrics.
     pub(super) complete: Comparison,
     /// One per table of the comparison, in the same order.
     pub(super) data: Vec<DataView<'a>>,
@@ -21,16 +21,16 @@ pub(super) struct Page<'a> {
 pub(super) struct DataView<'a> {
     pub(super) data: &'a DataSummary,
     pub(super) recipes: Vec<RecipeView<'a>>,
-    /// The figure that headlines show.
+    /// The metric that headlines show.
     pub(super) metric: String,
-    /// The figure that curves show: the same, or that which is measured during training.
+    /// The metric that curves show: the same, or else one measured during training.
     pub(super) followed: String,
 }
 
 /// The runs of one recipe, by seed.
 pub(super) struct RecipeView<'a> {
     pub(super) name: String,
-    /// Number of its colour, the same in all charts.
+    /// Its colour number, the same in all charts.
     pub(super) colour: usize,
     pub(super) runs: Vec<Run<'a>>,
 }
@@ -49,7 +49,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Data sets with their tables.
+    /// The data sets with their tables.
     pub(super) fn parts(&self) -> impl Iterator<Item = (&DataView<'a>, &DataTable)> {
         self.data.iter().zip(&self.comparison.tables)
     }
@@ -85,7 +85,7 @@ impl<'a> DataView<'a> {
     }
 }
 
-/// The figure by which the first recipe chose its epoch, if all runs have it; else the linear probe's, or the last that a table shows.
+/// The metric by which the first recipe chose its epoch, if all runs have it; else that of the linear probe, or the last one of the table.
 fn metric_of(recipes: &[RecipeView]) -> String {
     let results = recipes.iter().flat_map(|recipe| &recipe.runs).map(|(result, _)| *result);
     let selected = results
@@ -102,7 +102,7 @@ fn metric_of(recipes: &[RecipeView]) -> String {
     }
 }
 
-/// `metric` if epochs have it, else the last accuracy that a table shows.
+/// `metric` if the records of epochs have it, else the last accuracy of the table.
 fn followed(recipes: &[RecipeView], metric: &str) -> String {
     let runs = || recipes.iter().flat_map(|recipe| &recipe.runs);
     let mut figures = runs().flat_map(|(_, records)| records.iter().flat_map(|record| [&record.validation, &record.test]));
@@ -113,19 +113,19 @@ fn followed(recipes: &[RecipeView], metric: &str) -> String {
 }
 
 impl DataView<'_> {
-    /// Whether the figures are those after the last epoch, as of images, or at an epoch that validation chose.
+    /// Returns whether results are those of the last epoch (images) rather than of an epoch chosen on the validation set.
     pub(super) fn is_of_last_epoch(&self) -> bool {
         matches!(self.data.size, DataSize::Images { .. })
     }
 }
 
 impl RecipeView<'_> {
-    /// Any of its runs: they differ by seed alone.
+    /// One of its runs; they differ only in the seed.
     pub(super) fn result(&self) -> &RunResult {
         self.runs[0].0
     }
 
-    /// The epochs of a run that its charts show: those on all of train, which the results come from, or the selection of a run without.
+    /// The epochs that charts show: those on all training data, which the results come from; else those of the selection phase.
     pub(super) fn shown_epochs<'a>(run: &Run<'a>) -> impl Iterator<Item = &'a EpochRecord> + use<'a> {
         let has = |phase| run.1.iter().any(|record| record.phase == phase);
         let phases = [Phase::Refit, Phase::Training];

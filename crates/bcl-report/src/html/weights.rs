@@ -1,4 +1,4 @@
-//! What the estimator does with its negatives: weights, effective sample size, α.
+//! How the estimator weights negatives: weights, effective sample size, α.
 
 use super::curves::{over_epochs, over_seeds};
 use super::figure::{self, Figure};
@@ -27,8 +27,8 @@ pub(super) fn section(view: &DataView, id: &str) -> String {
     }
     let intro = match unweighted[..] {
         [] => String::new(),
-        [name] => format!("{name} weighs every negative by 1."),
-        [ref others @ .., last] => format!("{} and {last} weigh every negative by 1.", others.join(", ")),
+        [name] => format!("{name} gives every negative weight 1."),
+        [ref others @ .., last] => format!("{} and {last} give every negative weight 1.", others.join(", ")),
     };
     figure::section("Negatives", &intro, &figure::legend_of(view), charts.into_iter().flatten())
 }
@@ -37,12 +37,11 @@ fn effective_sample_size(view: &DataView, id: &str) -> Option<Figure> {
     let series = over_seeds(view, RecipeView::shown_epochs, |record| record.effective_sample_size);
     let chart = over_epochs(
         "Effective sample size",
-        "Effective number of negatives as a share of their number after each epoch, a line per recipe.",
+        "Effective sample size of the negatives, as a fraction of their number, after each epoch; one line per recipe.",
         3,
     )
     .with_series(series);
-    let caption =
-        "(Σω)² / Σω² as a share of the number of negatives: 1 where all weigh the same, 1/N where one has all the weight.";
+    let caption = "(Σω)² / Σω² as a fraction of the number of negatives N: 1 if all weights are equal, 1/N if one negative has all the weight.";
     Some(Figure::new(
         "Effective sample size",
         chart.to_svg(&format!("{id}-ess"))?,
@@ -50,7 +49,7 @@ fn effective_sample_size(view: &DataView, id: &str) -> Option<Figure> {
     ))
 }
 
-/// What false negatives take, beside what they would take if all negatives were pushed alike.
+/// Share of the gradient on false negatives, compared with their share of all negatives.
 fn gradient(view: &DataView, id: &str) -> Option<Figure> {
     let series = over_seeds(view, RecipeView::shown_epochs, |record| {
         Some(record.false_negatives?.gradient)
@@ -65,13 +64,13 @@ fn gradient(view: &DataView, id: &str) -> Option<Figure> {
         });
     let chart = over_epochs(
         "Gradient on false negatives",
-        "Share of the gradient that goes to negatives of the anchor's class after each epoch, a line per recipe.",
+        "Share of the gradient on negatives of the anchor's own class after each epoch; one line per recipe.",
         3,
     )
     .with_series(series)
     .with_references(reference);
-    let caption = "Σ |∂loss / ∂score| over negatives of the anchor's own class, as a share of all negatives: the part of the gradient \
-                   that pushes apart what belongs together. Dashed: the share of these negatives in number.";
+    let caption = "Σ |∂loss / ∂score| over negatives of the anchor's own class, divided by the sum over all negatives: the part of the \
+                   gradient that wrongly separates samples of one class. Dashed: the share of these negatives by count.";
     Some(Figure::new(
         "Gradient on false negatives",
         chart.to_svg(&format!("{id}-gradient"))?,
@@ -79,15 +78,15 @@ fn gradient(view: &DataView, id: &str) -> Option<Figure> {
     ))
 }
 
-/// A value of an epoch, where it has one.
+/// Reads a value from an epoch's record, if present.
 type Value = fn(&EpochRecord) -> Option<f64>;
 
 fn alpha(view: &DataView, id: &str) -> Option<Figure> {
     let mut series: Vec<Series> = Vec::new();
     let kinds: [(Shape, &str, Value); 3] = [
         (Shape::Line, "α", |record| record.alpha),
-        (Shape::Dots, "AUC without labels", |record| record.alpha_hat),
-        (Shape::Rings, "AUC by labels", |record| record.alpha_labels),
+        (Shape::Dots, "label-free AUC", |record| record.alpha_hat),
+        (Shape::Rings, "AUC from labels", |record| record.alpha_labels),
     ];
     let mut present = [false; 3];
     for (index, (shape, symbol, value)) in kinds.into_iter().enumerate() {
@@ -106,15 +105,15 @@ fn alpha(view: &DataView, id: &str) -> Option<Figure> {
     }
     let chart = over_epochs(
         "α and the encoder's AUC",
-        "The α of the weights (lines), and the AUC of the encoder estimated without labels (points) and by labels (rings).",
+        "The α used by the weights (lines), and the encoder's AUC estimated without labels (points) and measured with labels (rings).",
         3,
     )
     .with_series(series);
     let svg = chart.to_svg(&format!("{id}-alpha"))?;
     let parts = [
-        "Line: the α of the weights.",
-        "Points: the encoder's AUC estimated without labels, which training positives bias upwards.",
-        "Rings: its AUC by labels.",
+        "Line: the α used by the weights.",
+        "Points: the encoder's AUC estimated without labels; training positives bias it upwards.",
+        "Rings: its AUC measured with labels.",
     ];
     let caption: Vec<&str> = parts
         .into_iter()
@@ -123,7 +122,7 @@ fn alpha(view: &DataView, id: &str) -> Option<Figure> {
         .collect();
     let mut caption = caption.join(" ");
     if present[1] || present[2] {
-        caption.push_str(" The papers take an AUC for α; in their model an AUC of (1 + 4α) / 6 belongs to α.");
+        caption.push_str(" The papers use the AUC as α; in their model, α corresponds to an AUC of (1 + 4α) / 6.");
     }
     Some(Figure::new("α and the encoder's AUC", svg, &caption))
 }
@@ -144,7 +143,7 @@ fn weights(recipe: &RecipeView, quantiles: &[(f64, Quantiles)], id: &str) -> Opt
     let title = format!("Weights ω of {}", recipe.name);
     let chart = FanChart {
         title: &title,
-        description: "Quantiles of the weights on the negatives after each epoch: all, 5 to 95 %, 25 to 75 %, and the median.",
+        description: "Quantiles of the weights of the negatives after each epoch: full range, 5 to 95 %, 25 to 75 %, and the median.",
         colour: recipe.colour,
         quantiles,
         reference: 1.0,
@@ -153,7 +152,7 @@ fn weights(recipe: &RecipeView, quantiles: &[(f64, Quantiles)], id: &str) -> Opt
         1 => String::new(),
         _ => format!(" Seed {}.", recipe.result().seed),
     };
-    let caption = format!("Median, middle half, 5–95 % and all weights; dashed: 1, the weight of InfoNCE.{seed}");
+    let caption = format!("Median, 25–75 %, 5–95 % and full range of the weights; dashed: 1, the weight in InfoNCE.{seed}");
     Some(Figure::new(
         &title,
         chart.to_svg(&format!("{id}-weights-{}", recipe.colour))?,
@@ -169,12 +168,12 @@ fn histogram(recipe: &RecipeView, id: &str) -> Option<Figure> {
         .collect();
     let chart = HistogramStrip {
         title: &title,
-        description: "How many weights lie in each half octave after each epoch: the darker a cell, the more.",
+        description: "Number of weights in each half octave after each epoch; darker cells have more.",
         colour: recipe.colour,
         epochs: &epochs,
     };
-    let caption = "Weights by size, a column per epoch and two cells per doubling; the darker, the more weights. What lies beyond 1/16 and \
-                   16 is counted there; dashed: 1, the weight of InfoNCE.";
+    let caption = "Histogram of the weights: one column per epoch, two cells per doubling; darker cells have more weights. Weights below \
+                   1/16 or above 16 are counted in the outermost cells; dashed: 1, the weight in InfoNCE.";
     Some(Figure::new(
         &title,
         chart.to_svg(&format!("{id}-histogram-{}", recipe.colour))?,

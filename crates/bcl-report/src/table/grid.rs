@@ -1,19 +1,19 @@
-//! Aligned columns that continue in blocks below where the terminal is narrow.
+//! Aligned columns; if the terminal is too narrow, further columns continue in blocks below.
 
 use super::style::TextStyle;
 use bcl_data::printable;
 
-/// Between columns.
+/// Gap between columns.
 const GAP: &str = "  ";
 /// Names are never cut shorter than this.
 const SHORTEST_NAME: usize = 12;
-/// What separates a mean from its interval.
+/// Separates a mean from its interval.
 const PLUS_MINUS: &str = " ± ";
 
-/// One cell.
+/// A table cell.
 pub(super) struct Cell {
     pub(super) text: String,
-    /// The best of its column.
+    /// Whether it is the best of its column.
     pub(super) best: bool,
 }
 
@@ -26,7 +26,7 @@ impl Cell {
     }
 }
 
-/// A column with two lines of header.
+/// A column with a header of two lines.
 pub(super) struct Column {
     header: [String; 2],
     cells: Vec<Cell>,
@@ -35,7 +35,7 @@ pub(super) struct Column {
 impl Column {
     pub(super) fn new(header: [&str; 2], cells: impl Iterator<Item = Cell>) -> Self {
         let mut cells: Vec<Cell> = cells.collect();
-        // A mean without an interval stands under the means, not under the intervals.
+        // Align a mean without an interval with the means, not with the intervals.
         let tail = |text: &str| text.split_once(PLUS_MINUS).map(|(_, tail)| width(PLUS_MINUS) + width(tail));
         if let Some(longest) = cells.iter().filter_map(|cell| tail(&cell.text)).max() {
             for cell in &mut cells {
@@ -55,7 +55,7 @@ impl Column {
     }
 }
 
-/// A column of names and columns of figures.
+/// A column of names and columns of values.
 pub(super) struct Grid {
     names: Column,
     columns: Vec<Column>,
@@ -76,7 +76,7 @@ impl Grid {
         self.columns.push(column);
     }
 
-    /// The grid in lines that fit, with an empty line at the end.
+    /// Renders the grid within the width of the style, with an empty line at the end.
     pub(super) fn render(&self, style: &TextStyle) -> String {
         let limit = style.width.unwrap_or(usize::MAX);
         let widest = self
@@ -143,13 +143,13 @@ fn padded_left(text: &str, width: usize) -> String {
     format!("{text:>width$}")
 }
 
-/// Bold for the figures, not for the spaces around them.
+/// Makes the text bold, but not the spaces around it.
 fn bold(padded: &str) -> String {
     let text = padded.trim();
     padded.replacen(text, &format!("\u{1b}[1m{text}\u{1b}[0m"), 1)
 }
 
-/// Cuts the middle out of a long name: the beginning tells the table, the end the variant.
+/// Shortens a long name in the middle: its start names the table, its end the variant.
 fn shortened(text: &str, limit: usize) -> String {
     let length = width(text);
     if length <= limit {

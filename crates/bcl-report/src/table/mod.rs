@@ -1,4 +1,4 @@
-//! The comparison as text for a terminal.
+//! Renders a comparison as text for the terminal.
 
 mod grid;
 mod style;
@@ -13,10 +13,10 @@ use grid::{Cell, Column, Grid};
 pub use style::TextStyle;
 
 impl Comparison {
-    /// The tables, the differences between recipes and the legend, ready to print; ends with a line break.
+    /// Renders the tables, the differences between recipes and the legend; the text ends with a line break.
     ///
-    /// The best mean of a column is bold if the style allows. Where a table is wider than the terminal, its columns continue in
-    /// further blocks below.
+    /// The best mean of a column is bold if the style allows it. If a table is wider than the terminal, its columns continue in blocks
+    /// below.
     pub fn to_text(&self, style: &TextStyle) -> String {
         let mut text = String::new();
         for table in &self.tables {
@@ -24,7 +24,7 @@ impl Comparison {
             text += &(style.wrapped(&title) + "\n");
             text += &self.row_grid(table).render(style);
             if let Some(first) = table.differences.first() {
-                let title = format!("Difference from {}, seed by seed", first.reference);
+                let title = format!("Difference from {}, paired by seed", first.reference);
                 text += &(style.wrapped(&title) + "\n");
                 text += &self.difference_grid(table).render(style);
             }
@@ -74,7 +74,7 @@ impl Comparison {
     }
 }
 
-/// How much data there is, in words.
+/// The size of a data set, as text.
 fn size(size: &DataSize) -> String {
     match *size {
         DataSize::Interactions {
@@ -100,7 +100,7 @@ fn size(size: &DataSize) -> String {
     }
 }
 
-/// The text of a figure, or a dash.
+/// The text of a value, or a dash if it is missing.
 pub(super) fn figure(figures: &Intervals, metric: &str, signed: bool) -> String {
     figures
         .get(metric)

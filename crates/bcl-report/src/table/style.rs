@@ -1,14 +1,14 @@
-//! What the terminal can show.
+//! Text layout for the terminal.
 
 use bcl_data::printable;
 use std::io::IsTerminal;
 
-/// How to lay out text.
+/// How to lay out text: line width and bold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextStyle {
-    /// Characters in a line; `None` for no limit.
+    /// Maximum number of characters per line; `None` for no limit.
     pub width: Option<usize>,
-    /// Whether bold is shown, as an ANSI escape sequence.
+    /// Whether to use bold, as an ANSI escape sequence.
     pub bold: bool,
 }
 
@@ -19,7 +19,7 @@ impl TextStyle {
         bold: false,
     };
 
-    /// What standard output can show: the width of the terminal and bold, or [`PLAIN`](Self::PLAIN) where it is none.
+    /// The style for standard output: the terminal's width and bold, or [`PLAIN`](Self::PLAIN) if it is not a terminal.
     /// The environment variable `NO_COLOR` turns bold off.
     pub fn of_stdout() -> Self {
         if !std::io::stdout().is_terminal() {
@@ -32,7 +32,7 @@ impl TextStyle {
         }
     }
 
-    /// `text` in lines that fit, each ended; continued lines are indented.
+    /// Wraps `text` into lines that fit, each with a line break; continuation lines are indented.
     pub(super) fn wrapped(self, text: &str) -> String {
         const INDENT: &str = "  ";
         let width = self.width.unwrap_or(usize::MAX);

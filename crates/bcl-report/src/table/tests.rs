@@ -1,9 +1,9 @@
-//! What stands in a terminal, character by character.
+//! Terminal output, character by character.
 
 use super::super::{Comparison, TextStyle, sample};
 use crate::result::RunResult;
 
-/// Two recipes, of which one has two seeds, with round figures.
+/// Two recipes, one with two seeds and one with a single seed.
 fn comparison() -> Comparison {
     let figures = [
         ("ml/info-nce", "info_nce", 0, 0.42),
@@ -35,7 +35,7 @@ ml/bcl           1  0.4550
 ease                0.4498
 popularity          0.2214
 
-Difference from ml/info-nce, seed by seed
+Difference from ml/info-nce, paired by seed
 
                validation
 recipe  seeds     ndcg@20
@@ -46,7 +46,7 @@ ml/bcl      1     +0.0150
     let text = comparison().to_text(&TextStyle::PLAIN);
     let rest = text.strip_prefix(expected);
     assert!(
-        rest.is_some_and(|legend| legend.starts_with("validation: test figures")),
+        rest.is_some_and(|legend| legend.starts_with("validation: test metrics")),
         "{text}"
     );
 }
