@@ -1,11 +1,12 @@
-//! Every kernel: row ranks and masses, propagation along the graphs of `MovieLens` and Gowalla, sampled products, and those of `ResNets`.
+//! Every kernel: row ranks, sums of exponentials, propagation along the graphs of `MovieLens` and Gowalla, sampled products,
+//! and the kernels of `ResNets`.
 
 use crate::training_device;
 use bcl_bench::kernels::{self, Pass};
 use criterion::{Criterion, Throughput};
 use std::cell::LazyCell;
 
-/// Entries of the largest tensor of a benchmark; the few above take seconds, and `bcl-bench kernels` has them.
+/// Entries of the largest tensor in a benchmark. Larger cases take seconds; `bcl-bench kernels` measures them.
 const LARGEST: usize = 60_000_000;
 
 pub(crate) fn bench(criterion: &mut Criterion) {

@@ -1,14 +1,14 @@
-//! Every loss on in-batch scores, forward alone and with gradients.
+//! Every loss on in-batch scores, forward pass alone and with gradients.
 
 use crate::training_device;
 use bcl_bench::loss::{Contender, InBatchLoss};
 use criterion::{Criterion, Throughput};
 use std::{cell::LazyCell, hint::black_box};
 
-/// Samples a batch.
+/// Samples per batch.
 const BATCHES: [usize; 2] = [256, 1024];
 
-/// Length of an embedding.
+/// Embedding size.
 const DIM: usize = 128;
 
 pub(crate) fn bench(criterion: &mut Criterion) {
@@ -21,7 +21,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
             if !contender.takes_part(batch_size) {
                 continue;
             }
-            // Made when it is first run: a benchmark that the command line leaves out costs nothing.
+            // Created on first run, so that a benchmark that the command line filters out costs nothing.
             let loss = LazyCell::new(|| InBatchLoss::new(&contender, batch_size, DIM, &device));
             group.bench_function(format!("{}/forward", contender.name()), |bencher| {
                 let loss = LazyCell::force(&loss);

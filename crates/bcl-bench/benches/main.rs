@@ -6,7 +6,8 @@
 //! cargo test -p bcl-bench --benches                               each once, to see that they run
 //! ```
 //!
-//! Inputs have fixed seeds. What losses and kernels are beside their rivals, round by round in one run, is for the verbs of the program.
+//! Inputs have fixed seeds. To compare a loss or kernel with its alternatives, round by round in one run, use the verbs of the
+//! program.
 
 mod kernels;
 mod loss;
@@ -27,7 +28,8 @@ criterion_group!(
     targets = loss::bench, kernels::bench, samplers::bench, ranking::bench, views::bench
 );
 
-/// There are about a hundred benchmarks, of microseconds to a second: fewer samples than criterion's 100, in less than its five seconds.
+/// There are about a hundred benchmarks that take from microseconds to a second, so this takes fewer samples and less time than
+/// criterion's defaults of 100 samples in five seconds.
 fn settings() -> Criterion {
     Criterion::default()
         .sample_size(20)
@@ -35,7 +37,7 @@ fn settings() -> Criterion {
         .measurement_time(Duration::from_secs(2))
 }
 
-/// The processor, tracking gradients.
+/// The CPU, with gradients.
 fn training_device() -> Device {
     let backend = Backend::open(BackendChoice::Flex, None).expect("it is in every build");
     backend.training_device()

@@ -1,4 +1,4 @@
-//! Planted interactions of the size of `MovieLens`-100K.
+//! Planted interactions as many as in `MovieLens`-100K.
 
 use bcl_data::{InteractionData, PlantedConfig};
 

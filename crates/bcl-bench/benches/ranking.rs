@@ -1,4 +1,4 @@
-//! Ranking all items for all users of a data set of the size of `MovieLens`-100K.
+//! Ranks all items for all users of a data set of the size of `MovieLens`-100K.
 
 use crate::{movielens, training_device};
 use bcl_eval::{
@@ -11,7 +11,7 @@ use burn::tensor::{Distribution, Tensor};
 use criterion::{Criterion, Throughput};
 use std::hint::black_box;
 
-/// Length of an embedding.
+/// Embedding size.
 const DIM: usize = 64;
 
 pub(crate) fn bench(criterion: &mut Criterion) {

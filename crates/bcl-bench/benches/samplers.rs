@@ -1,4 +1,4 @@
-//! Every source of negatives: draws for a batch of users, and the mask of accidental hits where the default asks for one.
+//! Every source of negatives: draws for a batch of users, and the mask of accidental hits if the source's default asks for one.
 
 use crate::movielens;
 use bcl_data::{Interactions, Seed};
@@ -6,7 +6,7 @@ use bcl_train::negatives::{InBatch, NegativeSampler, NegativesConfig, Popularity
 use criterion::{Criterion, Throughput};
 use std::hint::black_box;
 
-/// Users a batch.
+/// Users per batch.
 const NUM_ANCHORS: usize = 1024;
 
 pub(crate) fn bench(criterion: &mut Criterion) {
@@ -26,7 +26,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
             let (mut drawn, mut keep, mut step) = (Vec::new(), Vec::new(), 0);
             bencher.iter(|| {
                 sampler.sample(step, &users, &mut drawn);
-                // In a batch nothing is drawn: its positives are the negatives.
+                // In-batch negatives are not drawn: they are the positives of the batch.
                 let items = if config.count().is_some() { &drawn } else { &positives };
                 sampler.mask(&users, items, &mut keep);
                 step += 1;
@@ -36,7 +36,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     }
 }
 
-/// Interactions from all over the table: users and their items.
+/// Users and their items, from interactions spread over the whole table.
 fn batch(train: &Interactions) -> (Vec<u32>, Vec<i32>) {
     let stride = train.len() / NUM_ANCHORS;
     let pairs = train.pairs().step_by(stride).take(NUM_ANCHORS);

@@ -1,10 +1,10 @@
-//! Two random views of each image of a batch.
+//! Two random views per image of a batch.
 
 use bcl_bench::views::ViewsBench;
 use criterion::{Criterion, Throughput};
 use std::cell::LazyCell;
 
-/// Images a batch, and rows and columns of each.
+/// Images per batch, and height and width of each image.
 const BATCHES: [[usize; 2]; 2] = [[256, 32], [64, 96]];
 
 pub(crate) fn bench(criterion: &mut Criterion) {

@@ -10,11 +10,12 @@ use std::{path::PathBuf, process::ExitCode};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// What was measured before: a file of `kernels`, `loss`, `views` or `step` with `--json`, or of `gather`.
+    /// Old measurement: a file written by `kernels`, `loss`, `views` or `step` with `--json`, or by `gather`.
     old: PathBuf,
-    /// The same, measured now.
+    /// New measurement, from the same verb.
     new: PathBuf,
-    /// End with exit code 1 if anything became this many times slower: where the ratio has an interval, all of it above.
+    /// Exit with code 1 if anything takes more than RATIO times as long as before; if the ratio has an interval, all of it must
+    /// be above RATIO.
     #[arg(long, value_name = "RATIO", value_parser = factor)]
     fail_above: Option<f64>,
     #[command(flatten)]
@@ -32,7 +33,10 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         return code;
     }
     for difference in &comparison.differences {
-        eprintln!("warning: {}: ratios do not speak of the code alone", printable(difference));
+        eprintln!(
+            "warning: {}: the ratios do not depend on the code alone",
+            printable(difference)
+        );
     }
     let written = arguments.output.write(&comparison);
     let Some(factor) = arguments.fail_above else {
@@ -42,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     if slower.is_empty() {
         return written;
     }
-    failure(&format!("more than {factor} times as slow as before: {}", slower.join("; ")))
+    failure(&format!("more than {factor} times as long as before: {}", slower.join("; ")))
 }
 
 fn factor(text: &str) -> Result<f64, String> {

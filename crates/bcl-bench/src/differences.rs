@@ -1,10 +1,10 @@
-//! What else than the code differs between two measurements.
+//! What differs between the environments of two measurements.
 
 use crate::Environment;
 
-/// A line for each thing that both environments tell and that differs, but for the revision and the memory that happened to be free.
+/// One line per property that both environments know and that differs. The revision and the free memory do not count.
 pub(crate) fn differences(old: &Environment, new: &Environment) -> Vec<String> {
-    // Taken apart in full, so that a new field finds its place here.
+    // Destructured in full, so that a new field must be considered here.
     let told = |environment: &Environment| {
         let Environment {
             version,

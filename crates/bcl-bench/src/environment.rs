@@ -4,28 +4,28 @@ use bcl_train::backend::{DeviceInfo, processor_model};
 use serde::{Deserialize, Serialize};
 use std::{env, fmt, process::Command};
 
-/// Where and with what a measurement was made.
+/// Machine and build of a measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
     /// Version of this program.
     pub version: String,
-    /// Git revision of the folder it was started in.
+    /// Git revision of the current folder.
     pub revision: Option<String>,
-    /// Name of the build profile, `debug` or `release`.
+    /// Build profile, `debug` or `release`.
     pub profile: Option<String>,
-    /// Where it was computed.
+    /// Backend that computed.
     pub backend: String,
-    /// On which device.
+    /// Device that computed.
     pub device: String,
-    /// Its driver, where that is told.
+    /// Driver of the device, if known.
     pub driver: Option<String>,
     /// Operating system and architecture.
     pub system: String,
-    /// Model of the processor.
+    /// Model of the CPU.
     pub processor: String,
-    /// Threads a measurement used.
+    /// Number of threads of a measurement.
     pub threads: usize,
-    /// Memory that could be had at the start, MiB.
+    /// Available memory at the start, in MiB.
     pub available_mib: Option<f64>,
 }
 
@@ -67,7 +67,7 @@ fn revision() -> Option<String> {
     (output.status.success() && !text.trim().is_empty()).then(|| text.trim().to_owned())
 }
 
-/// The folder cargo put the program in is named after the profile; the profile itself is not to be had.
+/// The profile is not known at run time, but cargo names the program's folder after it.
 fn profile() -> Option<String> {
     let folder = env::current_exe().ok()?.parent()?.file_name()?.to_str()?.to_owned();
     ["debug", "release"].contains(&folder.as_str()).then_some(folder)

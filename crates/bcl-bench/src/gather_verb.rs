@@ -10,10 +10,12 @@ use std::{
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// What was measured: files of `kernels`, `loss`, `views` or `step` with `--json`, or the folder of `cargo bench`, target/criterion.
+    /// Measurements to gather: files written by `kernels`, `loss`, `views` or `step` with `--json`, or the folder of `cargo
+    /// bench`, target/criterion.
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
-    /// Under which names `cargo bench -- --save-baseline NAME` has kept results; each is a round. `new` are those of the last time.
+    /// Baselines to read from criterion, as named with `cargo bench -- --save-baseline NAME`; each is one round. `new` is the
+    /// latest run.
     #[arg(long, value_name = "NAME", num_args = 1.., default_value = "new")]
     baseline: Vec<String>,
     #[command(flatten)]
@@ -36,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     arguments.output.write(&gathered.results)
 }
 
-/// A folder is one source a baseline.
+/// Reads a file as one source, or a folder of criterion as one source per baseline.
 fn read(path: &Path, baselines: &[String]) -> Result<Vec<(PathBuf, Results)>, ResultsError> {
     let read_baseline = |name: &String| Ok((path.join(name), Results::of_criterion(path, name)?));
     if path.is_dir() {

@@ -1,6 +1,6 @@
-//! Ranges of the command line's numbers.
+//! Ranges of numbers on the command line.
 
-/// The largest size or count of a benchmark: products of two of them are far from overflowing.
+/// The largest size or count in a benchmark. A product of two of them is far from overflowing.
 const MOST: usize = 1 << 16;
 
 pub(crate) fn at_least_two(text: &str) -> Result<usize, String> {
@@ -11,17 +11,17 @@ pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
     in_range(text, 1, MOST)
 }
 
-/// Trials; without any, settings are taken as they are.
+/// Number of trials; 0 takes the settings as they are.
 pub(crate) fn trials(text: &str) -> Result<usize, String> {
     in_range(text, 0, MOST)
 }
 
-/// Scores and anchors of a simulation.
+/// Number of scores or anchors in a simulation.
 pub(crate) fn draws(text: &str) -> Result<usize, String> {
     in_range(text, 1, 1_000_000)
 }
 
-/// The sides that planted images may have.
+/// Height and width of planted images.
 pub(crate) fn image_side(text: &str) -> Result<usize, String> {
     in_range(text, 16, 256)
 }

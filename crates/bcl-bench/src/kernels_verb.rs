@@ -13,10 +13,10 @@ pub(crate) struct Arguments {
     /// Kernels to measure [default: all].
     #[arg(long, value_name = "NAME", num_args = 1.., value_parser = PossibleValuesParser::new(kernels::names()))]
     kernel: Vec<String>,
-    /// Threads that the kernels of the processor may use [default: all cores].
+    /// Number of threads for kernels on the CPU [default: all cores].
     #[arg(long, value_parser = at_least_one)]
     threads: Option<usize>,
-    /// Seconds to measure each kernel for at each size; at least one round is measured.
+    /// Seconds per kernel and size; measures at least one round.
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
     #[command(flatten)]

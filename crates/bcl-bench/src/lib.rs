@@ -3,17 +3,17 @@
 //! | verb | module | question |
 //! | --- | --- | --- |
 //! | `parity` | [`parity`] | do losses, gradients and weights equal those of an independent implementation? |
-//! | `loss` | [`loss`] | what do forward and backward cost in time and memory, and how does that grow? |
-//! | `kernels` | [`kernels`] | what does each kernel take, beside the same composed of tensor operations? |
-//! | `views` | [`views`] | how many random views of images are made a second, with how many threads? |
-//! | `step` | [`step`] | which part of a training step of an image encoder costs what, and what does the loss? |
+//! | `loss` | [`loss`] | how much time and memory do forward and backward take, and how do they grow? |
+//! | `kernels` | [`kernels`] | how long does each kernel take, beside the same function composed of tensor operations? |
+//! | `views` | [`views`] | how many random views are made per second, with how many threads? |
+//! | `step` | [`step`] | how long does each part of an image encoder's training step take, and the loss among them? |
 //! | `table` | [`tables`] | which estimator is better, with the same tuning budget and several seeds? |
-//! | `simulate` | [`simulation`] | what do the estimators miss where the truth is known, and are the paper's lemmas seen? |
-//! | `report` | [`site`] | everything in a folder of results on one page |
+//! | `simulate` | [`simulation`] | how far off are the estimators where the truth is known, and do the paper's lemmas hold? |
+//! | `report` | [`site`] | what does a folder of results show, on one page? |
 //! | `gather` | [`results`] | what did several runs, or criterion, measure? |
 //! | `compare` | [`compare`] | what became faster, what slower, and what is noise? |
 //!
-//! The only clock is that of the benchmarks, and it decides nothing but how often to repeat a measurement.
+//! Only benchmarks read the clock, and it only decides how often to repeat a measurement.
 
 pub mod compare;
 mod differences;

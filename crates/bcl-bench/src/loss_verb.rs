@@ -1,4 +1,4 @@
-//! `bcl-bench loss`, and the hidden verb with which it measures.
+//! `bcl-bench loss`, and the hidden verb that takes its measurements.
 
 use crate::{
     bad_input,
@@ -13,22 +13,22 @@ use std::{process::ExitCode, thread};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Samples a batch.
+    /// Batch sizes in samples.
     #[arg(long, num_args = 1.., default_values_t = [64, 128, 256, 512, 1024, 2048, 4096], value_parser = at_least_two)]
     batch: Vec<usize>,
     /// Losses to measure [default: all].
     #[arg(long, value_name = "NAME", num_args = 1.., value_parser = contender)]
     loss: Vec<Contender>,
-    /// Rounds in which the losses take turns.
+    /// Number of rounds; every loss runs in each.
     #[arg(long, default_value_t = 5, value_parser = at_least_one)]
     rounds: usize,
-    /// Length of an embedding.
+    /// Embedding size.
     #[arg(long, default_value_t = 128, value_parser = at_least_one)]
     dim: usize,
-    /// Threads a measurement may use [default: all cores].
+    /// Number of threads of a measurement [default: all cores].
     #[arg(long, value_parser = at_least_one)]
     threads: Option<usize>,
-    /// Seconds to measure each loss for at each batch size; at least one step a round is measured.
+    /// Seconds per loss and batch size; measures at least one step per round.
     #[arg(long, default_value_t = 1.5)]
     seconds: f64,
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub(crate) struct SampleArguments {
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let program = match std::env::current_exe() {
         Ok(program) => program,
-        Err(error) => return failure(&format!("cannot find this program to start it again: {error}")),
+        Err(error) => return failure(&format!("cannot find the path of this program: {error}")),
     };
     let all_cores = || thread::available_parallelism().map_or(1, usize::from);
     let plan = Plan {

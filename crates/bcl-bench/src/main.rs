@@ -1,6 +1,7 @@
-//! The `bcl-bench` program; its verbs are listed in the library.
+//! The `bcl-bench` program. The library lists its verbs.
 //!
-//! Exit codes: 0 done, 1 a comparison or a measurement failed, 2 bad input, 130 interrupted (`table` goes on with the same command).
+//! Exit codes: 0 success, 1 a comparison or a measurement failed, 2 bad input, 130 interrupted (to continue a `table`, run the
+//! same command again).
 
 mod compare_verb;
 #[cfg(test)]
@@ -23,7 +24,7 @@ use bcl_train::cli::exit;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// The papers' experiments, parity with reference values, and benchmarks.
+/// Run the papers' experiments, compare with reference values, and measure speed.
 #[derive(Parser)]
 #[command(name = "bcl-bench", version)]
 struct Arguments {
@@ -35,23 +36,23 @@ struct Arguments {
 enum Verb {
     /// Compare losses, gradients and weights with a file of reference values.
     Parity(parity_verb::Arguments),
-    /// Measure the time of each kernel beside the same composed of tensor operations.
+    /// Measure the time of each kernel, beside the same function composed of tensor operations.
     Kernels(kernels_verb::Arguments),
     /// Measure time and memory of every loss, forward and backward.
     Loss(loss_verb::Arguments),
-    /// Measure how many random views of images a second are made.
+    /// Measure how many random views of images are made per second.
     Views(views_verb::Arguments),
-    /// Measure the parts of a training step of an image encoder, and the share that the loss has.
+    /// Measure the parts of an image encoder's training step, and the share of the loss.
     Step(step_verb::Arguments),
-    /// Tune every estimator alike, train it with several seeds, and compare: the papers' tables, or one of your own.
+    /// Tune every estimator with the same budget, train it with several seeds, and compare: the papers' tables, or your own.
     Table(Box<table_verb::Arguments>),
-    /// Simulate the paper's numerical experiment: tables, and figures with their data.
+    /// Simulate the paper's numerical experiment: print tables, and write figures with their data.
     Simulate(Box<simulate_verb::Arguments>),
-    /// Put all results of a folder on one self-contained page.
+    /// Write all results in a folder to one self-contained HTML page.
     Report(report_verb::Arguments),
-    /// Put results of several runs, or of `cargo bench`, into one file.
+    /// Gather the results of several runs, or of `cargo bench`, in one file.
     Gather(gather_verb::Arguments),
-    /// Compare times measured before with times measured now.
+    /// Compare old times with new ones.
     Compare(compare_verb::Arguments),
     /// Measure one loss in this process and print JSON.
     #[command(name = bcl_bench::loss::SAMPLE_VERB, hide = true)]
@@ -62,7 +63,7 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    // A reader that goes away ends the program, as on Unix it should.
+    // If the reader of standard output goes away, end quietly, as Unix programs do.
     sigpipe::reset();
     refuse_full_output();
     match Arguments::try_parse().unwrap_or_else(|error| exit(&error)).verb {

@@ -1,12 +1,12 @@
-//! Memory of this process and of the machine, where the system tells (Linux).
+//! Memory of this process and of the machine, if the system reports it (Linux).
 
 use bcl_train::backend::{Backend, DeviceInfo, DeviceKind};
 use burn::tensor::Device;
 use std::fs;
 
-/// How much more memory a measurement takes than was held before.
+/// Measures how much memory a measurement adds.
 pub(crate) struct Meter {
-    /// A GPU that computes; the processor's memory is that of the process.
+    /// The GPU that computes; `None` for the CPU, whose memory is that of the process.
     gpu: Option<Device>,
     before: Option<f64>,
 }
@@ -18,7 +18,7 @@ impl Meter {
         Self { gpu, before }
     }
 
-    /// The most since then, MiB. A GPU's pools keep what they ever reserved.
+    /// The peak since the start in MiB. A GPU's pools keep all memory that they reserve.
     pub(crate) fn extra_mib(&self) -> Option<f64> {
         let peak = self.gpu.as_ref().map_or_else(peak, reserved);
         Some(peak? - self.before?)
@@ -29,7 +29,7 @@ fn reserved(device: &Device) -> Option<f64> {
     Some(device.memory_pool_usage()?.bytes_reserved as f64 / f64::from(1 << 20))
 }
 
-/// The memory that a device could have, MiB.
+/// The memory available to a device in MiB.
 pub(crate) fn of(device: &DeviceInfo) -> Option<f64> {
     match device.kind {
         DeviceKind::Processor | DeviceKind::Software => available(),
@@ -37,22 +37,22 @@ pub(crate) fn of(device: &DeviceInfo) -> Option<f64> {
     }
 }
 
-/// The most memory this process ever held, MiB.
+/// The peak memory of this process in MiB.
 pub(crate) fn peak() -> Option<f64> {
     field(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
-/// The memory this process holds, MiB.
+/// The current memory of this process in MiB.
 pub(crate) fn resident() -> Option<f64> {
     field(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
 }
 
-/// The memory that could be had without swapping, MiB.
+/// The memory available without swapping in MiB.
 pub(crate) fn available() -> Option<f64> {
     field(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
 }
 
-/// A field of those files, which count in kB.
+/// A field of these files in MiB; the files count in kB.
 fn field(text: &str, name: &str) -> Option<f64> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: f64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;

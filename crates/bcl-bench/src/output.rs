@@ -1,4 +1,4 @@
-//! Where benchmarks go: a table to the terminal, and everything to a file as JSON.
+//! Prints benchmarks as tables, and writes them to files as JSON.
 
 use crate::bad_input;
 use bcl_data::{printable, printable_lines};
@@ -14,13 +14,13 @@ use std::{
 
 #[derive(clap::Args)]
 pub(crate) struct Output {
-    /// Also write everything to this file as JSON.
+    /// Write all results to this file as JSON, too.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
 impl Output {
-    /// An unwritable file is better known before minutes of measuring.
+    /// Checks that the file can be written, before minutes of measuring.
     pub(crate) fn prepare(&self) -> Result<(), ExitCode> {
         match &self.json {
             Some(path) => refuse_overwriting("--json", path, &[])
@@ -30,9 +30,9 @@ impl Output {
         }
     }
 
-    /// Keeps what there is so far in the file, so that a benchmark that is stopped is not lost.
+    /// Writes the results so far to the file, so that they survive an interruption.
     pub(crate) fn keep(&self, benchmark: &impl Serialize) {
-        // What is no file is a stream, which takes one benchmark and no drafts.
+        // If the path is not a file, it is a stream, which takes the final results only.
         if let Some(path) = self.json.as_ref().filter(|path| path.is_file())
             && let Err(error) = write_json(path, benchmark)
         {
@@ -40,7 +40,7 @@ impl Output {
         }
     }
 
-    /// Shows a benchmark.
+    /// Prints a benchmark, and writes it to the file.
     pub(crate) fn write(&self, benchmark: &(impl Display + Serialize)) -> ExitCode {
         println!("{}", printable_lines(benchmark));
         let Some(path) = &self.json else {
@@ -53,7 +53,7 @@ impl Output {
     }
 }
 
-/// Finds out whether a file can be written to, and leaves what is in it.
+/// Checks that a file can be written to, without changing it.
 fn open(path: &Path) -> io::Result<()> {
     File::options().create(true).append(true).open(path).map(drop)
 }

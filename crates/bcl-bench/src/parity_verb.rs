@@ -10,10 +10,11 @@ use bcl_train::backend::Backend;
 use clap::ValueEnum;
 use std::{path::PathBuf, process::ExitCode};
 
-/// What `--help` says of the file. A test reads the example.
+/// What `--help` says about the file. A test reads the example.
 const FORMAT: &str = "\
-FILE is JSON: `shapes` names pairs of batches of unit vectors, `cases` what an estimator makes of one of
-them, `weights` rows of scores with what must come out of them. `cases` or `weights` may be absent.
+FILE is JSON. `shapes` names pairs of batches of unit vectors, `cases` lists the expected results of an
+estimator on one of them, `weights` lists rows of scores with their expected weights. `cases` or `weights`
+may be missing.
 
   { \"shapes\": { \"2x2\": { \"out_1\": [[1, 0], [0, 1]], \"out_2\": [[0.6, 0.8], [0.8, 0.6]] } },
     \"cases\": [{ \"id\": \"a\", \"shape\": \"2x2\", \"est\": \"dcl\", \"t\": 0.5, \"tau\": 0.1, \"loss\": 0.7,
@@ -27,16 +28,16 @@ is simclr, decoupled, dcl (tau), hcl (tau, beta), pucl (alpha, c), bcl_exact or 
 beta), aug or geom (u, one draw per anchor).";
 
 #[derive(clap::Args)]
-#[command(after_long_help = FORMAT, after_help = "With --help: how FILE is written.")]
+#[command(after_long_help = FORMAT, after_help = "Use --help for the format of FILE.")]
 pub(crate) struct Arguments {
-    /// The reference values, JSON; longer arrays lie in a .safetensors file of the same name beside it.
+    /// Reference values as JSON; long arrays are in a .safetensors file of the same name beside it.
     file: PathBuf,
     #[command(flatten)]
     place: Place,
-    /// In which precision [default: both, as far as the device has them].
+    /// Precision to compute in [default: both, if the device supports them].
     #[arg(long, value_enum, default_value_t = Dtype::Both, hide_default_value = true)]
     dtype: Dtype,
-    /// Print JSON in place of tables.
+    /// Print JSON instead of tables.
     #[arg(long)]
     json: bool,
 }
@@ -60,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let precisions = arguments.dtype.on(&backend);
     if precisions.is_empty() {
         let info = backend.info();
-        return bad_input(&format!("{} ({}) does not compute in that --dtype", info.backend, info.name));
+        return bad_input(&format!("{} ({}) does not support this --dtype", info.backend, info.name));
     }
     let report = parity::compare(&golden, &arguments.file, &precisions, &backend);
     if arguments.json {
@@ -72,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 }
 
 impl Dtype {
-    /// The precisions that were asked for and that the device has.
+    /// The requested precisions that the device supports.
     fn on(self, backend: &Backend) -> Vec<Precision> {
         let asked: &[Precision] = match self {
             Self::F64 => &[Precision::F64],

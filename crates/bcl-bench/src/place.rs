@@ -1,4 +1,4 @@
-//! Where a verb computes.
+//! The backend and the device that a verb computes on.
 
 use bcl_train::{
     backend::{Backend, BackendError},
@@ -6,28 +6,28 @@ use bcl_train::{
     launch,
 };
 
-/// A backend and which of its devices, as the command line names them.
+/// A backend and one of its devices, as named on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::Args)]
 pub struct Place {
-    /// What computes.
+    /// Backend that computes.
     #[arg(long, value_enum, value_name = "NAME", default_value_t = BackendChoice::Flex)]
     backend: BackendChoice,
-    /// Which device of the backend, as `bcl-train devices` counts them from 0 [default: the best].
+    /// Index of the device within the backend, starting at 0; `bcl-train devices` lists them [default: the best].
     #[arg(long, value_name = "N")]
     device: Option<usize>,
 }
 
 impl Place {
-    /// Opens the backend. Where it is not in this build, one that has it takes over.
+    /// Opens the backend. If it is not in this build, a program that has it takes over.
     ///
     /// # Errors
-    /// When the backend or its device cannot be had.
+    /// Returns an error if the backend or its device is not available.
     pub fn open(&self) -> Result<Backend, BackendError> {
         launch::ensure(self.backend, env!("CARGO_PKG_NAME"), false)?;
         Backend::open(self.backend, self.device)
     }
 
-    /// What names a backend to another process of this program.
+    /// The arguments that name a backend for another process of this program.
     pub(crate) fn arguments(backend: &Backend) -> [String; 4] {
         let info = backend.info();
         let [backend, device] = ["--backend", "--device"].map(str::to_owned);

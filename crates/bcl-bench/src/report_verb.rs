@@ -12,10 +12,10 @@ use std::{path::PathBuf, process::ExitCode};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Folder with results: tables, curves, texts and pictures, at any depth.
+    /// Folder with results: tables, curves, texts and images, at any depth.
     folder: PathBuf,
-    /// The page to write, in the place of one that is there [default: report.html in the folder, or report.2.html, … beside a page of
-    /// another program].
+    /// HTML page to write; an existing page is replaced [default: report.html in the folder, or report.2.html, … if another
+    /// program wrote report.html].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Title of the page.

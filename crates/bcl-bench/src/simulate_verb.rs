@@ -10,25 +10,25 @@ use bcl_core::simulation::SimulationConfig;
 use bcl_data::{Seed, printable};
 use std::{fs, path::PathBuf, process::ExitCode};
 
-/// The defaults are those of the paper's appendix B.2.
+/// The defaults are those of appendix B.2 of the paper.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Write each figure as SVG, with its data as CSV beside it, into this folder.
+    /// Write each figure to this folder as SVG, with its data as CSV beside it.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Figures to draw [default: all].
     #[arg(long, value_name = "FIGURE", num_args = 1..)]
     only: Vec<Figure>,
-    /// Compare known squared errors with what is found at the paper's settings; one that is off by more than 15 % is a failure.
+    /// Compare squared errors at the paper's settings with known values; a deviation of more than 15 % is a failure.
     #[arg(long)]
     check: bool,
-    /// Anchors M of a repetition.
+    /// Number of anchors per repetition, M.
     #[arg(long, default_value_t = SimulationConfig::default().num_anchors, value_parser = draws)]
     num_anchors: usize,
-    /// Unlabelled scores N of an anchor.
+    /// Number of unlabelled scores per anchor, N.
     #[arg(long, default_value_t = SimulationConfig::default().num_negatives, value_parser = draws)]
     num_negatives: usize,
-    /// Positive scores K of an anchor.
+    /// Number of positive scores per anchor, K.
     #[arg(long, default_value_t = SimulationConfig::default().num_positives, value_parser = draws)]
     num_positives: usize,
     /// How well scores separate the classes, from 0.5 to 1.
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     /// Hardness of the Bayesian weight, from 0 to 1.
     #[arg(long, default_value_t = SimulationConfig::default().beta)]
     beta: f64,
-    /// How much the anchors' intervals of scores differ, from 0 to below 1.
+    /// How much the score intervals of the anchors differ, from 0 to below 1.
     #[arg(long, default_value_t = SimulationConfig::default().gamma)]
     gamma: f64,
     /// Prior probability of a false negative, from 0 to 0.99.
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     /// Concentration of the hard estimator's weights, at least 0.
     #[arg(long, default_value_t = SimulationConfig::default().hard_beta)]
     hard_beta: f64,
-    /// How often everything is repeated.
+    /// Number of repetitions.
     #[arg(long, default_value_t = SimulationConfig::default().repetitions, value_parser = at_least_one)]
     repetitions: usize,
     /// Seed of all draws.
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     if let Err(code) = arguments.output.prepare() {
         return code;
     }
-    // An unwritable folder is better known before the work.
+    // Fail before the work if the folder cannot be written to.
     if let Some(folder) = &arguments.out
         && let Err(error) = fs::create_dir_all(folder)
     {

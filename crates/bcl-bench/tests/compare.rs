@@ -105,7 +105,7 @@ fn what_became_slower_ends_the_program_only_above_the_factor() {
     let output = folder.run("compare old.json new.json --fail-above 1.2");
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(errors, "error: more than 1.2 times as slow as before: hard batch 64\n");
+    assert_eq!(errors, "error: more than 1.2 times as long as before: hard batch 64\n");
     // The table is there all the same.
     assert!(String::from_utf8_lossy(&output.stdout).contains("hard batch 64"));
 }
@@ -227,14 +227,14 @@ fn what_cannot_be_compared_is_bad_input_in_one_line() {
         ("compare good.json bytes.json", "bytes.json is not JSON"),
         (
             "compare foreign.json good.json",
-            "foreign.json holds no times that are known here",
+            "foreign.json is not a file of measured times",
         ),
-        ("compare list.json good.json", "list.json holds no times that are known here"),
+        ("compare list.json good.json", "list.json is not a file of measured times"),
         (
             "compare zero.json good.json",
             "zero.json: the time of info_nce batch 64 is 0 s",
         ),
-        ("compare good.json skipped.json", "nothing was measured in skipped.json"),
+        ("compare good.json skipped.json", "skipped.json contains no measurements"),
         (
             "compare good.json narrow.json",
             "dim is 128 in good.json, but 64 in narrow.json",

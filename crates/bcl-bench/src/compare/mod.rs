@@ -1,8 +1,8 @@
-//! One measurement beside an earlier one: what became faster, what slower, and what is noise.
+//! Compares a measurement with an earlier one: what became faster, what became slower, and what is noise.
 //!
-//! Times of two runs differ even where the code does not, because of whatever else the machine did. So both sides should be measured
-//! several times in turns and gathered ([`Results::gather`]); a single run of criterion knows the noise within itself only, and a single run
-//! of most verbs none.
+//! Times of two runs differ even if the code does not, because of other work on the machine. So measure both sides several
+//! times in alternation and gather the results ([`Results::gather`]). A single run of criterion only knows the noise within
+//! itself, and a single run of most verbs knows none.
 
 mod ratio;
 mod report;
@@ -20,45 +20,45 @@ use std::path::Path;
 /// Two results side by side.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
-    /// What measured both.
+    /// The program that measured both.
     pub kind: Kind,
-    /// Where and with what the old one was measured.
+    /// The environment of the old measurement.
     pub old: Environment,
-    /// Where and with what the new one was measured.
+    /// The environment of the new measurement.
     pub new: Environment,
-    /// How the two environments differ, but for the revision.
+    /// Differences between the two environments, except for the revision.
     pub differences: Vec<String>,
-    /// The fewest rounds of a pair, old and new.
+    /// The smallest number of rounds of any pair, old and new.
     pub rounds: [usize; 2],
-    /// What both have measured, in the order of the old one.
+    /// The cases in both results, in the order of the old one.
     pub pairs: Vec<Pair>,
-    /// What the old one alone has measured.
+    /// The cases in the old result only.
     pub only_old: Vec<String>,
-    /// What the new one alone has measured.
+    /// The cases in the new result only.
     pub only_new: Vec<String>,
 }
 
-/// One thing, measured twice.
+/// One case, measured twice.
 #[derive(Debug, Serialize)]
 pub struct Pair {
-    /// What it is.
+    /// Name of the case.
     pub name: String,
-    /// Its old time, seconds.
+    /// Old time in seconds.
     pub old_seconds: f64,
-    /// Its new time, seconds.
+    /// New time in seconds.
     pub new_seconds: f64,
-    /// New relative to old.
+    /// New time relative to the old one.
     #[serde(flatten)]
     pub ratio: Ratio,
-    /// What that says.
+    /// Whether that is faster, slower or noise.
     pub verdict: Verdict,
 }
 
 impl Comparison {
-    /// Compares all that both have measured. The paths are for messages.
+    /// Compares all cases that are in both results. The paths are for messages.
     ///
     /// # Errors
-    /// When they measured different things, or share no case.
+    /// Returns an error if the results measure different things or have no case in common.
     pub fn new([old_path, new_path]: [&Path; 2], old: &Results, new: &Results) -> Result<Self, ResultsError> {
         old.check_same(old_path, new, new_path)?;
         let both: Vec<[&Case; 2]> = old
@@ -82,7 +82,7 @@ impl Comparison {
         })
     }
 
-    /// What has become slower by more than a factor, as far as the measurements tell: the least that the ratio may be is above it.
+    /// The pairs that became slower by more than a factor for certain: the lower end of their interval is above it.
     pub fn above(&self, factor: f64) -> Vec<&Pair> {
         self.pairs.iter().filter(|pair| pair.ratio.least() > factor).collect()
     }

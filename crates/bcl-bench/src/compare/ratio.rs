@@ -1,44 +1,45 @@
-//! One time relative to another, and what can be said of it.
+//! A new time relative to an old one, with an interval and a verdict.
 
 use crate::{Spread, results::Case};
 use serde::Serialize;
 use std::fmt;
 
-/// From this many rounds on, each is compared with the one of the same number: all of five ratios lie on one side of the true one once in
-/// sixteen times.
+/// From this many rounds on, rounds are compared in pairs. All of five ratios are on one side of the true ratio by chance once
+/// in sixteen times.
 pub(super) const PAIRED_ROUNDS: usize = 5;
 
-/// A smaller difference is never called one: so much comes and goes with the place of code and data in memory.
+/// Smaller differences are never reported: the placement of code and data in memory alone causes as much.
 const NOISE: f64 = 0.02;
 
-/// How many times as long the new one takes.
+/// The new time as a multiple of the old one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ratio {
-    /// New relative to old; above 1 is slower.
+    /// New time over old time; above 1 is slower.
     pub ratio: f64,
-    /// Where it may lie, as far as the measurements tell; `None` where they are single numbers.
+    /// The interval of the ratio; `None` if both measurements are single numbers.
     pub interval: Option<[f64; 2]>,
 }
 
-/// What a ratio says.
+/// The conclusion from a ratio and its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The whole interval is below 1.
+    /// The whole interval is below 1, by more than the noise.
     Faster,
-    /// The whole interval is above 1.
+    /// The whole interval is above 1, by more than the noise.
     Slower,
-    /// It contains 1, or comes within 2 % of it.
+    /// The interval contains 1 or comes within 2 % of it.
     Same,
-    /// There is no interval to judge by.
+    /// There is no interval.
     Unknown,
 }
 
 impl Ratio {
-    /// Compares rounds in pairs where both have as many, and five; otherwise the ends of both intervals, which is further apart.
+    /// Compares rounds in pairs if both cases have the same number, at least five. Otherwise divides the ends of the two
+    /// intervals, which gives a wider interval.
     ///
     /// # Panics
-    /// When a case has no round.
+    /// Panics if a case has no round.
     pub fn of(old: &Case, new: &Case) -> Self {
         let [olds, news] = [old, new].map(|case| &case.seconds);
         if olds.len() == news.len() && olds.len() >= PAIRED_ROUNDS {
@@ -56,12 +57,12 @@ impl Ratio {
         }
     }
 
-    /// The least that it may be; the ratio itself where nothing tells.
+    /// The lower end of the interval, or the ratio itself if there is no interval.
     pub fn least(&self) -> f64 {
         self.interval.map_or(self.ratio, |[least, _]| least)
     }
 
-    /// What it says.
+    /// Whether the new time is faster, slower or the same.
     pub fn verdict(&self) -> Verdict {
         match self.interval {
             None => Verdict::Unknown,
@@ -125,7 +126,7 @@ mod tests {
         let ratio = Ratio::of(&points(&[1.0]), &points(&[3.0]));
         assert_eq!((ratio.ratio, ratio.interval, ratio.least()), (3.0, None, 3.0));
         assert_eq!(ratio.verdict(), Verdict::Unknown);
-        // One side alone says nothing of the noise of the other.
+        // One measured side says nothing about the noise of the other.
         assert_eq!(Ratio::of(&points(&[1.0]), &case(&[[2.0, 3.0, 4.0]])).interval, None);
     }
 
@@ -135,7 +136,7 @@ mod tests {
         let new = points(&[1.5, 15.0, 3.0, 6.0, 1.6]);
         let ratio = Ratio::of(&old, &new);
         assert_eq!((ratio.ratio, ratio.verdict()), (1.5, Verdict::Slower));
-        // Four rounds are too few to go by pairs.
+        // Four rounds are too few to compare in pairs.
         let few = |case: &Case| Case {
             seconds: case.seconds[..4].to_vec(),
             ..case.clone()

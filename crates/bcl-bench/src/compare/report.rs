@@ -1,4 +1,4 @@
-//! A comparison as a table.
+//! Prints a comparison as a table.
 
 use super::{Comparison, Pair, ratio::PAIRED_ROUNDS};
 use crate::{Environment, results::duration, table};
@@ -11,16 +11,20 @@ impl fmt::Display for Comparison {
         writeln!(f, "{}", table::render(1, &header, &rows))?;
         for (side, names) in [("old", &self.only_old), ("new", &self.only_new)] {
             if !names.is_empty() {
-                writeln!(f, "Only in the {side} one: {}.", names.join("; "))?;
+                writeln!(f, "Only in the {side} result: {}.", names.join("; "))?;
             }
         }
         let [old, new] = [&self.old, &self.new].map(revision);
-        write!(f, "Times of {}, old: {old}, new: {new}. Above 1 is slower.", self.kind)?;
+        write!(
+            f,
+            "Times of {}, old: {old}, new: {new}. A ratio above 1 is slower.",
+            self.kind
+        )?;
         if self.rounds.iter().any(|&rounds| rounds < PAIRED_ROUNDS) {
             write!(
                 f,
-                " With fewer than {PAIRED_ROUNDS} rounds a side, what else the machine did may look like a change: measure both in turns and \
-                 gather."
+                " With fewer than {PAIRED_ROUNDS} rounds per side, other work on the machine may look like a change: measure both in alternation \
+                 and gather the results."
             )?;
         }
         Ok(())

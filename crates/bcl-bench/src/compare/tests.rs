@@ -1,4 +1,4 @@
-//! Pairs, limits and what is refused.
+//! Tests of pairs, limits and errors.
 
 use super::*;
 use crate::Spread;
@@ -84,6 +84,6 @@ fn the_table_shows_ratio_interval_and_verdict() {
         .filter(|cell| !cell.is_empty());
     let cells: Vec<_> = row.map(str::trim).collect();
     assert_eq!(cells, ["a", "1.00 ms", "2.00 ms", "2.00", "1.96 to 2.04", "slower"], "{text}");
-    assert!(text.contains("Only in the new one: c."), "{text}");
+    assert!(text.contains("Only in the new result: c."), "{text}");
     assert!(text.contains("fewer than 5 rounds"), "{text}");
 }

@@ -1,20 +1,20 @@
-//! One line of the benchmark: a kernel, and the same composed of tensor operations, on inputs of one size.
+//! One case of the benchmark: a kernel and its portable implementation, on inputs of one size.
 
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-/// How far a measurement goes.
+/// Which passes are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pass {
-    /// Through the kernel.
+    /// Forward only.
     Forward,
-    /// And back to the gradients of its inputs.
+    /// Forward, and backward to the gradients of the inputs.
     Gradients,
 }
 
 impl Pass {
-    /// Prepares an input of a contest.
+    /// Prepares an input: a leaf that requires gradients if the pass needs them.
     pub(super) fn input<const D: usize>(self, values: Tensor<D>) -> Tensor<D> {
         match self {
             Self::Forward => values.detach(),
@@ -23,15 +23,15 @@ impl Pass {
     }
 }
 
-/// A kernel to time. Its inputs are made when its turn comes and dropped after it.
+/// A kernel to time. Its inputs are created right before it is measured and dropped afterwards.
 pub struct Case {
     /// Name of the function.
     pub kernel: &'static str,
     /// Sizes of its inputs.
     pub size: String,
-    /// How far it goes.
+    /// Which passes are measured.
     pub pass: Pass,
-    /// Entries of the largest tensor of the portable body.
+    /// Entries in the largest tensor of the portable implementation.
     pub entries: usize,
     prepare: Box<Prepare>,
 }
@@ -56,22 +56,22 @@ impl Case {
         }
     }
 
-    /// Makes the inputs, on a device that tracks gradients.
+    /// Creates the inputs, on a device that tracks gradients.
     pub fn prepare(self, device: &Device) -> Contest {
         (self.prepare)(self.pass, device)
     }
 }
 
-/// Both contestants. Each computes once and returns when the device is done.
+/// The two implementations to time. Each computes once and returns when the device is done.
 pub struct Contest {
     /// The kernel.
     pub kernel: Box<dyn Fn()>,
-    /// The same composed of tensor operations.
+    /// The same function, composed of tensor operations.
     pub portable: Box<dyn Fn()>,
 }
 
 impl Contest {
-    /// Two bodies of one function of `inputs`; the way back starts from the sum of its output weighed by `outer`.
+    /// Two implementations of one function of `inputs`. The backward pass starts from the sum of the output times `outer`.
     pub(super) fn new<const D: usize, const E: usize>(
         pass: Pass,
         inputs: Vec<Tensor<E>>,
@@ -104,7 +104,7 @@ fn once<const D: usize, const E: usize>(
     })
 }
 
-/// Reads one value, which waits for a device that computes in the background and moves next to nothing.
+/// Reads one value back. This waits for devices that compute in the background, and transfers next to nothing.
 fn wait<const D: usize>(tensor: Tensor<D>) {
     tensor.slice([(); D].map(|()| 0..1)).into_data();
 }

@@ -1,4 +1,4 @@
-//! Kernels that carry embeddings along a graph of users and items.
+//! Kernels that propagate embeddings along a graph of users and items.
 
 use super::{
     case::{Case, Contest, Pass},
@@ -10,10 +10,10 @@ use burn::tensor::{Device, Tensor};
 /// Users, items and interactions of `MovieLens`-100K and of Gowalla.
 const GRAPHS: [(&str, [usize; 2], usize); 2] = [("MovieLens", [943, 1682], 80_000), ("Gowalla", [29_858, 40_981], 810_128)];
 
-/// Length of an embedding.
+/// Embedding size.
 const DIM: usize = 64;
 
-/// Layers of `LightGCN`.
+/// Number of `LightGCN` layers.
 const LAYERS: usize = 3;
 
 pub(super) fn cases() -> Vec<Case> {
@@ -36,7 +36,7 @@ pub(super) fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// Both sides are inputs, but only the items are multiplied.
+/// Users and items are both inputs, but only the items are multiplied.
 fn multiplied(pass: Pass, graph: Graph) -> Contest {
     let Graph { matrix, inputs, outer } = graph;
     let same = matrix.clone();
@@ -61,7 +61,7 @@ fn propagated(pass: Pass, graph: Graph) -> Contest {
     )
 }
 
-/// A graph with embeddings of users and of items.
+/// A graph with user and item embeddings.
 struct Graph {
     matrix: SparseMatrix,
     inputs: Vec<Tensor<2>>,
@@ -69,7 +69,7 @@ struct Graph {
 }
 
 impl Graph {
-    /// Interactions are drawn evenly, so that a few coincide.
+    /// Draws interactions uniformly, so that a few coincide.
     fn new(shape: [usize; 2], interactions: usize, pass: Pass, device: &Device) -> Self {
         let [num_users, num_items] = shape;
         let entries =

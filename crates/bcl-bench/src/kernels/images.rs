@@ -1,4 +1,4 @@
-//! Kernels of image encoders, at the four stages of a ResNet-18 of width 16 on 32 x 32 pixels.
+//! Kernels of image encoders, at the four stages of a ResNet-18 of width 16 on images of 32 x 32 pixels.
 
 use super::{
     case::{Case, Contest, Pass},
@@ -7,13 +7,13 @@ use super::{
 use bcl_kernels::{batch_norm_relu, convolve, portable};
 use burn::tensor::Tensor;
 
-/// Channels, and rows and columns, of a stage.
+/// Channels, and height and width, of each stage.
 const STAGES: [[usize; 2]; 4] = [[16, 32], [32, 16], [64, 8], [128, 4]];
 
-/// Images.
+/// Images per batch.
 const BATCH: usize = 128;
 
-/// What keeps a channel of equal values from a division by 0.
+/// Added to the variance of batch normalisation, as in training.
 const EPSILON: f64 = 1e-5;
 
 pub(super) fn cases() -> Vec<Case> {
@@ -28,7 +28,7 @@ pub(super) fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// Weight and bias have gradients, too, which come with that of the input.
+/// The gradients of weight and bias are computed together with that of the input.
 fn normalised(shape: [usize; 4], pass: Pass) -> Case {
     let entries = shape.iter().product();
     Case::new("batch_norm_relu", format!("{shape:?}"), pass, entries, move |pass, device| {

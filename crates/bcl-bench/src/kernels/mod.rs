@@ -1,9 +1,9 @@
-//! What the kernels of [`bcl_kernels`] take, beside the same composed of tensor operations.
+//! Times the kernels of [`bcl_kernels`] beside the same functions composed of tensor operations.
 //!
-//! Sizes are those of real work: in-batch scores of batches of 256 to 4,096, long rows as of a queue, the graphs of `MovieLens`-100K and
-//! Gowalla, the stages of a `ResNet`. Kernel and portable body take turns round by round, so that whatever else the machine does hits both alike;
-//! times are medians over all rounds, ratios are taken in each round. A run ends when a value of its result has been read back, because a
-//! GPU computes in the background.
+//! Sizes are those of real work: in-batch scores of batches of 256 to 4,096, long rows as from a queue, the graphs of
+//! `MovieLens`-100K and Gowalla, the stages of a `ResNet`. The kernel and its portable implementation alternate in rounds, so
+//! that other work on the machine affects both alike. Times are medians over all rounds; a ratio is computed within each round.
+//! A run ends when a value of its result has been read back, because a GPU computes in the background.
 
 mod case;
 mod graphs;
@@ -24,21 +24,21 @@ use bcl_train::backend::Backend;
 /// What to measure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KernelPlan {
-    /// Names of kernels; all where there is none.
+    /// Names of kernels; empty for all.
     pub kernels: Vec<String>,
-    /// Threads that the processor's kernels use.
+    /// Number of threads for kernels on the CPU.
     pub threads: usize,
-    /// Time to measure each kernel for at each size, over all rounds.
+    /// Seconds per kernel and size, over all rounds.
     pub seconds: f64,
 }
 
-/// Share of the available memory that a measurement may be expected to take.
+/// Share of the available memory that a measurement may need.
 const MEMORY_SHARE: f64 = 0.8;
 
-/// Tensors of the size of its largest that a portable body is assumed to hold: forward, backward, and a sort on the way.
+/// Assumed number of tensors in a portable implementation that are as large as its largest: forward, backward, and a sort.
 const ASSUMED_TENSORS: f64 = 16.0;
 
-/// The kernels there are, each once, in the order in which they are measured.
+/// The names of all kernels, in the order in which they are measured.
 pub fn names() -> Vec<&'static str> {
     let mut names = Vec::new();
     for case in cases() {
@@ -49,7 +49,8 @@ pub fn names() -> Vec<&'static str> {
     names
 }
 
-/// Measures kernels on a backend; `progress` hears what comes next, and `finished` what there is after each measurement.
+/// Measures kernels on a backend. `progress` receives the name of the next measurement, and `finished` all results after each
+/// one.
 pub fn run(
     plan: &KernelPlan,
     backend: &Backend,
@@ -81,7 +82,7 @@ pub fn run(
     benchmark
 }
 
-/// Everything there is to measure. What is quick comes first, so that much is there when time is up.
+/// All cases. Quick ones come first, so that most results exist if time runs out.
 pub fn cases() -> Vec<Case> {
     [images::cases(), tables::cases(), graphs::cases(), scores::cases()]
         .into_iter()
@@ -89,7 +90,7 @@ pub fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// Says so where a measurement would not fit into the memory of its device.
+/// Explains why a measurement would not fit into the device's memory, if so.
 fn shortage(case: &Case, backend: &Backend) -> Option<String> {
     let available = memory::of(backend.info())?;
     let expected = ASSUMED_TENSORS * 4.0 * case.entries as f64 / f64::from(1 << 20);

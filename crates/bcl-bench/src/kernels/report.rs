@@ -1,32 +1,32 @@
-//! Times of kernels as a table and as JSON.
+//! Kernel times as a table and as JSON.
 
 use super::{Pass, Timing};
 use crate::{environment::Environment, table};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Everything that was measured.
+/// All measurements of a run.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct KernelBenchmark {
-    /// Where and with what.
+    /// Machine and build.
     pub environment: Environment,
-    /// One entry a kernel, size and pass.
+    /// One entry per kernel, size and pass.
     pub measurements: Vec<KernelMeasurement>,
 }
 
-/// What one kernel takes at one size.
+/// The time of one kernel at one size.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct KernelMeasurement {
     /// Name of the function.
     pub kernel: String,
     /// Sizes of its inputs.
     pub size: String,
-    /// How far it goes.
+    /// Which passes were measured.
     pub pass: Pass,
-    /// Its times, where it was measured.
+    /// The times, if measured.
     #[serde(flatten)]
     pub timing: Option<Timing>,
-    /// Why there are none.
+    /// Why there are no times.
     pub note: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for KernelBenchmark {
         let environment = &self.environment;
         write!(
             f,
-            "Medians; the ratio is how many times as long the same takes when it is composed of tensor operations. {}, {environment}, {} \
+            "Median times; the ratio is the time of the same function composed of tensor operations over that of the kernel. {}, {environment}, {} \
              threads.",
             environment.backend, environment.threads
         )

@@ -1,4 +1,4 @@
-//! Kernels over rows of scores: in-batch scores of growing batches, and few long rows as of a queue of negatives.
+//! Kernels over rows of scores: in-batch scores of growing batches, and a few long rows as from a queue of negatives.
 
 use super::{
     case::{Case, Contest, Pass},
@@ -7,7 +7,7 @@ use super::{
 use bcl_kernels::{mass, portable, rank_weights, ranked_mass};
 use burn::tensor::{Device, Tensor};
 
-/// Rows and columns.
+/// Number of rows and columns.
 const SIZES: [[usize; 2]; 5] = [[512, 510], [2048, 2046], [64, 16_384], [16, 65_536], [8192, 8190]];
 
 /// The temperature of the exponentials.
@@ -73,7 +73,7 @@ fn terms(inputs: &[Tensor<2>]) -> Tensor<2> {
     ((inputs[0].clone() - inputs[1].clone()) / TEMPERATURE).exp()
 }
 
-/// Scores and offsets, with what their masses need.
+/// Scores and offsets, with the inputs of their sums of exponentials.
 struct Scores {
     inputs: Vec<Tensor<2>>,
     table: Tensor<1>,

@@ -1,4 +1,4 @@
-//! Kernels that read rows of a table of embeddings: a batch of 1,024 users with 128 sampled items each.
+//! Kernels that read rows of an embedding table: a batch of 1,024 users with 128 sampled items each.
 
 use super::{
     case::{Case, Contest, Pass},
@@ -6,7 +6,7 @@ use super::{
 };
 use bcl_kernels::{gather_rows, portable, sampled_dot, unit_rows};
 
-/// Items of `MovieLens`-100K and of Gowalla.
+/// Number of items in `MovieLens`-100K and in Gowalla.
 const NUM_ROWS: [usize; 2] = [1682, 40_981];
 
 const DIM: usize = 64;

@@ -1,32 +1,32 @@
-//! Two contestants, timed in turns.
+//! Times two implementations in alternation.
 
 use super::case::Contest;
 use crate::spread::median;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
-/// Rounds in which both take their turn.
+/// Number of rounds; both implementations run in each.
 const ROUNDS: usize = 5;
 
-/// Rounds end when they have taken this many times as long as planned, so that a slow body cannot take all day.
+/// Rounds stop after this multiple of the planned time, so that a slow implementation cannot run forever.
 const PATIENCE: f64 = 4.0;
 
-/// What a kernel takes beside the same composed of tensor operations.
+/// The time of a kernel beside that of its portable implementation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// Median time of the kernel, milliseconds.
+    /// Median time of the kernel in milliseconds.
     pub kernel_ms: f64,
-    /// Median time of its portable body, milliseconds.
+    /// Median time of the portable implementation in milliseconds.
     pub portable_ms: f64,
-    /// How many times as long the portable body takes: the median over rounds.
+    /// Time of the portable implementation over that of the kernel: the median over rounds.
     pub ratio: f64,
-    /// Rounds measured.
+    /// Number of rounds measured.
     pub rounds: usize,
-    /// Times the kernel ran in all.
+    /// Number of times the kernel ran.
     pub repetitions: usize,
 }
 
-/// Milliseconds of one round.
+/// Times of one round in milliseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Round {
     kernel: Vec<f64>,
@@ -34,7 +34,7 @@ struct Round {
 }
 
 impl Timing {
-    /// Times both for about `seconds` in all, after one run of each that is not counted: it compiles what is compiled when first used.
+    /// Times both for about `seconds` in total, after one warm-up run each, which compiles what is compiled on first use.
     pub(super) fn of(contest: &Contest, seconds: f64) -> Self {
         (contest.kernel)();
         (contest.portable)();
@@ -64,7 +64,7 @@ impl Timing {
     }
 }
 
-/// Milliseconds of each run, at least one, until `seconds` have passed.
+/// The time of each run in milliseconds: at least one run, until `seconds` have passed.
 fn repeat(run: &dyn Fn(), seconds: f64) -> Vec<f64> {
     let mut times = Vec::new();
     while times.is_empty() || times.iter().sum::<f64>() < 1e3 * seconds {
@@ -103,7 +103,7 @@ mod tests {
             portable: contestant('p'),
         };
         let timing = Timing::of(&contest, 1e-9);
-        // Whatever little time is given, one round is measured.
+        // Even in next to no time, one round is measured.
         assert_eq!(log.borrow().len(), 2 * (1 + timing.rounds));
         assert!(log.borrow().starts_with("kpkp"));
     }

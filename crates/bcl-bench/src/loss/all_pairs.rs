@@ -1,12 +1,12 @@
-//! The Bayesian loss with its eCDF from comparing every pair of scores in a row, as in the released code: the baseline to beat.
+//! The Bayesian loss with an eCDF that compares every pair of scores in a row, as in the released code: the baseline to beat.
 
 use bcl_core::{BayesianConfig, Scores};
 use burn::tensor::Tensor;
 
-/// Booleans of one chunk of anchors. All anchors at once need `2 B N²` of them, 8.6 GB at a batch of 1024.
+/// Comparisons per chunk of anchors. All anchors at once need `2 B N²` of them, 8.6 GB at a batch size of 1024.
 const CHUNK: usize = 1 << 22;
 
-/// The mean loss over anchors; the same number as [`bcl_core::Bayesian`] gives.
+/// The mean loss over anchors, equal to that of [`bcl_core::Bayesian`].
 pub(super) fn loss(config: &BayesianConfig, scores: Scores) -> Tensor<1> {
     let posterior = config.init().posterior();
     let weights = posterior.omega_tensor(ecdf(scores.negatives.clone().detach()));
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn ties_count_in_chunks_of_any_size() {
         let device = Device::flex();
-        // 2100² pairs are more than one chunk holds, so each row is a chunk of its own.
+        // 2100² pairs do not fit into one chunk, so each row is its own chunk.
         let scores = Tensor::<2>::from_data([[1.0, 2.0, 2.0, 0.0], [3.0, 3.0, 3.0, 3.0]], &device).repeat(&[1, 525]);
         let found: Vec<f64> = ecdf(scores).into_data().iter::<f64>().collect();
         for (index, expected) in [(0, 0.5), (1, 1.0), (2, 1.0), (3, 0.25), (2100, 1.0), (4199, 1.0)] {

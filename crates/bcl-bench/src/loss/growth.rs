@@ -1,4 +1,4 @@
-//! How a cost grows with the number of negatives.
+//! Fits how a cost grows with the number of negatives.
 
 /// The exponent `p` of `cost ≈ c · size^p`, by least squares on logarithms; `None` for fewer than two different sizes.
 ///

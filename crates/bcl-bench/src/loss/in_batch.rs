@@ -1,17 +1,17 @@
-//! What is timed: a loss on in-batch scores.
+//! The function that is timed: a loss on in-batch scores.
 
 use super::Contender;
 use bcl_core::{Scores, Similarity, unit_rows};
 use burn::tensor::{Device, Distribution, Tensor, TensorData};
 
-/// Two batches of random unit vectors and a loss on the similarities between them.
+/// Two batches of random unit vectors, and a loss on the similarities between them.
 pub struct InBatchLoss {
     views: [Tensor<2>; 2],
     loss: Box<dyn Fn(Scores) -> Tensor<1>>,
 }
 
 impl InBatchLoss {
-    /// Draws the vectors, the same every time, on a device that tracks gradients.
+    /// Draws the same vectors every time, on a device that tracks gradients.
     ///
     /// # Shapes
     /// - each batch: `[batch_size, dim]`
@@ -25,12 +25,12 @@ impl InBatchLoss {
         Self { views, loss }
     }
 
-    /// Similarities and loss. Reading it waits for a device that computes in the background.
+    /// Computes similarities and loss. Reading the result waits for devices that compute in the background.
     pub fn forward(&self) -> TensorData {
         self.compute().into_data()
     }
 
-    /// Similarities, loss and backward, to the gradients of both batches.
+    /// Computes similarities, loss and the gradients of both batches.
     pub fn gradients(&self) -> [TensorData; 2] {
         let gradients = self.compute().backward();
         self.views

@@ -1,8 +1,8 @@
-//! What a loss costs: time and memory of forward and backward, beside `InfoNCE`, and how they grow with the batch.
+//! Measures losses: time and memory of forward and backward, compared with `InfoNCE`, and their growth with the batch size.
 //!
-//! Every measurement runs in a process of its own, which makes its peak memory its own. The contenders take turns, several rounds a
-//! batch size, so that whatever else the machine does hits all of them alike. A time is the median over all rounds; a ratio to `InfoNCE` is
-//! taken in each round, and its median is shown.
+//! Every measurement runs in its own process, so that the peak memory is its own. The losses alternate, in several rounds per
+//! batch size, so that other work on the machine affects all of them alike. A time is the median over all rounds. A ratio to
+//! `InfoNCE` is the median of the ratios within each round.
 
 mod all_pairs;
 pub(crate) mod growth;
@@ -23,31 +23,31 @@ use std::{path::Path, process::Command};
 /// What to measure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Samples a batch; in-batch scores have `2 B` anchors with `2 B - 2` negatives each.
+    /// Batch sizes; in-batch scores have `2 B` anchors with `2 B - 2` negatives each.
     pub batch_sizes: Vec<usize>,
-    /// What to measure there.
+    /// The losses to measure.
     pub contenders: Vec<Contender>,
-    /// Rounds in which they take turns.
+    /// Number of rounds; every loss runs in each.
     pub rounds: usize,
-    /// Length of an embedding.
+    /// Embedding size.
     pub dim: usize,
-    /// Threads a measurement may use.
+    /// Number of threads of a measurement.
     pub threads: usize,
-    /// Time to measure each contender for at each batch size, over all rounds.
+    /// Seconds per loss and batch size, over all rounds.
     pub seconds: f64,
 }
 
-/// Share of the available memory that a measurement may be expected to take.
+/// Share of the available memory that a measurement may need.
 const MEMORY_SHARE: f64 = 0.8;
 
-/// Tensors of the size of the negatives that a step is assumed to hold, as long as nothing has been measured.
+/// Assumed number of tensors of the size of the negatives in one step, until something has been measured.
 const ASSUMED_TENSORS: f64 = 24.0;
 
-/// The name of the hidden verb with which this program measures one contender.
+/// The hidden verb with which this program measures one loss.
 pub const SAMPLE_VERB: &str = "loss-sample";
 
-/// Measures everything on a backend; `program` is this program, started again for each measurement; `progress` hears what comes next,
-/// and `finished` what there is after each batch size.
+/// Measures all losses on a backend. `program` is this program, which is started again for every measurement. `progress`
+/// receives the next step, and `finished` all results after each batch size.
 pub fn run(
     plan: &Plan,
     backend: &Backend,
@@ -84,16 +84,16 @@ pub fn run(
     benchmark
 }
 
-/// What became of a contender at a batch size.
+/// The outcome of one loss at one batch size.
 #[derive(Debug)]
 enum Outcome {
-    /// A sample a round.
+    /// One sample per round.
     Measured(Vec<Sample>),
     Skipped(String),
     Failed(String),
 }
 
-/// Says so where a measurement would not fit into the memory of its device.
+/// Explains why a measurement would not fit into the device's memory, if so.
 fn shortage(benchmark: &Benchmark, backend: &Backend, contender: &Contender, batch_size: usize) -> Option<String> {
     let available = memory::of(backend.info())?;
     let entries = |batch_size: usize| (2 * batch_size) as f64 * (2 * batch_size - 2) as f64;
@@ -105,7 +105,7 @@ fn shortage(benchmark: &Benchmark, backend: &Backend, contender: &Contender, bat
         .then(|| format!("skipped: needs about {expected:.0} MiB, but only {available:.0} MiB are available"))
 }
 
-/// Measures one contender in a new process.
+/// Measures one loss in a new process.
 fn start(plan: &Plan, backend: &Backend, program: &Path, contender: &Contender, batch_size: usize) -> Result<Sample, String> {
     let output = Command::new(program)
         .arg(SAMPLE_VERB)
@@ -125,5 +125,5 @@ fn start(plan: &Plan, backend: &Backend, program: &Path, contender: &Contender, 
             text.lines().last().unwrap_or("no message")
         ));
     }
-    serde_json::from_slice(&output.stdout).map_err(|error| format!("failed: its answer is no sample: {error}"))
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("failed: its output is not a sample: {error}"))
 }

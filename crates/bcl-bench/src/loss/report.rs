@@ -1,57 +1,57 @@
-//! Costs as tables and as JSON.
+//! Time and memory of losses as tables and as JSON.
 
 use super::{Contender, Outcome, Plan, Sample, growth};
 use crate::{environment::Environment, spread::median, table};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Everything that was measured.
+/// All measurements of a run.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Benchmark {
-    /// Where and with what.
+    /// Machine and build.
     pub environment: Environment,
-    /// Length of an embedding.
+    /// Embedding size.
     pub dim: usize,
-    /// One entry a batch size and loss.
+    /// One entry per batch size and loss.
     pub measurements: Vec<Measurement>,
-    /// One entry a loss.
+    /// One entry per loss.
     pub growth: Vec<Growth>,
 }
 
-/// The cost of one loss at one batch size.
+/// Time and memory of one loss at one batch size.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Measurement {
     /// Name of the loss.
     pub loss: String,
-    /// Samples a batch, `B`.
+    /// Samples per batch, `B`.
     pub batch_size: usize,
-    /// Negatives an anchor, `N = 2 B - 2`; there are `2 B` anchors.
+    /// Negatives per anchor, `N = 2 B - 2`; there are `2 B` anchors.
     pub num_negatives: usize,
-    /// Median of forward and backward, milliseconds.
+    /// Median time of forward and backward in milliseconds.
     pub median_ms: Option<f64>,
-    /// Number of times measured.
+    /// Number of repetitions.
     pub repetitions: usize,
     /// Time relative to `InfoNCE` at this batch size.
     pub to_info_nce: Option<f64>,
-    /// Peak memory above what was held before the first step, MiB.
+    /// Peak memory above that before the first step, in MiB.
     pub extra_mib: Option<f64>,
     /// Why there is no time.
     pub note: Option<String>,
-    /// Whether it was tried in vain.
+    /// Whether the measurement was tried and failed.
     pub failed: bool,
 }
 
-/// How the cost of a loss grows: exponents of the number of negatives N, by least squares over the batch sizes measured. The scores
-/// themselves are `N + 2` rows of N, so that 2 is what any loss on all of them comes to.
+/// How the cost of a loss grows: exponents of the number of negatives N, fitted by least squares over the measured batch sizes.
+/// The scores alone are `N + 2` rows of N, so a loss that uses all of them has at least the exponent 2.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Growth {
     /// Name of the loss.
     pub loss: String,
-    /// Number of batch sizes.
+    /// Number of measured batch sizes.
     pub sizes: usize,
-    /// Exponent of the time over all of them.
+    /// Exponent of the time over all batch sizes.
     pub time: Option<f64>,
-    /// Exponent of the time over the two largest, where fixed costs weigh least.
+    /// Exponent of the time over the two largest, where fixed costs matter least.
     pub time_at_the_end: Option<f64>,
     /// Exponent of the memory over the two largest.
     pub memory_at_the_end: Option<f64>,
@@ -67,12 +67,12 @@ impl Benchmark {
         }
     }
 
-    /// Whether a measurement was tried in vain.
+    /// Whether any measurement was tried and failed.
     pub fn failed(&self) -> bool {
         self.measurements.iter().any(|measurement| measurement.failed)
     }
 
-    /// Adds what was measured at a batch size and fits the growth anew.
+    /// Adds the measurements of one batch size and fits the growth again.
     pub(super) fn add(&mut self, batch_size: usize, outcomes: Vec<(Contender, Outcome)>) {
         let info_nce: Option<Vec<f64>> = outcomes.iter().find_map(|(contender, outcome)| match outcome {
             Outcome::Measured(rounds) if contender.name() == "info_nce" => Some(rounds.iter().map(Sample::median_ms).collect()),
@@ -137,7 +137,7 @@ impl Benchmark {
         }
     }
 
-    /// The batch size at which a loss took most memory, and how much.
+    /// The batch size at which a loss took the most memory, and that memory in MiB.
     pub(super) fn largest_memory(&self, loss: &str) -> Option<(usize, f64)> {
         self.measurements
             .iter()
@@ -147,7 +147,7 @@ impl Benchmark {
     }
 }
 
-/// The median over rounds of the time relative to the reference of the same round.
+/// The median over rounds of the time relative to the reference in the same round.
 fn ratio(rounds: &[Sample], reference: &[f64]) -> f64 {
     let ratios = rounds
         .iter()
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn the_end_of_the_growth_is_that_of_the_two_largest_sizes() {
         let mut benchmark = benchmark();
-        // 4, 8 and 16 negatives: flat at first, then quadrupling.
+        // 4, 8 and 16 negatives: constant at first, then quadrupling.
         for (batch_size, milliseconds) in [(9, 4.0), (3, 1.0), (5, 1.0)] {
             benchmark.add(batch_size, vec![measured("ring", milliseconds)]);
         }

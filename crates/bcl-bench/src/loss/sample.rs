@@ -1,4 +1,4 @@
-//! One measurement, in a process of its own so that its peak memory is its own.
+//! One measurement, in its own process so that the peak memory is its own.
 
 use super::{Contender, InBatchLoss};
 use crate::{memory::Meter, spread::median};
@@ -6,20 +6,20 @@ use bcl_train::backend::Backend;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
-/// What one process measured.
+/// The measurements of one process.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// Forward and backward, milliseconds each.
+    /// Times of forward and backward in milliseconds.
     pub times_ms: Vec<f64>,
-    /// Peak memory above what was held before the first step, MiB: of the process, or of the GPU that computes; absent where the system
-    /// does not tell.
+    /// Peak memory above that before the first step in MiB, of the process or of the GPU that computes; `None` if the system
+    /// does not report it.
     pub extra_mib: Option<f64>,
 }
 
 impl Sample {
     /// Measures forward and backward of a loss on in-batch scores, in this process.
     ///
-    /// Repeats until `seconds` of measured time have passed, but measures at least once.
+    /// Repeats until `seconds` of measured time have passed, at least once.
     pub fn measure(contender: &Contender, batch_size: usize, dim: usize, seconds: f64, backend: &Backend) -> Self {
         let loss = InBatchLoss::new(contender, batch_size, dim, &backend.training_device());
 
@@ -37,7 +37,7 @@ impl Sample {
         }
     }
 
-    /// The median time, milliseconds; not a number where nothing was measured.
+    /// The median time in milliseconds; NaN if nothing was measured.
     pub(super) fn median_ms(&self) -> f64 {
         median(self.times_ms.clone())
     }

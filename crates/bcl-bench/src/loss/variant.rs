@@ -1,4 +1,4 @@
-//! What is measured: every estimator, the released arithmetic, and the all-pairs form of the Bayesian weight.
+//! The losses to measure: every estimator, the released arithmetic, and the all-pairs form of the Bayesian weight.
 
 use super::all_pairs;
 use bcl_core::{BayesianConfig, EstimatorConfig, Reduction, Scores, Variant};
@@ -9,18 +9,18 @@ use burn::tensor::{Tensor, TensorData};
 pub enum Contender {
     /// An estimator with default parameters.
     Estimator(EstimatorConfig),
-    /// The Bayesian loss with its eCDF from comparing all pairs of scores of a row.
+    /// The Bayesian loss with an eCDF that compares all pairs of scores in a row.
     AllPairs,
 }
 
-/// Above this batch size the all-pairs form is left out: its `2 B N²` comparisons take seconds.
+/// The all-pairs form is left out above this batch size: its `2 B N²` comparisons take seconds.
 pub const LARGEST_ALL_PAIRS: usize = 512;
 
-/// Number of classes among the samples that the oracle is told of.
+/// Number of classes among the samples, for the oracle.
 const CLASSES: usize = 10;
 
 impl Contender {
-    /// All of them, `InfoNCE` first.
+    /// All losses, `InfoNCE` first.
     pub fn all() -> Vec<Self> {
         let official = EstimatorConfig::Bayesian(BayesianConfig::new().with_variant(Variant::Official));
         EstimatorConfig::all()
@@ -31,12 +31,12 @@ impl Contender {
             .collect()
     }
 
-    /// The one of this name.
+    /// Finds a loss by name.
     pub fn named(name: &str) -> Option<Self> {
         Self::all().into_iter().find(|contender| contender.name() == name)
     }
 
-    /// A name without spaces.
+    /// The name, without spaces.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Estimator(EstimatorConfig::Bayesian(bayesian)) if bayesian.variant == Variant::Official => "bayesian_official",
@@ -45,12 +45,12 @@ impl Contender {
         }
     }
 
-    /// Whether it is measured at this batch size at all.
+    /// Whether the loss is measured at this batch size.
     pub fn takes_part(&self, batch_size: usize) -> bool {
         *self != Self::AllPairs || batch_size <= LARGEST_ALL_PAIRS
     }
 
-    /// Builds the loss for in-batch scores of `batch_size` samples, with whatever else it needs held ready.
+    /// Builds the loss for in-batch scores of `batch_size` samples, with its other inputs prepared.
     pub(super) fn init(&self, batch_size: usize, like: &Tensor<2>) -> Box<dyn Fn(Scores) -> Tensor<1>> {
         let Self::Estimator(config) = self else {
             let config = BayesianConfig::new();
@@ -72,7 +72,7 @@ impl Contender {
     }
 }
 
-/// Which in-batch negatives share their anchor's class, when classes take turns.
+/// Which in-batch negatives share their anchor's class, if sample `i` has class `i` modulo the number of classes.
 fn same_class(batch_size: usize) -> TensorData {
     let class = |sample: usize| sample % batch_size % CLASSES;
     let truth: Vec<bool> = (0..2 * batch_size)
@@ -101,7 +101,8 @@ mod tests {
     fn the_truth_leaves_out_an_anchor_and_its_positive() {
         let truth: Vec<bool> = same_class(11).iter::<bool>().collect();
         let anchor = |index: usize| truth[index * 20..(index + 1) * 20].iter().filter(|same| **same).count();
-        // Of 11 samples in 10 classes, the first and the last are mates: seen in both views, without the anchor's own pair.
+        // Of 11 samples in 10 classes, only the first and the last share a class. Each is a negative of the other in both
+        // views; an anchor's own pair is left out.
         assert_eq!([anchor(0), anchor(1), anchor(10), anchor(21)], [2, 0, 2, 2]);
     }
 }

@@ -1,11 +1,11 @@
-//! The arrays beside the reference file: what is too long for JSON lies in a `.safetensors` file of the same name.
+//! Reads the `.safetensors` file beside a reference file, for arrays that are too long for JSON.
 
 use super::ParityError;
 use bcl_data::input::{self, MOST_WHOLE};
 use safetensors::{Dtype, SafeTensors};
 use std::path::{Path, PathBuf};
 
-/// The `.safetensors` file beside a reference file. It may be absent as long as nothing asks for an array.
+/// The `.safetensors` file beside a reference file. It may be missing if no array is needed.
 #[derive(Debug)]
 pub(crate) struct Arrays {
     path: PathBuf,
@@ -32,7 +32,7 @@ impl Arrays {
         }
     }
 
-    /// The array called `key`, or `None` where there is none.
+    /// The array called `key`, or `None` if there is none.
     pub(crate) fn find(&self, key: &str) -> Result<Option<Array>, ParityError> {
         let Some(bytes) = &self.bytes else {
             return Ok(None);
@@ -52,7 +52,7 @@ impl Arrays {
                 .map(|&b| f64::from(f32::from_le_bytes(b)))
                 .collect(),
             other => {
-                let problem = format!("holds {other:?} values, but must hold F32 or F64");
+                let problem = format!("has {other:?} values, but must have F32 or F64");
                 return Err(ParityError::ill_formed(&self.path, format!("array `{key}`"), problem));
             }
         };
@@ -62,11 +62,11 @@ impl Arrays {
         }))
     }
 
-    /// The array called `key`, which `place` in the reference file needs.
+    /// The array called `key`, which the reference file needs at `place`.
     pub(crate) fn need(&self, key: &str, place: &str) -> Result<Array, ParityError> {
         self.find(key)?.ok_or_else(|| {
             let problem = if self.bytes.is_some() {
-                format!("the array `{key}` that this file should hold is missing")
+                format!("the array `{key}` is missing from this file")
             } else {
                 format!("the array `{key}` is needed, but this file does not exist: put it beside the JSON file")
             };

@@ -1,4 +1,4 @@
-//! One case of a reference file: an estimator with its parameters on the views of a batch, and what must come out.
+//! One case of a reference file: an estimator with its parameters, the views of a batch, and the expected results.
 
 use super::{ParityError, arrays::Arrays, golden::Views, named::configuration};
 use bcl_core::EstimatorConfig;
@@ -6,30 +6,30 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::{collections::BTreeMap, path::Path};
 
-/// One case.
+/// A case of a reference file.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) id: String,
     /// Key of the views.
     pub(crate) shape: String,
     pub(crate) config: EstimatorConfig,
-    /// Mean over anchors, nats.
+    /// Expected mean over anchors, in nats.
     pub(crate) loss: f64,
-    /// `Ng` of the first anchors, where given.
+    /// Expected `Ng` of the first anchors; may be empty.
     pub(crate) negative_masses: Vec<f64>,
-    /// The draws `u`, one an anchor, for the estimators that have noise.
+    /// The draws `u`, one per anchor, for estimators with noise.
     pub(crate) draws: Option<Vec<f64>>,
-    /// With respect to the first and the second view.
+    /// Expected gradients with respect to the first and the second view.
     pub(crate) gradients: [Gradient; 2],
 }
 
-/// A reference gradient: in full, or what identifies a long one.
+/// A reference gradient: in full, or a summary of a long one.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Gradient {
-    /// Row-major.
+    /// All values, row-major.
     Full(Vec<f64>),
-    /// A digest of the row-major array.
+    /// A summary of the row-major array.
     Summary {
         /// The Euclidean norm.
         l2: f64,
@@ -40,7 +40,7 @@ pub(crate) enum Gradient {
     },
 }
 
-/// A case as it stands in the file, with the parameters of whichever estimator.
+/// A case as the file has it, with the parameters of any estimator.
 #[derive(Deserialize)]
 pub(crate) struct RawCase {
     id: String,
@@ -81,7 +81,7 @@ impl Case {
         };
         let (num_anchors, num_values) = (2 * views.batch_size, views.batch_size * views.dim);
         let check = |what: &str, found: usize, expected: usize| {
-            let problem = || format!("{what} has {found} values, but the shape `{}` asks for {expected}", raw.shape);
+            let problem = || format!("{what} has {found} values, but the shape `{}` requires {expected}", raw.shape);
             if found == expected { Ok(()) } else { Err(wrong(problem())) }
         };
 

@@ -1,4 +1,4 @@
-//! What our estimators make of a case.
+//! Computes a case with our estimators.
 
 use super::{case::Case, golden::Views, precision::Arithmetic};
 use bcl_core::{EstimatorConfig, Reduction, Scores, Similarity};
@@ -7,9 +7,9 @@ use burn::tensor::{Tensor, TensorData};
 /// Loss and gradients of a case.
 #[derive(Debug)]
 pub(crate) struct Computed {
-    /// Mean over anchors, nats.
+    /// Mean over anchors, in nats.
     pub(crate) loss: f64,
-    /// With respect to the first and the second view, row-major.
+    /// Gradients with respect to the first and the second view, row-major.
     pub(crate) gradients: [Vec<f64>; 2],
 }
 
@@ -18,10 +18,11 @@ pub(crate) fn compute(case: &Case, views: &Views, arithmetic: &Arithmetic) -> Co
     compute_at(case, views, arithmetic, |scores| scores)
 }
 
-/// Computes loss and gradients in f64, but at the similarities that another arithmetic arrives at: what that could at best find.
+/// Computes loss and gradients in f64, but from the rounded similarities of another arithmetic: the best result that it could
+/// reach.
 pub(crate) fn compute_at_rounded(case: &Case, views: &Views, arithmetic: &Arithmetic) -> Computed {
     let rounded = scores_of(views, arithmetic);
-    // The difference is a constant, so that gradients reach the views as they do without it.
+    // The difference is a constant, so gradients flow to the views as they do without it.
     compute_at(case, views, &Arithmetic::reference(), |mut scores| {
         let (positives, negatives) = (scores.positives.clone(), scores.negatives.clone());
         scores.positives = positives.clone() + (at(rounded.positives, &positives) - positives.detach());
@@ -30,7 +31,7 @@ pub(crate) fn compute_at_rounded(case: &Case, views: &Views, arithmetic: &Arithm
     })
 }
 
-/// The largest error of a similarity.
+/// The largest error of any similarity.
 pub(crate) fn rounding_of_similarities(views: &Views, arithmetic: &Arithmetic) -> f64 {
     let (rounded, exact) = (scores_of(views, arithmetic), scores_of(views, &Arithmetic::reference()));
     let largest = |rounded: Vec<f64>, exact: Vec<f64>| {
@@ -60,10 +61,10 @@ fn compute_at(case: &Case, views: &Views, arithmetic: &Arithmetic, change: impl 
     }
 }
 
-/// `Ng` of every anchor in f64, from its loss: `Ng = x+ · (e^L - 1)`.
+/// `Ng` of every anchor in f64, computed from its loss: `Ng = x+ · (e^L - 1)`.
 ///
-/// Nothing is lost on the way back, although an exponential follows a logarithm: `L` carries the digits of `Ng / x+` where that is
-/// small, and an absolute rounding error of `L` is a relative one of `e^L`.
+/// This loses no precision, although an exponential follows a logarithm: if `Ng / x+` is small, `L` carries its digits;
+/// otherwise an absolute rounding error of `L` is a relative one of `e^L`.
 pub(crate) fn negative_masses(case: &Case, views: &Views) -> Vec<f64> {
     let scores = scores_of(views, &Arithmetic::reference());
     let t = case.config.temperature();
@@ -80,8 +81,8 @@ pub(crate) fn negative_masses(case: &Case, views: &Views) -> Vec<f64> {
         .collect()
 }
 
-/// Our noise is drawn at unit rate, the file's at the rate of each anchor: `g = u · rate`, with the rate `x+ + Σ x_i` of the augmented
-/// loss or `Σ x_i` of the geometric one.
+/// Converts draws of the file, which have rate 1, to the rate of each anchor: `g = u · rate`, with the rate `x+ + Σ x_i` for
+/// the augmented loss and `Σ x_i` for the geometric one.
 fn standard_draws(case: &Case, views: &Views, draws: &[f64]) -> Vec<f64> {
     let scores = scores_of(views, &Arithmetic::reference());
     let t = case.config.temperature();
@@ -98,7 +99,7 @@ fn scores_of(views: &Views, arithmetic: &Arithmetic) -> Scores {
     cosines(first, second)
 }
 
-/// The file holds unit rows, and gradients with respect to them as they are.
+/// The rows in the file have unit length, and its gradients are with respect to these rows.
 fn cosines(first: Tensor<2>, second: Tensor<2>) -> Scores {
     Scores::from_views(first, second, Similarity::Dot).with_least_similarity(-1.0)
 }
@@ -110,7 +111,7 @@ fn tensors(views: &Views, arithmetic: &Arithmetic) -> [Tensor<2>; 2] {
     })
 }
 
-/// A tensor on the device and in the precision of another.
+/// Copies a tensor to the device and the precision of another.
 fn at<const D: usize>(tensor: Tensor<D>, like: &Tensor<D>) -> Tensor<D> {
     Tensor::from_data(tensor.into_data(), (&like.device(), like.dtype()))
 }

@@ -1,4 +1,4 @@
-//! How far a value is from its reference.
+//! Measures how far a value is from its reference.
 
 use super::case::Gradient;
 
@@ -7,7 +7,7 @@ use super::case::Gradient;
 /// | of | absolute | relative |
 /// | --- | --- | --- |
 /// | a number | `\|found - expected\|` | divided by `\|expected\|` |
-/// | several numbers of their own scale | the largest | the largest |
+/// | several numbers, each on its own scale | the largest | the largest |
 /// | a full array | `max \|found - expected\|` | divided by `max \|expected\|` |
 /// | the norm of an array | as a number | as a number |
 /// | the head of an array | `max \|found - expected\|` | divided by `max \|found\|` over the whole array, whose norm is compared |
@@ -18,8 +18,8 @@ pub(crate) struct Deviation {
     pub(crate) relative: f64,
 }
 
-/// Below this a difference is no failure whatever its relative size: losses under an active floor go down to 1e-11, where the
-/// references themselves end.
+/// Absolute differences up to this size always pass: losses under an active floor go down to 1e-11, which is the precision of
+/// the references.
 const ABSOLUTE_TOLERANCE: f64 = 1e-12;
 
 impl Deviation {
@@ -29,7 +29,7 @@ impl Deviation {
     };
 
     fn new(absolute: f64, scale: f64) -> Self {
-        // What is not a number is infinitely far from everything, so that no comparison can overlook it.
+        // NaN counts as infinitely far away, so that no comparison can miss it.
         let certain = |value: f64| if value.is_nan() { f64::INFINITY } else { value };
         let absolute = certain(absolute);
         let relative = if absolute == 0.0 { 0.0 } else { certain(absolute / scale) };
@@ -76,7 +76,7 @@ impl Deviation {
 
 fn largest_difference(found: &[f64], expected: &[f64]) -> f64 {
     let difference = |(found, expected): (&f64, &f64)| (found - expected).abs();
-    // `f64::max` would drop what is not a number.
+    // `f64::max` would drop NaN.
     found
         .iter()
         .zip(expected)
@@ -133,7 +133,7 @@ mod tests {
         assert!(Deviation::of_gradient(&gradient, &summary).within(1e-12));
         for index in 0..gradient.len() {
             let mut changed = gradient;
-            // A change of sign keeps the norm, so that the head or the probes have to see it.
+            // A changed sign keeps the norm, so the head or the probes must detect it.
             changed[index] = -changed[index];
             assert!(!Deviation::of_gradient(&changed, &summary).within(1e-2), "entry {index}");
         }

@@ -1,27 +1,27 @@
-//! What can be wrong with a file of reference values.
+//! Errors in files of reference values.
 
 use std::path::{Path, PathBuf};
 
-/// A file of reference values that cannot be used, with the place and the remedy in its text.
+/// Why a file of reference values cannot be used. The message names the place and what is expected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParityError {
-    /// The file cannot be read at all.
+    /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The file can be read, but something in it is missing or wrong.
+    /// Something in the file is missing or wrong.
     #[error("{}: {place}: {problem}", path.display())]
     IllFormed {
         /// The file.
         path: PathBuf,
-        /// Which case, row or array.
+        /// The case, row or array.
         place: String,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and what is expected.
         problem: String,
     },
 }

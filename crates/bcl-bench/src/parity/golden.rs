@@ -1,4 +1,5 @@
-//! The file of reference values: views of batches, cases (an estimator, its parameters, what must come out), and rows of weights.
+//! The file of reference values: views of batches, cases (an estimator, its parameters and the expected results), and rows of
+//! weights.
 
 use super::{
     ParityError,
@@ -11,7 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::{collections::BTreeMap, path::Path};
 
-/// Reference values, read and checked: every array has the length its shape asks for and every parameter lies in its range.
+/// Reference values, read and checked: every array has the length that its shape requires, and every parameter is in its range.
 #[derive(Debug)]
 pub struct Golden {
     pub(crate) views: BTreeMap<String, Views>,
@@ -19,7 +20,7 @@ pub struct Golden {
     pub(crate) weights: Vec<WeightRow>,
 }
 
-/// Two views of a batch, rows of unit length.
+/// Two views of a batch, with rows of unit length.
 ///
 /// # Shapes
 /// - first, second: `[batch_size, dim]`, row-major
@@ -48,10 +49,10 @@ struct RawViews {
 }
 
 impl Golden {
-    /// Reads a reference file and what it needs of the `.safetensors` file beside it.
+    /// Reads a reference file, and the arrays that it needs from the `.safetensors` file beside it.
     ///
     /// # Errors
-    /// Names the file, the case and what is wrong with it.
+    /// Returns an error that names the file, the case and what is wrong with it.
     pub fn read(path: &Path) -> Result<Self, ParityError> {
         let text = input::read_text(path, MOST_WHOLE).map_err(|source| ParityError::Unreadable {
             path: path.to_owned(),
@@ -62,7 +63,7 @@ impl Golden {
             ParityError::ill_formed(path, place, format!("is not a file of reference values: {error}"))
         })?;
         if raw.cases.is_empty() && raw.weights.is_empty() {
-            let problem = "holds neither `cases` nor `weights`, so there is nothing to compare";
+            let problem = "has neither `cases` nor `weights`, so there is nothing to compare";
             return Err(ParityError::ill_formed(path, "top level", problem));
         }
         let arrays = Arrays::beside(path)?;
@@ -87,7 +88,7 @@ impl Golden {
 }
 
 impl Views {
-    /// Small views lie in the JSON as rows; for large ones it holds a note and the arrays lie in the other file.
+    /// Reads views. Small ones are rows in the JSON; for large ones the JSON has a note, and the arrays are in the other file.
     fn read(name: &str, value: Value, path: &Path, arrays: &Arrays) -> Result<Self, ParityError> {
         let place = format!("shape {name}");
         let wrong = |problem: String| ParityError::ill_formed(path, place.clone(), problem);
@@ -99,7 +100,7 @@ impl Views {
             [of("out_1")?, of("out_2")?]
         };
         let (Some(first), Some(second)) = (first, second) else {
-            return Err(wrong("the rows of a view must have one length".to_owned()));
+            return Err(wrong("the rows of a view must have equal length".to_owned()));
         };
         let &[batch_size, dim] = first.shape.as_slice() else {
             return Err(wrong(format!("a view must be [batch_size, dim], but is {:?}", first.shape)));

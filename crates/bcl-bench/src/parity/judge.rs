@@ -1,4 +1,4 @@
-//! Whether a case is within its tolerance, and if not, whose fault that is.
+//! Decides whether a case is within its tolerance, and if not, whether rounding explains it.
 
 use super::{
     case::{Case, Gradient},
@@ -8,25 +8,25 @@ use super::{
     precision::{Arithmetic, Precision},
 };
 
-/// How far each quantity of a case is off.
+/// The deviation of each quantity of a case.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deviations {
     pub(super) loss: Deviation,
     pub(super) gradient: Deviation,
-    /// Compared in f64 only: in f32 the rounding of the positive alone moves an `Ng` by more than a loss may be off.
+    /// Compared in f64 only: in f32, rounding the positive alone changes an `Ng` by more than a loss may be off.
     pub(super) negative_mass: Option<Deviation>,
 }
 
-/// What became of a case.
+/// The outcome of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Within,
-    /// Beyond the tolerance, because f32 rounds similarities.
+    /// Beyond the tolerance, but only because f32 rounds similarities.
     Rounded,
     Failed,
 }
 
-/// How far a similarity of unit vectors may be off in f32: a few units in its last place.
+/// The largest rounding error of a similarity of unit vectors in f32: a few units in the last place.
 const SIMILARITY_ROUNDING: f64 = 5e-7;
 
 impl Deviations {
@@ -55,11 +55,11 @@ impl Deviations {
 
 /// Judges a case.
 ///
-/// At a small temperature `t` the rounding of two similarities shows in their margin over `t`: by `1e-7 / 0.07`, more than a loss may be
-/// off, and where an estimator subtracts nearly equal masses by a multiple of it. No arithmetic on those similarities can undo that. So a
-/// case beyond its tolerance in f32 is compared once more, with the exact value at the similarities that f32 arrived at: this
-/// leaves the errors that the estimator itself makes. They have to be within the tolerance, or smaller than what the rounding has done
-/// already. That the estimator computes the right thing at all is for f64 to show, where the same case has to be within its tolerance of
+/// At a small temperature `t`, rounding two similarities changes their difference over `t` by `1e-7 / 0.07`, which is more than
+/// a loss may be off, and by a multiple of that if the estimator subtracts nearly equal masses. No arithmetic on those
+/// similarities can undo it. So a case beyond its tolerance in f32 is compared again, with the exact value at the similarities
+/// that f32 computed. This leaves the estimator's own errors, which must be within the tolerance or smaller than the effect of
+/// the rounding. Whether the estimator is right at all is decided in f64, where the same case must be within its tolerance of
 /// the reference.
 pub(super) fn judge(case: &Case, views: &Views, arithmetic: &Arithmetic, computed: &Computed, found: &Deviations) -> Verdict {
     let precision = arithmetic.precision;
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use bcl_core::{DebiasedConfig, EstimatorConfig};
 
-    /// Two samples at an angle, the same in both views, and a prior that all but cancels the mass of their negatives.
+    /// Two samples at an angle, the same in both views, and a prior that nearly cancels the mass of their negatives.
     fn cancelling() -> (Case, Views) {
         let rows = vec![1.0, 0.0, 0.6, 0.8];
         let views = Views {

@@ -1,13 +1,14 @@
-//! Losses, gradients and weights against those of an independent implementation.
+//! Compares losses, gradients and weights with those of an independent implementation.
 //!
-//! A reference file holds views of batches, cases (an estimator, its parameters, its loss and its gradients in f64) and rows of scores
-//! with their Bayesian weights. [`compare`] computes all of it again, in each precision asked for, and says how far each estimator is
-//! off. Nothing is assumed about which shapes, parameters or how many cases there are.
+//! A reference file contains views of batches, cases (an estimator, its parameters, its loss and its gradients in f64) and rows
+//! of scores with their Bayesian weights. [`compare`] computes all of it again in the requested precisions, and reports how far
+//! off each estimator is. The file may contain any shapes, any parameters and any number of cases.
 //!
-//! Errors are relative: of a loss or an `Ng` to itself, of a gradient to the largest entry of its array. Where the file only has a digest
-//! of a gradient, its norm is compared to itself, its first entries to the largest entry, its probes to the norm. A difference below
-//! 1e-12 passes whatever its relative size. In f32 a case may also be beyond its tolerance because its similarities are rounded: if what
-//! the estimator adds to that is within the tolerance or smaller than the rounding, the case counts as `rounded`, and the report lists it.
+//! Errors are relative: of a loss or an `Ng` to itself, of a gradient to the largest entry of its array. If the file only has a
+//! summary of a gradient, its norm is compared to itself, its first entries to the largest entry, and its probes to the norm.
+//! Differences below 1e-12 always pass. In f32, a case may also exceed its tolerance because its similarities are rounded: if
+//! the estimator's own error is within the tolerance or smaller than the effect of the rounding, the case counts as `rounded`,
+//! and the report lists it.
 
 mod arrays;
 mod case;
@@ -33,7 +34,7 @@ use judge::{Deviations, Verdict};
 use precision::Arithmetic;
 use std::path::Path;
 
-/// Compares everything in a reference file on a backend, in precisions that it has; `file` is only its name in the report.
+/// Compares everything in a reference file on a backend, in precisions that it supports. `file` is only the name in the report.
 pub fn compare(golden: &Golden, file: &Path, precisions: &[Precision], backend: &Backend) -> Report {
     let mut report = Report::new(file, backend.info());
     for &precision in precisions {

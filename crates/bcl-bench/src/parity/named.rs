@@ -1,4 +1,4 @@
-//! The names and parameters under which a reference file knows our estimators.
+//! Translates the estimators and parameters of a reference file to ours.
 
 use super::case::RawCase;
 use bcl_core::{
@@ -18,7 +18,7 @@ use bcl_core::{
 /// | `bcl_exact`, `bcl_official` | `bayesian` | `t`, `tau`, `alpha`, `beta` |
 /// | `aug`, `geom` | `augmented`, `geometric` | `t`, and draws `u` |
 ///
-/// Fails with what is wrong when the name is unknown, or a parameter is missing or out of range.
+/// Returns a message if the name is unknown, or a parameter is missing or out of range.
 pub(crate) fn configuration(case: &RawCase) -> Result<EstimatorConfig, String> {
     let need = |name: &str, value: Option<f64>| value.ok_or_else(|| format!("its estimator `{}` needs `{name}`", case.est));
     let t = case.t;
@@ -66,7 +66,7 @@ pub(crate) fn configuration(case: &RawCase) -> Result<EstimatorConfig, String> {
     Ok(config)
 }
 
-/// What the report calls an estimator.
+/// The name of an estimator in the report.
 pub(crate) fn display_name(config: &EstimatorConfig) -> String {
     match config {
         EstimatorConfig::Bayesian(bayesian) if bayesian.variant == Variant::Official => "bayesian, official".to_owned(),

@@ -1,10 +1,10 @@
-//! Precisions and where they are computed, and how close each has to come.
+//! Precisions and devices of a comparison, with the tolerance of each.
 
 use bcl_core::{EstimatorConfig, Variant};
 use burn::tensor::{DType, Device};
 use serde::Serialize;
 
-/// The arithmetic of a comparison.
+/// The precision of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
@@ -14,12 +14,12 @@ pub enum Precision {
     F32,
 }
 
-/// Up to this temperature the hard estimator counts as sharp: its masses are sums of `exp((1 + β) s / t)`, so that a rounding of
-/// `s` by 6e-8 shows magnified by `(1 + β) / t`.
+/// The hard estimator counts as sharp up to this temperature: its masses are sums of `exp((1 + β) s / t)`, which magnify the
+/// rounding of `s` by 6e-8 by a factor of `(1 + β) / t`.
 const SMALL_TEMPERATURE: f64 = 0.1;
 
 impl Precision {
-    /// As programmers write it.
+    /// The name of the type.
     pub fn name(self) -> &'static str {
         match self {
             Self::F64 => "f64",
@@ -34,10 +34,10 @@ impl Precision {
         }
     }
 
-    /// The relative error that a loss or a gradient may have.
+    /// The relative error allowed for a loss or a gradient.
     ///
-    /// In f32 the Bayesian estimators get room for ranks: similarities closer to each other than their rounding swap places, and a
-    /// weight jumps by a step of its table. The released arithmetic adds the cancellation in its quadratic.
+    /// In f32, the Bayesian estimators get room for their ranks: similarities closer to each other than their rounding swap
+    /// ranks, and a weight then jumps by a step of its table. The released arithmetic adds the cancellation in its quadratic.
     pub(crate) fn tolerance(self, config: &EstimatorConfig) -> f64 {
         match (self, config) {
             (Self::F64, _) => 1e-9,
@@ -50,7 +50,7 @@ impl Precision {
         }
     }
 
-    /// The relative error that a weight of a row may have: its rank is certain, so only the rounding of the weight itself remains.
+    /// The relative error allowed for a weight of a row. Ranks are exact there, so only the weight itself is rounded.
     pub(crate) fn weight_tolerance(self) -> f64 {
         match self {
             Self::F64 => 1e-9,
@@ -59,7 +59,7 @@ impl Precision {
     }
 }
 
-/// A precision on a device: where a case is computed.
+/// A precision on a device, with which a case is computed.
 #[derive(Debug, Clone)]
 pub(crate) struct Arithmetic {
     pub(crate) precision: Precision,
@@ -67,7 +67,7 @@ pub(crate) struct Arithmetic {
 }
 
 impl Arithmetic {
-    /// Double precision on the processor: what anything else is judged by.
+    /// Double precision on the CPU, the reference for everything else.
     pub(crate) fn reference() -> Self {
         Self {
             precision: Precision::F64,
@@ -75,7 +75,7 @@ impl Arithmetic {
         }
     }
 
-    /// How Burn is told of it.
+    /// The options of a tensor in Burn.
     pub(crate) fn options(&self) -> (&Device, DType) {
         (&self.device, self.precision.dtype())
     }

@@ -1,4 +1,4 @@
-//! What a comparison found, as tables and as JSON.
+//! The result of a comparison, as tables and as JSON.
 
 use super::{deviation::Deviation, judge::Verdict, precision::Precision};
 use crate::table;
@@ -6,24 +6,24 @@ use bcl_train::backend::DeviceInfo;
 use serde::Serialize;
 use std::{fmt, path::Path};
 
-/// The outcome of comparing one file.
+/// The result of comparing one file.
 #[derive(Debug, Serialize)]
 pub struct Report {
     /// Name of the file.
     pub file: String,
-    /// What computed it.
+    /// Backend that computed.
     pub backend: &'static str,
-    /// On which device.
+    /// Device that computed.
     pub device: String,
-    /// Whether everything lies within its tolerance.
+    /// Whether everything is within its tolerance.
     pub passed: bool,
-    /// One row a precision and estimator.
+    /// One row per precision and estimator.
     pub estimators: Vec<EstimatorRow>,
-    /// One row a precision and column of the weight rows.
+    /// One row per precision and column of the weight rows.
     pub weights: Vec<WeightsRow>,
-    /// Everything beyond its tolerance.
+    /// All values beyond their tolerance, except those in `rounded`.
     pub failures: Vec<Excess>,
-    /// What is beyond its tolerance because f32 rounds similarities, and for no other reason.
+    /// Values beyond their tolerance only because f32 rounds similarities.
     pub rounded: Vec<Excess>,
 }
 
@@ -34,11 +34,11 @@ pub struct EstimatorRow {
     pub precision: Precision,
     /// Name of the estimator.
     pub estimator: String,
-    /// Relative error allowed.
+    /// Allowed relative error.
     pub tolerance: f64,
     /// Number of cases.
     pub cases: usize,
-    /// Number of cases beyond the tolerance by the rounding of their similarities alone.
+    /// Number of cases beyond the tolerance only because their similarities are rounded.
     pub rounded: usize,
     /// Number of other cases beyond the tolerance.
     pub failed: usize,
@@ -46,18 +46,18 @@ pub struct EstimatorRow {
     pub loss: f64,
     /// Largest relative error of a gradient.
     pub gradient: f64,
-    /// Largest relative error of an `Ng`, which is compared in f64.
+    /// Largest relative error of an `Ng`, which is only compared in f64.
     pub negative_mass: Option<f64>,
 }
 
-/// All rows of weights, one column of the file.
+/// All rows of weights, for one column of the file.
 #[derive(Debug, Serialize)]
 pub struct WeightsRow {
     /// Precision of the computation.
     pub precision: Precision,
-    /// Column and the path that computed it.
+    /// The column, and the code path that computed it.
     pub column: &'static str,
-    /// Relative error allowed.
+    /// Allowed relative error.
     pub tolerance: f64,
     /// Number of rows.
     pub rows: usize,
@@ -74,11 +74,11 @@ pub struct Excess {
     pub precision: Precision,
     /// The case or row.
     pub place: String,
-    /// Which of its values.
+    /// The quantity that is off.
     pub quantity: &'static str,
     /// Relative error found.
     pub relative_error: f64,
-    /// Relative error allowed.
+    /// Allowed relative error.
     pub tolerance: f64,
 }
 
@@ -96,7 +96,7 @@ impl Report {
         }
     }
 
-    /// The row of an estimator at a tolerance, made when it is first asked for.
+    /// The row of an estimator at a tolerance, created on first use.
     pub(super) fn estimator(&mut self, precision: Precision, estimator: String, tolerance: f64) -> &mut EstimatorRow {
         let known = self
             .estimators
@@ -119,7 +119,7 @@ impl Report {
         &mut self.estimators[index]
     }
 
-    /// The row of a column of weights, made when it is first asked for.
+    /// The row of a column of weights, created on first use.
     pub(super) fn weights(&mut self, precision: Precision, column: &'static str) -> &mut WeightsRow {
         let known = self
             .weights
@@ -139,7 +139,7 @@ impl Report {
         &mut self.weights[index]
     }
 
-    /// Keeps what is beyond its tolerance.
+    /// Records a value beyond its tolerance.
     pub(super) fn note(&mut self, excess: Excess, verdict: Verdict) {
         if verdict == Verdict::Rounded {
             self.rounded.push(excess);
@@ -162,7 +162,7 @@ impl Excess {
     }
 }
 
-/// Failures shown in full; the JSON has them all.
+/// Number of failures printed; the JSON lists all.
 const SHOWN: usize = 20;
 
 impl fmt::Display for Report {
@@ -188,7 +188,7 @@ impl fmt::Display for Report {
             writeln!(f, "{}", table::render(2, &header, &rows))?;
         }
         for rounded in &self.rounded {
-            writeln!(f, "{rounded}; that is the rounding of its similarities to f32")?;
+            writeln!(f, "{rounded}; the rounding of its similarities to f32 explains it")?;
         }
         for failure in self.failures.iter().take(SHOWN) {
             writeln!(f, "{failure}")?;
@@ -203,10 +203,10 @@ impl fmt::Display for Report {
         };
         writeln!(
             f,
-            "{} on {} ({}): {verdict}. Shown are the largest relative errors;",
+            "{} on {} ({}): {verdict}. The tables show the largest relative errors;",
             self.file, self.backend, self.device
         )?;
-        write!(f, "a difference below 1e-12 passes whatever its relative size.")
+        write!(f, "absolute differences below 1e-12 always pass.")
     }
 }
 

@@ -1,4 +1,4 @@
-//! A row of scores with the weights that must come out.
+//! A row of scores with its expected weights.
 
 use super::ParityError;
 use bcl_core::posterior::Posterior;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
 
-/// A row of scores with its eCDF and both variants of the Bayesian weight, where given.
+/// A row of scores with its expected eCDF and both variants of the Bayesian weight, if present.
 #[derive(Debug)]
 pub(crate) struct WeightRow {
     pub(crate) name: String,

@@ -1,4 +1,4 @@
-//! Weight rows: by the posterior's own functions, and by the tensors an estimator computes with.
+//! Compares rows of weights: from the posterior's own functions, and from the tensors that an estimator computes with.
 
 use super::{
     compute::values,
@@ -14,7 +14,7 @@ use bcl_core::{
 };
 use burn::tensor::{Tensor, TensorData};
 
-/// Compares one row; the functions on f64 are part of the f64 comparison only.
+/// Compares one row. The posterior's functions compute in f64, so only the f64 comparison includes them.
 pub(super) fn compare(row: &WeightRow, arithmetic: &Arithmetic, report: &mut Report) {
     let precision = arithmetic.precision;
     let mut judge = |column: &'static str, found: &dyn Fn() -> Vec<f64>, expected: &Option<Vec<f64>>| {

@@ -1,4 +1,4 @@
-//! The folder in which criterion keeps results: `…/BENCHMARK/BASELINE/{benchmark,estimates}.json`.
+//! Reads the folder in which criterion keeps results: `…/BENCHMARK/BASELINE/{benchmark,estimates}.json`.
 
 use super::{Case, Kind, Results, ResultsError};
 use crate::{Environment, Spread};
@@ -9,10 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The file by which a folder of results is known.
+/// The file that marks a folder of results.
 const BENCHMARK: &str = "benchmark.json";
 
-/// Folders between criterion's and a baseline's: group, function, parameter, baseline.
+/// Levels of folders below criterion's: group, function, parameter, baseline.
 const DEPTH: usize = 4;
 
 #[derive(Deserialize)]
@@ -38,12 +38,12 @@ struct Interval {
 }
 
 impl Results {
-    /// Reads the results of `cargo bench` that are kept under the name of a baseline: medians with their 95 % confidence intervals.
+    /// Reads the results of `cargo bench` that are saved under a baseline's name: medians with their 95 % confidence intervals.
     ///
-    /// Criterion does not tell with what it measured; the environment is that of this program, without a profile.
+    /// Criterion does not record its environment, so this is that of the current program, without a profile.
     ///
     /// # Errors
-    /// When there are none of that name, or they cannot be read.
+    /// Returns an error if there are no results of that name, or they cannot be read.
     pub fn of_criterion(folder: &Path, baseline: &str) -> Result<Self, ResultsError> {
         let mut found = Vec::new();
         find(folder, DEPTH, &mut found).map_err(|error| ResultsError::Unreadable {
@@ -78,7 +78,7 @@ impl Results {
     }
 }
 
-/// Folders that hold results.
+/// Collects the folders that contain results.
 fn find(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -1,4 +1,4 @@
-//! Why there are no results to compare.
+//! Errors in files of results.
 
 use super::Kind;
 use std::{io, path::PathBuf};
@@ -14,7 +14,7 @@ pub enum ResultsError {
     #[error("{path} is a folder; make a file of criterion's results with `bcl-bench gather {path} --json FILE`", path = path.display())]
     Folder { path: PathBuf },
 
-    #[error("{path} is empty: what was to write it has not finished; measure again", path = path.display())]
+    #[error("{path} is empty, because its measurement has not finished; measure again", path = path.display())]
     Empty { path: PathBuf },
 
     #[error("{path} ends in line {line}, in the middle of a value: it was cut off; measure again", path = path.display())]
@@ -24,15 +24,15 @@ pub enum ResultsError {
     NotJson { path: PathBuf, error: serde_json::Error },
 
     #[error(
-        "{path} holds no times that are known here; it should come from `--json` of bcl-bench kernels, loss, views, step or gather",
+        "{path} is not a file of measured times; it should come from `--json` of bcl-bench kernels, loss, views, step or gather",
         path = path.display()
     )]
     Foreign { path: PathBuf },
 
-    #[error("{path}: the time of {name} is {seconds} s, which cannot be; measure again", path = path.display())]
+    #[error("{path}: the time of {name} is {seconds} s, which is impossible; measure again", path = path.display())]
     Impossible { path: PathBuf, name: String, seconds: f64 },
 
-    #[error("nothing was measured in {path}", path = path.display())]
+    #[error("{path} contains no measurements", path = path.display())]
     NoCases { path: PathBuf },
 
     #[error("{path} has no results of criterion called `{baseline}`; {there_are}", path = path.display())]

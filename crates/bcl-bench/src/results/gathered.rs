@@ -1,28 +1,28 @@
-//! Several results of the same measurement, put together as rounds.
+//! Gathers several results of the same measurement as rounds.
 
 use super::{Case, Results, ResultsError};
 use crate::differences::differences;
 use std::path::PathBuf;
 
-/// Results with all rounds of their sources, and what is to be said of them.
+/// Results with the rounds of all sources, and warnings about them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gathered {
-    /// What every source has measured.
+    /// The cases that are in every source.
     pub results: Results,
-    /// How the sources differ.
+    /// Differences between the sources.
     pub warnings: Vec<String>,
 }
 
 impl Results {
-    /// Puts together sources with their paths, in their order; each adds its rounds.
+    /// Combines sources in order; each contributes its rounds. The paths are for messages.
     ///
-    /// What is not in every source is left out, because the first round of one case should be the first of all.
+    /// Cases that are not in every source are left out, so that rounds of the same number come from the same source.
     ///
     /// # Errors
-    /// When they measured different things, or share no case.
+    /// Returns an error if the sources measured different things or have no case in common.
     ///
     /// # Panics
-    /// When there is no source.
+    /// Panics if there is no source.
     pub fn gather(sources: Vec<(PathBuf, Self)>) -> Result<Gathered, ResultsError> {
         let mut sources = sources.into_iter();
         let (first_path, mut results) = sources.next().expect("at least one source");
@@ -32,7 +32,7 @@ impl Results {
             let revisions = (&results.environment.revision, &next.environment.revision);
             if revisions.0 != revisions.1 {
                 warnings.push(format!(
-                    "{} is of another revision than {}",
+                    "{} has another revision than {}",
                     path.display(),
                     first_path.display()
                 ));
@@ -43,7 +43,7 @@ impl Results {
             let lone = |case: &&Case| next.case(&case.name).is_none();
             let others = next.cases.iter().filter(|case| results.case(&case.name).is_none());
             for case in results.cases.iter().filter(lone).chain(others) {
-                warnings.push(format!("{} is not in every source and left out", case.name));
+                warnings.push(format!("{} is not in every source, so it is left out", case.name));
             }
             results.cases.retain_mut(|case| {
                 let more = next.case(&case.name);

@@ -1,12 +1,12 @@
-//! What a benchmark measured, in one form wherever it comes from: named times, a few numbers a round.
+//! Results of benchmarks in one common form: named times, with a few numbers per round.
 //!
-//! | from | rounds | by |
+//! | source | rounds | function |
 //! | --- | --- | --- |
-//! | what `kernels`, `loss`, `views` or `step` wrote with `--json` | one | [`Results::read`] |
-//! | the folder in which criterion keeps results | one a baseline | [`Results::of_criterion`] |
-//! | several of these of the same kind | all of theirs | [`Results::gather`] |
+//! | a file that `kernels`, `loss`, `views` or `step` wrote with `--json` | one | [`Results::read`] |
+//! | the folder in which criterion keeps results | one per baseline | [`Results::of_criterion`] |
+//! | several results of the same kind | those of all sources | [`Results::gather`] |
 //!
-//! Results are themselves such a file: what was gathered can be read, compared and gathered again.
+//! Results can be saved in a file of the same form, so gathered results can be read, compared and gathered again.
 
 mod criterion;
 mod error;
@@ -22,20 +22,20 @@ use crate::{Environment, Spread, spread::median};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt, path::Path};
 
-/// What was measured where, with what.
+/// The results of a benchmark, with its environment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Results {
-    /// What measured.
+    /// The program that measured.
     pub kind: Kind,
-    /// Where and with what.
+    /// Machine and build.
     pub environment: Environment,
-    /// Sizes that all cases share and no name tells.
+    /// Sizes that all cases share and that their names do not mention.
     pub settings: BTreeMap<String, serde_json::Value>,
-    /// What was measured, in the order of the file.
+    /// The measured cases, in the order of the file.
     pub cases: Vec<Case>,
 }
 
-/// Where times come from.
+/// The program that times come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)] // the verbs, and `cargo bench`
@@ -47,22 +47,22 @@ pub enum Kind {
     Criterion,
 }
 
-/// The time of one thing.
+/// The times of one case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Case {
-    /// What it is.
+    /// Name of the case.
     pub name: String,
-    /// Seconds in each round; all three are one where the round is known by one number.
+    /// Seconds per round. Median, least and most are equal if the round is a single number.
     pub seconds: Vec<Spread>,
 }
 
 impl Case {
-    /// The middle of the rounds, seconds.
+    /// The median of the rounds in seconds.
     pub fn median(&self) -> f64 {
         median(self.seconds.iter().map(|round| round.median).collect())
     }
 
-    /// From the least to the most of all rounds, seconds; `None` where there is but one number.
+    /// The smallest and the largest time of all rounds in seconds; `None` if there is only one number.
     pub fn interval(&self) -> Option<[f64; 2]> {
         let least = self.seconds.iter().map(|round| round.least).fold(f64::INFINITY, f64::min);
         let most = self.seconds.iter().map(|round| round.most).fold(0.0, f64::max);
@@ -71,15 +71,15 @@ impl Case {
 }
 
 impl Results {
-    /// The case of that name.
+    /// The case of a given name.
     pub fn case(&self, name: &str) -> Option<&Case> {
         self.cases.iter().find(|case| case.name == name)
     }
 
-    /// Checks that both come from the same measurement, which alone makes times of one name comparable.
+    /// Checks that both come from the same measurement. Otherwise, times of the same name are not comparable.
     ///
     /// # Errors
-    /// When another verb measured, or in another size. The paths are for the message.
+    /// Returns an error if another verb measured, or other sizes were measured. The paths are for the message.
     pub fn check_same(&self, path: &Path, other: &Self, other_path: &Path) -> Result<(), ResultsError> {
         let paths = || [path.into(), other_path.into()];
         if self.kind != other.kind {

@@ -1,10 +1,10 @@
-//! Results as a table.
+//! Prints results as a table.
 
 use super::{Case, Results};
 use crate::table;
 use std::fmt;
 
-/// A time with three digits and the unit that suits it.
+/// A time with three digits, in a suitable unit.
 pub fn duration(seconds: f64) -> String {
     let (value, unit) = match seconds {
         s if s >= 1.0 => (s, "s"),

@@ -1,4 +1,4 @@
-//! Reading and gathering.
+//! Tests of reading and gathering results.
 
 use super::*;
 use std::{fs, path::PathBuf};
@@ -32,11 +32,11 @@ fn rounds_are_those_of_all_sources_in_their_order() {
     assert_eq!(medians(a), [3.0, 1.0, 2.0]);
     assert_eq!((a.median(), a.interval()), (2.0, Some([1.0, 3.0])));
     assert!(
-        warnings.contains(&"b is not in every source and left out".to_owned()),
+        warnings.contains(&"b is not in every source, so it is left out".to_owned()),
         "{warnings:?}"
     );
     assert!(
-        warnings.contains(&"c is not in every source and left out".to_owned()),
+        warnings.contains(&"c is not in every source, so it is left out".to_owned()),
         "{warnings:?}"
     );
 }
@@ -49,7 +49,7 @@ fn sources_of_other_revisions_and_machines_are_gathered_with_a_warning() {
     second.environment.threads = 5;
     let sources = vec![("1".into(), first), ("2".into(), second)];
     let warnings = Results::gather(sources).expect("one case").warnings;
-    assert_eq!(warnings, ["2 is of another revision than 1", "2: threads was 1 and is 5"]);
+    assert_eq!(warnings, ["2 has another revision than 1", "2: threads was 1 and is 5"]);
 }
 
 #[test]
@@ -88,9 +88,9 @@ fn rates_of_views_become_times_whose_least_is_of_the_highest_rate() {
     assert_eq!((case.median(), case.interval()), (0.5, Some([0.25, 1.0])));
 }
 
-/// A benchmark as criterion leaves it.
+/// Writes a benchmark as criterion does.
 fn leave(folder: &Path, name: &str, baseline: &str, nanoseconds: f64) {
-    // One folder for the group and one for the function, whose own slashes are replaced.
+    // One folder for the group and one for the function, whose slashes are replaced.
     let (group, function) = name.split_once('/').expect("a group");
     let folder = folder.join(group).join(function.replace('/', "_")).join(baseline);
     fs::create_dir_all(&folder).expect("a writable folder");

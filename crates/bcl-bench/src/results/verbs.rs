@@ -1,4 +1,4 @@
-//! Files of the verbs, told apart by what they hold.
+//! Reads the files of all verbs, which differ in their fields.
 
 use super::{Case, Kind, Results, ResultsError};
 use crate::{
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, error::Category, json};
 use std::{collections::BTreeMap, fs, io, path::Path};
 
-/// Each holds something that those below it lack.
+/// Each variant has a field that the variants below it lack.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum File {
@@ -24,10 +24,11 @@ enum File {
 }
 
 impl Results {
-    /// Reads what a verb of this program wrote with `--json`, or what was gathered before.
+    /// Reads a file that a verb of this program wrote with `--json`, or a gathered file.
     ///
     /// # Errors
-    /// When it is no such file, is cut off, or holds no times; the message names file and remedy.
+    /// Returns an error if it is another kind of file, is cut off, or contains no times. The message names the file and the
+    /// remedy.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let content = fs::read(path).map_err(|error| match error.kind() {
             io::ErrorKind::IsADirectory => ResultsError::Folder { path: path.into() },
@@ -39,7 +40,7 @@ impl Results {
         if content.iter().all(u8::is_ascii_whitespace) {
             return Err(ResultsError::Empty { path: path.into() });
         }
-        // In two steps, because what is wrong with JSON is worth more than that it is none of five files.
+        // In two steps, because an error in the JSON is more helpful than "none of five kinds of files".
         let value: Value = serde_json::from_slice(&content).map_err(|error| match error.classify() {
             Category::Eof => ResultsError::Truncated {
                 path: path.into(),
@@ -54,7 +55,7 @@ impl Results {
         Self::from(file).checked(path)
     }
 
-    /// A file may hold anything, but ratios are of times above 0, and of at least one round.
+    /// Checks that every case has at least one round and that all times are above 0, as ratios need.
     pub(super) fn checked(self, path: &Path) -> Result<Self, ResultsError> {
         if self.cases.is_empty() || self.cases.iter().any(|case| case.seconds.is_empty()) {
             return Err(ResultsError::NoCases { path: path.into() });
@@ -115,7 +116,7 @@ fn of_loss(benchmark: LossBenchmark) -> Results {
     }
 }
 
-/// Rates become times, so that more is slower everywhere.
+/// Converts rates to times, so that more is slower everywhere.
 fn of_views(benchmark: ViewsBenchmark) -> Results {
     let measured = benchmark.measurements.into_iter().map(|measurement| {
         let rate = measurement.views_per_second;
@@ -150,7 +151,7 @@ fn of_step(benchmark: StepBenchmark) -> Results {
     let Ok(Value::Object(mut config)) = serde_json::to_value(&benchmark.config) else {
         unreachable!("a configuration is an object")
     };
-    // How often it was measured changes no time.
+    // The number of repetitions does not affect the time.
     config.remove("steps");
     Results {
         kind: Kind::Step,

@@ -1,4 +1,4 @@
-//! Lemma 3.2: is P(TN|x) the share of true negatives among those that are given it?
+//! Lemma 3.2: is P(TN|x) the share of true negatives among the negatives with that probability?
 
 use super::drawing::{Csv, Drawing, cells, columns, text};
 use super::repeat::{interval, repeat};
@@ -13,39 +13,39 @@ use std::fmt;
 
 const ALPHAS: [f64; 5] = [0.6, 0.7, 0.8, 0.9, 1.0];
 const TAU_PLUS: [f64; 3] = [0.1, 0.3, 0.5];
-/// A row of this many negatives stands for one of infinitely many.
+/// A row of this many negatives approximates an infinite row.
 const MANY_NEGATIVES: usize = 1024;
 const BINS: usize = 10;
-/// Fewer negatives than this in a bin are not drawn: their share is mostly chance.
+/// Bins with fewer negatives are not drawn: their share is mostly chance.
 const LEAST_DRAWN: f64 = 100.0;
 
-/// Negatives whose posterior probability lies in one tenth of `[0, 1]`.
+/// The negatives whose posterior probability is in one tenth of `[0, 1]`.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Bin {
-    /// Their mean probability of being true negatives.
+    /// Their mean predicted probability of being true negatives.
     pub predicted: f64,
-    /// The share that is, over repetitions.
+    /// The observed share of true negatives, over repetitions.
     pub observed: Interval,
-    /// Their number.
+    /// Number of negatives.
     pub count: f64,
 }
 
-/// The calibration of one combination.
+/// The calibration for one combination of parameters.
 #[derive(Debug, Clone, Serialize)]
 pub struct Calibration {
-    /// Separation, in drawing and in the posterior.
+    /// Separation α of the drawn scores and of the posterior.
     pub alpha: f64,
-    /// Class prior, in drawing and in the posterior.
+    /// Class prior τ+ of the drawn scores and of the posterior.
     pub tau_plus: f64,
-    /// Unlabelled scores an anchor.
+    /// Number of unlabelled scores per anchor.
     pub num_negatives: usize,
-    /// The mean distance between predicted and observed, by the number of negatives in the bins.
+    /// Mean distance between predicted and observed shares, weighted by the number of negatives per bin.
     pub expected_error: Interval,
-    /// Bins that are not empty, ascending.
+    /// Non-empty bins, ascending.
     pub bins: Vec<Bin>,
 }
 
-/// Sums over the negatives of one repetition, by bin.
+/// Sums over the negatives in a bin, in one repetition.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     count: f64,
@@ -53,7 +53,7 @@ struct Sums {
     true_negatives: f64,
 }
 
-/// The calibration for several α and τ+, with the N of `base` and with many more.
+/// The calibration for several α and τ+, with the N of `base` and with a much larger one.
 pub fn calibrations(seed: Seed, base: &SimulationConfig) -> Vec<Calibration> {
     let mut sizes = vec![base.num_negatives, MANY_NEGATIVES];
     sizes.dedup();
@@ -66,7 +66,7 @@ pub fn calibrations(seed: Seed, base: &SimulationConfig) -> Vec<Calibration> {
                 alpha,
                 tau_plus,
                 num_negatives,
-                // As many scores in all, whatever their number in a row.
+                // The total number of scores does not depend on the length of a row.
                 num_anchors: scores.div_ceil(num_negatives),
                 ..*base
             })
@@ -126,7 +126,7 @@ impl Calibration {
     }
 }
 
-/// Predicted against observed, a figure for each τ+ with the N of the first calibration.
+/// Predicted against observed shares: one figure per τ+, with the N of the first calibration.
 pub(super) fn drawings(calibrations: &[Calibration]) -> Vec<Drawing> {
     TAU_PLUS.iter().map(|&tau_plus| drawing(calibrations, tau_plus)).collect()
 }
