@@ -1,12 +1,46 @@
-//! Judges of trained encoders.
+//! Evaluation of trained encoders: ranking metrics and baselines for recommenders, linear probes and nearest neighbours for frozen
+//! features.
 //!
-//! | judge | of | see |
-//! | --- | --- | --- |
-//! | precision, recall, NDCG, coverage, … | anything that scores items for users | [`ranking`] |
-//! | popularity, EASE | what a recommender should beat | [`baselines`] |
-//! | linear probe, nearest neighbours, alignment, uniformity | frozen features | [`probe`] |
+//! | to | use |
+//! | --- | --- |
+//! | measure precision, recall, NDCG, … of a recommender | [`ranking::RankingEvaluator`], with [`ranking::Scorer`] for your model |
+//! | recommend items to a user | [`ranking::top_items`] |
+//! | compare with popularity and EASE | [`baselines`] |
+//! | classify frozen features by nearest neighbours or a linear probe | [`probe::knn()`], [`probe::probe_fixed`] |
+//! | measure alignment and uniformity of features | [`probe::alignment`], [`probe::uniformity`] |
 //!
-//! Nothing here trains an encoder, draws negatives or touches a file. Every figure is the same on any number of threads.
+//! Recommenders are evaluated on held-out interactions:
+//!
+//! ```
+//! use bcl_data::Interactions;
+//! use bcl_eval::baselines::Ease;
+//! use bcl_eval::ranking::{RankingEvaluator, top_items};
+//!
+//! // Pairs (user, item) of three users and four items.
+//! let train = Interactions::from_pairs(3, 4, [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)]);
+//! let test = Interactions::from_pairs(3, 4, [(2, 1)]);
+//!
+//! let ease = Ease::fit(&train, 1.0)?;
+//! let metrics = RankingEvaluator::new(&[1, 2], &train, &test).evaluate(&ease)?;
+//! assert_eq!(metrics["recall@1"], 1.0);
+//! assert_eq!(top_items(&ease, &train, 2, 1)?[0].item, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Frozen features are evaluated with their labels:
+//!
+//! ```
+//! use bcl_eval::probe::{KnnConfig, Labelled, knn};
+//! use burn::tensor::{Device, Tensor};
+//!
+//! let device = Device::flex();
+//! let train = Labelled { features: Tensor::from_floats([[1.0, 0.1], [0.1, 1.0]], &device), labels: vec![0, 1] };
+//! let test = Labelled { features: Tensor::from_floats([[3.0, 0.0], [0.0, 0.2]], &device), labels: vec![0, 1] };
+//! assert_eq!(knn(&train, &test, 2, &KnnConfig::default())?.top1, 1.0);
+//! # Ok::<(), bcl_eval::probe::ProbeError>(())
+//! ```
+//!
+//! This crate trains no encoder, draws no negatives and touches no files. Results do not depend on the number of threads.
 
 pub mod baselines;
 pub mod probe;

@@ -1,4 +1,4 @@
-//! EASE: a linear item-to-item model with a closed solution, hard to beat on small catalogues.
+//! EASE: a linear item-to-item model with a closed-form solution, hard to beat on small catalogues.
 
 use crate::ranking::Scorer;
 use bcl_data::Interactions;
@@ -7,32 +7,32 @@ use faer::{Mat, Side};
 use rayon::prelude::*;
 use thiserror::Error;
 
-/// Why EASE could not be fitted.
+/// An error while fitting EASE.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[non_exhaustive]
 pub enum EaseError {
     /// The catalogue is too large to invert its items x items matrix.
     #[error(
-        "EASE inverts a dense matrix of items x items: {num_items} items would take about {gigabytes:.0} GB of memory, and the limit \
-         is {limit} items; leave \"ease\" out of evaluation.baselines for this data set"
+        "EASE inverts a dense items x items matrix: {num_items} items would take about {gigabytes:.0} GB of memory, and the limit \
+         is {limit} items; remove \"ease\" from evaluation.baselines for this data set"
     )]
     TooManyItems {
-        /// Items of the data set.
+        /// Number of items in the data set.
         num_items: usize,
         /// [`Ease::MAX_ITEMS`].
         limit: usize,
-        /// Peak memory of a fit, 10^9 bytes.
+        /// Peak memory of a fit, in units of 10^9 bytes.
         gigabytes: f64,
     },
     /// λ is out of range.
-    #[error("evaluation.ease_lambda is {lambda}, but must be finite and greater than 0 (400 suits MovieLens 100K)")]
+    #[error("evaluation.ease_lambda is {lambda}, but must be finite and positive (400 suits MovieLens 100K)")]
     Lambda {
         /// The value given.
         lambda: f64,
     },
     /// The regularised Gram matrix is not positive definite in floating point.
     #[error(
-        "evaluation.ease_lambda is {lambda}, too small for this data: the Gram matrix of the items cannot be inverted; raise it \
+        "evaluation.ease_lambda is {lambda}, which is too small for this data: the items' Gram matrix cannot be inverted; raise it \
          (400 suits MovieLens 100K)"
     )]
     NotInvertible {
@@ -41,7 +41,7 @@ pub enum EaseError {
     },
 }
 
-/// "Embarrassingly shallow autoencoders for sparse data" (Steck, WWW 2019).
+/// The EASE recommender ("Embarrassingly shallow autoencoders for sparse data", Steck, WWW 2019).
 ///
 /// Each item's interactions are regressed on those of all other items, with an L2 penalty λ. With `X` the `[num_users, num_items]`
 /// matrix of training interactions,
@@ -50,8 +50,8 @@ pub enum EaseError {
 /// P = (X'X + λ I)⁻¹       B[i, j] = -P[i, j] / P[j, j],   B[j, j] = 0       scores = X B
 /// ```
 ///
-/// The solution is computed in f64 and kept in f32. A fit takes time with the cube of the number of items and at its peak three
-/// f64 matrices of items x items.
+/// The solution is computed in f64 and stored in f32. The time of a fit grows with the cube of the number of items; its peak memory is
+/// three f64 matrices of items x items.
 ///
 /// ```
 /// use bcl_data::Interactions;
@@ -71,14 +71,14 @@ pub struct Ease {
 }
 
 impl Ease {
-    /// The largest catalogue that [`fit`](Self::fit) accepts: its peak there is 3.5 GB.
+    /// Maximum number of items that [`fit`](Self::fit) accepts; its peak memory is then 3.5 GB.
     pub const MAX_ITEMS: usize = 12_000;
 
-    /// Solves for B.
+    /// Fits the model: solves for B.
     ///
     /// # Errors
-    /// [`EaseError::TooManyItems`] above [`MAX_ITEMS`](Self::MAX_ITEMS), [`EaseError::Lambda`] and [`EaseError::NotInvertible`]
-    /// for a λ that is out of range or too small for the data.
+    /// Returns [`EaseError::TooManyItems`] above [`MAX_ITEMS`](Self::MAX_ITEMS), [`EaseError::Lambda`] if λ is out of range, and
+    /// [`EaseError::NotInvertible`] if λ is too small for the data.
     pub fn fit(train: &Interactions, lambda: f64) -> Result<Self, EaseError> {
         let num_items = train.num_items();
         if num_items > Self::MAX_ITEMS {
@@ -94,14 +94,14 @@ impl Ease {
 
         let gram = regularised_gram(train, lambda);
         let factor = gram.llt(Side::Lower).map_err(|_| EaseError::NotInvertible { lambda })?;
-        // Freed before the inverse is allocated.
+        // Free the memory before the inverse is allocated.
         drop(gram);
         let inverse = factor.inverse();
         drop(factor);
 
         let diagonal: Vec<f64> = (0..num_items).map(|item| inverse[(item, item)]).collect();
         let mut weights = vec![0.0; num_items * num_items];
-        // P is symmetric and stored by column, so its column i is the row i that B needs.
+        // P is symmetric and stored by column, so row i of B can read column i of P.
         weights.par_chunks_mut(num_items.max(1)).enumerate().for_each(|(item, row)| {
             for (other, weight) in row.iter_mut().enumerate() {
                 *weight = (-inverse[(other, item)] / diagonal[other]) as f32;
@@ -122,7 +122,7 @@ fn regularised_gram(train: &Interactions, lambda: f64) -> Mat<f64> {
     for user in 0..train.num_users() as u32 {
         let items = train.items_of(user);
         for (index, &column) in items.iter().enumerate() {
-            // Items are sorted, so what follows in the list lies below the diagonal.
+            // Items are sorted, so later items of the list are below the diagonal.
             for &row in &items[index..] {
                 gram[(row as usize, column as usize)] += 1.0;
             }

@@ -1,6 +1,6 @@
 //! Models without training epochs that a learned encoder should beat: [`Popularity`] and [`Ease`].
 //!
-//! Both are a [`Scorer`](crate::ranking::Scorer), so they are evaluated exactly as an encoder is.
+//! Both implement [`Scorer`](crate::ranking::Scorer), so they are evaluated exactly like an encoder.
 
 mod ease;
 mod popularity;

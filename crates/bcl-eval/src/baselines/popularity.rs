@@ -1,9 +1,9 @@
-//! The same list for everyone: the most popular items first.
+//! Recommends the most popular items to every user.
 
 use crate::ranking::Scorer;
 use bcl_data::Interactions;
 
-/// Scores an item by its number of training interactions, for every user alike.
+/// Scores each item by its number of training interactions, the same for every user.
 ///
 /// ```
 /// use bcl_data::Interactions;

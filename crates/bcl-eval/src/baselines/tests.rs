@@ -1,4 +1,4 @@
-//! EASE against its normal equations, and both baselines against known figures of `MovieLens` 100K.
+//! EASE against its normal equations, and both baselines against published results on `MovieLens` 100K.
 
 use super::{Ease, EaseError, Popularity};
 use crate::ranking::{RankingEvaluator, Scorer};
@@ -63,7 +63,7 @@ proptest! {
 
 #[test]
 fn a_fit_is_the_same_on_any_number_of_threads() {
-    // Larger than a block of the factorisation.
+    // More items than one block of the factorisation.
     let pairs = (0..20_000_u32).map(|index| (index % 97, index.wrapping_mul(2_654_435_761) % 301));
     let train = Interactions::from_pairs(97, 301, pairs);
     let users: Vec<u32> = (0..97).collect();
@@ -127,11 +127,11 @@ fn read_pairs(path: &std::path::Path) -> Vec<(u32, u32)> {
         .collect()
 }
 
-/// Figures of `MovieLens` 100K in the split of Liu and Wang, all ratings positive; `BCL_DATA` is the folder that holds `ml-100k/`.
+/// Results on `MovieLens` 100K in the split of Liu and Wang, with all ratings as positives; `BCL_DATA` is the folder with `ml-100k/`.
 #[test]
 #[ignore = "needs downloaded data: BCL_DATA=DIR cargo test -p bcl-eval movielens_100k -- --ignored"]
 fn figures_of_movielens_100k_are_the_published_ones() {
-    let folder = std::env::var_os("BCL_DATA").expect("BCL_DATA is the folder that holds ml-100k/authors-split");
+    let folder = std::env::var_os("BCL_DATA").expect("BCL_DATA must be the folder with ml-100k/authors-split");
     let folder = std::path::Path::new(&folder).join("ml-100k/authors-split");
     let train = Interactions::from_pairs(943, 1682, read_pairs(&folder.join("100k_train.csv")));
     let test = Interactions::from_pairs(943, 1682, read_pairs(&folder.join("100k_test.csv")));

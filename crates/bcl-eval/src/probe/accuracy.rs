@@ -1,19 +1,19 @@
-//! Shares of samples whose class comes first, or among the first five.
+//! Top-1 and top-5 accuracy.
 
 use serde::{Deserialize, Serialize};
 
-/// Share of test samples whose class is among the best k, from 0 to 1.
+/// Top-1 and top-5 accuracy, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TopK {
-    /// Share whose class comes first.
+    /// Fraction of samples whose class has the highest score.
     pub top1: f64,
-    /// Share whose class is among the first five; absent where there are fewer than six classes, and it could not be missed.
+    /// Fraction of samples whose class is among the five highest scores; `None` with five classes or fewer, where it is always 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top5: Option<f64>,
 }
 
 impl TopK {
-    /// Accuracies from the place of each sample's class, 0 for the best.
+    /// Accuracies from the rank of each sample's class, 0 for the best.
     pub(super) fn of_places(places: &[usize], num_classes: usize) -> Self {
         let share = |k| places.iter().filter(|&&place| place < k).count() as f64 / places.len() as f64;
         Self {
@@ -23,8 +23,7 @@ impl TopK {
     }
 }
 
-/// How many classes come before `class`: those with a higher score, and of those with the same the lower ones. A score that is not a number
-/// comes last.
+/// The rank of `class`, from 0: the number of classes with a higher score, or the same score and a lower index. A NaN score ranks last.
 pub(super) fn place<S: PartialOrd>(scores: &[S], class: u32) -> usize {
     let class = class as usize;
     let own = &scores[class];

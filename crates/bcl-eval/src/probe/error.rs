@@ -1,36 +1,36 @@
-//! Why features could not be judged.
+//! Errors of evaluating features.
 
 use thiserror::Error;
 
-/// Why features could not be judged.
+/// An error while evaluating features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ProbeError {
     /// There are no samples.
-    #[error("there are no {set} samples to judge features on: give the data set a {set} split that is not empty")]
+    #[error("there are no {set} samples to evaluate on: the data set needs a {set} split that is not empty")]
     Empty {
-        /// Which samples: "training", "test".
+        /// The split: "training" or "test".
         set: &'static str,
     },
-    /// A sample without a class, or a class without a sample.
+    /// The number of labels differs from the number of samples.
     #[error(
-        "{num_samples} {set} samples have {num_labels} labels, but each needs one: judge on the labelled splits of the data set alone"
+        "{num_samples} {set} samples have {num_labels} labels, but each needs exactly one: evaluate only on labelled splits of the data set"
     )]
     LabelsMissing {
-        /// Which samples.
+        /// The split.
         set: &'static str,
-        /// Rows of features.
+        /// Number of samples (rows of features).
         num_samples: usize,
-        /// Labels.
+        /// Number of labels.
         num_labels: usize,
     },
-    /// A class that the data set does not have.
+    /// A label is not below the number of classes.
     #[error(
         "{set} sample {sample} (counted from 0) has label {label}, but there are {num_classes} classes, counted from 0: number the \
-         classes densely, or give their true number"
+         classes without gaps, or correct the number of classes"
     )]
     LabelOutOfRange {
-        /// Which samples.
+        /// The split.
         set: &'static str,
         /// The first such sample.
         sample: usize,
@@ -39,10 +39,10 @@ pub enum ProbeError {
         /// Number of classes.
         num_classes: usize,
     },
-    /// All training samples are of one class.
+    /// All training samples have the same class.
     #[error(
-        "all training samples are of class {class}, so there is nothing to tell apart: choose two classes or more, or shuffle the \
-         data set before its split"
+        "all training samples have class {class}, so there is nothing to classify: choose two classes or more, or shuffle the data set \
+         before splitting it"
     )]
     OneClass {
         /// The class.
@@ -50,12 +50,13 @@ pub enum ProbeError {
     },
     /// Training and test features differ in length.
     #[error(
-        "training features have length {train} and test features {test}: both must come from the same layer of the same encoder"
+        "training features have length {train}, but test features have length {test}: both must come from the same layer of the same \
+         encoder"
     )]
     FeatureLength {
-        /// Length of a training feature.
+        /// Length of a training sample's features.
         train: usize,
-        /// Length of a test feature.
+        /// Length of a test sample's features.
         test: usize,
     },
     /// A feature is NaN or infinite.
@@ -64,18 +65,18 @@ pub enum ProbeError {
          optimizer.learning_rate or raise loss.temperature"
     )]
     NotFinite {
-        /// Which samples.
+        /// The split.
         set: &'static str,
         /// The first such sample.
         sample: usize,
     },
-    /// The linear probe itself diverged.
+    /// The training of the linear probe diverged.
     #[error(
         "the linear probe has diverged although its features are finite: lower evaluation.probe.learning_rate (1e-3 suits features \
          of unit length)"
     )]
     Diverged,
-    /// Uniformity needs pairs.
-    #[error("uniformity is an average over pairs of samples, but there is only one: give at least 2")]
+    /// Uniformity needs at least two samples.
+    #[error("uniformity is an average over pairs of samples, but there is only one sample: at least 2 are needed")]
     NoPairs,
 }

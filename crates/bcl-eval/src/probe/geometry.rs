@@ -1,4 +1,4 @@
-//! How features lie on the unit sphere: close for two views of a sample, spread out for different samples.
+//! Geometry of features on the unit sphere: alignment of two views of a sample, and uniformity of different samples.
 
 use super::{
     ProbeError,
@@ -6,13 +6,13 @@ use super::{
 };
 use burn::tensor::{Tensor, assert_shape};
 
-/// Similarities computed at a time: 32 MB.
+/// Number of similarities computed at a time (32 MB).
 const BLOCK_SIMILARITIES: usize = 8 << 20;
 
-/// Mean squared distance of two views of the same samples, from 0 (views agree) to 4.
+/// Alignment: mean squared distance between two views of the same samples, from 0 (views agree) to 4.
 ///
 /// ```text
-/// mean of |u_i - v_i|²        u, v: first and second with rows of length 1
+/// mean of |u_i - v_i|²        u, v: first and second, with rows normalised to length 1
 /// ```
 ///
 /// "Understanding contrastive representation learning through alignment and uniformity on the hypersphere" (Wang and Isola, ICML
@@ -22,10 +22,10 @@ const BLOCK_SIMILARITIES: usize = 8 << 20;
 /// - first, second: `[num_samples, dim]`
 ///
 /// # Errors
-/// [`ProbeError::Empty`], [`ProbeError::NotFinite`].
+/// Returns [`ProbeError::Empty`] without samples and [`ProbeError::NotFinite`] if a feature is NaN or infinite.
 ///
 /// # Panics
-/// When the shapes differ.
+/// Panics if the shapes differ.
 ///
 /// ```
 /// use bcl_eval::probe::alignment;
@@ -44,10 +44,11 @@ pub fn alignment(first: Tensor<2>, second: Tensor<2>) -> Result<f64, ProbeError>
     Ok(distances.iter().copied().map(f64::from).sum::<f64>() / distances.len() as f64)
 }
 
-/// How evenly features cover the sphere: 0 where all are one point, about -4 in many dimensions, and -8 for two opposite points.
+/// Uniformity: how evenly features cover the unit sphere. It is 0 if all features are equal, about -4 for independent features in many
+/// dimensions, and -8 for two opposite points.
 ///
 /// ```text
-/// log of the mean over i < j of exp(-2 |u_i - u_j|²)        u: features with rows of length 1
+/// log of the mean over i < j of exp(-2 |u_i - u_j|²)        u: features, with rows normalised to length 1
 /// ```
 ///
 /// "Understanding contrastive representation learning through alignment and uniformity on the hypersphere" (Wang and Isola, ICML
@@ -57,7 +58,8 @@ pub fn alignment(first: Tensor<2>, second: Tensor<2>) -> Result<f64, ProbeError>
 /// - features: `[num_samples, dim]`
 ///
 /// # Errors
-/// [`ProbeError::Empty`], [`ProbeError::NoPairs`], [`ProbeError::NotFinite`].
+/// Returns [`ProbeError::Empty`] or [`ProbeError::NoPairs`] with fewer than two samples, and [`ProbeError::NotFinite`] if a feature is
+/// NaN or infinite.
 ///
 /// ```
 /// use bcl_eval::probe::uniformity;
@@ -81,7 +83,7 @@ fn uniformity_in_blocks(features: &Tensor<2>, block: usize) -> Result<f64, Probe
     let mut sum = 0.0;
     for start in (0..num_samples).step_by(block) {
         let end = (start + block).min(num_samples);
-        // Samples before the block have had their pairs with it; above the diagonal are the pairs i < j.
+        // Pairs with samples before the block are already counted; `triu(1)` keeps the pairs i < j.
         let others = rows.clone().slice(start..num_samples).transpose();
         let similarities = rows.clone().slice(start..end).matmul(others);
         // -2 |u - v|² = 4 <u, v> - 4
@@ -106,7 +108,7 @@ mod tests {
     use burn::tensor::{Device, TensorData};
     use proptest::prelude::*;
 
-    /// Both figures pair by pair in f64, as their equations are written.
+    /// Alignment and uniformity pair by pair in f64, directly from their equations.
     fn slow(first: &[Vec<f64>], second: &[Vec<f64>]) -> (f64, f64) {
         let unit = |row: &Vec<f64>| {
             let length = row.iter().map(|value| value * value).sum::<f64>().sqrt();

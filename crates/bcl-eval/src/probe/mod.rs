@@ -1,18 +1,19 @@
-//! Judges of frozen image features: how well a simple rule tells the classes apart by them.
+//! Evaluation of frozen features: how well simple classifiers separate the classes.
 //!
-//! | judge | what it asks |
+//! | function | evaluates |
 //! | --- | --- |
-//! | [`knn()`] | do nearest neighbours share a class? |
-//! | [`probe_fixed`], [`probe_views`] | can one linear layer read the class off? |
-//! | [`ridge_accuracy`] | the same in closed form: a cheap figure during training |
-//! | [`alignment`], [`uniformity`] | how the features lie on the sphere, without classes |
+//! | [`knn()`] | k-nearest-neighbour classification |
+//! | [`probe_fixed`], [`probe_views`] | a linear classifier trained on frozen features |
+//! | [`ridge_accuracy`] | a linear classifier in closed form, cheap enough to run during training |
+//! | [`alignment`], [`uniformity`] | the geometry of the features, without labels |
 //!
-//! A judge takes features and classes as [`Labelled`], and knows neither images nor encoders.
+//! Classifiers take features and labels as [`Labelled`]; this module depends neither on images nor on encoders.
 //!
 //! # Invariants
-//! - A table of all test samples against all training samples never exists: samples come in blocks of about 32 MB of similarities.
-//! - Equal votes and equal scores go to the lower class, equal similarities to the lower training sample.
-//! - A feature that is not finite is an error and never a figure.
+//! - The similarity matrix of all test and training samples never exists at once: samples are processed in blocks of about 32 MB of
+//!   similarities.
+//! - Ties between classes go to the lower class, ties between training samples to the lower index.
+//! - A feature that is not finite is an error; it never enters a metric.
 
 mod accuracy;
 mod error;

@@ -1,4 +1,4 @@
-//! A cheap figure during training: ridge regression on the classes, in closed form.
+//! The online probe: ridge regression on the classes in closed form, cheap enough to run during training.
 
 use super::{
     Labelled, ProbeError,
@@ -8,23 +8,22 @@ use super::{
 use burn::tensor::{Device, Tensor, TensorData};
 use faer::{Mat, Side, linalg::solvers::Solve};
 
-/// λ as a share of the mean variance of a feature, which makes it independent of the features' scale.
+/// λ as a fraction of the mean of the diagonal of X'X, which makes it independent of the features' scale.
 const RIDGE: f64 = 1e-3;
 
-/// Share of test samples whose class a ridge regression on the training features puts first.
+/// Top-1 accuracy of a ridge regression from features to one-hot classes.
 ///
-/// Every class is regressed on the features (one against all). With X and Y the training features and one-hot classes, both less
-/// their means,
+/// With X and Y the training features and one-hot classes, both centred,
 ///
 /// ```text
-/// W = (X'X + λ I)⁻¹ X'Y       scores = (x - mean of features) W + class shares       λ = 1e-3 · trace(X'X) / dim
+/// W = (X'X + λ I)⁻¹ X'Y       scores = (x - mean of features) W + class frequencies       λ = 1e-3 · trace(X'X) / dim
 /// ```
 ///
-/// It takes no epochs, no seed and no step size, and one pass over the features; [`probe_fixed`](super::probe_fixed)
-/// is the figure to publish. `None` where the features are so large that X'X or the scores overflow.
+/// It needs no epochs, seed or learning rate, only one pass over the features. For published results use
+/// [`probe_fixed`](super::probe_fixed). Returns `None` if the features are so large that X'X or the scores overflow.
 ///
 /// # Errors
-/// See [`ProbeError`].
+/// Returns a [`ProbeError`] if features or labels are invalid.
 ///
 /// ```
 /// use bcl_eval::probe::{Labelled, ridge_accuracy};
@@ -44,7 +43,7 @@ pub fn ridge_accuracy(train: &Labelled, test: &Labelled, num_classes: usize) -> 
     let shares = classes.clone().mean_dim(0);
 
     let transposed = features.clone().transpose();
-    // Centred features make the mean of the classes drop out of X'Y.
+    // With centred features, the mean of the classes cancels in X'Y, so `classes` need not be centred.
     let Some(weight) = solve(transposed.clone().matmul(features), transposed.matmul(classes)) else {
         return Ok(None);
     };
@@ -57,7 +56,7 @@ pub fn ridge_accuracy(train: &Labelled, test: &Labelled, num_classes: usize) -> 
     Ok(Some(hits as f64 / test.labels.len() as f64))
 }
 
-/// W of the equation above, from X'X and X'Y; `None` where they are not finite.
+/// Solves for W, given X'X and X'Y; `None` if they are not finite or no λ makes the system positive definite.
 fn solve(gram: Tensor<2>, targets: Tensor<2>) -> Option<Tensor<2>> {
     let [dim, num_classes] = targets.dims();
     let device = targets.device();
@@ -66,13 +65,13 @@ fn solve(gram: Tensor<2>, targets: Tensor<2>) -> Option<Tensor<2>> {
         return None;
     }
     let trace: f64 = (0..dim).map(|i| f64::from(gram[i * dim + i])).sum();
-    // Features that have collapsed to a point have no variance at all.
+    // Features that have collapsed to a point have zero variance; keep λ positive.
     let mut ridge = (RIDGE * trace / dim as f64).max(f64::from(f32::MIN_POSITIVE));
     let factor = loop {
         let entry = |row: usize, column: usize| f64::from(gram[row * dim + column]) + if row == column { ridge } else { 0.0 };
         match Mat::from_fn(dim, dim, entry).llt(Side::Lower) {
             Ok(factor) => break factor,
-            // X'X was rounded to f32, which can make features that depend on each other negative. At λ = trace nothing is.
+            // Rounding X'X to f32 can give it negative eigenvalues if features are linearly dependent. λ = trace outweighs them.
             Err(_) if ridge <= trace => ridge *= 10.0,
             Err(_) => return None,
         }

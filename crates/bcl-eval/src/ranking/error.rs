@@ -1,14 +1,14 @@
-//! What can go wrong when a ranking is evaluated.
+//! Errors of evaluating rankings.
 
 use thiserror::Error;
 
-/// Why rankings could not be evaluated.
+/// An error while evaluating rankings.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RankingError {
     /// A score is NaN, so the items have no order.
     #[error(
-        "the score of user {user} for item {item} (both counted from 0) is not a number, so nothing can be ranked: training has \
+        "the score of user {user} for item {item} (both counted from 0) is not a number, so items cannot be ranked: training has \
          diverged; lower optimizer.learning_rate or raise loss.temperature"
     )]
     NotANumber {
@@ -17,12 +17,12 @@ pub enum RankingError {
         /// Dense item id.
         item: u32,
     },
-    /// The evaluator was [asked to end](super::RankingEvaluator::with_interrupt).
-    #[error("interrupted while the model was evaluated")]
+    /// The evaluation was [interrupted](super::RankingEvaluator::with_interrupt).
+    #[error("interrupted while the model was being evaluated")]
     Interrupted,
-    /// There is no user to average over.
+    /// No user has a held-out item.
     #[error(
-        "no user has a held-out item beyond the training items, so there is nothing to evaluate: give a test file, or raise \
+        "no user has a held-out item that is not a training item, so there is nothing to evaluate: provide a test file, or raise \
          data.split.test_ratio or training.validation"
     )]
     NothingHeldOut,

@@ -1,4 +1,4 @@
-//! Ranks all items for all users and averages.
+//! Ranks all items for every user and averages the metrics.
 
 use super::spread::Spread;
 use super::top_k::{RankedItem, top_k};
@@ -9,13 +9,13 @@ use bcl_report::result::Metrics;
 use rayon::prelude::*;
 use std::fmt;
 
-/// Scores of one block of users take at most this many bytes (or one row, where a row is longer).
+/// Maximum size of the scores of one block of users, in bytes; a block has at least one user.
 const BLOCK_BYTES: usize = 32 << 20;
 
 /// Measures how well a [`Scorer`] ranks held-out items.
 ///
-/// Each user with a held-out item gets a list: all items but the user's training items, best score first. At each cutoff `k` come
-/// out the means over these users of
+/// Each user with a held-out item gets a list of all items except the user's training items, highest score first. At each cutoff `k`,
+/// these metrics are averaged over the users:
 ///
 /// ```text
 /// precision@k   hits / k                                  recall@k    hits / number of held-out items
@@ -23,8 +23,8 @@ const BLOCK_BYTES: usize = 32 << 20;
 /// mrr@k         1 / rank of the first hit, 0 without      map@k       sum of precision@rank over hits / min(k, held-out)
 /// ```
 ///
-/// and over all their lists `coverage@k` (share of all items that are recommended to anyone), `gini@k` (inequality of the numbers of
-/// recommendations of all items) and `mean_popularity@k` (mean number of training interactions of the recommended items).
+/// Over all lists together: `coverage@k` (fraction of all items that are recommended to at least one user), `gini@k` (inequality of how
+/// often items are recommended) and `mean_popularity@k` (mean number of training interactions of recommended items).
 ///
 /// A held-out item that is also a training item of the same user cannot be recommended and does not count.
 ///
@@ -45,14 +45,14 @@ pub struct RankingEvaluator {
     train: Interactions,
     train_counts: Vec<u32>,
     held_out: Interactions,
-    /// Users with a held-out item, ascending.
+    /// Users with a held-out item, in ascending order.
     users: Vec<u32>,
     discounts: Discounts,
     block_bytes: usize,
     interrupt: Interrupt,
 }
 
-/// Tells whether to end early.
+/// A callback that says whether to stop early.
 struct Interrupt(Box<dyn Fn() -> bool + Send + Sync>);
 
 impl Interrupt {
@@ -67,7 +67,7 @@ impl fmt::Debug for Interrupt {
     }
 }
 
-/// What one user adds to the figures.
+/// One user's list and its metrics.
 struct UserRanking {
     list: Vec<RankedItem>,
     /// One entry per cutoff.
@@ -75,14 +75,14 @@ struct UserRanking {
 }
 
 impl RankingEvaluator {
-    /// Evaluates at `cutoffs`, in any order, repeats ignored.
+    /// Creates an evaluator for `cutoffs`, which may be in any order; duplicates are ignored.
     ///
     /// # Panics
-    /// When there is no cutoff or one is 0, or when `train` and `held_out` differ in their number of users or items.
+    /// Panics if `cutoffs` is empty or contains 0, or if `train` and `held_out` have different numbers of users or items.
     pub fn new(cutoffs: &[usize], train: &Interactions, held_out: &Interactions) -> Self {
         assert!(
             cutoffs.iter().all(|&cutoff| cutoff > 0) && !cutoffs.is_empty(),
-            "cutoffs are {cutoffs:?}, but there must be at least one and each at least 1"
+            "cutoffs are {cutoffs:?}, but there must be at least one, and each must be at least 1"
         );
         assert_eq!(
             (train.num_users(), train.num_items()),
@@ -114,34 +114,36 @@ impl RankingEvaluator {
         }
     }
 
-    /// Lets the scores of one block of users take `bytes` (at least one user's row); 32 MB unless set.
+    /// Sets the maximum size of the scores of one block of users, in bytes; the default is 32 MB, the minimum one user's row.
     ///
-    /// The figures do not depend on it.
+    /// It affects memory and speed, but not the results.
     pub fn with_block_bytes(mut self, bytes: usize) -> Self {
         self.block_bytes = bytes;
         self
     }
 
-    /// Ends an evaluation between two blocks of users, with [`RankingError::Interrupted`], once `is_requested` returns `true`.
+    /// Makes [`evaluate`](Self::evaluate) stop with [`RankingError::Interrupted`] once `is_requested` returns `true`. It is checked
+    /// before each block of users.
     pub fn with_interrupt(mut self, is_requested: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.interrupt = Interrupt(Box::new(is_requested));
         self
     }
 
-    /// Number of users that have a held-out item: those the means run over.
+    /// Number of users with a held-out item, over which metrics are averaged.
     pub fn num_evaluated_users(&self) -> usize {
         self.users.len()
     }
 
-    /// Ranks and averages.
+    /// Ranks the items for every user and returns the metrics by name, such as `ndcg@20`.
     ///
     /// # Errors
-    /// [`RankingError::NotANumber`] when a score is NaN, naming the first user and item;
-    /// [`RankingError::NothingHeldOut`] when there is no user to average over;
-    /// [`RankingError::Interrupted`] when [asked to end](Self::with_interrupt).
+    /// Returns
+    /// - [`RankingError::NotANumber`] if a score is NaN, with the first such user and item;
+    /// - [`RankingError::NothingHeldOut`] if no user has a held-out item;
+    /// - [`RankingError::Interrupted`] if [interrupted](Self::with_interrupt).
     ///
     /// # Panics
-    /// When the scorer has another number of items than the interactions, or returns scores of another shape than
+    /// Panics if the scorer and the interactions have different numbers of items, or if the scores do not have the shape
     /// `[num_users, num_items]`.
     pub fn evaluate(&self, scorer: &dyn Scorer) -> Result<Metrics, RankingError> {
         let num_items = self.train.num_items();
@@ -169,7 +171,7 @@ impl RankingEvaluator {
                 users.len() * num_items,
                 "scores must have the shape [num_users, num_items]"
             );
-            // Threads only rank; the sums run here, in the order of the users, so they round alike on any number of threads.
+            // Threads only rank. Sums are taken here in the order of the users, so rounding does not depend on the number of threads.
             let rankings: Vec<_> = users
                 .par_iter()
                 .zip(scores.par_chunks(num_items))
@@ -194,7 +196,7 @@ impl RankingEvaluator {
         Ok(metrics)
     }
 
-    /// The list of one user and its figures.
+    /// Computes one user's list and its metrics.
     fn rank(&self, user: u32, scores: &[f32]) -> Result<UserRanking, RankingError> {
         let longest = self.cutoffs[self.cutoffs.len() - 1].min(scores.len());
         let mut list = Vec::new();

@@ -1,13 +1,13 @@
-//! Ranking evaluation: every item a user has not trained on is ranked, and the held-out ones should come first.
+//! Ranking evaluation: ranks all items except a user's training items, and measures how high the held-out items are.
 //!
-//! Whatever can score items is a [`Scorer`]: a trained encoder, [`Popularity`](crate::baselines::Popularity),
-//! [`Ease`](crate::baselines::Ease). [`RankingEvaluator`] turns one into [`Metrics`](bcl_report::result::Metrics), and [`top_items`]
-//! lists what one user should see.
+//! Anything that scores items for users is a [`Scorer`]: a trained encoder, [`Popularity`](crate::baselines::Popularity),
+//! [`Ease`](crate::baselines::Ease). [`RankingEvaluator`] computes its [`Metrics`](bcl_report::result::Metrics), and [`top_items`]
+//! recommends items to one user.
 //!
 //! # Invariants
-//! - Scores of all users at once never exist: users come in blocks of about 32 MB of scores.
-//! - Equal scores rank by item id, and sums run in the order of the users, so figures are the same bits on any number of threads.
-//! - A score that is not a number is an error and never a place in a ranking.
+//! - The scores of all users never exist at once: users are processed in blocks of about 32 MB of scores.
+//! - Ties are ordered by item id and sums are taken in the order of the users, so results are bit-identical on any number of threads.
+//! - A NaN score is an error; it never enters a ranking.
 
 mod error;
 mod evaluator;

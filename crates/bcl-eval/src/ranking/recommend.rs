@@ -1,10 +1,10 @@
-//! What one user should see next.
+//! Recommendations for one user.
 
 use super::top_k::{RankedItem, top_k};
 use super::{RankingError, Scorer};
 use bcl_data::Interactions;
 
-/// The `k` best items for `user` outside the user's training items, best first; equal scores in the order of item ids.
+/// The `k` best items for `user`, without the user's training items. Best first; ties are ordered by item id.
 ///
 /// ```
 /// use bcl_data::Interactions;
@@ -17,10 +17,10 @@ use bcl_data::Interactions;
 /// ```
 ///
 /// # Errors
-/// [`RankingError::NotANumber`] when a score of the user is NaN.
+/// Returns [`RankingError::NotANumber`] if a score of the user is NaN.
 ///
 /// # Panics
-/// When the scorer and `train` differ in their number of items, or `user` is not one of `train`.
+/// Panics if the scorer and `train` have different numbers of items, or if `user` is out of range.
 pub fn top_items(scorer: &dyn Scorer, train: &Interactions, user: u32, k: usize) -> Result<Vec<RankedItem>, RankingError> {
     assert_eq!(
         scorer.num_items(),

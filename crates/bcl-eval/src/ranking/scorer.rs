@@ -1,4 +1,4 @@
-//! The seam between models and their evaluation.
+//! The interface between models and their evaluation.
 
 /// Something that scores items for users.
 ///
@@ -26,12 +26,12 @@
 /// assert_eq!(scores, [0.0, -1.0, -2.0]);
 /// ```
 pub trait Scorer {
-    /// Number of items, so the length of each user's row of scores.
+    /// Number of items, which is the length of each user's row of scores.
     fn num_items(&self) -> usize;
 
-    /// Replaces the content of `out` by the scores of `users` for all items; higher is better.
+    /// Replaces the content of `out` with the scores of `users` for all items; higher is better.
     ///
-    /// The caller passes the same `out` again and again, so an implementation that reuses its capacity allocates once.
+    /// Callers pass the same `out` repeatedly, so an implementation that reuses its capacity allocates only once.
     ///
     /// # Shapes
     /// - users: `[num_users]`, dense ids

@@ -1,15 +1,15 @@
-//! How widely recommendations spread over the catalogue.
+//! Metrics over all recommended lists: coverage, Gini coefficient and mean popularity.
 
 use bcl_report::result::Metrics;
 
-/// Counts how often each item is recommended within a cutoff.
+/// Counts how often each item is recommended within one cutoff.
 #[derive(Debug)]
 pub(super) struct Spread {
     counts: Vec<u32>,
 }
 
 impl Spread {
-    /// Nothing recommended yet.
+    /// Starts with all counts at 0.
     pub(super) fn new(num_items: usize) -> Self {
         Self {
             counts: vec![0; num_items],
@@ -30,17 +30,17 @@ impl Spread {
         metrics.insert(format!("mean_popularity@{cutoff}"), self.mean_popularity(train_counts));
     }
 
-    /// Share of all items that are recommended to anyone.
+    /// Fraction of all items that are recommended to at least one user.
     fn coverage(&self) -> f64 {
         let recommended = self.counts.iter().filter(|&&count| count > 0).count();
         recommended as f64 / self.counts.len() as f64
     }
 
-    /// Gini coefficient of the counts of all `n` items, those never recommended included: 0 when all are recommended equally often,
-    /// `(n - 1) / n` when only one is.
+    /// Gini coefficient of the counts of all `n` items, including items never recommended: 0 if all are recommended equally often,
+    /// `(n - 1) / n` if only one is.
     ///
     /// ```text
-    /// gini = sum over i = 1..n of (2 i - n - 1) c_i / (n * sum of c),   c ascending
+    /// gini = sum over i = 1..n of (2 i - n - 1) c_i / (n * sum of c),   c sorted ascending
     /// ```
     fn gini(&self) -> f64 {
         let mut ascending = self.counts.clone();
@@ -57,7 +57,7 @@ impl Spread {
         weighted / (num_items * total)
     }
 
-    /// Mean number of training interactions of a recommended item, over all places in all lists.
+    /// Mean number of training interactions per recommended item, over all positions of all lists.
     fn mean_popularity(&self, train_counts: &[u32]) -> f64 {
         let total: u64 = self.counts.iter().copied().map(u64::from).sum();
         let popularity: u64 = self

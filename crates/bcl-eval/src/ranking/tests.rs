@@ -1,11 +1,11 @@
-//! The evaluator against hand-computed figures, a slow reference, and itself in other blocks and on other threads.
+//! The evaluator against values computed by hand, a slow reference, and itself with other block sizes and thread counts.
 
 use super::{RankingError, RankingEvaluator, Scorer, top_items};
 use bcl_data::Interactions;
 use bcl_report::result::Metrics;
 use proptest::prelude::*;
 
-/// Scores given in full.
+/// A scorer with a full table of scores.
 #[derive(Debug, Clone)]
 struct Table {
     num_items: usize,
@@ -26,8 +26,8 @@ impl Scorer for Table {
     }
 }
 
-/// Two users and six items. User 0 trained on item 0 and sees 1, 2, 3, 4, 5 in this order; items 2 and 5 are held out.
-/// User 1 trained on item 5 and sees 4, 3, 2, 1, 0; item 0 is held out.
+/// Three users and six items. User 0 has training item 0, is recommended 1, 2, 3, 4, 5 in this order, and has held-out items 2 and 5.
+/// User 1 has training item 5, is recommended 4, 3, 2, 1, 0, and has held-out item 0. User 2 has no held-out items.
 fn two_users() -> (Interactions, Interactions, Table) {
     let train = Interactions::from_pairs(3, 6, [(0, 0), (1, 5), (2, 5)]);
     let held_out = Interactions::from_pairs(3, 6, [(0, 2), (0, 5), (1, 0)]);
@@ -67,7 +67,7 @@ fn figures_equal_those_computed_by_hand() {
     assert_eq!(metrics.len(), 3 * 9);
 
     let mean = f64::midpoint;
-    // User 0 hits at ranks 2 and 5, user 1 at rank 5; user 2 has nothing held out and is skipped, NaN and all.
+    // User 0 has hits at ranks 2 and 5, user 1 at rank 5. User 2 has no held-out items and is skipped, despite a NaN score.
     assert_close(metrics["precision@1"], 0.0);
     assert_close(metrics["precision@2"], mean(0.5, 0.0));
     assert_close(metrics["precision@5"], mean(0.4, 0.2));
@@ -87,7 +87,7 @@ fn figures_equal_those_computed_by_hand() {
         metrics["ndcg@5"],
         mean((discount(2.0) + discount(5.0)) / ideal, discount(5.0)),
     );
-    // Lists [1, 2] and [4, 3]; four of six items once each. Only item 0 (one) and item 5 (two) occur in train.
+    // The lists are [1, 2] and [4, 3]: four of six items, once each. Of the training items, 0 occurs once and 5 twice.
     assert_close(metrics["coverage@2"], 4.0 / 6.0);
     assert_close(metrics["gini@2"], 1.0 / 3.0);
     assert_close(metrics["mean_popularity@2"], 0.0);
@@ -167,7 +167,7 @@ fn recommendations_leave_out_training_items() {
     assert_eq!(best, [(4, 4.0), (3, 3.0)]);
 }
 
-/// Every figure by its definition, from fully sorted lists of one user after another.
+/// Every metric by its definition, from fully sorted lists, one user at a time.
 fn slow_reference(cutoffs: &[usize], train: &Interactions, held_out: &Interactions, table: &Table) -> Metrics {
     let num_items = train.num_items();
     let mut metrics = Metrics::new();
@@ -234,7 +234,7 @@ fn slow_reference(cutoffs: &[usize], train: &Interactions, held_out: &Interactio
 }
 
 prop_compose! {
-    /// Interactions and scores with many ties; now and then an infinite score.
+    /// Interactions and scores with many ties and a few infinite scores.
     fn problem()(num_users in 1_usize..12, num_items in 1_usize..40)(
         train in prop::collection::vec((0..num_users as u32, 0..num_items as u32), 0..60),
         held_out in prop::collection::vec((0..num_users as u32, 0..num_items as u32), 1..60),

@@ -1,31 +1,31 @@
-//! The best k of a row of scores, without sorting the row.
+//! Selects the k best of a row of scores without sorting the row.
 
 use std::cmp::Ordering;
 
-/// An item in a ranking and the score that put it there.
+/// A recommended item and its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankedItem {
     /// Dense item id.
     pub item: u32,
-    /// The score, higher is better.
+    /// The score; higher is better.
     pub score: f32,
 }
 
-/// The first item of a row whose score is NaN.
+/// A NaN score was found; `item` is the first item that has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NotANumber {
     pub(super) item: u32,
 }
 
-/// Scores compared at a time: one AVX-512 register, or two AVX2 ones.
+/// Scores compared at a time: one AVX-512 register or two AVX2 registers.
 const LANES: usize = 16;
 
-/// Replaces the content of `best` by the `k` highest scores outside `excluded`, best first, equal scores in the order of item ids.
+/// Replaces the content of `best` with the `k` items of highest score that are not in `excluded`. Best first; ties are ordered by item id.
 ///
-/// `excluded` is sorted. Shorter lists come out when fewer than `k` items are left.
+/// `excluded` must be sorted. The list is shorter if fewer than `k` items remain.
 ///
-/// Most items of a row lose against the k-th best so far, so the loop spends one comparison on each; only the few that pass are
-/// looked up in `excluded` and collected. Items come in the order of their ids, so one that merely equals the k-th best loses.
+/// Most items score below the k-th best so far and cost a single comparison; only the few others are looked up in `excluded` and
+/// collected. Items are visited in the order of their ids, so a later item loses a tie with the k-th best.
 pub(super) fn top_k(scores: &[f32], excluded: &[u32], k: usize, best: &mut Vec<RankedItem>) -> Result<(), NotANumber> {
     best.clear();
     let room = 2 * k.max(1);
@@ -33,8 +33,8 @@ pub(super) fn top_k(scores: &[f32], excluded: &[u32], k: usize, best: &mut Vec<R
     let mut bar = None;
 
     for (chunk_index, chunk) in scores.chunks(LANES).enumerate() {
-        // Counted without a branch, so that it becomes vector instructions. A comparison with NaN is false: a chunk that holds one
-        // is always looked at below.
+        // Counting without a branch compiles to vector instructions. Comparisons with NaN are false, so a chunk with a NaN is never
+        // skipped.
         if let Some(bar) = bar
             && chunk.iter().filter(|&&score| score <= bar).count() == chunk.len()
         {
@@ -62,7 +62,7 @@ pub(super) fn top_k(scores: &[f32], excluded: &[u32], k: usize, best: &mut Vec<R
     Ok(())
 }
 
-/// The order of a ranking; total, as scores are not NaN and item ids differ.
+/// Orders by descending score, then by item id. The order is total, because scores are not NaN and item ids differ.
 fn better_first(a: RankedItem, b: RankedItem) -> Ordering {
     b.score
         .partial_cmp(&a.score)
@@ -124,7 +124,7 @@ mod tests {
     }
 
     proptest! {
-        /// Few distinct scores make many ties; rising ones make every item pass the bar.
+        /// Few distinct scores give many ties; ascending scores make every item beat the k-th best so far.
         #[test]
         fn partial_selection_equals_sorting(
             mut scores in prop::collection::vec((-4_i8..4).prop_map(f32::from), 0..200),

@@ -1,26 +1,26 @@
-//! The figures of one user's list, and their mean over users.
+//! Metrics of one user's list, and their mean over users.
 
 use bcl_report::result::Metrics;
 
-/// Names of the figures of a list, in the order of [`UserMetrics`].
+/// Names of the metrics of a list, in the order of [`UserMetrics`].
 const NAMES: [&str; 6] = ["precision", "recall", "ndcg", "hit_rate", "mrr", "map"];
 
 /// Precision, recall, NDCG, hit rate, MRR and MAP of one list at one cutoff.
 pub(super) type UserMetrics = [f64; NAMES.len()];
 
-/// Discounts of the ranks, `1 / log2(rank + 1)`, and their running sums.
+/// DCG discounts `1 / log2(rank + 1)` and their cumulative sums.
 #[derive(Debug)]
 pub(super) struct Discounts {
     at: Vec<f64>,
-    /// `ideal[n]` is the DCG of a list that begins with `n` hits.
+    /// `ideal[n]` is the ideal DCG with `n` held-out items.
     ideal: Vec<f64>,
 }
 
 impl Discounts {
-    /// Discounts of the ranks 1 to `longest`.
+    /// Computes the discounts of the ranks 1 to `longest`.
     pub(super) fn new(longest: usize) -> Self {
         let at: Vec<f64> = (1..=longest).map(|rank| 1.0 / (rank as f64 + 1.0).log2()).collect();
-        // Summed in the order in which a list is, so that a perfect list gets exactly 1.
+        // Summed in the same order as a list's gain, so that a perfect list gets exactly 1.
         let ideal = std::iter::once(0.0)
             .chain(at.iter().scan(0.0, |sum, discount| {
                 *sum += discount;
@@ -30,10 +30,10 @@ impl Discounts {
         Self { at, ideal }
     }
 
-    /// The figures of a list at `cutoff`, where `hits[r]` tells whether the item at rank `r + 1` is held out.
+    /// Computes the metrics of a list at `cutoff`; `hits[r]` says whether the item at rank `r + 1` is held out.
     ///
-    /// With `n` the number of the user's held-out items, `h` the hits among the first `cutoff` items and `h(r)` those among the
-    /// first `r`:
+    /// With `n` the number of the user's held-out items, `h` the number of hits among the first `cutoff` items and `h(r)` among the
+    /// first `r` items:
     ///
     /// ```text
     /// precision = h / cutoff          recall = h / n          hit_rate = [h > 0]        mrr = 1 / rank of the first hit, or 0

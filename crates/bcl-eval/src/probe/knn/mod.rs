@@ -1,4 +1,4 @@
-//! Nearest neighbours: the class of a sample is that of the training samples most similar to it.
+//! Weighted k-nearest-neighbour classification by cosine similarity.
 
 use super::{
     Labelled, ProbeError, TopK,
@@ -13,16 +13,16 @@ use burn::tensor::Tensor;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Similarities computed at a time: 32 MB.
+/// Number of similarities computed at a time (32 MB).
 const BLOCK_SIMILARITIES: usize = 8 << 20;
 
-/// How neighbours vote.
+/// Configuration of the k-nearest-neighbour classifier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct KnnConfig {
-    /// Neighbours that vote, 1 to 1,000,000; all training samples where there are fewer.
+    /// Number of neighbours that vote, 1 to 1,000,000; at most all training samples.
     pub k: usize,
-    /// Temperature t of a vote, exp(similarity / t); in [1e-6, 1e6].
+    /// Temperature t of a vote's weight exp(similarity / t), in [1e-6, 1e6].
     pub temperature: f64,
 }
 
@@ -36,19 +36,19 @@ impl Default for KnnConfig {
 }
 
 impl KnnConfig {
-    /// Checks that every parameter lies in its range.
+    /// Checks that every parameter is in its range.
     ///
     /// # Errors
-    /// Names the first parameter that does not, its value and the range.
+    /// Returns an error that names the first parameter out of range, its value and the range.
     pub fn check(&self) -> Result<(), ParameterError> {
         count_in("k", self.k, 1, 1_000_000)?;
         temperature(self.temperature)
     }
 }
 
-/// Accuracy of a weighted vote among the nearest training samples.
+/// Accuracy of k-nearest-neighbour classification on frozen features.
 ///
-/// With s the cosine similarity of a test sample to a training sample, and N the k training samples where it is highest,
+/// With s the cosine similarity of a test sample to a training sample, and N the k most similar training samples,
 ///
 /// ```text
 /// votes[c] = sum of exp(s_i / t) over i in N with label_i = c
@@ -57,10 +57,10 @@ impl KnnConfig {
 /// "Unsupervised feature learning via non-parametric instance discrimination" (Wu et al., CVPR 2018), section 3.4.
 ///
 /// # Errors
-/// See [`ProbeError`].
+/// Returns a [`ProbeError`] if features or labels are invalid.
 ///
 /// # Panics
-/// When [`KnnConfig::check`] refuses the configuration.
+/// Panics if [`KnnConfig::check`] fails.
 ///
 /// ```
 /// use bcl_eval::probe::{KnnConfig, Labelled, knn};
@@ -78,7 +78,7 @@ pub fn knn(train: &Labelled, test: &Labelled, num_classes: usize, config: &KnnCo
     Ok(TopK::of_places(&places, num_classes))
 }
 
-/// The place of each test sample's class, from blocks of so many test samples.
+/// The rank of each test sample's class, computed in blocks of `block` test samples.
 fn places(
     train: &Labelled,
     test: &Labelled,
@@ -110,7 +110,7 @@ fn similarities(rows: Tensor<2>, columns: Tensor<2>) -> Vec<f32> {
     to_host(rows.matmul(columns))
 }
 
-/// The weight of each class. Shares of the largest vote: that leaves their order as it is and keeps `exp` finite.
+/// The vote of each class, relative to the nearest neighbour's vote: this keeps the order and keeps `exp` finite.
 fn votes(nearest: &[Neighbour], labels: &[u32], num_classes: usize, temperature: f64) -> Vec<f64> {
     let best = f64::from(nearest[0].similarity());
     let mut votes = vec![0.0; num_classes];
@@ -121,8 +121,9 @@ fn votes(nearest: &[Neighbour], labels: &[u32], num_classes: usize, temperature:
     votes
 }
 
-/// A training sample and how similar it is, as one number that is larger the nearer it is: the bits of the similarity, put in
-/// order, above those of the index from the end, so that of equals the lower index is the nearer.
+/// A training sample and its similarity, packed into one integer that is larger for nearer samples.
+///
+/// The high bits are the similarity in an order-preserving encoding, the low bits the inverted index, so a tie goes to the lower index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Neighbour(u64);
 
@@ -130,7 +131,7 @@ const SIGN: u32 = 1 << 31;
 
 impl Neighbour {
     fn new(index: usize, similarity: f32) -> Self {
-        // Adding 0 makes one of the two zeros.
+        // Adding 0 turns -0.0 into 0.0.
         let bits = (similarity + 0.0).to_bits();
         let ordered = if bits & SIGN == 0 { bits | SIGN } else { !bits };
         Self(u64::from(ordered) << 32 | u64::from(!(index as u32)))
@@ -146,14 +147,14 @@ impl Neighbour {
     }
 }
 
-/// Replaces the content of `nearest` by the `k` most similar, the nearest first.
+/// Replaces the content of `nearest` with the `k` most similar samples, nearest first.
 ///
-/// Most samples lose against the k-th best so far, so the loop spends one comparison on each of them.
+/// Most samples are less similar than the k-th best so far and cost a single comparison.
 fn nearest_first(similarities: &[f32], k: usize, nearest: &mut Vec<Neighbour>) {
     nearest.clear();
     let mut bar = f32::NEG_INFINITY;
     for (index, &similarity) in similarities.iter().enumerate() {
-        // Later samples have a higher index, so one that merely equals the k-th best loses.
+        // Later samples have a higher index, so they lose ties with the k-th best.
         if similarity <= bar {
             continue;
         }

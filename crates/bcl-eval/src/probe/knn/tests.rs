@@ -1,22 +1,22 @@
-//! Nearest neighbours against a reference written the obvious way.
+//! Nearest neighbours against a slow reference implementation.
 
 use super::*;
 use crate::probe::planted::{clusters, coins, noise};
 use burn::tensor::{Device, TensorData};
 use proptest::prelude::*;
 
-/// Entries of -1 and 1 in 16 dimensions: every cosine is a multiple of 1/8 and exact in f32, and many are equal.
+/// Entries of -1 and 1 in 16 dimensions: every cosine is a multiple of 1/8, exact in f32, and there are many ties.
 fn signs(rows: &[u16]) -> Tensor<2> {
     let entry = |row: u16, bit: u32| if row >> bit & 1 == 1 { 1.0_f32 } else { -1.0 };
     let values: Vec<f32> = rows.iter().flat_map(|&row| (0..16).map(move |bit| entry(row, bit))).collect();
     Tensor::from_data(TensorData::new(values, [rows.len(), 16]), &Device::flex())
 }
 
-/// The place of the class of one test sample: sort all training samples, add up the votes, sort all classes.
+/// The rank of one test sample's class: sorts all training samples, adds up the votes, sorts all classes.
 fn slow_place(train: &[(u16, u32)], test: (u16, u32), num_classes: u32, config: &KnnConfig) -> usize {
     let similarity = |row: u16| (16.0 - 2.0 * f64::from((row ^ test.0).count_ones())) / 16.0;
     let mut neighbours: Vec<(f64, u32)> = train.iter().map(|&(row, label)| (similarity(row), label)).collect();
-    // Both sorts are stable: equals stay in the order of samples and of classes.
+    // Both sorts are stable: ties stay in the order of samples and of classes.
     neighbours.sort_by(|a, b| b.0.total_cmp(&a.0));
     neighbours.truncate(config.k);
     let vote = |class: u32| {

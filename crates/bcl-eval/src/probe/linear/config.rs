@@ -1,4 +1,4 @@
-//! The `[evaluation.probe]` table: how a linear probe is trained.
+//! The `[evaluation.probe]` table of a recipe: training of the linear probe.
 
 use bcl_core::{
     ParameterError,
@@ -6,17 +6,17 @@ use bcl_core::{
 };
 use serde::{Deserialize, Serialize};
 
-/// How a linear probe is trained: Adam (Kingma and Ba 2015) with β 0.9 and 0.999, ε 1e-8, and a constant step size.
+/// Configuration of the linear probe: Adam (Kingma and Ba 2015) with β₁ = 0.9, β₂ = 0.999, ε = 1e-8 and a constant learning rate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearProbeConfig {
-    /// Passes over the training samples, 1 to 1,000,000.
+    /// Number of epochs, 1 to 1,000,000.
     pub epochs: usize,
-    /// Step size, in [1e-30, 1e38].
+    /// Learning rate, in [1e-30, 1e38].
     pub learning_rate: f64,
-    /// Share of every weight that is added to its gradient.
+    /// Weight decay (L2 penalty, added to the gradient), in [0, 1).
     pub weight_decay: f64,
-    /// Training samples per step, 1 to 10,000,000.
+    /// Batch size, 1 to 10,000,000.
     pub batch_size: usize,
 }
 
@@ -32,10 +32,10 @@ impl Default for LinearProbeConfig {
 }
 
 impl LinearProbeConfig {
-    /// Checks that every parameter lies in its range.
+    /// Checks that every parameter is in its range.
     ///
     /// # Errors
-    /// Names the first parameter that does not, its value and the range.
+    /// Returns an error that names the first parameter out of range, its value and the range.
     pub fn check(&self) -> Result<(), ParameterError> {
         count_in("epochs", self.epochs, 1, MOST_EPOCHS)?;
         in_closed("learning_rate", self.learning_rate, 1e-30, 1e38)?;

@@ -1,5 +1,5 @@
-//! One linear layer under the cross-entropy, with its gradient written out: no graph is recorded, which takes most of the time of
-//! so small a model.
+//! A linear layer with cross-entropy loss and an explicit gradient. Recording an autodiff graph would take most of the time of such a
+//! small model.
 
 use super::LinearProbeConfig;
 use bcl_data::Seed;
@@ -9,7 +9,7 @@ use burn::{
 };
 use rand::RngExt;
 
-/// Weights, or the gradient of the loss by each.
+/// Weights of the layer, or the gradient of the loss with respect to them.
 #[derive(Debug, Clone)]
 pub(super) struct Layer {
     /// W, `[dim, num_classes]`.
@@ -19,7 +19,7 @@ pub(super) struct Layer {
 }
 
 impl Layer {
-    /// Weights uniform between ±1 / √dim, as `PyTorch` draws those of a linear layer.
+    /// Initialises the weights uniformly in ±1 / √dim, like a linear layer in `PyTorch`.
     pub(super) fn init(dim: usize, num_classes: usize, seed: Seed, device: &Device) -> Self {
         let bound = 1.0 / (dim as f32).sqrt();
         let draw = |name, shape: [usize; 2]| {
@@ -33,7 +33,7 @@ impl Layer {
         }
     }
 
-    /// Scores `x W + b`.
+    /// Computes the logits `x W + b`.
     ///
     /// # Shapes
     /// - features: `[batch_size, dim]`
@@ -42,7 +42,7 @@ impl Layer {
         features.matmul(self.weight.clone()) + self.bias.clone()
     }
 
-    /// Gradient of the mean cross-entropy.
+    /// Computes the gradient of the mean cross-entropy.
     ///
     /// ```text
     /// G = (softmax(x W + b) - one_hot(class)) / batch_size       dW = x' G       db = sum of the rows of G
@@ -63,7 +63,7 @@ impl Layer {
     }
 }
 
-/// Burn's Adam, and what it remembers of the layer.
+/// Burn's Adam with its state for the layer.
 pub(super) struct Adam {
     rule: optim::Adam,
     learning_rate: f64,

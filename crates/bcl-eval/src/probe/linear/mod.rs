@@ -1,4 +1,4 @@
-//! The linear probe: how well one linear layer, trained on frozen features, tells the classes apart.
+//! The linear probe: accuracy of a linear classifier trained on frozen features.
 
 mod config;
 mod layer;
@@ -17,16 +17,16 @@ use burn::tensor::{Int, Tensor, TensorData};
 use layer::Layer;
 use rand::seq::SliceRandom;
 
-/// Accuracy of a linear layer trained on features that were computed once: protocol `clean`.
+/// Accuracy of a linear classifier trained on features that are computed once (protocol `clean`).
 ///
-/// The layer is trained by [Adam](LinearProbeConfig) on the cross-entropy of its scores `x W + b`; its accuracy on `test` after the
-/// last epoch is returned. Features are used as they are, neither standardised nor brought to unit length.
+/// Trains the layer with [Adam](LinearProbeConfig) on the cross-entropy of its logits `x W + b` and returns its accuracy on `test`
+/// after the last epoch. Features are used as they are, neither standardised nor normalised to unit length.
 ///
 /// # Errors
-/// See [`ProbeError`].
+/// Returns a [`ProbeError`] if features or labels are invalid, or if the training of the probe diverges.
 ///
 /// # Panics
-/// When [`LinearProbeConfig::check`] refuses the configuration.
+/// Panics if [`LinearProbeConfig::check`] fails.
 ///
 /// ```
 /// use bcl_data::Seed;
@@ -52,22 +52,22 @@ pub fn probe_fixed(
     accuracy(&layer, test_features, &test.labels, num_classes)
 }
 
-/// Accuracy of a linear layer trained on features that are computed anew for each batch: protocol `official`.
+/// Accuracy of a linear classifier trained on features that are computed anew for each batch (protocol `official`).
 ///
-/// As [`probe_fixed`], but in each epoch `batch(epoch, indices)` is asked for the features of those training samples, in
-/// that order: those of new random views, for example. It is asked for each sample once an epoch. `test` is asked for the test samples
-/// after the last epoch, when an encoder that was left in train mode has seen all of them.
+/// Like [`probe_fixed`], but calls `batch(epoch, indices)` for the features of those training samples, in that order, for example those
+/// of new augmented views. Each sample is requested once per epoch. `test` is called after the last epoch, so an encoder left in
+/// training mode has processed all training views by then.
 ///
 /// # Shapes
-/// - `train_labels`: one class a training sample
+/// - `train_labels`: one class per training sample
 /// - `batch`: `[indices.len(), dim]`
 /// - `test`:  features of the same length, on the same device
 ///
 /// # Errors
-/// See [`ProbeError`], and what `test` returns.
+/// Returns a [`ProbeError`] if features or labels are invalid or if the training of the probe diverges, and any error of `test`.
 ///
 /// # Panics
-/// When [`LinearProbeConfig::check`] refuses the configuration, or `batch` returns another shape.
+/// Panics if [`LinearProbeConfig::check`] fails, or if `batch` returns a different number of rows than `indices`.
 pub fn probe_views<E: From<ProbeError>>(
     train_labels: &[u32],
     num_classes: usize,
@@ -84,7 +84,7 @@ pub fn probe_views<E: From<ProbeError>>(
         assert_eq!(
             num_samples,
             indices.len(),
-            "features of {num_samples} samples for {} indices",
+            "`batch` returned features of {num_samples} samples for {} indices",
             indices.len()
         );
         check_finite(&features, "training").map_err(|error| in_data_set(error, indices))
@@ -96,7 +96,7 @@ pub fn probe_views<E: From<ProbeError>>(
     Ok(accuracy(&layer, features, &test.labels, num_classes)?)
 }
 
-/// The error with the sample's place in the data set for that in the batch.
+/// Replaces the sample's index in the batch by its index in the data set.
 fn in_data_set(error: ProbeError, indices: &[usize]) -> ProbeError {
     match error {
         ProbeError::NotFinite { set, sample } => ProbeError::NotFinite {
@@ -107,9 +107,9 @@ fn in_data_set(error: ProbeError, indices: &[usize]) -> ProbeError {
     }
 }
 
-/// The layer after the last epoch.
+/// Trains the layer and returns it after the last epoch.
 ///
-/// Initial weights and the order of each epoch are counter-based: they depend on the seed and the epoch alone.
+/// Initial weights and the order of each epoch are counter-based: they depend only on the seed and the epoch.
 fn train_layer(
     labels: &[u32],
     num_classes: usize,
@@ -118,12 +118,12 @@ fn train_layer(
     mut batch: impl FnMut(usize, &[usize]) -> Result<Tensor<2>, ProbeError>,
 ) -> Result<Layer, ProbeError> {
     config.check().unwrap_or_else(|error| panic!("{error}"));
-    // The first features say how long they are, and where.
+    // Initialised with the first batch, which determines feature length and device.
     let mut layer: Option<Layer> = None;
     let mut adam = layer::Adam::new(config);
     let mut order: Vec<usize> = (0..labels.len()).collect();
     for epoch in 0..config.epochs {
-        // From the identity each time, so that an epoch's order does not depend on the one before.
+        // Start from the sorted order, so that an epoch's order does not depend on earlier epochs.
         order.sort_unstable();
         order.shuffle(&mut seed.named("probe order").index(epoch as u64).rng());
         for indices in order.chunks(config.batch_size) {
@@ -136,7 +136,7 @@ fn train_layer(
             layer = Some(adam.step(now, gradient));
         }
     }
-    Ok(layer.expect("there is an epoch, and a sample"))
+    Ok(layer.expect("there is at least one epoch and one sample"))
 }
 
 fn accuracy(layer: &Layer, features: Tensor<2>, labels: &[u32], num_classes: usize) -> Result<TopK, ProbeError> {

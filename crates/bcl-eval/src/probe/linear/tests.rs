@@ -1,4 +1,4 @@
-//! The linear probe against Burn's own layer, loss and optimiser, and on features whose accuracy is known.
+//! The linear probe against Burn's own layer, loss and optimiser, and on features with known accuracy.
 
 use super::*;
 use crate::probe::planted::{clusters, coins, noise};
@@ -25,7 +25,7 @@ fn classes(labels: &[u32], device: &Device) -> Tensor<1, Int> {
     Tensor::from_data(TensorData::new(labels.clone(), [labels.len()]), device)
 }
 
-/// Burn's layer with the weights of ours, on a device with gradients.
+/// Burn's linear layer with our weights, on an autodiff device.
 fn burns_layer(layer: &Layer) -> Linear {
     let [dim, num_classes] = layer.weight.dims();
     let mut linear = LinearConfig::new(dim, num_classes).init(&Device::flex().autodiff());
@@ -67,7 +67,7 @@ fn steps_are_those_of_burns_layer_loss_and_optimiser() {
     let decay = WeightDecayConfig::new(config.weight_decay as f32);
     let mut adam = AdamConfig::new().with_epsilon(1e-8).with_weight_decay(Some(decay)).init();
     let loss = CrossEntropyLossConfig::new().init(&device);
-    // The batches come in the order in which our probe asked for them.
+    // Batches come in the order in which our probe requests them.
     let batch = |_: usize, indices: &[usize]| {
         let features = train.features.clone().select(0, positions(indices, &train.features));
         let labels: Vec<u32> = indices.iter().map(|&index| train.labels[index]).collect();
@@ -140,13 +140,13 @@ fn a_callback_that_returns_the_fixed_features_gives_the_fixed_probe() {
     };
     let views = probe_views(&train.labels, 3, &config, SEED, batch, || Ok::<_, ProbeError>(test.clone()));
     assert_eq!(views.unwrap(), fixed);
-    assert_ne!(asked[0], asked[1], "each epoch has an order of its own");
+    assert_ne!(asked[0], asked[1], "each epoch has its own order");
     let mut alone: Vec<usize> = (0..130).collect();
     alone.shuffle(&mut SEED.named("probe order").index(3).rng());
-    assert_eq!(asked[3], alone, "an order does not depend on the epochs before it");
+    assert_eq!(asked[3], alone, "the order of an epoch must not depend on earlier epochs");
     for mut order in asked {
         order.sort_unstable();
-        assert_eq!(order, (0..130).collect::<Vec<_>>(), "each sample once an epoch");
+        assert_eq!(order, (0..130).collect::<Vec<_>>(), "each sample comes once per epoch");
     }
 }
 
