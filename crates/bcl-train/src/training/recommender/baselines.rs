@@ -68,6 +68,6 @@ mod tests {
             ..EvaluationConfig::default()
         };
         let error = baselines(&many_items(), &asked).unwrap_err().to_string();
-        assert!(error.contains("leave \"ease\" out of evaluation.baselines"), "{error}");
+        assert!(error.contains("remove \"ease\" from evaluation.baselines"), "{error}");
     }
 }
