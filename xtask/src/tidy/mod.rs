@@ -6,6 +6,7 @@
 mod arrows;
 mod finding;
 mod hygiene;
+mod links;
 mod lints;
 mod metadata;
 mod module_docs;
@@ -50,6 +51,7 @@ fn findings(root: &Path) -> anyhow::Result<Vec<Finding>> {
     let metadata = Metadata::read(root)?;
     let mut findings = [
         arrows::check(&metadata),
+        links::check(&tree)?,
         lints::check(&tree)?,
         module_docs::check(&tree)?,
         purity::check(&tree)?,
