@@ -144,11 +144,11 @@ fn the_page_of_a_folder_holds_its_tables_and_loads_nothing() {
     }
     assert_refused(
         &report(&folder.path().join("recipes")),
-        &["holds no results", "bcl-bench table"],
+        &["contains no results", "bcl-bench table"],
     );
     assert_refused(&report(&folder.path().join("nowhere")), &["nowhere"]);
     fs::write(results.join("t/table.json"), "{").expect("writable");
-    assert_refused(&report(&results), &["table.json", "make it again"]);
+    assert_refused(&report(&results), &["table.json", "create it again"]);
 }
 
 #[test]

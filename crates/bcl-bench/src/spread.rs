@@ -1,8 +1,8 @@
-//! Repeated measurements in a few numbers.
+//! Summarises repeated measurements.
 
 use serde::{Deserialize, Serialize};
 
-/// The middle one of the values, the upper of two; not a number where there is none.
+/// The median of the values, the upper of two middle ones; NaN if there are none.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
@@ -11,16 +11,16 @@ pub(crate) fn median(mut values: Vec<f64>) -> f64 {
 /// Repeated measurements of the same thing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// The middle one.
+    /// The median.
     pub median: f64,
-    /// The least.
+    /// The smallest value.
     pub least: f64,
-    /// The most.
+    /// The largest value.
     pub most: f64,
 }
 
 impl Spread {
-    /// Of at least one value.
+    /// Summarises at least one value.
     pub(crate) fn of(values: &[f64]) -> Self {
         assert!(!values.is_empty(), "nothing was measured");
         Self {

@@ -1,4 +1,4 @@
-//! Figures of the experiment that are known, so that they cannot drift.
+//! Known values of the experiment, so that it cannot drift.
 
 use super::repeat::interval;
 use super::sweep::Drawn;
@@ -8,39 +8,40 @@ use bcl_data::Seed;
 use serde::Serialize;
 use std::fmt;
 
-/// Share by which a figure may miss what is expected.
+/// Relative deviation that a value may have from the expected one.
 const TOLERANCE: f64 = 0.15;
 
-/// A mean squared error at a point, and what it should be.
+/// A mean squared error at a point, with its expected value.
 #[derive(Debug, Clone, Serialize)]
 pub struct Claim {
     /// The parameters.
     pub point: SimulationConfig,
     /// The estimator.
     pub theta: Theta,
-    /// What the released experiment gives there.
+    /// The value from the released experiment.
     pub expected: f64,
-    /// What was found.
+    /// The value found here.
     pub found: f64,
 }
 
 impl Claim {
-    /// Whether the figure lies within 15 % of what is expected.
+    /// Whether the value is within 15 % of the expected one.
     pub fn holds(&self) -> bool {
         (self.found / self.expected - 1.0).abs() <= TOLERANCE
     }
 }
 
-/// The claims at appendix B.2's settings, whatever else is simulated.
+/// All claims, at the settings of appendix B.2 even if other settings are simulated.
 #[derive(Debug, Clone, Serialize)]
 pub struct Check {
-    /// One a known figure; the last is that of `β = 0.7`.
+    /// One claim per known value; the last is that of `β = 0.7`.
     pub claims: Vec<Claim>,
-    /// Whether mining hard negatives (`β = 0.7`) makes the Bayesian estimate of the mean worse than the debiased one, as it should.
+    /// Whether mining hard negatives (`β = 0.7`) makes the Bayesian estimate of the mean worse than the debiased one, as
+    /// expected.
     pub hardness_costs: bool,
 }
 
-/// Points, estimators and mean squared errors.
+/// Points, estimators and expected mean squared errors.
 fn expected() -> Vec<(SimulationConfig, Theta, f64)> {
     let base = SimulationConfig::default();
     let bayesian = |point, expected| (point, Theta::BayesianNormalised, expected);
@@ -53,7 +54,7 @@ fn expected() -> Vec<(SimulationConfig, Theta, f64)> {
     all
 }
 
-/// Draws what the claims are about.
+/// Simulates the points of all claims.
 pub fn check(seed: Seed) -> Check {
     let expected = expected();
     let drawn = Drawn::new(seed, expected.iter().map(|(point, ..)| *point));
@@ -75,7 +76,7 @@ pub fn check(seed: Seed) -> Check {
 }
 
 impl Check {
-    /// Whether everything is as expected.
+    /// Whether all claims hold.
     pub fn holds(&self) -> bool {
         self.hardness_costs && self.claims.iter().all(Claim::holds)
     }

@@ -1,15 +1,15 @@
-//! How true and false negatives are spread: densities and distribution functions of similarities, drawn and by formula.
+//! The similarities of true and false negatives: densities and distribution functions, drawn and by formula.
 
 use super::drawing::{Csv, Drawing};
 use bcl_core::simulation::{Anchor, Proposal, SimulationConfig};
 use bcl_data::Seed;
 use bcl_report::chart::{Axis, LineChart, Series, Shape};
 
-/// The separations that are drawn, one figure each.
+/// The separations to draw, with one figure each.
 const ALPHAS: [f64; 4] = [0.5, 0.7, 0.9, 1.0];
 /// Bins of a histogram.
 const BINS: usize = 40;
-/// Intervals of anchors that a formula is averaged over.
+/// Number of score intervals over which a formula is averaged.
 const PROPOSALS: usize = 2000;
 
 /// Similarities of both classes for one `alpha`, in bins from `-1/t²` to `1/t²`.
@@ -18,7 +18,7 @@ struct Classes {
     edges: Vec<f64>,
     /// Shares of true and of false negatives in each bin, as drawn.
     drawn: [Vec<f64>; 2],
-    /// The same by formula.
+    /// The same shares by formula.
     expected: [Vec<f64>; 2],
 }
 
@@ -27,7 +27,7 @@ pub(super) fn densities(seed: Seed, base: &SimulationConfig) -> Vec<Drawing> {
     each(seed, base).iter().map(Classes::density).collect()
 }
 
-/// Their distribution functions.
+/// The class-conditional distribution functions for several α.
 pub(super) fn distributions(seed: Seed, base: &SimulationConfig) -> Vec<Drawing> {
     each(seed, base).iter().map(Classes::distribution).collect()
 }
@@ -117,8 +117,8 @@ impl Classes {
     }
 }
 
-/// The share of a class in each bin, averaged over intervals: of two draws from the interval the class is the smaller with probability
-/// `lowest`, else the larger.
+/// The share of a class in each bin, averaged over intervals. A member of the class is the smaller of two draws from the
+/// interval with probability `lowest`, otherwise the larger.
 fn expected(edges: &[f64], proposals: &[Proposal], lowest: f64) -> Vec<f64> {
     let below = |edge: f64| {
         let of = |proposal: &Proposal| {

@@ -1,4 +1,4 @@
-//! A figure and the numbers it is drawn from, as two files of one name.
+//! A figure and its data, as two files of the same name.
 
 use bcl_report::Interval;
 use bcl_report::chart::{self, LineChart};
@@ -21,7 +21,7 @@ impl Drawing {
     /// Writes `NAME.svg` and `NAME.csv` into `folder`.
     ///
     /// # Errors
-    /// A file that cannot be written, by name.
+    /// Returns an error that names the file if it cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), FileError> {
         if let Some(svg) = self.chart.to_file() {
             chart::write(&folder.join(format!("{}.svg", self.name)), &svg)?;
@@ -30,7 +30,7 @@ impl Drawing {
     }
 }
 
-/// Rows of plain words and numbers, so that nothing needs quotes.
+/// Rows of plain words and numbers, which need no quotes.
 #[derive(Debug, Clone)]
 pub struct Csv {
     text: String,
@@ -53,7 +53,7 @@ impl Csv {
     }
 }
 
-/// Mean, lower and upper end of an interval as three cells.
+/// Mean, lower end and upper end of an interval, as three cells.
 pub(super) fn cells(interval: &Interval) -> String {
     let (low, high) = interval.bounds().unwrap_or((interval.mean, interval.mean));
     format!("{},{low},{high}", interval.mean)
@@ -64,7 +64,7 @@ pub(super) fn columns(name: &str) -> String {
     format!("{name},{name}_low,{name}_high")
 }
 
-/// Four significant digits, for the terminal.
+/// An interval with four significant digits, for the terminal.
 pub(super) fn text(interval: &Interval) -> String {
     let magnitude = interval.mean.abs().max(1e-300).log10().floor();
     let number = |value: f64| {

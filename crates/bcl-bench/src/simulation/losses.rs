@@ -1,8 +1,8 @@
-//! Lemmas 3.3 and 3.4: how fast the loss with an estimate comes near to the supervised loss of the same anchor.
+//! Lemmas 3.3 and 3.4: how fast the loss with an estimate approaches the supervised loss of the same anchor.
 //!
-//! With the anchor's positive `x+`, `L = -log(x+ / (x+ + N θ))`. The lemma bounds the mean of `|L - L_SUP|` by a multiple of `N^-1/2`.
-//! The mean of the signed difference, the bias, and its standard deviation over anchors have slopes of their own: which of them is
-//! the larger decides what the absolute difference does.
+//! With the anchor's positive `x+`, `L = -log(x+ / (x+ + N θ))`. The lemma bounds the mean of `|L - L_SUP|` by a multiple of
+//! `N^-1/2`. The mean of the signed difference (the bias) and its standard deviation over anchors have their own slopes, and
+//! the larger of the two determines the absolute difference.
 
 use super::drawing::{Csv, Drawing, cells, columns, text};
 use super::repeat::{interval, repeat};
@@ -18,12 +18,12 @@ use std::fmt;
 const NUM_NEGATIVES: [usize; 9] = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 const THETAS: usize = Theta::ALL.len();
 
-/// `L - L_SUP` of one estimator with N negatives, nats.
+/// `L - L_SUP` of one estimator with N negatives, in nats.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Difference {
     /// The estimator.
     pub theta: Theta,
-    /// N.
+    /// Number of negatives N.
     pub num_negatives: usize,
     /// The mean of `|L - L_SUP|` over anchors.
     pub absolute: Interval,
@@ -33,29 +33,29 @@ pub struct Difference {
     pub std_dev: Interval,
 }
 
-/// Powers of N, fitted to each repetition by least squares on logarithms.
+/// Exponents of N, fitted to each repetition by least squares on logarithms.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Slopes {
     /// The estimator.
     pub theta: Theta,
-    /// Of the absolute difference.
+    /// Exponent of the absolute difference.
     pub absolute: Interval,
-    /// Of the size of the mean over all repetitions: that of one repetition is lost in noise where N is large.
+    /// Exponent of the absolute bias over all repetitions. The bias of one repetition is lost in noise if N is large.
     pub bias: f64,
-    /// Of the standard deviation.
+    /// Exponent of the standard deviation.
     pub std_dev: Interval,
 }
 
-/// What was found.
+/// All differences and slopes.
 #[derive(Debug, Clone, Serialize)]
 pub struct Losses {
-    /// By estimator, then by N.
+    /// Ordered by estimator, then by N.
     pub differences: Vec<Difference>,
-    /// By estimator.
+    /// Ordered by estimator.
     pub slopes: Vec<Slopes>,
 }
 
-/// Means over the anchors of a repetition, by estimator.
+/// Means over the anchors of a repetition, for one estimator.
 #[derive(Clone, Copy, Default)]
 struct Moments {
     absolute: f64,
@@ -71,7 +71,7 @@ impl Moments {
 
 type Repetition = [Moments; THETAS];
 
-/// Losses with each estimate beside the supervised ones for N from 16 to 4096, the rest as in `base`.
+/// Compares the loss with each estimate to the supervised loss, for N from 16 to 4096 and otherwise as in `base`.
 pub fn losses(seed: Seed, base: &SimulationConfig) -> Losses {
     let points = NUM_NEGATIVES.map(|num_negatives| SimulationConfig { num_negatives, ..*base });
     let drawn = repeat(seed, "losses", &points, |point, rng| {
@@ -130,13 +130,13 @@ fn slopes(theta: Theta, drawn: &[Vec<Repetition>], differences: &[Difference]) -
     }
 }
 
-/// Not a number where a value is 0, as with an estimator that is exact.
+/// The fitted exponent; NaN if a value is 0, as for an estimator that is exact.
 fn slope(points: impl Iterator<Item = (f64, f64)>) -> f64 {
     exponent(&points.collect::<Vec<_>>()).unwrap_or(f64::NAN)
 }
 
 impl Losses {
-    /// The absolute difference of every estimator, and what that of the Bayesian ones is made of.
+    /// The absolute difference of every estimator, and the parts of that of the normalised Bayesian one.
     pub(super) fn drawings(&self) -> Vec<Drawing> {
         let mut csv = Csv::new(&format!(
             "estimator,num_negatives,{},{},{}",
@@ -187,7 +187,7 @@ impl Losses {
     }
 
     fn drawing(&self, name: &str, title: &str, series: Vec<Series>, csv: Csv) -> Drawing {
-        // Through the first value of the last estimator, the normalised one.
+        // Starts at the first value of the last estimator, the normalised one.
         let start = self.of(Theta::BayesianNormalised, |found| found.absolute).next();
         let line = start.map(|(first, value)| {
             let points = NUM_NEGATIVES.map(|n| (n as f64, value.mean * (first / n as f64).sqrt()));
@@ -197,7 +197,7 @@ impl Losses {
             name: name.to_owned(),
             chart: LineChart::new(
                 format!("{title}, 95 % intervals over repetitions"),
-                "How the loss with an estimate comes near to the supervised one as the number of negatives grows.",
+                "How the loss with an estimate approaches the supervised loss as the number of negatives grows.",
                 Axis::logarithmic("negatives N", 2),
                 Axis::logarithmic("nats", 10),
             )

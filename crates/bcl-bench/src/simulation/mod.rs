@@ -1,4 +1,4 @@
-//! The numerical experiment of the paper, its figures, and the lemmas of its appendix A as numbers.
+//! The numerical experiment of the paper with its figures, and the lemmas of its appendix A in numbers.
 //!
 //! | figure | shows | source |
 //! | --- | --- | --- |
@@ -10,11 +10,12 @@
 //! | `losses` | the loss with an estimate against the supervised one over N | Lemmas 3.3 and 3.4 |
 //! | `noise` | the noise in the denominator of the augmented and geometric losses | Bayesian data augmentation |
 //!
-//! `means` and `mse` hold Figures 9 and 10 of *Bayesian Self-Supervised Contrastive Learning* (arXiv 2301.11673). Its Figure 3 draws the
-//! densities for φ = N(0, 1); `densities` draws them for the experiment's uniform φ. Its Figures 5 and 7, and Figure 3 of the augmentation
-//! paper (learning curves of a toy objective), are not drawn.
+//! `means` and `mse` contain Figures 9 and 10 of *Bayesian Self-Supervised Contrastive Learning* (arXiv 2301.11673). Its Figure
+//! 3 shows the densities for φ = N(0, 1); `densities` shows them for the uniform φ of the experiment. Its Figures 5 and 7, and
+//! Figure 3 of the augmentation paper (learning curves of a toy objective), are not included.
 //!
-//! Every repetition of every point has a seed of its own, so neither the number of threads nor the choice of figures changes a number.
+//! Every repetition of every point has its own seed, so neither the number of threads nor the choice of figures changes a
+//! number.
 
 mod calibration;
 mod check;

@@ -1,8 +1,9 @@
-//! Noise in the denominator: Bayesian data augmentation beside `InfoNCE`.
+//! Noise in the denominator: Bayesian data augmentation compared with `InfoNCE`.
 //!
-//! With `S = Σ x_i`, the augmented loss `-log x+ + u (x+ + S)`, `u = g / (x+ + S)`, `g ~ Gamma(1)`, has `g` times the gradient of
-//! `InfoNCE`'s log-normaliser; the geometric loss `-(3 log x+ - log S - u S)`, `u = g / S`, `g ~ Gamma(2)`, has `1 + g` times that of
-//! `log S`, 3 on average. What an anchor sees in place of its expected denominator `E S` is thus
+//! With `S = Σ x_i`, the augmented loss `-log x+ + u (x+ + S)`, `u = g / (x+ + S)`, `g ~ Gamma(1)`, has `g` times the gradient
+//! of `InfoNCE`'s log-normaliser. The geometric loss `-(3 log x+ - log S - u S)`, `u = g / S`, `g ~ Gamma(2)`, has `1 + g`
+//! times the gradient of `log S`, 3 on average. So the denominators of an anchor, relative to the expected denominator `E S`,
+//! are
 //!
 //! | loss | denominator, relative to its mean |
 //! | --- | --- |
@@ -10,8 +11,8 @@
 //! | augmented | `g S / E S` |
 //! | geometric | `(1 + g) S / (3 E S)` |
 //!
-//! The noise of `g` does not depend on N. Here `γ = 0`, so that all anchors have one `E S`, and `x+` is held at the mean similarity of
-//! positives: what is left is noise.
+//! The noise of `g` does not depend on N. Here `γ = 0`, so that all anchors have the same `E S`, and `x+` is fixed at the mean
+//! similarity of positives. What remains is noise.
 
 use super::drawing::{Csv, Drawing, cells, columns, text};
 use super::repeat::{interval, repeat};
@@ -25,11 +26,11 @@ use serde::Serialize;
 use std::fmt;
 
 const NUM_NEGATIVES: [usize; 9] = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
-/// Of which the distribution is drawn.
+/// The numbers of negatives for which the distribution is drawn.
 const DRAWN: [usize; 2] = [16, 4096];
 const LOSSES: [&str; 3] = ["info_nce", "augmented", "geometric"];
 const NAMES: [&str; 3] = ["InfoNCE", "augmented", "geometric"];
-/// Bins of the logarithm to base 2 of a relative denominator, from below to above.
+/// Number of bins, and range, of the base-2 logarithm of a relative denominator.
 const BINS: usize = 48;
 const RANGE: (f64, f64) = (-6.0, 3.0);
 
@@ -38,13 +39,14 @@ const RANGE: (f64, f64) = (-6.0, 3.0);
 pub struct Noise {
     /// The loss.
     pub loss: &'static str,
-    /// N.
+    /// Number of negatives N.
     pub num_negatives: usize,
     /// The standard deviation of the denominator relative to its mean.
     pub denominator: Interval,
-    /// The standard deviation of the loss, nats.
+    /// The standard deviation of the loss in nats.
     pub value: Interval,
-    /// The density of the logarithm to base 2 of the relative denominator, in bins from 1/64 to 8; what lies beyond is in none.
+    /// The density of the base-2 logarithm of the relative denominator, in bins from 1/64 to 8. Values outside this range are
+    /// in no bin.
     pub density: Vec<f64>,
 }
 
@@ -72,7 +74,7 @@ impl Sums {
     }
 }
 
-/// One repetition: denominators and losses of its anchors, by loss.
+/// One repetition: the denominators and losses of its anchors, by loss.
 struct Repetition {
     denominators: [Vec<f64>; 3],
     values: [Sums; 3],
@@ -110,12 +112,13 @@ impl Repetition {
                 }
             }; 3],
         };
-        // The mean quantile of a positive is that of the smaller of two draws, 1/3, with probability 1 - α, else 2/3.
+        // A positive is the smaller of two draws with probability 1 - α, with a mean quantile of 1/3, and otherwise the larger,
+        // with 2/3.
         let positive = config.largest_similarity() * (2.0 * (1.0 + config.alpha) / 3.0 - 1.0) / config.temperature;
         for _ in 0..config.num_anchors {
             let sum: f64 = Anchor::draw(config, rng).scores.iter().sum();
             let [one, other] = [(); 2].map(|()| exponential(rng));
-            // A sum of two draws of Gamma(1) is one of Gamma(2).
+            // A sum of two draws of Gamma(1) is a draw of Gamma(2).
             let denominators = [sum, one * sum, (1.0 + one + other) / 3.0 * sum];
             let values = [
                 (sum / positive.exp()).ln_1p(),
@@ -152,7 +155,7 @@ impl Repetition {
 
 /// A draw of Gamma(1).
 fn exponential(rng: &mut Xoshiro256PlusPlus) -> f64 {
-    // One minus a draw from [0, 1) is never 0.
+    // 1 minus a draw from [0, 1) is never 0.
     -(1.0 - rng.random::<f64>()).ln()
 }
 
@@ -173,7 +176,7 @@ fn density(values: impl Iterator<Item = f64>) -> Vec<f64> {
         .collect()
 }
 
-/// The relative noise of denominators and losses over N, and the distribution of denominators for two of them.
+/// The relative noise of denominators and losses over N, and the distribution of denominators for two values of N.
 pub(super) fn drawings(found: &[Noise]) -> Vec<Drawing> {
     let denominators = over_n(
         found,
@@ -233,7 +236,7 @@ fn distribution(found: &[Noise], num_negatives: usize) -> Drawing {
     Drawing {
         name: format!("noise-distribution-{num_negatives}"),
         chart: LineChart::new(
-            format!("What an anchor sees in place of its expected denominator, N = {num_negatives}"),
+            format!("Denominators relative to their mean, N = {num_negatives}"),
             "Densities of the denominators relative to their mean, for InfoNCE, the augmented and the geometric loss.",
             Axis::logarithmic("denominator / its mean", 2),
             Axis::linear("density per doubling").including(0.0),
@@ -243,7 +246,7 @@ fn distribution(found: &[Noise], num_negatives: usize) -> Drawing {
     }
 }
 
-/// The table of noise at the ends and in the middle.
+/// The table of noise for the smallest, a middle and the largest N.
 pub(super) struct Table<'a>(pub(super) &'a [Noise]);
 
 impl fmt::Display for Table<'_> {
@@ -281,7 +284,7 @@ mod tests {
         };
         let fall = deviation("info_nce", 4096) / deviation("info_nce", 16);
         assert!((fall * 16.0 - 1.0).abs() < 0.1, "{fall}");
-        // Gamma(1) scatters by its mean; 1 + Gamma(2) by √2 around 3.
+        // Gamma(1) has a standard deviation equal to its mean; 1 + Gamma(2) has √2 around 3.
         assert!((deviation("augmented", 4096) - 1.0).abs() < 0.06);
         assert!((deviation("geometric", 4096) - 2.0_f64.sqrt() / 3.0).abs() < 0.03);
         for noise in &found {

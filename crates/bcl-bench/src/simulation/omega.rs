@@ -1,15 +1,15 @@
-//! The Bayesian weight over the base distribution.
+//! The Bayesian weight as a function of the base distribution function.
 
 use super::drawing::{Csv, Drawing};
 use bcl_core::posterior::Posterior;
 use bcl_report::chart::{Axis, LineChart, Series, Shape};
 
-/// What is held fixed, one figure each, and what changes within a figure.
+/// The values that are fixed, with one figure each, and those that vary within a figure.
 const FIXED_ALPHAS: [f64; 6] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.999];
 const FIXED_BETAS: [f64; 6] = [0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
 const BETAS: [f64; 8] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0];
 const ALPHAS: [f64; 8] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999];
-/// Steps along the horizontal axis.
+/// Number of steps along the horizontal axis.
 const STEPS: u32 = 60;
 
 /// ω over Φ for fixed α with several β, and for fixed β with several α.
@@ -40,9 +40,7 @@ fn drawing(name: &str, fixed: &str, tau_plus: f64, curves: &[(String, f64, f64)]
         name: name.to_owned(),
         chart: LineChart::new(
             format!("Weight ω of a negative, {fixed}, τ+ = {tau_plus}"),
-            format!(
-                "The weight over the base distribution function for {fixed}, a line for each of several values of the other."
-            ),
+            format!("The weight over the base distribution function for {fixed}, one line per value of the other parameter."),
             Axis::linear("base distribution function Φ").with_range(0.0, 1.0),
             Axis::linear("weight ω").including(0.0),
         )
@@ -51,13 +49,13 @@ fn drawing(name: &str, fixed: &str, tau_plus: f64, curves: &[(String, f64, f64)]
     }
 }
 
-/// eCDF, Φ and ω at steps that are equal in Φ.
+/// eCDF, Φ and ω at equal steps of Φ.
 fn curve(posterior: &Posterior) -> [[f64; 3]; STEPS as usize + 1] {
     let tau = posterior.tau_plus();
     let lowest = posterior.alpha() * (1.0 - tau) + (1.0 - posterior.alpha()) * tau;
     std::array::from_fn(|step| {
         let phi = step as f64 / f64::from(STEPS);
-        // Of unlabelled scores a share `lowest` is spread as the smaller of two draws, the rest as the larger.
+        // A share `lowest` of the unlabelled scores is distributed as the smaller of two draws, the rest as the larger.
         let ecdf = lowest * (2.0 * phi - phi * phi) + (1.0 - lowest) * phi * phi;
         [ecdf, phi, posterior.omega(ecdf)]
     })

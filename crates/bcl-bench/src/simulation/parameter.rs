@@ -1,33 +1,33 @@
-//! The parameters of the experiment, one at a time.
+//! The parameters of the experiment, swept one at a time.
 
 use bcl_core::simulation::SimulationConfig;
 use bcl_report::chart::Axis;
 use serde::Serialize;
 
-/// A parameter that is swept while the others stay.
+/// A parameter that is swept while the others stay fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Parameter {
-    /// How well scores separate the classes.
+    /// How well the scores separate the classes.
     Alpha,
     /// Hardness of the Bayesian weight.
     Beta,
-    /// How much the anchors' intervals differ.
+    /// How much the score intervals of the anchors differ.
     Gamma,
     /// Prior probability of a false negative.
     TauPlus,
     /// Temperature.
     Temperature,
-    /// Unlabelled scores an anchor.
+    /// Unlabelled scores per anchor.
     NumNegatives,
-    /// Anchors a repetition.
+    /// Anchors per repetition.
     NumAnchors,
-    /// Positive scores an anchor.
+    /// Positive scores per anchor.
     NumPositives,
 }
 
 impl Parameter {
-    /// All of them.
+    /// All parameters.
     pub const ALL: [Self; 8] = [
         Self::Alpha,
         Self::Beta,
@@ -82,8 +82,8 @@ impl Parameter {
         }
     }
 
-    /// The points of its sweep: fixed values and that of `base`, ascending; those that are out of range beside the rest of `base` are
-    /// left out.
+    /// The points of its sweep: fixed values and that of `base`, in ascending order. Values that are out of range with the
+    /// other parameters of `base` are left out.
     pub(super) fn points(self, base: &SimulationConfig) -> Vec<SimulationConfig> {
         let mut values = self.values().to_vec();
         values.push(self.of(base));

@@ -1,14 +1,14 @@
-//! Repetitions of points in parallel: the number of threads changes nothing.
+//! Repeats points in parallel; the number of threads does not change the results.
 
 use bcl_core::simulation::SimulationConfig;
 use bcl_data::{Seed, seed::Xoshiro256PlusPlus};
 use bcl_report::Interval;
 use rayon::prelude::*;
 
-/// Draws every repetition of every point, outer by point, inner by repetition.
+/// Draws every repetition of every point. The outer list is by point, the inner one by repetition.
 ///
-/// Each has a seed of its own, derived from `topic`, the parameters of the point and the number of the repetition. So a point has the
-/// same figures wherever it appears, and more repetitions do not change the first ones.
+/// Each repetition has its own seed, derived from `topic`, the parameters of the point and the number of the repetition. So a
+/// point has the same values wherever it appears, and more repetitions do not change the first ones.
 pub(super) fn repeat<T: Send>(
     seed: Seed,
     topic: &str,
@@ -39,7 +39,7 @@ fn name(point: &SimulationConfig) -> String {
     serde_json::to_string(&anonymous).expect("parameters are plain data")
 }
 
-/// Mean and interval over repetitions, of which there is at least one.
+/// Mean and interval over at least one repetition.
 pub(super) fn interval<T>(repetitions: &[T], value: impl Fn(&T) -> f64) -> Interval {
     let values: Vec<f64> = repetitions.iter().map(value).collect();
     Interval::of(&values).expect("a point has repetitions")

@@ -1,4 +1,4 @@
-//! Everything that is simulated: what is asked for, tables, and figures.
+//! The whole simulation: what to simulate, its tables, and its figures.
 
 use super::{Calibration, Check, Drawing, Losses, Noise, Sweep};
 use super::{calibration, check, classes, losses, noise, omega, sweep};
@@ -16,7 +16,7 @@ pub enum Figure {
     Densities,
     /// Distribution functions of true and false negatives.
     Ecdf,
-    /// The weight over the base distribution.
+    /// The weight over the base distribution function.
     Omega,
     /// Means of the estimators.
     Means,
@@ -24,7 +24,7 @@ pub enum Figure {
     Mse,
     /// Calibration of P(TN|x), Lemma 3.2.
     Calibration,
-    /// Losses against the supervised one, Lemmas 3.3 and 3.4.
+    /// Losses compared with the supervised loss, Lemmas 3.3 and 3.4.
     Losses,
     /// Noise in the denominator of Bayesian data augmentation.
     Noise,
@@ -33,17 +33,17 @@ pub enum Figure {
 /// What to simulate.
 #[derive(Debug, Clone, Serialize)]
 pub struct Plan {
-    /// Where each sweep starts.
+    /// The settings at the centre of every sweep.
     pub base: SimulationConfig,
-    /// From which all draws derive.
+    /// The seed of all draws.
     pub seed: Seed,
-    /// The figures; all where there is none.
+    /// The figures to draw; empty for all.
     pub only: Vec<Figure>,
-    /// Whether known figures are compared with what is found.
+    /// Whether to compare known values with those found.
     pub check: bool,
 }
 
-/// What was found; parts that were not asked for are empty.
+/// The results; parts that were not requested are empty.
 #[derive(Debug, Serialize)]
 pub struct Simulation {
     environment: Environment,
@@ -57,10 +57,10 @@ pub struct Simulation {
     drawings: Vec<Drawing>,
 }
 
-/// Simulates what is asked for, in parallel on the threads of the global pool.
+/// Simulates what the plan requests, in parallel on the global thread pool.
 ///
 /// # Panics
-/// When a parameter is out of range; [`SimulationConfig::check`] tells beforehand.
+/// Panics if a parameter is out of range; [`SimulationConfig::check`] returns an error instead.
 pub fn run(plan: &Plan) -> Simulation {
     let Plan { base, seed, .. } = *plan;
     let wanted = |figure: Figure| plan.only.is_empty() || plan.only.contains(&figure);
@@ -115,7 +115,7 @@ impl Simulation {
         &self.drawings
     }
 
-    /// Whether known figures were compared, and one is off.
+    /// Whether known values were compared and one is off.
     pub fn failed(&self) -> bool {
         self.check.as_ref().is_some_and(|check| !check.holds())
     }

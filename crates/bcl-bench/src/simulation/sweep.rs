@@ -29,7 +29,7 @@ pub struct Point {
     pub value: f64,
     /// The mean of `θ_SUP`.
     pub mean_supervised: Interval,
-    /// In the order of [`Theta::ALL`].
+    /// One estimate per estimator, in the order of [`Theta::ALL`].
     pub estimates: Vec<Estimate>,
 }
 
@@ -38,11 +38,11 @@ pub struct Point {
 pub struct Sweep {
     /// The parameter that changes.
     pub parameter: Parameter,
-    /// By ascending value.
+    /// The points, by ascending value.
     pub points: Vec<Point>,
 }
 
-/// The sweeps of all parameters around `base`; a point that several share is drawn once.
+/// The sweeps of all parameters around `base`. A point that several sweeps share is drawn once.
 pub fn sweeps(seed: Seed, base: &SimulationConfig) -> Vec<Sweep> {
     let drawn = Drawn::new(seed, Parameter::ALL.iter().flat_map(|parameter| parameter.points(base)));
     let of = |parameter: Parameter| {
@@ -65,7 +65,7 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// Draws the repetitions of each point, once for those that are equal.
+    /// Draws the repetitions of each point; equal points are drawn once.
     pub(super) fn new(seed: Seed, points: impl IntoIterator<Item = SimulationConfig>) -> Self {
         let mut distinct: Vec<SimulationConfig> = Vec::new();
         for point in points {
@@ -79,7 +79,7 @@ impl Drawn {
         }
     }
 
-    /// The repetitions of a point that was drawn.
+    /// The repetitions of one of the points.
     pub(super) fn at(&self, point: &SimulationConfig) -> &[Repetition] {
         let place = self.points.iter().position(|other| other == point);
         &self.repetitions[place.expect("every point was drawn")]
@@ -102,7 +102,7 @@ impl Point {
 }
 
 impl Sweep {
-    /// The means of the estimators beside that of `θ_SUP`.
+    /// A figure with the means of the estimators and of `θ_SUP`.
     pub fn means(&self) -> Drawing {
         let supervised = self.points.iter().map(|point| (point.value, point.mean_supervised));
         let series = self.series(|estimate| estimate.mean).into_iter();
@@ -119,7 +119,7 @@ impl Sweep {
         self.drawing("means", "Means of the estimators", "mean over anchors", series.collect(), csv)
     }
 
-    /// The mean squared errors.
+    /// A figure with the mean squared errors.
     pub fn errors(&self) -> Drawing {
         let mut csv = Csv::new(&format!("{},estimator,{}", self.parameter.name(), columns("mse")));
         for point in &self.points {
@@ -139,7 +139,7 @@ impl Sweep {
                 .map(|point| (point.value, value(&point.estimates[theta as usize])));
             series_of(theta, points)
         };
-        // From the last, so that the dashes of the plain Bayesian estimate lie on the line of the normalised one.
+        // In reverse order, so that the dashed line of the plain Bayesian estimate is on top of that of the normalised one.
         Theta::ALL.iter().rev().map(|&theta| of(theta)).collect()
     }
 
@@ -159,7 +159,7 @@ impl Sweep {
     }
 }
 
-/// An estimator's line in every figure: its name and colour.
+/// The line of an estimator, with the same name and colour in every figure.
 pub(super) fn series_of(theta: Theta, points: impl Iterator<Item = (f64, Interval)>) -> Series {
     let (name, colour) = match theta {
         Theta::Biased => ("biased (InfoNCE)", 1),

@@ -1,4 +1,4 @@
-//! What lies in a folder of results.
+//! Collects the results in a folder.
 
 use super::markdown;
 use crate::tables::{Sensitivity, TableResult};
@@ -10,20 +10,20 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Everything of a folder that a page shows, by path.
+/// Everything in a folder that the page shows, sorted by path.
 #[derive(Debug, Default)]
 pub struct Collection {
-    /// Tables, but for those that curves are made of.
+    /// Tables, except those that are part of curves.
     pub tables: Vec<(PathBuf, TableResult)>,
     /// Curves over a parameter.
     pub sensitivities: Vec<(PathBuf, Sensitivity)>,
-    /// Texts in Markdown.
+    /// Markdown texts.
     pub texts: Vec<(PathBuf, String)>,
-    /// Pictures that no text shows.
+    /// Pictures that no text includes.
     pub pictures: Vec<(PathBuf, String)>,
-    /// What looks like a result and is not shown.
+    /// Files that look like results but are not shown.
     pub skipped: Vec<Skipped>,
-    /// Folders that were looked into, so that a link back to one of them ends there.
+    /// Folders visited so far, so that a link back to one of them ends there.
     seen: BTreeSet<PathBuf>,
 }
 
@@ -31,16 +31,16 @@ pub struct Collection {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// Something cannot be read.
+    /// A file or folder cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Io {
-        /// What.
+        /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A file is not what its name says.
-    #[error("{}: {source}; make it again with this version, or move it elsewhere", path.display())]
+    /// A file does not have the format that its name implies.
+    #[error("{}: {source}; create it again with this version, or move it elsewhere", path.display())]
     Broken {
         /// The file.
         path: PathBuf,
@@ -49,18 +49,18 @@ pub enum Problem {
     },
     /// There is nothing to show.
     #[error(
-        "{} holds no results (table.json, sensitivity.json, *.md, *.svg); give a folder that `bcl-bench table` or `bcl-bench simulate` made",
+        "{} contains no results (table.json, sensitivity.json, *.md, *.svg); give a folder that `bcl-bench table` or `bcl-bench simulate` wrote",
         .0.display()
     )]
     Empty(PathBuf),
 }
 
 impl Collection {
-    /// Reads a folder and all below it, each folder once, whatever links lead to it. What looks like a result and is not read is listed
-    /// in [`skipped`](Self::skipped).
+    /// Reads a folder and everything below it, each folder once even if several links lead to it. Files that look like results
+    /// but are not read are listed in [`skipped`](Self::skipped).
     ///
     /// # Errors
-    /// When the folder cannot be read, a table in it is broken, or nothing in it is a result.
+    /// Returns an error if the folder cannot be read, a table in it is broken, or it contains no results.
     pub fn read(folder: &Path) -> Result<Self, Problem> {
         let mut found = Self::default();
         fs::read_dir(folder).map_err(unreadable(folder))?;
@@ -89,17 +89,20 @@ impl Collection {
         let curves = folder.join("sensitivity.json");
         if self.is_file(&curves) {
             self.sensitivities.push((curves.clone(), json(&curves)?));
-            // What lies below it are the tables that it is made of, and holds.
+            // The tables below it are part of the curves and already included.
             return Ok(());
         }
         let table = folder.join("table.json");
         if self.is_file(&table) {
             self.tables.push((table.clone(), json(&table)?));
-            // The rest is the table once more, and the runs it is made of.
+            // The other files repeat the table or belong to its runs.
             return Ok(());
         }
         if folder.join("plan.json").is_file() {
-            self.skip(folder, "the table is not finished; the command that began it goes on");
+            self.skip(
+                folder,
+                "the table is not finished; run the command that started it again to continue",
+            );
             return Ok(());
         }
         let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
@@ -126,8 +129,8 @@ impl Collection {
         Ok(())
     }
 
-    /// Whether a file is there to be read; whatever else has its name is not shown, and said not to be. Waiting for a pipe or reading a
-    /// device would not end.
+    /// Whether a path is a regular file. Anything else under that name is skipped with a note, because waiting for a pipe or
+    /// reading a device might never end.
     fn is_file(&mut self, path: &Path) -> bool {
         let reason = match (path.symlink_metadata(), path.metadata()) {
             (Err(_), _) => return false,
@@ -221,7 +224,7 @@ mod tests {
             "c/table.json is left out: it is not a file",
             "d/sensitivity.json is left out: it cannot be read: No such file or directory (os error 2)",
             "d/zero.svg is left out: it is not a file",
-            "unfinished is left out: the table is not finished; the command that began it goes on",
+            "unfinished is left out: the table is not finished; run the command that started it again to continue",
         ];
         assert_eq!(skipped, expected);
     }

@@ -1,10 +1,10 @@
-//! Curves over a parameter.
+//! The section for curves over a parameter.
 
 use super::table::set;
 use crate::tables::Sensitivity;
 use bcl_report::page::{self, Cells, Figure, escape};
 
-/// The section of some curves.
+/// Renders the section of one set of curves.
 pub(super) fn html(curves: &Sensitivity, id: &str) -> String {
     let chart = curves.chart().to_svg(&format!("{id}-chart")).unwrap_or_default();
     let caption = format!("{} on test, mean and 95 % interval over seeds.", curves.metric);

@@ -1,16 +1,16 @@
-//! Texts in Markdown, with their pictures.
+//! Renders Markdown texts with their pictures.
 
 use super::picture::address;
 use bcl_report::Skipped;
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html};
 use std::path::{Path, PathBuf};
 
-/// The first heading.
+/// The text of the first heading.
 pub(super) fn title(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix("# ")).map(str::trim)
 }
 
-/// The files of the pictures that a text shows; `path` is that of the text.
+/// The files of the pictures in a text; `path` is that of the text.
 pub(super) fn pictures(text: &str, path: &Path) -> Vec<PathBuf> {
     let shown = |event| match event {
         Event::Start(Tag::Image { dest_url, .. }) => Some(beside(path, &dest_url)),
@@ -19,7 +19,7 @@ pub(super) fn pictures(text: &str, path: &Path) -> Vec<PathBuf> {
     parse(text).filter_map(shown).collect()
 }
 
-/// The pictures of a text that are no part of the page: files that are not there, or of a kind that pages do not hold.
+/// Pictures of a text that the page cannot include: missing files, or formats that pages do not support.
 pub(super) fn missing_pictures(text: &str, path: &Path) -> Vec<Skipped> {
     let shown = |event| match event {
         Event::Start(Tag::Image { dest_url, .. }) => Some(dest_url),
@@ -35,7 +35,8 @@ pub(super) fn missing_pictures(text: &str, path: &Path) -> Vec<Skipped> {
         .collect()
 }
 
-/// The text as markup: its headings a level lower, since the page has one of its own; its pictures in the page; its markup as text.
+/// Renders a text as HTML. Headings move down one level, since the page has its own; pictures are embedded; HTML in the text is
+/// escaped.
 pub(super) fn html(text: &str, path: &Path) -> String {
     let events = parse(text).map(|event| match event {
         Event::Start(Tag::Heading {
@@ -66,7 +67,7 @@ pub(super) fn html(text: &str, path: &Path) -> String {
     });
     let mut markup = String::new();
     push_html(&mut markup, events);
-    // Wide tables scroll by themselves, not the page.
+    // Wide tables scroll on their own, without the page.
     markup
         .replace("<table>", "<div class=\"scroll\"><table class=\"text\">")
         .replace("</table>", "</table></div>")
@@ -88,7 +89,7 @@ fn beside(path: &Path, relative: &str) -> PathBuf {
     path.parent().unwrap_or(Path::new("")).join(relative)
 }
 
-/// A picture that lies beside the text, as an address that holds it.
+/// The data URL of a picture beside the text.
 fn embedded(path: &Path, relative: &str) -> Option<CowStr<'static>> {
     let file = beside(path, relative);
     let kind = match file.extension()?.to_str()? {
@@ -97,7 +98,7 @@ fn embedded(path: &Path, relative: &str) -> Option<CowStr<'static>> {
         "jpg" | "jpeg" => "jpeg",
         _ => return None,
     };
-    // A device or a pipe would never end.
+    // Reading a device or a pipe might never end.
     let bytes = file.is_file().then(|| std::fs::read(&file).ok())??;
     Some(address(&bytes, kind).into())
 }

@@ -1,14 +1,13 @@
-//! The site of results: everything in a folder on one self-contained page.
+//! The results page: everything in a folder on one self-contained page.
 //!
 //! | found | shown as |
 //! | --- | --- |
-//! | `table.json` | what wins, a plot, the table, its settings, trials, pairs and departures |
-//! | `sensitivity.json` | a curve an estimator, and the table at each value |
+//! | `table.json` | the verdict, a plot, the table, its settings, trials, paired comparisons and deviations from the paper |
+//! | `sensitivity.json` | one curve per estimator, and the table at each value |
 //! | `*.md` | text, with its pictures |
-//! | `*.svg` that no text shows | pictures |
+//! | `*.svg` that no text includes | pictures |
 //!
-//! The page loads nothing: pictures are part of it. What was found decides the order: tables, curves, then texts, the newest (by name)
-//! first.
+//! The page loads nothing: pictures are embedded. Tables come first, then curves, then texts, the newest (by name) first.
 
 mod collect;
 mod curves;
@@ -21,7 +20,7 @@ pub use collect::{Collection, Problem};
 use bcl_report::page::{self, Figure, escape};
 
 impl Collection {
-    /// The page.
+    /// Renders the page.
     pub fn to_html(&self, title: &str) -> String {
         let tables = page::each(self.tables.iter().enumerate(), |(index, (_, result))| {
             table::html(result, &format!("table{index}"))
@@ -45,7 +44,7 @@ impl Collection {
         page::document("bcl-bench report", &escape(title), "", &body)
     }
 
-    /// What wins and what ties in every table, with links.
+    /// The verdict of every table, with links.
     fn overview(&self) -> String {
         let item = |link: String, title: &str, text: &str| format!("<a href=\"#{link}\">{}</a> {}", escape(title), escape(text));
         let tables = self.tables.iter().enumerate();

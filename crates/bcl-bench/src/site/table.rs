@@ -1,4 +1,4 @@
-//! The section of one table.
+//! The section for one table.
 
 use crate::tables::{Parts, RowResult, TableResult};
 use bcl_report::{
@@ -7,7 +7,7 @@ use bcl_report::{
     page::{self, Cells, Figure, escape},
 };
 
-/// Everything about a table: what wins first, how it was found last.
+/// Renders a table, from the verdict to the details.
 pub(super) fn html(table: &TableResult, id: &str) -> String {
     let verdict: String = table.verdict.iter().map(|sentence| escape(sentence) + " ").collect();
     let parts = [
@@ -31,7 +31,7 @@ pub(super) fn html(table: &TableResult, id: &str) -> String {
     format!("<section id=\"{id}\">\n{}</section>\n", parts.concat())
 }
 
-/// Every row as a point with its interval, beside baselines.
+/// A plot with one point and interval per row, and the baselines.
 fn plot(table: &TableResult) -> String {
     let rows = table.rows.iter().enumerate();
     let rows = rows.filter_map(|(index, row)| Some((row.name.as_str(), Some(index), *row.figures.get(&table.select_by)?)));
@@ -47,7 +47,7 @@ fn plot(table: &TableResult) -> String {
     )
 }
 
-/// A table of which the first cell of each row is its name.
+/// Renders a table; the first cell of each row is its name.
 pub(super) fn set(label: &str, cells: Cells, parts: &Parts) -> String {
     let rows = page::each(&parts.rows, |row| {
         page::row(&escape(&row[0]), row[1..].iter().map(|cell| escape(cell)))
@@ -55,7 +55,7 @@ pub(super) fn set(label: &str, cells: Cells, parts: &Parts) -> String {
     page::table(label, cells, &page::head(parts.header.iter().map(|name| escape(name))), &rows)
 }
 
-/// The held-out figure of every trial over each parameter that all rows share: how much tuning matters.
+/// The metric of every trial on held-out data, over each parameter that all rows share. It shows how much tuning matters.
 fn trials(table: &TableResult, id: &str) -> String {
     let Some(first) = table.rows.first() else {
         return String::new();
@@ -68,7 +68,7 @@ fn trials(table: &TableResult, id: &str) -> String {
     let figures = shared.enumerate().filter_map(|(index, key)| {
         let chart = LineChart::new(
             format!("{} over {key}", table.select_by),
-            "One point a trial, on held-out training data",
+            "One point per trial, on held-out training data",
             Axis::logarithmic(key, 10),
             Axis::linear(&table.select_by),
         );
@@ -83,14 +83,15 @@ fn trials(table: &TableResult, id: &str) -> String {
         Some(Figure::new(
             key,
             svg,
-            "Every trial, at the most epochs it was trained for, on held-out training data.",
+            "Every trial on held-out training data, at the largest number of epochs it was trained for.",
         ))
     });
     let legend = page::legend(table.rows.iter().enumerate().map(|(index, row)| (index, row.name.as_str())));
     page::section("On held-out training data", "", &legend, figures)
 }
 
-/// A parameter and the figure of each trial, by the former; of one that went on for longer, the last.
+/// Pairs of parameter and metric, one per trial, sorted by parameter. For a trial that was trained for longer, only the last
+/// metric counts.
 fn points(row: &RowResult, key: &str) -> Vec<(f64, f64)> {
     let mut points: Vec<(f64, f64)> = row
         .trials
@@ -121,7 +122,7 @@ fn list(heading: &str, sentences: &[String]) -> String {
     format!("<section>\n<h3>{heading}</h3>\n{notes}</section>\n")
 }
 
-/// With what, on what and where it was made.
+/// The command, the data, and the environment of a table.
 fn place(table: &TableResult) -> String {
     let environment = &table.environment;
     let revision = environment.git_revision.as_ref().map(|revision| format!(" ({revision})"));

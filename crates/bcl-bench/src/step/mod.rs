@@ -1,13 +1,14 @@
-//! What a training step of an image encoder costs, and what share of it the loss has.
+//! Measures the time of an image encoder's training step, and the share of the loss in it.
 //!
-//! A step is taken apart: views, forward, loss, backward, optimiser, one after the other (in training the views of the next step are made
-//! meanwhile). The backward pass of the loss cannot be told from that of the encoder in there; so scores, loss and backward are also
-//! measured alone, on the same projections without the encoder behind them. That, relative to the whole step, is the loss's share.
+//! A step is timed in parts that run one after the other: views, forward, loss, backward, optimizer. (In training, the views of
+//! the next step are made meanwhile.) The backward pass of the loss cannot be separated from that of the encoder this way, so
+//! scores, loss and backward are also timed alone, on the same projections without the encoder. That time over the time of the
+//! whole step is the share of the loss.
 //!
-//! With gradient caching, "forward" is the pass without a graph, "loss" goes from embeddings to their gradients, and "backward" is the
-//! second pass, forward and backward; the views are made during both passes, so that "data" has no share of its own.
+//! With gradient caching, "forward" is the pass without a graph, "loss" goes from embeddings to their gradients, and "backward"
+//! is the second pass, forward and backward. The views are made during both passes, so "data" is 0.
 //!
-//! Every measurement runs in a process of its own, which makes its peak memory its own. The losses take turns, several rounds.
+//! Every measurement runs in its own process, so that the peak memory is its own. The losses alternate in several rounds.
 
 mod phases;
 mod report;
@@ -24,25 +25,26 @@ use bcl_train::{backend::Backend, recipe::Precision};
 use serde::{Deserialize, Serialize};
 use std::{path::Path, process::Command};
 
-/// The name of the hidden verb with which this program measures one loss.
+/// The hidden verb with which this program measures one loss.
 pub const SAMPLE_VERB: &str = "step-sample";
 
-/// A step to measure: an encoder and the size of what it gets.
+/// A step to measure: an encoder and the size of its inputs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepConfig {
-    /// The encoder, below a projection head of the default size.
+    /// The encoder, which gets a projection head of the default size.
     pub trunk: ResNetConfig,
-    /// Images a batch, two views each.
+    /// Images per batch, with two views each.
     pub batch_size: usize,
-    /// Images that are encoded, and anchors compared, at a time: [gradient caching](bcl_core::gradient_cache) where it is given.
+    /// Number of images encoded, and of anchors compared, at a time with [gradient caching](bcl_core::gradient_cache); `None`
+    /// without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gradient_cache: Option<usize>,
-    /// In how many bits the encoder computes.
+    /// Precision of the encoder.
     #[serde(default)]
     pub precision: Precision,
-    /// Rows, and columns, of a view.
+    /// Height and width of a view.
     pub side: usize,
-    /// Steps to measure in one process, after one that is not counted.
+    /// Steps to measure in one process, after one warm-up step.
     pub steps: usize,
 }
 
@@ -62,16 +64,17 @@ pub struct StepPlan {
     pub config: StepConfig,
     /// The losses, with default parameters.
     pub losses: Vec<EstimatorConfig>,
-    /// Threads a measurement may use.
+    /// Number of threads of a measurement.
     pub threads: usize,
-    /// Rounds in which the losses take turns.
+    /// Number of rounds; every loss runs in each.
     pub rounds: usize,
 }
 
-/// Measures everything on a backend; `program` is this program, started again for each measurement, and `progress` hears what comes next.
+/// Measures all losses on a backend. `program` is this program, which is started again for every measurement. `progress`
+/// receives the next step.
 ///
 /// # Errors
-/// When a process fails: the loss, and what it said.
+/// Returns an error with the name of the loss and the output if a process fails.
 pub fn run(plan: &StepPlan, backend: &Backend, program: &Path, mut progress: impl FnMut(&str)) -> Result<StepBenchmark, String> {
     let environment = Environment::read(plan.threads).on(backend.info());
     let mut samples: Vec<Vec<StepSample>> = vec![Vec::new(); plan.losses.len()];
@@ -100,5 +103,5 @@ fn start(plan: &StepPlan, backend: &Backend, program: &Path, loss: &EstimatorCon
         let last = text.lines().last().unwrap_or("no message");
         return Err(format!("failed ({}): {last}", output.status));
     }
-    serde_json::from_slice(&output.stdout).map_err(|error| format!("failed: its answer is no sample: {error}"))
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("failed: its output is not a sample: {error}"))
 }

@@ -2,23 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Seconds, or shares, of the parts of a step.
+/// Times of the parts of a step in seconds, or their shares.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Phases {
-    /// Views of the batch's images, made and put on the device.
+    /// Making the views of the batch and copying them to the device.
     pub data: f64,
-    /// Both views through the encoder.
+    /// Encoding both views.
     pub forward: f64,
     /// Similarities and the loss, forward.
     pub loss: f64,
-    /// Gradients of everything.
+    /// Computing all gradients.
     pub backward: f64,
-    /// New weights.
+    /// Updating the weights.
     pub optimizer: f64,
 }
 
 impl Phases {
-    /// Their names and values, in the order of a step.
+    /// Names and values, in the order of a step.
     pub fn named(&self) -> [(&'static str, f64); 5] {
         [
             ("data", self.data),
@@ -29,12 +29,12 @@ impl Phases {
         ]
     }
 
-    /// The whole step.
+    /// The time of the whole step.
     pub fn total(&self) -> f64 {
         self.named().iter().map(|(_, seconds)| seconds).sum()
     }
 
-    /// Each part by a function of many steps' same part.
+    /// Combines many steps into one by applying a function to each part.
     pub(super) fn combine(steps: &[Self], by: impl Fn(Vec<f64>) -> f64) -> Self {
         let of = |part: fn(&Self) -> f64| by(steps.iter().map(part).collect());
         Self {

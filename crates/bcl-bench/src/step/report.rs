@@ -1,4 +1,4 @@
-//! The cost of a step as tables and as JSON.
+//! The times of a step as tables and as JSON.
 
 use super::{Phases, StepConfig, StepPlan, StepSample};
 use crate::{
@@ -11,40 +11,40 @@ use bcl_train::recipe::Precision;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Everything that was measured.
+/// All measurements of a run.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct StepBenchmark {
-    /// Where and with what.
+    /// Machine and build.
     pub environment: Environment,
-    /// The step.
+    /// The measured step.
     pub config: StepConfig,
-    /// Rounds.
+    /// Number of rounds.
     pub rounds: usize,
-    /// One entry a loss.
+    /// One entry per loss.
     pub measurements: Vec<Measurement>,
 }
 
-/// The cost of a step with one loss.
+/// The time of a step with one loss.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Measurement {
     /// Name of the loss.
     pub loss: String,
-    /// Parts of a step, seconds, the median over all steps.
+    /// Times of the parts of a step in seconds, each the median over all steps.
     pub seconds: Phases,
-    /// The whole step, seconds.
+    /// Time of the whole step in seconds.
     pub step: Spread,
-    /// Scores, loss and backward alone, seconds.
+    /// Time of scores, loss and backward alone, in seconds.
     pub loss_alone: Spread,
-    /// That relative to the same step, the median over all steps.
+    /// The time of the loss alone relative to the same step: the median over all steps.
     pub loss_share: f64,
-    /// The most memory a process held, MiB.
+    /// Peak memory of a process in MiB.
     pub peak_mib: Option<f64>,
     /// Number of steps measured.
     pub repetitions: usize,
 }
 
 impl StepBenchmark {
-    /// Puts together what the rounds of each loss measured.
+    /// Combines the rounds of each loss.
     pub(super) fn new(plan: &StepPlan, environment: Environment, samples: &[Vec<StepSample>]) -> Self {
         let measurements = plan.losses.iter().zip(samples);
         Self {
@@ -119,7 +119,7 @@ impl fmt::Display for StepBenchmark {
         };
         write!(
             f,
-            "Milliseconds of a step, ResNet-{} of width {}, {stem} stem{bits}, {side} x {side} pixels, {batch_size} images with 2 views \
+            "Milliseconds per step, ResNet-{} of width {}, {stem} stem{bits}, {side} x {side} pixels, {batch_size} images with 2 views \
              each{at_a_time}, {} rounds, {}, {}, {} threads.",
             u64::from(trunk.depth),
             trunk.width,
