@@ -1,4 +1,4 @@
-//! Helpers for the tests that run the built programs.
+//! Helpers for tests that run the built programs.
 
 pub mod pictures;
 pub mod server;
@@ -9,19 +9,19 @@ use std::{
     sync::OnceLock,
 };
 
-/// The `bcl-train` program, built from this source in the profile of the tests.
+/// A command that runs `bcl-train`, built from this source in the profile of the tests.
 pub fn bcl_train() -> Command {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     Command::new(PROGRAM.get_or_init(|| build("bcl-train")))
 }
 
-/// The `bcl-bench` program, likewise.
+/// A command that runs `bcl-bench`, built in the same way.
 pub fn bcl_bench() -> Command {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     Command::new(PROGRAM.get_or_init(|| build("bcl-bench")))
 }
 
-/// Builds a program of the workspace. Cargo builds the programs of a package only for that package's own tests, so these ask for it.
+/// Builds a program of the workspace. Cargo builds programs only for the tests of their own package, so these tests build them explicitly.
 fn build(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a running test has a path");
     let folder = test.parent().and_then(Path::parent).expect("target/PROFILE/deps/TEST");
@@ -30,7 +30,8 @@ fn build(name: &str) -> PathBuf {
         Some(profile) => profile,
     };
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // Cargo describes this package to its tests. Build scripts that watch that, such as ring's, would run again, and all above them.
+    // Cargo sets these variables for this package's tests. If passed on, build scripts that watch them, such as ring's, would run again and
+    // everything that depends on them would recompile.
     for (variable, _) in std::env::vars_os() {
         let name = variable.to_string_lossy();
         if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
@@ -46,7 +47,7 @@ fn build(name: &str) -> PathBuf {
     folder.join(name).with_extension(std::env::consts::EXE_EXTENSION)
 }
 
-/// What a program printed, for messages of failed tests.
+/// Formats the exit status and output of a program for failure messages.
 pub fn shown(output: &Output) -> String {
     format!(
         "{}\nstdout:\n{}\nstderr:\n{}",
@@ -56,7 +57,7 @@ pub fn shown(output: &Output) -> String {
     )
 }
 
-/// Fails unless a program ended as it does on bad input: exit code 2, no panic, and a message with all of `words`.
+/// Asserts that a program refused bad input: exit code 2, no panic, and an error message that contains all of `words`.
 pub fn assert_refused(output: &Output, words: &[&str]) {
     assert_eq!(output.status.code(), Some(2), "{}", shown(output));
     let message = String::from_utf8_lossy(&output.stderr);
@@ -66,17 +67,17 @@ pub fn assert_refused(output: &Output, words: &[&str]) {
     }
 }
 
-/// Repeats an attempt that must meet a program in a certain state, such as "not over yet", until it does.
+/// Repeats `attempt` until it catches a program in a certain state, such as "still training".
 ///
 /// # Panics
-/// After fifty attempts: then it is no longer chance.
+/// Panics after fifty failed attempts, which cannot be bad luck.
 pub fn until_met<T>(state: &str, mut attempt: impl FnMut(usize) -> Option<T>) -> T {
     (0..50)
         .find_map(&mut attempt)
-        .unwrap_or_else(|| panic!("fifty attempts did not meet a program that was {state}"))
+        .unwrap_or_else(|| panic!("the program was never {state} in fifty attempts"))
 }
 
-/// A small recipe on planted data that trains in about a second.
+/// A small recipe on synthetic interactions that trains in about a second.
 pub const SMALL_RECIPE: &str = r#"
 name = "small"
 
@@ -111,14 +112,14 @@ patience = 3
 baselines = ["popularity"]
 "#;
 
-/// Writes [`SMALL_RECIPE`] (plus more lines) into a folder.
+/// Writes [`SMALL_RECIPE`], followed by `more` lines, to `small.toml` in a folder.
 pub fn small_recipe(folder: &Path, more: &str) -> PathBuf {
     let path = folder.join("small.toml");
     std::fs::write(&path, format!("{SMALL_RECIPE}{more}")).expect("a writable folder");
     path
 }
 
-/// A small recipe on images, without its data; on [`PLANTED_IMAGES`] it trains in about a second.
+/// A small image recipe without its `[data]` table; on [`PLANTED_IMAGES`] it trains in about a second.
 pub const SMALL_IMAGE_RECIPE: &str = r#"
 name = "small-images"
 
@@ -144,17 +145,17 @@ every = 0
 probe.epochs = 2
 "#;
 
-/// Data for [`SMALL_IMAGE_RECIPE`]: four steps an epoch.
+/// Synthetic data for [`SMALL_IMAGE_RECIPE`]: four steps per epoch.
 pub const PLANTED_IMAGES: &str = "[data]\ndataset = 'planted'\nplanted = { train = 64, test = 40, side = 16 }\n";
 
-/// Writes [`SMALL_IMAGE_RECIPE`] with a table of data into a folder.
+/// Writes [`SMALL_IMAGE_RECIPE`] with the given `[data]` table to `small-images.toml` in a folder.
 pub fn small_image_recipe(folder: &Path, data: &str) -> PathBuf {
     let path = folder.join("small-images.toml");
     std::fs::write(&path, format!("{SMALL_IMAGE_RECIPE}{data}")).expect("a writable folder");
     path
 }
 
-/// The figures of a finished run that must not depend on interruptions: everything but times and memory.
+/// The results of a finished run that must not depend on interruptions: everything except times and memory.
 pub fn lasting_figures(run: &Path) -> serde_json::Value {
     let text = std::fs::read_to_string(run.join("result.json")).expect("a finished run has a result");
     let mut result: serde_json::Value = serde_json::from_str(&text).expect("the result is JSON");
@@ -162,7 +163,7 @@ pub fn lasting_figures(run: &Path) -> serde_json::Value {
     for volatile in ["wall_seconds", "epoch_seconds", "peak_memory_bytes"] {
         fields.remove(volatile);
     }
-    let lines = std::fs::read_to_string(run.join("metrics.jsonl")).expect("a finished run has a line an epoch");
+    let lines = std::fs::read_to_string(run.join("metrics.jsonl")).expect("a finished run has one line per epoch");
     let epochs: Vec<serde_json::Value> = lines
         .lines()
         .map(|line| {

@@ -1,24 +1,24 @@
-//! Image files, good and bad, made here.
+//! Generates valid and broken image files.
 
 use image::{DynamicImage, GrayImage, ImageFormat, Luma, Rgb, RgbImage};
 use std::{fs, io::Cursor, path::Path};
 
-/// Names and contents of files; a name that ends in a slash is a folder.
+/// Names and contents of files; a name ending in a slash is a folder.
 pub type Files = Vec<(String, Vec<u8>)>;
 
-/// A coloured JPEG that differs for each seed.
+/// A coloured JPEG that depends on the seed.
 pub fn jpeg(seed: u32) -> Vec<u8> {
     let value = |x: u32, y: u32, channel: u32| (x * 7 + y * 13 + channel * 50 + seed * 31) as u8;
     let image = RgbImage::from_fn(24, 20, |x, y| Rgb([0, 1, 2].map(|channel| value(x, y, channel))));
     encoded(image)
 }
 
-/// A JPEG of grey levels alone.
+/// A greyscale JPEG.
 pub fn grey_jpeg(seed: u32) -> Vec<u8> {
     encoded(GrayImage::from_fn(24, 20, |x, y| Luma([(x * 7 + y * 13 + seed * 31) as u8])))
 }
 
-/// The start of a JPEG in four colours, as printers use them.
+/// The beginning of a CMYK JPEG.
 pub fn cmyk_jpeg() -> Vec<u8> {
     let frame = [
         0xff, 0xc0, 0, 20, 8, 0, 8, 0, 8, 4, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0, 4, 0x11, 0,
@@ -32,7 +32,7 @@ fn encoded(image: impl Into<DynamicImage>) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// `pictures/train` and `pictures/test` with so many images of cats and dogs each.
+/// `pictures/train` and `pictures/test` with `train` and `test` images of cats and as many of dogs.
 pub fn cats_and_dogs(train: u32, test: u32) -> Files {
     let mut files = Files::new();
     for (part, count) in [("train", train), ("test", test)] {
@@ -43,7 +43,7 @@ pub fn cats_and_dogs(train: u32, test: u32) -> Files {
     files
 }
 
-/// CIFAR-10 with two images a file.
+/// CIFAR-10 with two images per file.
 pub fn cifar10() -> Files {
     let file = |label: u8| {
         [label, 9 - label]
@@ -64,7 +64,7 @@ pub fn cifar10() -> Files {
         .collect()
 }
 
-/// A .tar with one file under any name: the builder refuses the harmful ones.
+/// A .tar with one file of any name, including malicious names that `tar::Builder` would refuse.
 pub fn tar_with(name: &str, content: &[u8]) -> Vec<u8> {
     let mut header = tar::Header::new_gnu();
     header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
@@ -76,7 +76,7 @@ pub fn tar_with(name: &str, content: &[u8]) -> Vec<u8> {
     builder.into_inner().expect("memory")
 }
 
-/// Writes files into a folder.
+/// Writes files to a folder.
 pub fn write(folder: &Path, files: &Files) {
     for (name, bytes) in files {
         let path = folder.join(name);

@@ -1,4 +1,4 @@
-//! A server on this machine, for programs that download.
+//! A local HTTP server for testing downloads.
 
 use std::{
     io::{Read, Write},
@@ -7,15 +7,15 @@ use std::{
     thread,
 };
 
-/// Answers each request as a closure says. A connection stays open until the client has gone or the server is dropped, so that a client
-/// waits for what an answer announced and did not send.
+/// A server that answers each request with a closure. Connections stay open until the client leaves or the test ends, so a client keeps
+/// waiting for bytes that an answer announced but did not send.
 pub struct Server {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
-    /// A server that answers a request, given as the text of its head, with these bytes.
+    /// Starts a server. `answer` gets the head of a request as text and returns the bytes of the response.
     pub fn new(answer: impl Fn(&str) -> Vec<u8> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("it is bound");
@@ -27,7 +27,7 @@ impl Server {
             for stream in listener.incoming() {
                 let mut stream = stream.expect("a connection");
                 let request = head(&mut stream);
-                // The client may have heard enough before the end.
+                // The client may disconnect before it has received everything.
                 let _ = stream.write_all(&answer(&request));
                 seen.lock().expect("no thread panicked").push(request);
                 open.push(stream);
@@ -36,7 +36,7 @@ impl Server {
         Self { address, requests }
     }
 
-    /// Address of a folder on this server.
+    /// Base URL of this server.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -47,7 +47,7 @@ impl Server {
     }
 }
 
-/// What a client sends before an empty line.
+/// Reads the head of a request, up to the empty line.
 fn head(stream: &mut TcpStream) -> String {
     let mut head = Vec::new();
     let mut byte = [0];

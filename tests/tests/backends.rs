@@ -1,12 +1,12 @@
-//! Backends as users meet them in the default build: what is refused, what is listed, and a cargo that builds what is missing.
+//! Backends in the default build: which are refused, which are listed, and how a missing one is built on demand.
 //!
-//! The builds here are those of a script that stands in for cargo, so that they take no time; that cargo itself does it is for CI to show.
+//! A script stands in for cargo, so that builds take no time; CI tests the real build.
 
 use serde_json::Value;
 use std::process::{Command, Output};
 use whole_program_tests::{bcl_train, shown};
 
-/// The program as a shell starts it: without cargo's variables.
+/// Runs the program without cargo's environment variables, as a shell would.
 fn outside_cargo(arguments: &[&str]) -> Output {
     bcl_train().env_clear().args(arguments).output().expect("it starts")
 }
@@ -62,7 +62,7 @@ fn an_installed_program_names_the_command_that_installs_the_backend() {
     let folder = tempfile::tempdir().expect("a folder");
     let installed = folder.path().join("bcl-train");
     copy(bcl_train().get_program().as_ref(), &installed);
-    // Even where a cargo that started something else left its variables.
+    // Even if variables of another cargo process are set.
     let output = Command::new(&installed)
         .args(["--backend", "vulkan"])
         .env("CARGO", "/nonexistent/cargo")
@@ -113,7 +113,7 @@ fn devices_are_listed_with_what_they_can_and_how_to_get_the_rest() {
     assert_eq!(missing, ["cuda", "metal", "vulkan", "wgpu"]);
 }
 
-/// Cargo as far as the program uses it, and a program that it builds.
+/// Tests with a script in place of cargo.
 #[cfg(unix)]
 mod with_a_cargo {
     use super::*;
@@ -124,10 +124,11 @@ mod with_a_cargo {
         process::Stdio,
     };
 
-    /// A package, its target folder with the real program in it, and a script for cargo.
+    /// A package with a target folder that contains the real program, and a script in place of cargo.
     struct Workshop(tempfile::TempDir);
 
-    /// Notes its arguments; fails with what is in the file `failure`; else puts the file `program` where the real cargo would.
+    /// Records its arguments; fails with the content of the file `failure` if present; else copies the file `program` to where the real
+    /// cargo would put its result.
     const CARGO: &str = r#"#!/bin/sh
 here=$(dirname "$0")
 echo "$*" >> "$here/calls"
@@ -156,7 +157,7 @@ printf '    Finished `dev` profile\n' >&2
         }
 
         fn path(&self, path: &str) -> PathBuf {
-            // As the system names it: a temporary folder may lie behind a link.
+            // The canonical path: a temporary folder may be behind a symbolic link.
             fs::canonicalize(self.0.path()).expect("it exists").join(path)
         }
 
@@ -268,7 +269,7 @@ printf '    Finished `dev` profile\n' >&2
              process didn't exit successfully\n  --- stderr\n\n  thread 'main' panicked at build.rs:59:37:\n  called `Result::unwrap()` on \
              an `Err` value: HostNotFound\n",
         );
-        // The variable with which nothing is downloaded keeps the test from asking the network.
+        // With DOCS_RS set nothing is downloaded, which keeps the test off the network.
         let output = workshop
             .command(&["--backend", "cuda", "--quiet"])
             .env("DOCS_RS", "1")
@@ -311,7 +312,7 @@ printf '    Finished `dev` profile\n' >&2
     }
 }
 
-/// The program under another name. Linking it spares a copy of some megabytes where the file system allows that.
+/// Copies the program, as a hard link if the file system allows it, which saves some megabytes.
 fn copy(from: &std::path::Path, to: &std::path::Path) {
     if std::fs::hard_link(from, to).is_err() {
         std::fs::copy(from, to).expect("writable");

@@ -1,4 +1,4 @@
-//! Bad images end with exit code 2, a message that names the file and the remedy, and no folder of a run.
+//! Bad images end with exit code 2, an error that names the file and the remedy, and no run folder.
 
 use std::process::Output;
 use whole_program_tests::{
@@ -7,7 +7,7 @@ use whole_program_tests::{
     shown, small_image_recipe,
 };
 
-/// Files in the folder of data, the recipe's `[data]`, flags, and words of the message.
+/// Files in the data folder, the recipe's `[data]` table, flags, and words that the error must contain.
 struct Case {
     what: &'static str,
     files: Files,
@@ -16,7 +16,7 @@ struct Case {
     words: &'static [&'static str],
 }
 
-/// A case of the folder `pictures`.
+/// A case with the image folder `pictures`.
 fn pictures(what: &'static str, files: Files, words: &'static [&'static str]) -> Case {
     let (data, flags) = ("images = 'pictures'", &[][..]);
     Case {
@@ -55,7 +55,7 @@ fn cut(mut bytes: Vec<u8>, share: f64) -> Vec<u8> {
     bytes
 }
 
-/// What fits every other case.
+/// Valid files, which each case modifies.
 fn good() -> Files {
     cats_and_dogs(4, 2)
 }
@@ -220,7 +220,7 @@ fn bad_images_are_refused_with_file_and_remedy_and_leave_no_run() {
         let left = folder.path().join("runs").exists();
         if output.status.code() != Some(2) || message.contains("panicked") || !missing.is_empty() || left {
             wrong.push(format!(
-                "{}: {missing:?} missing, folder of a run left: {left}\n{}",
+                "{}: {missing:?} missing, run folder left behind: {left}\n{}",
                 case.what,
                 shown(&output)
             ));

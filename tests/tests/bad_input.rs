@@ -1,4 +1,4 @@
-//! Bad input ends with exit code 2 and a message that names the place and the remedy.
+//! Bad input ends with exit code 2 and an error that names the place and the remedy.
 
 use std::{fs, io::Write, path::Path, process::Output};
 use whole_program_tests::{assert_refused, bcl_train, shown, small_recipe};
@@ -25,7 +25,7 @@ fn resume(run: &Path, arguments: &[&str]) -> Output {
         .expect("it starts")
 }
 
-/// A recipe whose data are two files of a folder.
+/// Writes train and test files and a recipe that uses them.
 fn recipe_on_files(folder: &Path, train: &str, test: &str) -> std::path::PathBuf {
     fs::write(folder.join("train.csv"), train).expect("writable");
     fs::write(folder.join("test.csv"), test).expect("writable");
@@ -133,7 +133,7 @@ fn a_checkpoint_of_another_recipe_is_refused() {
     assert_refused(&other, &["recipe", "small-0"]);
     assert_refused(&resume(Path::new("no-such-run"), &[]), &["no-such-run"]);
 
-    // A checkpoint that was copied from elsewhere is found out too, without the recipe on the command line.
+    // A checkpoint of another recipe is also detected without a recipe on the command line.
     fs::remove_file(run.join("result.json")).expect("it was there");
     let text = fs::read_to_string(run.join("recipe.toml")).expect("readable");
     fs::write(run.join("recipe.toml"), text.replace("beta = 0.9", "beta = 0.7")).expect("writable");
@@ -147,7 +147,7 @@ fn a_full_disk_is_refused_and_named() {
     let recipe = small_recipe(folder.path(), "");
     let finished = train(&recipe, &["--epochs", "1"]);
     assert!(finished.status.success(), "{}", shown(&finished));
-    // Every write to /dev/full fails for lack of space, whoever writes.
+    // Every write to /dev/full fails with "no space left on device".
     let run = folder.path().join("runs/small-0");
     let full = |path: &Path| std::os::unix::fs::symlink("/dev/full", path).expect("a link");
     let embeddings = folder.path().join("embeddings");
@@ -172,7 +172,7 @@ fn a_full_disk_is_refused_and_named() {
     let output = bcl_train().arg("recipes").stdout(stdout).output().expect("it starts");
     assert_refused(&output, &["stdout", "space"]);
 
-    // Of a run itself: its result, the records of a checkpoint, and the lines of its epochs.
+    // Files of the run itself: its result, a file of a checkpoint, and its metrics.
     let checkpoints = run.join("checkpoints/refit");
     let is_model = |name: &str| name.starts_with("model-");
     let names = fs::read_dir(&checkpoints)

@@ -1,4 +1,4 @@
-//! `bcl-train data` as a user meets it. Nothing here reaches the network: what is downloaded comes from this machine.
+//! `bcl-train data` from the command line. Downloads come from a local server; nothing reaches the network.
 
 use bcl_data::Manifest;
 use std::{
@@ -102,7 +102,7 @@ fn a_data_set_that_differs_from_its_manifest_is_told_and_the_others_are_checked_
     );
 }
 
-/// Sends a part and stays silent, so that there is a moment at which the download is known to be half done.
+/// The server sends a part and then nothing, so that the test can interrupt a download that is known to be half done.
 #[cfg(unix)]
 #[test]
 fn a_download_that_ctrl_c_ends_continues_where_it_stopped() {
@@ -152,7 +152,7 @@ fn a_download_that_ctrl_c_ends_continues_where_it_stopped() {
     let requests = server.requests();
     assert_eq!(requests.len(), 2, "{requests:?}");
     assert!(requests[1].to_lowercase().contains("range: bytes=1000-"), "{requests:?}");
-    // It is whole now, though not what the manifest describes.
+    // The file is complete now, but does not match the manifest's checksum.
     assert_refused(&output, &["SHA-256"]);
     assert_eq!(
         fs::read(part.with_extension("part.bad")).expect("the file is kept").len(),

@@ -1,4 +1,4 @@
-//! A run keeps what its data were: later commands compute on the same data from any folder, or name what differs.
+//! A run records the identity of its data: later commands compute on the same data from any folder, or say what differs.
 
 use std::{
     collections::BTreeMap,
@@ -30,13 +30,13 @@ fn succeeds_in(folder: &Path, arguments: &[&str]) -> Output {
     output
 }
 
-/// Interactions of 30 users with 8 of 40 items each.
+/// Interactions of 30 users, each with up to 8 of 40 items.
 fn rows() -> Vec<String> {
     let row = |user: usize, item: usize| format!("u{user},i{}", (user * 7 + item * item * 3 + item) % 40);
     let mut rows: Vec<String> = (0..30).flat_map(|user| (0..8).map(move |item| row(user, item))).collect();
     rows.sort();
     rows.dedup();
-    // As a log file would have them, not by user.
+    // Not grouped by user, like the lines of a log file.
     rows.sort_by_key(|row| row.chars().rev().collect::<String>());
     rows
 }
@@ -46,7 +46,7 @@ fn write_rows(path: &Path, rows: &[String]) {
     fs::write(path, format!("user,item\n{}\n", rows.join("\n"))).expect("writable");
 }
 
-/// A finished run of a recipe with its data beside it.
+/// A finished run of a recipe with its data next to it.
 struct Finished {
     folder: tempfile::TempDir,
     run: PathBuf,
@@ -66,7 +66,7 @@ impl Finished {
         Self::train(folder, &recipe, "images.toml", "runs/small-images-0")
     }
 
-    /// Trains with relative paths alone.
+    /// Trains with relative paths only.
     fn train(folder: tempfile::TempDir, recipe: &str, file: &str, run: &str) -> Self {
         fs::write(folder.path().join(file), recipe).expect("writable");
         succeeds_in(folder.path(), &[file, "--out", "runs", "--quiet"]);
@@ -78,13 +78,13 @@ impl Finished {
         self.folder.path().join("ratings.csv")
     }
 
-    /// As a run that was killed before its result.
+    /// Removes the result, as if the run had been killed before writing it.
     fn without_result(self) -> Self {
         fs::remove_file(self.run.join("result.json")).expect("it was there");
         self
     }
 
-    /// What `recommend`, `evaluate` and `embed` say, called in a folder.
+    /// The output of `recommend`, `evaluate` and `embed`, run from a folder.
     fn figures_in(&self, folder: &Path) -> Vec<String> {
         let run = text(&self.run);
         let out = folder.join("vectors");
@@ -103,7 +103,7 @@ impl Finished {
         figures
     }
 
-    /// Every command that computes on the data is refused with these words and leaves the run as it was.
+    /// Asserts that each command is refused with these words and leaves the run unchanged.
     fn is_refused(&self, verbs: &[&[&str]], words: &[&str]) {
         let before = files(&self.run);
         for verb in verbs {
@@ -120,7 +120,7 @@ impl Finished {
 const OF_RECOMMENDERS: &[&[&str]] = &[&["--resume"], &["recommend", "--user", "u3"], &["evaluate"], &["embed"]];
 const OF_IMAGES: &[&[&str]] = &[&["--resume"], &["evaluate"], &["embed"]];
 
-/// Every file below a folder, with its content; not the lock, which says who came last.
+/// All files below a folder with their content, except the lock file, which every command rewrites.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("a folder") {
@@ -145,7 +145,7 @@ fn rows_in_another_order_give_the_same_items_vectors_and_figures() {
     write_rows(&finished.ratings(), &reversed);
     assert_eq!(finished.figures_in(finished.folder.path()), figures);
 
-    // From its beginning, too.
+    // Also when training starts again from the beginning.
     let finished = finished.without_result();
     fs::remove_dir_all(finished.run.join("checkpoints")).expect("they were there");
     succeeds_in(finished.folder.path(), &["--resume", text(&finished.run), "--quiet"]);
@@ -165,7 +165,7 @@ fn other_interactions_are_refused_by_every_command_and_what_differs_is_named() {
             |rows| rows.extend((0..400).map(|i| format!("u{},i{}", i % 30, i % 37))),
             &["training interactions then and"],
         ),
-        // A file of equal shape: two items in each other's place.
+        // A file of the same size with two groups of items swapped.
         (
             |rows| {
                 for row in rows {
@@ -218,7 +218,7 @@ fn other_images_are_refused_by_every_command_and_what_differs_is_named() {
 fn every_command_works_from_any_folder() {
     let finished = Finished::recommender();
     let figures = finished.figures_in(finished.folder.path());
-    // Where another file has the same name.
+    // A folder with another file of the same name.
     let elsewhere = tempfile::tempdir().expect("a folder");
     for decoy in ["ratings.csv", "data/ratings.csv"] {
         write_rows(&elsewhere.path().join(decoy), &rows()[..100]);
@@ -252,7 +252,7 @@ fn data_that_have_moved_are_found_where_data_says() {
         &["recommend", "--user", "u3", "--data", "nowhere"],
     ];
     finished.is_refused(nowhere, &["--data nowhere", "no such folder"]);
-    // Data elsewhere are other data, whether or not those of the run are where they were.
+    // `--data` with other data is refused, whether or not the run's own data are in their old place.
     write_rows(&folder.join("other/ratings.csv"), &rows()[..100]);
     let other: &[&[&str]] = &[&["--resume", "--data", "other"], &["evaluate", "--data", "other"]];
     finished.is_refused(other, &["other/ratings.csv", "training interactions then and"]);
@@ -261,7 +261,7 @@ fn data_that_have_moved_are_found_where_data_says() {
     fs::remove_file(finished.ratings()).expect("it was there");
 
     succeeds_in(folder, &["--resume", run, "--data", "moved", "--quiet"]);
-    // Where they are now is recorded.
+    // The new location is recorded.
     succeeds_in(&folder.join("other"), &["evaluate", run]);
 }
 
@@ -285,7 +285,7 @@ fn files_lie_beside_the_recipe_or_in_the_folder_of_data_and_both_are_named_when_
         let [beside, store] = [place("recipes"), place("store")];
         let words = [key, file, "beside the recipe", text(&beside), text(&store), "--data DIR"];
         assert_refused(&train(recipe, &[]), &words);
-        assert!(!place("runs").exists(), "a folder is left behind");
+        assert!(!place("runs").exists(), "a folder was left behind");
     };
     is_missing("recipes/mine.toml", "data.file", "ratings.csv");
     is_missing("recipes/images.toml", "data.images", "pictures");
@@ -304,7 +304,7 @@ fn files_lie_beside_the_recipe_or_in_the_folder_of_data_and_both_are_named_when_
     let some: Vec<String> = rows().into_iter().filter(|row| !row.starts_with("u1")).collect();
     write_rows(&place("recipes/ratings.csv"), &some);
     trained(train("recipes/mine.toml", &["--seed", "1"]));
-    assert_eq!(users_of("mine-1"), 19, "beside the recipe comes first");
+    assert_eq!(users_of("mine-1"), 19, "the file next to the recipe comes first");
 
     trained(train("recipes/images.toml", &[]));
     let run = place("runs/small-images-0");
@@ -338,7 +338,7 @@ fn a_run_that_kept_nothing_of_its_data_is_not_gone_on_with_and_its_figures_come_
         .is_refused(&[&["--resume"]], &["data.json", "start it again"]);
 }
 
-/// A folder with two recipes on a file beside them.
+/// A folder with two recipes and their data file.
 fn recipes() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     write_rows(&folder.path().join("recipes/ratings.csv"), &rows());
@@ -378,7 +378,7 @@ fn a_table_finds_files_beside_its_recipes_and_goes_on_with_the_same_data_only() 
     write_rows(&ratings, &reversed);
     assert!(made("1") == first);
     fs::remove_dir_all(folder.path().join("out/test")).expect("it was there");
-    assert!(made("1") == first, "a test in another order of rows");
+    assert!(made("1") == first, "testing with rows in another order changed the table");
 
     reversed.push("u3,i39".to_owned());
     write_rows(&ratings, &reversed);
@@ -438,7 +438,7 @@ fn planted_data_are_told_apart_by_their_numbers() {
         .expect("readable")
         .replace("num_users = 120", "num_users = 121");
     fs::write(&recipe, changed).expect("writable");
-    // As if the generator had changed: without checksums, the recipe passes.
+    // Without checksums the changed recipe is accepted, as if the generator of the data had changed.
     fs::remove_file(finished.run.join("checksums.json")).expect("it was there");
     finished.is_refused(&[&["--resume"]], &["120 users then and 121 now"]);
 }

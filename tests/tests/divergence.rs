@@ -1,9 +1,9 @@
-//! Training that diverges ends as an error that says where, keeps what led to it, and leaves other runs alone.
+//! Training that diverges ends with an error that says where, keeps a post-mortem of the step, and leaves other runs alone.
 
 use std::{fs, path::Path, process::Output};
 use whole_program_tests::{PLANTED_IMAGES, bcl_bench, bcl_train, shown, small_image_recipe, small_recipe};
 
-/// One step per epoch, after which products of vectors overflow: no later loss of the epoch can tell.
+/// With a single step per epoch, dot products overflow after it, and no later loss of the epoch can reveal it.
 const DIVERGES: &str = "[optimizer]\nlearning_rate = 1e38\n";
 const ONE_STEP: [&str; 4] = ["--set", "training.batch_size=100000", "--set", "encoder.similarity=dot"];
 
@@ -40,7 +40,7 @@ fn divergence_in_the_last_step_of_an_epoch_is_an_error_and_so_is_its_resume() {
     assert_diverged(&command.output().expect("it starts"));
 }
 
-/// A folder of a recipe that diverges and one that does not.
+/// Writes a folder with one recipe that diverges and one that does not.
 fn one_of_two(folder: &Path) {
     fs::create_dir(folder.join("recipes")).expect("writable");
     for (name, more) in [("a-bad", DIVERGES), ("b-good", "")] {

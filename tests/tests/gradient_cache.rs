@@ -1,4 +1,4 @@
-//! Gradient caching from the outside: a key of both kinds of recipes.
+//! Gradient caching from the command line, for recommenders and image encoders.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ fn train(recipe: &Path, out: &Path, settings: &[&str]) -> Output {
     command.output().expect("it starts")
 }
 
-/// The result of a run with these settings, and the loss of its first epoch.
+/// Trains with these settings and returns the result and the loss of the first epoch.
 fn trained(recipe: &Path, run: &str, settings: &[&str]) -> (serde_json::Value, f64) {
     let out = recipe.with_file_name(format!("runs-{}", settings.len()));
     let output = train(recipe, &out, settings);
@@ -99,7 +99,7 @@ fn a_loss_that_is_not_a_number_leaves_what_views_are_made_of_and_the_first_ancho
     let folder = tempfile::tempdir().expect("a folder");
     let recipe = small_image_recipe(folder.path(), PLANTED_IMAGES);
     let out = folder.path().join("runs");
-    // Pixels divided by such a deviation are more than 16 bits hold.
+    // Pixels divided by such a small standard deviation overflow f16.
     let settings = [
         "training.precision=f16",
         "views.std=[1e-5,1e-5,1e-5]",

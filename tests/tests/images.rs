@@ -1,4 +1,4 @@
-//! Image encoders from the outside: what training is shown, weights in and out, and a loss that is not a number.
+//! Image encoders from the command line: views, export and import of weights, and a loss that is not a number.
 
 use std::{
     fs,
@@ -21,7 +21,7 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("a plain path")
 }
 
-/// Trains the small recipe on planted images into a folder of the given name.
+/// Trains the small recipe on synthetic images, with output in `out`.
 fn train(folder: &Path, out: &str, flags: &[&str]) -> PathBuf {
     let recipe = small_image_recipe(folder, PLANTED_IMAGES);
     let out = folder.join(out);
@@ -94,7 +94,7 @@ fn exported_weights_are_judged_as_the_run_that_trained_them() {
     let file = folder.path().join("w.safetensors");
     succeeds(&["export", text(&trained), "--out", text(&file)]);
 
-    // By a path relative to the data, and by an absolute one.
+    // The path of the weights is relative to the data folder.
     let data = text(folder.path());
     let judged = train(
         folder.path(),
@@ -114,18 +114,18 @@ fn exported_weights_are_judged_as_the_run_that_trained_them() {
     assert_eq!(of_judged["validation"]["epoch"], 0);
     let figures = |result: &serde_json::Value| {
         let mut figures = result["validation"]["metrics"].clone();
-        // Measured on the batches of an epoch, which the other run has not.
+        // It is measured on training batches, and the other run has none.
         figures.as_object_mut().expect("figures").remove("calibration_error");
         figures
     };
     assert_eq!(figures(&of_judged), figures(&of_trained));
     assert_eq!(
         of_judged["baselines"], of_trained["baselines"],
-        "the random encoder stays the untrained one"
+        "the random-encoder baseline must not load the weights"
     );
     assert!(judged.join("report.html").is_file());
 
-    // Every verb works on a run without an epoch, even where the file of weights is gone.
+    // Every command works on a run without epochs.
     let again = succeeds(&["evaluate", text(&judged), "--json"]);
     let again: serde_json::Value = serde_json::from_slice(&again.stdout).expect("JSON");
     assert_eq!(again["metrics"]["knn_top1"], of_trained["validation"]["metrics"]["knn_top1"]);
@@ -156,7 +156,7 @@ fn training_goes_on_from_weights() {
     };
     let fresh = embed(&trained);
     assert_ne!(embed(&further), fresh);
-    // It is the weights that make the difference between the two.
+    // Without the weights, training gives the same features as before.
     assert_eq!(embed(&train(folder.path(), "once-more", &[])), fresh);
 }
 
@@ -167,13 +167,13 @@ fn a_loss_that_is_not_a_number_ends_the_run_and_leaves_what_led_to_it() {
     let recommender: (Recipe, &str, &str) = (small_recipe, "", "small-0");
     let dot = ["encoder.similarity=dot", "evaluation.baselines=[]"];
     let cases: [(_, &[&str], [&str; 2]); 4] = [
-        // Pixels divided by such a deviation are more than 16 bits hold.
+        // Pixels divided by such a small standard deviation overflow f16.
         (
             images,
             &["training.precision=f16", "views.std=[1e-5,1e-5,1e-5]"],
             ["epoch 1, step 1:", "not"],
         ),
-        // The first step leaves weights whose products, divided by the temperature or alone, are more than 32 bits hold.
+        // After the first step, dot products of the weights overflow f32, either alone or divided by the temperature.
         (
             recommender,
             &[dot[0], dot[1], "optimizer.learning_rate=1e17", "loss.temperature=1e-6"],
@@ -184,7 +184,7 @@ fn a_loss_that_is_not_a_number_ends_the_run_and_leaves_what_led_to_it() {
             &[dot[0], dot[1], "optimizer.learning_rate=1e30"],
             ["epoch 1, step 2:", "the scores of the positives are not"],
         ),
-        // Each step adds as much to the weights, and cosines do not mind.
+        // Weights grow until they overflow, while cosine similarities stay finite.
         (
             recommender,
             &[dot[1], "optimizer.learning_rate=1e38"],

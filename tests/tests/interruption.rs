@@ -1,4 +1,4 @@
-//! A run that is killed, or interrupted, and resumed ends in the very bits of one that never stopped.
+//! A run that is killed or interrupted and then resumed ends with bit-identical results to a run that never stopped.
 
 use std::{
     collections::BTreeMap,
@@ -9,7 +9,7 @@ use std::{
 };
 use whole_program_tests::{PLANTED_IMAGES, bcl_train, lasting_figures, shown, small_image_recipe, small_recipe, until_met};
 
-/// Step sizes that change with every step, and an α that is estimated from the epochs before.
+/// A learning rate that changes every step, and an α that is estimated from earlier epochs.
 const WITH_MEMORY: &str = "[optimizer]\nschedule = 'cosine'\nwarmup_epochs = 2\n[alpha_schedule]\nkind = 'label_free'\n";
 
 /// A small recipe in a folder of its own.
@@ -43,13 +43,13 @@ impl Case {
         }
     }
 
-    /// The same, a part of each batch at a time.
+    /// Enables gradient caching.
     fn with_gradient_cache(self) -> Self {
         let flags = &["--set", "training.gradient_cache=7"];
         Self { flags, ..self }
     }
 
-    /// The command that trains into a folder of the given name, and the folder of its run.
+    /// The command that trains with output in `out`, and its run folder.
     fn train(&self, out: &str) -> (Command, PathBuf) {
         let out = self.folder.path().join(out);
         let mut command = bcl_train();
@@ -74,12 +74,12 @@ fn resume(run: &Path) {
     run_to_the_end(command);
 }
 
-/// Epochs that a run has recorded so far.
+/// Number of epochs that a run has recorded so far.
 fn num_epochs(run: &Path) -> u64 {
     fs::read_to_string(run.join("metrics.jsonl")).map_or(0, |lines| lines.matches('\n').count() as u64)
 }
 
-/// The bytes of the weights that a run kept, and of its last checkpoint: weights, optimizer, schedule.
+/// The bytes of a run's weights and of its last checkpoint: weights, optimizer, schedule.
 fn final_bytes(run: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut last = 0;
     let mut files = vec![run.join("model.bpk")];
@@ -103,7 +103,7 @@ fn final_bytes(run: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// Everything of a finished run that must not depend on interruptions.
+/// Asserts that everything that must not depend on interruptions is equal to the uninterrupted run.
 fn assert_same(run: &Path, straight: &Path, when: &str) {
     assert_eq!(lasting_figures(run), lasting_figures(straight), "{when}");
     let [found, expected] = [final_bytes(run), final_bytes(straight)];
@@ -114,7 +114,7 @@ fn assert_same(run: &Path, straight: &Path, when: &str) {
     }
 }
 
-/// Ten moments from the first files to the last epochs, each at another point of its epoch.
+/// Kills a run at ten moments, from its first files to its last epochs, at different points within an epoch.
 fn survives_ten_kills(case: &Case) {
     let (command, straight) = case.train("straight");
     run_to_the_end(command);
@@ -129,7 +129,7 @@ fn survives_ten_kills(case: &Case) {
         if run.join("recipe.toml").exists() {
             resume(&run);
         } else {
-            // Killed before the run had a folder, or a recipe in it: nothing is lost, the same command starts it.
+            // Killed before the run had a folder with a recipe: nothing is lost, and the same command starts it again.
             let _ = fs::remove_dir_all(&run);
             run_to_the_end(command);
         }
@@ -137,7 +137,7 @@ fn survives_ten_kills(case: &Case) {
     }
 }
 
-/// Kills a training some time after it has recorded so many epochs; whether that was before its end.
+/// Kills a training run some time after it has recorded `epochs` epochs. Returns whether it was still running.
 fn kill((mut command, run): (Command, PathBuf), epochs: u64, later: Duration) -> bool {
     let mut child = command
         .stderr(Stdio::null())
@@ -165,7 +165,7 @@ fn an_image_encoder_killed_at_any_moment_and_resumed_ends_as_if_it_had_never_sto
     survives_ten_kills(&Case::images());
 }
 
-/// Interrupts a run within an epoch, and goes on.
+/// Interrupts a run within an epoch and resumes it.
 #[cfg(unix)]
 fn survives_ctrl_c(case: &Case) {
     let (command, straight) = case.train("straight");
@@ -181,13 +181,16 @@ fn survives_ctrl_c(case: &Case) {
         "{}",
         shown(&output)
     );
-    assert!(anchors_of_an_unfinished_epoch(&run) > 0, "it stopped between two epochs");
+    assert!(
+        anchors_of_an_unfinished_epoch(&run) > 0,
+        "it stopped between two epochs, not within one"
+    );
 
     resume(&run);
     assert_same(&run, &straight, "interrupted");
 }
 
-/// Sends Ctrl-C to a training that is under way, and waits for its end.
+/// Sends Ctrl-C to a training run in progress and waits for it to end.
 #[cfg(unix)]
 fn interrupted((mut command, run): (Command, PathBuf)) -> (Output, PathBuf) {
     let mut child = command
@@ -195,7 +198,7 @@ fn interrupted((mut command, run): (Command, PathBuf)) -> (Output, PathBuf) {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    // The first line of metrics says that the training is under way and Ctrl-C listened for.
+    // Once the first epoch is recorded, training is in progress and the handler of Ctrl-C is installed.
     while num_epochs(&run) == 0 && child.try_wait().expect("it can be asked").is_none() {
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -204,7 +207,7 @@ fn interrupted((mut command, run): (Command, PathBuf)) -> (Output, PathBuf) {
     (child.wait_with_output().expect("it ends"), run)
 }
 
-/// What the newest checkpoint of a run says about the epoch under way.
+/// The number of anchors of the unfinished epoch that the newest checkpoint has processed.
 #[cfg(unix)]
 fn anchors_of_an_unfinished_epoch(run: &Path) -> u64 {
     let phases = fs::read_dir(run.join("checkpoints")).expect("a run has checkpoints");

@@ -1,9 +1,9 @@
-//! Negatives that their user has chosen are masked out, down to the last one.
+//! Negatives that are positives of the same user are masked, even if none remains.
 
 use std::{fs, path::Path, process::Output};
 use whole_program_tests::{assert_refused, bcl_train, shown};
 
-/// Trains where 41 users have chosen all of ten items, but for the last user and the last item.
+/// Trains on data in which 41 users interact with all ten items, except for the last user with the last item.
 fn train(folder: &Path, count: usize, batch_size: usize) -> Output {
     let pairs = (0..41).flat_map(|user| (0..10).map(move |item| (user, item)));
     let lines: Vec<String> = pairs
@@ -34,19 +34,19 @@ fn anchors_without_negatives_are_counted_and_have_no_loss() {
     assert!(output.status.success(), "{}", shown(&output));
     let metrics = fs::read_to_string(folder.path().join("runs/masked-0/metrics.jsonl")).expect("metrics");
     let last: serde_json::Value = serde_json::from_str(metrics.lines().last().expect("epochs")).expect("JSON");
-    // Of the 409 interactions of an epoch, the last user has nine; the others have no negatives at all.
+    // An epoch has 409 interactions. Only the nine of the last user can have negatives.
     assert!(
         last["anchors_without_negatives"].as_u64().is_some_and(|count| count >= 400),
         "{last}"
     );
-    // One positive beside a few negatives, unlike a mean over 400 zeros.
+    // The mean is over anchors with negatives only; over all of them it would be close to 0.
     assert!(last["loss"].as_f64().is_some_and(|loss| loss > 0.1), "{last}");
 }
 
 #[test]
 fn an_epoch_without_any_negative_ends_with_the_remedy() {
     let folder = tempfile::tempdir().expect("a folder");
-    // One draw for all: nine times out of ten an item that everybody has chosen.
+    // One shared draw per batch: in nine of ten cases an item that every user has.
     let output = train(folder.path(), 1, 512);
     assert_refused(&output, &["no anchor of epoch 1 had a negative", "negatives.count"]);
 }

@@ -1,9 +1,9 @@
-//! What a run says on stderr when it starts, and what `--quiet` leaves of it.
+//! The messages of a run on stderr when it starts, with and without `--quiet`.
 
 use std::process::Command;
 use whole_program_tests::{PLANTED_IMAGES, bcl_train, shown, small_image_recipe, small_recipe};
 
-/// What a command that succeeds prints on stderr.
+/// Runs a command that must succeed and returns its stderr.
 fn said(command: &mut Command) -> String {
     let output = command.output().expect("it starts");
     assert!(output.status.success(), "{}", shown(&output));

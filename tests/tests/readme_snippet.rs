@@ -1,4 +1,4 @@
-//! The program that README shows is the example that `cargo test` compiles and runs, and its dependencies are those of the workspace.
+//! The README's program is an example that `cargo test` compiles and runs, and its dependencies match the workspace.
 
 use std::{fs, path::Path};
 
@@ -7,7 +7,7 @@ fn file(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The blocks of README in one language.
+/// The README's code blocks in one language.
 fn blocks(language: &str) -> Vec<String> {
     let readme = file("README.md");
     let fence = format!("```{language}\n");
@@ -26,7 +26,7 @@ fn every_program_in_the_readme_is_an_example_that_is_tested() {
         assert!(program.contains("fn main()"), "a reader cannot compile\n{program}");
         assert!(
             example.contains(&program),
-            "crates/bcl-core/examples/two_views.rs does not hold\n{program}"
+            "crates/bcl-core/examples/two_views.rs does not contain\n{program}"
         );
     }
 }
@@ -34,7 +34,7 @@ fn every_program_in_the_readme_is_an_example_that_is_tested() {
 #[test]
 fn the_dependencies_in_the_readme_are_complete_and_of_the_right_version() {
     let dependencies = blocks("toml").into_iter().find(|block| block.starts_with("[dependencies]"));
-    let dependencies = dependencies.expect("README names what its program depends on");
+    let dependencies = dependencies.expect("the README shows the dependencies of its program");
     for program in blocks("rust") {
         for line in program.lines().filter_map(|line| line.strip_prefix("use ")) {
             let package = line.split("::").next().unwrap_or_default().replace('_', "-");

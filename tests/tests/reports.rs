@@ -1,4 +1,4 @@
-//! Pages of comparisons: which runs they hold, and that none is lost.
+//! Report pages: which runs they contain, and that no page is overwritten.
 
 use std::{
     fs,
@@ -28,7 +28,7 @@ fn a_page_of_other_runs_is_never_overwritten() {
     small_recipe(folder, "");
     let page = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
 
-    // The quickstart's way: several runs end with the path of a page that compares them.
+    // Like the quickstart: a command with several runs ends with the path of a page that compares them.
     let first = train(folder, &["--seeds", "0,1"]);
     assert!(said(&first).ends_with("report: runs/report.html\n"), "{}", shown(&first));
     let second = train(folder, &["--seeds", "2,3"]);
@@ -40,7 +40,7 @@ fn a_page_of_other_runs_is_never_overwritten() {
     );
     let kept = [page("runs/report.html"), page("runs/report.2.html")];
 
-    // As a shell expands `runs/*`, and as a folder; the same results once more are the same page.
+    // The arguments as a shell expands `runs/*`, then the folder itself. The same results replace the same page.
     let report = |arguments: &[&str]| in_folder(bcl_train(), folder, &[&["report"], arguments].concat());
     let listed = report(&[
         "runs/report.html",
@@ -63,7 +63,7 @@ fn a_page_of_other_runs_is_never_overwritten() {
     let fewer = report(&["runs/small-0", "runs/small-1"]);
     assert!(said(&fewer).ends_with("report: report.2.html\n"), "{}", shown(&fewer));
 
-    // The other program has a page of its own in the same folder.
+    // `bcl-bench` writes its own page to the same folder.
     fs::write(folder.join("runs/notes.md"), "# Notes\n").expect("writable");
     for _ in 0..2 {
         let site = in_folder(bcl_bench(), folder, &["report", "runs"]);
@@ -76,7 +76,7 @@ fn a_page_of_other_runs_is_never_overwritten() {
     }
     assert_eq!([page("runs/report.html"), page("runs/report.2.html")], kept);
 
-    // A path that was asked for is taken where a page is, and nothing else is lost.
+    // An explicit `--out` may replace a page, but no other file.
     assert!(report(&["runs", "--out", "report.2.html"]).status.success());
     assert_refused(&report(&["runs", "--out", "small.toml"]), &["small.toml", "is not .html"]);
     assert_refused(

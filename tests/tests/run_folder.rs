@@ -1,4 +1,4 @@
-//! Files of a run that were damaged, edited, or are being written by another process: never other numbers without a word.
+//! Run folders with damaged or edited files, or locked by another process: results never change silently.
 
 use serde_json::Value;
 use std::{
@@ -10,10 +10,10 @@ use std::{
 };
 use whole_program_tests::{assert_refused, bcl_bench, bcl_train, lasting_figures, shown, small_recipe};
 
-/// What makes a run longer than any test.
+/// Settings that make a run longer than any test.
 const FOREVER: [&str; 2] = ["training.epochs=1000000", "training.patience=1000000"];
 
-/// A run that was killed at the end of its second phase, and the same run without an interruption.
+/// A run that looks as if it was killed at the end of its second phase, and the same run without interruption.
 struct Runs {
     folder: tempfile::TempDir,
     interrupted: PathBuf,
@@ -47,7 +47,7 @@ impl Runs {
         }
     }
 
-    /// A copy of a run, in a folder of its own.
+    /// Copies a run to a new folder.
     fn copy(&self, run: &Path) -> PathBuf {
         let copy = tempfile::tempdir_in(self.folder.path())
             .expect("a folder")
@@ -110,7 +110,7 @@ fn flip_a_bit(file: &Path) {
     fs::write(file, bytes).expect("writable");
 }
 
-/// The figures and weights of the run that was never interrupted, or a refusal that names the file.
+/// Asserts that the run either ended with the uninterrupted run's results and weights or was refused with the file's name.
 fn assert_refused_or_same(output: &Output, run: &Path, straight: &Path, damaged: &Path) {
     let name = damaged.file_name().and_then(|name| name.to_str()).expect("a plain name");
     if !output.status.success() {
@@ -145,7 +145,7 @@ fn a_flipped_bit_in_an_interrupted_run_is_refused_or_changes_nothing() {
     assert_eq!(fallen_back, 4, "three records and the progress of the newest checkpoint");
 }
 
-/// The newest checkpoint of the second phase.
+/// The step of the newest checkpoint of the second phase.
 fn newest_step(run: &Path) -> usize {
     let of = |path: &PathBuf| {
         path.to_str()?
@@ -200,7 +200,7 @@ fn a_run_of_an_earlier_version_is_read_with_a_note() {
     assert_eq!(lasting_figures(&run), lasting_figures(&runs.straight));
 }
 
-/// Changes a progress file as somebody would who knows the format: without the checksums, which an earlier version did not write.
+/// Edits a progress file and removes its checksums, as in files of an earlier version, so that the edit is not detected by them.
 fn write_progress(file: &Path, edit: impl FnOnce(&mut Value)) {
     let mut progress: Value = serde_json::from_slice(&fs::read(file).expect("readable")).expect("JSON");
     let fields = progress.as_object_mut().expect("an object");
@@ -345,7 +345,7 @@ fn two_tables_in_one_folder_do_not_meet() {
         command
     };
     let mut first = table().stdout(Stdio::null()).spawn().expect("it starts");
-    // Its plan is written once it holds the folder.
+    // The plan is written once the folder is locked.
     wait_until(&mut first, || out.join("plan.json").exists());
     let second = table().output().expect("it starts");
     first.kill().expect("it is ours");
@@ -355,10 +355,10 @@ fn two_tables_in_one_folder_do_not_meet() {
     assert_free(&out);
 }
 
-/// The folder of a process that was killed belongs to nobody.
+/// Asserts that the lock of a killed process is free.
 fn assert_free(folder: &Path) {
     let lock = fs::File::open(folder.join(".lock")).expect("the file stays");
-    lock.try_lock().expect("the system took the lock back");
+    lock.try_lock().expect("the system released the lock");
 }
 
 fn wait_until(child: &mut Child, is_so: impl Fn() -> bool) {

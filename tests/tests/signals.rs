@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM end the program whatever it is doing, with exit code 130 and whole files.
+//! Ctrl-C and SIGTERM end the program at any time, with exit code 130 and without half-written files.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -11,7 +11,7 @@ use std::{
 };
 use whole_program_tests::{PLANTED_IMAGES, bcl_train, shown, small_image_recipe, small_recipe};
 
-/// Both signals, which must act alike: the flag of `kill`, and the number.
+/// Both signals, which must have the same effect, as flag of `kill` and as number.
 const SIGNALS: [(&str, u32); 2] = [("-INT", 2), ("-TERM", 15)];
 
 fn started(command: &mut Command) -> Child {
@@ -30,14 +30,14 @@ fn wait_until(what: &str, child: &mut Child, holds: impl Fn(&Child) -> bool) {
     }
 }
 
-/// Whether a process has a handler of its own for a signal.
+/// Returns whether a process has installed a handler for a signal.
 fn listens(child: &Child, signal: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask >> (signal - 1) & 1 == 1))
 }
 
-/// Sends a signal. If the program went on instead of ending, it would end much later and with another exit code.
+/// Sends a signal and asserts exit code 130. A program that ignored it would end much later, with another exit code.
 fn interrupted(child: Child, flag: &str) -> Output {
     let sent = Command::new("kill").args([flag, &child.id().to_string()]).status();
     assert!(sent.expect("kill runs").success());
@@ -52,7 +52,7 @@ fn interrupted(child: Child, flag: &str) -> Output {
     output
 }
 
-/// No file of a run is left half-written.
+/// Asserts that no half-written file is left.
 fn assert_whole(folder: &Path) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("readable").path();
@@ -74,7 +74,7 @@ fn loading_and_fitting_ease_end_at_once() {
         let folder = tempfile::tempdir().expect("a folder");
         let recipe = small_recipe(folder.path(), "");
         let mut command = bcl_train();
-        // The inversion of a matrix of 11,000 x 11,000 takes most of a minute.
+        // Inverting an 11,000 x 11,000 matrix takes most of a minute.
         let sets = ["data.planted.num_items=11000", "evaluation.baselines=['ease']"];
         command.arg(&recipe).arg("--out").arg(folder.path().join("runs"));
         command.args(sets.iter().flat_map(|set| ["--set", set]));
@@ -103,7 +103,7 @@ fn a_step_of_many_seconds_ends_and_the_message_says_how_to_go_on() {
         command.arg(&recipe).arg("--out").arg(folder.path().join("runs"));
         command.args(sets.iter().flat_map(|set| ["--set", set]));
         let mut child = started(&mut command);
-        // The line that stands before the first step.
+        // Wait for the line that is printed before the first step.
         let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
         let mut line = String::new();
         while !line.contains("starting to train") {
@@ -134,7 +134,7 @@ fn the_final_probe_ends_without_a_result() {
         command.args(sets.iter().flat_map(|set| ["--set", set]));
         let run = folder.path().join("runs/small-images-0");
         let mut child = started(&mut command);
-        // The last checkpoint is the last thing that training does.
+        // Training ends with the last checkpoint.
         wait_until("its last epoch", &mut child, |_| {
             run.join("checkpoints/training/progress-8.json").is_file() && run.join("model.bpk").is_file()
         });

@@ -1,4 +1,4 @@
-//! A table that is killed and made again ends in the same bytes, and what makes no sense is refused.
+//! A benchmark table that is killed and continued ends with the same bytes, and invalid arguments are refused.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use std::{
 };
 use whole_program_tests::{PLANTED_IMAGES, SMALL_IMAGE_RECIPE, SMALL_RECIPE, assert_refused, bcl_bench, shown, until_met};
 
-/// A folder with two recipes that differ in their loss.
+/// A folder with two recipes that differ in the loss.
 fn recipes(text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: String| fs::write(folder.path().join(name), text).expect("writable");
@@ -34,14 +34,14 @@ fn to_the_end((mut command, out): (Command, PathBuf)) -> Vec<u8> {
     fs::read(out.join("table.json")).expect("a finished table is kept")
 }
 
-/// Runs that have recorded an epoch.
+/// Number of runs that have recorded an epoch.
 fn begun(out: &Path) -> usize {
     let runs = |part: &str| fs::read_dir(out.join(part)).into_iter().flatten().flatten();
     let has_begun = |run: &fs::DirEntry| run.path().join("metrics.jsonl").exists();
     runs("tuning").chain(runs("test")).filter(has_begun).count()
 }
 
-/// Kills the table once so many runs have begun; whether that was before its end.
+/// Kills the command once `runs` runs have begun. Returns whether it was still running.
 fn killed_after((mut command, out): (Command, PathBuf), runs: usize) -> bool {
     let mut child = command.stdout(Stdio::null()).spawn().expect("it starts");
     while begun(&out) < runs && child.try_wait().expect("it is ours").is_none() {

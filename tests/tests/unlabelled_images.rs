@@ -1,5 +1,5 @@
-//! Images without labels or without test: an encoder trains on any folder or archive of them, resumes, embeds and reports; what needs
-//! labels is off, or refused by name.
+//! Images without labels or without a test set: training, resuming, embedding and reporting work on any folder or archive of images.
+//! Everything that needs labels is switched off, or refused by name.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use whole_program_tests::{
     shown, small_image_recipe,
 };
 
-/// Names of twelve pictures in each layout, and whether they have classes.
+/// File names of twelve images in each layout, and whether the layout has classes.
 fn layouts() -> Vec<(&'static str, Vec<String>, bool)> {
     let names = |name: &dyn Fn(u32) -> String| (0..12).map(name).collect::<Vec<_>>();
     let class = |i: u32| if i < 6 { "cat" } else { "dog" };
@@ -61,7 +61,7 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("a plain path")
 }
 
-/// The arguments that train on the pictures in a folder.
+/// The arguments that train on the images in a folder.
 fn training<'a>(recipe: &'a Path, folder: &'a Path, out: &'a Path) -> Vec<&'a str> {
     vec![
         text(recipe),
@@ -78,7 +78,7 @@ fn training<'a>(recipe: &'a Path, folder: &'a Path, out: &'a Path) -> Vec<&'a st
     ]
 }
 
-/// A folder with pictures and a recipe for them.
+/// A folder with images and a recipe for them.
 fn folder_of(files: &Files, data: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     write(folder.path(), files);
@@ -139,7 +139,7 @@ fn an_archive_is_the_same_as_its_folder_and_a_resumed_run_as_an_uninterrupted_on
     succeeds(&training(&recipe, folder.path(), &straight));
     let straight = straight.join("small-images-0");
 
-    // Without its result and its weights a run has its last checkpoint to go on from.
+    // Without its result, a run resumes from its last checkpoint.
     let resumed = folder.path().join("resumed");
     succeeds(&training(&recipe, folder.path(), &resumed));
     let resumed = resumed.join("small-images-0");

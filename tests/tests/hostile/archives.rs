@@ -1,4 +1,4 @@
-//! Folders, archives and pictures that are broken or meant to do harm, and files of weights.
+//! Broken or malicious folders, archives, images and weight files.
 
 use super::{
     case::{Case, Content},
@@ -8,7 +8,7 @@ use flate2::{Compression, Crc, write::GzEncoder};
 use std::io::Write;
 use whole_program_tests::pictures::{Files, cats_and_dogs, cifar10, cmyk_jpeg, jpeg, tar_with};
 
-/// A recipe on images at a path.
+/// An image recipe with this line in its `[data]` table.
 fn recipe(data: &str) -> String {
     let planted = IMAGES.lines().filter(|line| !line.contains("planted"));
     let text: Vec<&str> = planted.collect();
@@ -17,7 +17,7 @@ fn recipe(data: &str) -> String {
         .replace("batch_size = 8", "batch_size = 4")
 }
 
-/// Cats and dogs that train well, below `pictures`.
+/// Valid images of cats and dogs, below `pictures`.
 fn good() -> Files {
     cats_and_dogs(4, 2)
 }
@@ -27,7 +27,7 @@ fn with_file(mut files: Files, name: &str, bytes: Vec<u8>) -> Files {
     files
 }
 
-/// An uncompressed zip: the usual writers refuse names that are there twice.
+/// An uncompressed zip, written by hand because the usual writers refuse duplicate names.
 fn zip(files: &[(String, Vec<u8>)], announced: Option<u32>) -> Vec<u8> {
     let mut archive = Vec::new();
     let mut directory = Vec::new();
@@ -75,7 +75,7 @@ fn tar(files: &[(String, Vec<u8>)]) -> Vec<u8> {
     builder.into_inner().expect("memory")
 }
 
-/// `good`, behind an entry of some type with `size` zeros in it.
+/// A tar of `good`, after an entry of type `kind` with `size` zeros.
 fn tar_behind(kind: tar::EntryType, size: usize) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     let mut header = tar::Header::new_ustar();
@@ -97,14 +97,14 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// A PNG whose header announces a size, and that holds nothing.
+/// A PNG that consists of a header only.
 fn png(width: u32, height: u32) -> Vec<u8> {
     let mut header = b"IHDR".to_vec();
     header.extend(width.to_be_bytes());
     header.extend(height.to_be_bytes());
     header.extend([8, 2, 0, 0, 0]);
     let mut crc = Crc::new();
-    // The same polynomial as gzip's.
+    // PNG uses the same CRC polynomial as gzip.
     crc.update(&header);
     [&b"\x89PNG\r\n\x1a\n\0\0\0\x0d"[..], &header[..], &crc.sum().to_be_bytes()].concat()
 }

@@ -1,4 +1,4 @@
-//! One run of the program, what it is given, and what must come of it.
+//! A hostile case: one run of the program with its input and the expected outcome.
 
 use std::{
     fs::{self, File},
@@ -14,16 +14,16 @@ use std::{
 };
 use whole_program_tests::bcl_train;
 
-/// Address space of a run, KiB.
+/// Limit on the address space of a run, in KiB.
 const SPACE: u32 = 6 << 20;
-/// The longest that a run may take: a hundred times what it takes, since others may keep the machine busy.
+/// Time limit of a run: about a hundred times the usual duration, because the machine may be busy.
 const LONGEST: Duration = Duration::from_mins(1);
-/// Runs at a time.
+/// Number of concurrent runs.
 const AT_A_TIME: usize = 2;
-/// The longest message that somebody would read, beside what it repeats of the arguments.
+/// Maximum length of an error message, not counting repeated arguments.
 const LONGEST_MESSAGE: usize = 3000;
 
-/// A run of the program.
+/// A run of the program and its expected outcome.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     pub(crate) name: String,
@@ -32,7 +32,7 @@ pub(crate) struct Case {
     expected: Expected,
 }
 
-/// What lies in the folder of a run.
+/// An entry in the working folder of a run.
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
     Bytes(Vec<u8>),
@@ -45,7 +45,7 @@ pub(crate) enum Content {
 
 #[derive(Debug, Clone)]
 enum Expected {
-    /// Exit code 2, and words of the message.
+    /// Exit code 2, and words that the error must contain.
     Refused(Vec<String>),
     Fine,
 }
@@ -89,7 +89,7 @@ impl Case {
         }
     }
 
-    /// The same with a file in its folder.
+    /// Adds a file to the working folder.
     pub(crate) fn with(mut self, name: &str, content: impl Into<Content>) -> Self {
         self.files.push((name.to_owned(), content.into()));
         self
@@ -101,7 +101,7 @@ impl Case {
         for (name, content) in &self.files {
             content.put(&folder.path().join(name));
         }
-        // The shell sets the limit and becomes the program.
+        // The shell sets the memory limit and then replaces itself with the program.
         let mut child = Command::new("sh")
             .args(["-c", &format!("ulimit -v {SPACE} && exec \"$0\" \"$@\"")])
             .arg(bcl_train().get_program())
@@ -128,7 +128,7 @@ impl Case {
         self.judge(status, &message, folder.path())
     }
 
-    /// Messages may repeat what was asked for.
+    /// The maximum length of the message, which may repeat the arguments.
     fn longest_message(&self) -> usize {
         LONGEST_MESSAGE + 3 * self.arguments.iter().map(String::len).sum::<usize>()
     }
@@ -149,9 +149,9 @@ impl Case {
             Expected::Fine => fail("failed".to_owned()),
             Expected::Refused(_) if status.code() != Some(2) => fail("was not refused".to_owned()),
             Expected::Refused(_) if folder.join("runs").exists() => fail("left a folder behind".to_owned()),
-            Expected::Refused(_) if message.len() > self.longest_message() => fail(format!("said {} bytes", message.len())),
+            Expected::Refused(_) if message.len() > self.longest_message() => fail(format!("printed {} bytes", message.len())),
             Expected::Refused(words) => match words.iter().find(|word| !message.contains(*word)) {
-                Some(word) => fail(format!("did not say `{word}`")),
+                Some(word) => fail(format!("did not mention `{word}`")),
                 None => Ok(()),
             },
         }
@@ -173,9 +173,9 @@ impl Content {
     }
 }
 
-/// Runs cases, some at a time; returns those that failed, and how.
+/// Runs the cases, some concurrently, and returns a description of each failure.
 pub(crate) fn run_all(cases: &[Case]) -> Vec<String> {
-    // Built before the first case, not in two threads at once.
+    // Build the program first, not in two threads at once.
     bcl_train();
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());

@@ -1,4 +1,4 @@
-//! Files of interactions that are broken, endless, or no files at all.
+//! Interaction files that are broken, endless, or no files at all.
 
 use super::{
     case::{Case, Content},
@@ -14,7 +14,7 @@ const GOOD: &str = "user,item\n\
     d,1\nd,2\nd,3\nd,4\nd,9\nd,10\nd,11\nd,12\n\
 ";
 
-/// A recipe on the file of a name, with more lines in its table of data.
+/// A recipe on the given file, with `more` lines in its `[data]` table.
 fn recipe(file: &str, more: &str) -> String {
     let planted = RECOMMENDER.lines().filter(|line| !line.contains("planted"));
     let text: Vec<&str> = planted.collect();
@@ -27,7 +27,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// Gzip of so many mebibytes of a line.
+/// A gzip bomb: `line` repeated to the given number of mebibytes.
 fn bomb(line: &str, mebibytes: usize) -> Vec<u8> {
     gzip(line.repeat((mebibytes << 20) / line.len()).as_bytes())
 }
@@ -35,7 +35,7 @@ fn bomb(line: &str, mebibytes: usize) -> Vec<u8> {
 pub(crate) fn cases() -> Vec<Case> {
     let arguments = [&TRAIN[..], &["--data", "."]].concat();
     let with = |name: &str, file: &str, more: &str, content: Content, words: &[&str]| {
-        // What is wrong in the recipe is not blamed on the file.
+        // If the recipe is wrong, the error need not name the file.
         let words = if more.is_empty() {
             [&[file][..], words].concat()
         } else {

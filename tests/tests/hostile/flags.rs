@@ -1,4 +1,4 @@
-//! Commands that make no sense.
+//! Invalid command lines.
 
 use super::{
     case::{Case, Content},

@@ -1,11 +1,11 @@
-//! Every number of a recipe, with values that make no sense.
+//! Every numeric key of a recipe, with invalid values.
 
 use super::{
     case::Case,
     recipes::{IMAGES, RECOMMENDER, TRAIN},
 };
 
-/// What each number is set to.
+/// The values that each key is set to.
 const VALUES: [&str; 8] = [
     "-1",
     "0",
@@ -17,16 +17,16 @@ const VALUES: [&str; 8] = [
     "[]",
 ];
 
-/// A number of a recipe.
+/// A numeric key of a recipe.
 struct Number {
     recipe: &'static str,
-    /// Changes that must come before it.
+    /// Settings applied first.
     before: &'static [&'static str],
-    /// The change, with `?` for the value.
+    /// The setting, with `?` for the value.
     change: &'static str,
-    /// The word by which the message names it.
+    /// The word by which the error names the key.
     named: &'static str,
-    /// The values that are accepted.
+    /// The values that are valid for this key.
     accepted: &'static [&'static str],
 }
 
@@ -161,9 +161,9 @@ fn numbers() -> Vec<Number> {
 fn name_of(change: &'static str) -> &'static str {
     let before = &change[..change.find('?').expect("a place for the value")];
     let key = before.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    // In a list, the value stands behind others.
+    // In a list, the value may follow others.
     let key = key.split("=[").next().expect("a part");
-    // A value of the wrong type is named by the table around it.
+    // For a value of the wrong type, the error names the surrounding table.
     if key.contains("encoder.trunk") || key.contains("encoder.head") {
         return "encoder";
     }
@@ -171,7 +171,7 @@ fn name_of(change: &'static str) -> &'static str {
     &key[start..]
 }
 
-/// What lies in every range, and does not fit into memory together.
+/// Settings that are each in range, but together do not fit into memory.
 const TOO_LARGE: [(&str, &[&str], &str); 10] = [
     (
         RECOMMENDER,
@@ -229,7 +229,7 @@ const TOO_LARGE: [(&str, &[&str], &str); 10] = [
     ),
 ];
 
-/// Ends of ranges that a tiny run can be trained at.
+/// Ends of ranges at which a tiny run must train.
 const ENDS: [(&str, &[&str]); 12] = [
     (RECOMMENDER, &["encoder.init_std=1000"]),
     (RECOMMENDER, &["encoder.init_std=1e-6"]),

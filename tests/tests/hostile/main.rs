@@ -1,7 +1,7 @@
-//! Hostile input: a table of recipes, flags, data, archives and weights that the program must refuse, or survive.
+//! Hostile input: recipes, flags, data, archives and weights that the program must refuse or survive.
 //!
-//! Each case runs the program in a folder of its own, in 6 GiB of address space. What is refused ends with exit code 2 and a message that
-//! names the key or the file, without a panic, an abort or a folder of a run; what is fine ends with 0.
+//! Each case runs the program in its own folder, with 6 GiB of address space. A refused case ends with exit code 2 and an error that names
+//! the key or the file, without a panic, an abort or a run folder; a valid case ends with exit code 0.
 
 // Tables of cases are long and have no logic.
 #![allow(clippy::too_many_lines)]
@@ -28,7 +28,7 @@ fn every_hostile_case_is_refused_or_survived() {
     ]
     .concat();
     let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
-    assert_eq!(names.len(), cases.len(), "every case has a name of its own");
+    assert_eq!(names.len(), cases.len(), "every case needs a unique name");
     assert!(cases.len() >= 300, "{} cases", cases.len());
 
     let failures = run_all(&cases);

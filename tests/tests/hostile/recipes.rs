@@ -1,8 +1,8 @@
-//! Recipes that train in a moment, and broken ones.
+//! Tiny valid recipes, and broken ones.
 
 use super::case::{Case, Content};
 
-/// A recommender on planted data, as tables that more keys can be put into.
+/// A tiny recommender on synthetic data. Tables are written out, so that keys can be added to them.
 pub(crate) const RECOMMENDER: &str = r#"
 name = "tiny"
 [data]
@@ -24,7 +24,7 @@ patience = 1
 cutoffs = [5, 20]
 "#;
 
-/// An image encoder on planted images.
+/// A tiny image encoder on synthetic images.
 pub(crate) const IMAGES: &str = r#"
 name = "tiny"
 [data]
@@ -46,7 +46,7 @@ every = 0
 probe.epochs = 1
 "#;
 
-/// The arguments of every training.
+/// The arguments of every training command.
 pub(crate) const TRAIN: [&str; 4] = ["tiny.toml", "--quiet", "--threads", "2"];
 
 pub(crate) fn cases() -> Vec<Case> {
