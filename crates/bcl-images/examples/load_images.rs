@@ -1,4 +1,4 @@
-//! Loads data sets of images by name and prints their size, how long it took and the most memory that it took:
+//! Loads image data sets by name and prints their size, loading time and peak memory:
 //! `cargo run --release -p bcl-images --example load_images -- DIR NAME…`.
 
 use bcl_images::{ImageError, load_named};
@@ -35,7 +35,7 @@ fn show(name: &str, dir: &Path) -> Result<(), ImageError> {
     Ok(())
 }
 
-/// The most memory that the process has had, in KiB, where the system tells.
+/// Peak memory of the process in KiB, if the system reports it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM"))?;

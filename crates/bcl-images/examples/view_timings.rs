@@ -1,4 +1,4 @@
-//! Times random views of made-up images: views a second, by one thread and by two, best of several.
+//! Times random views of synthetic images: views per second with one thread and with two, best of several runs.
 //!
 //! `cargo run --release -p bcl-images --example view_timings`
 
@@ -12,7 +12,7 @@ const BATCH_SIZE: usize = 256;
 const REPEATS: usize = 20;
 
 fn main() {
-    println!("views a second of images of a side -> views of a side: best of {REPEATS} batches of {BATCH_SIZE} pairs");
+    println!(":views per second, side of the images -> side of the views:: best of {REPEATS} batches of {BATCH_SIZE} pairs");
     let all = ViewsConfig::default();
     time("all steps", 32, &all);
     time("every step, always", 32, &always());
@@ -21,7 +21,7 @@ fn main() {
     time("all steps", 96, &ViewsConfig { side: 96, ..all });
 }
 
-/// All steps with probability 1: the most a view can cost.
+/// All steps with probability 1: the most expensive views.
 fn always() -> ViewsConfig {
     ViewsConfig {
         flip: 1.0,
@@ -65,7 +65,7 @@ fn time(name: &str, image_side: usize, config: &ViewsConfig) {
     );
 }
 
-/// Noise over a gradient.
+/// Noise on a gradient.
 fn made_up(side: usize) -> Collection {
     let mut images = Collection::new(Vec::new());
     let mut pixels = vec![0; side * side * 3];

@@ -1,23 +1,23 @@
-//! Images in memory, with their names and, as far as they are known, their classes.
+//! Images in memory, with their names and, if known, their classes.
 
-/// An 8-bit RGB image, borrowed.
+/// A borrowed 8-bit RGB image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Image<'a> {
-    /// Columns.
+    /// Width in pixels.
     pub width: usize,
-    /// Rows.
+    /// Height in pixels.
     pub height: usize,
     /// `[height, width, 3]`, row-major; red, green and blue from 0 to 255.
     pub pixels: &'a [u8],
 }
 
-/// Images with their names and classes, one behind the other in memory. They may differ in size, and need not have a class.
+/// Images with names and optional classes, contiguous in memory. Images may differ in size.
 ///
-/// Two collections are equal when their images, labels and classes are: the same images may have come from other files.
+/// Two collections are equal if their images, labels and classes are; names are ignored, because equal images may come from other files.
 #[derive(Debug, Clone, Default)]
 pub struct Collection {
     pixels: Vec<u8>,
-    /// Where each image begins in `pixels`, and its width and height.
+    /// The start of each image in `pixels`, its width and its height.
     places: Vec<(usize, u32, u32)>,
     labels: Vec<Option<u32>>,
     classes: Vec<String>,
@@ -33,7 +33,7 @@ impl PartialEq for Collection {
 impl Eq for Collection {}
 
 impl Collection {
-    /// An empty collection with the names of its classes, which labels index.
+    /// Creates an empty collection. Labels are indices into `classes`.
     pub fn new(classes: Vec<String>) -> Self {
         Self {
             classes,
@@ -41,18 +41,18 @@ impl Collection {
         }
     }
 
-    /// Adds an image without a name; its label is an index into the classes, or none where the class is not known.
+    /// Adds an image without a name. Its label is an index into the classes, or `None` if its class is not known.
     ///
     /// # Panics
-    /// When the pixels are not `[height, width, 3]`, or there is no such class.
+    /// Panics if the pixels are not `[height, width, 3]`, or the label is out of range.
     pub fn push(&mut self, image: Image<'_>, label: Option<u32>) {
         self.push_named("", image, label);
     }
 
-    /// Adds an image that is known by the path of its file, or by its file and place in it.
+    /// Adds an image with a name: the path of its file, or its file and index in it.
     ///
     /// # Panics
-    /// As [`push`](Self::push).
+    /// Panics in the same cases as [`push`](Self::push).
     pub fn push_named(&mut self, name: &str, image: Image<'_>, label: Option<u32>) {
         let Image { width, height, pixels } = image;
         assert!(
@@ -72,10 +72,10 @@ impl Collection {
         self.names.push(name.into());
     }
 
-    /// Adds an image of another collection with its name, under a label of this one.
+    /// Copies an image from another collection with its name, under a label of this one.
     ///
     /// # Panics
-    /// When there is no such image or class.
+    /// Panics if the index or the label is out of range.
     pub fn push_from(&mut self, other: &Self, index: usize, label: Option<u32>) {
         self.push_named(other.name(index), other.get(index), label);
     }
@@ -85,7 +85,7 @@ impl Collection {
         self.places.len()
     }
 
-    /// Whether there is no image.
+    /// Whether there are no images.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
@@ -101,37 +101,37 @@ impl Collection {
         }
     }
 
-    /// The class of each image, where it is known.
+    /// The label of each image, if known.
     pub fn labels(&self) -> &[Option<u32>] {
         &self.labels
     }
 
-    /// The name of the image at an index below [`len`](Self::len): the path of its file within the folder or archive, or
-    /// `file.bin#place`; empty for an image that came without one.
+    /// The name of the image at an index below [`len`](Self::len): the path of its file within the folder or archive, or `file.bin#index`.
+    /// Empty for an image that was added without a name.
     pub fn name(&self, index: usize) -> &str {
         &self.names[index]
     }
 
-    /// Whether there are images, and each has a class.
+    /// Whether every image has a label, and there is at least one image.
     pub fn is_labelled(&self) -> bool {
         !self.is_empty() && self.labels.iter().all(Option::is_some)
     }
 
-    /// Names of the classes; none where no image has one.
+    /// Names of the classes; empty if no image has a label.
     pub fn classes(&self) -> &[String] {
         &self.classes
     }
 }
 
-/// A data set: what is learned from, and what is held out, if anything is. Neither needs labels: an encoder learns without them.
+/// A data set with training and test images. Labels are optional, because encoders train without them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageData {
-    /// Name, for results.
+    /// Name in results.
     pub name: String,
-    /// Images that are learned from. Their labels serve to measure, never to train an encoder.
+    /// Training images. Their labels are used for evaluation, never to train an encoder.
     pub train: Collection,
-    /// Images that are held out; empty where nothing is.
+    /// Test images; may be empty.
     pub test: Collection,
-    /// A line for each file that was left out because it is no image that can be read: which, and why.
+    /// One line per file that was skipped because it could not be read: its name and the reason.
     pub skipped: Vec<String>,
 }

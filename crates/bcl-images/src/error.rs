@@ -1,7 +1,7 @@
-//! Everything that images from outside can do wrong.
+//! Errors of images from outside.
 //!
-//! Each text says where (the file, and the entry where it is an archive), what, and what to do about it; `tests/bad_input.rs` holds
-//! them to that.
+//! Each message says where (the file, and the entry of an archive), what is wrong, and what to do about it; `tests/bad_input.rs` checks
+//! that.
 
 use bcl_data::DataError;
 use std::fmt;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub struct Place {
     /// The file or archive.
     pub path: PathBuf,
-    /// The entry, where it is an archive.
+    /// The entry, if the file is an archive.
     pub entry: Option<String>,
 }
 
@@ -30,14 +30,14 @@ impl fmt::Display for Place {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {
-    /// The data set is not known by name, not there, or not one of images.
+    /// The data set is unknown, missing, or not one of images.
     #[error(transparent)]
     Data(#[from] DataError),
 
     /// A file or folder does not exist.
-    #[error("{}: no such file or folder. Check the path; a relative one starts at the folder of the data sets.", path.display())]
+    #[error("{}: no such file or folder. Check the path; a relative one starts at the data folder.", path.display())]
     MissingFile {
-        /// What was looked for.
+        /// The path.
         path: PathBuf,
     },
 
@@ -46,11 +46,11 @@ pub enum ImageError {
     Io {
         /// The file.
         at: Place,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
 
-    /// A file that is no archive that can be read.
+    /// A file is not a supported archive.
     #[error("{}: is {found}. Name a folder, or a .tar, .tar.gz, .tgz or .zip archive.", path.display())]
     NotAnArchive {
         /// The file.
@@ -59,24 +59,24 @@ pub enum ImageError {
         found: String,
     },
 
-    /// An archive, or an entry of one, ends before its end.
+    /// An archive, or an entry of one, is truncated.
     #[error("{at}: the archive is truncated here. Fetch or copy it again.")]
     TruncatedArchive {
         /// Where it ends.
         at: Place,
     },
 
-    /// An archive is damaged, or packed in a way that cannot be read.
-    #[error("{at}: the archive cannot be read here: {reason}. Fetch it again, or pack it anew as .tar.gz or .zip.")]
+    /// An archive is damaged, or packed in an unsupported way.
+    #[error("{at}: the archive cannot be read here: {reason}. Fetch it again, or repack it as .tar.gz or .zip.")]
     BadArchive {
-        /// The last place that was reached.
+        /// The last position that was read.
         at: Place,
         /// What is wrong with it.
         reason: String,
     },
 
-    /// The name of an entry could reach outside of the archive, or is no name at all.
-    #[error("{at}: the name {problem}. Do not trust this archive; pack it anew with plain relative names.")]
+    /// The name of an entry is invalid, or points outside the archive.
+    #[error("{at}: the name {problem}. Do not trust this archive; repack it with plain relative names.")]
     BadName {
         /// The entry.
         at: Place,
@@ -84,8 +84,8 @@ pub enum ImageError {
         problem: &'static str,
     },
 
-    /// A link or device in an archive.
-    #[error("{at}: is {what}. Pack the archive anew with the files themselves (`tar --dereference`).")]
+    /// An archive contains a link or a device.
+    #[error("{at}: is {what}. Repack the archive with the files themselves (`tar --dereference`).")]
     NotAFile {
         /// The entry.
         at: Place,
@@ -93,41 +93,41 @@ pub enum ImageError {
         what: &'static str,
     },
 
-    /// A link that leads in a circle.
-    #[error("{at}: is a link to a folder that it lies in, so its files would be read again and again. Remove the link.")]
+    /// A link points to a folder that contains it.
+    #[error("{at}: is a link to a folder that contains it, so its files would be read again and again. Remove the link.")]
     LinkLoop {
         /// The link.
         at: Place,
     },
 
-    /// An archive that unpacks to far more than images do.
+    /// An archive is a decompression bomb.
     #[error("{}: {}.", path.display(), bcl_data::input::Bomb)]
     Bomb {
         /// The archive.
         path: PathBuf,
     },
 
-    /// The same file twice.
-    #[error("{at}: is there twice, so it is unclear which one counts. Remove one of the two.")]
+    /// An archive contains the same file twice.
+    #[error("{at}: exists twice, so it is unclear which one to use. Remove one of the two.")]
     Twice {
-        /// The second.
+        /// The second one.
         at: Place,
     },
 
-    /// Larger than anything that is meant to be read.
-    #[error("{at}: {what} is {found}, more than the {limit} that are read. Remove it, or split or shrink the data.")]
+    /// A size exceeds its limit.
+    #[error("{at}: {what} is {found}, more than the limit of {limit}. Remove it, or split or shrink the data.")]
     TooMuch {
         /// What is too large.
         at: Place,
-        /// Which of its sizes.
+        /// Which size.
         what: &'static str,
         /// The size.
         found: u64,
-        /// The most that is read.
+        /// The limit.
         limit: u64,
     },
 
-    /// An image in a format that is not read.
+    /// A file is not a JPEG or PNG image.
     #[error("{at}: is {found}, but only JPEG and PNG images are read. Convert it, or remove it.")]
     NotAnImage {
         /// The file.
@@ -136,7 +136,7 @@ pub enum ImageError {
         found: String,
     },
 
-    /// An image file ends before its end.
+    /// An image file is truncated.
     #[error("{at}: the image is truncated. Fetch or copy it again, or remove it.")]
     TruncatedImage {
         /// The file.
@@ -144,58 +144,58 @@ pub enum ImageError {
     },
 
     /// An image cannot be decoded.
-    #[error("{at}: the image cannot be decoded: {reason}. Fetch it again, save it anew as PNG, or remove it.")]
+    #[error("{at}: the image cannot be decoded: {reason}. Fetch it again, save it again as PNG, or remove it.")]
     BadImage {
         /// The file.
         at: Place,
-        /// What the decoder says.
+        /// The decoder's message.
         reason: String,
     },
 
-    /// An image in colours that have no defined RGB values.
+    /// An image has four colours (CMYK), whose RGB values are not defined.
     #[error("{at}: is a JPEG in four colours (CMYK), whose RGB values depend on the printer. Convert it to RGB, or remove it.")]
     FourColours {
         /// The file.
         at: Place,
     },
 
-    /// Files that are no image that can be read, all of them.
+    /// Images cannot be read; lists all of them.
     #[error("{}", broken_images(path, *of, broken, *may_skip))]
     BrokenImages {
         /// The folder or archive.
         path: PathBuf,
-        /// Number of all image files.
+        /// Number of image files.
         of: usize,
-        /// What is wrong with each, in the order of their names.
+        /// The error of each, in the order of their names.
         broken: Vec<ImageError>,
-        /// Whether the recipe can ask to go on without them.
+        /// Whether the message may suggest to skip them.
         may_skip: bool,
     },
 
-    /// There are no images, or none to learn from.
+    /// There are no images, or none to train on.
     #[error("{}: no image below {wanted}. {}Check the layout: {layout}.", path.display(), found_instead(found))]
     NoPart {
         /// The folder or archive.
         path: PathBuf,
-        /// Where images were looked for.
+        /// Where images were expected.
         wanted: &'static str,
-        /// The first folders and files there are.
+        /// The first folders and files found instead.
         found: Vec<String>,
-        /// What belongs there.
+        /// The supported layouts.
         layout: &'static str,
     },
 
-    /// An image lies outside of the class folders, though those of the other part lie in some.
+    /// An image is outside the class folders, but images of the other part are in some.
     #[error(
-        "{at}: the image lies in no class folder, but classes are needed in train and test, or in neither. Move it into the folder of \
-         its class: train/CLASS/NAME.jpg. To learn without judges, leave out test."
+        "{at}: the image is in no class folder, but train and test must either both have class folders or neither. Move it into the \
+         folder of its class: train/CLASS/NAME.jpg. To train without evaluation, leave out test."
     )]
     NoClass {
         /// The image.
         at: Place,
     },
 
-    /// A class folder without images.
+    /// A class folder contains no images.
     #[error("{}: the class folder {part}/{class} holds no JPEG or PNG image. Fill it or remove it.", path.display())]
     EmptyClass {
         /// The folder or archive.
@@ -206,19 +206,19 @@ pub enum ImageError {
         class: String,
     },
 
-    /// Test holds a class that train does not.
-    #[error("{}: class `{class}` is in test but not in train{} Classes are called alike in both; rename or remove the folder.", path.display(), did_you_mean(suggestion.as_deref()))]
+    /// Test contains a class that train does not.
+    #[error("{}: class `{class}` is in test but not in train{} Both must use the same class names; rename or remove the folder.", path.display(), did_you_mean(suggestion.as_deref()))]
     UntrainedClass {
         /// The folder or archive.
         path: PathBuf,
         /// The class.
         class: String,
-        /// A class of train that looks like it.
+        /// The most similar class of train.
         suggestion: Option<String>,
     },
 
-    /// Nothing to compare an image with.
-    #[error("{}: train holds {found} image(s), but at least two are needed: an image is told apart from others. Add images.", path.display())]
+    /// There is only one training image.
+    #[error("{}: train holds {found} image(s), but at least two are needed, because training compares images. Add images.", path.display())]
     TooFewImages {
         /// The folder or archive.
         path: PathBuf,
@@ -226,7 +226,7 @@ pub enum ImageError {
         found: usize,
     },
 
-    /// A file of the format is not there.
+    /// A file of the format is missing.
     #[error("{}: no file {file} in it. {remedy}.", path.display())]
     MissingPart {
         /// The folder or archive.
@@ -237,7 +237,7 @@ pub enum ImageError {
         remedy: &'static str,
     },
 
-    /// A binary file that ends within an image.
+    /// A binary file ends within an image.
     #[error(
         "{at}: has {bytes} bytes, which is not a multiple of the {record_bytes} of an image: image {record}, from byte {}, is cut \
          short. Fetch or unpack it again; it may also be a file of another data set.",
@@ -254,14 +254,14 @@ pub enum ImageError {
         record: u64,
     },
 
-    /// A binary file without any image.
+    /// A binary file is empty.
     #[error("{at}: the file is empty. Fetch or unpack it again.")]
     EmptyFile {
         /// The file.
         at: Place,
     },
 
-    /// A label that no class has.
+    /// A label is out of range.
     #[error(
         "{at}: image {record} has the label {label} at byte {byte}, but labels are {low} to {high}. Check that it is a file of this \
          data set, and fetch it again."
@@ -281,7 +281,7 @@ pub enum ImageError {
         high: usize,
     },
 
-    /// As many labels as images there must be.
+    /// The numbers of labels and images differ.
     #[error("{at}: {labels} labels for {images} images. Both files must be of the same release: fetch or unpack them again.")]
     LabelCount {
         /// The file of the labels.
@@ -292,7 +292,7 @@ pub enum ImageError {
         images: usize,
     },
 
-    /// Names of classes that are too few, too many, or repeated.
+    /// There are too few, too many or repeated class names.
     #[error("{at}: names {found} different classes, but the data set has {expected}. Fetch or unpack it again.")]
     ClassNames {
         /// The file.
@@ -303,7 +303,7 @@ pub enum ImageError {
         found: usize,
     },
 
-    /// A line of a text file that does not say what it should.
+    /// A line of a text file is invalid.
     #[error("{at}:{line}: `{text}` {problem}. Correct the line, or fetch the file again.")]
     BadLine {
         /// The file.
@@ -316,21 +316,21 @@ pub enum ImageError {
         problem: String,
     },
 
-    /// A text file that is not UTF-8.
+    /// A text file is not UTF-8.
     #[error("{at}: is not UTF-8 text. Fetch or unpack it again, or convert it, for example with `iconv -f LATIN1 -t UTF-8`.")]
     NotText {
         /// The file.
         at: Place,
     },
 
-    /// A validation image that the annotations do not tell the class of.
-    #[error("{at}: val_annotations.txt does not tell its class. Fetch or unpack the data set again, or remove the image.")]
+    /// The annotations do not list a validation image.
+    #[error("{at}: val_annotations.txt does not list its class. Fetch or unpack the data set again, or remove the image.")]
     NotAnnotated {
         /// The image.
         at: Place,
     },
 
-    /// An image of a class that the data set does not list.
+    /// An image has a class that the data set does not list.
     #[error("{at}: its class `{class}` is not in wnids.txt. Fetch or unpack the data set again, or remove the folder.")]
     NotListed {
         /// The image.
@@ -339,18 +339,18 @@ pub enum ImageError {
         class: String,
     },
 
-    /// A class that is not there.
+    /// No class has this name.
     #[error("there is no class `{name}`{} The classes are {known}.", did_you_mean(suggestion.as_deref()))]
     UnknownClass {
-        /// The name asked for.
+        /// The name.
         name: String,
-        /// A class that looks like it.
+        /// The most similar class.
         suggestion: Option<String>,
         /// All classes, shortened.
         known: String,
     },
 
-    /// A choice of classes that leaves none to tell apart.
+    /// A choice of classes leaves fewer than two.
     #[error("{setting} chooses {found}, but {needed}. Change `{setting}`.")]
     BadChoice {
         /// The setting, as in recipes.
@@ -368,25 +368,25 @@ pub enum ImageError {
         name: String,
         /// Its value.
         value: String,
-        /// What it may be.
+        /// Its range.
         range: String,
     },
 }
 
 impl ImageError {
-    /// The file and what is wrong with it, where the error is about one image file alone.
+    /// The file and the reason, if the error concerns a single image file.
     pub(crate) fn of_one_image(&self) -> Option<(&Place, String)> {
         match self {
             Self::NotAnImage { at, found } => Some((at, found.clone())),
             Self::TruncatedImage { at } => Some((at, "truncated".to_string())),
             Self::BadImage { at, reason } => Some((at, reason.clone())),
             Self::FourColours { at } => Some((at, "four colours (CMYK)".to_string())),
-            Self::TooMuch { at, what, found, limit } => Some((at, format!("{what} is {found}, more than {limit}"))),
+            Self::TooMuch { at, what, found, limit } => Some((at, format!("{what} is {found}, more than the limit of {limit}"))),
             _ => None,
         }
     }
 
-    /// The same as `NAME (reason)`, with the name below `path`.
+    /// Formats the error as `NAME (reason)`, with the name relative to `path`.
     pub(crate) fn in_short(&self, path: &Path) -> Option<String> {
         let (at, reason) = self.of_one_image()?;
         let name = match &at.entry {
@@ -398,11 +398,11 @@ impl ImageError {
 }
 
 fn broken_images(path: &Path, of: usize, broken: &[ImageError], may_skip: bool) -> String {
-    /// More names than these help nobody.
+    /// Longer lists are of no use.
     const LISTED: usize = 10;
     let skip = |them: &str| {
         if may_skip {
-            format!(" Set `data.skip_broken = true` to go on without {them}.")
+            format!(" Set `data.skip_broken = true` to skip {them}.")
         } else {
             String::new()
         }
@@ -424,7 +424,7 @@ fn broken_images(path: &Path, of: usize, broken: &[ImageError], may_skip: bool) 
     )
 }
 
-/// The end of a sentence about an unknown name.
+/// Ends a sentence about an unknown name with a suggestion, if there is one.
 fn did_you_mean(suggestion: Option<&str>) -> String {
     suggestion.map_or(".".to_string(), |name| format!("; did you mean `{name}`?"))
 }
@@ -436,7 +436,7 @@ fn found_instead(found: &[String]) -> String {
     format!("It holds {}. ", excerpt(&found.join(", ")))
 }
 
-/// Shortens text from outside so that an error stays readable.
+/// Shortens text from outside, to keep errors readable.
 pub(crate) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 120;
     let shown: String = text.chars().take(LONGEST + 1).flat_map(char::escape_debug).collect();

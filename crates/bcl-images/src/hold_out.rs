@@ -1,19 +1,19 @@
-//! A part of the images for choosing between models.
+//! Holds out images for model selection.
 
 use crate::Collection;
 use bcl_data::Seed;
 use rand::seq::SliceRandom;
 
-/// Holds out a share of each class: (kept, held out), both in the order of the images.
+/// Holds out a fraction of each class; returns (kept, held out), both in the order of the images.
 ///
 /// ```text
 /// held_out_c = min(round(share · n_c), n_c - 1)
 /// ```
 ///
-/// Images without a class are kept: nothing can be judged by them. Which are held out depends on the seed and the class alone.
+/// Images without a class are always kept, because they cannot be used for evaluation. The choice depends only on the seed and the class.
 ///
 /// # Panics
-/// If `share` is not in [0, 1).
+/// Panics if `share` is not in [0, 1).
 ///
 /// ```
 /// use bcl_data::Seed;
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use crate::Image;
 
-    /// Images of one pixel, whose red is their number.
+    /// A collection in which image `i` is one pixel with red `i`.
     fn numbered(labels: &[Option<u32>]) -> Collection {
         let mut images = Collection::new(["a", "b"].map(String::from).to_vec());
         for (number, label) in labels.iter().enumerate() {

@@ -1,10 +1,36 @@
-//! Images: readers, planted images, class subsets and random views.
+//! Images for contrastive learning: readers, random views (augmentations), class subsets and synthetic images. No tensors.
 //!
-//! Data arrive as 8-bit RGB in memory, whatever they were stored as: a [`Collection`] of images with their classes, and an
-//! [`ImageData`] of two of them, train and test. A view is made of an image at the moment it is needed.
+//! Every reader returns an [`ImageData`]: train and test, each a [`Collection`] of 8-bit RGB images in memory, with labels if known.
+//! Views are made from a collection on demand, in parallel:
 //!
-//! Invariants: no tensors; no network, no clock; random numbers only from a [`Seed`](bcl_data::Seed) that was handed in, by the index of
-//! the image and the epoch, so that the number of threads changes nothing.
+//! ```
+//! use bcl_data::Seed;
+//! use bcl_images::{Collection, Image, ViewsConfig};
+//!
+//! let mut images = Collection::new(vec!["grey".into()]);
+//! images.push(Image { width: 9, height: 7, pixels: &[128; 9 * 7 * 3] }, Some(0));
+//!
+//! let views = ViewsConfig { side: 4, ..ViewsConfig::default() }.init();
+//! let mut batch = Vec::new();
+//! views.batch(&images, &[0, 0, 0], 17, Seed(3), &mut batch);
+//! assert_eq!(batch.len(), 2 * 3 * 3 * 4 * 4); // [view, sample, channel, row, column]
+//! ```
+//!
+//! | to | see |
+//! | --- | --- |
+//! | read a folder or archive of images, CIFAR, STL-10 or tinyImageNet | [`load()`], [`ImageSource`] |
+//! | read a published data set by name | [`load_named`] |
+//! | skip images that cannot be decoded | [`load_skipping_broken`] |
+//! | generate images with known false negatives | [`PlantedImagesConfig`] |
+//! | make random views, as SimCLR does | [`ViewsConfig`], [`Views`] |
+//! | make deterministic views for evaluation | [`Views::test_batch`] |
+//! | use some of the classes | [`Subset`] |
+//! | hold out images for model selection | [`hold_out()`] |
+//!
+//! # Invariants
+//!
+//! Nothing here uses the network or a clock. All randomness comes from a [`Seed`](bcl_data::Seed) passed in, by the index of the image and
+//! the epoch, so the number of threads does not affect the result.
 
 pub mod collection;
 pub mod error;

@@ -1,4 +1,4 @@
-//! From files to an [`ImageData`].
+//! Loads files into an [`ImageData`].
 
 use crate::error::ImageError;
 use crate::read::store::Store;
@@ -9,8 +9,8 @@ use bcl_data::{DataError, Manifest};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Where images lie and how they are stored. A path is a folder or an archive (.tar, .tar.gz, .tgz, .zip), told apart by content, and
-/// relative to the folder of the data sets.
+/// The location and format of images. A path is a folder or an archive (.tar, .tar.gz, .tgz, .zip; detected from its content), relative to
+/// the data folder.
 ///
 /// ```toml
 /// kind = "archive"
@@ -21,17 +21,17 @@ use std::path::{Path, PathBuf};
 pub enum ImageSource {
     /// Two folders or archives with one folder per class each.
     Folder {
-        /// What is learned from.
+        /// Training images.
         train: PathBuf,
-        /// What is held out.
+        /// Test images.
         test: PathBuf,
     },
-    /// JPEG and PNG images, in one enclosing folder at most. Classes come in alphabetical order, images in that of their paths.
+    /// JPEG and PNG images, with at most one enclosing folder. Classes are in alphabetical order, images in the order of their paths.
     ///
-    /// | layout | what it is |
+    /// | layout | meaning |
     /// | --- | --- |
-    /// | `train/CLASS/*.jpg` and `test/CLASS/*.jpg`, or `val` for `test` | labelled images to learn from, others to judge by |
-    /// | `train/CLASS/*.jpg`, `CLASS/*.jpg` with two classes or more | labelled images, none held out |
+    /// | `train/CLASS/*.jpg` and `test/CLASS/*.jpg`, or `val` for `test` | labelled images for training and for evaluation |
+    /// | `train/CLASS/*.jpg`, `CLASS/*.jpg` with at least two classes | labelled images for training, none for test |
     /// | `*.jpg`, `train/*.jpg`, anything deeper or mixed | images without labels |
     Archive {
         /// The folder or archive.
@@ -51,11 +51,11 @@ pub enum ImageSource {
     Stl10 {
         /// The folder or archive.
         path: PathBuf,
-        /// Whether to learn from its 100,000 unlabelled images too. They come behind the labelled ones.
+        /// Whether to train on its 100,000 unlabelled images, too. They come after the labelled ones.
         #[serde(default = "yes")]
         unlabelled: bool,
     },
-    /// tinyImageNet as its authors pack it; its validation images are held out.
+    /// tinyImageNet as packed by its authors; its validation images serve as test.
     #[serde(rename = "tiny_imagenet")]
     TinyImageNet {
         /// The folder or archive.
@@ -68,7 +68,7 @@ fn yes() -> bool {
 }
 
 impl ImageSource {
-    /// The source of a format whose files lie in one folder or archive.
+    /// The source for a format whose files are in one folder or archive.
     pub fn of(format: ImageFormat, path: PathBuf) -> Self {
         match format {
             ImageFormat::ImageFolder => Self::Archive { path },
@@ -80,12 +80,12 @@ impl ImageSource {
     }
 }
 
-/// Reads images as 8-bit RGB, decoding in parallel: the same for any number of threads.
+/// Reads images as 8-bit RGB. Decoding is parallel; the result does not depend on the number of threads.
 ///
-/// Grey becomes equal red, green and blue, alpha is dropped, 16 bits become 8; JPEG files in four colours (CMYK) are refused.
+/// Grey becomes equal red, green and blue, alpha is dropped, 16 bits are rounded to 8. JPEG files in four colours (CMYK) are refused.
 ///
 /// # Errors
-/// If a file cannot be read, or what it holds cannot be learned from: a broken image, a single one, a class of test that train lacks.
+/// Returns an error if a file cannot be read or is of no use: a broken image, a single image, a class of test that train lacks.
 ///
 /// ```
 /// use bcl_images::{ImageSource, load};
@@ -107,10 +107,10 @@ pub fn load(name: &str, source: &ImageSource, dir: &Path) -> Result<ImageData, I
     load_with(name, source, dir, Broken::Refuse { may_skip: true })
 }
 
-/// Reads images as [`load`] does, but leaves out JPEG and PNG files that cannot be read; [`ImageData::skipped`] lists them.
+/// Reads images like [`load`], but skips JPEG and PNG files that cannot be read; [`ImageData::skipped`] lists them.
 ///
 /// # Errors
-/// As [`load`], but for single images that are broken.
+/// Returns the errors of [`load`], except those about single images.
 pub fn load_skipping_broken(name: &str, source: &ImageSource, dir: &Path) -> Result<ImageData, ImageError> {
     load_with(name, source, dir, Broken::Skip)
 }
@@ -131,18 +131,18 @@ fn load_with(name: &str, source: &ImageSource, dir: &Path, broken: Broken) -> Re
     })
 }
 
-/// Reads the data set called `name` from the folder `dir`, which holds its archive or a folder with it, and checks its counts.
+/// Reads the data set called `name` from the folder `dir`, which contains its archive or a folder with it, and checks its counts.
 ///
 /// # Errors
-/// As [`Manifest::find`], [`Manifest::locate_images`] and [`load`], and if the counts are not those of the manifest.
+/// Returns the errors of [`Manifest::find`], [`Manifest::locate_images`] and [`load`], and an error if the counts differ from the manifest.
 pub fn load_named(name: &str, dir: &Path) -> Result<ImageData, ImageError> {
     load_manifest(Manifest::find(name)?, dir)
 }
 
-/// Reads the data set that a manifest describes; otherwise as [`load_named`].
+/// Reads the data set that a manifest describes, like [`load_named`].
 ///
 /// # Errors
-/// As [`load_named`].
+/// Returns the errors of [`load_named`].
 pub fn load_manifest(manifest: &Manifest, dir: &Path) -> Result<ImageData, ImageError> {
     let path = manifest.locate_images(dir)?;
     let Layout::Images { format, .. } = manifest.layout else {

@@ -1,4 +1,4 @@
-//! Textured shapes with planted classes, so that false negatives are known.
+//! Synthetic images of textured shapes with planted classes, for which the false negatives are known.
 
 mod scene;
 mod shape;
@@ -13,21 +13,21 @@ use serde::{Deserialize, Serialize};
 use shape::Shape;
 use texture::Texture;
 
-/// Images that are drawn at a time.
+/// Number of images drawn at a time.
 const BLOCK: usize = 1024;
-/// The most memory that the images may take.
+/// Maximum memory for all images, in bytes.
 const MOST_BYTES: usize = 8 << 30;
 
-/// Describes planted images: a shape filled with a texture on a plain background, whose pair is the class.
+/// Configuration of planted images: a shape filled with a texture on a plain background. Shape and texture together are the class.
 ///
-/// Shapes (disc, square, triangle, ring, cross) and textures (stripes, checks, dots) are paired so that neither alone tells the class.
-/// Everything else is drawn at random and tells nothing: the three colours, which of them is the brightest, place, size and rotation of
-/// the shape, period, phase and direction of the texture, noise. Hence the mean image is the same for all classes, and no linear model of
-/// the pixels gets far, though the nearest neighbour among thousands of images does. A crop, a flip or another tint leave shape and texture
-/// what they are, and tints are so faint that views are not recognised by them, so that contrastive learning finds the classes within
-/// a few hundred steps of a narrow network. The labels are the truth: two images are a false negative of each other where theirs agree.
+/// Shapes (disc, square, triangle, ring, cross) and textures (stripes, checks, dots) are combined such that neither alone determines the
+/// class. Everything else is random and carries no information about it: the three colours and the order of their brightness; position,
+/// size and rotation of the shape; period, phase and direction of the texture; noise. Hence the mean image is the same for all classes,
+/// and linear models of the pixels fail, although the nearest neighbour among thousands of images does well. Crops, flips and tints
+/// preserve shape and texture, and tints are too faint to recognise views by. Contrastive learning therefore finds the classes within a
+/// few hundred steps of a narrow network. The labels are the truth: two images with equal labels are false negatives of each other.
 ///
-/// Image `i` has the class `i % classes`, and depends on the seed, the part (train or test) and `i` alone.
+/// Image `i` has the class `i % classes`. It depends only on the seed, the part (train or test) and `i`.
 ///
 /// ```
 /// use bcl_images::PlantedImagesConfig;
@@ -42,15 +42,15 @@ const MOST_BYTES: usize = 8 << 30;
 pub struct PlantedImagesConfig {
     /// Number of classes, in [2, 15].
     pub classes: usize,
-    /// Images that are learned from, at least one a class.
+    /// Number of training images, at least one per class.
     pub train: usize,
-    /// Images that are held out, at least one a class.
+    /// Number of test images, at least one per class.
     pub test: usize,
-    /// Rows, and columns, of each image, in [16, 256] pixels.
+    /// Height and width of each image, in [16, 256] pixels.
     pub side: usize,
-    /// Standard deviation of the noise of each colour of each pixel, in [0, 0.5]; black is 0 and white is 1.
+    /// Standard deviation of the noise per pixel and channel, in [0, 0.5]; black is 0 and white is 1.
     pub noise: f64,
-    /// Which images they are.
+    /// Seed of the images.
     pub seed: u64,
 }
 
@@ -68,10 +68,10 @@ impl Default for PlantedImagesConfig {
 }
 
 impl PlantedImagesConfig {
-    /// Checks the ranges.
+    /// Checks that every field is in its range.
     ///
     /// # Errors
-    /// Names the first field that is out of range.
+    /// Returns an error that names the first field out of range.
     pub fn check(&self) -> Result<(), ImageError> {
         in_range("classes", self.classes, 2, Shape::ALL.len() * Texture::ALL.len())?;
         in_range("side", self.side, 16, 256)?;
@@ -81,10 +81,10 @@ impl PlantedImagesConfig {
         holds("noise", self.noise, (0.0..=0.5).contains(&self.noise), "[0, 0.5]")
     }
 
-    /// Draws the images: the same for the same configuration, on every machine and for any number of threads.
+    /// Generates the images. The result is the same on every machine and for any number of threads.
     ///
     /// # Panics
-    /// If [`check`](Self::check) fails.
+    /// Panics if [`check`](Self::check) fails.
     pub fn generate(&self) -> ImageData {
         if let Err(error) = self.check() {
             panic!("{error}");
@@ -123,12 +123,12 @@ impl PlantedImagesConfig {
 
     fn draw(&self, class: usize, seed: Seed) -> Vec<u8> {
         let (shape, texture) = pair(class);
-        // Drawn apart from the class: the same seed gives another class in the same circumstances.
+        // Drawn without the class: with the same seed, another class appears in the same circumstances.
         Scene::draw(self.side, self.noise as f32, &mut seed.rng()).render(shape, texture, &mut seed.named("noise").rng())
     }
 }
 
-/// Shape and texture of a class: each shape comes with another texture in each round of five.
+/// Shape and texture of a class. After each round of five classes, the shapes come with other textures.
 fn pair(class: usize) -> (Shape, Texture) {
     let (shapes, textures) = (Shape::ALL, Texture::ALL);
     let shape = class % shapes.len();

@@ -1,4 +1,4 @@
-//! Some of the classes, or only what has one.
+//! Subsets of a data set: some of its classes, or only labelled images.
 
 use crate::error::{ImageError, excerpt};
 use crate::{Collection, ImageData};
@@ -6,7 +6,7 @@ use bcl_data::Seed;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-/// Which classes of a data set to use; all, if it is empty.
+/// Which classes of a data set to use. The default is all.
 ///
 /// ```
 /// use bcl_images::{PlantedImagesConfig, Subset};
@@ -20,19 +20,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Subset {
-    /// Names of the classes; labels count from 0 in this order.
+    /// Names of the classes; labels are numbered from 0 in this order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<String>>,
-    /// Seed by which two classes are drawn.
+    /// Seed that draws two classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub two_random_classes: Option<u64>,
 }
 
 impl Subset {
-    /// Checks what can be checked without the data.
+    /// Checks the choice as far as possible without the data.
     ///
     /// # Errors
-    /// If classes are chosen in both ways, or fewer than two, or one of them twice.
+    /// Returns an error if classes are chosen in both ways, if there are fewer than two, or if one is repeated.
     pub fn check(&self) -> Result<(), ImageError> {
         match self {
             Self {
@@ -54,10 +54,10 @@ impl Subset {
         }
     }
 
-    /// The chosen classes of both parts.
+    /// Selects the classes in train and test.
     ///
     /// # Errors
-    /// As [`check`](Self::check) and [`Collection::select_classes`].
+    /// Returns the errors of [`check`](Self::check) and [`Collection::select_classes`].
     pub fn apply(&self, data: ImageData) -> Result<ImageData, ImageError> {
         self.check()?;
         let classes = match (&self.classes, self.two_random_classes) {
@@ -75,11 +75,11 @@ impl Subset {
 }
 
 impl Collection {
-    /// The images of the classes called so, in the order that the images had. Labels count from 0 in the order of `names`; what has no
-    /// class is left out.
+    /// Selects the images of the named classes, in their original order. Labels are numbered from 0 in the order of `names`; images without
+    /// a class are left out.
     ///
     /// # Errors
-    /// If there is no class of a name: the error lists those there are. If fewer than two are named, or one of them twice.
+    /// Returns an error if a name is unknown, which lists the known ones, if there are fewer than two names, or if one is repeated.
     ///
     /// ```
     /// use bcl_images::{Collection, Image};
@@ -122,10 +122,10 @@ impl Collection {
         Ok(subset)
     }
 
-    /// Draws two different classes, each pair with the same probability.
+    /// Draws two different classes; all pairs are equally probable.
     ///
     /// # Errors
-    /// If there are fewer than two.
+    /// Returns an error if there are fewer than two classes.
     pub fn two_random_classes(&self, seed: Seed) -> Result<[String; 2], ImageError> {
         let count = self.classes().len();
         if count < 2 {
@@ -142,7 +142,7 @@ impl Collection {
         Ok([low, high].map(|class| self.classes()[class].clone()))
     }
 
-    /// The images whose class is known: what a probe learns from.
+    /// Selects the labelled images, for probes.
     pub fn labelled(&self) -> Self {
         let mut labelled = Self::new(self.classes().to_vec());
         for (index, &label) in self.labels().iter().enumerate().filter(|(_, label)| label.is_some()) {
@@ -191,7 +191,7 @@ fn unknown_class(name: &str, classes: &[String]) -> ImageError {
     }
 }
 
-/// The class that looks most like `name`, if any does.
+/// The class most similar to `name`, if any is similar.
 pub(crate) fn most_alike(name: &str, classes: &[String]) -> Option<String> {
     let likeness = |class: &str| strsim::jaro_winkler(&name.to_lowercase(), &class.to_lowercase());
     let closest = classes.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;

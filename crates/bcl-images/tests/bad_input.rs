@@ -1,4 +1,4 @@
-//! What images can do wrong, and what the error must say: the file, the entry, and the remedy.
+//! Bad images, and what their errors must say: the file, the entry, and the remedy.
 
 mod read_support;
 
@@ -8,7 +8,7 @@ use read_support::*;
 use std::fs;
 use tar::EntryType::{self, Regular};
 
-/// The content of a file, how it is read, and the words that the error must hold.
+/// The content of a file, how to read it, and words that the error must contain.
 struct Case {
     what: &'static str,
     file: &'static str,
@@ -72,7 +72,7 @@ fn truncated(mut bytes: Vec<u8>, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Pixels that hardly shrink, so that a cut archive ends within one.
+/// Incompressible pixels, so that a truncated archive ends within an image.
 fn noise(seed: u32) -> Vec<u8> {
     let mut state = seed;
     let image = RgbImage::from_fn(64, 64, |_, _| {
@@ -82,7 +82,7 @@ fn noise(seed: u32) -> Vec<u8> {
     encode(image, ImageFormat::Png)
 }
 
-/// The start of a JPEG in four colours, as printers use them.
+/// The start of a JPEG in four colours (CMYK), as used for printing.
 fn cmyk() -> Vec<u8> {
     let frame = [
         0xff, 0xc0, 0, 20, 8, 0, 8, 0, 8, 4, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0, 4, 0x11, 0,
@@ -90,7 +90,7 @@ fn cmyk() -> Vec<u8> {
     [&[0xff, 0xd8][..], &frame, &[0xff, 0xd9]].concat()
 }
 
-/// A PNG header that announces so many columns.
+/// A PNG header that declares the given number of columns.
 fn wide_png(columns: u32) -> Vec<u8> {
     let mut bytes = png(1);
     bytes[16..20].copy_from_slice(&columns.to_be_bytes());
@@ -105,7 +105,7 @@ fn evil(name: &str, kind: EntryType) -> Vec<u8> {
     tar_of(&[("train/cat/1.png", Regular, &png(1)), (name, kind, b"")])
 }
 
-/// So many bytes that gzip makes little smaller: what it makes tiny is refused as a bomb.
+/// Bytes that gzip hardly shrinks, because highly compressed ones are refused as a bomb.
 fn hardly_packed(count: u32) -> Vec<u8> {
     let mixed = |i: u32| {
         let mixed = i.wrapping_mul(0x9e37_79b9);
@@ -133,7 +133,7 @@ fn damaged_zip() -> Vec<u8> {
     bytes
 }
 
-/// More headers than any name needs: 4 MiB of it.
+/// A name of 4 MiB, far more header than any file needs.
 fn endless_name() -> Vec<u8> {
     let name = vec![b'x'; 4 << 20];
     let (first, second) = (png(1), png(2));
@@ -156,7 +156,7 @@ fn archives() -> Vec<Case> {
     let noisy = || files([("train/cat/1.png", noise(1)), ("train/cat/2.png", noise(2)), ("test/cat/3.png", noise(3))]);
     vec![
         case("empty file", "a.tar.gz", vec![], ["an empty file", "Name a folder, or a .tar"]),
-        case("text", "a.zip", b"Some words".to_vec(), ["no archive", "`Some words`", ".zip archive"]),
+        case("text", "a.zip", b"Some words".to_vec(), ["not an archive", "`Some words`", ".zip archive"]),
         case("an error page", "a.zip", b"<html>".to_vec(), ["a web page", "Name a folder"]),
         case("xz", "a.tar.xz", b"\xfd7zXZ\0abc".to_vec(), ["packed with xz", ".tar.gz"]),
         case("7z", "a.7z", b"7z\xbc\xaf\x27\x1c".to_vec(), ["a 7z archive", ".tar.gz"]),
@@ -170,16 +170,16 @@ fn archives() -> Vec<Case> {
         case("tar with a damaged header", "a.tar", bad_checksum(), ["checksum", "Fetch it again"]),
         case("zip truncated", "a.zip", truncated(zip(&noisy()), 15_000), ["truncated", "again"]),
         case("zip with damaged content", "a.zip", damaged_zip(), ["entry train/cat/1.png", "cannot be read", "Fetch it again"]),
-        case("tar with steps upwards", "a.tar", evil("train/../../x", Regular), ["entry train/../../x", "leads out of the archive", "Do not trust"]),
-        case("zip with steps upwards", "a.zip", zip(&with(image_folder(), "../train/cat/9.png", png(9))), ["entry ../train/cat/9.png", "leads out", "Do not trust"]),
+        case("tar with steps upwards", "a.tar", evil("train/../../x", Regular), ["entry train/../../x", "points outside the archive", "Do not trust"]),
+        case("zip with steps upwards", "a.zip", zip(&with(image_folder(), "../train/cat/9.png", png(9))), ["entry ../train/cat/9.png", "points outside", "Do not trust"]),
         case("tar with an absolute name", "a.tar", evil("/etc/passwd", Regular), ["entry /etc/passwd", "is absolute", "relative names"]),
         case("tar with a drive", "a.tar", evil("C:/train/x.png", Regular), ["entry C:/train/x.png", "is absolute"]),
-        case("tar with backslashes", "a.tar", evil("train\\cat\\1.png", Regular), ["train\\\\cat", "backslash", "pack it anew"]),
+        case("tar with backslashes", "a.tar", evil("train\\cat\\1.png", Regular), ["train\\\\cat", "backslash", "repack it"]),
         case("tar with a link", "a.tar", evil("train/cat/2.png", EntryType::Symlink), ["entry train/cat/2.png", "a link", "--dereference"]),
         case("tar with a hard link", "a.tar", evil("train/cat/2.png", EntryType::Link), ["entry train/cat/2.png", "a link"]),
         case("tar with a device", "a.tar", evil("train/null", EntryType::Char), ["entry train/null", "neither a file nor a folder"]),
         case("tar with a name without end", "a.tar.gz", endless_name(), ["headers before a file", "1 MiB"]),
-        case("the same file twice", "a.tar", tar(&[image_folder(), image_folder()].concat()), ["entry test/dog/5.png", "there twice", "Remove one"]),
+        case("the same file twice", "a.tar", tar(&[image_folder(), image_folder()].concat()), ["entry test/dog/5.png", "exists twice", "Remove one"]),
     ]
 }
 
@@ -191,8 +191,8 @@ fn image_folders() -> Vec<Case> {
         case("truncated JPEG", "a.tar", folder_with("train/cat/9.jpg", truncated(small, half)), ["entry train/cat/9.jpg", "image is truncated", "Fetch or copy it again"]),
         case("truncated PNG", "a.tar", folder_with("train/cat/9.png", truncated(noise(1), 5000)), ["entry train/cat/9.png", "truncated"]),
         case("PNG header only", "a.tar", folder_with("train/cat/9.png", truncated(png(1), 12)), ["entry train/cat/9.png", "truncated"]),
-        case("damaged JPEG", "a.tar", folder_with("train/cat/9.jpg", b"\xff\xd8\xff\xc0\0\x08\x08\0\x08\0\x08\x03\xff\xd9".to_vec()), ["entry train/cat/9.jpg", "cannot be decoded", "save it anew"]),
-        case("text for an image", "a.tar", folder_with("train/cat/9.jpg", b"words".to_vec()), ["entry train/cat/9.jpg", "no image", "`words`", "only JPEG and PNG"]),
+        case("damaged JPEG", "a.tar", folder_with("train/cat/9.jpg", b"\xff\xd8\xff\xc0\0\x08\x08\0\x08\0\x08\x03\xff\xd9".to_vec()), ["entry train/cat/9.jpg", "cannot be decoded", "save it again"]),
+        case("text for an image", "a.tar", folder_with("train/cat/9.jpg", b"words".to_vec()), ["entry train/cat/9.jpg", "not an image", "`words`", "only JPEG and PNG"]),
         case("empty image", "a.tar", folder_with("train/cat/9.jpg", vec![]), ["entry train/cat/9.jpg", "an empty file", "remove it"]),
         case("GIF that is called JPEG", "a.tar", folder_with("train/cat/9.jpg", b"GIF89a".to_vec()), ["entry train/cat/9.jpg", "a GIF", "Convert it"]),
         case("WebP", "a.tar", folder_with("train/cat/9.webp", vec![]), ["entry train/cat/9.webp", "a .webp file", "Convert it"]),
@@ -230,7 +230,7 @@ fn binaries() -> Vec<Case> {
         case("names in Latin-1", "c.tar.gz", cifar("batches.meta.txt", b"caf\xe9".to_vec()), ["batches.meta.txt", "not UTF-8", "iconv"]).of("cifar10"),
         case("missing batch", "c.tar.gz", tar_gz(&without(cifar10(), "data_batch_4")), ["no file data_batch_4.bin", "cifar-10-binary.tar.gz"]).of("cifar10"),
         case("missing names", "c.zip", zip(&without(cifar10(), "meta")), ["no file batches.meta.txt", "cifar-10-binary.tar.gz"]).of("cifar10"),
-        case("a batch twice", "c.tar", tar(&with(cifar10(), "data_batch_3.bin", cifar_batch(&[&[1]], 0))), ["entry data_batch_3.bin", "there twice"]).of("cifar10"),
+        case("a batch twice", "c.tar", tar(&with(cifar10(), "data_batch_3.bin", cifar_batch(&[&[1]], 0))), ["entry data_batch_3.bin", "exists twice"]).of("cifar10"),
         case("CIFAR-100 for CIFAR-10", "c.tar.gz", tar_gz(&cifar100()), ["no file batches.meta.txt", "CIFAR-10 is read from"]).of("cifar10"),
         case("coarse label out of range", "c.tar.gz", fine("train.bin", cifar_batch(&[&[0, 0], &[20, 0]], 0)), ["train.bin", "image 1 has the label 20 at byte 3074", "0 to 19"]).of("cifar100"),
         case("fine label out of range", "c.tar.gz", fine("test.bin", cifar_batch(&[&[0, 100]], 0)), ["test.bin", "the label 100 at byte 1", "0 to 99"]).of("cifar100"),
@@ -245,10 +245,10 @@ fn binaries() -> Vec<Case> {
         case("annotation of no image", "t.zip", tiny("val/val_annotations.txt", b"val_7.JPEG\tn01\n".to_vec()), ["val_annotations.txt:1:", "not in val/images"]).of("tiny_imagenet"),
         case("annotation without tab", "t.zip", tiny("val/val_annotations.txt", b"val_0.JPEG n01\n".to_vec()), ["val_annotations.txt:1:", "separated by a tab"]).of("tiny_imagenet"),
         case("annotation twice", "t.zip", tiny("val/val_annotations.txt", b"val_0.JPEG\tn01\nval_0.JPEG\tn02\n".to_vec()), ["val_annotations.txt:2:", "for the second time"]).of("tiny_imagenet"),
-        case("image without annotation", "t.zip", tiny("val/val_annotations.txt", b"val_0.JPEG\tn01\n".to_vec()), ["val/images/val_1.JPEG", "does not tell its class"]).of("tiny_imagenet"),
+        case("image without annotation", "t.zip", tiny("val/val_annotations.txt", b"val_0.JPEG\tn01\n".to_vec()), ["val/images/val_1.JPEG", "does not list its class"]).of("tiny_imagenet"),
         case("image of a class that is not listed", "t.zip", tiny("train/n55/images/n55_0.JPEG", grey_jpeg(1)), ["train/n55/images/n55_0.JPEG", "class `n55` is not in wnids.txt"]).of("tiny_imagenet"),
         case("no ids", "t.zip", zip(&without(tiny_imagenet(), "wnids")), ["no file wnids.txt", "tiny-imagenet-200.zip"]).of("tiny_imagenet"),
-        case("no val images", "t.zip", zip(&with(without(tiny_imagenet(), "val/images"), "tiny-imagenet-200/val/val_annotations.txt", vec![])), ["no file val/images/*.JPEG", "unpacked whole"]).of("tiny_imagenet"),
+        case("no val images", "t.zip", zip(&with(without(tiny_imagenet(), "val/images"), "tiny-imagenet-200/val/val_annotations.txt", vec![])), ["no file val/images/*.JPEG", "fully unpacked"]).of("tiny_imagenet"),
     ]
 }
 
@@ -277,7 +277,7 @@ fn a_folder_is_refused_like_an_archive_and_names_the_file_itself() {
     let dir = tempfile::tempdir().unwrap();
     write_folder(dir.path(), &with(image_folder(), "train/cat/9.jpg", b"words".to_vec()));
     let result = load("mine", &source("archive", "."), dir.path());
-    check("folder", &result.map(drop), "9.jpg", &["no image", "Convert it"]);
+    check("folder", &result.map(drop), "9.jpg", &["not an image", "Convert it"]);
 
     fs::remove_file(dir.path().join("train/cat/9.jpg")).unwrap();
     fs::create_dir(dir.path().join("train/empty")).unwrap();
@@ -371,6 +371,6 @@ fn a_link_to_a_folder_around_it_is_refused_and_one_to_another_folder_is_not() {
         "a loop",
         &result().map(drop),
         "loop",
-        &["a link to a folder that it lies in", "Remove the link"],
+        &["a link to a folder that contains it", "Remove the link"],
     );
 }

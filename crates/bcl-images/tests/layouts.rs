@@ -1,4 +1,4 @@
-//! What the folders of a collection mean: which images are learned from, which are held out, and which have classes.
+//! Layouts of folders: which images are for training, which for test, and which have classes.
 
 mod read_support;
 
@@ -6,7 +6,7 @@ use bcl_images::{Collection, ImageData, ImageSource, load, load_skipping_broken}
 use read_support::*;
 use std::fs;
 
-/// Loads images of these names, from a folder and from an archive, which must not make a difference.
+/// Loads images with these names from a folder and from an archive, which must not make a difference.
 fn read(names: &[&str]) -> ImageData {
     let files: Files = (0..)
         .zip(names)
@@ -28,7 +28,7 @@ fn names_of(images: &Collection) -> Vec<&str> {
     (0..images.len()).map(|index| images.name(index)).collect()
 }
 
-/// The classes of the images in their order, as letters.
+/// The class name of each image, in order.
 fn classes_of(images: &Collection) -> Vec<&str> {
     let classes = images.labels().iter().flatten();
     classes.map(|&label| images.classes()[label as usize].as_str()).collect()
@@ -109,7 +109,7 @@ fn all_broken_images_are_told_at_once_and_can_be_left_out() {
         let error = load("a", &source, dir.path()).unwrap_err().to_string();
         for words in [
             "15 of 35 images cannot be read",
-            "a.gif (a .gif file), b.jpg (truncated), c00.png (no image",
+            "a.gif (a .gif file), b.jpg (truncated), c00.png (not an image",
             "and 5 more",
             "data.skip_broken = true",
         ] {

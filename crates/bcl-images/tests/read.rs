@@ -1,4 +1,4 @@
-//! Each format, from whatever packs it, against the pixels that were written.
+//! Each format, packed in every way, against the pixels that were written.
 
 mod read_support;
 
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 const PACKED: [&str; 4] = ["data.tar", "data.tar.gz", "data.zip", "data"];
 
-/// Loads `files` in the packing that the name `packed` tells.
+/// Loads `files`, packed as the name `packed` says.
 fn read(files: &Files, packed: &str, source: impl Fn(PathBuf) -> ImageSource) -> Result<ImageData, ImageError> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(packed);
@@ -24,7 +24,7 @@ fn read(files: &Files, packed: &str, source: impl Fn(PathBuf) -> ImageSource) ->
     load("mine", &source(packed.into()), dir.path())
 }
 
-/// Loads `files` in all packings, which must not make a difference.
+/// Loads `files` packed in every way, which must not make a difference.
 fn read_all(files: &Files, source: impl Fn(PathBuf) -> ImageSource + Copy) -> ImageData {
     let [first, rest @ ..] = PACKED.map(|packed| read(files, packed, source).unwrap());
     for (data, packed) in rest.iter().zip(&PACKED[1..]) {
@@ -59,7 +59,7 @@ fn an_image_folder_is_read_alike_from_a_folder_and_from_every_archive() {
     }
 }
 
-/// So that two classes of a whole data set train as an archive of these two does.
+/// Two classes of a whole data set must train like an archive of only these two.
 #[test]
 fn a_choice_of_classes_is_what_an_archive_of_them_holds() {
     let mut whole = image_folder();
@@ -158,7 +158,7 @@ fn every_kind_of_image_becomes_rgb_by_the_documented_rule() {
         files.push(("train/cat/0.png".into(), encode(image, ImageFormat::Png)));
         pixel(&read(&files, "data.tar", archive).unwrap().train, 0, 0, 0)
     };
-    // Values that tell rounding from truncation: 257 * 100 + 200 is nearer to 101 than to 100.
+    // Values that distinguish rounding from truncation: 257 * 100 + 200 is closer to 101 than to 100.
     let deep = 257 * 100 + 200;
     assert_eq!(one(ImageBuffer::from_pixel(2, 2, Luma([77_u8])).into()), [77; 3]);
     assert_eq!(one(ImageBuffer::from_pixel(2, 2, LumaA([77_u8, 3])).into()), [77; 3]);
@@ -180,7 +180,7 @@ fn a_jpeg_is_decoded_closely_and_a_grey_one_becomes_rgb() {
     let mut files = image_folder();
     files.push(("train/cat/0.jpg".into(), jpeg(&smooth)));
     files.push(("train/cat/00.JPEG".into(), grey_jpeg(120)));
-    // Told apart by content: what is called .png may be a JPEG.
+    // The content decides: a file called .png may be a JPEG.
     files.push(("train/cat/000.png".into(), jpeg(&smooth)));
     let data = read_all(&files, archive);
     let order: Vec<usize> = (0..3).map(|index| data.train.get(index).width).collect();
@@ -241,7 +241,7 @@ fn stl_10_can_be_had_with_labels_alone() {
     let labelled = read_all(&stl10(), |path| ImageSource::Stl10 { path, unlabelled: false });
     let all = read(&stl10(), "data.tar", |path| ImageSource::Stl10 { path, unlabelled: true }).unwrap();
     assert_eq!(labelled.train, all.train.labelled());
-    // An archive without them will do.
+    // An archive without them is enough.
     let without: Files = stl10().into_iter().filter(|(name, _)| !name.contains("unlabeled")).collect();
     assert_eq!(
         read_all(&without, |path| ImageSource::Stl10 { path, unlabelled: false }),
@@ -274,7 +274,7 @@ fn a_broken_image_is_named_alike_for_any_number_of_threads() {
     let mut files = image_folder();
     files.extend((10..300).map(|seed| {
         let mut bytes = png(seed);
-        // The compressed pixels of some are damaged.
+        // Damage the compressed pixels of some images.
         if seed % 40 == 0 {
             let middle = bytes.len() / 2;
             bytes[middle..middle + 8].fill(0xaa);
@@ -286,12 +286,12 @@ fn a_broken_image_is_named_alike_for_any_number_of_threads() {
         let error = pool.install(|| read(&files, "data.tar", archive).unwrap_err().to_string());
         error.split_once(": ").unwrap().1.to_string()
     };
-    // Names count as text: 120 comes before 40, but the archive holds 40 first.
+    // Names are sorted as text: 120 comes before 40, but the archive contains 40 first.
     assert!(on(1).contains("train/dog/40.png"), "{}", on(1));
     assert_eq!(on(1), on(2));
 }
 
-/// A manifest of the images that `image_folder` makes.
+/// A manifest for the images of `image_folder`.
 const PETS: &str = r#"
 name = "pets"
 title = "Pets"

@@ -1,7 +1,7 @@
-//! Valid files, changed at random: none may panic, and none may take long or much memory.
+//! Valid files, mutated at random: none may panic, or take long or much memory.
 //!
-//! `BCL_FUZZ_RUNS=100000 cargo test --release -p bcl-images --test read_mutations -- --nocapture` runs longer, `BCL_FUZZ_START` from
-//! another case. The same ways in are targets of `cargo fuzz` in `fuzz/`.
+//! `BCL_FUZZ_RUNS=100000 cargo test --release -p bcl-images --test read_mutations -- --nocapture` runs longer; `BCL_FUZZ_START` sets the
+//! first case. The targets of `cargo fuzz` in `fuzz/` use the same entry points.
 
 mod read_support;
 
@@ -13,7 +13,7 @@ use read_support::*;
 use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
 
-/// Values that sit on the edges of lengths and sizes.
+/// Edge values of lengths and sizes.
 const EDGES: [u32; 12] = [
     0,
     1,
@@ -29,7 +29,7 @@ const EDGES: [u32; 12] = [
     0x2020_2020,
 ];
 
-/// Changes one to eight places of `bytes`.
+/// Changes `bytes` in one to eight positions.
 fn mutate(mut bytes: Vec<u8>, rng: &mut Xoshiro256PlusPlus) -> Vec<u8> {
     for _ in 0..rng.random_range(1..=8) {
         if bytes.is_empty() {
@@ -64,7 +64,7 @@ fn mutate(mut bytes: Vec<u8>, rng: &mut Xoshiro256PlusPlus) -> Vec<u8> {
     bytes
 }
 
-/// Makes the checksums of all headers right again, so that what else was changed in them is looked at.
+/// Corrects the checksums of all headers, so that other changes in them take effect.
 fn mend_headers(tar: &mut [u8]) {
     for header in tar.chunks_exact_mut(512).filter(|block| block[257..262] == *b"ustar") {
         header[148..156].fill(b' ');
@@ -73,7 +73,7 @@ fn mend_headers(tar: &mut [u8]) {
     }
 }
 
-/// Images of all kinds in a folder a class.
+/// Images of all kinds, with one folder per class.
 fn pictures() -> Files {
     let deep = DynamicImage::ImageRgb8(picture(9, 5, 3));
     files([
@@ -126,7 +126,7 @@ fn an_stl_file(rng: &mut Xoshiro256PlusPlus) -> Vec<u8> {
     [vec![labels.len() as u8], labels, images].concat()
 }
 
-/// Runs cases by number: case `i` depends on `i` alone.
+/// Runs numbered cases; case `i` depends only on `i`.
 fn run(name: &str, runs: u64, make: fn(&mut Xoshiro256PlusPlus) -> Vec<u8>, target: fn(&[u8])) {
     let number = |variable: &str| {
         std::env::var(variable)

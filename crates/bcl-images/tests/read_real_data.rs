@@ -1,5 +1,5 @@
-//! The published files. They are not part of the project: `BCL_DATA=DIR cargo test -p bcl-images --test read_real_data -- --ignored`,
-//! where DIR is the folder that holds them.
+//! Tests with the published files, which are not part of the project:
+//! `BCL_DATA=DIR cargo test -p bcl-images --test read_real_data -- --ignored`, where DIR is the folder that contains them.
 
 use bcl_data::{DataError, Manifest};
 use bcl_images::{ImageError, Subset, load_named};
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[test]
 #[ignore = "needs downloaded data: BCL_DATA=DIR cargo test -p bcl-images --test read_real_data -- --ignored"]
 fn every_data_set_that_is_there_loads_with_the_counts_of_its_manifest() {
-    let dir = PathBuf::from(std::env::var_os("BCL_DATA").expect("BCL_DATA is the folder with data sets"));
+    let dir = PathBuf::from(std::env::var_os("BCL_DATA").expect("BCL_DATA must be the folder with the data sets"));
     let mut loaded = 0;
     for manifest in Manifest::all().iter().filter(|manifest| manifest.is_images()) {
         match load_named(&manifest.name, &dir) {
@@ -23,11 +23,11 @@ fn every_data_set_that_is_there_loads_with_the_counts_of_its_manifest() {
     assert!(loaded > 0, "no images in {}", dir.display());
 }
 
-/// Published figures are of the archive of two classes; recipes take these classes of a whole data set.
+/// Published figures come from the archive of two classes; recipes select these classes from the whole data set.
 #[test]
 #[ignore = "needs downloaded data: BCL_DATA=DIR cargo test -p bcl-images --test read_real_data -- --ignored"]
 fn frogs_and_trucks_are_the_same_images_in_the_same_order_from_either_archive() {
-    let dir = PathBuf::from(std::env::var_os("BCL_DATA").expect("BCL_DATA is the folder with data sets"));
+    let dir = PathBuf::from(std::env::var_os("BCL_DATA").expect("BCL_DATA must be the folder with the data sets"));
     let alone = load_named("cifar10-2class", &dir).unwrap();
     let choice = Subset {
         classes: Some(["frog", "truck"].map(String::from).to_vec()),

@@ -1,10 +1,10 @@
-//! Batches of views, their settings, and pictures of them.
+//! Batches of views, their settings, and contact sheets.
 
 use bcl_data::Seed;
 use bcl_images::{Collection, Image, Views, ViewsConfig, ViewsError, view_seed};
 use rand::Rng;
 
-/// Noise images of different sizes, or of one.
+/// Noise images of the given sizes.
 fn images(sizes: &[[usize; 2]]) -> Collection {
     let mut images = Collection::new(Vec::new());
     for (i, &[width, height]) in (0..).zip(sizes) {
@@ -81,7 +81,7 @@ fn a_view_depends_on_run_epoch_sample_and_which_alone() {
     assert_eq!(other, batch[..3 * length]);
 }
 
-/// Also after a change of colour, which comes first.
+/// Holds even after a colour change, which comes first.
 #[test]
 fn a_view_without_colour_has_the_same_level_in_all_channels() {
     let images = images(&[[20, 20]]);
@@ -152,7 +152,7 @@ fn a_contact_sheet_shows_originals_and_the_levels_of_views() {
     let png = views.contact_sheet(&images, &[1, 0], &batch);
     let sheet = image::load_from_memory(&png).expect("a PNG file").to_rgb8();
     assert_eq!(sheet.dimensions(), (3 * 100 + 4, 2 * 100 + 4));
-    // A plain view of the first image shows the original; both are enlarged by 3.
+    // A plain view of the first image equals the original; both are enlarged by 3.
     let original = images.get(0);
     for (x, y) in [(0, 0), (31, 0), (13, 22), (31, 31)] {
         let pixel = &original.pixels[3 * (y * 32 + x)..][..3];
@@ -186,7 +186,7 @@ fn the_defaults_pass_their_check() {
     assert_eq!(ViewsConfig::plain(1).check(), Ok(()));
 }
 
-/// A change of settings that the check refuses, and how it says so.
+/// A change of settings that the check refuses, and its message.
 type Refused = (fn(&mut ViewsConfig), &'static str);
 
 #[test]

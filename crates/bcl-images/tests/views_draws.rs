@@ -1,4 +1,4 @@
-//! The parameters of views follow the distributions that their documentation states.
+//! The parameters of views follow their documented distributions.
 
 use bcl_data::Seed;
 use bcl_images::{Adjustment, CropConfig, Draw, Jitter, Region, ViewsConfig};
@@ -13,8 +13,8 @@ fn draws(config: &ViewsConfig, width: usize, height: usize) -> Vec<Draw> {
         .collect()
 }
 
-/// The largest distance of the empirical distribution from the uniform one on `[low, high]`: Kolmogorov and Smirnov's statistic, which
-/// is below 1.63 / sqrt(draws) in 99 of 100 samples.
+/// The largest distance of the empirical distribution from the uniform one on `[low, high]` (Kolmogorov-Smirnov), which is below
+/// 1.63 / sqrt(draws) in 99 of 100 samples.
 fn assert_uniform(name: &str, values: impl Iterator<Item = f64>, low: f64, high: f64) {
     let mut values: Vec<f64> = values.map(|value| (value - low) / (high - low)).collect();
     assert!(values.len() > 3000, "{} values of {name}", values.len());
@@ -34,8 +34,8 @@ fn assert_share(name: &str, count: usize, of: usize, expected: f64) {
     assert!((share - expected).abs() < 3.0 * error, "{name}: {share}, not {expected}");
 }
 
-/// Regions of at most a quarter of a large image: none has to be drawn again, so that nothing is cut out of the distributions, and rounding
-/// to pixels does not show.
+/// Regions of at most a quarter of a large image: none has to be redrawn, so the distributions are complete, and rounding to pixels has
+/// no visible effect.
 #[test]
 fn areas_are_uniform_ratios_are_log_uniform_and_places_are_uniform() {
     let config = ViewsConfig {
@@ -58,8 +58,8 @@ fn areas_are_uniform_ratios_are_log_uniform_and_places_are_uniform() {
     assert_uniform("top", tops, 0.0, 1.0);
 }
 
-/// Of the areas from 0.08 to 1, some draws do not fit and are repeated, which makes large regions rarer than small ones: 60,000 draws by
-/// torchvision 0.29.2 have areas of at least 80 pixels and 0.4896 of the image on average, give or take 0.001.
+/// Some areas from 0.08 to 1 do not fit and are redrawn, so large regions are rarer than small ones: 60,000 draws by torchvision 0.29.2
+/// have areas of at least 80 pixels, with a mean of 0.4896 ± 0.001 of the image.
 #[test]
 fn regions_of_a_cifar_image_are_as_large_as_those_of_torchvision() {
     let regions: Vec<Region> = draws(&ViewsConfig::default(), 32, 32)
@@ -81,7 +81,7 @@ fn every_step_happens_as_often_as_its_probability() {
     assert_share("jitter", count(|draw| draw.jitter.is_some()), draws.len(), 0.8);
     assert_share("grayscale", count(|draw| draw.grayscale), draws.len(), 0.2);
     assert_share("blur", count(|draw| draw.blur.is_some()), draws.len(), 0.5);
-    // Steps do not depend on one another.
+    // Steps are independent of each other.
     let both = count(|draw| draw.flip && draw.grayscale);
     assert_share("flip and grayscale", both, draws.len(), 0.1);
     let both = count(|draw| draw.jitter.is_some() && draw.blur.is_some());
@@ -152,7 +152,7 @@ fn an_image_that_no_draw_fits_into_shows_its_middle() {
     assert_eq!(CropConfig::default().fallback(30, 32), Region::whole(30, 32));
 }
 
-/// A change of these constants changes every published run.
+/// Changing these constants would change every published run.
 #[test]
 fn draws_are_frozen() {
     let draw = ViewsConfig::default().init().draw(32, 32, &mut Seed(1).rng());

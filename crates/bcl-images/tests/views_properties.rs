@@ -1,4 +1,4 @@
-//! What holds for views of any image.
+//! Properties of views of any image.
 
 use bcl_data::Seed;
 use bcl_images::views::blur::Blurrer;
@@ -13,7 +13,7 @@ use bcl_images::{CropConfig, Draw, Image, Region, ViewsConfig};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Width, height and pixels, down to one pixel.
+/// Width, height and pixels of an image, at least one pixel.
 fn picture(most: usize) -> impl Strategy<Value = (usize, usize, Vec<u8>)> {
     (1..=most, 1..=most).prop_flat_map(|(width, height)| (Just(width), Just(height), vec(any::<u8>(), 3 * width * height)))
 }
@@ -97,7 +97,7 @@ proptest! {
         prop_assert_eq!(&out, &expected);
         views.test_view(image, width, &mut out);
         prop_assert_eq!(&out, &expected);
-        // A region of the whole area is drawn, or taken in the middle, with a ratio other than 1 only where it would not fit.
+        // The region is the whole image, drawn or as the fallback.
         views.view(image, Seed(0), &mut out);
         prop_assert_eq!(out, expected);
     }
@@ -121,7 +121,7 @@ proptest! {
         prop_assert_eq!(planes, original);
     }
 
-    /// The largest and the smallest channel of a pixel are its value and its saturation; 8 bits lose some of the latter.
+    /// Largest and smallest channel of a pixel give its value and saturation; 8 bits lose some of the latter.
     #[test]
     fn turning_the_hue_keeps_the_brightest_channel_and_nearly_the_darkest(colour: [u8; 3], turn in -0.5..0.5f64) {
         let mut planes = colour.to_vec();
@@ -144,7 +144,7 @@ proptest! {
     }
 }
 
-/// 90 pixels are five blocks and a rest, where every step has to treat the last pixels like the first.
+/// 90 pixels are five blocks and a remainder; every step must treat the last pixels like the first.
 #[test]
 fn a_colour_changes_in_the_same_way_wherever_it_stands() {
     let colour = [201, 37, 90];

@@ -1,12 +1,12 @@
-//! Every step of a view against what the libraries compute that the published figures were made with.
+//! Every step of a view against the libraries that the published figures were made with.
 //!
-//! `fixtures/views.txt` was computed with torchvision 0.29.2 on images of Pillow 13.0.0, and the blur with `OpenCV` 5.0.0, all on Python 3.11
-//! with numpy 2.4.6; nothing of this library took part. Its first picture, 9 by 7, is a gradient with noise whose first pixels are black,
+//! `fixtures/views.txt` was computed with torchvision 0.29.2 on images of Pillow 13.0.0, and the blur with `OpenCV` 5.0.0, all on Python
+//! 3.11 with numpy 2.4.6, independently of this library. Its first picture, 9 by 7, is a gradient with noise whose first pixels are black,
 //! white, grey and the pure colours; `fixtures/views_large.png`, 32 by 32, is another. The calls were `resized_crop` (bilinear), `hflip`,
-//! `adjust_brightness`, `adjust_contrast`, `adjust_saturation`, `adjust_hue`, `rgb_to_grayscale`, `resize` and `center_crop`, `to_tensor` and
-//! `normalize` of `torchvision.transforms.functional`, and `cv2.GaussianBlur`.
+//! `adjust_brightness`, `adjust_contrast`, `adjust_saturation`, `adjust_hue`, `rgb_to_grayscale`, `resize` and `center_crop`, `to_tensor`
+//! and `normalize` of `torchvision.transforms.functional`, and `cv2.GaussianBlur`.
 //!
-//! All steps agree to the level, and the normalised numbers to the bit.
+//! All levels agree exactly, and the normalised values bit for bit.
 
 #[path = "views_reference/file.rs"]
 mod file;
@@ -22,7 +22,7 @@ use bcl_images::views::saturation::adjust_saturation;
 use bcl_images::{Adjustment, Draw, Jitter, Region, ViewsConfig};
 use file::{Case, Picture, cases, interleaved, large, planar, small};
 
-/// Compares each case of a step with what `step` makes of a copy of the small picture, as planes.
+/// Compares each case of a step with the result of `step` on a planar copy of the small picture.
 fn compare(name: &str, num_cases: usize, step: impl Fn(&mut [u8], &Case)) {
     let found = cases(name);
     assert_eq!(found.len(), num_cases, "cases of {name}");
@@ -102,7 +102,7 @@ fn grayscale_equals_pil() {
     compare("grayscale", 1, |planes, _| grayscale(planes));
 }
 
-/// The largest kernels reach across the whole picture, so that the mirrors mirror each other.
+/// The largest kernels are wider than the picture, so that reflections are reflected again.
 #[test]
 fn blur_equals_opencv() {
     compare("blur", 7, |planes, case| {
@@ -123,7 +123,7 @@ fn the_middle_for_evaluation_equals_torchvision() {
     }
 }
 
-/// Four changes of colour in an order, after a flip and before a blur.
+/// Four colour changes in order, after a flip and before a blur.
 #[test]
 fn a_whole_view_equals_the_steps_of_the_libraries_in_a_row() {
     let draw = Draw {
@@ -175,12 +175,12 @@ fn a_whole_view_equals_the_steps_of_the_libraries_in_a_row() {
         .iter()
         .map(|&bytes| f32::from_le_bytes(bytes))
         .collect();
-    // The file has the first two rows of each channel.
+    // The file contains the first two rows of each channel.
     let computed: Vec<f32> = out.chunks(16 * 16).flat_map(|plane| &plane[..2 * 16]).copied().collect();
     assert_eq!(computed, expected);
 }
 
-/// Views whose numbers are levels divided by 255.
+/// Views whose values are levels divided by 255.
 fn raw_views(side: usize) -> bcl_images::Views {
     ViewsConfig {
         side,
@@ -195,7 +195,7 @@ fn levels(numbers: &[f32]) -> Vec<u8> {
     numbers.iter().map(|number| (number * 255.0).round() as u8).collect()
 }
 
-/// Rows and columns exchanged.
+/// Swaps rows and columns.
 fn turned(picture: &Picture) -> Picture {
     let (width, height) = (picture.height, picture.width);
     let pixels = (0..width * height).flat_map(|place| {

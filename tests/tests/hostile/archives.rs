@@ -129,7 +129,7 @@ fn archives() -> Vec<Case> {
     let twice = with_file(good(), "pictures/train/cat/0.jpg", jpeg(7));
     let mut cases = vec![
         archive("empty", "a.tar", Vec::new(), &["empty"]),
-        archive("text", "a.zip", b"hello".to_vec(), &["no archive"]),
+        archive("text", "a.zip", b"hello".to_vec(), &["not an archive"]),
         archive("a web page", "a.tar.gz", b"<html>404</html>".to_vec(), &["web page"]),
         archive("a picture", "a.pictures", jpeg(1), &["single image"]),
         archive("bzip2", "a.tar.bz2", b"BZh91AY&SY".to_vec(), &["bzip2"]),
@@ -153,10 +153,10 @@ fn archives() -> Vec<Case> {
             &["a.tar.gz"],
         ),
         archive(
-            "a file that leads out",
+            "a file outside the archive",
             "a.tar",
             tar_with("../../etc/passwd", b"x"),
-            &["leads out"],
+            &["points outside"],
         ),
         archive("an absolute file", "a.tar", tar_with("/etc/passwd", b"x"), &["absolute"]),
         archive("a backslash", "a.tar", tar_with("a\\..\\b", b"x"), &["backslash"]),
@@ -164,10 +164,10 @@ fn archives() -> Vec<Case> {
         archive("a tar with a file twice", "dup.tar", tar(&twice), &["0.jpg", "twice"]),
         archive("a zip with a file twice", "dup.zip", zip(&twice, None), &["0.jpg", "twice"]),
         archive(
-            "a zip that leads out",
+            "a zip with a file outside",
             "a.zip",
             zip(&with_file(good(), "../x.jpg", jpeg(1)), None),
-            &["leads out"],
+            &["points outside"],
         ),
         archive(
             "a zip that announces too much",
@@ -265,7 +265,7 @@ fn folders() -> Vec<Case> {
         refused("/dev/zero for a picture", &["9.jpg", "a device"]).with(extra, Content::Link("/dev/zero".into())),
         refused("a pipe for a picture", &["9.jpg", "a pipe"]).with(extra, Content::Pipe),
         picture("empty", Vec::new(), &["an empty file"]),
-        picture("text", b"hello".to_vec(), &["no image"]),
+        picture("text", b"hello".to_vec(), &["not an image"]),
         picture("GIF", b"GIF89a".to_vec(), &["a GIF"]),
         picture("cut short", whole[..whole.len() / 2].to_vec(), &[]),
         picture("four colours", cmyk_jpeg(), &["CMYK"]),

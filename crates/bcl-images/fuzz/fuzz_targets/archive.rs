@@ -1,4 +1,4 @@
-//! An archive of any packing and of any data set.
+//! An archive in any format, of any data set.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! All that an image shows besides its class.
+//! Everything in an image that does not depend on its class.
 
 use super::shape::Shape;
 use super::texture::Texture;
@@ -6,28 +6,28 @@ use bcl_data::Xoshiro256PlusPlus;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-/// Samples of a pixel, in rows and in columns: edges come out smooth.
+/// Samples per pixel in each direction, for smooth edges.
 const SAMPLES: usize = 2;
 
-/// Circumstances of an image, drawn at random.
+/// The random circumstances of an image.
 pub(super) struct Scene {
     side: usize,
     noise: f32,
     shape: Frame,
     texture: Frame,
-    /// Of the background and of the texture, red, green and blue in [0, 1].
+    /// Colours of the background and of the texture, red, green and blue in [0, 1].
     background: [f32; 3],
     first: [f32; 3],
     second: [f32; 3],
 }
 
-/// Coordinates of their own: moved, rotated and scaled.
+/// A coordinate system: translated, rotated and scaled.
 struct Frame {
     x: f32,
     y: f32,
     cosine: f32,
     sine: f32,
-    /// Pixels a unit.
+    /// Pixels per unit.
     unit: f32,
 }
 
@@ -36,7 +36,7 @@ impl Scene {
         let pixels = side as f32;
         let shape = Frame::draw(pixels, (0.38, 0.62), 0.2, (0.34, 0.44), rng);
         let texture = Frame::draw(pixels, (0.0, 1.0), 0.1, (0.19, 0.25), rng);
-        // Dark, medium and bright, in any order: the shape can be seen in grey too, and no part of it is brighter on average.
+        // Dark, medium and bright, in any order: the shape is visible in grey, too, and no part of it is brighter on average.
         let mut brightness = [(0.05, 0.25), (0.40, 0.60), (0.75, 0.95)];
         brightness.shuffle(rng);
         let [background, first, second] = brightness.map(|range| colour(range, rng));
@@ -51,7 +51,7 @@ impl Scene {
         }
     }
 
-    /// The pixels, `[side, side, 3]`.
+    /// Renders the pixels, `[side, side, 3]`.
     pub(super) fn render(&self, shape: Shape, texture: Texture, rng: &mut Xoshiro256PlusPlus) -> Vec<u8> {
         let mut pixels = Vec::with_capacity(self.side * self.side * 3);
         for row in 0..self.side {
@@ -97,10 +97,11 @@ impl Scene {
 }
 
 impl Frame {
-    /// Origin and unit in the given ranges, as shares of the side; rotated by up to twice the arc tangent of `most_turn`.
+    /// Draws a coordinate system with origin and unit in the given ranges, as fractions of the side, rotated by up to twice the arc tangent of
+    /// `most_turn`.
     fn draw(side: f32, origin: (f32, f32), most_turn: f32, unit: (f32, f32), rng: &mut Xoshiro256PlusPlus) -> Self {
         let [x, y] = [0; 2].map(|_| side * between(origin, rng));
-        // Sine and cosine by their rational form: the system's own differ in the last digit from machine to machine.
+        // Sine and cosine by their rational form, because the system's functions differ in the last digit between machines.
         let tangent = between((-most_turn, most_turn), rng);
         let scale = 1.0 / (1.0 + tangent * tangent);
         Self {
@@ -121,9 +122,9 @@ impl Frame {
     }
 }
 
-/// A colour whose mean over red, green and blue lies about in the range.
+/// Draws a colour whose mean over red, green and blue is roughly in the range.
 fn colour(range: (f32, f32), rng: &mut Xoshiro256PlusPlus) -> [f32; 3] {
-    // Faint, or else views of an image would be recognised by their colours alone, and nobody would look at shapes.
+    // Faint, because otherwise the colours alone would identify the views of an image, and shapes would not be learned.
     const TINT: f32 = 0.05;
     let brightness = between(range, rng);
     let tint = [0; 3].map(|_| between((-TINT, TINT), rng));
@@ -135,7 +136,7 @@ fn between((low, high): (f32, f32), rng: &mut Xoshiro256PlusPlus) -> f32 {
     low + (high - low) * rng.random::<f32>()
 }
 
-/// Mean 0 and variance 1: the sum of four even draws, which is close to normal and needs no logarithm.
+/// Draws noise with mean 0 and variance 1: the sum of four uniform draws, which is close to normal and needs no logarithm.
 fn standard_noise(rng: &mut Xoshiro256PlusPlus) -> f32 {
     const SCALE: f32 = 1.732_050_8;
     let sum: f32 = (0..4).map(|_| rng.random::<f32>()).sum();

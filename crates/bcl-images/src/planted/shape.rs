@@ -1,6 +1,6 @@
-//! Shapes of equal area, so that the share of the background tells nothing.
+//! Shapes of equal area, so that the amount of background does not reveal the shape.
 
-/// A shape about the origin, with an area of 2.2.
+/// A shape around the origin, with an area of 2.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     Disc,
@@ -23,13 +23,13 @@ impl Shape {
         }
     }
 
-    /// Whether a point lies inside.
+    /// Whether a point is inside.
     pub(super) fn contains(self, x: f32, y: f32) -> bool {
         let square = x * x + y * y;
         match self {
             Self::Disc => square < 0.7003,
             Self::Square => x.abs().max(y.abs()) < 0.7416,
-            // Equilateral with its centre in the origin: the distance of each side is half of that of a corner, which is 1.3013.
+            // Equilateral and centred at the origin: the distance to each side is half of the distance to a corner, which is 1.3013.
             Self::Triangle => {
                 const SIDE: f32 = 0.6507;
                 const HALF_ROOT_3: f32 = 0.866_025_4;

@@ -1,4 +1,4 @@
-//! What planted images promise: the same everywhere, balanced, and hidden from whoever looks at single pixels.
+//! Planted images are the same everywhere, balanced, and not recognisable from single pixels.
 
 use super::*;
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ fn distance(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-/// Share of `test` whose nearest mean of a class is that of its own.
+/// Accuracy of the nearest class mean on `test`.
 fn accuracy_of_class_means(train: &[(Vec<f32>, u32)], test: &[(Vec<f32>, u32)], classes: usize) -> f64 {
     let mut means = vec![vec![0.0; train[0].0.len()]; classes];
     let mut counts = vec![0.0; classes];
@@ -55,7 +55,7 @@ fn accuracy_of_class_means(train: &[(Vec<f32>, u32)], test: &[(Vec<f32>, u32)], 
     right as f64 / test.len() as f64
 }
 
-/// Share of `test` whose nearest neighbour is of the same class.
+/// Accuracy of the nearest neighbour on `test`.
 fn accuracy_of_neighbours(train: &[(Vec<f32>, u32)], test: &[(Vec<f32>, u32)]) -> f64 {
     let right = test.par_iter().filter(|(pixels, label)| {
         let nearest = train
@@ -84,7 +84,7 @@ fn pixels_alone_do_not_tell_the_class() {
 
 #[test]
 fn in_the_same_circumstances_pixels_do_tell_the_class() {
-    // What is hidden is hidden by the circumstances: without them, each class is one image up to noise.
+    // The random circumstances hide the class: without them, each class is a single image up to noise.
     let config = small();
     let images = |class| config.draw(class, Seed(3));
     for class in 1..10 {
@@ -131,7 +131,7 @@ fn train_and_test_share_no_image() {
     }
 }
 
-/// A change of this number changes every published run.
+/// Changing this constant would change every published run.
 #[test]
 fn images_are_frozen() {
     let data = small().generate();

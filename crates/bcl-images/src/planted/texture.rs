@@ -1,4 +1,4 @@
-//! Textures of two colours in equal shares.
+//! Textures with equal areas of two colours.
 
 /// A pattern that repeats with period 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

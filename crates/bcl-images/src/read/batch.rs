@@ -1,4 +1,4 @@
-//! Decoding in parallel, a batch of files at a time.
+//! Decodes images in parallel, one batch of files at a time.
 
 use super::decode::{Outline, Picture};
 use super::limits::Limits;
@@ -7,28 +7,28 @@ use crate::error::{ImageError, Place};
 use rayon::prelude::*;
 use std::path::Path;
 
-/// Decode as soon as the files of a batch take so many bytes, or their pixels will: enough to keep all cores busy.
+/// A batch is decoded once its files, or their pixels, take this many bytes: enough to keep all cores busy.
 const BATCH_BYTES: u64 = 16 << 20;
 const BATCH_PIXELS: u64 = 128 << 20;
 
-/// What to do about files that are no image that can be read.
+/// What to do with image files that cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Broken {
-    /// Refuse them all at once; the error tells about `data.skip_broken` where that would help.
+    /// Return one error about all of them; `may_skip` adds a hint about `data.skip_broken`.
     Refuse { may_skip: bool },
-    /// Leave them out.
+    /// Skip them.
     Skip,
 }
 
-/// What a [`Decoder`] made of its files.
+/// The results of a [`Decoder`].
 pub(super) struct Decoded {
-    /// The images by name, sorted: in the same order whatever the archive's.
+    /// The images, sorted by name, so that the order in the archive does not matter.
     pub(super) images: Vec<(String, Picture)>,
-    /// A line for each file that was left out.
+    /// One line per skipped file.
     pub(super) skipped: Vec<String>,
 }
 
-/// Takes image files one by one and decodes them in parallel.
+/// Collects image files and decodes them in parallel.
 pub(super) struct Decoder {
     limits: Limits,
     waiting: Vec<(String, Place, Outline, Vec<u8>)>,
@@ -36,7 +36,7 @@ pub(super) struct Decoder {
     waiting_pixels: u64,
     all_pixels: u64,
     decoded: Vec<(String, Picture)>,
-    /// Files that are no image that can be read. One of them does not end the reading, so that all are told at once.
+    /// Files that cannot be read. Reading continues after one of them, so that all are reported at once.
     broken: Vec<(String, ImageError)>,
 }
 
@@ -53,7 +53,7 @@ impl Decoder {
         }
     }
 
-    /// Reads the file `entry`, to be known as `name`.
+    /// Reads the file `entry` under the name `name`.
     pub(super) fn push(&mut self, name: String, entry: &mut Entry) -> Result<(), ImageError> {
         let read = entry.bytes(self.limits.image_bytes);
         let read = read.and_then(|bytes| Ok((Outline::read(&bytes, &entry.at, self.limits)?, bytes)));
@@ -67,7 +67,7 @@ impl Decoder {
         if self.all_pixels > self.limits.pixels {
             return Err(ImageError::TooMuch {
                 at: entry.at.clone(),
-                what: "the memory for the pixels of all images up to here in bytes",
+                what: "the memory for all pixels so far in bytes",
                 found: self.all_pixels,
                 limit: self.limits.pixels,
             });
@@ -79,7 +79,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Notes a file that cannot be used; an error that is not about the file alone is returned.
+    /// Records a file that cannot be read. Errors that concern more than this file are returned.
     pub(super) fn reject(&mut self, name: String, error: ImageError) -> Result<(), ImageError> {
         if error.of_one_image().is_none() {
             return Err(error);
@@ -88,7 +88,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Decodes what is left. Names of broken files are told relative to `path`.
+    /// Decodes the remaining files. Errors name files relative to `path`.
     pub(super) fn finish(mut self, path: &Path, broken: Broken) -> Result<Decoded, ImageError> {
         self.decode()?;
         self.decoded.sort_by(|(a, _), (b, _)| a.cmp(b));

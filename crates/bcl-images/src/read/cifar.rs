@@ -1,4 +1,4 @@
-//! The binary versions of CIFAR-10 and CIFAR-100: one or two bytes of labels, then 32x32 pixels of red, of green, of blue.
+//! The binary versions of CIFAR-10 and CIFAR-100: one or two label bytes, then 32x32 pixels of red, green and blue planes.
 
 use super::image_folder::check_enough;
 use super::names::shallow;
@@ -10,13 +10,13 @@ use crate::{Collection, Image, ImageData};
 const SIDE: usize = 32;
 const PLANE: usize = SIDE * SIDE;
 
-/// What tells the two data sets apart.
+/// The differences between the two data sets.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
     train: &'static [&'static str],
     test: &'static str,
     names: &'static str,
-    /// How many values each byte of labels takes; the last one is the class.
+    /// Number of values of each label byte; the last one is the class.
     labels: &'static [usize],
     archive: &'static str,
 }
@@ -32,7 +32,7 @@ pub(crate) const CIFAR10: Layout = Layout {
     test: "test_batch.bin",
     names: "batches.meta.txt",
     labels: &[10],
-    archive: "CIFAR-10 is read from its binary version, `cifar-10-binary.tar.gz`, as it is or unpacked whole",
+    archive: "CIFAR-10 is read from its binary version, `cifar-10-binary.tar.gz`, packed or fully unpacked",
 };
 
 pub(crate) const CIFAR100: Layout = Layout {
@@ -40,7 +40,7 @@ pub(crate) const CIFAR100: Layout = Layout {
     test: "test.bin",
     names: "fine_label_names.txt",
     labels: &[20, 100],
-    archive: "CIFAR-100 is read from its binary version, `cifar-100-binary.tar.gz`, as it is or unpacked whole",
+    archive: "CIFAR-100 is read from its binary version, `cifar-100-binary.tar.gz`, packed or fully unpacked",
 };
 
 /// The images of one file.
@@ -94,7 +94,7 @@ pub(crate) fn read(store: &Store, layout: &Layout) -> Result<ImageData, ImageErr
     Ok(data)
 }
 
-/// Fills `slot`, unless the archive has filled it before.
+/// Fills `slot`; returns an error if it has been filled before.
 pub(super) fn once<T>(slot: &mut Option<T>, value: T, at: &Place) -> Result<(), ImageError> {
     match slot.replace(value) {
         None => Ok(()),
@@ -103,7 +103,7 @@ pub(super) fn once<T>(slot: &mut Option<T>, value: T, at: &Place) -> Result<(), 
 }
 
 impl Batch {
-    /// Reads one file, whose pixels may take `limit` bytes.
+    /// Reads one file; its pixels may take at most `limit` bytes.
     pub(super) fn read(entry: &mut Entry, layout: &Layout, limit: u64) -> Result<Self, ImageError> {
         let num_labels = layout.labels.len();
         let mut batch = Batch {

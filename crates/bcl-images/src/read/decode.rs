@@ -1,8 +1,8 @@
-//! From a JPEG or PNG file to 8-bit RGB.
+//! Decodes JPEG and PNG files to 8-bit RGB.
 //!
-//! Grey becomes equal red, green and blue; alpha is dropped; 16 bits become 8 by rounding; a palette becomes its colours. The
-//! orientation that a camera may have noted is not applied. JPEG files in four colours (CMYK) are refused: their RGB values depend on a
-//! colour profile that nobody would read alike.
+//! Grey becomes equal red, green and blue; alpha is dropped; 16 bits are rounded to 8; a palette is expanded. The orientation in a camera's
+//! metadata is not applied. JPEG files in four colours (CMYK) are refused, because their RGB values depend on a colour profile, and
+//! readers interpret it differently.
 
 use super::jpeg;
 use super::limits::Limits;
@@ -11,7 +11,7 @@ use crate::error::{ImageError, Place};
 use image::{ImageFormat, ImageReader};
 use std::io::Cursor;
 
-/// An image in memory, `[height, width, 3]`.
+/// A decoded image, `[height, width, 3]`.
 pub(super) struct Picture {
     pub(super) width: u32,
     pub(super) height: u32,
@@ -28,7 +28,7 @@ impl Picture {
     }
 }
 
-/// The format of an image file and its size in pixels, which are within the limits.
+/// Format and size of an image file, checked against the limits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outline {
     format: ImageFormat,
@@ -37,7 +37,7 @@ pub(super) struct Outline {
 }
 
 impl Outline {
-    /// Reads what can be known without decoding, and refuses what should not be decoded.
+    /// Reads format and size without decoding, and refuses files that should not be decoded.
     pub(super) fn read(bytes: &[u8], at: &Place, limits: Limits) -> Result<Self, ImageError> {
         let outline = match bytes {
             [0xff, 0xd8, ..] => {
@@ -81,12 +81,12 @@ impl Outline {
         Ok(outline)
     }
 
-    /// Bytes that the image takes in memory.
+    /// Size of the decoded image, in bytes.
     pub(super) fn pixel_bytes(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height) * 3
     }
 
-    /// Decodes the file that this is the outline of.
+    /// Decodes the file of this outline.
     pub(super) fn decode(&self, bytes: &[u8], at: &Place, limits: Limits) -> Result<Picture, ImageError> {
         let mut allowed = image::Limits::default();
         allowed.max_image_width = Some(limits.side);
@@ -129,6 +129,9 @@ fn describe(bytes: &[u8]) -> String {
         [b'B', b'M', ..] => "a BMP".to_string(),
         [b'R', b'I', b'F', b'F', ..] if bytes.get(8..12) == Some(b"WEBP") => "a WebP".to_string(),
         [b'I', b'I', 42, 0, ..] | [b'M', b'M', 0, 42, ..] => "a TIFF".to_string(),
-        bytes => format!("no image (it begins with `{}`)", bytes[..bytes.len().min(12)].escape_ascii()),
+        bytes => format!(
+            "not an image (it begins with `{}`)",
+            bytes[..bytes.len().min(12)].escape_ascii()
+        ),
     }
 }

@@ -1,4 +1,4 @@
-//! Ways in for fuzzing: any bytes may come, and none may panic, hang or fill the memory.
+//! Entry points for fuzzing: no input may panic, hang or fill the memory.
 
 use super::store::{Entry, Store};
 use super::{Broken, Limits, cifar, image_folder, stl, tiny_imagenet};
@@ -6,7 +6,7 @@ use crate::Collection;
 use crate::error::Place;
 use std::path::Path;
 
-/// Little enough to run thousands of times a second.
+/// Small limits, so that thousands of cases run per second.
 const LIMITS: Limits = Limits {
     image_bytes: 1 << 20,
     side: 256,
@@ -15,7 +15,7 @@ const LIMITS: Limits = Limits {
     pixels: 16 << 20,
 };
 
-/// An archive of any packing and of any data set.
+/// An archive in any format, of any data set.
 pub fn archive(bytes: &[u8]) {
     if let Ok(store) = Store::from_memory(Path::new("fuzzed"), bytes, LIMITS) {
         let _ = image_folder::read(&store, Broken::Skip);
@@ -25,14 +25,14 @@ pub fn archive(bytes: &[u8]) {
     }
 }
 
-/// A file of CIFAR-10, and the same one of CIFAR-100.
+/// A file read as CIFAR-10 and as CIFAR-100.
 pub fn cifar(bytes: &[u8]) {
     for layout in [cifar::CIFAR10, cifar::CIFAR100] {
         let _ = with_entry(bytes, |entry| cifar::Batch::read(entry, &layout, LIMITS.pixels).map(drop));
     }
 }
 
-/// A file of labels of STL-10, whose length the first byte tells, and the file of their images.
+/// A file of labels of STL-10, whose length is the first byte, then the file of their images.
 pub fn stl(bytes: &[u8]) {
     let Some((&labels, rest)) = bytes.split_first() else { return };
     let (labels, images) = rest.split_at(rest.len().min(usize::from(labels)));

@@ -1,4 +1,4 @@
-//! Folders of images: `train` and `test` (or `val`) with one folder per class, or less: no test, no parts, no classes.
+//! Folders of images: `train` and `test` (or `val`) with one folder per class. Test, parts and classes are optional.
 
 use super::batch::{Broken, Decoded, Decoder};
 use super::layout::{Kind, Layout, Part};
@@ -9,10 +9,10 @@ use crate::{Collection, ImageData};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-const LAYOUT: &str = "*.jpg, CLASS/*.jpg, train/*.jpg, or train/CLASS/*.jpg with or without test/CLASS/*.jpg, or val for test, in one \
-                      enclosing folder at most; .jpeg and .png too";
+const LAYOUT: &str = "*.jpg, CLASS/*.jpg, train/*.jpg, or train/CLASS/*.jpg with or without test/CLASS/*.jpg, or val for test, with at \
+                      most one enclosing folder; also .jpeg and .png";
 
-/// Reads a folder or archive of images, whatever of train, test and classes it has. `test` goes before `val`.
+/// Reads a folder or archive of images, in any of the layouts. `test` takes precedence over `val`.
 pub(crate) fn read(store: &Store, broken: Broken) -> Result<ImageData, ImageError> {
     let layout = Layout::of(store)?;
     let mut folder = Folder::new(store, layout.has_parts);
@@ -27,7 +27,7 @@ pub(crate) fn read(store: &Store, broken: Broken) -> Result<ImageData, ImageErro
     folder.finish(broken)
 }
 
-/// Reads train and test from a folder or archive each, which hold the class folders.
+/// Reads train and test from two folders or archives of class folders.
 pub(crate) fn read_parts(train: &Store, test: &Store, broken: Broken) -> Result<ImageData, ImageError> {
     let mut folder = Folder {
         test_path: test.path(),
@@ -45,22 +45,22 @@ pub(crate) fn read_parts(train: &Store, test: &Store, broken: Broken) -> Result<
     folder.finish(broken)
 }
 
-/// What was met so far.
+/// What has been found so far.
 struct Folder<'s> {
     path: &'s Path,
     test_path: &'s Path,
     decoder: Decoder,
     /// Whether there are folders `train`, `test` or `val`.
     has_parts: bool,
-    /// Some of what lies at the top.
+    /// Some of the names at the top level.
     top: Vec<String>,
-    /// Class folders, whether or not there is an image in them.
+    /// Class folders, with or without images.
     classes: BTreeSet<(Part, String)>,
-    /// The first image of a part that lies in no class folder.
+    /// The first image of each part outside the class folders.
     strays: BTreeMap<Part, Place>,
-    /// Whether an image lies deeper than `CLASS/FILE`.
+    /// Whether an image is deeper than `CLASS/FILE`.
     is_deep: bool,
-    /// Images, `PART/CLASS/…/FILE`, with their names in the folder or archive.
+    /// Maps images, `PART/CLASS/…/FILE`, to their names in the folder or archive.
     seen: BTreeMap<String, String>,
 }
 
@@ -79,12 +79,12 @@ impl<'s> Folder<'s> {
         }
     }
 
-    /// Takes what is called `name` in `part`: `CLASS`, `FILE`, or `CLASS/…/FILE`.
+    /// Adds the entry called `name` in `part`: `CLASS`, `FILE`, or `CLASS/…/FILE`.
     fn take(&mut self, part: Part, name: &str, entry: &mut Entry) -> Result<(), ImageError> {
         let class = name.split_once('/').map(|(class, _)| class);
         if entry.is_folder {
             let class = class.unwrap_or(name);
-            // A folder without images is an empty class only where folders are said to be classes.
+            // A folder without images is an empty class only if folders are known to be classes.
             if !class.is_empty() && self.has_parts {
                 self.classes.insert((part, class.to_string()));
             }
@@ -114,13 +114,13 @@ impl<'s> Folder<'s> {
         self.decoder.push(key, entry)
     }
 
-    /// Whether there is an image in a folder `PART/` or `PART/CLASS/`.
+    /// Whether a folder `PART/` or `PART/CLASS/` contains an image.
     fn has_image(&self, below: &str) -> bool {
         let first = self.seen.range(below.to_string()..).next();
         first.is_some_and(|(key, _)| key.starts_with(below))
     }
 
-    /// Whether a part has an image, or at least a folder for some.
+    /// Whether a part has an image, or at least a class folder.
     fn holds(&self, part: Part) -> bool {
         self.has_image(&format!("{}/", part.name())) || self.classes.iter().any(|(other, _)| *other == part)
     }
@@ -152,7 +152,7 @@ impl<'s> Folder<'s> {
                 part if part == held_out => &mut test,
                 _ => continue,
             };
-            // Without classes nothing is found, and there are no labels.
+            // Without classes the search fails, so there are no labels.
             let label = classes.binary_search_by(|known| known.as_str().cmp(class)).ok();
             images.push_named(&self.seen[&key], picture.as_image(), label.map(|label| label as u32));
         }
@@ -165,8 +165,8 @@ impl<'s> Folder<'s> {
         })
     }
 
-    /// Whether folders are classes: every image lies in one. Without `train` and `test` there must be two of them, with nothing deeper,
-    /// because folders of pictures may mean anything.
+    /// Whether folders are classes, which requires that every image is in one. Without `train` and `test` there must be at least two folders
+    /// without subfolders, because folders of pictures may mean anything.
     fn is_labelled(&self, held_out: Part) -> Result<bool, ImageError> {
         let stray = |part| self.strays.get(&part);
         if !self.has_parts {
@@ -176,12 +176,12 @@ impl<'s> Folder<'s> {
             (None, None) => Ok(true),
             (Some(_), Some(_)) => Ok(false),
             (Some(_), None) if !self.holds(held_out) => Ok(false),
-            // Judges need classes of both, so it is more likely a mistake than a wish.
+            // Evaluation needs classes in both parts, so this is probably a mistake.
             (Some(at), None) | (None, Some(at)) => Err(ImageError::NoClass { at: at.clone() }),
         }
     }
 
-    /// The classes of train, to which those of test belong.
+    /// The classes of train, which must include those of test.
     fn common_classes(&self, held_out: Part) -> Result<Vec<String>, ImageError> {
         let classes = self.classes_of(Part::Train, self.path)?;
         for class in self.classes_of(held_out, self.test_path)? {
@@ -193,7 +193,7 @@ impl<'s> Folder<'s> {
         Ok(classes)
     }
 
-    /// The classes of a part, in alphabetical order, none of which may be empty.
+    /// The classes of a part, in alphabetical order. Returns an error if one is empty.
     fn classes_of(&self, part: Part, path: &Path) -> Result<Vec<String>, ImageError> {
         let of_part = self.classes.iter().filter(|(other, _)| *other == part);
         let classes: Vec<String> = of_part.map(|(_, class)| class.clone()).collect();
@@ -210,7 +210,7 @@ impl<'s> Folder<'s> {
         }
     }
 
-    /// What is wrong with a part that has neither images nor class folders.
+    /// The error for a part without images.
     fn no_part(&self, part: Part) -> ImageError {
         let (path, wanted) = match part {
             Part::Train if !self.has_parts => (self.path, "it"),
@@ -226,7 +226,7 @@ impl<'s> Folder<'s> {
     }
 }
 
-/// Refuses a training part of a single image.
+/// Returns an error if there are fewer than two training images.
 pub(super) fn check_enough(path: &Path, train: &Collection) -> Result<(), ImageError> {
     match train.len() {
         found @ 0..=1 => Err(ImageError::TooFewImages {

@@ -1,8 +1,8 @@
-//! The outline of a JPEG file: its size, its colours, and whether it is whole.
+//! Reads the size and colours of a JPEG file without decoding it, and checks that it is complete.
 //!
-//! Decoders fill what is missing of a truncated file with grey and say nothing, so it has to be seen before.
+//! Decoders silently fill the missing part of a truncated file with grey, so truncation must be detected before.
 
-/// What the frame header says.
+/// The contents of the frame header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) width: u32,
@@ -11,12 +11,12 @@ pub(super) struct Frame {
     pub(super) components: u8,
 }
 
-/// Walks through the segments to the end marker; `None` if the file ends before it, or has no frame.
+/// Walks through the segments to the end marker. Returns `None` if the file ends before it, or has no frame.
 pub(super) fn frame(bytes: &[u8]) -> Option<Frame> {
     let mut frame = None;
     let mut position = 2;
     loop {
-        // Between segments lies the compressed image, in which 0xFF is followed by zero or a restart marker.
+        // Between segments is the compressed image, in which 0xFF is followed by zero or a restart marker.
         position += bytes.get(position..)?.iter().position(|&byte| byte == 0xff)?;
         match *bytes.get(position + 1)? {
             0xff => position += 1,
@@ -25,7 +25,7 @@ pub(super) fn frame(bytes: &[u8]) -> Option<Frame> {
             marker => {
                 let segment = bytes.get(position + 2..)?;
                 let length = usize::from(u16::from_be_bytes([*segment.first()?, *segment.get(1)?]));
-                // The other three in this range are tables.
+                // The three excluded markers of this range are tables.
                 if matches!(marker, 0xc0..=0xcf) && !matches!(marker, 0xc4 | 0xc8 | 0xcc) {
                     frame = frame.or(Some(parse_frame(segment)?));
                 }
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn the_end_of_a_thumbnail_is_not_the_end_of_the_file() {
         let bytes = jpeg();
-        // Cameras put a small JPEG, with an end marker of its own, into a segment before the frame.
+        // Cameras put a thumbnail, a JPEG with its own end marker, into a segment before the frame.
         let thumbnail = [0xff, 0xe1, 0, 6, 0xff, 0xd8, 0xff, 0xd9];
         let whole = [&bytes[..2], &thumbnail, &bytes[2..]].concat();
         assert_eq!(frame(&whole), frame(&bytes));

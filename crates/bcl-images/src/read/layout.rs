@@ -1,4 +1,4 @@
-//! What the folders of a collection of images mean, by the names of the images alone.
+//! Detects the layout of a folder or archive from the names of its images.
 
 use super::store::Store;
 use crate::error::ImageError;
@@ -9,14 +9,14 @@ const NOT_READ: [&str; 11] = [
     "gif", "bmp", "webp", "tif", "tiff", "jp2", "avif", "heic", "ppm", "pgm", "tga",
 ];
 
-/// What a file is by its extension.
+/// The kind of a file, by its extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// An image that is read.
+    /// A supported image format.
     Image,
-    /// An image in a format that is not read.
+    /// An unsupported image format.
     OtherImage,
-    /// Something else.
+    /// Any other file.
     Other,
 }
 
@@ -49,7 +49,7 @@ impl Part {
             .find(|part| part.name() == folder)
     }
 
-    /// The folder's name.
+    /// The name of its folder.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Train => "train",
@@ -59,26 +59,26 @@ impl Part {
     }
 }
 
-/// How images lie in a folder or archive.
+/// The layout of the images in a folder or archive.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// Whether there are folders `train`, `test` or `val`; without them all images are learned from.
+    /// Whether there are folders `train`, `test` or `val`. Without them, all images are for training.
     pub(super) has_parts: bool,
-    /// The folder around all images, where there are no parts.
+    /// The folder that encloses all images, if there are no parts.
     enclosing: Option<String>,
-    /// Folders and files at the top.
+    /// Folders and files at the top level.
     pub(super) top: BTreeSet<String>,
 }
 
 impl Layout {
-    /// Looks at the names of a store, which reads an archive once.
+    /// Detects the layout from the names in a store. This reads an archive once.
     pub(super) fn of(store: &Store) -> Result<Self, ImageError> {
         let mut layout = Self {
             has_parts: false,
             enclosing: None,
             top: BTreeSet::new(),
         };
-        // The first parts of the names of images; one of them is enclosing, if no image lies beside it.
+        // The top-level folders of images. A single one encloses all images, unless an image is beside it.
         let mut around = BTreeSet::new();
         store.for_each(&mut |entry| {
             let (top, _) = entry.name.split_once('/').unwrap_or((&entry.name, ""));
@@ -95,7 +95,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The part that a file or folder belongs to, and its name within it.
+    /// The part of a file or folder, and its name within the part.
     pub(super) fn place<'a>(&self, name: &'a str) -> Option<(Part, &'a str)> {
         if self.has_parts {
             return part_of(name);
@@ -108,7 +108,7 @@ impl Layout {
     }
 }
 
-/// The part in whose folder something lies, in one enclosing folder at most, and its name within it.
+/// The part whose folder contains `name`, inside at most one enclosing folder, and the name within the part.
 fn part_of(name: &str) -> Option<(Part, &str)> {
     let mut rest = name;
     for _ in 0..2 {

@@ -1,27 +1,27 @@
-//! How much is read before it must be a mistake or an attack.
+//! Limits that only mistakes and attacks exceed.
 
 use bcl_data::memory;
 
-/// The most bytes of pixels, whatever the memory.
+/// Maximum size of all pixels in bytes, regardless of the free memory.
 const MOST_PIXELS: u64 = 32 << 30;
 
-/// The most that is read.
+/// Size limits of images and archives.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// Bytes of one image file.
     pub(crate) image_bytes: u64,
-    /// Rows, and columns, of one image.
+    /// Height and width of one image, in pixels.
     pub(crate) side: u32,
-    /// Files and folders of an archive.
+    /// Number of files and folders in an archive.
     pub(crate) entries: u64,
-    /// Bytes that an archive unpacks to.
+    /// Unpacked bytes of an archive.
     pub(crate) unpacked: u64,
     /// Bytes of all pixels, which stay in memory.
     pub(crate) pixels: u64,
 }
 
 impl Default for Limits {
-    /// Room for the data sets of the field, if they fit into the memory that is free.
+    /// Enough for the data sets of the field, if they fit into free memory.
     fn default() -> Self {
         Self {
             image_bytes: 64 << 20,

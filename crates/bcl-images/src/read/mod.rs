@@ -1,7 +1,7 @@
-//! Readers: each takes a folder or an archive as it is, and returns images in memory.
+//! Readers: each takes a folder or an archive and returns images in memory.
 //!
-//! A [`Store`](store::Store) hands over its files one after the other, whatever packs them; a reader picks those it knows. Nothing is
-//! unpacked to the disk, and beyond the images themselves only a few dozen MiB are held at a time.
+//! A [`Store`](store::Store) iterates over files, packed or not, and a reader picks those it needs. Nothing is unpacked to disk, and
+//! besides the images themselves only a few dozen MiB are in memory at a time.
 
 mod batch;
 pub(crate) mod cifar;

@@ -1,13 +1,13 @@
-//! Names of entries: what they mean, and which could mean harm.
+//! Checks and cleans the names of archive entries.
 
-/// The plain relative name that the name of an entry means, or what is wrong with it.
+/// Cleans the name of an entry to a plain relative path, or says what is wrong with it.
 ///
-/// Nothing is written to the disk, so a name that leads out of the archive could do no harm here; but it tells that whoever packed the
-/// archive meant some.
+/// Nothing is written to disk, so a name that points outside the archive is harmless here; but it shows that the archive was made to do
+/// harm.
 pub(super) fn plain(name: &[u8]) -> Result<String, &'static str> {
     let name = std::str::from_utf8(name).map_err(|_| "is not UTF-8")?;
     if name.contains(['\\', '\0']) {
-        return Err("holds a backslash or a zero");
+        return Err("contains a backslash or a NUL character");
     }
     let drive = name.as_bytes().get(1) == Some(&b':');
     if name.starts_with('/') || drive {
@@ -15,17 +15,17 @@ pub(super) fn plain(name: &[u8]) -> Result<String, &'static str> {
     }
     let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     if parts.contains(&"..") {
-        return Err("leads out of the archive (`..`)");
+        return Err("points outside the archive (`..`)");
     }
     Ok(parts.join("/"))
 }
 
-/// Whether a file is the system's own: hidden, or what macOS adds to archives.
+/// Whether a file belongs to the system: hidden files, and those that macOS adds to archives.
 pub(super) fn is_hidden(name: &str) -> bool {
     name.split('/').any(|part| part.starts_with('.') || part == "__MACOSX")
 }
 
-/// The name without its folders, where these are one at most: archives hold their files as they are or in one folder.
+/// The file name, if the file is in at most one folder: archives contain their files directly or in one folder.
 pub(super) fn shallow(name: &str) -> Option<&str> {
     let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
     (!folder.contains('/')).then_some(file)

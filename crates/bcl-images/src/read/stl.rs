@@ -1,4 +1,4 @@
-//! The binary version of STL-10: 96x96 pixels of red, of green, of blue, column by column; labels from 1 in a file of their own.
+//! The binary version of STL-10: 96x96 pixels of red, green and blue planes, column by column; labels from 1 in a separate file.
 
 use super::cifar::once;
 use super::image_folder::check_enough;
@@ -12,11 +12,11 @@ const SIDE: usize = 96;
 const PLANE: usize = SIDE * SIDE;
 const RECORD: usize = 3 * PLANE;
 const CLASSES: usize = 10;
-/// Images that are held and given back to the system together: the unlabelled ones alone take 2.6 GiB.
+/// Images allocated and freed together: the unlabelled ones alone take 2.6 GiB.
 const BLOCK: usize = 256;
 
-const ARCHIVE: &str = "STL-10 is read from its binary version, `stl10_binary.tar.gz`, as it is or unpacked whole";
-const UNLABELLED: &str = "Fetch or unpack it again, or set `unlabelled = false` to learn from the labelled images alone";
+const ARCHIVE: &str = "STL-10 is read from its binary version, `stl10_binary.tar.gz`, packed or fully unpacked";
+const UNLABELLED: &str = "Fetch or unpack it again, or set `unlabelled = false` to train on the labelled images alone";
 
 /// The images of one file, `[96, 96, 3]` each.
 pub(super) struct Images {
@@ -31,7 +31,7 @@ pub(super) struct Labels {
     labels: Vec<u8>,
 }
 
-/// Reads the data set from a folder or archive; the labelled training images come before the unlabelled.
+/// Reads the data set from a folder or archive. The labelled training images come before the unlabelled ones.
 pub(crate) fn read(store: &Store, unlabelled: bool) -> Result<ImageData, ImageError> {
     let (mut train_x, mut train_y, mut test_x, mut test_y, mut unlabelled_x, mut names) = (None, None, None, None, None, None);
     let mut left = store.limits().pixels;
@@ -83,7 +83,7 @@ pub(crate) fn read(store: &Store, unlabelled: bool) -> Result<ImageData, ImageEr
 }
 
 impl Images {
-    /// Reads one file, whose pixels may take `limit` bytes.
+    /// Reads one file; its pixels may take at most `limit` bytes.
     pub(super) fn read(entry: &mut Entry, limit: u64) -> Result<Self, ImageError> {
         let mut images = Images {
             at: entry.at.clone(),
@@ -117,7 +117,7 @@ impl Images {
         }
     }
 
-    /// Adds an image as the file has it: columns of red, of green, of blue.
+    /// Adds an image in the order of the file: columns of the red, green and blue planes.
     fn push(&mut self, record: &[u8]) {
         if self.len.is_multiple_of(BLOCK) {
             self.blocks.push(Vec::new());
@@ -131,7 +131,7 @@ impl Images {
         }
     }
 
-    /// Adds the images to `collection`, and gives back their memory on the way.
+    /// Moves the images to `collection`, freeing memory on the way.
     pub(super) fn pour(self, labels: Option<&Labels>, collection: &mut Collection) -> Result<(), ImageError> {
         if let Some(Labels { at, labels }) = labels.filter(|labels| labels.labels.len() != self.len) {
             return Err(ImageError::LabelCount {
@@ -164,7 +164,7 @@ impl Images {
 }
 
 impl Labels {
-    /// Reads one file: a byte an image, from 1 to 10.
+    /// Reads one file: one byte per image, from 1 to 10.
     pub(super) fn read(entry: &mut Entry) -> Result<Self, ImageError> {
         let at = entry.at.clone();
         let labels = entry.bytes(1 << 20)?;

@@ -1,4 +1,4 @@
-//! A folder or an archive, file by file.
+//! Iterates over the files of a folder or an archive.
 
 use super::{Limits, names, tarred, walk, zipped};
 use crate::error::{ImageError, Place};
@@ -6,7 +6,7 @@ use bcl_data::input::{self, Bomb, NotRegular};
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
-/// A folder or an archive on the disk, or an archive in memory.
+/// A folder or archive on disk, or an archive in memory.
 pub(crate) struct Store<'a> {
     path: PathBuf,
     memory: Option<&'a [u8]>,
@@ -22,27 +22,27 @@ enum Packing {
     Zip,
 }
 
-/// A file or folder of a [`Store`]; its content can be read once.
+/// A file or folder of a [`Store`]. Its content can be read once.
 pub(crate) struct Entry<'a> {
-    /// Relative, with plain slashes.
+    /// Relative path with forward slashes.
     pub(crate) name: String,
-    /// Where it is, for errors.
+    /// Its location, for errors.
     pub(crate) at: Place,
     /// Whether it is a folder, which has no content.
     pub(crate) is_folder: bool,
-    /// Size, as the archive or the disk tells it.
+    /// Size according to the archive or the disk.
     pub(super) size: u64,
     pub(super) content: &'a mut dyn Read,
 }
 
-/// What to do with each entry.
+/// A callback for each entry.
 pub(crate) type Visit<'v> = dyn FnMut(&mut Entry<'_>) -> Result<(), ImageError> + 'v;
 
 pub(super) trait ReadSeek: Read + Seek {}
 impl<T: Read + Seek> ReadSeek for T {}
 
 impl<'a> Store<'a> {
-    /// Finds out what lies at `path`: by its content, whatever it is called.
+    /// Opens a folder or archive, whose format is detected from its content.
     pub(crate) fn open(path: &Path, limits: Limits) -> Result<Store<'static>, ImageError> {
         let missing = |source: io::Error| match (source.kind(), NotRegular::of(&source)) {
             (io::ErrorKind::NotFound, _) => ImageError::MissingFile {
@@ -70,7 +70,7 @@ impl<'a> Store<'a> {
         })
     }
 
-    /// An archive in memory, called `path` in errors.
+    /// Opens an archive in memory; errors call it `path`.
     pub(crate) fn from_memory(path: &Path, bytes: &'a [u8], limits: Limits) -> Result<Self, ImageError> {
         let packing = sniff(path, &mut &*bytes)?;
         Ok(Self {
@@ -89,7 +89,7 @@ impl<'a> Store<'a> {
         self.limits
     }
 
-    /// The place of the file called `name`.
+    /// The location of the file called `name`.
     pub(crate) fn place(&self, name: &str) -> Place {
         match self.packing {
             Packing::Folder => Place::file(&self.path.join(name)),
@@ -100,7 +100,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Hands each file and folder to `visit`: of a folder in alphabetical order, of an archive in its own.
+    /// Calls `visit` with each file and folder: those of a folder in alphabetical order, those of an archive in its own order.
     pub(crate) fn for_each(&self, visit: &mut Visit) -> Result<(), ImageError> {
         let mut entries = 0;
         let mut unpacked = 0_u64;
@@ -147,7 +147,7 @@ impl<'a> Store<'a> {
 }
 
 impl Entry<'_> {
-    /// All of the file, if it has no more than `limit` bytes.
+    /// Reads the whole file, if it has at most `limit` bytes.
     pub(crate) fn bytes(&mut self, limit: u64) -> Result<Vec<u8>, ImageError> {
         let too_much = |found| ImageError::TooMuch {
             at: self.at.clone(),
@@ -159,7 +159,7 @@ impl Entry<'_> {
             return Err(too_much(self.size));
         }
         let mut bytes = Vec::with_capacity(self.size.min(1 << 20) as usize);
-        // The announcement need not be true, so the limit counts again.
+        // The declared size may be wrong, so the limit is checked again.
         let read = self.content.take(limit + 1).read_to_end(&mut bytes);
         read.map_err(|error| ImageError::reading(self.at.clone(), error))?;
         match bytes.len() as u64 {
@@ -169,7 +169,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Fills `buffer`, or as much of it as there is left of the file; returns how much.
+    /// Fills `buffer` from the file; returns the number of bytes, which is less only at the end.
     pub(crate) fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, ImageError> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -200,7 +200,7 @@ impl Place {
 }
 
 impl ImageError {
-    /// What an error while reading means: the disk's fault, or the archive's.
+    /// Classifies a read error: the disk's or the archive's.
     pub(super) fn reading(at: Place, source: io::Error) -> Self {
         if source.raw_os_error().is_some() {
             return Self::Io { at, source };
@@ -216,7 +216,7 @@ impl ImageError {
         }
         match source.kind() {
             io::ErrorKind::UnexpectedEof => Self::TruncatedArchive { at },
-            // What `tar` says of a header that is cut short, and of a file.
+            // The messages of the `tar` crate for a truncated header and a truncated file.
             _ if ["failed to read entire block", "unexpected EOF during skip"].contains(&&*source.to_string()) => {
                 Self::TruncatedArchive { at }
             }
@@ -228,7 +228,7 @@ impl ImageError {
     }
 }
 
-/// How the archive is packed, by its first bytes.
+/// Detects the archive format from the first bytes.
 fn sniff(path: &Path, reader: &mut dyn Read) -> Result<Packing, ImageError> {
     let mut head = Vec::new();
     let read = reader.take(512).read_to_end(&mut head);
@@ -241,7 +241,7 @@ fn sniff(path: &Path, reader: &mut dyn Read) -> Result<Packing, ImageError> {
         [0x1f, 0x8b, ..] => return Ok(Packing::TarGz),
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => return Ok(Packing::Zip),
         head if head.get(257..262) == Some(b"ustar") => return Ok(Packing::Tar),
-        // Archives of before 1988 have nothing to know them by but their checksums.
+        // Archives from before 1988 have no signature, only checksums.
         _ if path
             .extension()
             .is_some_and(|extension| extension.eq_ignore_ascii_case("tar")) =>
@@ -255,7 +255,10 @@ fn sniff(path: &Path, reader: &mut dyn Read) -> Result<Packing, ImageError> {
         [0x28, 0xb5, 0x2f, 0xfd, ..] => "packed with zstd".to_string(),
         [0xff, 0xd8, ..] | [0x89, b'P', b'N', b'G', ..] => "a single image".to_string(),
         [b'<', ..] => "a web page, perhaps the error of a server".to_string(),
-        head => format!("no archive (it begins with `{}`)", head[..head.len().min(12)].escape_ascii()),
+        head => format!(
+            "not an archive (it begins with `{}`)",
+            head[..head.len().min(12)].escape_ascii()
+        ),
     };
     Err(ImageError::NotAnArchive {
         path: path.to_path_buf(),

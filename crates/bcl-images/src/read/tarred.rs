@@ -1,4 +1,4 @@
-//! The files of a tar archive, in one pass.
+//! Reads tar archives, in one pass.
 
 use super::names;
 use super::store::{Entry, Store, Visit};
@@ -8,12 +8,12 @@ use std::io::{self, Read};
 use std::rc::Rc;
 use tar::EntryType;
 
-/// The most bytes that headers before a file may take: long names are held in memory.
+/// Maximum size of the headers before a file, in bytes; long names are kept in memory.
 const HEADERS: u64 = 1 << 20;
-/// The most bytes that are read behind the last file, to see whether the archive is whole.
+/// Maximum number of bytes read after the last file, to check that the archive is complete.
 const TRAILER: u64 = 64 << 20;
 
-/// Hands each folder and file to `visit`.
+/// Calls `visit` with each folder and file.
 pub(super) fn for_each<R: Read>(store: &Store, reader: R, visit: &mut Visit) -> Result<(), ImageError> {
     let left = Rc::new(Cell::new(HEADERS));
     let mut archive = tar::Archive::new(Metered {
@@ -29,7 +29,7 @@ pub(super) fn for_each<R: Read>(store: &Store, reader: R, visit: &mut Visit) -> 
         let mut tarred = tarred.map_err(failed(&last))?;
         left.set(u64::MAX);
         visit_one(store, &mut tarred, visit, &mut last)?;
-        // The rest of it, so that only headers are read until the next one.
+        // Skip the rest of the file, so that only headers are read before the next one.
         io::copy(&mut tarred, &mut io::sink()).map_err(failed(&last))?;
         left.set(HEADERS);
     }
@@ -44,7 +44,7 @@ fn visit_one<R: Read>(store: &Store, tarred: &mut tar::Entry<R>, visit: &mut Vis
     let at = store.place(&String::from_utf8_lossy(&raw));
     *last = at.clone();
     let is_folder = match tarred.header().entry_type() {
-        // Old archives know a folder by the slash behind its name only.
+        // In old archives, only a trailing slash marks a folder.
         EntryType::Regular | EntryType::Continuous => raw.ends_with(b"/"),
         EntryType::Directory => true,
         EntryType::XGlobalHeader => return visit_global_header(tarred, at, visit),
@@ -73,7 +73,7 @@ fn visit_one<R: Read>(store: &Store, tarred: &mut tar::Entry<R>, visit: &mut Vis
     })
 }
 
-/// Counts a header for all files that follow, whose content means nothing here: it is as large as a header may be, and no larger.
+/// Counts a header for all following files, whose content is not used, and checks its size.
 fn visit_global_header<R: Read>(tarred: &mut tar::Entry<R>, at: Place, visit: &mut Visit) -> Result<(), ImageError> {
     let size = tarred.size();
     if size > HEADERS {
@@ -84,7 +84,7 @@ fn visit_global_header<R: Read>(tarred: &mut tar::Entry<R>, at: Place, visit: &m
             limit: HEADERS,
         });
     }
-    // Without a name, it is counted and passed by.
+    // An entry without a name is counted and skipped.
     visit(&mut Entry {
         name: String::new(),
         at,
@@ -94,7 +94,7 @@ fn visit_global_header<R: Read>(tarred: &mut tar::Entry<R>, at: Place, visit: &m
     })
 }
 
-/// A reader that ends with an error after a number of bytes that can be set on the way.
+/// A reader that fails after a number of bytes, which can be reset.
 struct Metered<R> {
     reader: R,
     left: Rc<Cell<u64>>,

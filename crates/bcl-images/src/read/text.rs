@@ -1,13 +1,13 @@
-//! Small text files beside the images: names of classes, annotations.
+//! Small text files that come with images: class names and annotations.
 
 use super::store::Entry;
 use crate::error::{ImageError, Place};
 use std::collections::HashSet;
 
-/// Larger than any of them.
+/// Size limit in bytes, above that of any such file.
 const LARGEST: u64 = 16 << 20;
 
-/// A text file, and where it is.
+/// A text file and its location.
 pub(super) struct Text {
     pub(super) at: Place,
     text: String,
@@ -28,7 +28,7 @@ impl Text {
             .filter(|(_, line)| !line.is_empty())
     }
 
-    /// One class a line, all different, `expected` of them.
+    /// Reads `expected` different class names, one per line.
     pub(super) fn class_names(&self, expected: usize) -> Result<Vec<String>, ImageError> {
         let names: Vec<String> = self.lines().map(|(_, line)| line.to_string()).collect();
         let found = names.iter().collect::<HashSet<_>>().len();

@@ -1,5 +1,5 @@
-//! tinyImageNet as its authors pack it: a folder a class for train, a list of classes for val. The classes of its test images were
-//! never published, so val is held out.
+//! tinyImageNet as packed by its authors: one folder per class for train, one list of classes for val. The classes of its test images
+//! were never published, so val serves as test.
 
 use super::batch::{Broken, Decoder};
 use super::cifar::once;
@@ -10,9 +10,9 @@ use crate::error::{ImageError, excerpt};
 use crate::{Collection, ImageData};
 use std::collections::{BTreeMap, HashMap};
 
-const ARCHIVE: &str = "tinyImageNet is read from `tiny-imagenet-200.zip`, as it is or unpacked whole";
+const ARCHIVE: &str = "tinyImageNet is read from `tiny-imagenet-200.zip`, packed or fully unpacked";
 
-/// Reads the data set from a folder or archive. Classes come in the order of their `WordNet` ids and are called by their first word.
+/// Reads the data set from a folder or archive. Classes are in the order of their `WordNet` ids and named by their first word.
 pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
     let mut decoder = Decoder::new(store.limits());
     let mut images: BTreeMap<String, _> = BTreeMap::new();
@@ -81,7 +81,7 @@ pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
     Ok(data)
 }
 
-/// The name without an enclosing folder.
+/// The name without the enclosing folder.
 fn below_root(name: &str) -> Option<&str> {
     let known = |name: &str| matches!(name.split('/').next(), Some("train" | "val" | "wnids.txt" | "words.txt"));
     let inner = name.split_once('/').map(|(_, inner)| inner);
@@ -102,7 +102,7 @@ fn sorted_ids(text: &Text) -> Result<Vec<String>, ImageError> {
     Ok(ids)
 }
 
-/// `FILE`, `ID` and a box, separated by tabs.
+/// Reads the classes of val from lines of file, id and bounding box, separated by tabs.
 fn classes_of_val<T>(text: &Text, ids: &[String], images: &BTreeMap<String, T>) -> Result<HashMap<String, u32>, ImageError> {
     let mut classes = HashMap::new();
     for (line, row) in text.lines() {
@@ -129,7 +129,7 @@ fn classes_of_val<T>(text: &Text, ids: &[String], images: &BTreeMap<String, T>) 
     Ok(classes)
 }
 
-/// The first word of each class; with its id where two classes share it, as the bird and the machine `crane` do.
+/// The first word of each class, with its id if two classes share it, as the bird and the machine `crane` do.
 fn names_of(ids: &[String], words: &Text) -> Vec<String> {
     let words: HashMap<&str, &str> = words.lines().filter_map(|(_, line)| line.split_once('\t')).collect();
     let first_words: Vec<&str> = ids

@@ -1,4 +1,4 @@
-//! The files of a folder, in alphabetical order.
+//! Walks through a folder, in alphabetical order.
 
 use super::names;
 use super::store::{Entry, Visit};
@@ -8,16 +8,16 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Deeper than any layout.
+/// Maximum depth, more than any layout needs.
 const DEEPEST: usize = 8;
 
-/// Hands each folder and file below `root` to `visit`. Links are followed: they are of whoever runs the program. One that leads back to
-/// a folder around it is refused, since it would show every image again and again.
+/// Calls `visit` with each folder and file below `root`. Links are followed, because they are the user's own. A link to a folder that
+/// contains it is refused, since it would yield every image again and again.
 pub(super) fn for_each(root: &Path, visit: &mut Visit) -> Result<(), ImageError> {
     descend(root, "", &mut Vec::new(), visit)
 }
 
-/// `around` holds the folders that lead here, without links.
+/// `around` contains the enclosing folders, with links resolved.
 fn descend(folder: &Path, name: &str, around: &mut Vec<PathBuf>, visit: &mut Visit) -> Result<(), ImageError> {
     let failed = |source| ImageError::Io {
         at: Place::file(folder),
@@ -73,7 +73,7 @@ fn descend(folder: &Path, name: &str, around: &mut Vec<PathBuf>, visit: &mut Vis
     Ok(())
 }
 
-/// A file that is opened when it is read: most files of some folders are not.
+/// A file that is opened on its first read: in some folders most files are never read.
 struct Lazy {
     path: PathBuf,
     file: Option<File>,

@@ -1,4 +1,4 @@
-//! The files of a zip archive, in the order of its directory.
+//! Reads zip archives, in the order of their directory.
 
 use super::names;
 use super::store::{Entry, Store, Visit};
@@ -9,14 +9,14 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-/// Hands each folder and file to `visit`.
+/// Calls `visit` with each folder and file.
 pub(super) fn for_each<R: Read + Seek>(store: &Store, mut reader: R, visit: &mut Visit) -> Result<(), ImageError> {
     let of_archive = |error| failed(Place::file(store.path()), error);
     let archive = ZipArchive::new(&mut reader).map_err(of_archive)?;
     let (start, unpacked) = (archive.central_directory_start(), archive.decompressed_size());
     refuse_repeats(store, &mut reader, start).map_err(of_archive)??;
     let packed = reader.seek(SeekFrom::End(0)).map_err(|error| of_archive(error.into()))?;
-    // Files of an archive may share their packed bytes, so it is the sum that tells.
+    // Entries may share compressed bytes, so only the total size is meaningful.
     if unpacked.is_some_and(|unpacked| input::is_bomb(packed, u64::try_from(unpacked).unwrap_or(u64::MAX))) {
         return Err(ImageError::Bomb {
             path: store.path().to_path_buf(),
@@ -44,7 +44,7 @@ pub(super) fn for_each<R: Read + Seek>(store: &Store, mut reader: R, visit: &mut
     Ok(())
 }
 
-/// Refuses two files of one name: `zip` keeps the last of them without a word, so the directory is read here.
+/// Refuses duplicate names. The `zip` crate silently keeps the last entry of a name, so this reads the directory itself.
 fn refuse_repeats(store: &Store, reader: &mut (impl Read + Seek), start: u64) -> Result<Result<(), ImageError>, ZipError> {
     const SIGNATURE: [u8; 4] = *b"PK\x01\x02";
     const HEADER: usize = 46;
@@ -72,7 +72,7 @@ fn refuse_repeats(store: &Store, reader: &mut (impl Read + Seek), start: u64) ->
 fn failed(at: Place, error: ZipError) -> ImageError {
     match error {
         ZipError::Io(error) => ImageError::reading(at, error),
-        // The directory is at the end of the file, so it is what a cut file lacks.
+        // The directory is at the end, so a truncated file lacks it.
         ZipError::InvalidArchive(reason) if reason.contains("EOCD") || reason.contains("end of central directory") => {
             ImageError::TruncatedArchive { at }
         }

@@ -1,11 +1,11 @@
-//! Classes by name and by chance.
+//! Subsets of classes, by name and at random.
 
 use super::*;
 use crate::Image;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
-/// Image `i` is one pixel of value `i`.
+/// A collection in which image `i` is one pixel of value `i`.
 fn images(labels: &[Option<u32>], classes: &[&str]) -> Collection {
     let mut images = Collection::new(classes.iter().map(ToString::to_string).collect());
     for (index, &label) in labels.iter().enumerate() {

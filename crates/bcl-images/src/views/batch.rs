@@ -1,14 +1,14 @@
-//! The views of a batch, by all threads of the pool.
+//! Batches of views, made by all threads of the pool.
 
 use super::Views;
 use crate::Collection;
 use bcl_data::Seed;
 use rayon::prelude::*;
 
-/// Views that a thread makes at least before it hands over: a view takes tens of microseconds, handing over one or two.
+/// Minimum number of views per task: a view takes tens of microseconds, handing over a task one or two.
 const MIN_VIEWS: usize = 4;
 
-/// The seed of a view of a run: sample `sample` in epoch `epoch` looks the same whatever else is in its batch.
+/// The seed of one view: sample `sample` looks the same in epoch `epoch`, no matter what else is in its batch.
 ///
 /// ```
 /// use bcl_data::Seed;
@@ -25,10 +25,10 @@ impl Views {
     ///
     /// # Shapes
     /// - indices: `[batch]`, images of the collection
-    /// - out: `[2, batch, 3, side, side]`; what it held is gone
+    /// - out: `[2, batch, 3, side, side]`; previous contents are discarded
     ///
     /// # Panics
-    /// When there is no such image.
+    /// Panics if an index is out of range.
     pub fn batch(&self, collection: &Collection, indices: &[usize], epoch: u64, run: Seed, out: &mut Vec<f32>) {
         self.fill(2, collection, indices, epoch, run, out);
     }
@@ -37,10 +37,10 @@ impl Views {
     ///
     /// # Shapes
     /// - indices: `[batch]`, images of the collection
-    /// - out: `[batch, 3, side, side]`; what it held is gone
+    /// - out: `[batch, 3, side, side]`; previous contents are discarded
     ///
     /// # Panics
-    /// When there is no such image.
+    /// Panics if an index is out of range.
     pub fn single_batch(&self, collection: &Collection, indices: &[usize], epoch: u64, run: Seed, out: &mut Vec<f32>) {
         self.fill(1, collection, indices, epoch, run, out);
     }

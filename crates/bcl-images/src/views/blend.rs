@@ -1,17 +1,17 @@
 //! Arithmetic on levels that several steps share.
 
-/// Above it, 32-bit floats are the whole numbers.
+/// From this number on, 32-bit floats have no fraction.
 const WHOLE: f32 = 8_388_608.0;
 
-/// Goes from `from` to `to` for a factor of 1, less far below it and further above it; in 32-bit floats, cut off to a level as PIL does.
+/// Interpolates from `from` (factor 0) to `to` (factor 1), and extrapolates beyond, in 32-bit floats; clipped and truncated as in PIL.
 #[inline]
 pub(super) fn blend(from: f32, to: u8, factor: f32) -> u8 {
     cut_off((from + factor * (f32::from(to) - from)).clamp(0.0, 255.0))
 }
 
-/// The largest level that is not above a number from 0 to 255.
+/// Truncates a number from 0 to 255 to a level.
 ///
-/// A cast would do the same, but not in vector instructions, because it also says what becomes of numbers out of range.
+/// A cast would do the same, but does not vectorise, because it also defines the result for numbers out of range.
 #[inline]
 pub(super) fn cut_off(number: f32) -> u8 {
     let rounded = number + WHOLE;
@@ -19,7 +19,7 @@ pub(super) fn cut_off(number: f32) -> u8 {
     (rounded.to_bits() as u8).wrapping_sub(u8::from(is_above))
 }
 
-/// The level next to a number from 0 to 255 that is not in the middle between two.
+/// Rounds a number from 0 to 255 to the nearest level. It must not be halfway between two.
 #[inline]
 pub(super) fn nearest(number: f32) -> u8 {
     (number + WHOLE).to_bits() as u8

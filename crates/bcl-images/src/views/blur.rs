@@ -1,22 +1,22 @@
-//! Gaussian blur as `OpenCV` does it for 8-bit images.
+//! Gaussian blur as in `OpenCV` for 8-bit images.
 
 use super::error::{ViewsError, holds, is_positive_range, is_probability};
 use super::{happens, uniform};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// The weight of 1 in the fixed point of a kernel.
+/// The fixed-point representation of 1 in a kernel.
 const ONE: u32 = 256;
 
-/// Describes the blur of views.
+/// Configuration of the Gaussian blur of views.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BlurConfig {
-    /// Width of the kernel as a share of the side, in [0, 1]; cut off to a whole number of pixels and made odd: 3 pixels for a side of 32.
+    /// Kernel size as a fraction of the side, in [0, 1]; truncated to whole pixels and made odd, for example 3 pixels for a side of 32.
     pub kernel_fraction: f64,
     /// Smallest and largest standard deviation in pixels, finite and above 0; uniform in between.
     pub sigma: [f64; 2],
-    /// Probability that a view is blurred, in [0, 1].
+    /// Probability of blurring a view, in [0, 1].
     pub probability: f64,
 }
 
@@ -31,10 +31,10 @@ impl Default for BlurConfig {
 }
 
 impl BlurConfig {
-    /// Checks the ranges.
+    /// Checks that every field is in its range.
     ///
     /// # Errors
-    /// Names the first field that is out of range, its value, and the range.
+    /// Returns an error that names the first field out of range, its value, and the range.
     pub fn check(&self) -> Result<(), ViewsError> {
         let fraction = self.kernel_fraction;
         holds("blur.kernel_fraction", fraction, (0.0..=1.0).contains(&fraction), "[0, 1]")?;
@@ -42,7 +42,7 @@ impl BlurConfig {
         is_probability("blur.probability", self.probability)
     }
 
-    /// Width of the kernel for views of a side, in pixels: odd.
+    /// Kernel size in pixels for views of the given side; always odd.
     ///
     /// ```
     /// use bcl_images::BlurConfig;
@@ -53,13 +53,13 @@ impl BlurConfig {
         (self.kernel_fraction * side as f64) as usize | 1
     }
 
-    /// Draws a standard deviation, or none for a view that is not blurred.
+    /// Draws a standard deviation, or `None` for a view without blur.
     pub fn draw(&self, rng: &mut impl Rng) -> Option<f64> {
         happens(self.probability, rng).then(|| uniform(self.sigma, rng))
     }
 }
 
-/// Blurs images, and keeps its buffers from one to the next.
+/// Blurs images, reusing its buffers.
 ///
 /// With `n` odd and `r = (n - 1) / 2`,
 ///
@@ -67,31 +67,31 @@ impl BlurConfig {
 /// out[y, x] = Σ_ij k_i k_j in[y + i - r, x + j - r],   k_i ∝ exp(-(i - r)² / (2 sigma²))
 /// ```
 ///
-/// where the `k_i` are multiples of 1/256 that sum to 1 and an image goes on beyond its border as in a mirror that stands on the
-/// outermost pixels. Nothing is rounded before the end.
+/// where the `k_i` are multiples of 1/256 that sum to 1. The image is continued by reflection about its outermost pixels. Only the final
+/// result is rounded.
 #[derive(Debug, Clone, Default)]
 pub struct Blurrer {
     kernel: Vec<u32>,
-    /// A row between its mirrored borders.
+    /// One row with reflected borders.
     padded: Vec<u8>,
-    /// `[height, width]`: one channel, blurred along the rows, in units of 1/256 of a level.
+    /// `[height, width]`: one channel, blurred along the rows, in units of 1/256 level.
     rows: Vec<u16>,
-    /// A row blurred both ways, in units of 1/65536 of a level.
+    /// One row blurred in both directions, in units of 1/65536 level.
     sums: Vec<u32>,
 }
 
 impl Blurrer {
-    /// Blurs with a kernel of `size` by `size` pixels of the standard deviation `sigma`.
+    /// Blurs with a kernel of `size` by `size` pixels and standard deviation `sigma`.
     ///
     /// # Shapes
     /// - planes: `[3, height, width]`
     ///
     /// # Panics
-    /// When the size is even, sigma is not above 0, or `planes` is not three planes of whole rows.
+    /// Panics if the size is even, sigma is not above 0, or `planes` is not three planes of whole rows.
     pub fn blur(&mut self, planes: &mut [u8], width: usize, size: usize, sigma: f64) {
         assert!(
             size % 2 == 1 && sigma > 0.0,
-            "the kernel has {size} pixels and sigma {sigma}, but must have an odd number and more than 0"
+            "the kernel size is {size} and sigma is {sigma}, but the size must be odd and sigma above 0"
         );
         assert!(
             width > 0 && planes.len().is_multiple_of(3 * width),
@@ -109,8 +109,8 @@ impl Blurrer {
         }
     }
 
-    /// Rounds the kernel so that it sums to one: what is lost on the outermost weight goes to the next one inwards, and the rest to
-    /// the middle.
+    /// Rounds the kernel such that it sums to one: each weight passes its rounding error to the next one inwards, and the middle weight takes
+    /// the rest.
     fn set_kernel(&mut self, size: usize, sigma: f64) {
         let radius = size / 2;
         let weight = |i: usize| {
@@ -145,7 +145,7 @@ impl Blurrer {
             }
             out.fill(0);
             for (i, &weight) in self.kernel.iter().enumerate() {
-                // The weights sum to 256 and levels end at 255.
+                // The sum fits into 16 bits: weights sum to 256 and levels are at most 255.
                 for (out, &value) in out.iter_mut().zip(&self.padded[i..]) {
                     *out += weight as u16 * u16::from(value);
                 }
@@ -172,7 +172,7 @@ impl Blurrer {
     }
 }
 
-/// The index inside `length` that stands for `index` when both ends are mirrors: -2, -1, 0, 1 are 2, 1, 0, 1.
+/// The index inside `length` for `index`, with reflection at both ends: -2, -1, 0, 1 become 2, 1, 0, 1.
 fn mirrored(index: isize, length: usize) -> usize {
     let period = (2 * length as isize - 2).max(1);
     let index = index.rem_euclid(period);

@@ -1,13 +1,13 @@
-//! What views are drawn from.
+//! Configuration of random views.
 
 use super::error::{holds, is_probability};
 use super::{BlurConfig, CropConfig, JitterConfig, Views, ViewsError};
 use serde::{Deserialize, Serialize};
 
-/// The largest number of rows and columns of a view; one view of it takes 192 MiB.
+/// The maximum side of a view; one such view takes 192 MiB.
 pub const LARGEST_SIDE: usize = 4096;
 
-/// Describes random views; the defaults are those of SimCLR for CIFAR, which the papers on its losses use for every data set.
+/// Configuration of random views. The defaults are those of SimCLR for CIFAR, which the papers on its losses use for every data set.
 ///
 /// ```
 /// use bcl_images::ViewsConfig;
@@ -21,21 +21,21 @@ pub const LARGEST_SIDE: usize = 4096;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ViewsConfig {
-    /// Rows and columns of a view, from 1 to 4096.
+    /// Height and width of a view in pixels, from 1 to 4096.
     pub side: usize,
-    /// The part of the image that a view shows.
+    /// Random crop.
     pub crop: CropConfig,
-    /// Probability of swapping left and right, in [0, 1].
+    /// Probability of a horizontal flip, in [0, 1].
     pub flip: f64,
-    /// Change of colours.
+    /// Colour jitter.
     pub jitter: JitterConfig,
-    /// Probability of taking the colour away, in [0, 1].
+    /// Probability of conversion to grey, in [0, 1].
     pub grayscale: f64,
-    /// Blur.
+    /// Gaussian blur.
     pub blur: BlurConfig,
-    /// What is subtracted from red, green and blue, each of which runs from 0 to 1; in [0, 1].
+    /// Mean to subtract from red, green and blue, which are in [0, 1]; in [0, 1].
     pub mean: [f64; 3],
-    /// What red, green and blue are divided by after that; in [1e-5, 1e5].
+    /// Standard deviation to divide red, green and blue by; in [1e-5, 1e5].
     pub std: [f64; 3],
 }
 
@@ -55,7 +55,7 @@ impl Default for ViewsConfig {
 }
 
 impl ViewsConfig {
-    /// Views that show the image whole, with its own colours: what is left is to resize and to normalise.
+    /// Views without augmentation: only resized and normalised.
     pub fn plain(side: usize) -> Self {
         Self {
             side,
@@ -77,10 +77,10 @@ impl ViewsConfig {
         }
     }
 
-    /// Checks the ranges.
+    /// Checks that every field is in its range.
     ///
     /// # Errors
-    /// Names the first field that is out of range, its value, and the range.
+    /// Returns an error that names the first field out of range, its value, and the range.
     pub fn check(&self) -> Result<(), ViewsError> {
         let range = format!("[1, {LARGEST_SIDE}]");
         holds("side", self.side, (1..=LARGEST_SIDE).contains(&self.side), &range)?;
@@ -90,16 +90,16 @@ impl ViewsConfig {
         is_probability("grayscale", self.grayscale)?;
         self.blur.check()?;
         let mean = self.mean.iter().all(|mean| (0.0..=1.0).contains(mean));
-        holds("mean", self.mean, mean, "[0, 1], three times")?;
-        // The division is done in 32 bits.
+        holds("mean", self.mean, mean, "[0, 1] for each channel")?;
+        // The division is in 32 bits.
         let std = self.std.iter().all(|std| (1e-5..=1e5).contains(std));
-        holds("std", self.std, std, "[1e-5, 1e5], three times")
+        holds("std", self.std, std, "[1e-5, 1e5] for each channel")
     }
 
-    /// Prepares for making views.
+    /// Creates the [`Views`].
     ///
     /// # Panics
-    /// If [`check`](Self::check) fails.
+    /// Panics if [`check`](Self::check) fails.
     pub fn init(&self) -> Views {
         if let Err(error) = self.check() {
             panic!("{error}");

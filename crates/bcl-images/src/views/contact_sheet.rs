@@ -1,4 +1,4 @@
-//! A picture of views, to look at what an encoder is shown.
+//! A picture of views, to see what the encoder is trained on.
 
 use super::resize::Resizer;
 use super::{Region, Views};
@@ -6,29 +6,29 @@ use crate::{Collection, Image};
 use image::{ImageFormat, Rgb, RgbImage};
 use std::io::Cursor;
 
-/// Views are enlarged by a whole factor to about this side, pixels.
+/// Views are enlarged by an integer factor to about this side, in pixels.
 const CELL: usize = 96;
-/// Between pictures and round all of them, pixels.
+/// Space between and around pictures, in pixels.
 const GAP: usize = 4;
 /// Original, first view, second view.
 const COLUMNS: usize = 3;
 
 impl Views {
-    /// Draws what [`batch`](Self::batch) made as a PNG file: a row for each sample with the original, the first and the second view, in
-    /// their colours before they were normalised.
+    /// Draws the output of [`batch`](Self::batch) as a PNG file, with one row per sample: the original, the first and the second view, in
+    /// their colours before normalisation.
     ///
     /// # Shapes
     /// - indices: `[batch]`
     /// - batch: `[2, batch, 3, side, side]`
     ///
     /// # Panics
-    /// When there is no such image, or the batch has another size.
+    /// Panics if an index is out of range, or the batch has another size.
     pub fn contact_sheet(&self, collection: &Collection, indices: &[usize], batch: &[f32]) -> Vec<u8> {
         let num_rows = indices.len();
         assert_eq!(
             batch.len(),
             2 * num_rows * self.view_len(),
-            "numbers of two views of {num_rows} images"
+            "length of a batch with two views of {num_rows} images"
         );
         let side = self.config().side;
         let zoom = (CELL / side).max(1);
@@ -58,12 +58,12 @@ impl Views {
     }
 }
 
-/// Puts the whole image into the middle of a cell: enlarged by a whole factor, or made smaller where it does not fit.
+/// Pastes the whole image into the middle of a cell: enlarged by an integer factor, or shrunk if it does not fit.
 fn paste_original(sheet: &mut RgbImage, image: Image<'_>, [left, top]: [usize; 2], cell: usize) {
     let Image { width, height, .. } = image;
     let longer = width.max(height);
     let zoom = (cell / longer).max(1);
-    // A thin image keeps at least a pixel.
+    // A thin image keeps at least one pixel.
     let [columns, rows] = [width, height].map(|length| {
         if longer > cell {
             (length * cell / longer).max(1)

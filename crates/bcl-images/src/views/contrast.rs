@@ -1,10 +1,10 @@
-//! More or less contrast.
+//! Changes the contrast.
 
 use super::blend::blend;
 use super::channels;
 use super::grayscale::luma;
 
-/// Blends with the mean of the grey image: `factor` 0 gives that grey, 1 the image, more than 1 more contrast.
+/// Blends with the mean of the grey image: `factor` 0 gives that grey, 1 the original, above 1 more contrast.
 ///
 /// # Shapes
 /// - planes: `[3, height, width]`

@@ -1,20 +1,20 @@
-//! Which part of the image a view shows.
+//! Random crops.
 
 use super::error::{ViewsError, is_positive_range};
 use super::uniform;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-/// How often a region is drawn anew when it does not fit into the image.
+/// Number of attempts to draw a region that fits into the image.
 const NUM_TRIES: usize = 10;
 
-/// Describes the regions that views show: torchvision's `RandomResizedCrop`.
+/// Configuration of the random crop: torchvision's `RandomResizedCrop`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CropConfig {
-    /// Smallest and largest area of the region as a share of the image's, in (0, 1].
+    /// Smallest and largest area of the region as a fraction of the image's, in (0, 1].
     pub scale: [f64; 2],
-    /// Smallest and largest width of the region divided by its height, finite and above 0.
+    /// Smallest and largest aspect ratio (width / height) of the region, finite and above 0.
     pub ratio: [f64; 2],
 }
 
@@ -30,18 +30,18 @@ impl Default for CropConfig {
 /// A rectangle of an image, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Region {
-    /// Columns to the left of it.
+    /// Columns to the left of the rectangle.
     pub left: usize,
-    /// Rows above it.
+    /// Rows above the rectangle.
     pub top: usize,
-    /// Columns, at least 1.
+    /// Width, at least 1.
     pub width: usize,
-    /// Rows, at least 1.
+    /// Height, at least 1.
     pub height: usize,
 }
 
 impl Region {
-    /// The whole of an image.
+    /// A whole image.
     pub fn whole(width: usize, height: usize) -> Self {
         Self {
             left: 0,
@@ -51,7 +51,7 @@ impl Region {
         }
     }
 
-    /// The middle of an image.
+    /// The centre of an image.
     fn centre(width: usize, height: usize, image_width: usize, image_height: usize) -> Self {
         Self {
             left: (image_width - width) / 2,
@@ -63,10 +63,10 @@ impl Region {
 }
 
 impl CropConfig {
-    /// Checks the ranges.
+    /// Checks that every field is in its range.
     ///
     /// # Errors
-    /// Names the first field that is out of range, its value, and the range.
+    /// Returns an error that names the first field out of range, its value, and the range.
     pub fn check(&self) -> Result<(), ViewsError> {
         is_positive_range("crop.scale", self.scale, [1e-6, 1.0])?;
         is_positive_range("crop.ratio", self.ratio, [1e-3, 1e3])
@@ -74,17 +74,17 @@ impl CropConfig {
 
     /// Draws the region that a view of an image of this size shows.
     ///
-    /// The share `s` of the area is uniform and the logarithm of the ratio `r` is uniform, from which
+    /// The fraction `s` of the area and the logarithm of the aspect ratio `r` are uniform, which gives
     ///
     /// ```text
     /// width = round(sqrt(s r area)),   height = round(sqrt(s / r area))
     /// ```
     ///
-    /// and the place is uniform among those where the region lies inside the image. When ten draws of `s` and `r` are all larger than the
-    /// image, the region is the largest in the middle whose ratio is as near to the image's as `ratio` allows.
+    /// The position is uniform within the image. If ten draws of `s` and `r` do not fit into the image, the result is the
+    /// [`fallback`](Self::fallback).
     ///
     /// # Panics
-    /// When the image is empty.
+    /// Panics if the image is empty.
     pub fn draw(&self, width: usize, height: usize, rng: &mut impl Rng) -> Region {
         assert!(
             width > 0 && height > 0,
@@ -111,11 +111,11 @@ impl CropConfig {
         self.fallback(width, height)
     }
 
-    /// The largest region in the middle whose ratio is as near to the image's as `ratio` allows.
+    /// The largest centred region whose aspect ratio is as close to the image's as `ratio` allows.
     pub fn fallback(&self, width: usize, height: usize) -> Region {
         let [narrowest, widest] = self.ratio;
         let ratio = width as f64 / height as f64;
-        // A side of an image that is thinner than the ratio allows may round to nothing.
+        // If the image is much thinner than the ratio allows, a side may round to zero.
         let side = |exact: f64, most: usize| (exact.round_ties_even() as usize).clamp(1, most);
         let (columns, rows) = if ratio < narrowest {
             (width, side(width as f64 / narrowest, height))

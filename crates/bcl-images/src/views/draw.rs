@@ -2,23 +2,23 @@
 
 use super::{Jitter, Region};
 
-/// Everything that is random about one view.
+/// All random choices of one view.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Draw {
-    /// The part of the image that the view shows.
+    /// The region that the view shows.
     pub region: Region,
-    /// Whether left and right are swapped.
+    /// Whether to flip horizontally.
     pub flip: bool,
-    /// Change of colours.
+    /// Colour jitter, if any.
     pub jitter: Option<Jitter>,
-    /// Whether the colour is taken away.
+    /// Whether to convert to grey.
     pub grayscale: bool,
-    /// Standard deviation of the blur in pixels.
+    /// Standard deviation of the blur in pixels, if any.
     pub blur: Option<f64>,
 }
 
 impl Draw {
-    /// Changes nothing but the size: the whole image, with its own colours.
+    /// The whole image without any change of colour; only resized.
     pub fn plain(width: usize, height: usize) -> Self {
         Self {
             region: Region::whole(width, height),

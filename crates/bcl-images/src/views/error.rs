@@ -1,4 +1,4 @@
-//! What settings and images from outside can do wrong.
+//! Errors of settings of views and of the images they are made from.
 
 /// Why views cannot be made: what is wrong, and what to do about it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -11,11 +11,11 @@ pub enum ViewsError {
         name: String,
         /// Its value.
         value: String,
-        /// What it may be.
+        /// Its range.
         range: String,
     },
 
-    /// Images at their native sizes do not fit into one batch.
+    /// Images of different sizes are evaluated in one batch at their native size.
     #[error(
         "image {index} has {found} rows and columns, but image {first} of the same batch has {expected}. Evaluate at a fixed side instead of \
          the native size.",

@@ -1,4 +1,4 @@
-//! Views without chance, for evaluation.
+//! Deterministic views for evaluation.
 
 use super::view::{SCRATCH, Scratch};
 use super::{Region, Views, ViewsError};
@@ -6,17 +6,17 @@ use crate::{Collection, Image};
 use rayon::prelude::*;
 
 impl Views {
-    /// Shows the middle of an image: resizes it so that its shorter side is `side`, and cuts off what is left of the longer one.
+    /// Centre crop: resizes an image so that its shorter side is `side`, and crops the longer one.
     ///
     /// # Shapes
     /// - out: `[3, side, side]`
     ///
     /// # Panics
-    /// When the image is empty, the side is 0, or `out` has another size.
+    /// Panics if the image is empty, the side is 0, or `out` has another size.
     pub fn test_view(&self, image: Image<'_>, side: usize, out: &mut [f32]) {
         assert!(
             side > 0 && out.len() == 3 * side * side,
-            "a view with a side of {side} is {} numbers, not {}",
+            "a view with side {side} has {} values, but the output has {}",
             3 * side * side,
             out.len()
         );
@@ -32,35 +32,35 @@ impl Views {
         });
     }
 
-    /// Shows an image as it is, normalised.
+    /// Normalises an image at its native size.
     ///
     /// # Shapes
     /// - out: `[3, image.height, image.width]`
     ///
     /// # Panics
-    /// When the image is empty, or `out` has another size.
+    /// Panics if the image is empty, or `out` has another size.
     pub fn native_view(&self, image: Image<'_>, out: &mut [f32]) {
         assert!(
             !out.is_empty() && out.len() == image.pixels.len(),
-            "an image of {} levels does not become {} numbers",
+            "the image has {} values, but the output has {}",
             image.pixels.len(),
             out.len()
         );
         self.normalisation.interleaved(image.pixels, out);
     }
 
-    /// Shows the [middle](Self::test_view) of each image at a side, or each image [as it is](Self::native_view) where there is none;
-    /// returns the rows and columns of a view.
+    /// Makes the [centre crop](Self::test_view) of each image if `side` is given, or else the [native view](Self::native_view). Returns the
+    /// rows and columns of a view.
     ///
     /// # Shapes
     /// - indices: `[batch]`, images of the collection
-    /// - out: `[batch, 3, rows, columns]`; what it held is gone
+    /// - out: `[batch, 3, rows, columns]`; previous contents are discarded
     ///
     /// # Errors
-    /// When images are to be shown as they are, but differ in size.
+    /// Returns an error if native views are requested, but the images differ in size.
     ///
     /// # Panics
-    /// When there is no such image, or the side is 0.
+    /// Panics if an index is out of range, or the side is 0.
     pub fn test_batch(
         &self,
         collection: &Collection,
@@ -87,7 +87,7 @@ impl Views {
     }
 }
 
-/// Rows and columns that all images have; none where there is no image.
+/// The common size of all images; zeros for no images.
 fn common_size(collection: &Collection, indices: &[usize]) -> Result<[usize; 2], ViewsError> {
     let size = |index: usize| {
         let image = collection.get(index);
@@ -108,9 +108,9 @@ fn common_size(collection: &Collection, indices: &[usize]) -> Result<[usize; 2],
     }
 }
 
-/// Keeps `side` rows and columns in the middle of `[3, rows, columns]`.
+/// Crops `[3, rows, columns]` to the middle `side` rows and columns.
 fn crop_to_middle(planes: &mut Vec<u8>, [columns, rows]: [usize; 2], side: usize) {
-    // Half a pixel goes to the even side, as Python rounds it.
+    // Rounds half to even, as Python does.
     let [left, top] = [columns, rows].map(|length| ((length - side) as f64 / 2.0).round_ties_even() as usize);
     let mut end = 0;
     for channel in 0..3 {

@@ -1,6 +1,6 @@
-//! Left and right swapped.
+//! Horizontal flip.
 
-/// Swaps left and right.
+/// Flips the image horizontally.
 ///
 /// # Shapes
 /// - planes: `[3, height, width]`

@@ -1,4 +1,4 @@
-//! Without colour.
+//! Conversion to grey.
 
 use super::channels_mut;
 
@@ -8,7 +8,7 @@ pub fn luma(r: u8, g: u8, b: u8) -> u8 {
     ((19595 * u32::from(r) + 38470 * u32::from(g) + 7471 * u32::from(b) + 0x8000) >> 16) as u8
 }
 
-/// Sets red, green and blue of each pixel to its [`luma`].
+/// Replaces red, green and blue of each pixel by its [`luma`].
 ///
 /// # Shapes
 /// - planes: `[3, height, width]`

@@ -1,16 +1,15 @@
-//! Colours turned round the colour wheel.
+//! Shifts hues on the colour wheel.
 
 use super::blend::{cut_off, nearest};
 use super::channels_mut;
 
-/// Pixels that are worked on together: each line of arithmetic below is a loop over them, which the compiler turns into vector
-/// instructions.
+/// Pixels processed together: each line of arithmetic below is a loop over them, which compiles to vector instructions.
 const BLOCK: usize = 16;
 
-/// Turns the hue of every pixel by `turn` of the wheel, in [-1/2, 1/2].
+/// Shifts the hue of every pixel by `turn` of the colour wheel, in [-1/2, 1/2].
 ///
-/// Hue, saturation and value are rounded to 8 bits in between, as PIL does, which alone moves a colour by a few levels; the hue wraps at
-/// 256 although the wheel has 255 parts, as torchvision does.
+/// Hue, saturation and value are rounded to 8 bits in between, as in PIL, which alone changes a colour by a few levels. The hue wraps at
+/// 256 although the wheel has 255 parts, as in torchvision.
 ///
 /// # Shapes
 /// - planes: `[3, height, width]`
@@ -34,11 +33,11 @@ pub fn adjust_hue(planes: &mut [u8], turn: f64) {
     }
 }
 
-/// A block of pixels with their hues shifted.
+/// Shifts the hues of a block of pixels.
 fn turned([red, green, blue]: [[u8; BLOCK]; 3], shift: u8) -> [[u8; BLOCK]; 3] {
     let value = each(|i| red[i].max(green[i]).max(blue[i]));
     let least = each(|i| red[i].min(green[i]).min(blue[i]));
-    // Grey pixels have no hue, whatever is computed for them: their saturation is 0.
+    // The hue of grey pixels does not matter, because their saturation is 0.
     let range = each(|i| f32::from((value[i] - least[i]).max(1)));
     let saturation = each(|i| f32::from(value[i] - least[i]) / f32::from(value[i].max(1)));
     let saturation = each(|i| f32::from(cut_off(saturation[i] * 255.0)));
@@ -54,9 +53,9 @@ fn turned([red, green, blue]: [[u8; BLOCK]; 3], shift: u8) -> [[u8; BLOCK]; 3] {
 
 /// Hues from -1 to 5: 0 is red, 2 green, 4 blue.
 ///
-/// With the largest channel `m`, the next one round the wheel `n` and the third `l`, the hue is that of `m` plus `((m - l) - (m - n)) / range`.
-/// One of the two quotients is 1, as either `n` or `l` is the smallest channel. It is added first, which is exact, so that the sum is
-/// rounded once, as in PIL, which adds in 64 bits.
+/// With the largest channel `m`, the next one on the wheel `n` and the third `l`, the hue is that of `m` plus `((m - l) - (m - n)) / range`.
+/// One of the two quotients is 1, because either `n` or `l` is the smallest channel. It is added first, which is exact, so the sum is
+/// rounded only once, as in PIL, which adds in 64 bits.
 fn sixths([red, green, blue]: [[u8; BLOCK]; 3], value: [u8; BLOCK], range: [f32; BLOCK]) -> [f32; BLOCK] {
     let [to_red, to_green, to_blue] = [red, green, blue].map(|channel| each(|i| f32::from(value[i] - channel[i]) / range[i]));
     each(|i| {
@@ -77,11 +76,11 @@ fn sixths([red, green, blue]: [[u8; BLOCK]; 3], value: [u8; BLOCK], range: [f32;
     })
 }
 
-/// One channel of colours given as hue, saturation and value: `value (1 - saturation w)`, where `w` rises and falls once round the wheel
-/// and begins to rise `6 - offset` sixths from red.
+/// One channel of a colour given as hue, saturation and value: `value (1 - saturation w)`, where `w` rises and falls once around the
+/// wheel and begins to rise `6 - offset` sixths from red.
 ///
-/// In units of 1/255 everything is a whole number below 2^24, which 32-bit floats compute exactly; the quotient is never nearer to the middle
-/// between two levels than 1/130050, so that it rounds to the right one.
+/// In units of 1/255 everything is an integer below 2^24, which 32-bit floats represent exactly. The quotient is never closer than
+/// 1/130050 to the midpoint between two levels, so it rounds correctly.
 fn level(offset: f32, hue: [u8; BLOCK], saturation: [f32; BLOCK], value: [u8; BLOCK]) -> [u8; BLOCK] {
     each(|i| {
         let place = offset * 255.0 + 6.0 * f32::from(hue[i]);
@@ -93,7 +92,7 @@ fn level(offset: f32, hue: [u8; BLOCK], saturation: [f32; BLOCK], value: [u8; BL
 }
 
 #[inline(always)]
-#[allow(clippy::inline_always, reason = "a call for each pixel would cost more than the arithmetic")]
+#[allow(clippy::inline_always, reason = "a call per pixel would cost more than the arithmetic")]
 fn each<T: Copy + Default>(value: impl Fn(usize) -> T) -> [T; BLOCK] {
     let mut values = [T::default(); BLOCK];
     for (i, out) in values.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Brightness, contrast, saturation and hue, changed in random order.
+//! Colour jitter: brightness, contrast, saturation and hue, changed in random order.
 
 use super::brightness::adjust_brightness;
 use super::contrast::adjust_contrast;
@@ -10,19 +10,19 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-/// Describes changes of colour: torchvision's `ColorJitter`, applied to a share of the views.
+/// Configuration of colour jitter: torchvision's `ColorJitter`, applied with a probability.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JitterConfig {
-    /// The factor is uniform in `[max(1 - brightness, 0), 1 + brightness]`; in [0, 100].
+    /// Strength of brightness, in [0, 100]: the factor is uniform in `[max(1 - brightness, 0), 1 + brightness]`.
     pub brightness: f64,
-    /// The same for contrast.
+    /// Strength of contrast, like brightness.
     pub contrast: f64,
-    /// The same for saturation.
+    /// Strength of saturation, like brightness.
     pub saturation: f64,
-    /// The turn is uniform in `[-hue, hue]` of the colour wheel; in [0, 0.5]. At 0 the step is left out.
+    /// Strength of hue, in [0, 0.5]: the shift is uniform in `[-hue, hue]` of the colour wheel. At 0 the step is left out.
     pub hue: f64,
-    /// Probability that a view is changed at all, in [0, 1].
+    /// Probability of changing the colours of a view, in [0, 1].
     pub probability: f64,
 }
 
@@ -38,7 +38,7 @@ impl Default for JitterConfig {
     }
 }
 
-/// One of the four changes.
+/// One of the four steps of colour jitter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Adjustment {
     /// [`adjust_brightness`].
@@ -51,26 +51,26 @@ pub enum Adjustment {
     Hue,
 }
 
-/// A change of colour: what is done to how much, and in which order.
+/// Drawn parameters of colour jitter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Jitter {
-    /// The order; it matters, as each step rounds and cuts off.
+    /// Order of the steps. It matters, because each step rounds and clips.
     pub order: [Adjustment; 4],
-    /// Factor of brightness.
+    /// Brightness factor.
     pub brightness: f64,
-    /// Factor of contrast.
+    /// Contrast factor.
     pub contrast: f64,
-    /// Factor of saturation.
+    /// Saturation factor.
     pub saturation: f64,
-    /// Turn of the hue; none leaves out the way through 8-bit hues, which changes colours even without a turn.
+    /// Hue shift. `None` skips the conversion to 8-bit hues, which changes colours even at a shift of 0.
     pub hue: Option<f64>,
 }
 
 impl JitterConfig {
-    /// Checks the ranges.
+    /// Checks that every field is in its range.
     ///
     /// # Errors
-    /// Names the first field that is out of range, its value, and the range.
+    /// Returns an error that names the first field out of range, its value, and the range.
     pub fn check(&self) -> Result<(), ViewsError> {
         for (name, value) in [
             ("jitter.brightness", self.brightness),
@@ -83,7 +83,7 @@ impl JitterConfig {
         is_probability("jitter.probability", self.probability)
     }
 
-    /// Draws a change of colour, or none.
+    /// Draws the parameters, or `None` for a view without colour jitter.
     pub fn draw(&self, rng: &mut impl Rng) -> Option<Jitter> {
         if !happens(self.probability, rng) {
             return None;
@@ -107,7 +107,7 @@ impl JitterConfig {
 }
 
 impl Jitter {
-    /// Changes the colours.
+    /// Applies the steps in order.
     ///
     /// # Shapes
     /// - planes: `[3, height, width]`

@@ -4,11 +4,11 @@
 //! crop and resize -> flip -> colour jitter -> grayscale -> blur -> normalise
 //! ```
 //!
-//! [`ViewsConfig`] says what is drawn from where, [`Views::draw`] draws the parameters of one view as a [`Draw`], and [`Views::apply`]
-//! carries them out. Each step is a function of pixels and explicit parameters alone, in a module of its own, so that it can be held
-//! against reference values.
+//! [`ViewsConfig`] gives the distributions, [`Views::draw`] draws the parameters of one view as a [`Draw`], and [`Views::apply`] makes the
+//! view. Each step has its own module and is a function of only the pixels and explicit parameters, so that it can be tested against
+//! reference values.
 //!
-//! Between the steps an image is planar, `[3, height, width]` in 8 bits: every step rounds to levels from 0 to 255 as PIL does, because
+//! Between the steps an image is planar, `[3, height, width]`, in 8 bits. Every step rounds to levels from 0 to 255 as PIL does, because
 //! the published figures come from images that were rounded there.
 //!
 //! ```
@@ -55,26 +55,26 @@ pub use view::Views;
 
 use rand::{Rng, RngExt};
 
-/// The red, green and blue planes of `[3, height, width]`.
+/// Splits `[3, height, width]` into its red, green and blue planes.
 fn channels(planes: &[u8]) -> [&[u8]; 3] {
     let (red, rest) = planes.split_at(planes.len() / 3);
     let (green, blue) = rest.split_at(red.len());
     [red, green, blue]
 }
 
-/// The red, green and blue planes of `[3, height, width]`, to change.
+/// Splits `[3, height, width]` into its red, green and blue planes, mutably.
 fn channels_mut(planes: &mut [u8]) -> [&mut [u8]; 3] {
     let (red, rest) = planes.split_at_mut(planes.len() / 3);
     let (green, blue) = rest.split_at_mut(red.len());
     [red, green, blue]
 }
 
-/// Uniform in `[low, high]`.
+/// Draws a uniform value in `[low, high]`.
 fn uniform([low, high]: [f64; 2], rng: &mut impl Rng) -> f64 {
     (low + (high - low) * rng.random::<f64>()).min(high)
 }
 
-/// True with the given probability: never for 0, always for 1.
+/// Returns true with the given probability: never for 0, always for 1.
 fn happens(probability: f64, rng: &mut impl Rng) -> bool {
     rng.random::<f64>() < probability
 }

@@ -1,6 +1,6 @@
-//! From levels to numbers.
+//! Normalisation of 8-bit levels.
 
-/// The number that each level of each channel becomes: `(level / 255 - mean) / std`, in 32 bits as torchvision does it.
+/// A table from levels to normalised values: `(level / 255 - mean) / std` per channel, in 32 bits as in torchvision.
 #[derive(Debug, Clone)]
 pub(super) struct Normalisation {
     table: [[f32; 256]; 3],
@@ -40,7 +40,7 @@ impl Normalisation {
         }
     }
 
-    /// The level that became a number of a channel.
+    /// The level whose normalised value in a channel is `number`.
     pub(super) fn level(&self, channel: usize, number: f32) -> u8 {
         ((number * self.std[channel] + self.mean[channel]) * 255.0).round() as u8
     }

@@ -1,12 +1,12 @@
-//! Resizing as PIL does it: a triangle filter that widens when the image shrinks, in fixed point, rounded to 8 bits after each direction.
+//! Resizing as in PIL: a triangle filter that widens when the image shrinks, in fixed point, rounded to 8 bits after each direction.
 
 use super::Region;
 use crate::Image;
 
-/// Fractional bits of the weights: 8 bits of the result and 2 of headroom are left of 32.
+/// Fractional bits of the weights: 32 bits less 8 for the result and 2 for headroom.
 const PRECISION_BITS: u32 = 32 - 8 - 2;
 
-/// Resizes regions of images, and keeps its buffers from one to the next.
+/// Resizes regions of images, reusing its buffers.
 ///
 /// An output pixel at `x`, in units of output pixels, is the mean of the input pixels `i` around it,
 ///
@@ -14,25 +14,25 @@ const PRECISION_BITS: u32 = 32 - 8 - 2;
 /// Σ_i w((i + 1/2 - (x + 1/2) s) / max(s, 1)) pixel_i,   w(d) ∝ max(1 - |d|, 0),   s = input / output
 /// ```
 ///
-/// first along the rows, then along the columns. Pixels outside the region do not take part.
+/// first along the rows, then along the columns. Pixels outside the region are not used.
 #[derive(Debug, Clone, Default)]
 pub struct Resizer {
     columns: Taps,
     rows: Taps,
-    /// `[region.height, 3, width]`: resized along the rows.
+    /// `[region.height, 3, width]`: the region after resizing along the rows.
     narrowed: Vec<u8>,
 }
 
-/// The input pixels of each output pixel of one direction, and their weights.
+/// The input pixels of each output pixel in one direction, and their weights.
 #[derive(Debug, Clone, Default)]
 struct Taps {
     /// The first input pixel of each output pixel.
     starts: Vec<usize>,
-    /// `[output, count]`, fixed point; zero where an output pixel has fewer inputs than others.
+    /// `[output, count]` in fixed point; zero if an output pixel has fewer inputs than others.
     weights: Vec<i32>,
-    /// Input pixels for each output pixel.
+    /// Input pixels per output pixel.
     count: usize,
-    /// The weights of one output pixel before they are rounded.
+    /// The weights of one output pixel before rounding.
     exact: Vec<f64>,
 }
 
@@ -43,7 +43,7 @@ impl Resizer {
     /// - out: `[3, height, width]`
     ///
     /// # Panics
-    /// When the region is empty or not inside the image, or `out` has another size.
+    /// Panics if the region is empty or not inside the image, or `out` has another size.
     pub fn resize(&mut self, image: Image<'_>, region: Region, width: usize, height: usize, out: &mut [u8]) {
         assert!(
             region.width > 0
@@ -57,7 +57,7 @@ impl Resizer {
         assert_eq!(
             out.len(),
             3 * width * height,
-            "pixels of {height} rows and {width} columns in RGB"
+            "length of an RGB image of {height} rows and {width} columns"
         );
         self.columns.set(region.width, width);
         self.rows.set(region.height, height);
@@ -85,11 +85,11 @@ impl Resizer {
 }
 
 impl Taps {
-    /// Computes the weights for `input` pixels that become `output`.
+    /// Computes the weights to resize from `input` to `output` pixels.
     fn set(&mut self, input: usize, output: usize) {
         let scale = input as f64 / output as f64;
         let support = scale.max(1.0);
-        // Truncation of a negative end to 0 is what keeps the filter inside the image.
+        // Casting a negative end truncates it to 0, which keeps the filter inside the image.
         let span = |x: usize| {
             let centre = (x as f64 + 0.5) * scale;
             let first = (centre - support + 0.5) as usize;
@@ -102,7 +102,7 @@ impl Taps {
         self.weights.resize(output * self.count, 0);
         for (x, weights) in self.weights.chunks_exact_mut(self.count).enumerate() {
             let (centre, first, end) = span(x);
-            // Spans shorter than others start earlier where they would pass the end; their first weights stay zero.
+            // A span that would pass the end starts earlier; its first weights stay zero.
             let start = first.min(input - self.count);
             self.starts.push(start);
 
@@ -119,15 +119,15 @@ impl Taps {
     }
 }
 
-/// Half a level, so that the shift rounds to the nearest.
+/// Half a level, so that the shift rounds to the nearest level.
 const HALF: i32 = 1 << (PRECISION_BITS - 1);
 
-/// Back from fixed point. The weights are not negative and sum to one, so that nothing has to be clipped.
+/// Converts from fixed point. The weights are not negative and sum to one, so nothing needs clipping.
 fn level(sum: i32) -> u8 {
     (sum >> PRECISION_BITS) as u8
 }
 
-/// From `[input, 3]` to `[3, output]`, with `N` input pixels for each output pixel.
+/// Resizes a row from `[input, 3]` to `[3, output]`, with `N` input pixels per output pixel.
 fn along_row<const N: usize>(row: &[u8], taps: &Taps, out: &mut [u8]) {
     let (red, rest) = out.split_at_mut(taps.starts.len());
     let (green, blue) = rest.split_at_mut(taps.starts.len());
@@ -144,7 +144,7 @@ fn along_row<const N: usize>(row: &[u8], taps: &Taps, out: &mut [u8]) {
     }
 }
 
-/// From `[input, 3]` to `[3, output]`, with any number of input pixels for each output pixel.
+/// Resizes a row from `[input, 3]` to `[3, output]`, with any number of input pixels per output pixel.
 fn along_long_row(row: &[u8], taps: &Taps, out: &mut [u8]) {
     let output = taps.starts.len();
     for (x, (&start, weights)) in taps.starts.iter().zip(taps.weights.chunks_exact(taps.count)).enumerate() {
@@ -160,7 +160,7 @@ fn along_long_row(row: &[u8], taps: &Taps, out: &mut [u8]) {
     }
 }
 
-/// The weighted sum of rows that lie `stride` apart.
+/// The weighted sum of rows that are `stride` apart.
 fn mix_rows(inputs: &[u8], stride: usize, weights: &[i32], out: &mut [u8]) {
     let width = out.len();
     let row = |i: usize| &inputs[i * stride..][..width];

@@ -1,10 +1,10 @@
-//! Stronger or paler colours.
+//! Changes the saturation.
 
 use super::blend::blend;
 use super::channels_mut;
 use super::grayscale::luma;
 
-/// Blends each pixel with its grey: `factor` 0 gives the grey image, 1 the image, more than 1 stronger colours.
+/// Blends each pixel with its grey: `factor` 0 gives the grey image, 1 the original, above 1 stronger colours.
 ///
 /// # Shapes
 /// - planes: `[3, height, width]`

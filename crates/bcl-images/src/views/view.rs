@@ -1,4 +1,4 @@
-//! One view of one image.
+//! Draws and makes a single view.
 
 use super::blur::Blurrer;
 use super::flip::flip;
@@ -11,7 +11,7 @@ use bcl_data::Seed;
 use rand::Rng;
 use std::cell::RefCell;
 
-/// Makes views; comes from [`ViewsConfig::init`].
+/// Makes views. Create it with [`ViewsConfig::init`].
 #[derive(Debug, Clone)]
 pub struct Views {
     config: ViewsConfig,
@@ -19,7 +19,7 @@ pub struct Views {
     kernel_size: usize,
 }
 
-/// Buffers that one view leaves to the next.
+/// Buffers reused from one view to the next.
 #[derive(Default)]
 pub(super) struct Scratch {
     pub(super) resizer: Resizer,
@@ -28,7 +28,7 @@ pub(super) struct Scratch {
 }
 
 thread_local! {
-    /// One for each thread, so that a view costs no allocation.
+    /// One per thread, so that a view needs no allocation.
     pub(super) static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
@@ -41,12 +41,12 @@ impl Views {
         }
     }
 
-    /// What views are drawn from.
+    /// The distribution of the views.
     pub fn config(&self) -> &ViewsConfig {
         &self.config
     }
 
-    /// Numbers in a view: `3 side²`.
+    /// Number of values in a view: `3 side²`.
     pub fn view_len(&self) -> usize {
         3 * self.config.side * self.config.side
     }
@@ -54,7 +54,7 @@ impl Views {
     /// Draws the parameters of a view of an image of this size: region, flip, jitter, grayscale and blur, in this order.
     ///
     /// # Panics
-    /// When the image is empty.
+    /// Panics if the image is empty.
     pub fn draw(&self, width: usize, height: usize, rng: &mut impl Rng) -> Draw {
         let config = &self.config;
         Draw {
@@ -66,16 +66,16 @@ impl Views {
         }
     }
 
-    /// Makes the view that parameters describe.
+    /// Makes the view with the given parameters.
     ///
     /// # Shapes
     /// - out: `[3, side, side]`
     ///
     /// # Panics
-    /// When the region is not inside the image, or `out` has another size.
+    /// Panics if the region is not inside the image, or `out` has another size.
     pub fn apply(&self, image: Image<'_>, draw: &Draw, out: &mut [f32]) {
         let side = self.config.side;
-        assert_eq!(out.len(), self.view_len(), "numbers of a view with a side of {side}");
+        assert_eq!(out.len(), self.view_len(), "length of a view with side {side}");
         SCRATCH.with_borrow_mut(|scratch| {
             let Scratch {
                 resizer,
@@ -100,13 +100,13 @@ impl Views {
         });
     }
 
-    /// Makes the random view of an image that belongs to a seed; [`view_seed`](super::view_seed) derives one for every view of a run.
+    /// Makes the random view of an image for a seed; [`view_seed`](super::view_seed) derives a seed for each view of a run.
     ///
     /// # Shapes
     /// - out: `[3, side, side]`
     ///
     /// # Panics
-    /// When the image is empty, or `out` has another size.
+    /// Panics if the image is empty, or `out` has another size.
     pub fn view(&self, image: Image<'_>, seed: Seed, out: &mut [f32]) {
         let draw = self.draw(image.width, image.height, &mut seed.rng());
         self.apply(image, &draw, out);

@@ -1,5 +1,5 @@
-//! Miniature archives, made here.
-#![allow(dead_code, reason = "each test uses some of it")]
+//! Miniature archives, built by the tests.
+#![allow(dead_code, reason = "each test uses only some of it")]
 
 use flate2::{Compression, write::GzEncoder};
 use image::codecs::jpeg::JpegEncoder;
@@ -17,7 +17,7 @@ pub(crate) fn files<const N: usize>(files: [(&str, Vec<u8>); N]) -> Files {
     files.into_iter().map(|(name, bytes)| (name.to_string(), bytes)).collect()
 }
 
-/// A header of any kind, under any name: the builder of `tar` refuses the harmful ones.
+/// A tar archive with any entries under any name; the builder of `tar` refuses harmful ones.
 pub(crate) fn tar_of(entries: &[(&str, tar::EntryType, &[u8])]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (name, kind, content) in entries {
@@ -83,7 +83,7 @@ pub(crate) fn write_folder(dir: &Path, files: &Files) {
     }
 }
 
-/// A coloured image that differs for each `seed`.
+/// A coloured image that is different for each `seed`.
 pub(crate) fn picture(width: u32, height: u32, seed: u32) -> RgbImage {
     let value = |x: u32, y: u32, channel: u32| (x * 7 + y * 13 + channel * 50 + seed * 31) as u8;
     RgbImage::from_fn(width, height, |x, y| Rgb([0, 1, 2].map(|channel| value(x, y, channel))))
@@ -109,7 +109,7 @@ pub(crate) fn grey_jpeg(value: u8) -> Vec<u8> {
     encode(GrayImage::from_pixel(8, 8, Luma([value])), ImageFormat::Jpeg)
 }
 
-/// Two classes, three images to learn from and two held out; not in alphabetical order.
+/// Two classes, three training images and two test images, not in alphabetical order.
 pub(crate) fn image_folder() -> Files {
     files([
         ("test/dog/5.png", png(5)),
@@ -120,12 +120,12 @@ pub(crate) fn image_folder() -> Files {
     ])
 }
 
-/// A value for each byte of an image, other for each image.
+/// A value for each byte of an image, different for each image.
 fn byte(image: usize, index: usize) -> u8 {
     (index * 31 + image * 101 + index / 257) as u8
 }
 
-/// A file of CIFAR with the given labels before each image, which count from `first`.
+/// A CIFAR file with the given labels before each image; images are numbered from `first`.
 pub(crate) fn cifar_batch(labels: &[&[u8]], first: usize) -> Vec<u8> {
     let images = (first..).zip(labels);
     images
@@ -133,7 +133,7 @@ pub(crate) fn cifar_batch(labels: &[&[u8]], first: usize) -> Vec<u8> {
         .collect()
 }
 
-/// What `cifar_batch` wrote at a pixel of an image.
+/// The pixel of an image written by `cifar_batch`.
 pub(crate) fn cifar_pixel(image: usize, row: usize, column: usize) -> [u8; 3] {
     [0, 1, 2].map(|plane| byte(image, plane * 1024 + row * 32 + column))
 }
@@ -143,7 +143,7 @@ pub(crate) fn names(count: usize) -> Vec<u8> {
     names.join("\n").into_bytes()
 }
 
-/// CIFAR-10 with two images a file.
+/// CIFAR-10 with two images per file.
 pub(crate) fn cifar10() -> Files {
     let mut files: Files = (0..5)
         .map(|batch| {
@@ -183,7 +183,7 @@ pub(crate) fn stl_pixel(image: usize, row: usize, column: usize) -> [u8; 3] {
     [0, 1, 2].map(|plane| byte(image, plane * STL + column * 96 + row))
 }
 
-/// The order is that of the publisher's archive: test before train.
+/// STL-10 in the order of the publisher's archive: test before train.
 pub(crate) fn stl10() -> Files {
     files([
         ("stl10_binary/test_X.bin", stl_images(1, 2)),

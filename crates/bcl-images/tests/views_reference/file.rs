@@ -1,4 +1,4 @@
-//! Reads the pictures and the values that they are compared with.
+//! Reads the reference pictures and values.
 
 use bcl_images::Image;
 
@@ -23,12 +23,12 @@ impl Picture {
     }
 }
 
-/// A line of the file: what a step makes of a picture.
+/// A line of the file: the result of a step on a picture.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) picture: &'static str,
     pub(crate) parameters: Vec<f64>,
-    /// Columns of the result.
+    /// Width of the result.
     pub(crate) width: usize,
     /// The result.
     pub(crate) bytes: Vec<u8>,
