@@ -78,7 +78,7 @@ fn a_wrong_file_never_gets_its_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = Server::new(|_| b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc".to_vec());
     let output = data(&["fetch", "ml-1m", "--data", text(folder.path()), "--url-base", &server.url()]);
-    assert_refused(&output, &["is not the file of the manifest", "SHA-256", "run again"]);
+    assert_refused(&output, &["is not the file in the manifest", "SHA-256", "run again"]);
     assert!(folder.path().join("ml-1m/ml-1m.zip.part.bad").exists());
     assert!(!folder.path().join("ml-1m/ml-1m.zip").exists());
 }

@@ -102,9 +102,9 @@ fn the_site_of_results_follows_no_circle_and_names_what_it_leaves_out() {
     let output = in_folder(bcl_bench(), folder.path(), &["report", "results"]);
     assert!(output.status.success(), "{}", shown(&output));
     for words in [
-        "note: results/deep/up is left out: it is a link to a folder that is shown already",
-        "note: results/deep/table/table.json is left out: it cannot be read",
-        "note: results/deep/zero.svg is left out: it is not a file",
+        "note: skipping results/deep/up: it is a link to a folder that is shown already",
+        "note: skipping results/deep/table/table.json: it cannot be read",
+        "note: skipping results/deep/zero.svg: it is not a file",
     ] {
         assert!(said(&output).contains(words), "`{words}` is missing\n{}", shown(&output));
     }

@@ -217,14 +217,14 @@ mod tests {
             .collect();
         skipped.sort();
         let expected = [
-            "a/b/up is left out: it is a link to a folder that is shown already",
-            "a/bad.md is left out: it cannot be read: stream did not contain valid UTF-8",
-            "a/gone.svg is left out: a/notes.md shows it, but it cannot be read",
-            "again is left out: it is a link to a folder that is shown already",
-            "c/table.json is left out: it is not a file",
-            "d/sensitivity.json is left out: it cannot be read: No such file or directory (os error 2)",
-            "d/zero.svg is left out: it is not a file",
-            "unfinished is left out: the table is not finished; run the command that started it again to continue",
+            "skipping a/b/up: it is a link to a folder that is shown already",
+            "skipping a/bad.md: it cannot be read: stream did not contain valid UTF-8",
+            "skipping a/gone.svg: a/notes.md shows it, but it cannot be read",
+            "skipping again: it is a link to a folder that is shown already",
+            "skipping c/table.json: it is not a file",
+            "skipping d/sensitivity.json: it cannot be read: No such file or directory (os error 2)",
+            "skipping d/zero.svg: it is not a file",
+            "skipping unfinished: the table is not finished; run the command that started it again to continue",
         ];
         assert_eq!(skipped, expected);
     }
