@@ -1,4 +1,4 @@
-//! `bcl-bench step`, and the hidden verb with which it measures.
+//! `bcl-bench step`, and the hidden verb that takes its measurements.
 
 use crate::{
     bad_input,
@@ -17,37 +17,37 @@ use std::{process::ExitCode, thread};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Layers of the residual network: 18, 34 or 50.
+    /// Layers of the ResNet: 18, 34 or 50.
     #[arg(long, default_value = "18", value_parser = depth)]
     depth: ResNetDepth,
-    /// What comes before its first stage.
+    /// Layers before the first stage.
     #[arg(long, value_enum, default_value_t = StemName::Cifar)]
     stem: StemName,
-    /// Channels of its first stage.
+    /// Channels of the first stage.
     #[arg(long, default_value_t = 16, value_parser = at_least_one)]
     width: usize,
-    /// Images a batch, two views each.
+    /// Images per batch, with two views each.
     #[arg(long, default_value_t = 256, value_parser = at_least_two)]
     batch: usize,
-    /// Images that are encoded, and anchors compared, at a time: gradient caching [default: all at once].
+    /// Gradient caching: number of images encoded, and of anchors compared, at a time [default: all at once].
     #[arg(long, value_parser = at_least_two)]
     gradient_cache: Option<usize>,
-    /// In how many bits the encoder computes: f32, bf16 or f16, with weights and loss in 32 bits either way.
+    /// Precision of the encoder: f32, bf16 or f16; weights and loss are always in f32.
     #[arg(long, default_value = "f32", value_parser = precision)]
     precision: Precision,
-    /// Rows, and columns, of a view, from 16 to 256 pixels.
+    /// Height and width of a view in pixels, from 16 to 256.
     #[arg(long, default_value_t = 32, value_parser = image_side)]
     side: usize,
-    /// Losses, which take turns.
+    /// Losses to measure.
     #[arg(long, num_args = 1.., default_values = ["info_nce", "bayesian"], value_parser = loss)]
     loss: Vec<EstimatorConfig>,
-    /// Rounds.
+    /// Number of rounds; every loss runs in each.
     #[arg(long, default_value_t = 3, value_parser = at_least_one)]
     rounds: usize,
-    /// Steps to measure a round, after one that is not counted.
+    /// Steps per round, after one warm-up step.
     #[arg(long, default_value_t = 3, value_parser = at_least_one)]
     steps: usize,
-    /// Threads a measurement may use [default: all cores].
+    /// Number of threads of a measurement [default: all cores].
     #[arg(long, value_parser = at_least_one)]
     threads: Option<usize>,
     #[command(flatten)]
@@ -58,9 +58,9 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum StemName {
-    /// 3x3 convolution of stride 1, no pooling.
+    /// 3x3 convolution with stride 1, no pooling.
     Cifar,
-    /// 7x7 convolution of stride 2, pooling.
+    /// 7x7 convolution with stride 2, then pooling.
     Imagenet,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct SampleArguments {
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let program = match std::env::current_exe() {
         Ok(program) => program,
-        Err(error) => return failure(&format!("cannot find this program to start it again: {error}")),
+        Err(error) => return failure(&format!("cannot find the path of this program: {error}")),
     };
     let (batch, cache) = (arguments.batch, arguments.gradient_cache);
     let suits = |&cache: &usize| cache <= batch && blocks(batch, cache).all(|part| part.len() > 1);
@@ -116,10 +116,7 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
     };
     if plan.config.precision.check(&backend.device()).is_err() {
         let info = backend.info();
-        return bad_input(&format!(
-            "{} ({}) does not compute in that --precision",
-            info.backend, info.name
-        ));
+        return bad_input(&format!("{} ({}) does not support this --precision", info.backend, info.name));
     }
     match step::run(&plan, &backend, &program, |next| eprintln!("{next}")) {
         Ok(benchmark) => arguments.output.write(&benchmark),
@@ -145,7 +142,7 @@ fn depth(text: &str) -> Result<ResNetDepth, String> {
     ResNetDepth::try_from(number)
 }
 
-/// A loss that needs no classes: a step of unlabelled images.
+/// A loss that needs no classes, because the images of a step are unlabelled.
 fn loss(name: &str) -> Result<EstimatorConfig, String> {
     let losses = EstimatorConfig::all();
     let usable = |config: &EstimatorConfig| !config.init().needs_truth();

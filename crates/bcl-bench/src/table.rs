@@ -1,6 +1,6 @@
-//! Tables for the terminal: columns as wide as their widest cell.
+//! Tables for the terminal, with columns as wide as their widest cell.
 
-/// Aligns rows under a header; the first `left` columns to the left, the others, being numbers, to the right.
+/// Aligns rows under a header: the first `left` columns to the left, the others, which are numbers, to the right.
 pub(crate) fn render(left: usize, header: &[&str], rows: &[Vec<String>]) -> String {
     let header: Vec<String> = header.iter().map(ToString::to_string).collect();
     let width = |column: usize| {

@@ -19,12 +19,12 @@ use bcl_train::{
 };
 use std::{env, path::PathBuf, process::ExitCode, thread};
 
-/// What `--help` says of the file of `--ranges`. A test reads the example.
+/// What `--help` says about the file of `--ranges`. A test reads the example.
 const RANGES: &str = "\
-The file of --ranges holds, for recommenders and for encoders of images, the keys of recipes that are
-searched: those of every estimator under `shared`, further ones under the estimator's loss.kind. A key
-that is not named, or that --set sets, keeps the recipe's value. Both families must be there, if only as
-an empty table.
+The file of --ranges lists the recipe keys to search, for recommenders and for encoders of images: under
+`shared` for every estimator, and under a loss.kind for that estimator. A key that is not listed, or that
+--set sets, keeps the recipe's value. Both families must be present, even if one of them is an empty
+table.
 
   [recommender.shared]
   \"loss.temperature\" = { log = [0.05, 1.0] }           # uniform in the logarithm
@@ -37,52 +37,53 @@ an empty table.
 
 Numbers are rounded to three digits. The built-in file is crates/bcl-bench/src/tables/ranges.toml.";
 
-/// How an interrupted table is finished.
-const GOES_ON: &str = "the same command goes on";
+/// How to continue an interrupted table.
+const GOES_ON: &str = "run the same command again to continue";
 
 #[derive(clap::Args)]
-#[command(after_long_help = RANGES, after_help = "With --help: how the file of --ranges is written.")]
+#[command(after_long_help = RANGES, after_help = "Use --help for the format of the --ranges file.")]
 pub(crate) struct Arguments {
-    /// A table of the paper by its number (2, 3, 4, 5, 8, 10), or recipes: a folder, or a name that `bcl-train recipes` lists. A file that
-    /// a recipe names is looked for beside the recipe, then in --data.
+    /// A table of the paper by its number (2, 3, 4, 5, 8, 10), or recipes: a folder, or a name from `bcl-train recipes`. A file
+    /// that a recipe names is searched for beside the recipe, then in --data.
     pub(crate) table: String,
-    /// The data set, such as ml-100k: a folder of the table's recipes.
+    /// Data set, such as ml-100k: a subfolder of the table's recipes.
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
-    /// Only rows with this encoder, such as mf or lightgcn.
+    /// Include only rows with this encoder, such as mf or lightgcn.
     #[arg(long, value_name = "NAME")]
     encoder: Option<String>,
-    /// Trials a row; 0 takes the recipes as they are.
+    /// Tuning trials per row; 0 takes the recipes as they are.
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = trials)]
     budget: usize,
-    /// Seeds of the tests: 0, 1, … up to this number of them.
+    /// Number of test seeds; they start at 0.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_one)]
     seeds: usize,
-    /// How settings are searched.
+    /// How to search for settings.
     #[arg(long, value_enum, default_value_t = Search::Random)]
     search: Search,
-    /// Ranges to search, in place of the built-in ones: a TOML file, described below.
+    /// TOML file with the ranges to search, described in --help [default: the built-in ranges].
     #[arg(long, value_name = "FILE")]
     ranges: Option<PathBuf>,
-    /// Hold a parameter at some values and compare over them: `temperature`, `negatives`, `alpha`, `beta`, `tau_plus`, or a key in full.
+    /// Fix a parameter at several values and compare over them: `temperature`, `negatives`, `alpha`, `beta`, `tau_plus`, or a
+    /// full key.
     #[arg(long, value_name = "NAME=VALUE,…")]
     fix: Option<Fixed>,
     /// Set a key of all recipes, as in `--set training.patience=6`; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<Override>,
-    /// Folder of the table; the same command again goes on in it [default: runs/TABLE-DATASET-ENCODER].
+    /// Folder of the table; the same command run again continues in it [default: runs/TABLE-DATASET-ENCODER].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Folder in which data sets are looked for, and files that a recipe names and that are not beside it.
+    /// Folder to search for data sets, and for files that a recipe names but that are not beside it.
     #[arg(long, value_name = "DIR", default_value = "data")]
     data: PathBuf,
-    /// Runs at a time [default: one a core on the processor, one on a GPU].
+    /// Number of runs at a time [default: one per core on the CPU, one on a GPU].
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     jobs: Option<usize>,
-    /// Print JSON in place of the table.
+    /// Print JSON instead of the table.
     #[arg(long)]
     json: bool,
-    /// No progress on stderr.
+    /// Print no progress on stderr.
     #[arg(long, short)]
     quiet: bool,
     #[command(flatten)]
@@ -92,12 +93,12 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     notice::set_quiet(arguments.quiet);
     let outcome = stop_on_signals().and_then(|stop| make(arguments, stop));
-    // From here on a signal has nothing to stop any more.
+    // From here on, a signal has nothing left to stop.
     let _ending = unbroken();
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(Error::Interrupted(_)) => {
-            eprintln!("error: interrupted; everything up to here is saved, {GOES_ON}");
+            eprintln!("error: interrupted; all progress is saved, {GOES_ON}");
             ExitCode::from(130)
         }
         Err(error) if error.exit_code() == 1 => failure(&error.to_string()),
@@ -125,13 +126,13 @@ fn make(arguments: &Arguments, stop: Stop) -> Result<(), Error> {
         }
     }
     if !arguments.quiet {
-        notice::status(format!("kept in {}", out.display()));
+        notice::status(format!("saved in {}", out.display()));
     }
     Ok(())
 }
 
 impl Arguments {
-    /// What is to be made.
+    /// The plan of the requested table.
     pub(crate) fn plan(&self, ranges: &Ranges) -> Result<Plan, Error> {
         let number: Option<u32> = self.table.parse().ok();
         if let Some(number) = number {
@@ -200,7 +201,7 @@ impl Arguments {
     }
 }
 
-/// Checks that a table of the papers, and the data set, come with the program.
+/// Checks that a table of the papers, and the data set, are built in.
 fn check_table(number: u32, dataset: Option<&str>) -> Result<(), Error> {
     let mut numbers: Vec<u32> = Builtin::all()
         .iter()
@@ -211,7 +212,7 @@ fn check_table(number: u32, dataset: Option<&str>) -> Result<(), Error> {
     if !numbers.contains(&number) {
         let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
         return Err(Error::Input(format!(
-            "there is no table {number}; the program comes with tables {}; for recipes of your own, name their folder",
+            "there is no table {number}; the built-in tables are {}; for your own recipes, name their folder",
             numbers.join(", ")
         )));
     }
@@ -219,7 +220,7 @@ fn check_table(number: u32, dataset: Option<&str>) -> Result<(), Error> {
     match dataset {
         Some(dataset) if known.contains(&dataset) => Ok(()),
         Some(dataset) => Err(Error::Input(format!(
-            "--dataset {dataset} is none of table {number}, which has {}",
+            "--dataset {dataset} is not part of table {number}, which has {}",
             known.join(", ")
         ))),
         None => Err(Error::Input(format!(
@@ -240,7 +241,7 @@ fn datasets(number: u32) -> Vec<&'static str> {
     names
 }
 
-/// The command as it was given, without where the program and the data lie.
+/// The command as it was given, without the paths of program, data and output.
 fn command() -> String {
     let mut words = vec!["bcl-bench".to_owned()];
     let mut arguments = env::args().skip(1);
@@ -274,11 +275,11 @@ mod tests {
         let error = |number, dataset| check_table(number, dataset).unwrap_err().to_string();
         assert_eq!(
             error(7, None),
-            "there is no table 7; the program comes with tables 2, 3, 4, 5, 8, 10; for recipes of your own, name their folder"
+            "there is no table 7; the built-in tables are 2, 3, 4, 5, 8, 10; for your own recipes, name their folder"
         );
         assert_eq!(
             error(10, Some("ml-100kk")),
-            "--dataset ml-100kk is none of table 10, which has gowalla, ml-100k, ml-1m"
+            "--dataset ml-100kk is not part of table 10, which has gowalla, ml-100k, ml-1m"
         );
         assert_eq!(
             error(10, None),

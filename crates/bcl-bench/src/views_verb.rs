@@ -7,19 +7,19 @@ use std::process::ExitCode;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Rows, and columns, of images and views, from 16 to 256 pixels.
+    /// Heights and widths of images and views in pixels, from 16 to 256.
     #[arg(long, num_args = 1.., default_values_t = [32, 96], value_parser = image_side)]
     side: Vec<usize>,
-    /// Numbers of threads; speed-ups are relative to the first.
+    /// Numbers of threads to compare; speed-ups are relative to the first.
     #[arg(long, num_args = 1.., default_values_t = [1, 2], value_parser = at_least_one)]
     threads: Vec<usize>,
-    /// Images a batch, two views each.
+    /// Images per batch, with two views each.
     #[arg(long, default_value_t = 256, value_parser = at_least_one)]
     batch: usize,
-    /// Rounds in which the numbers of threads take turns.
+    /// Number of rounds; every number of threads runs in each.
     #[arg(long, default_value_t = 7, value_parser = at_least_one)]
     rounds: usize,
-    /// Seconds to measure each number of threads for at each size, over all rounds.
+    /// Seconds per size and number of threads, over all rounds.
     #[arg(long, default_value_t = 5.0)]
     seconds: f64,
     #[command(flatten)]

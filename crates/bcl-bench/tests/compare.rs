@@ -1,4 +1,4 @@
-//! `gather` and `compare` as programs, on files of the other verbs, of criterion, and on files that are neither.
+//! Runs `gather` and `compare` on files of the other verbs, of criterion, and on files that are neither.
 
 use serde_json::{Value, json};
 use std::{
@@ -8,7 +8,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// A folder in which the program runs, so that files have short names.
+/// A folder in which the program runs, so that file names are short.
 struct Folder(TempDir);
 
 impl Folder {
@@ -36,7 +36,7 @@ impl Folder {
             .expect("the program starts")
     }
 
-    /// Runs what is expected to end with exit code 0, and returns what it prints to both streams.
+    /// Runs a command that must end with exit code 0, and returns what it prints to both streams.
     fn done(&self, arguments: &str) -> [String; 2] {
         let output = self.run(arguments);
         let [text, errors] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
@@ -45,7 +45,7 @@ impl Folder {
     }
 }
 
-/// What `loss --json` writes, with times of two losses.
+/// What `loss --json` writes, with the times of two losses.
 fn loss(milliseconds: [f64; 2]) -> Value {
     let measurement = |loss: &str, milliseconds: f64| {
         json!({
@@ -88,7 +88,7 @@ fn what_every_verb_writes_can_be_gathered_and_compared() {
         for pair in pairs {
             assert_eq!((&pair["ratio"], &pair["verdict"]), (&json!(1.0), &json!("same")), "{pair}");
         }
-        // A file of the verb itself is compared with what was gathered from it.
+        // A file of the verb itself can be compared with what was gathered from it.
         folder.done("compare one.json five.json");
     }
 }
@@ -106,7 +106,7 @@ fn what_became_slower_ends_the_program_only_above_the_factor() {
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(errors, "error: more than 1.2 times as long as before: hard batch 64\n");
-    // The table is there all the same.
+    // The table is printed all the same.
     assert!(String::from_utf8_lossy(&output.stdout).contains("hard batch 64"));
 }
 
@@ -271,7 +271,7 @@ fn what_cannot_be_compared_is_bad_input_in_one_line() {
             errors.starts_with("error: ") && errors.contains(expected),
             "{arguments}: {errors}"
         );
-        // What clap finds wrong it explains in more lines.
+        // clap explains errors on several lines.
         let is_ours = !expected.contains("required") && !expected.contains("must be");
         assert!(!is_ours || errors.lines().count() == 1, "{arguments}: {errors}");
         assert!(output.stdout.is_empty(), "{arguments}");

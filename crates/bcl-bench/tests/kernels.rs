@@ -1,4 +1,4 @@
-//! The benchmark of kernels as a program. What it measures is for people to judge; that it measures everything is for this test.
+//! Runs the kernel benchmark as a program. This checks that everything is measured, not how fast it is.
 
 use serde_json::Value;
 use std::process::{Command, Output};

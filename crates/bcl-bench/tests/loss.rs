@@ -1,4 +1,4 @@
-//! The benchmark as a program. What it measures is for people to judge; that it measures everything is for this test.
+//! Runs the loss benchmark as a program. This checks that everything is measured, not how fast it is.
 
 use serde_json::Value;
 use std::process::Command;
@@ -70,7 +70,7 @@ fn losses_and_rounds_can_be_chosen() {
     let benchmark: Value = serde_json::from_slice(&std::fs::read(&json).expect("the file")).expect("JSON");
     let measured: Vec<_> = benchmark["measurements"].as_array().expect("a list").iter().collect();
     let losses: Vec<_> = measured.iter().map(|m| m["loss"].as_str().expect("a name")).collect();
-    // In the order of the command line; without InfoNCE nothing is relative to it.
+    // In the order of the command line. Without InfoNCE, there are no ratios to it.
     assert_eq!(losses, ["hard", "bayesian"]);
     assert!(measured.iter().all(|m| m["repetitions"] == 2 && m["to_info_nce"].is_null()));
 

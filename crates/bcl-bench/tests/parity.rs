@@ -1,6 +1,6 @@
-//! The program on reference files: right ones, wrong ones and ill-formed ones.
+//! Runs the program on valid, wrong and ill-formed reference files.
 //!
-//! `fixtures/golden.json` is an excerpt of the golden file that `PyTorch` and numpy made.
+//! `fixtures/golden.json` is an excerpt of the golden file, which was computed with `PyTorch` and numpy.
 
 use serde_json::{Value, json};
 use std::{
@@ -10,7 +10,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// A changed copy of the fixture in a folder of its own.
+/// A changed copy of the fixture in its own folder.
 struct Copy {
     folder: TempDir,
     golden: Value,
@@ -32,7 +32,7 @@ impl Copy {
         copy
     }
 
-    /// Everything long moved from the JSON to the `.safetensors` file.
+    /// Moves everything long from the JSON to the `.safetensors` file.
     fn with_arrays() -> Self {
         let mut copy = Self::new();
         let Self { golden, arrays, .. } = &mut copy;
@@ -78,7 +78,7 @@ impl Copy {
 
 fn parity(file: &std::path::Path, options: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_bcl-bench"))
-        // As a shell would start it: cargo, which started this test, would be asked to build a backend.
+        // Started as by a shell. With cargo's variables of this test, the program would build the backend.
         .env_remove("CARGO_PKG_NAME")
         .arg("parity")
         .arg(file)
@@ -218,11 +218,11 @@ fn ill_formed_cases_are_refused_by_file_case_and_problem() {
         ),
         (
             |g| g["cases"][0]["grad_2"] = json!([1.0]),
-            &["grad/public-4x8-001/out_2 has 1 values", "asks for 32"],
+            &["grad/public-4x8-001/out_2 has 1 values", "requires 32"],
         ),
         (
             |g| g["cases"][6]["u"] = json!([1.0, 2.0]),
-            &["case public-4x8-193", "u has 2 values", "asks for 8"],
+            &["case public-4x8-193", "u has 2 values", "requires 8"],
         ),
         (
             |g| g["shapes"]["4x8"]["out_2"] = json!([[1.0, 0.0]]),

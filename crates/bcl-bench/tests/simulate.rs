@@ -1,4 +1,4 @@
-//! The numerical experiment as a program: its files, its flags and its exit codes. Its figures are tested where they are computed.
+//! Runs the numerical experiment as a program: its files, flags and exit codes. Its numbers are tested where they are computed.
 
 use serde_json::Value;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The parts of a step as a program. What it measures is for people to judge; that it measures everything is for this test.
+//! Runs the step benchmark as a program. This checks that everything is measured, not how fast it is.
 
 use serde_json::Value;
 use std::process::{Command, Output};

@@ -21,11 +21,11 @@ pub(super) fn html(table: &TableResult, id: &str) -> String {
             "<section>\n<h3>Figures</h3>\n{}</section>\n",
             set("figures on test", Cells::Figures, &table.main())
         ),
-        list("Before believing this", &table.cautions()),
+        list("Cautions", &table.cautions()),
         details("Pairs", &set("paired differences", Cells::Figures, &table.compared())),
         details("Settings that were tested", &set("settings", Cells::Text, &table.tuned())),
         details("Trials", &trials(table, id)),
-        list("Where this departs from the paper", &table.deviations),
+        list("Deviations from the paper", &table.deviations),
         place(table),
     ];
     format!("<section id=\"{id}\">\n{}</section>\n", parts.concat())

@@ -1,4 +1,4 @@
-//! Some steps, in a process of their own so that their peak memory is their own.
+//! Measures steps in a separate process, so that the peak memory is its own.
 
 use super::{Phases, StepConfig};
 use crate::memory;
@@ -26,22 +26,22 @@ use burn::{
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Instant};
 
-/// What one process measured.
+/// The measurements of one process.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepSample {
-    /// The parts of each step, seconds.
+    /// Times of the parts of each step in seconds.
     pub steps: Vec<Phases>,
-    /// Scores, loss and backward alone, seconds, once a step.
+    /// Times of scores, loss and backward alone in seconds, once per step.
     pub loss_alone: Vec<f64>,
-    /// The most memory the process ever held, MiB; absent where the system does not tell.
+    /// Peak memory of the process in MiB; `None` if the system does not report it.
     pub peak_mib: Option<f64>,
 }
 
 impl StepSample {
-    /// Trains on planted images with one loss and measures each part of each step, in this process.
+    /// Trains on planted images with one loss in this process, and times each part of each step.
     ///
     /// # Panics
-    /// When the configuration is out of range, or the loss needs classes.
+    /// Panics if the configuration is out of range, or the loss needs classes.
     pub fn measure(config: &StepConfig, loss: &EstimatorConfig, backend: &Backend) -> Self {
         let mut bench = Bench::new(config, loss, backend.training_device());
         let mut sample = Self::default();
@@ -58,12 +58,12 @@ impl StepSample {
     }
 }
 
-/// All that a step needs.
+/// Everything that a step needs.
 struct Bench {
     source: Arc<ViewSource>,
     config: StepConfig,
     estimator: Arc<dyn Estimator>,
-    /// Taken out and put back by the optimiser.
+    /// `None` while the optimizer has it.
     model: Option<ContrastiveImages>,
     optimizer: ModuleOptimizer,
     learning_rate: f64,
@@ -100,7 +100,7 @@ impl Bench {
         }
     }
 
-    /// One step, and the seconds of its loss alone.
+    /// Runs one step; returns the times of its parts, and that of the loss alone in seconds.
     fn step(&mut self, epoch: u64) -> (Phases, f64) {
         let mut clock = Clock::new(&self.device);
         let step = self.data(epoch);
@@ -143,7 +143,7 @@ impl Bench {
     }
 }
 
-/// Gradients of the whole batch at once, and the seconds of the loss alone.
+/// Gradients of the whole batch at once, and the time of the loss alone in seconds.
 fn at_once(step: &Step<ImageBatch>, model: &ContrastiveImages, clock: &mut Clock, phases: &mut Phases) -> (GradientsParams, f64) {
     let num_anchors = ContrastiveImages::num_anchors(&step.batch);
     let loss_of = |projections: [Tensor<2>; 2]| {
@@ -161,13 +161,13 @@ fn at_once(step: &Step<ImageBatch>, model: &ContrastiveImages, clock: &mut Clock
     clock.lap();
     let of_loss = loss_of(projections.clone()).backward();
     for view in &projections {
-        // Reading it waits for a device that computes in the background.
+        // Reading waits for devices that compute in the background.
         view.grad(&of_loss).expect("a gradient").into_data();
     }
     (gradients, clock.lap())
 }
 
-/// The same by gradient caching, where the loss is alone in any case.
+/// The same with gradient caching, which computes the loss alone in any case.
 fn cached(
     step: &Step<ImageBatch>,
     model: &ContrastiveImages,
@@ -184,7 +184,7 @@ fn cached(
     (gradients, phases.loss)
 }
 
-/// A clock that is read between the parts of a step.
+/// A clock that is read after each part of a step.
 struct Clock {
     device: Device,
     last: Instant,
@@ -198,7 +198,7 @@ impl Clock {
         }
     }
 
-    /// Seconds since the last time, until a device that computes in the background has done its part.
+    /// Seconds since the last lap, including the time until a device that computes in the background is done.
     fn lap(&mut self) -> f64 {
         self.device.sync().expect("the device computes");
         let seconds = self.last.elapsed().as_secs_f64();

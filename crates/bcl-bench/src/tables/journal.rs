@@ -1,4 +1,4 @@
-//! What came of a trial, in its folder, so that a trial is trained once.
+//! The outcome of a trial, saved in its folder so that it is trained only once.
 
 use bcl_report::{files::checksums, result::Chosen};
 use bcl_train::{error::Error, training::RunFolder};
@@ -7,18 +7,18 @@ use std::path::PathBuf;
 
 const FILE: &str = "outcome.json";
 
-/// What came of training with some settings.
+/// The outcome of training with some settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Outcome {
-    /// Figures on what was held out.
+    /// Metrics on held-out data.
     Chosen(Chosen),
-    /// Why there are none, such as a loss that diverged.
+    /// Why there are no metrics, such as a diverged loss.
     Failed(String),
 }
 
 impl Outcome {
-    /// The figure of a name, where there is one.
+    /// The metric of a given name, if there is one.
     pub(super) fn figure(&self, name: &str) -> Option<f64> {
         match self {
             Self::Chosen(chosen) => chosen.metrics.get(name).copied(),
@@ -26,7 +26,7 @@ impl Outcome {
         }
     }
 
-    /// What an earlier run left, if it came to its end.
+    /// Reads the outcome of an earlier run, if it finished.
     pub(super) fn read(folder: &RunFolder) -> Result<Option<Self>, Error> {
         let path = file(folder);
         if !path.is_file() {
@@ -41,7 +41,7 @@ impl Outcome {
         })
     }
 
-    /// Leaves it for later runs.
+    /// Saves the outcome for later runs.
     pub(super) fn write(&self, folder: &RunFolder) -> Result<(), Error> {
         let text = serde_json::to_vec_pretty(self).expect("an outcome is plain data");
         Ok(checksums::write(folder.path(), FILE, &text)?)

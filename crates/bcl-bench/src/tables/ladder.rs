@@ -1,4 +1,4 @@
-//! How many trials go how far.
+//! How many trials are trained for how many epochs.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,24 +6,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Search {
-    /// Every trial is trained to its end.
+    /// Train every trial to its end.
     Random,
-    /// Successive halving: all trials are trained for a few epochs, the better half of them for twice as many, and so on to the last two.
-    /// For the price of about log2(budget) full trainings.
+    /// Successive halving: train all trials for a few epochs, the better half of them for twice as many, and so on down to two
+    /// trials. Costs about log2(budget) full trainings.
     Halving,
 }
 
-/// Trials that are trained for as long as each other.
+/// Trials that are trained for the same number of epochs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rung {
-    /// How many.
+    /// Number of trials.
     pub trials: usize,
-    /// The most epochs.
+    /// Maximum number of epochs.
     pub epochs: usize,
 }
 
 impl Search {
-    /// The rungs, for `budget` trials of at most `epochs`; the best of the last one wins.
+    /// The rungs for `budget` trials of at most `epochs` epochs. The best trial of the last rung wins.
     ///
     /// ```
     /// use bcl_bench::tables::{Rung, Search};
@@ -39,7 +39,7 @@ impl Search {
         }
         let steps = match self {
             Self::Random => 0,
-            // One trial left is nothing to choose from.
+            // Stop at two trials, because one would leave no choice.
             Self::Halving => budget.ilog2().saturating_sub(1),
         };
         let rung = |step: u32| Rung {

@@ -1,4 +1,4 @@
-//! Making a table: tuning, then testing, then summing up.
+//! Makes a table: tunes, tests and summarises.
 
 use super::{
     Plan, Row, Rung, TableResult, Trial, Workshop,
@@ -19,20 +19,21 @@ use bcl_train::{
 };
 use std::{collections::BTreeMap, path::Path};
 
-/// The folder of the recipes that tuning found.
+/// The folder for recipes with tuned settings.
 const TUNED: &str = "tuned";
 
-/// Makes a table in a folder, or what is missing of it.
+/// Makes a table in a folder, or the missing part of it.
 ///
 /// # Errors
-/// When another table lies in the folder or another process makes one there, data or recipes do not fit, the disk refuses, or the work is
-/// interrupted; what was written stays, and the same call goes on. A loss that diverges is no error but a failed trial.
+/// Returns an error if the folder contains another table or another process is writing to it, if data or recipes do not fit, if
+/// a file cannot be written, or if the work is interrupted. What was written stays, and the same call continues. A diverging
+/// loss is not an error but a failed trial.
 pub fn run(plan: &Plan, out: &Path, workshop: &Workshop) -> Result<TableResult, Error> {
     make(plan, out, workshop, &prepare(plan, out, workshop)?)
 }
 
-/// Loads the data of a plan, which must be those that a table in its folder was begun with, and finds out what could stop it before hours
-/// of training.
+/// Loads the data of a plan, and finds out what could stop it before hours of training. The data must be that of the table in
+/// the folder, if there is one.
 pub(super) fn prepare(plan: &Plan, out: &Path, workshop: &Workshop) -> Result<Prepared, Error> {
     let first = plan.rows[0].recipe();
     let search = first.search_path(&workshop.data_dir);
@@ -50,14 +51,14 @@ pub(super) fn prepare(plan: &Plan, out: &Path, workshop: &Workshop) -> Result<Pr
         }
         prepared.check(row.recipe(), &search, &workshop.backend)?;
     }
-    // Ranges that a recipe refuses are better known before hours of training.
+    // Check that the recipes accept the ranges before hours of training.
     for candidate in &draws(plan) {
         plan.rows[candidate.row].with(&candidate.values)?;
     }
     Ok(prepared)
 }
 
-/// Makes a table of data that are loaded.
+/// Makes a table from loaded data.
 pub(super) fn make(plan: &Plan, out: &Path, workshop: &Workshop, prepared: &Prepared) -> Result<TableResult, Error> {
     let _lock = hold(out)?;
     plan.keep(out, prepared.kept())?;
@@ -72,7 +73,7 @@ pub(super) fn make(plan: &Plan, out: &Path, workshop: &Workshop, prepared: &Prep
     bench.finish(tested)
 }
 
-/// Makes the folder of a table, into which no other process can write a table until the lock is dropped.
+/// Creates and locks the folder of a table. No other process can write a table there until the lock is dropped.
 pub(super) fn hold(out: &Path) -> Result<FolderLock, Error> {
     files::create_folder(out)?;
     let lock = FolderLock::take(out)?;
@@ -82,7 +83,7 @@ pub(super) fn hold(out: &Path) -> Result<FolderLock, Error> {
     Ok(lock)
 }
 
-/// A plan under way.
+/// A plan being carried out.
 struct Bench<'a> {
     plan: &'a Plan,
     out: &'a Path,
@@ -94,7 +95,7 @@ struct Bench<'a> {
 type Settings = Vec<Vec<(String, toml::Value)>>;
 
 impl<'a> Bench<'a> {
-    /// The best settings of each row, and all its trials.
+    /// Finds the best settings of each row. Returns them with all trials.
     fn tune(&self, mut race: Vec<Candidate>) -> Result<(Settings, Vec<Vec<Trial>>), Error> {
         let rows = &self.plan.rows;
         let select_by = self.plan.select_by();
@@ -130,7 +131,7 @@ impl<'a> Bench<'a> {
         Ok((best, trials))
     }
 
-    /// Trains some settings on a part of train.
+    /// The run of a candidate on a part of train.
     fn trial(&self, candidate: &Candidate, step: usize, rung: Rung, rungs: usize) -> Result<Task, Error> {
         let row = &self.plan.rows[candidate.row];
         let mut values = candidate.values.clone();
@@ -138,7 +139,7 @@ impl<'a> Bench<'a> {
         set("seed", (TUNING_SEED as i64).into());
         set("training.epochs", (rung.epochs.min(row.epochs()) as i64).into());
         if !row.is_recommender() {
-            // What chooses nothing need not be measured.
+            // Evaluations that choose nothing are left out.
             set("evaluation.every", 0.into());
             set("evaluation.protocols", toml::Value::Array(vec!["clean".into()]));
             set("evaluation.baselines", toml::Value::Array(Vec::new()));
@@ -155,7 +156,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// What comes of a trial: read, where it was made before.
+    /// Trains a trial, or reads its outcome if it was trained before.
     fn select(&self, task: &Task, select_by: &str) -> Result<(Outcome, String), Error> {
         let (folder, search) = self.folder(task, Some(&self.plan.command))?;
         let outcome = if let Some(outcome) = Outcome::read(&folder)? {
@@ -213,7 +214,7 @@ impl<'a> Bench<'a> {
         Ok(tested)
     }
 
-    /// The result of a test: read, where it was made before.
+    /// Trains and measures a test run, or reads its result if it was trained before.
     fn measure(&self, task: &Task, select_by: &str) -> Result<(Result<RunResult, String>, String), Error> {
         let (folder, search) = self.folder(task, None)?;
         if let Some(Outcome::Failed(problem)) = Outcome::read(&folder)? {
@@ -236,7 +237,7 @@ impl<'a> Bench<'a> {
         Ok((Ok(result), format!("{select_by} {figure:.4} on test")))
     }
 
-    /// The folder of a run, which may be a trial, and where its files are looked for.
+    /// The folder of a run, which may be a trial, and where its files are searched for.
     fn folder(&self, task: &Task, trial_of: Option<&str>) -> Result<(RunFolder, SearchPath), Error> {
         let invocation = Invocation {
             search: task.recipe.search_path(&self.workshop.data_dir),
@@ -257,7 +258,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Sums up, and writes `table.json` and `table.md`.
+    /// Summarises the results, and writes `table.json` and `table.md`.
     fn finish(&self, tested: Vec<Tested<'_>>) -> Result<TableResult, Error> {
         let results: Vec<&RunResult> = tested
             .iter()
@@ -270,7 +271,7 @@ impl<'a> Bench<'a> {
                 .flat_map(|row| &row.runs)
                 .find_map(|(_, run)| run.as_ref().err());
             return Err(Error::Training(format!(
-                "no run of the table came to an end: {}",
+                "no run of the table finished: {}",
                 problem.map_or("there are no seeds", String::as_str)
             )));
         };
@@ -288,7 +289,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Baselines of recommenders are the same in every run; a random encoder has a seed, and is averaged.
+/// Averages baselines over runs. Those of recommenders are the same in every run; that of a random encoder depends on the seed.
 fn mean_baselines(results: &[&RunResult]) -> BTreeMap<String, Metrics> {
     let mut sums: BTreeMap<String, BTreeMap<String, (f64, usize)>> = BTreeMap::new();
     for (name, metrics) in results.iter().flat_map(|result| &result.baselines) {

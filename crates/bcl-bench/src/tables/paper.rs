@@ -1,4 +1,4 @@
-//! What the papers print, and how our tables depart from theirs.
+//! The metrics that the papers print, and how our tables deviate from theirs.
 
 use super::Plan;
 use bcl_report::{
@@ -8,15 +8,15 @@ use bcl_report::{
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// All tables of the papers that are known here.
+/// All tables of the papers that are built in.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paper {
-    /// Departures of every table of recommenders.
+    /// Deviations that all tables of recommenders have.
     recommenders: Vec<String>,
-    /// Departures of every table of image encoders.
+    /// Deviations that all tables of image encoders have.
     images: Vec<String>,
-    /// By table and data set.
+    /// Printed tables, by table and data set.
     tables: BTreeMap<String, BTreeMap<String, Printed>>,
 }
 
@@ -24,26 +24,26 @@ pub struct Paper {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Printed {
-    /// Departures of ours from it, as sentences.
+    /// Deviations of our table from it, as sentences.
     pub deviations: Vec<String>,
-    /// Figures by row and name; shares where the paper prints per cent.
+    /// Metrics by row and name, as shares even if the paper prints percentages.
     rows: BTreeMap<String, Metrics>,
 }
 
 impl Printed {
-    /// What is printed for a row.
+    /// The printed metrics of a row.
     pub fn figures(&self, row: &str) -> Metrics {
         self.rows.get(row).cloned().unwrap_or_default()
     }
 }
 
 impl Paper {
-    /// What comes with the program.
+    /// The built-in tables.
     pub fn builtin() -> Self {
-        toml::from_str(include_str!("paper.toml")).expect("the figures that come with the program read")
+        toml::from_str(include_str!("paper.toml")).expect("the built-in file is valid")
     }
 
-    /// Of one table and data set, with the departures that all of its kind have.
+    /// One table and data set, including the deviations that all tables of its kind have.
     pub fn table(&self, table: &str, dataset: &str, is_recommender: bool) -> Printed {
         let mut printed = self
             .tables
@@ -58,7 +58,7 @@ impl Paper {
 }
 
 impl Plan {
-    /// What the paper prints for this table; nothing where it is none of the paper's.
+    /// The paper's version of this table; empty if the paper has none.
     pub(super) fn paper(&self) -> Printed {
         let is_recommender = self.rows[0].is_recommender();
         match &self.printed {
@@ -67,7 +67,7 @@ impl Plan {
         }
     }
 
-    /// The figures that the table shows: those that reports show, and those that the paper prints; in the order of reports.
+    /// The metrics that the table shows: those of reports and those that the paper prints, in the order of reports.
     pub(super) fn metrics(&self, results: &[&RunResult]) -> Vec<String> {
         let shown = default_metrics(results.iter().copied());
         let printed = self.paper();

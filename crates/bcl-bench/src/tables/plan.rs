@@ -1,4 +1,4 @@
-//! What a table was asked to be, so that going on means the same table.
+//! The plan of a table, saved so that resuming makes the same table.
 
 use super::{Row, Search, Space};
 use bcl_data::input::{self, MOST_WHOLE};
@@ -8,18 +8,18 @@ use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;
 
-/// Everything that determines a table, apart from where it is computed.
+/// Everything that determines a table, apart from the machine that computes it.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The heading, such as `Table 10, ml-100k, mf`.
     pub title: String,
-    /// Which table of the paper it is, and of which of its data sets, such as `("table10", "ml-100k")`.
+    /// The table of the paper, and which of its data sets, such as `("table10", "ml-100k")`.
     pub printed: Option<(String, String)>,
     /// The rows.
     pub rows: Vec<Row>,
     /// How settings are searched.
     pub search: Search,
-    /// Trials a row; with 0 the recipes stay as they are.
+    /// Tuning trials per row; with 0, the recipes stay as they are.
     pub budget: usize,
     /// Number of seeds, from 0 on, with which the best settings are tested.
     pub seeds: usize,
@@ -27,7 +27,7 @@ pub struct Plan {
     pub command: String,
 }
 
-/// The part of a plan that must not change when a table goes on.
+/// The part of a plan that must not change when a table is resumed.
 #[derive(Serialize)]
 struct Kept<'a> {
     search: Search,
@@ -44,7 +44,7 @@ struct KeptRow<'a> {
 }
 
 impl Plan {
-    /// The figure that tuning goes by, and by which rows are compared: what recommenders select epochs by, and the linear probe of images.
+    /// The metric for tuning and for comparing rows: the one that recommenders select epochs by, or the linear probe of images.
     pub fn select_by(&self) -> String {
         match self.rows[0].recipe().recommender() {
             Some(recipe) => recipe.evaluation.select_by.clone(),
@@ -52,10 +52,10 @@ impl Plan {
         }
     }
 
-    /// What a table that was begun in a folder keeps of its data; nothing where none was begun.
+    /// What the table in a folder recorded about its data; `None` if there is no table yet.
     ///
     /// # Errors
-    /// When another table was begun there, or version 0.1 began it and kept nothing.
+    /// Returns an error if the folder contains another table, or one of version 0.1, which recorded nothing.
     pub fn kept_data(&self, out: &Path) -> Result<Option<KeptData>, Error> {
         let path = out.join("plan.json");
         if !path.is_file() {
@@ -66,24 +66,25 @@ impl Plan {
             .map_err(|error| Error::Input(format!("{} is broken: {error}; choose another --out", path.display())))?;
         if let Some(difference) = difference("", &earlier, &self.to_json()) {
             return Err(Error::Input(format!(
-                "{} was begun as another table: {difference}; choose another --out",
+                "{} contains another table: {difference}; choose another --out",
                 out.display()
             )));
         }
         match KeptData::read(out)? {
             Some(kept) => Ok(Some(kept)),
             None => Err(Error::Input(format!(
-                "{} has no data.json, because version 0.1 began it: whether its data are still the same cannot be told; choose another \
+                "{} has no data.json, because version 0.1 started it: its data may have changed since; choose another \
                  --out",
                 out.display()
             ))),
         }
     }
 
-    /// Keeps the plan and the data of a table in its folder. More seeds than before are no other table: those there are count.
+    /// Saves the plan and the data of a table in its folder. More seeds than before do not make another table: existing runs
+    /// count.
     ///
     /// # Errors
-    /// When the folder cannot be written.
+    /// Returns an error if the folder cannot be written to.
     pub fn keep(&self, out: &Path, data: &KeptData) -> Result<(), Error> {
         files::create_folder(out)?;
         data.write(out)?;
@@ -110,7 +111,7 @@ impl Plan {
     }
 }
 
-/// The first difference between two plans, in words.
+/// Describes the first difference between two plans.
 fn difference(key: &str, earlier: &Value, now: &Value) -> Option<String> {
     if earlier == now || key == "seeds" {
         return None;

@@ -1,9 +1,9 @@
-//! Settings that compete.
+//! Candidates that compete during tuning.
 
 use super::{Plan, Row};
 use bcl_data::Seed;
 
-/// The seed of all tuning: of the draws, and of the runs. No test has it.
+/// The seed of all tuning, both of draws and of runs. No test uses it.
 pub(super) const TUNING_SEED: u64 = 1_000_003;
 
 /// Settings of a row that are still in the race.
@@ -14,7 +14,7 @@ pub(super) struct Candidate {
     pub(super) values: Vec<(String, toml::Value)>,
 }
 
-/// All settings that are tried. A row in which nothing is searched has one way to be.
+/// All settings to try. A row in which nothing is searched has none.
 pub(super) fn draws(plan: &Plan) -> Vec<Candidate> {
     let seed = Seed(TUNING_SEED).named("draws");
     let of_row = |(row, of): (usize, &Row)| {
@@ -29,9 +29,9 @@ pub(super) fn draws(plan: &Plan) -> Vec<Candidate> {
     plan.rows.iter().enumerate().flat_map(of_row).collect()
 }
 
-/// The best of each row, by figure, then by number.
+/// The best candidates of each row, by metric, then by number.
 pub(super) fn survivors(mut ranked: Vec<(Candidate, Option<f64>)>, rows: usize, keep: usize) -> Vec<Candidate> {
-    // What failed has no figure and comes last; a stable sort leaves equals in the order of their numbers.
+    // Failed trials have no metric and come last. The sort is stable, so ties stay in the order of their numbers.
     ranked.sort_by(|(_, a), (_, b)| {
         let value = |figure: &Option<f64>| figure.unwrap_or(f64::NEG_INFINITY);
         value(b).total_cmp(&value(a))

@@ -1,4 +1,4 @@
-//! The table as it is kept and compared.
+//! A finished table, as it is saved and compared.
 
 use super::{Paired, Plan, Row, Search, Space, statistics::all_pairs};
 use bcl_report::{
@@ -11,95 +11,96 @@ use std::collections::BTreeMap;
 /// Version of the layout of `table.json`.
 const SCHEMA: u32 = 1;
 
-/// A finished table. Two of the same plan, seeds and program on the same device are equal to the byte, however often they were interrupted.
+/// A finished table. Two tables of the same plan, seeds, program and device are equal to the byte, however often they were
+/// interrupted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TableResult {
-    /// Version of this layout.
+    /// Version of the layout.
     pub schema: u32,
     /// The heading.
     pub title: String,
-    /// The command that made it.
+    /// The command that made the table.
     pub command: String,
-    /// Where it ran.
+    /// Machine and build.
     pub environment: Environment,
     /// The data.
     pub data: DataSummary,
     /// How settings were searched.
     pub search: Search,
-    /// Trials a row.
+    /// Tuning trials per row.
     pub budget: usize,
     /// Seeds of the tests.
     pub seeds: Vec<u64>,
-    /// The figure by which settings were chosen and rows are compared.
+    /// The metric by which settings were chosen and rows are compared.
     pub select_by: String,
-    /// Names of all figures shown, in order.
+    /// Names of all metrics shown, in order.
     pub metrics: Vec<String>,
     /// The rows.
     pub rows: Vec<RowResult>,
-    /// Test figures of what needs no training, by name.
+    /// Test metrics of the baselines, by name.
     pub baselines: BTreeMap<String, Metrics>,
-    /// Every row against every other, on `select_by`.
+    /// Every row compared with every other, on `select_by`.
     pub pairs: Vec<Paired>,
     /// What wins and what ties, as sentences.
     pub verdict: Vec<String>,
-    /// In what this table departs from the paper's, as sentences.
+    /// Deviations of this table from the paper's, as sentences.
     pub deviations: Vec<String>,
 }
 
 /// One row of a finished table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RowResult {
-    /// Its name.
+    /// Name of the row.
     pub name: String,
-    /// The kind of its loss.
+    /// Kind of its loss.
     pub loss: String,
-    /// The kind of its encoder.
+    /// Kind of its encoder.
     pub encoder: String,
-    /// What was searched.
+    /// The parameters that were searched.
     pub space: Space,
     /// Every trial, in order.
     pub trials: Vec<Trial>,
-    /// The settings that were tested, those of the best trial; empty where nothing was searched.
+    /// The settings that were tested, which are those of the best trial; empty if nothing was searched.
     pub tuned: BTreeMap<String, toml::Value>,
     /// Hash of the recipe with these settings.
     pub recipe_hash: String,
-    /// Epochs that each seed was trained for.
+    /// Number of epochs that each seed was trained for.
     pub epochs: Vec<usize>,
-    /// The most it could have been, where held-out data chose their number.
+    /// Maximum number of epochs, if held-out data chose the number.
     #[serde(default)]
     pub epochs_at_most: Option<usize>,
-    /// Test figures of each seed.
+    /// Test metrics of each seed.
     pub runs: BTreeMap<u64, Metrics>,
-    /// Seeds without figures, and why.
+    /// Seeds that failed, and why.
     pub failed: BTreeMap<u64, String>,
-    /// Means of test figures over seeds, with their intervals.
+    /// Means of the test metrics over seeds, with intervals.
     pub figures: BTreeMap<String, Interval>,
-    /// The figures that the paper prints.
+    /// Metrics that the paper prints.
     pub printed: Metrics,
 }
 
-/// Settings that were tried.
+/// A tuning trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// Its number, from 0.
+    /// Its number, starting at 0.
     pub number: usize,
-    /// The values drawn.
+    /// The drawn values.
     pub values: BTreeMap<String, toml::Value>,
-    /// The most epochs it was trained for.
+    /// Maximum number of epochs.
     pub epochs: usize,
-    /// The figure on held-out training data; none where training failed.
+    /// The metric on held-out training data; `None` if training failed.
     pub figure: Option<f64>,
 }
 
 impl RowResult {
-    /// The figure of each seed.
+    /// The metric of each seed.
     fn values(&self, metric: &str) -> Vec<(u64, f64)> {
         let value = |(seed, figures): (&u64, &Metrics)| Some((*seed, *figures.get(metric)?));
         self.runs.iter().filter_map(value).collect()
     }
 }
 
-/// What testing one row gave.
+/// The test results of one row.
 pub(super) struct Tested<'a> {
     pub(super) row: &'a Row,
     pub(super) trials: Vec<Trial>,
@@ -149,7 +150,7 @@ impl Tested<'_> {
     }
 }
 
-/// What all rows have in common.
+/// What all rows share.
 pub(super) struct Common {
     pub(super) environment: Environment,
     pub(super) data: DataSummary,

@@ -1,4 +1,4 @@
-//! The rows of a table: recipes, and what is searched for each.
+//! The rows of a table: recipes, and the parameters that are searched for each.
 
 use super::space::{Ranges, Space, overrides};
 use bcl_train::{
@@ -7,27 +7,27 @@ use bcl_train::{
 };
 use serde_json::Value;
 
-/// One row.
+/// A row of a table.
 #[derive(Debug, Clone)]
 pub struct Row {
     /// The last part of the recipe's name.
     pub name: String,
-    /// What is searched.
+    /// The parameters that are searched.
     pub space: Space,
     /// Keys of the recipe that a flag made meaningless.
     pub dropped: Vec<DroppedKeys>,
     found: Found,
-    /// What holds for every run of the row.
+    /// Flags that apply to every run of the row.
     set: Vec<Override>,
     recipe: Recipe,
 }
 
 impl Row {
-    /// The rows that a name stands for: the recipes that [`find`] finds, those with one encoder where one is named, with values that
-    /// flags put in the place of theirs.
+    /// The rows for a name: the recipes that [`find`] finds, restricted to one encoder if given, with the values that flags
+    /// set.
     ///
     /// # Errors
-    /// When there are none, one cannot be read, or two have one name.
+    /// Returns an error if there are none, one cannot be read, or two have the same name.
     pub fn find(name: &str, encoder: Option<&str>, set: &[Override], ranges: &Ranges) -> Result<Vec<Self>, Error> {
         let mut rows: Vec<Self> = Vec::new();
         let mut encoders: Vec<String> = Vec::new();
@@ -43,7 +43,7 @@ impl Row {
         }
         if rows.is_empty() {
             return Err(Error::Input(format!(
-                "--encoder {} is in none of the recipes of {name}; they have {}",
+                "--encoder {}: no recipe of {name} has this encoder; they have {}",
                 encoder.unwrap_or_default(),
                 encoders.join(", ")
             )));
@@ -72,7 +72,7 @@ impl Row {
             recipe,
         };
         row.space = ranges.of(row.is_recommender(), &row.estimator());
-        // What a flag sets, and what the estimator has not, is not searched.
+        // Keys that a flag sets or that the estimator does not have are not searched.
         let json = row.json();
         row.space.0.retain(|key, _| {
             let is_set = set.iter().any(|flag| flag.key() == *key);
@@ -81,52 +81,52 @@ impl Row {
         Ok(row)
     }
 
-    /// The recipe as it is, without a search.
+    /// The recipe without tuned settings.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }
 
-    /// The recipe with values in the place of its own.
+    /// The recipe with some values replaced.
     ///
     /// # Errors
-    /// When the recipe refuses one of them.
+    /// Returns an error if the recipe refuses one of them.
     pub fn with(&self, values: &[(String, toml::Value)]) -> Result<Recipe, RecipeError> {
         let mut set = self.set.clone();
         set.extend(overrides(values));
         Recipe::read(&self.found, &set)
     }
 
-    /// The same row with flags more, which are then not searched.
+    /// The same row with more flags, whose keys are then not searched.
     ///
     /// # Errors
-    /// When the recipe refuses one of them.
+    /// Returns an error if the recipe refuses one of them.
     pub fn set(&self, flags: &[Override], ranges: &Ranges) -> Result<Self, Error> {
         let mut set = self.set.clone();
         set.extend_from_slice(flags);
         Self::read(self.found.clone(), &set, ranges)
     }
 
-    /// Whether the recipe has a key, defaults written out.
+    /// Whether the recipe has a key, with defaults written out.
     pub fn has(&self, key: &str) -> bool {
         at(&self.json(), key).is_some()
     }
 
-    /// Whether it trains a recommender.
+    /// Whether the row trains a recommender.
     pub fn is_recommender(&self) -> bool {
         self.recipe.recommender().is_some()
     }
 
-    /// The kind of its loss.
+    /// The kind of the loss.
     pub fn estimator(&self) -> String {
         self.text("loss.kind")
     }
 
-    /// The kind of its encoder.
+    /// The kind of the encoder.
     pub fn encoder(&self) -> String {
         self.text("encoder.kind")
     }
 
-    /// The most epochs its training has.
+    /// The maximum number of epochs.
     pub fn epochs(&self) -> usize {
         at(&self.json(), "training.epochs").and_then(Value::as_u64).unwrap_or(1) as usize
     }
@@ -140,7 +140,7 @@ impl Row {
         at(&self.json(), key).and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
-    /// Estimators stand in the order of the papers' tables, their rows by name, numbers in it by value.
+    /// The sort key: estimators in the order of the papers' tables, then names, with numbers in names compared by value.
     fn place(&self) -> (usize, Vec<(String, u64)>) {
         const ORDER: [&str; 4] = ["info_nce", "debiased", "hard", "bayesian"];
         let estimator = self.estimator();
@@ -154,7 +154,7 @@ pub(super) fn at<'a>(json: &'a Value, key: &str) -> Option<&'a Value> {
     key.split('.').try_fold(json, |json, part| json.get(part))
 }
 
-/// A name as text and number in turns, so that `n62` stands before `n126`.
+/// Splits a name into alternating text and numbers, so that `n62` sorts before `n126`.
 fn natural(name: &str) -> Vec<(String, u64)> {
     let mut parts = Vec::new();
     let mut rest = name;
@@ -167,12 +167,12 @@ fn natural(name: &str) -> Vec<(String, u64)> {
     parts
 }
 
-/// A name without what is written differently: `lightgcn` is `light_gcn`.
+/// Normalises the spelling of a name: `lightgcn` is `light_gcn`.
 fn plain(name: &str) -> String {
     name.to_lowercase().replace(['_', '-'], "")
 }
 
-/// Rows of one estimator that differ in a parameter, as those of Table 5 in β, are there to be compared by it.
+/// Rows of one estimator that differ in a parameter, as those of Table 5 do in β, are compared by it, so it is not searched.
 fn forget_what_rows_differ_in(rows: &mut [Row]) {
     let values: Vec<(String, Value)> = rows.iter().map(|row| (row.estimator(), row.json())).collect();
     for (row, (estimator, json)) in rows.iter_mut().zip(&values) {

@@ -14,10 +14,10 @@ use bcl_train::{error::Error, notice, recipe::Override};
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::Path, str::FromStr};
 
-/// A parameter, and the values at which it is held: `temperature=0.3`, or `temperature=0.1,0.2,0.4`.
+/// A parameter and the values to fix it at: `temperature=0.3`, or `temperature=0.1,0.2,0.4`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fixed {
-    /// The name that was given.
+    /// The name as given.
     pub name: String,
     /// The values, ascending.
     pub values: Vec<f64>,
@@ -31,7 +31,7 @@ impl FromStr for Fixed {
         let (name, values) = text.split_once('=').ok_or(FORM)?;
         let mut values: Vec<f64> = values
             .split(',')
-            .map(|value| value.trim().parse().map_err(|_| format!("`{value}` is no number; {FORM}")))
+            .map(|value| value.trim().parse().map_err(|_| format!("`{value}` is not a number; {FORM}")))
             .collect::<Result<_, _>>()?;
         values.sort_by(f64::total_cmp);
         values.dedup();
@@ -43,16 +43,16 @@ impl FromStr for Fixed {
 }
 
 impl Fixed {
-    /// The flag that holds a row at a value, where the row has the parameter.
+    /// The flag that fixes the parameter of a row at a value; `None` if the row does not have the parameter.
     ///
-    /// `temperature`, `beta`, `alpha`, `tau_plus` and `negatives` (N) are understood, and every other key of a recipe in full. The β of
-    /// the hard loss is another than that of the Bayesian one, so `beta` holds only the latter.
+    /// Understands `temperature`, `beta`, `alpha`, `tau_plus` and `negatives` (N), and every other key of a recipe in full. The
+    /// β of the hard loss is not that of the Bayesian loss, so `beta` only fixes the latter.
     fn flag(&self, row: &Row, value: f64) -> Option<Override> {
         let flag = format!("--fix {}={value}", self.name);
         let whole = |value: f64| toml::Value::Integer(value.round() as i64);
         let (key, set) = match self.name.as_str() {
             "negatives" | "n" | "N" if row.is_recommender() => ("negatives.count", whole(value)),
-            // A batch of B images in two views has 2B - 2 negatives an anchor.
+            // A batch of B images with two views has 2B - 2 negatives per anchor.
             "negatives" | "n" | "N" => ("training.batch_size", whole(value / 2.0 + 1.0)),
             "beta" if row.estimator() != "bayesian" => return None,
             "temperature" => ("loss.temperature", value.into()),
@@ -66,47 +66,47 @@ impl Fixed {
     }
 }
 
-/// Curves over one parameter, one an estimator.
+/// Curves over one parameter, one per estimator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
-    /// Version of this layout.
+    /// Version of the layout.
     pub schema: u32,
     /// The heading.
     pub title: String,
-    /// The command that made it.
+    /// The command that made the curves.
     pub command: String,
     /// The parameter.
     pub parameter: String,
-    /// The figure.
+    /// The metric.
     pub metric: String,
     /// The rows that have the parameter.
     pub curves: Vec<Curve>,
-    /// The rows that do not, at their one value.
+    /// The rows that do not have it, at their single value.
     pub levels: Vec<(String, Interval)>,
-    /// The tables at each value.
+    /// The table at each value.
     pub tables: Vec<(f64, TableResult)>,
 }
 
-/// One row over the values.
+/// The curve of one row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
-    /// The row.
+    /// Name of the row.
     pub row: String,
-    /// Value and figure, by value.
+    /// Pairs of value and metric, by value.
     pub points: Vec<(f64, Interval)>,
 }
 
 impl Sensitivity {
-    /// Makes the table at every value, each in a folder of its own, and draws the curves.
+    /// Makes the table at every value, each in its own folder, and draws the curves.
     ///
     /// # Errors
-    /// As [`run`], and when no row has the parameter.
+    /// As [`run`]; also returns an error if no row has the parameter.
     pub fn run(plan: &Plan, fixed: &Fixed, ranges: &Ranges, out: &Path, workshop: &Workshop) -> Result<Self, Error> {
         let with = |row: &Row, value: f64| fixed.flag(row, value).map(|flag| row.set(&[flag], ranges));
         let (has, has_not): (Vec<&Row>, Vec<&Row>) = plan.rows.iter().partition(|row| fixed.flag(row, fixed.values[0]).is_some());
         if has.is_empty() {
             return Err(Error::Input(format!(
-                "--fix {}: no row has this parameter; take temperature, negatives, alpha, beta, tau_plus, or a key of the recipes in full",
+                "--fix {}: no row has this parameter; use temperature, negatives, alpha, beta, tau_plus, or a key of the recipes in full",
                 fixed.name
             )));
         }
@@ -127,7 +127,7 @@ impl Sensitivity {
             rows: has_not.into_iter().cloned().collect(),
             ..plan.clone()
         };
-        // What could stop the first table is found before there is a folder.
+        // Find what could stop the first table before there is a folder.
         let folder_of = |value: f64| out.join(format!("{}-{value}", fixed.name));
         if others.rows.is_empty() {
             prepare(&plans[0].1, &folder_of(plans[0].0), workshop)?;
@@ -195,7 +195,7 @@ impl Sensitivity {
         costs.collect()
     }
 
-    /// A row a curve, a column a value.
+    /// One row per curve, one column per value.
     pub(crate) fn parts(&self) -> Parts {
         let values = self.tables.iter().map(|(value, _)| format!("{} {value}", self.parameter));
         let cell = |curve: &Curve, value: f64| {
@@ -212,7 +212,7 @@ impl Sensitivity {
         }
     }
 
-    /// The curves in one frame, with a level for each row that does not have the parameter.
+    /// All curves in one chart, with a reference line for each row that does not have the parameter.
     pub fn chart(&self) -> LineChart {
         let series = self
             .curves
@@ -227,7 +227,7 @@ impl Sensitivity {
             ascending.first().copied().unwrap_or(1.0),
             ascending.last().copied().unwrap_or(1.0),
         );
-        // What spans a factor of four or more is searched, and best seen, by factors.
+        // Values that span a factor of four or more are drawn on a logarithmic axis.
         let x = if first > 0.0 && last / first >= 4.0 {
             Axis::logarithmic(&self.parameter, if first >= 2.0 { 2 } else { 10 })
         } else {
@@ -235,7 +235,7 @@ impl Sensitivity {
         };
         LineChart::new(
             format!("{} over {}", self.metric, self.parameter),
-            format!("{}, one line an estimator", self.title),
+            format!("{}, one line per estimator", self.title),
             x,
             Axis::linear(&self.metric),
         )
@@ -247,7 +247,7 @@ impl Sensitivity {
 }
 
 impl Curve {
-    /// The value with the highest mean, and that with the lowest, each with its mean.
+    /// The values with the highest and the lowest mean, each with that mean.
     fn ends(&self) -> Option<[(f64, f64); 2]> {
         let means = || self.points.iter().map(|(value, figure)| (*value, figure.mean));
         let best = means().max_by(|(_, a), (_, b)| a.total_cmp(b))?;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path};
 use toml::Value;
 
-/// Where the values of one parameter come from.
+/// The range of one parameter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Range {
@@ -18,14 +18,14 @@ pub enum Range {
     Uniform([f64; 2]),
     /// Uniform in the logarithm between two positive numbers.
     Log([f64; 2]),
-    /// One of some values, all alike probable.
+    /// One of several values, with equal probability.
     Choice(Vec<Value>),
 }
 
 impl Range {
-    /// The value at a share in [0, 1) of the range.
+    /// The value at a fraction in [0, 1) of the range.
     ///
-    /// Numbers are rounded to three significant digits: a recipe with them reads well, and no result turns on the fourth.
+    /// Numbers are rounded to three significant digits, which keeps recipes readable. No result depends on the fourth digit.
     fn at(&self, share: f64) -> Value {
         match self {
             Self::Uniform([low, high]) => Value::Float(three_digits(low + share * (high - low))),
@@ -37,10 +37,10 @@ impl Range {
     fn check(&self) -> Result<(), String> {
         match self {
             Self::Uniform([low, high]) if !(low.is_finite() && high.is_finite() && low <= high) => {
-                Err(format!("uniform = [{low}, {high}] is no range; give the lower end first"))
+                Err(format!("uniform = [{low}, {high}] is not a range; put the lower end first"))
             }
             Self::Log([low, high]) if !(*low > 0.0 && high.is_finite() && low <= high) => Err(format!(
-                "log = [{low}, {high}] is no range of positive numbers; give the lower end first"
+                "log = [{low}, {high}] is not a range of positive numbers; put the lower end first"
             )),
             Self::Choice(values) if values.is_empty() => Err("choice = [] has nothing to choose from".to_owned()),
             _ => Ok(()),
@@ -52,15 +52,16 @@ fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().expect("a printed number reads")
 }
 
-/// The parameters that are searched, by their keys in recipes.
+/// The parameters to search, by their keys in recipes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Space(pub BTreeMap<String, Range>);
 
 impl Space {
-    /// The values of trial number `trial`.
+    /// Draws the values of trial number `trial`.
     ///
-    /// Each depends on the seed, the key and the number alone, so that all rows of a table try the same values of what they share.
+    /// Each value depends only on the seed, the key and the number, so that all rows of a table try the same values of a shared
+    /// parameter.
     pub fn draw(&self, seed: Seed, trial: usize) -> Vec<(String, Value)> {
         let draw = |(key, range): (&String, &Range)| {
             let mut rng = seed.named(key).index(trial as u64).rng();
@@ -70,7 +71,7 @@ impl Space {
     }
 }
 
-/// Values as flags that a recipe is read with.
+/// Converts values to flags for reading a recipe.
 pub(super) fn overrides(values: &[(String, Value)]) -> Vec<Override> {
     let set = |(key, value): &(String, Value)| Override::new(key, value.clone(), format!("{key} = {value}"));
     values.iter().map(set).collect()
@@ -91,19 +92,19 @@ pub struct Ranges {
     images: BTreeMap<String, Space>,
 }
 
-/// The name of the ranges that every estimator has.
+/// The name of the ranges that all estimators share.
 const SHARED: &str = "shared";
 
 impl Ranges {
-    /// Those that come with the program.
+    /// The built-in ranges.
     pub fn builtin() -> Self {
-        toml::from_str(include_str!("ranges.toml")).expect("the ranges that come with the program read")
+        toml::from_str(include_str!("ranges.toml")).expect("the built-in ranges are valid")
     }
 
-    /// Those of a file.
+    /// Reads ranges from a file.
     ///
     /// # Errors
-    /// When it cannot be read, or holds what is no range; the error names the key and the remedy.
+    /// Returns an error that names the key and the remedy if the file cannot be read or contains something that is not a range.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = input::read_text(path, MOST_TEXT).map_err(Error::io("read", path))?;
         let refuse = |problem: String| Error::Input(format!("{}: {problem}", path.display()));
@@ -120,7 +121,7 @@ impl Ranges {
         Ok(ranges)
     }
 
-    /// What is searched for an estimator.
+    /// The parameters to search for an estimator.
     pub(super) fn of(&self, is_recommender: bool, estimator: &str) -> Space {
         let family = if is_recommender { &self.recommender } else { &self.images };
         let spaces = [SHARED, estimator].into_iter().filter_map(|name| family.get(name));

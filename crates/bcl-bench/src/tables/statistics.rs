@@ -1,4 +1,4 @@
-//! Whether two rows differ, given how many pairs are looked at.
+//! Decides whether rows differ, given the number of pairs that are compared.
 
 use bcl_report::Interval;
 use serde::{Deserialize, Serialize};
@@ -8,29 +8,30 @@ use serde::{Deserialize, Serialize};
 pub struct Paired {
     /// The row.
     pub row: String,
-    /// What is subtracted.
+    /// The row that is subtracted.
     pub other: String,
     /// Mean difference over the seeds that both have, with its interval.
     pub difference: Interval,
-    /// Two-sided p of no difference, by Student's t over seeds; none with fewer than two.
+    /// Two-sided p-value of no difference, by Student's t-test over seeds; `None` with fewer than two.
     pub p: Option<f64>,
-    /// The same, corrected for the number of pairs by Holm's method.
+    /// The p-value after Holm's correction for the number of pairs.
     pub p_holm: Option<f64>,
 }
 
-/// Chance of an error in any of a table's comparisons that is put up with.
+/// Accepted probability of an error in any of a table's comparisons.
 pub(super) const LEVEL: f64 = 0.05;
 
 impl Paired {
-    /// Whether the two can be told apart at 5 %.
+    /// Whether the two rows differ significantly at 5 %.
     pub fn is_significant(&self) -> bool {
         self.p_holm.is_some_and(|p| p < LEVEL)
     }
 }
 
-/// All pairs of rows, each with values by seed; p-values are corrected over the pairs.
+/// Compares all pairs of rows, given their values by seed. The p-values are corrected for the number of pairs.
 ///
-/// Runs of equal seed share splits, initial values and negatives as far as their recipes allow, so much of the scatter cancels.
+/// Runs with the same seed share splits, initial values and negatives as far as their recipes allow, so much of the scatter
+/// cancels.
 pub(super) fn all_pairs(rows: &[(&str, Vec<(u64, f64)>)]) -> Vec<Paired> {
     let mut pairs = Vec::new();
     for (index, (row, values)) in rows.iter().enumerate() {
@@ -61,8 +62,8 @@ pub(super) fn all_pairs(rows: &[(&str, Vec<(u64, f64)>)]) -> Vec<Paired> {
     pairs
 }
 
-/// Holm's step-down correction (1979): with these in place of the p-values, the chance that any of the null hypotheses that hold is
-/// rejected at a level is at most that level.
+/// Holm's step-down correction (1979). With the results in place of the p-values, the probability of rejecting any true null
+/// hypothesis at a level is at most that level.
 ///
 /// ```text
 /// p'_(i) = max over j <= i of min{ 1, (m - j + 1) p_(j) }        p_(1) <= … <= p_(m)
@@ -95,7 +96,7 @@ mod tests {
 
     #[test]
     fn holm_equals_the_example_worked_by_hand() {
-        // m = 4: 0.005 · 4, 0.01 · 3, 0.03 · 2, 0.04 · 1 raised to the one before.
+        // m = 4: 0.005 · 4, 0.01 · 3, 0.03 · 2, and 0.04 · 1 raised to the previous value.
         assert_eq!(holm(&[0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02]);
         assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
         assert!(holm(&[]).is_empty());

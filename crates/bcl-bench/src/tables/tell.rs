@@ -1,11 +1,11 @@
-//! The table as text, for the terminal and as Markdown.
+//! Prints a table as text, for the terminal and as Markdown.
 
 use super::{Paired, RowResult, TableResult, statistics::LEVEL};
 use crate::table;
 use bcl_report::{CONFIDENCE, Interval, result::Metrics};
 use std::fmt;
 
-/// A table in parts, which the terminal, Markdown and the page set in their own ways.
+/// A table in parts, which the terminal, Markdown and the page format in their own ways.
 pub(crate) struct Parts {
     pub(crate) header: Vec<String>,
     pub(crate) rows: Vec<Vec<String>>,
@@ -17,8 +17,8 @@ impl TableResult {
         let chosen = format!("chosen by {} on held-out training data", self.select_by);
         let searched = match (self.budget, self.search) {
             (0, _) => "Settings are those of the recipes, without a search".to_owned(),
-            (budget, super::Search::Random) => format!("{budget} random trials a row, {chosen}"),
-            (budget, super::Search::Halving) => format!("{budget} trials a row by successive halving, {chosen}"),
+            (budget, super::Search::Random) => format!("{budget} random trials per row, {chosen}"),
+            (budget, super::Search::Halving) => format!("{budget} trials per row by successive halving, {chosen}"),
         };
         format!(
             "{searched}; then {} seed(s) on test, mean and {:.0} % interval. Rows are compared seed by seed on {}, p-values by Student's t \
@@ -31,7 +31,7 @@ impl TableResult {
         )
     }
 
-    /// Figures on test, with those of the paper where it prints any, and baselines below.
+    /// Test metrics, with those that the paper prints if any, and baselines at the bottom.
     pub(crate) fn main(&self) -> Parts {
         let mut header = vec!["row".to_owned()];
         let printed = |metric: &String| self.rows.iter().any(|row| row.printed.contains_key(metric));
@@ -84,7 +84,7 @@ impl TableResult {
         }
     }
 
-    /// Every row against every other.
+    /// Every row compared with every other.
     pub(crate) fn compared(&self) -> Parts {
         let p = |value: Option<f64>| value.map(|p| format!("{p:.4}")).unwrap_or_default();
         let row = |pair: &Paired| {
@@ -102,7 +102,7 @@ impl TableResult {
         }
     }
 
-    /// What a reader should know before believing the figures.
+    /// Cautions for readers of the table.
     pub(crate) fn cautions(&self) -> Vec<String> {
         let mut cautions = Vec::new();
         for row in &self.rows {
@@ -122,7 +122,7 @@ impl TableResult {
         cautions
     }
 
-    /// The table as Markdown.
+    /// Formats the table as Markdown.
     pub fn to_markdown(&self) -> String {
         let environment = &self.environment;
         let revision = environment.git_revision.as_ref().map(|of| format!(" ({of})"));
@@ -145,7 +145,7 @@ impl TableResult {
             self.tuned().markdown(),
             heading("Pairs"),
             self.compared().markdown(),
-            heading("Where this departs from the paper"),
+            heading("Deviations from the paper"),
             list(&self.deviations),
             place,
         ];
@@ -173,7 +173,7 @@ impl fmt::Display for TableResult {
     }
 }
 
-/// Sentences as a list of Markdown.
+/// Formats sentences as a Markdown list.
 fn list(sentences: &[String]) -> String {
     let mut text = String::new();
     for sentence in sentences {
@@ -183,7 +183,7 @@ fn list(sentences: &[String]) -> String {
 }
 
 impl Parts {
-    /// For the terminal; so many columns hold words, the others numbers.
+    /// Formats the table for the terminal. The first `left` columns are words, the others numbers.
     pub(super) fn text(&self, left: usize) -> String {
         let header: Vec<&str> = self.header.iter().map(String::as_str).collect();
         table::render(left, &header, &self.rows)

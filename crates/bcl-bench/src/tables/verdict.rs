@@ -1,10 +1,10 @@
-//! What a table means, in sentences.
+//! Summarises a table in sentences.
 
 use super::{Paired, RowResult};
 use bcl_report::result::Metrics;
 use std::collections::BTreeMap;
 
-/// What wins and what ties, by one figure, of which more is better.
+/// What wins and what ties, by a metric for which more is better.
 pub(super) fn verdict(rows: &[RowResult], pairs: &[Paired], baselines: &BTreeMap<String, Metrics>, metric: &str) -> Vec<String> {
     let mut sentences = Vec::new();
     let figure = |row: &RowResult| row.figures.get(metric).map(|interval| interval.mean);
@@ -47,7 +47,7 @@ pub(super) fn verdict(rows: &[RowResult], pairs: &[Paired], baselines: &BTreeMap
             let difference = baseline - top;
             let word = if difference > 0.0 { "above" } else { "below" };
             sentences.push(format!(
-                "{name}, {baseline:.4}, lies {:.4} {word} the best row.",
+                "{name} ({baseline:.4}) is {:.4} {word} the best row.",
                 difference.abs()
             ));
         }

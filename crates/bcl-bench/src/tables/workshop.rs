@@ -1,4 +1,4 @@
-//! Several runs at a time.
+//! Computes several runs at a time.
 
 use bcl_train::{backend::Backend, error::Error, notice, recipe::Recipe, training::Stop};
 use std::{
@@ -10,48 +10,48 @@ use std::{
     thread,
 };
 
-/// Where and how runs are made.
+/// Where and how runs are computed.
 #[derive(Debug)]
 pub struct Workshop {
-    /// Where to compute.
+    /// The device that computes.
     pub backend: Backend,
-    /// Where data files are looked for.
+    /// Folder to search for data files.
     pub data_dir: PathBuf,
-    /// Runs at a time.
+    /// Number of runs at a time.
     pub jobs: usize,
-    /// Threads a run.
+    /// Number of threads per run.
     pub threads: usize,
-    /// Stops all runs after the step under way.
+    /// Stops all runs after the current step.
     pub stop: Stop,
-    /// Whether to say nothing of progress.
+    /// Whether to print no progress.
     pub quiet: bool,
 }
 
-/// A run to be made.
+/// A run to compute.
 pub(super) struct Task {
-    /// What it is, for people.
+    /// What it is, for messages.
     pub(super) label: String,
     pub(super) recipe: Recipe,
     pub(super) folder: PathBuf,
 }
 
 impl Workshop {
-    /// Works tasks off, [`jobs`](Self::jobs) at a time, and returns what came of each, in their order. At the first error all stop.
+    /// Works through tasks, [`jobs`](Self::jobs) at a time, and returns their results in order. At the first error, all stop.
     ///
-    /// `work` returns a result and a few words about it.
+    /// `work` returns a result and a short message about it.
     pub(super) fn each<T: Send>(
         &self,
         tasks: &[Task],
         work: impl Fn(&Task) -> Result<(T, String), Error> + Sync,
     ) -> Result<Vec<T>, Error> {
-        let progress = |done: usize| format!("{done}/{} runs are done", tasks.len());
+        let progress = |done: usize| format!("{done}/{} runs done", tasks.len());
         let working = (!self.quiet).then(|| notice::working_with_updates(progress(0)));
         let next = AtomicUsize::new(0);
         let done = AtomicUsize::new(0);
         let results: Vec<Mutex<Option<T>>> = tasks.iter().map(|_| Mutex::new(None)).collect();
         let failure: Mutex<Option<Error>> = Mutex::new(None);
         let worker = || {
-            // A pool of its own: runs that share one wait for each other's work.
+            // Each worker has its own pool: runs that share one wait for each other's work.
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(self.threads)
                 .build()
@@ -72,7 +72,7 @@ impl Workshop {
                         }
                         Err(error) => {
                             let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                            // The first one is the cause; the others were interrupted for it.
+                            // The first error is the cause; the others were interrupted because of it.
                             failure.get_or_insert(error);
                             self.stop.request();
                         }

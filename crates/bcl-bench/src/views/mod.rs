@@ -1,8 +1,8 @@
-//! How many random views a second the augmentation of images makes, with how many threads.
+//! Measures how many random views of images are made per second, with how many threads.
 //!
-//! Planted images of the views' own size are cropped, changed in colour and blurred as in training, with the recipes' default settings.
-//! The numbers of threads take turns, several rounds a size, so that whatever else the machine does hits all of them alike; a speed-up is
-//! taken in each round, and its median is shown.
+//! Planted images of the size of the views are cropped, changed in colour and blurred as in training, with the default settings
+//! of recipes. The numbers of threads alternate in several rounds per size, so that other work on the machine affects all of
+//! them alike. A speed-up is the median of the ratios within each round.
 
 mod report;
 
@@ -17,29 +17,29 @@ use std::{hint::black_box, time::Instant};
 /// What to measure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ViewsPlan {
-    /// Rows, and columns, of images and views; each in [16, 256] pixels.
+    /// Heights and widths of images and views in pixels, each in [16, 256].
     pub sides: Vec<usize>,
     /// Numbers of threads.
     pub threads: Vec<usize>,
-    /// Images a batch.
+    /// Images per batch.
     pub batch_size: usize,
-    /// Rounds in which the numbers of threads take turns.
+    /// Number of rounds; every number of threads runs in each.
     pub rounds: usize,
-    /// Time to measure each number of threads for at each size, over all rounds.
+    /// Seconds per size and number of threads, over all rounds.
     pub seconds: f64,
 }
 
-/// Measures everything; `progress` hears what comes next.
+/// Measures every size with every number of threads. `progress` receives the next step.
 ///
 /// # Panics
-/// When a number is 0, or a side out of range.
+/// Panics if a number is 0 or a side is out of range.
 pub fn run(plan: &ViewsPlan, mut progress: impl FnMut(&str)) -> ViewsBenchmark {
     assert!(plan.batch_size > 0 && plan.rounds > 0, "nothing to measure: {plan:?}");
     let pools: Vec<ThreadPool> = plan.threads.iter().map(|&threads| pool(threads)).collect();
     let mut benchmark = ViewsBenchmark::new(plan, Environment::read(plan.threads.iter().copied().max().unwrap_or(1)));
     for &side in &plan.sides {
         let bench = ViewsBench::new(side, plan.batch_size);
-        // Not counted: the first batch finds the buffers unallocated.
+        // Warm-up: the first batch allocates the buffers.
         for pool in &pools {
             pool.install(|| bench.rate(0, 0.0));
         }
@@ -64,7 +64,7 @@ fn pool(threads: usize) -> ThreadPool {
         .expect("a pool of threads")
 }
 
-/// A batch of planted images and how views of them are made.
+/// A batch of planted images, and the views to make of them.
 pub struct ViewsBench {
     images: Collection,
     batch: Vec<usize>,
@@ -72,10 +72,10 @@ pub struct ViewsBench {
 }
 
 impl ViewsBench {
-    /// Images, and views of them, of `side` rows and columns.
+    /// Creates images and views of `side` x `side` pixels.
     ///
     /// # Panics
-    /// When the side is not in [16, 256].
+    /// Panics if the side is not in [16, 256].
     pub fn new(side: usize, batch_size: usize) -> Self {
         let planted = PlantedImagesConfig {
             train: batch_size.max(10),
@@ -94,13 +94,13 @@ impl ViewsBench {
         }
     }
 
-    /// Makes two views of each image, as of one epoch.
+    /// Makes two views of each image, as in one epoch.
     pub fn make(&self, epoch: u64, pixels: &mut Vec<f32>) {
         self.views.batch(&self.images, &self.batch, epoch, Seed(0), pixels);
         black_box(pixels);
     }
 
-    /// Views a second, over as many batches as fill `seconds`, but at least one.
+    /// Views per second, over as many batches as fill `seconds`, but at least one.
     fn rate(&self, round: u64, seconds: f64) -> f64 {
         let mut pixels = Vec::new();
         let start = Instant::now();

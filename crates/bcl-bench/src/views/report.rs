@@ -1,4 +1,4 @@
-//! Rates of views as a table and as JSON.
+//! View rates as a table and as JSON.
 
 use super::ViewsPlan;
 use crate::{
@@ -9,31 +9,31 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Everything that was measured.
+/// All measurements of a run.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ViewsBenchmark {
-    /// Where and with what; the threads are the most that were used.
+    /// Machine and build; the number of threads is the largest one used.
     pub environment: Environment,
-    /// Images a batch.
+    /// Images per batch.
     pub batch_size: usize,
-    /// Rounds.
+    /// Number of rounds.
     pub rounds: usize,
-    /// One entry a size and number of threads.
+    /// One entry per size and number of threads.
     pub measurements: Vec<Measurement>,
 }
 
 /// The rate of one size with one number of threads.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Measurement {
-    /// Rows, and columns, of a view.
+    /// Height and width of a view.
     pub side: usize,
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
-    /// Views a second, over the rounds.
+    /// Views per second, over the rounds.
     pub views_per_second: Spread,
-    /// Images a second of a training that takes two views of each: half of the median above.
+    /// Images per second in training with two views each: half of the median above.
     pub pairs_per_second: f64,
-    /// The rate relative to that of the first number of threads in the same round, the median over rounds.
+    /// The rate relative to that of the first number of threads in the same round: the median over rounds.
     pub speed_up: f64,
 }
 
@@ -47,7 +47,7 @@ impl ViewsBenchmark {
         }
     }
 
-    /// Adds the rates of a size: for each number of threads one a round.
+    /// Adds the rates of a size: one per round for each number of threads.
     pub(super) fn add(&mut self, side: usize, threads: &[usize], rates: &[Vec<f64>]) {
         for (&threads, of_rounds) in threads.iter().zip(rates) {
             let views_per_second = Spread::of(of_rounds);
@@ -78,7 +78,7 @@ impl fmt::Display for ViewsBenchmark {
         writeln!(f, "{}", table::render(0, &header, &rows))?;
         write!(
             f,
-            "Random views of planted images, {} images a batch, {} rounds, {}.",
+            "Random views of planted images, {} images per batch, {} rounds, {}.",
             self.batch_size, self.rounds, self.environment
         )
     }
