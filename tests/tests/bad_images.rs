@@ -101,7 +101,7 @@ fn folders_that_are_no_data_set() -> Vec<Case> {
         pictures(
             "one image to learn from",
             without(cats_and_dogs(1, 2), "dog"),
-            &["pictures", "train holds 1 image", "Add images"],
+            &["pictures", "train has 1 image", "Add images"],
         ),
         pictures(
             "one image to judge on",
@@ -116,7 +116,7 @@ fn folders_that_are_no_data_set() -> Vec<Case> {
         pictures(
             "folders without images",
             replaced(Files::new(), "pictures/train/", Vec::new()),
-            &["pictures", "no image below train/", "It holds train"],
+            &["pictures", "no image in train/", "It contains train"],
         ),
         pictures(
             "no folder at all",

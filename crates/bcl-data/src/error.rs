@@ -62,7 +62,7 @@ pub enum DataError {
     },
 
     /// The path of a file names a folder.
-    #[error("{}: is a folder. Name the file in it that holds the interactions.", path.display())]
+    #[error("{}: is a folder. Name the file in it that contains the interactions.", path.display())]
     IsFolder {
         /// The folder.
         path: PathBuf,
@@ -183,7 +183,7 @@ pub enum DataError {
     },
 
     /// A header lacks a column.
-    #[error("{at}: no column `{column}` in the header `{header}`. Rename the column that holds it.")]
+    #[error("{at}: no column `{column}` in the header `{header}`. Rename the column that contains it.")]
     MissingColumn {
         /// The header's line.
         at: Place,
@@ -254,7 +254,7 @@ pub enum DataError {
 
     /// All interactions are of one user.
     #[error(
-        "{}: all {interactions} interactions are of one user, `{user}`. At least two are needed; check that the first column holds the users.",
+        "{}: all {interactions} interactions are of one user, `{user}`. At least two users are needed; check that the first column contains the users.",
         path.display()
     )]
     OneUser {
@@ -345,7 +345,7 @@ pub enum DataError {
 
     /// A data set of images was named where interactions are needed.
     #[error(
-        "data set `{name}` holds images, not interactions. Name a data set of interactions, or train an image encoder on it."
+        "data set `{name}` contains images, not interactions. Name a data set of interactions, or train an image encoder on it."
     )]
     HoldsImages {
         /// The data set.
@@ -353,7 +353,7 @@ pub enum DataError {
     },
 
     /// A data set of interactions was named where images are needed.
-    #[error("data set `{name}` holds interactions, not images. Name a data set of images, or train a recommender on it.")]
+    #[error("data set `{name}` contains interactions, not images. Name a data set of images, or train a recommender on it.")]
     HoldsInteractions {
         /// The data set.
         name: String,

@@ -230,7 +230,7 @@ fn check_options(source: &Source, options: &ReadOptions) -> Result<(), DataError
         Some(value) if !value.is_finite() => Err(DataError::OutOfRange {
             name: "data.min_rating".into(),
             value: shown(value),
-            range: "the finite numbers".into(),
+            range: "(-inf, inf)".into(),
         }),
         _ => Ok(()),
     }

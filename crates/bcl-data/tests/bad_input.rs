@@ -287,7 +287,7 @@ fn settings_out_of_range_are_named_with_their_range() {
     };
     let error = load("mine", &split(0.5), &options).unwrap_err().to_string();
     assert!(
-        error.contains("data.min_rating is NaN, but must lie in the finite numbers"),
+        error.contains("data.min_rating is NaN, but must lie in (-inf, inf)"),
         "{error}"
     );
 }

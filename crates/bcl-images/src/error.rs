@@ -173,7 +173,7 @@ pub enum ImageError {
     },
 
     /// There are no images, or none to train on.
-    #[error("{}: no image below {wanted}. {}Check the layout: {layout}.", path.display(), found_instead(found))]
+    #[error("{}: no image in {wanted}. {}Check the layout: {layout}.", path.display(), found_instead(found))]
     NoPart {
         /// The folder or archive.
         path: PathBuf,
@@ -196,7 +196,7 @@ pub enum ImageError {
     },
 
     /// A class folder contains no images.
-    #[error("{}: the class folder {part}/{class} holds no JPEG or PNG image. Fill it or remove it.", path.display())]
+    #[error("{}: the class folder {part}/{class} contains no JPEG or PNG image. Fill it or remove it.", path.display())]
     EmptyClass {
         /// The folder or archive.
         path: PathBuf,
@@ -218,7 +218,7 @@ pub enum ImageError {
     },
 
     /// There is only one training image.
-    #[error("{}: train holds {found} image(s), but at least two are needed, because training compares images. Add images.", path.display())]
+    #[error("{}: train has {found} image(s), but at least two are needed, because training compares images. Add images.", path.display())]
     TooFewImages {
         /// The folder or archive.
         path: PathBuf,
@@ -433,7 +433,7 @@ fn found_instead(found: &[String]) -> String {
     if found.is_empty() {
         return "It is empty. ".to_string();
     }
-    format!("It holds {}. ", excerpt(&found.join(", ")))
+    format!("It contains {}. ", excerpt(&found.join(", ")))
 }
 
 /// Shortens text from outside, to keep errors readable.

@@ -200,18 +200,18 @@ fn image_folders() -> Vec<Case> {
         case("a million columns", "a.tar", folder_with("train/cat/9.png", wide_png(1_000_000)), ["entry train/cat/9.png", "longer side", "1000000", "8192", "shrink"]),
         case("no column", "a.tar", folder_with("train/cat/9.png", wide_png(0)), ["entry train/cat/9.png", "0 columns and 6 rows"]),
         case("a huge file", "a.tar.gz", gzip(&folder_with("train/cat/9.png", hardly_packed((64 << 20) + 1))), ["entry train/cat/9.png", "its size in bytes is 67108865", "67108864", "Remove it"]),
-        case("no train", "a.tar", tar(&without(image_folder(), "train")), ["no image below train/", "It holds test", "Check the layout"]),
-        case("train without images", "a.tar", tar(&files([("train/notes.txt", vec![]), ("README", vec![])])), ["no image below train/", "It holds README, train"]),
-        case("no images", "a.tar", tar(&files([("notes.txt", vec![]), ("more/README", vec![])])), ["no image below it", "It holds more, notes.txt", "train/CLASS"]),
-        case("nothing", "a.zip", zip(&vec![]), ["no image below it", "It is empty", "Check the layout"]),
+        case("no train", "a.tar", tar(&without(image_folder(), "train")), ["no image in train/", "It contains test", "Check the layout"]),
+        case("train without images", "a.tar", tar(&files([("train/notes.txt", vec![]), ("README", vec![])])), ["no image in train/", "It contains README, train"]),
+        case("no images", "a.tar", tar(&files([("notes.txt", vec![]), ("more/README", vec![])])), ["no image in it", "It contains more, notes.txt", "train/CLASS"]),
+        case("nothing", "a.zip", zip(&vec![]), ["no image in it", "It is empty", "Check the layout"]),
         case("classes in test alone", "a.tar", tar(&files([("train/1.png", png(1)), ("train/2.png", png(2)), ("test/cat/2.png", png(2))])), ["entry train/1.png", "no class folder", "Move it", "leave out test"]),
         case("classes in train alone", "a.tar", folder_with("test/2.png", png(2)), ["entry test/2.png", "no class folder", "Move it"]),
-        case("a single image", "a.tar", tar(&files([("1.png", png(1))])), ["train holds 1 image(s)", "at least two"]),
-        case("an empty class", "a.tar", folder_with("train/frog/", vec![]), ["train/frog", "holds no JPEG or PNG", "Fill it or remove it"]),
-        case("an empty class of test", "a.zip", zip(&with(with(image_folder(), "train/frog/1.png", png(6)), "test/frog/", vec![])), ["test/frog", "holds no JPEG"]),
-        case("only an empty class", "a.tar", tar(&files([("train/cat/", vec![]), ("test/cat/1.png", png(1))])), ["train/cat", "holds no JPEG or PNG"]),
+        case("a single image", "a.tar", tar(&files([("1.png", png(1))])), ["train has 1 image(s)", "at least two"]),
+        case("an empty class", "a.tar", folder_with("train/frog/", vec![]), ["train/frog", "contains no JPEG or PNG", "Fill it or remove it"]),
+        case("an empty class of test", "a.zip", zip(&with(with(image_folder(), "train/frog/1.png", png(6)), "test/frog/", vec![])), ["test/frog", "contains no JPEG"]),
+        case("only an empty class", "a.tar", tar(&files([("train/cat/", vec![]), ("test/cat/1.png", png(1))])), ["train/cat", "contains no JPEG or PNG"]),
         case("a class of test alone", "a.tar", folder_with("test/Cats/1.png", png(1)), ["class `Cats` is in test but not in train", "did you mean `cat`?", "rename"]),
-        case("one image", "a.tar", tar(&files([("train/cat/1.png", png(1)), ("test/cat/2.png", png(2))])), ["train holds 1 image(s)", "at least two", "Add images"]),
+        case("one image", "a.tar", tar(&files([("train/cat/1.png", png(1)), ("test/cat/2.png", png(2))])), ["train has 1 image(s)", "at least two", "Add images"]),
     ]
 }
 
@@ -286,7 +286,7 @@ fn a_folder_is_refused_like_an_archive_and_names_the_file_itself() {
         "folder",
         &result.map(drop),
         "train/empty",
-        &["holds no JPEG or PNG", "remove it"],
+        &["contains no JPEG or PNG", "remove it"],
     );
 }
 
@@ -334,7 +334,7 @@ fn names_of_data_sets_are_checked() {
         "interactions",
         &load("gowalla"),
         "gowalla",
-        &["holds interactions, not images"],
+        &["contains interactions, not images"],
     );
 }
 

@@ -297,7 +297,7 @@ fn a_tensor_of_whole_numbers_is_refused() {
     write_changed(&path, &[], |header, _| header["bn1.weight"]["dtype"] = "I32".into());
     let error = load_weights(released().trunk.init(1, &Device::flex()), &path).expect_err("whole numbers");
     assert!(matches!(error, WeightsError::Kind { .. }), "{error:?}");
-    assert!(error.to_string().contains("tensor bn1.weight holds I32"), "{error}");
+    assert!(error.to_string().contains("tensor bn1.weight has type I32"), "{error}");
 }
 
 /// Renames the tensors of a file, as other code would.

@@ -43,7 +43,7 @@ impl<'a> Archive<'a> {
             bytes = bytes.saturating_add(entry.size.unwrap_or(0));
             entries.push(entry);
             if entries.len() > limits.entries {
-                return Err(self.refusal(format!("it holds more than {} entries", limits.entries)));
+                return Err(self.refusal(format!("it contains more than {} entries", limits.entries)));
             }
             if bytes > limits.bytes {
                 return Err(self.refusal(format!("it unpacks to more than {} bytes", limits.bytes)));

@@ -98,12 +98,15 @@ fn unpack(archive: &Archive, entry: &Entry, content: &mut dyn Read, into: &Path)
     let Some(size) = entry.size else { return Ok(()) };
 
     let open = OpenOptions::new().write(true).create_new(true).open(&target);
-    let mut file = open.map_err(|error| archive.refusal(format!("it holds {} twice ({error})", entry.path.display())))?;
+    let mut file = open.map_err(|error| archive.refusal(format!("it contains {} twice ({error})", entry.path.display())))?;
     // Reading one byte more than declared is enough to detect a wrong size.
     let written = copy(archive, &mut content.take(size + 1), &mut file, &target)?;
     if written != size {
         let path = entry.path.display();
-        return Err(archive.refusal(format!("{path} announces {size} bytes, but holds {}", more_or(written, size))));
+        return Err(archive.refusal(format!(
+            "{path} declares {size} bytes, but contains {}",
+            more_or(written, size)
+        )));
     }
     Ok(())
 }

@@ -57,7 +57,7 @@ pub struct PaperImageCounts {
 }
 
 impl Manifest {
-    /// Whether this data set holds images rather than interactions.
+    /// Whether this data set contains images rather than interactions.
     pub fn is_images(&self) -> bool {
         matches!(self.layout, Layout::Images { .. })
     }

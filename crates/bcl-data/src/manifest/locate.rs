@@ -11,7 +11,7 @@ impl Manifest {
     /// checks the counts, in case such a folder contains something else.
     ///
     /// # Errors
-    /// Returns an error that says where to pass the folder and how to get the files, if they are missing. Also fails if the data set holds
+    /// Returns an error that says where to pass the folder and how to get the files, if they are missing. Also fails if the data set contains
     /// images; use [`locate_images`](Self::locate_images) for those.
     pub fn locate(&self, dir: &Path) -> Result<Source, DataError> {
         if self.is_images() {

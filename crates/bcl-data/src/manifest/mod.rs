@@ -199,7 +199,7 @@ impl Manifest {
     /// The manifest's counts are those of the whole data set, so with a threshold only the number of rows is checked.
     ///
     /// # Errors
-    /// Returns the errors of [`load`](Self::load). Also fails if the files have no ratings, or if the data set holds images.
+    /// Returns the errors of [`load`](Self::load). Also fails if the files have no ratings, or if the data set contains images.
     pub fn load_with(&self, source: &Source, min_rating: Option<f64>) -> Result<(InteractionData, LoadReport), DataError> {
         self.load_all(source, min_rating, KnownIds::default())
     }

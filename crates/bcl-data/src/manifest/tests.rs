@@ -174,11 +174,11 @@ fn images_are_found_packed_before_unpacked_and_in_any_folder() {
 fn images_are_no_interactions_and_interactions_no_images() {
     let dir = tempfile::tempdir().unwrap();
     let error = load_named("cifar10", dir.path()).unwrap_err().to_string();
-    for words in ["`cifar10` holds images", "Name a data set of interactions"] {
+    for words in ["`cifar10` contains images", "Name a data set of interactions"] {
         assert!(error.contains(words), "{words}: {error}");
     }
     let error = manifest(SMALL).locate_images(dir.path()).unwrap_err().to_string();
-    for words in ["`small` holds interactions", "Name a data set of images"] {
+    for words in ["`small` contains interactions", "Name a data set of images"] {
         assert!(error.contains(words), "{words}: {error}");
     }
 }

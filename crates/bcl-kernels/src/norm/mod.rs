@@ -123,7 +123,7 @@ pub trait NormOps: Backend {
     /// ```text
     /// bias' = Σ grad,   weight' = Σ grad x̂,   input' = weight / s · (grad - ⟨grad⟩ - x̂ ⟨grad x̂⟩)
     /// ```
-    #[allow(clippy::too_many_arguments)] // tensors of a backend cannot lie in a struct here
+    #[allow(clippy::too_many_arguments)] // backend tensors cannot be put into a struct here
     fn batch_norm_by_batch_backward(
         input: FloatTensor<Self>,
         weight: FloatTensor<Self>,

@@ -13,7 +13,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 /// ```
 /// use bcl_kernels::SparseMatrix;
 ///
-/// // Entries in any order; those at the same place add up.
+/// // Entries in any order; those with the same row and column add up.
 /// let matrix = SparseMatrix::from_triplets(2, 3, [(1, 2, 0.5), (0, 0, 1.0), (1, 2, 0.25)]);
 ///
 /// assert_eq!(matrix.shape(), [2, 3]);

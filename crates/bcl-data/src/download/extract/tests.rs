@@ -142,7 +142,7 @@ fn a_bomb_that_announces_less_is_refused() {
         lying[at..at + 4].copy_from_slice(&10_u32.to_le_bytes());
     }
     let place = Place::with(&lying);
-    place.assert_refused(Limits { bytes: 100, entries: 1 }, "bomb announces 10 bytes, but holds more");
+    place.assert_refused(Limits { bytes: 100, entries: 1 }, "bomb declares 10 bytes, but contains more");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_name_that_comes_twice_is_refused() {
     let unpack = |content: &[u8]| unpack(&archive, &entry, &mut &*content, &place.inner());
     unpack(b"1").unwrap();
     let error = unpack(b"2").unwrap_err();
-    assert!(error.to_string().contains("it holds a twice"), "{error}");
+    assert!(error.to_string().contains("it contains a twice"), "{error}");
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub enum WeightsError {
     },
     /// A tensor is not of a floating point type.
     #[error(
-        "{path}: tensor {tensor} holds {found}, but must hold floating point numbers; save the network's own state_dict, not a quantised one"
+        "{path}: tensor {tensor} has type {found}, but must have a floating point type; save the network's own state_dict, not a quantised one"
     )]
     Kind {
         /// The file.
@@ -72,7 +72,7 @@ pub enum WeightsError {
     },
     /// A tensor holds a value that no trained network has.
     #[error(
-        "{path}: tensor {tensor} holds {found}, but must hold {needed}; the file is damaged or was saved after training diverged: use an \
+        "{path}: tensor {tensor} contains {found}, but must contain {needed}; the file is damaged or was saved after training diverged: use an \
          earlier checkpoint"
     )]
     Value {
