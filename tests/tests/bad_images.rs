@@ -99,17 +99,17 @@ fn folders_that_are_no_data_set() -> Vec<Case> {
             &["pictures", "images of class `cat` alone", "two classes or more"],
         ),
         pictures(
-            "one image to learn from",
+            "one training image",
             without(cats_and_dogs(1, 2), "dog"),
             &["pictures", "train has 1 image", "Add images"],
         ),
         pictures(
-            "one image to judge on",
+            "one test image",
             without(cats_and_dogs(4, 1), "test/dog"),
             &["pictures", "1 test image", "add test images"],
         ),
         pictures(
-            "classes in test alone",
+            "classes only in test",
             replaced(without(good(), "train"), "pictures/train/0.jpg", jpeg(0)),
             &["train/0.jpg", "in no class folder", "train/CLASS/NAME.jpg"],
         ),
@@ -149,7 +149,7 @@ fn archives_and_binary_files() -> Vec<Case> {
         .of("dataset = 'cifar10'"),
         pictures("too few images for CIFAR-10", cifar10(), &["cifar10", "50000", "10"]).of("dataset = 'cifar10'"),
         pictures(
-            "unlabelled images alone",
+            "only unlabelled images",
             vec![("stl10_binary/unlabeled_X.bin".to_owned(), vec![7; 3 * 96 * 96])],
             &["stl10_binary", "train_X.bin"],
         )

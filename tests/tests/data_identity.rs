@@ -42,7 +42,7 @@ fn rows() -> Vec<String> {
 }
 
 fn write_rows(path: &Path, rows: &[String]) {
-    fs::create_dir_all(path.parent().expect("a file lies in a folder")).expect("writable");
+    fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("writable");
     fs::write(path, format!("user,item\n{}\n", rows.join("\n"))).expect("writable");
 }
 
@@ -111,7 +111,7 @@ impl Finished {
             arguments.insert(1, text(&self.run));
             let output = run_in(self.folder.path(), &arguments);
             assert_refused(&output, words);
-            assert_eq!(output.stdout, b"", "{verb:?} printed figures\n{}", shown(&output));
+            assert_eq!(output.stdout, b"", "{verb:?} printed results\n{}", shown(&output));
             assert!(files(&self.run) == before, "{verb:?} wrote into the run");
         }
     }

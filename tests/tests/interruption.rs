@@ -12,7 +12,7 @@ use whole_program_tests::{PLANTED_IMAGES, bcl_train, lasting_figures, shown, sma
 /// A learning rate that changes every step, and an α that is estimated from earlier epochs.
 const WITH_MEMORY: &str = "[optimizer]\nschedule = 'cosine'\nwarmup_epochs = 2\n[alpha_schedule]\nkind = 'label_free'\n";
 
-/// A small recipe in a folder of its own.
+/// A small recipe in its own folder.
 struct Case {
     folder: tempfile::TempDir,
     recipe: PathBuf,

@@ -249,15 +249,15 @@ fn whatever_a_progress_file_says_is_refused_or_leads_to_an_older_checkpoint() {
         ("record of another phase", |progress| {
             progress["records"][0]["phase"] = "training".into();
         }),
-        ("no figures on validation", |progress| {
+        ("no validation metrics", |progress| {
             for record in progress["records"].as_array_mut().expect("an array") {
                 record.as_object_mut().expect("an object").remove("validation");
             }
         }),
-        ("figures that are no numbers", |progress| {
+        ("metrics that are not numbers", |progress| {
             progress["records"][0]["validation"]["ndcg@20"] = Value::Null;
         }),
-        ("records that are no list", |progress| progress["records"] = 3.into()),
+        ("records that are not a list", |progress| progress["records"] = 3.into()),
         ("nothing", |progress| *progress = Value::Null),
     ];
     for (what, edit) in edits {

@@ -18,7 +18,7 @@ fn layouts() -> Vec<(&'static str, Vec<String>, bool)> {
     let class = |i: u32| if i < 6 { "cat" } else { "dog" };
     vec![
         ("flat", names(&|i| format!("pictures/{i:02}, \"x\".jpg")), false),
-        ("train alone, flat", names(&|i| format!("pictures/train/{i:02}.jpg")), false),
+        ("only train, flat", names(&|i| format!("pictures/train/{i:02}.jpg")), false),
         (
             "deeper folders",
             names(&|i| format!("pictures/{}/{}/{i}.jpg", i % 2, i % 3)),
@@ -107,7 +107,7 @@ fn every_layout_trains_reports_embeds_and_is_evaluated() {
             1,
             "{what}: raw pixels need labels"
         );
-        let first = fs::read_to_string(run.join("metrics.jsonl")).expect("a line per epoch");
+        let first = fs::read_to_string(run.join("metrics.jsonl")).expect("metrics");
         assert_eq!(first.contains("false_negatives"), labelled, "{what}: {first}");
         let page = fs::read_to_string(run.join("report.html")).expect("a report");
         assert!(

@@ -269,10 +269,10 @@ fn folders() -> Vec<Case> {
         picture("GIF", b"GIF89a".to_vec(), &["a GIF"]),
         picture("cut short", whole[..whole.len() / 2].to_vec(), &[]),
         picture("four colours", cmyk_jpeg(), &["CMYK"]),
-        picture("wide as the moon", png(u32::MAX, 1), &["8192"]),
-        picture("large as the moon", png(8193, 8193), &["8192"]),
+        picture("far too wide", png(u32::MAX, 1), &["8192"]),
+        picture("far too large", png(8193, 8193), &["8192"]),
         picture("without rows", png(8, 0), &["0 rows"]),
-        picture("a header alone", png(8000, 8000), &[]),
+        picture("only a header", png(8000, 8000), &[]),
         picture("of 65 MiB", vec![0xff; 65 << 20], &["67108864"]),
     ];
     for (name, content) in [

@@ -58,12 +58,12 @@ pub(super) fn parity(report: &Value) -> Vec<String> {
         };
         let rounded = of(cases, "rounded");
         format!(
-            "{precision}: {} cases and {} rows of weights, {} beyond tolerance{}",
+            "{precision}: {} cases and {} rows of weights, {} out of tolerance{}",
             of(cases, "cases"),
             of(rows, "rows"),
             of(cases, "failed") + of(rows, "failed"),
             if rounded > 0 {
-                format!(", {rounded} by rounding alone")
+                format!(", {rounded} because of rounding only")
             } else {
                 String::new()
             }
@@ -114,7 +114,7 @@ pub(super) fn losses(report: &Value) -> Vec<String> {
             "{loss}: {:.1} ms at B = {}{}{}{}",
             largest["median_ms"].as_f64()?,
             largest["batch_size"],
-            relative.map_or(String::new(), |ratio| format!(", {ratio:.2} of InfoNCE")),
+            relative.map_or(String::new(), |ratio| format!(", {ratio:.2} x InfoNCE")),
             exponent("time_at_the_end", "time").unwrap_or_default(),
             exponent("memory_at_the_end", "memory").unwrap_or_default()
         ))
@@ -128,7 +128,7 @@ pub(super) fn steps(report: &Value) -> Vec<String> {
         let milliseconds = 1e3 * entry["step"]["median"].as_f64()?;
         let share = 100.0 * entry["loss_share"].as_f64()?;
         Some(format!(
-            "{} {milliseconds:.1} ms, {share:.2} % of it the loss",
+            "{} {milliseconds:.1} ms per step, {share:.2} % of it in the loss",
             text(entry, "loss")
         ))
     };
@@ -165,9 +165,9 @@ mod tests {
         assert_eq!(
             parity(&report),
             [
-                "f64: 20 cases and 4 rows of weights, 3 beyond tolerance",
-                "f32: 10 cases and 0 rows of weights, 0 beyond tolerance, 3 by rounding alone",
-                "bf16: 0 cases and 4 rows of weights, 1 beyond tolerance",
+                "f64: 20 cases and 4 rows of weights, 3 out of tolerance",
+                "f32: 10 cases and 0 rows of weights, 0 out of tolerance, 3 because of rounding only",
+                "bf16: 0 cases and 4 rows of weights, 1 out of tolerance",
             ]
         );
     }
@@ -191,14 +191,14 @@ mod tests {
             json!({"measurements": [entry(256, Some(1.0)), entry(4096, Some(30.0)), entry(16384, None)], "growth": growth});
         assert_eq!(
             losses(&report),
-            ["bayesian: 30.0 ms at B = 4096, 1.25 of InfoNCE, time ~ N^2.00"]
+            ["bayesian: 30.0 ms at B = 4096, 1.25 x InfoNCE, time ~ N^2.00"]
         );
     }
 
     #[test]
     fn a_step_is_told_with_the_share_of_its_loss() {
         let report = json!({"measurements": [{"loss": "bayesian", "step": {"median": 0.25}, "loss_share": 0.004}]});
-        assert_eq!(steps(&report), ["bayesian 250.0 ms, 0.40 % of it the loss"]);
+        assert_eq!(steps(&report), ["bayesian 250.0 ms per step, 0.40 % of it in the loss"]);
     }
 
     #[test]
