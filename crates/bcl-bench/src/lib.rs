@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | `parity` | [`parity`] | do losses, gradients and weights equal those of an independent implementation? |
 //! | `loss` | [`loss`] | how much time and memory do forward and backward take, and how do they grow? |
-//! | `kernels` | [`kernels`] | how long does each kernel take, beside the same function composed of tensor operations? |
+//! | `kernels` | [`kernels`] | how long does each kernel take, compared with the same function composed of tensor operations? |
 //! | `views` | [`views`] | how many random views are made per second, with how many threads? |
 //! | `step` | [`step`] | how long does each part of an image encoder's training step take, and the loss among them? |
 //! | `table` | [`tables`] | which estimator is better, with the same tuning budget and several seeds? |

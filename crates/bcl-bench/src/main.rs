@@ -36,7 +36,7 @@ struct Arguments {
 enum Verb {
     /// Compare losses, gradients and weights with a file of reference values.
     Parity(parity_verb::Arguments),
-    /// Measure the time of each kernel, beside the same function composed of tensor operations.
+    /// Measure the time of each kernel, compared with the same function composed of tensor operations.
     Kernels(kernels_verb::Arguments),
     /// Measure time and memory of every loss, forward and backward.
     Loss(loss_verb::Arguments),

@@ -1,4 +1,4 @@
-//! Times the kernels of [`bcl_kernels`] beside the same functions composed of tensor operations.
+//! Times the kernels of [`bcl_kernels`], compared with the same functions composed of tensor operations.
 //!
 //! Sizes are those of real work: in-batch scores of batches of 256 to 4,096, long rows as from a queue, the graphs of
 //! `MovieLens`-100K and Gowalla, the stages of a `ResNet`. The kernel and its portable implementation alternate in rounds, so

@@ -11,7 +11,7 @@ const ROUNDS: usize = 5;
 /// Rounds stop after this multiple of the planned time, so that a slow implementation cannot run forever.
 const PATIENCE: f64 = 4.0;
 
-/// The time of a kernel beside that of its portable implementation.
+/// The time of a kernel, compared with its portable implementation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// Median time of the kernel in milliseconds.

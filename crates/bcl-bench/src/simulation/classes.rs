@@ -107,7 +107,7 @@ impl Classes {
             name: format!("{kind}-alpha-{alpha:.1}"),
             chart: LineChart::new(
                 format!("{title} of similarities of true and false negatives, α = {alpha}"),
-                format!("{title} of drawn similarities as points beside the formula as lines, for each class."),
+                format!("{title} of drawn similarities as points, and by formula as lines, for each class."),
                 Axis::linear("similarity s"),
                 Axis::linear(&title.to_lowercase()).including(0.0),
             )

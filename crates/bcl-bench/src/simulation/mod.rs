@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | `densities`, `ecdf` | true and false negatives for several α, drawn and by formula | section 3, appendix B |
 //! | `omega` | the weight over Φ: for fixed α with several β, for fixed β with several α | Eq. 13 |
-//! | `means` | the estimators beside `θ_SUP` while one parameter changes | section 4.1, appendix B |
+//! | `means` | the estimators and `θ_SUP` while one parameter changes | section 4.1, appendix B |
 //! | `mse` | their squared errors | section 4.1, appendix B |
 //! | `calibration` | P(TN given x) against the simulated truth | Lemma 3.2 |
 //! | `losses` | the loss with an estimate against the supervised one over N | Lemmas 3.3 and 3.4 |

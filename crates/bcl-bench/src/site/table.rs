@@ -18,8 +18,8 @@ pub(super) fn html(table: &TableResult, id: &str) -> String {
         ),
         plot(table),
         format!(
-            "<section>\n<h3>Figures</h3>\n{}</section>\n",
-            set("figures on test", Cells::Figures, &table.main())
+            "<section>\n<h3>Metrics on test</h3>\n{}</section>\n",
+            set("metrics on test", Cells::Figures, &table.main())
         ),
         list("Cautions", &table.cautions()),
         details("Pairs", &set("paired differences", Cells::Figures, &table.compared())),

@@ -107,7 +107,7 @@ impl TableResult {
         let mut cautions = Vec::new();
         for row in &self.rows {
             for (seed, problem) in &row.failed {
-                cautions.push(format!("{}, seed {seed}, has no figures: {problem}", row.name));
+                cautions.push(format!("{}, seed {seed}, has no metrics: {problem}", row.name));
             }
             let Some(most) = row.epochs_at_most else { continue };
             let cut_short = row.epochs.iter().filter(|&&epochs| epochs >= most).count();

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub enum DeviceKind {
     /// A GPU with memory of its own.
     DiscreteGpu,
-    /// A GPU that shares the processor's memory.
+    /// A GPU that shares the CPU's memory.
     IntegratedGpu,
     /// A GPU that is passed to a virtual machine.
     VirtualGpu,
@@ -57,7 +57,7 @@ impl DeviceInfo {
     /// Returns an error with the driver's message if the device cannot be opened or does not compute.
     #[cfg_attr(
         not(feature = "cube"),
-        allow(clippy::unnecessary_wraps, reason = "the processor needs no opening")
+        allow(clippy::unnecessary_wraps, reason = "only GPUs can fail to open")
     )]
     pub(super) fn read(choice: BackendChoice, index: usize, device: &Device) -> Result<Self, String> {
         #[cfg(feature = "cube")]

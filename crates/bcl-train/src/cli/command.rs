@@ -61,7 +61,7 @@ pub struct Place {
     pub device: Option<usize>,
 
     /// Folder to search for data sets, and for files that a recipe names but that are not beside it [default: data]. For an
-    /// existing run, it is searched before the places where the run found its files.
+    /// existing run, it is searched before the folders where the run found its files.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 

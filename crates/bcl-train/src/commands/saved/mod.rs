@@ -85,7 +85,7 @@ impl<R> SavedRun<R> {
     }
 }
 
-/// Opens a run. Files are searched for in `data_dir` before the places where the run found them.
+/// Opens a run. Files are searched for in `data_dir` before the folders where the run found them.
 fn open(run: &Path, data_dir: Option<&Path>) -> Result<Saved, Error> {
     let (folder, recipe, invocation) = RunFolder::open(run)?;
     invocation.refuse_trial(&folder)?;
