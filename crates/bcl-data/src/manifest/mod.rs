@@ -1,4 +1,4 @@
-//! Data sets known by name: `datasets/*.toml`, built into the program.
+//! Data sets known by name. Each has a manifest, `datasets/NAME.toml`; all are built into the program.
 
 mod counts;
 mod images;
@@ -9,38 +9,13 @@ pub use images::{ImageCounts, ImageFormat, PaperImageCounts};
 
 use crate::load::{LoadReport, Source, load_all};
 use crate::{DataError, Format, InteractionData, KnownIds, ReadOptions, SplitOptions};
+use include_dir::{Dir, include_dir};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The file and text of a manifest.
-macro_rules! embedded {
-    ($name:literal) => {
-        (
-            concat!("datasets/", $name, ".toml"),
-            include_str!(concat!("../../../../datasets/", $name, ".toml")),
-        )
-    };
-}
-
-/// The files and texts of all manifests, sorted by name.
-const EMBEDDED: [(&str, &str); 15] = [
-    embedded!("cifar10"),
-    embedded!("cifar10-2class"),
-    embedded!("cifar10-jpg"),
-    embedded!("cifar10-tiny"),
-    embedded!("cifar100"),
-    embedded!("gowalla"),
-    embedded!("ml-100k"),
-    embedded!("ml-100k-authors"),
-    embedded!("ml-100k-ngcf"),
-    embedded!("ml-1m"),
-    embedded!("ml-1m-ngcf"),
-    embedded!("stl10"),
-    embedded!("tiny-imagenet"),
-    embedded!("yahoo-r3"),
-    embedded!("yelp2018"),
-];
+/// The folder of manifests, built into the program.
+static FOLDER: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/datasets");
 
 /// A data set known by name: where it comes from, what it contains, and how to read it.
 ///
@@ -150,10 +125,17 @@ impl Manifest {
     pub fn all() -> &'static [Manifest] {
         static ALL: OnceLock<Vec<Manifest>> = OnceLock::new();
         ALL.get_or_init(|| {
-            EMBEDDED
-                .iter()
-                .map(|(file, text)| Self::parse(file, text).expect("built-in manifests are tested"))
-                .collect()
+            let mut manifests: Vec<Self> = FOLDER
+                .files()
+                .filter(|file| file.path().extension().is_some_and(|extension| extension == "toml"))
+                .map(|file| {
+                    let name = Path::new("datasets").join(file.path()).display().to_string();
+                    let text = file.contents_utf8().expect("built-in manifests are tested");
+                    Self::parse(&name, text).expect("built-in manifests are tested")
+                })
+                .collect();
+            manifests.sort_by(|a, b| a.name.cmp(&b.name));
+            manifests
         })
     }
 

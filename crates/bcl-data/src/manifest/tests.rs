@@ -46,7 +46,7 @@ const RATINGS: &str = "1\t1\t5\t9\n1\t2\t1\t9\n1\t3\t4\t9\n2\t1\t4\t9\n2\t2\t4\t
 
 #[test]
 fn every_file_in_datasets_is_built_in_under_its_name() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/datasets");
     let mut files: Vec<String> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
