@@ -172,8 +172,16 @@ fn another_loss_keeps_what_it_knows_and_says_what_it_drops() {
         &["small.toml", "--set", "loss.kind=info_nce", "--print-recipe"],
     );
     let recipe = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        recipe.contains("[loss]\nkind = \"info_nce\"\ntemperature = 0.3\n"),
+    let loss: Vec<&str> = recipe.lines().skip_while(|line| *line != "[loss]").take(4).collect();
+    let line = |value: &str, origin: &str| format!("{value:<40} # {origin}");
+    assert_eq!(
+        loss,
+        [
+            "[loss]",
+            &line("kind = \"info_nce\"", "--set loss.kind=info_nce"),
+            &line("temperature = 0.3", "small.toml:23"),
+            ""
+        ],
         "{}",
         shown(&output)
     );

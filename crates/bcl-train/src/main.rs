@@ -8,7 +8,7 @@ use bcl_train::{
     commands::{self, Session},
     error::Error,
     launch, notice,
-    recipe::{Builtin, Recipe},
+    recipe::{Builtin, Origins, Recipe},
     training::Stop,
 };
 use std::process::ExitCode;
@@ -83,8 +83,8 @@ fn run(command: Command) -> Result<(), Error> {
 
 fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
     if args.print_recipe {
-        for recipe in load(args)? {
-            print!("{}", recipe.to_toml());
+        for (recipe, origins) in load_with_origins(args)? {
+            print!("{}", recipe.to_toml_with(&origins));
         }
         return Ok(());
     }
@@ -112,10 +112,15 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
     }
 }
 
-/// Loads the requested runs, and names the keys that flags made meaningless.
+/// Loads the requested runs.
 fn load(args: &Train) -> Result<Vec<Recipe>, Error> {
+    Ok(load_with_origins(args)?.into_iter().map(|(recipe, _)| recipe).collect())
+}
+
+/// Loads the requested runs with the origins of their values, and names the keys that flags made meaningless.
+fn load_with_origins(args: &Train) -> Result<Vec<(Recipe, Origins)>, Error> {
     let mut dropped = Vec::new();
-    let recipes = args.load_noting(&mut dropped)?;
+    let recipes = args.load_with_origins(&mut dropped)?;
     for keys in dropped {
         notice::note(keys);
     }

@@ -127,6 +127,71 @@ pub(crate) fn cases() -> Vec<Case> {
         recipe("a link to nothing", Content::Link("nowhere.toml".into()), &["no such recipe"]),
         recipe("a link to itself", Content::Link("tiny.toml".into()), &["tiny.toml"]),
     ];
+    // Parents.
+    let child = |name: &str, parent: &str, content: Content, words: &[&str]| {
+        text(&format!("extends {name}"), &format!("extends = '{parent}'\n"), words).with("base.toml", content)
+    };
+    cases.extend([
+        child(
+            "a circle",
+            "base.toml",
+            "extends = 'tiny.toml'".into(),
+            &["base.toml:1", "circle"],
+        ),
+        child(
+            "a circle by a link",
+            "base.toml",
+            Content::Link("tiny.toml".into()),
+            &["tiny.toml:1", "the recipe itself"],
+        ),
+        child("a missing file", "gone.toml", "".into(), &["tiny.toml:1", "gone.toml"]),
+        child(
+            "a link to nothing",
+            "base.toml",
+            Content::Link("gone.toml".into()),
+            &["base.toml"],
+        ),
+        child("a folder", "base.toml", Content::Folder, &["tiny.toml:1", "cannot be read"]),
+        child("/dev/zero", "/dev/zero", "".into(), &["tiny.toml:1", "a device"]),
+        child(
+            "a link to /dev/zero",
+            "base.toml",
+            Content::Link("/dev/zero".into()),
+            &["a device"],
+        ),
+        child("a pipe", "base.toml", Content::Pipe, &["a pipe"]),
+        child("what is not UTF-8", "base.toml", Content::Bytes(vec![0xff; 100]), &["UTF-8"]),
+        child("what is not TOML", "base.toml", "\n]".into(), &["base.toml:2", "not TOML"]),
+        child(
+            "two megabytes",
+            "base.toml",
+            "#".repeat(2 << 20).into(),
+            &["more than 1048576 bytes"],
+        ),
+        child(
+            "40,000 keys",
+            "base.toml",
+            many(&|i| format!("a{i} = 1\n")).into(),
+            &["base.toml", "a0"],
+        ),
+        text("extends a list", "extends = ['a.toml', 'b.toml']", &["tiny.toml:1", "a list"]),
+        text("extends an escape", "extends = \"\\u001b[31m\\u0000\"", &["\\u{1b}"]),
+        text("extends a long name", &format!("extends = '{}'", "x".repeat(500)), &["xxx"]),
+    ]);
+    let chain = |length: usize, last: &str| {
+        let start = Case::refused(
+            format!("recipe: a chain of {length}"),
+            &TRAIN,
+            &["32 recipes at most", "tiny.toml"],
+        );
+        let start = start
+            .with("tiny.toml", "extends = '1.toml'")
+            .with(&format!("{length}.toml"), last);
+        (1..length).fold(start, |case, i| {
+            case.with(&format!("{i}.toml"), format!("extends = '{}.toml'", i + 1))
+        })
+    };
+    cases.push(chain(1000, RECOMMENDER));
     for (table, known) in [
         ("data", "dataset"),
         ("encoder", "dim"),

@@ -1,7 +1,7 @@
 //! The arguments of `train`.
 
 use super::{Output, Place, Seeds, seeds::single_seed};
-use crate::recipe::{DroppedKeys, Override, Recipe, RecipeError, find};
+use crate::recipe::{DroppedKeys, Origins, Override, Place as RecipePlace, Recipe, RecipeError, find};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -43,7 +43,8 @@ pub struct Train {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["seeds", "out", "print_recipe"])]
     pub resume: Option<PathBuf>,
 
-    /// Print the resolved recipe with all defaults, and do not train.
+    /// Print the resolved recipe with all defaults, and do not train. A comment behind each value names its origin: the line of a
+    /// recipe, a flag, or `default`. The output is itself a recipe.
     #[arg(long)]
     pub print_recipe: bool,
 
@@ -84,14 +85,15 @@ impl Train {
     /// # Errors
     /// Returns an error if a recipe cannot be found, read or used, or two runs would share a folder.
     pub fn load(&self) -> Result<Vec<Recipe>, RecipeError> {
-        self.load_noting(&mut Vec::new())
+        let runs = self.load_with_origins(&mut Vec::new())?;
+        Ok(runs.into_iter().map(|(recipe, _)| recipe).collect())
     }
 
-    /// As [`load`](Self::load), and adds keys that a flag made meaningless to `dropped`.
+    /// As [`load`](Self::load), with the origin of each value; adds keys that a flag made meaningless to `dropped`.
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    pub fn load_noting(&self, dropped: &mut Vec<DroppedKeys>) -> Result<Vec<Recipe>, RecipeError> {
+    pub fn load_with_origins(&self, dropped: &mut Vec<DroppedKeys>) -> Result<Vec<(Recipe, Origins)>, RecipeError> {
         let quickstart = [QUICKSTART.to_owned()];
         let names = if self.recipes.is_empty() {
             &quickstart[..]
@@ -99,20 +101,22 @@ impl Train {
             &self.recipes
         };
         let overrides = self.overrides();
-        let mut runs: Vec<Recipe> = Vec::new();
+        let mut runs: Vec<(Recipe, Origins)> = Vec::new();
         for name in names {
             for found in find(name)? {
-                let recipe = Recipe::read_noting(&found, &overrides, dropped)?;
-                match &self.seeds {
-                    Some(Seeds(seeds)) => runs.extend(seeds.iter().map(|&seed| recipe.clone().with_seed(seed))),
-                    None => runs.push(recipe),
-                }
+                let (recipe, mut origins) = Recipe::read_with_origins(&found, &overrides, dropped)?;
+                let Some(Seeds(seeds)) = &self.seeds else {
+                    runs.push((recipe, origins));
+                    continue;
+                };
+                origins.set("seed", RecipePlace::Flag("--seeds".to_owned()));
+                runs.extend(seeds.iter().map(|&seed| (recipe.clone().with_seed(seed), origins.clone())));
             }
         }
-        for (i, run) in runs.iter().enumerate() {
+        for (i, (run, _)) in runs.iter().enumerate() {
             if runs[..i]
                 .iter()
-                .any(|other| (other.name(), other.seed()) == (run.name(), run.seed()))
+                .any(|(other, _)| (other.name(), other.seed()) == (run.name(), run.seed()))
             {
                 return Err(RecipeError::SameRun {
                     name: run.name().to_owned(),

@@ -1,11 +1,14 @@
 //! The text of a recipe as a table, with the place where each key was set.
 
-use super::{Override, RecipeError};
+use super::{Override, RecipeError, Refusal};
 use std::{collections::BTreeMap, fmt};
 use toml::{
     Spanned, Table, Value,
     de::{DeTable, DeValue},
 };
+
+/// The key that names the parent of a recipe.
+pub(super) const EXTENDS: &str = "extends";
 
 /// Where a key got its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,13 +36,13 @@ impl fmt::Display for Place {
     }
 }
 
-/// A recipe before its keys are understood.
+/// A recipe as text gives it, before its keys are read.
 #[derive(Debug, Clone)]
 pub(super) struct Document {
     pub(super) recipe: String,
     pub(super) table: Table,
     places: BTreeMap<String, Place>,
-    /// By table, the kind it had before a flag changed it; `None` where it said none and has no default.
+    /// By table, the kind that it had before a child or a flag gave another; `None` if it had none.
     pub(super) former_kinds: BTreeMap<String, Option<Value>>,
 }
 
@@ -58,7 +61,7 @@ impl Document {
         let table: Table = text.parse().map_err(syntax)?;
         let spans = DeTable::parse(text).map_err(syntax)?;
         let mut places = BTreeMap::new();
-        locate(&spans.into_inner(), "", &mut |key, start| {
+        locate(&spans.into_inner(), "", &mut |key, start, _| {
             places.insert(key, line_of(start));
         });
         Ok(Self {
@@ -69,12 +72,84 @@ impl Document {
         })
     }
 
-    /// The document with values that flags put in the place of its own.
-    pub(super) fn changed(mut self, overrides: &[Override]) -> Result<Self, RecipeError> {
-        for change in overrides {
-            self.set(change)?;
+    /// Takes out `extends`, with its place.
+    ///
+    /// # Errors
+    /// Returns an error if its value is not a text.
+    pub(super) fn take_extends(&mut self) -> Result<Option<(String, Place)>, RecipeError> {
+        let Some(value) = self.table.remove(EXTENDS) else {
+            return Ok(None);
+        };
+        let at = self.place(EXTENDS);
+        self.places.remove(EXTENDS);
+        let found = match value {
+            Value::String(parent) if !parent.is_empty() => return Ok(Some((parent, at))),
+            Value::Array(_) => "a list".to_owned(),
+            Value::Table(_) => "a table".to_owned(),
+            value => value.to_string(),
+        };
+        Err(RecipeError::WrongValue {
+            at,
+            key: EXTENDS.to_owned(),
+            found,
+            expected: "a text in quotes: the path of a recipe, or the name of a built-in one".to_owned(),
+        })
+    }
+
+    /// Puts a child on top of this document, its parent: the child's keys win, table by table. The name is not inherited, because it
+    /// names the folder of runs.
+    pub(super) fn overlay(&mut self, child: &Self) {
+        self.recipe.clone_from(&child.recipe);
+        self.table.remove("name");
+        self.places.remove("name");
+        self.make_way_for_data(child);
+        for (table, value) in &child.table {
+            let (Some(kind), Some(parent)) = (value.get("kind"), self.table.get(table)) else {
+                continue;
+            };
+            let former = parent.get("kind");
+            if former != Some(kind) {
+                self.former_kinds.insert(table.clone(), former.cloned());
+            }
         }
-        Ok(self)
+        merge(&mut self.table, &child.table, "", &mut self.places);
+        self.places
+            .extend(child.places.iter().map(|(key, place)| (key.clone(), place.clone())));
+    }
+
+    /// Drops the parent's `[data]` if the child names its data by another key, such as `file` instead of `dataset`, and the parent's
+    /// generator if the child's data are not generated.
+    fn make_way_for_data(&mut self, child: &Self) {
+        let source = |document: &Self| {
+            let keys = ["dataset", "train", "test", "file", "images"];
+            let given = |key: &&str| document.value(&format!("data.{key}")).is_some();
+            // Train and test belong together.
+            keys.into_iter().find(given).map(|key| key.replace("test", "train"))
+        };
+        let (Some(former), Some(new)) = (source(self), source(child)) else {
+            return;
+        };
+        if former != new {
+            self.table.remove("data");
+            forget_below(&mut self.places, "data");
+        } else if child.text("data.dataset").is_some_and(|dataset| dataset != "planted") {
+            self.remove("data", "planted");
+        }
+    }
+
+    /// Removes a key of a table.
+    pub(super) fn remove(&mut self, table: &str, key: &str) {
+        if let Some(Value::Table(entries)) = self.table.get_mut(table) {
+            entries.remove(key);
+        }
+        let key = format!("{table}.{key}");
+        forget_below(&mut self.places, &key);
+        self.places.remove(&key);
+    }
+
+    /// Sets keys as flags demand.
+    pub(super) fn change(&mut self, overrides: &[Override]) -> Result<(), RecipeError> {
+        overrides.iter().try_for_each(|change| self.set(change))
     }
 
     /// The text at a key, in full, if there is text.
@@ -90,6 +165,12 @@ impl Document {
     pub(super) fn set(&mut self, change: &Override) -> Result<(), RecipeError> {
         let (last, parents) = change.path.split_last().expect("a key has at least one part");
         let flag = || Place::Flag(change.flag.clone());
+        if change.path[0] == EXTENDS {
+            return Err(RecipeError::Refused {
+                at: flag(),
+                refusal: Refusal::new(EXTENDS, "cannot be set by a flag; write it into a recipe"),
+            });
+        }
         let mut table = &mut self.table;
         for (depth, parent) in parents.iter().enumerate() {
             let key = change.path[..=depth].join(".");
@@ -105,20 +186,15 @@ impl Document {
         if let Some(table) = key.strip_suffix(".kind") {
             self.former_kinds.entry(table.to_owned()).or_insert(former);
         }
-        // Whatever stood below the key is gone, and with it its lines.
-        let below = format!("{key}.");
-        self.places.retain(|place, _| !place.starts_with(&below));
+        forget_below(&mut self.places, &key);
         self.places.insert(key, flag());
         Ok(())
     }
 
-    /// Lets a table without a `kind` be of the kind it would have if it were not there at all.
+    /// Gives a table without a `kind` the default kind.
     pub(super) fn default_kind(&mut self, table: &str, kind: &str) {
         if let Some(Value::Table(table)) = self.table.get_mut(table) {
             table.entry("kind").or_insert_with(|| kind.into());
-        }
-        if let Some(former) = self.former_kinds.get_mut(table) {
-            former.get_or_insert_with(|| kind.into());
         }
     }
 
@@ -137,26 +213,54 @@ impl Document {
     }
 }
 
+/// Puts the entries of `child` in the place of those of `parent`, table by table. Tables that give way take their lines with them.
+fn merge(parent: &mut Table, child: &Table, prefix: &str, places: &mut BTreeMap<String, Place>) {
+    for (key, value) in child {
+        let path = format!("{prefix}{key}");
+        match (parent.get_mut(key), value) {
+            (Some(Value::Table(inner)), Value::Table(value)) => merge(inner, value, &format!("{path}."), places),
+            (former, value) => {
+                if let Some(Value::Table(_)) = former {
+                    forget_below(places, &path);
+                }
+                parent.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+/// Forgets where the keys below a key were set.
+fn forget_below(places: &mut BTreeMap<String, Place>, key: &str) {
+    // `/` comes right after `.`.
+    let below: Vec<String> = places
+        .range(format!("{key}.")..format!("{key}/"))
+        .map(|(key, _)| key.clone())
+        .collect();
+    for key in below {
+        places.remove(&key);
+    }
+}
+
 /// Where the lines of a text end. Counting them anew for each key would take minutes with many keys.
-struct Lines(Vec<usize>);
+pub(super) struct Lines(Vec<usize>);
 
 impl Lines {
-    fn of(text: &str) -> Self {
+    pub(super) fn of(text: &str) -> Self {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         Self(ends.map(|(end, _)| end).collect())
     }
 
     /// The line of a byte, from 1.
-    fn line_of(&self, offset: usize) -> usize {
+    pub(super) fn line_of(&self, offset: usize) -> usize {
         1 + self.0.partition_point(|&end| end < offset)
     }
 }
 
-/// Calls `found` with each key, in full, and the byte at which it begins.
-fn locate(table: &DeTable<'_>, prefix: &str, found: &mut impl FnMut(String, usize)) {
+/// Calls `found` with each key, in full, the byte at which it begins, and its value.
+pub(super) fn locate(table: &DeTable<'_>, prefix: &str, found: &mut impl FnMut(String, usize, &Spanned<DeValue<'_>>)) {
     for (key, value) in table {
         let path = format!("{prefix}{}", key.get_ref());
-        found(path.clone(), Spanned::span(key).start);
+        found(path.clone(), Spanned::span(key).start, value);
         if let DeValue::Table(inner) = value.get_ref() {
             locate(inner, &format!("{path}."), found);
         }

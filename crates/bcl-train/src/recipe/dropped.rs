@@ -1,15 +1,16 @@
-//! Keys of a recipe that a flag made meaningless: `--set loss.kind=info_nce` on a recipe that gives `loss.alpha`.
+//! Keys that lose their meaning when a table changes its kind: `--set loss.kind=info_nce` on a recipe that gives `loss.alpha`, or a recipe
+//! whose `loss.kind` differs from that of the recipe it extends.
 
 use super::{
+    RecipeKind,
     document::{Document, Place},
-    fault::{Fault, FaultKind},
+    fault::FaultKind,
     value,
 };
-use serde::de::DeserializeOwned;
-use std::fmt;
-use toml::Value;
+use std::{fmt, mem};
+use toml::{Table, Value};
 
-/// Keys of one table that were left out because a flag changed the table's kind, and the new kind does not have them.
+/// Keys of one table that a run leaves out: a flag changed the table's kind, and the new kind does not have them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DroppedKeys {
     recipe: String,
@@ -45,60 +46,70 @@ impl fmt::Display for DroppedKeys {
 }
 
 impl Document {
-    /// Reads a `T`. Where a flag changed the kind of a table, keys that the recipe gave for the kind it had before are left out; what
-    /// neither kind knows, or a flag set, stays a mistake.
-    pub(super) fn read<T: DeserializeOwned>(&mut self, dropped: &mut Vec<DroppedKeys>) -> Result<T, Fault> {
-        loop {
-            let fault = match value::read(&self.table) {
-                Ok(read) => return Ok(read),
-                Err(fault) => fault,
-            };
-            let Some((table, key, flag)) = self.outdated::<T>(&fault) else {
-                return Err(fault);
-            };
-            let Some(Value::Table(entries)) = self.table.get_mut(&table) else {
-                return Err(fault);
-            };
-            entries.remove(&key);
-            let kind = entries.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
-            match dropped
-                .iter_mut()
-                .find(|dropped| dropped.table == table && dropped.recipe == self.recipe)
-            {
-                Some(dropped) => dropped.keys.push(key),
-                None => dropped.push(DroppedKeys {
-                    recipe: self.recipe.clone(),
-                    flag,
-                    table,
-                    kind,
-                    keys: vec![key],
-                }),
-            }
-        }
+    /// Leaves out what a child's kinds do not know of its parent's keys. `child` was just [put on top](Self::overlay).
+    pub(super) fn drop_for_child<R: RecipeKind>(&mut self, child: &Self) {
+        self.drop_outdated::<R>(|_, key| child.value(key).is_some());
     }
 
-    /// The table and the key behind a fault, and the flag that changed the kind, if the key had a meaning before.
-    fn outdated<T: DeserializeOwned>(&self, fault: &Fault) -> Option<(String, String, String)> {
-        let ([table], FaultKind::UnknownKey { key, .. }) = (&fault.path[..], &fault.kind) else {
-            return None;
+    /// Leaves out keys that meant something before flags changed the kind of their table, and returns them.
+    pub(super) fn drop_for_flags<R: RecipeKind>(&mut self) -> Vec<DroppedKeys> {
+        let dropped = self.drop_outdated::<R>(|document, key| matches!(document.place(key), Place::Flag(_)));
+        dropped
+            .into_iter()
+            .map(|(table, kind, keys)| DroppedKeys {
+                recipe: self.recipe.clone(),
+                flag: self.place(&format!("{table}.kind")).to_string(),
+                table,
+                kind,
+                keys,
+            })
+            .collect()
+    }
+
+    /// Removes the keys that the former kind of a table knew and the new one does not, and returns them by table and new kind. A key
+    /// that `is_new`, or that neither kind knows, is a mistake and stays.
+    fn drop_outdated<R: RecipeKind>(&mut self, is_new: impl Fn(&Self, &str) -> bool) -> Vec<(String, String, Vec<String>)> {
+        let defaults = R::default_kinds();
+        let default = |table: &str| -> Option<Value> {
+            let (_, kind) = defaults.iter().find(|(name, _)| *name == table)?;
+            Some((*kind).into())
         };
-        let former = self.former_kinds.get(table)?.as_ref()?;
-        let Place::Flag(flag) = self.place(&format!("{table}.kind")) else {
-            return None;
-        };
-        let value = self.value(&format!("{table}.{key}"))?;
-        if matches!(self.place(&format!("{table}.{key}")), Place::Flag(_)) {
-            return None;
+        let mut dropped = Vec::new();
+        for (table, former) in mem::take(&mut self.former_kinds) {
+            let (Some(former), Some(Value::Table(entries))) = (former.or_else(|| default(&table)), self.table.get(&table)) else {
+                continue;
+            };
+            let Some(kind) = entries.get("kind").and_then(Value::as_str) else {
+                continue;
+            };
+            let outdated: Vec<String> = entries
+                .iter()
+                .filter(|(key, value)| {
+                    !is_new(self, &format!("{table}.{key}"))
+                        && !knows::<R>(&table, &kind.into(), key, value)
+                        && knows::<R>(&table, &former, key, value)
+                })
+                .map(|(key, _)| key.clone())
+                .collect();
+            if outdated.is_empty() {
+                continue;
+            }
+            dropped.push((table.clone(), kind.to_owned(), outdated.clone()));
+            for key in outdated {
+                self.remove(&table, &key);
+            }
         }
-        // Alone with the former kind, the key of a misprint is as unknown as before.
-        let mut before = self.table.clone();
-        let alone = [("kind".to_owned(), former.clone()), (key.clone(), value.clone())];
-        before.insert(table.clone(), Value::Table(alone.into_iter().collect()));
-        let misprint = value::read::<T>(&before).is_err_and(|other| other == *fault || is_unknown(&other, table, key));
-        (!misprint).then(|| (table.clone(), key.clone(), flag))
+        dropped
     }
 }
 
-fn is_unknown(fault: &Fault, table: &str, key: &str) -> bool {
-    matches!(&fault.kind, FaultKind::UnknownKey { key: unknown, .. } if unknown == key) && fault.path == [table]
+/// Whether a table of this kind has the key.
+fn knows<R: RecipeKind>(table: &str, kind: &Value, key: &str, value: &Value) -> bool {
+    let alone = [("kind".to_owned(), kind.clone()), (key.to_owned(), value.clone())];
+    let recipe: Table = [(table.to_owned(), Value::Table(alone.into_iter().collect()))]
+        .into_iter()
+        .collect();
+    let Err(fault) = value::read::<R>(&recipe) else { return true };
+    let is_unknown = matches!(&fault.kind, FaultKind::UnknownKey { key: unknown, .. } if unknown == key);
+    !(is_unknown && fault.path == [table])
 }

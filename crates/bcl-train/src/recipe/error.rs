@@ -2,7 +2,7 @@
 
 use super::{
     ImageEncoderKind,
-    document::{Document, Place},
+    document::{Document, EXTENDS, Place},
     fault::{Fault, FaultKind},
     suggest::nearest,
 };
@@ -43,6 +43,18 @@ pub enum RecipeError {
         at: Place,
         /// What the parser says.
         problem: String,
+    },
+    /// A parent that cannot be used.
+    #[error("{at}: extends \"{parent}\", {problem}{chain}")]
+    Extends {
+        /// The line of `extends`.
+        at: Place,
+        /// What it names.
+        parent: String,
+        /// What is wrong with it.
+        problem: String,
+        /// The recipes from the one that was asked for up to this one, in parentheses; empty if it is that one.
+        chain: String,
     },
     /// A key that means nothing.
     #[error("{at}: unknown key {key}{}; {known}", did_you_mean(meant.as_deref()))]
@@ -282,6 +294,10 @@ impl Document {
         // Serde does not count the tag of a choice among the fields.
         if kind.is_some() && !known.iter().any(|key| key == "kind") {
             known.insert(0, "kind".to_owned());
+        }
+        if path.is_empty() {
+            // It is gone before the other keys are read.
+            known.push(EXTENDS.to_owned());
         }
         let table = match (path, kind) {
             ("", _) => "a recipe".to_owned(),

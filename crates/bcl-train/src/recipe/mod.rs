@@ -1,8 +1,8 @@
-//! Recipes: one TOML file a run.
+//! Recipes: one TOML file per run.
 //!
 //! A recipe says which data, which encoder, where negatives come from and how they are weighed; those four choices are independent,
 //! and so are their tables. What it does not say has a default. Unknown keys, wrong types, values out of range and tables that
-//! contradict each other are refused when it is read, with the line and a remedy.
+//! contradict each other are refused when it is read, with the line and a remedy. A recipe may say only how it differs from another one, which it `extends`.
 //!
 //! ```
 //! use bcl_train::recipe::{Recipe, RecipeKind, RecommenderRecipe};
@@ -28,9 +28,11 @@ mod check;
 mod document;
 mod dropped;
 mod error;
+mod extends;
 mod fault;
 mod hash;
 mod images;
+mod origins;
 mod overrides;
 mod recommender;
 mod sections;
@@ -43,6 +45,7 @@ pub use document::Place;
 pub use dropped::DroppedKeys;
 pub use error::{RecipeError, Refusal};
 pub use images::{ImageEncoderKind, ImageRecipe, ResNetEncoderConfig};
+pub use origins::Origins;
 pub use overrides::Override;
 pub use recommender::RecommenderRecipe;
 pub use sections::{
@@ -57,7 +60,7 @@ use bcl_data::{
     SearchPath,
     input::{self, MOST_TEXT},
 };
-use document::Document;
+use extends::{Chain, Source};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
     path::{Path, PathBuf},
@@ -92,31 +95,40 @@ pub trait RecipeKind: Serialize + DeserializeOwned {
     /// Writes defaults out that depend on other keys.
     fn resolve(&mut self);
 
-    /// Reads a recipe of this kind from its text; `origin`, the path of its file or its name, stands in errors, and for a missing name.
+    /// Reads a recipe of this kind from its text. `origin`, the path of its file or its name, stands in errors and for a missing name.
     ///
     /// # Errors
-    /// As [`Recipe::from_file`].
+    /// As [`Recipe::from_toml`].
     fn from_toml(text: &str, origin: &str, overrides: &[Override]) -> Result<Self, RecipeError> {
-        from_document(Document::parse(text, origin)?.changed(overrides)?, &mut Vec::new())
+        let chain = Chain::parse(text, origin, Source::Text)?;
+        from_chain(&chain, overrides, &mut Vec::new()).map(|(recipe, _)| recipe)
     }
 }
 
-/// Reads the keys of a recipe; those that a flag made meaningless go to `dropped`.
-fn from_document<R: RecipeKind>(mut document: Document, dropped: &mut Vec<DroppedKeys>) -> Result<R, RecipeError> {
+/// Reads the keys of a recipe and of those that it extends; keys that a flag made meaningless go to `dropped`.
+fn from_chain<R: RecipeKind>(
+    chain: &Chain,
+    overrides: &[Override],
+    dropped: &mut Vec<DroppedKeys>,
+) -> Result<(R, Origins), RecipeError> {
+    let mut document = chain.read_as::<R>();
+    document.change(overrides)?;
+    dropped.extend(document.drop_for_flags::<R>());
+    let origins = Origins::of(&document);
     for (table, kind) in R::default_kinds() {
         document.default_kind(table, kind);
     }
-    let mut recipe: R = document.read(dropped).map_err(|fault| document.explain(fault))?;
+    let mut recipe: R = value::read(&document.table).map_err(|fault| document.explain(fault))?;
     if !document.table.contains_key("name") {
         *recipe.name_mut() = name_from(&document.recipe);
     }
     recipe.check().map_err(|refusal| document.refuse(refusal))?;
     recipe.resolve();
-    Ok(recipe)
+    Ok((recipe, origins))
 }
 
 impl Recipe {
-    /// Reads a recipe that was [found](find), with values that flags put in the place of its own.
+    /// Reads a recipe that was [found](find); values of flags replace its own.
     ///
     /// # Errors
     /// As [`from_file`](Self::from_file).
@@ -124,8 +136,8 @@ impl Recipe {
         Self::read_noting(found, overrides, &mut Vec::new())
     }
 
-    /// As [`read`](Self::read). A flag that changes the kind of a table, such as `loss.kind`, keeps the keys that the new kind has too;
-    /// those that it has not are added to `dropped`, so that the caller can name them.
+    /// As [`read`](Self::read). A flag that changes the kind of a table, such as `loss.kind`, keeps the keys that the new kind has too.
+    /// The others are added to `dropped`, so that the caller can name them.
     ///
     /// ```
     /// use bcl_train::recipe::{Recipe, find};
@@ -140,39 +152,62 @@ impl Recipe {
     /// # Errors
     /// As [`from_file`](Self::from_file).
     pub fn read_noting(found: &Found, overrides: &[Override], dropped: &mut Vec<DroppedKeys>) -> Result<Self, RecipeError> {
+        Self::read_with_origins(found, overrides, dropped).map(|(recipe, _)| recipe)
+    }
+
+    /// As [`read_noting`](Self::read_noting), with the line or flag that each value comes from.
+    ///
+    /// # Errors
+    /// As [`from_file`](Self::from_file).
+    pub fn read_with_origins(
+        found: &Found,
+        overrides: &[Override],
+        dropped: &mut Vec<DroppedKeys>,
+    ) -> Result<(Self, Origins), RecipeError> {
         match found {
-            Found::File(path) => Self::from_path(path, overrides, dropped),
-            Found::Builtin(recipe) => Self::from_text(recipe.text, recipe.name, overrides, dropped),
+            Found::File(path) => {
+                let chain = Chain::parse(&text_of(path)?, &path.display().to_string(), Source::File(path.clone()))?;
+                let (recipe, origins) = Self::from_chain(&chain, overrides, dropped)?;
+                Ok((recipe.in_folder(path.parent().map(Path::to_path_buf)), origins))
+            }
+            Found::Builtin(recipe) => {
+                let chain = Chain::parse(recipe.text, recipe.name, Source::Builtin(*recipe))?;
+                Self::from_chain(&chain, overrides, dropped)
+            }
         }
     }
 
-    /// Reads a recipe from a file. Its name is that of the file where it does not say another.
+    /// Reads a recipe from a file. Without a `name`, it is called after the file.
     ///
     /// # Errors
-    /// When the file cannot be read, is not TOML, or holds what a recipe must not; the error names the line, the key and the remedy.
+    /// Returns an error if the file, or one that it extends, cannot be read, is not TOML, or has a key or value that a recipe cannot
+    /// have; the error names the line, the key and the remedy.
     pub fn from_file(path: impl AsRef<Path>, overrides: &[Override]) -> Result<Self, RecipeError> {
-        Self::from_path(path.as_ref(), overrides, &mut Vec::new())
+        Self::read(&Found::File(path.as_ref().to_owned()), overrides)
     }
 
-    fn from_path(path: &Path, overrides: &[Override], dropped: &mut Vec<DroppedKeys>) -> Result<Self, RecipeError> {
-        let recipe = Self::from_text(&text_of(path)?, &path.display().to_string(), overrides, dropped)?;
-        Ok(recipe.in_folder(path.parent().map(Path::to_path_buf)))
-    }
-
-    /// Reads a recipe from its text, whose `encoder.kind` says what it trains; `origin`, the path of its file or its name, stands in
-    /// errors, and for a missing name.
+    /// Reads a recipe from its text; `encoder.kind` says what it trains. `origin`, the path of its file or its name, stands in errors and
+    /// for a missing name. The text has no folder, so it can extend built-in recipes only.
     ///
     /// # Errors
     /// As [`from_file`](Self::from_file).
     pub fn from_toml(text: &str, origin: &str, overrides: &[Override]) -> Result<Self, RecipeError> {
-        Self::from_text(text, origin, overrides, &mut Vec::new())
+        let chain = Chain::parse(text, origin, Source::Text)?;
+        Self::from_chain(&chain, overrides, &mut Vec::new()).map(|(recipe, _)| recipe)
     }
 
-    fn from_text(text: &str, origin: &str, overrides: &[Override], dropped: &mut Vec<DroppedKeys>) -> Result<Self, RecipeError> {
-        let document = Document::parse(text, origin)?.changed(overrides)?;
+    fn from_chain(chain: &Chain, overrides: &[Override], dropped: &mut Vec<DroppedKeys>) -> Result<(Self, Origins), RecipeError> {
+        let mut document = chain.whole();
+        document.change(overrides)?;
         Ok(match Trained::by(&document)? {
-            Trained::Recommender => Self::Recommender(Box::new(from_document(document, dropped)?)),
-            Trained::Images => Self::Images(Box::new(from_document(document, dropped)?)),
+            Trained::Recommender => {
+                let (recipe, origins) = from_chain(chain, overrides, dropped)?;
+                (Self::Recommender(Box::new(recipe)), origins)
+            }
+            Trained::Images => {
+                let (recipe, origins) = from_chain(chain, overrides, dropped)?;
+                (Self::Images(Box::new(recipe)), origins)
+            }
         })
     }
 

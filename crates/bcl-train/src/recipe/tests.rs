@@ -42,6 +42,41 @@ fn the_built_in_recipes_are_the_files() {
 }
 
 #[test]
+fn every_base_is_built_in_and_extended_by_a_recipe() {
+    fn bases(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy();
+            if path.is_dir() {
+                bases(&path, found);
+            } else if name.starts_with('_') {
+                found.push(path.strip_prefix(recipes_folder()).unwrap().with_extension(""));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    bases(&recipes_folder(), &mut found);
+    assert!(found.len() >= 20, "{found:?}");
+    let mut used = BTreeSet::new();
+    for recipe in Builtin::all() {
+        let (_, origins) = Recipe::read_with_origins(&Found::Builtin(*recipe), &[], &mut Vec::new()).unwrap();
+        used.extend(
+            origins
+                .places()
+                .map(|place| place.to_string().split(':').next().unwrap().to_owned()),
+        );
+    }
+    for base in found {
+        let name = base.to_str().unwrap();
+        assert!(Builtin::named(name).is_some(), "{name} is not built in");
+        assert!(
+            used.contains(name) || name.starts_with("table4/"),
+            "nothing takes a value from {name}"
+        );
+    }
+}
+
+#[test]
 fn every_built_in_recipe_says_what_it_is_for() {
     for recipe in Builtin::all() {
         assert!(

@@ -1,0 +1,198 @@
+//! `extends = "…"`: a recipe that says only how it differs from another.
+//!
+//! The parent is a file beside the recipe or a built-in recipe, and may extend another one in turn. Tables are merged key by key, the
+//! child's values win, and keys that the child's kinds do not know are left out.
+
+use super::{Builtin, RecipeError, RecipeKind, document::Document, suggest::nearest, text_of};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The most recipes that a chain may have.
+const LONGEST: usize = 32;
+
+/// Where the text of a recipe comes from, which decides what its `extends` may name.
+#[derive(Debug, Clone)]
+pub(super) enum Source {
+    /// A file: `extends` is a path relative to it, or a built-in recipe.
+    File(PathBuf),
+    /// A built-in recipe: `extends` is a path relative to it, or its name.
+    Builtin(Builtin),
+    /// A text without a place: `extends` is a built-in recipe.
+    Text,
+}
+
+impl Source {
+    /// What errors call it.
+    fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Builtin(recipe) => recipe.name.to_owned(),
+            Self::Text => "recipe".to_owned(),
+        }
+    }
+
+    /// Whether both are the same file or built-in recipe.
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File(one), Self::File(other)) => real(one) == real(other),
+            (Self::Builtin(one), Self::Builtin(other)) => one == other,
+            _ => false,
+        }
+    }
+
+    /// The recipe that this one calls `wanted`.
+    fn parent(&self, wanted: &str) -> Option<Self> {
+        let beside = match self {
+            Self::File(path) => {
+                let path = path.parent().unwrap_or(Path::new("")).join(wanted);
+                // What cannot be looked at is there, and reading it says why not.
+                path.try_exists().unwrap_or(true).then(|| Self::File(shortest(path)))
+            }
+            Self::Builtin(recipe) => wanted
+                .strip_suffix(".toml")
+                .and_then(|path| Builtin::named(&relative_to(recipe.name, path)?))
+                .map(Self::Builtin),
+            Self::Text => None,
+        };
+        beside.or_else(|| Builtin::named(wanted).map(Self::Builtin))
+    }
+
+    fn text(&self) -> Result<String, RecipeError> {
+        match self {
+            Self::File(path) => text_of(path),
+            Self::Builtin(recipe) => Ok(recipe.text.to_owned()),
+            Self::Text => unreachable!("nothing extends a text without a place"),
+        }
+    }
+}
+
+/// A recipe and those that it extends, one after the other.
+pub(super) struct Chain(Vec<Document>);
+
+impl Chain {
+    /// Parses a recipe and what it extends. `name` is what errors call the text.
+    ///
+    /// # Errors
+    /// Returns an error if a recipe of the chain is missing, cannot be read or is not TOML, or if the chain is a circle or too long.
+    pub(super) fn parse(text: &str, name: &str, source: Source) -> Result<Self, RecipeError> {
+        let mut documents = vec![Document::parse(text, name)?];
+        let mut sources = vec![source];
+        while let (Some(document), Some(source)) = (documents.last_mut(), sources.last()) {
+            let Some((wanted, at)) = document.take_extends()? else {
+                break;
+            };
+            let refuse = |problem: String| RecipeError::Extends {
+                at: at.clone(),
+                chain: chain(name, &sources[1..], &wanted),
+                parent: wanted.clone(),
+                problem,
+            };
+            let parent = source.parent(&wanted).ok_or_else(|| refuse(missing(source, &wanted)))?;
+            if sources.iter().any(|source| source.is(&parent)) {
+                let problem = if source.is(&parent) {
+                    "which is the recipe itself"
+                } else {
+                    "which closes a circle"
+                };
+                return Err(refuse(problem.to_owned()));
+            }
+            if sources.len() == LONGEST {
+                return Err(refuse(format!("but a chain may have {LONGEST} recipes at most")));
+            }
+            let text = parent.text().map_err(|error| match error {
+                RecipeError::Io { source, .. } => refuse(format!("which cannot be read: {source}")),
+                other => other,
+            })?;
+            documents.push(Document::parse(&text, &parent.name())?);
+            sources.push(parent);
+        }
+        Ok(Self(documents))
+    }
+
+    /// All documents as one, without a look at what the kinds of tables know.
+    pub(super) fn whole(&self) -> Document {
+        self.merged(|_, _| ())
+    }
+
+    /// All documents as one.
+    pub(super) fn read_as<R: RecipeKind>(&self) -> Document {
+        self.merged(Document::drop_for_child::<R>)
+    }
+
+    fn merged(&self, mut merged_with: impl FnMut(&mut Document, &Document)) -> Document {
+        let mut documents = self.0.iter().rev();
+        let mut whole = documents.next().expect("a chain has a recipe").clone();
+        for child in documents {
+            whole.overlay(child);
+            merged_with(&mut whole, child);
+        }
+        // Only flags are still to come.
+        whole.former_kinds.clear();
+        whole
+    }
+}
+
+/// The chain up to the recipe that is refused. A chain of two says nothing that the message does not.
+fn chain(first: &str, parents: &[Source], wanted: &str) -> String {
+    if parents.is_empty() {
+        return String::new();
+    }
+    let mut names = vec![first.to_owned()];
+    names.extend(parents.iter().map(Source::name));
+    // The beginning and the end of a long one.
+    if names.len() > 6 {
+        names.splice(3..names.len() - 2, ["…".to_owned()]);
+    }
+    names.push(wanted.to_owned());
+    format!(" ({})", names.join(" extends "))
+}
+
+/// Why there is no such parent.
+fn missing(source: &Source, wanted: &str) -> String {
+    let what = match source {
+        Source::File(_) => "which is neither a file beside it nor a built-in recipe",
+        Source::Builtin(_) | Source::Text => "which is no built-in recipe",
+    };
+    let with_ending = format!("{wanted}.toml");
+    let meant = match source.parent(&with_ending) {
+        Some(_) => Some(&*with_ending),
+        None => nearest(wanted, Builtin::all().iter().map(|recipe| recipe.name)),
+    };
+    what.to_owned() + &meant.map_or(String::new(), |meant| format!("; did you mean \"{meant}\"?"))
+}
+
+/// A path relative to a built-in recipe, as a name. `None` if it leaves the tree.
+fn relative_to(recipe: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = recipe.split('/').collect();
+    parts.pop();
+    for part in path.split('/') {
+        match part {
+            "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// `a/../b` as `b`, if that is the same file: with links it may be another.
+fn shortest(path: PathBuf) -> PathBuf {
+    let mut short = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir if short.file_name().is_some() => drop(short.pop()),
+            part => short.push(part),
+        }
+    }
+    if real(&short) == real(&path) { short } else { path }
+}
+
+#[cfg(test)]
+mod tests;
