@@ -1,8 +1,8 @@
 //! The backend and the device that a verb computes on.
 
 use bcl_train::{
+    backend::BackendChoice,
     backend::{Backend, BackendError},
-    cli::BackendChoice,
     launch,
 };
 

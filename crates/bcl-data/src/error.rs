@@ -3,7 +3,7 @@
 //! Each message says where (`file:line`), what (field and value), and what to do about it; `tests/bad_input.rs` checks that.
 
 use crate::input::NotRegular;
-use crate::{Format, SearchPath};
+use crate::{Format, search_path::FileNotFound};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -51,15 +51,8 @@ pub enum DataError {
     },
 
     /// A file that a recipe names is in none of the folders searched.
-    #[error("{key}: {}", not_found(file, search))]
-    NotFound {
-        /// The key of the recipe.
-        key: &'static str,
-        /// The path at that key.
-        file: PathBuf,
-        /// The folders searched.
-        search: Box<SearchPath>,
-    },
+    #[error(transparent)]
+    NotFound(#[from] Box<FileNotFound>),
 
     /// The path of a file names a folder.
     #[error("{}: is a folder. Name the file in it that contains the interactions.", path.display())]
@@ -402,22 +395,6 @@ pub enum DataError {
 /// Ends a sentence about an unknown name with a suggestion, if there is one.
 fn did_you_mean(suggestion: Option<&str>) -> String {
     suggestion.map_or(".".to_string(), |name| format!("; did you mean `{name}`?"))
-}
-
-fn not_found(file: &Path, search: &SearchPath) -> String {
-    let name = file.display();
-    if file.is_absolute() {
-        return format!("{name}: no such file or folder. Correct the path.");
-    }
-    let data_dir = search.data_dir().display();
-    let remedy = "Put it there, correct the path, or name the folder that has it with --data DIR.";
-    match search.recipe_dir() {
-        Some(folder) => format!(
-            "{name} is neither beside the recipe ({}) nor in the data folder ({data_dir}). {remedy}",
-            folder.display()
-        ),
-        None => format!("{name} is not in the data folder ({data_dir}). {remedy}"),
-    }
 }
 
 /// Formats a number of a recipe; huge ones get an exponent instead of hundreds of digits.

@@ -34,6 +34,7 @@ pub mod dataset;
 #[cfg(feature = "download")]
 pub mod download;
 pub mod error;
+pub mod format;
 pub mod ids;
 pub mod input;
 pub mod interactions;
@@ -49,13 +50,13 @@ pub mod split;
 
 pub use dataset::{InteractionData, Truth};
 pub use error::DataError;
+pub use format::{Format, ReadOptions};
 pub use ids::{IdMap, KnownIds};
 pub use interactions::Interactions;
 pub use load::{LoadReport, Source, load, load_with_ids, load_with_report};
 pub use manifest::{Manifest, load_named, load_named_with_ids};
 pub use planted::PlantedConfig;
 pub use printable::{printable, printable_lines};
-pub use read::{Format, ReadOptions};
-pub use search_path::SearchPath;
+pub use search_path::{FileNotFound, SearchPath};
 pub use seed::{Seed, Xoshiro256PlusPlus};
 pub use split::{SplitOptions, hold_out, split_per_user};

@@ -1,6 +1,5 @@
 //! The folders in which the files of a recipe are searched for.
 
-use crate::DataError;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -68,8 +67,8 @@ impl SearchPath {
     /// Finds the file or folder that a recipe names at `key`. An absolute path is used as it is.
     ///
     /// # Errors
-    /// Returns [`DataError::NotFound`] if none of the folders contains it.
-    pub fn find(&self, key: &'static str, file: &Path) -> Result<PathBuf, DataError> {
+    /// Returns [`FileNotFound`] if none of the folders contains it.
+    pub fn find(&self, key: &'static str, file: &Path) -> Result<PathBuf, Box<FileNotFound>> {
         let mut paths: Vec<PathBuf> = [self.recipe_dir(), Some(self.data_dir())]
             .into_iter()
             .flatten()
@@ -80,11 +79,44 @@ impl SearchPath {
         }
         // A path that cannot be checked counts as found; opening it gives the reason.
         let found = paths.into_iter().find(|path| path.try_exists().unwrap_or(true));
-        found.ok_or_else(|| DataError::NotFound {
-            key,
-            file: file.to_path_buf(),
-            search: Box::new(self.clone()),
+        found.ok_or_else(|| {
+            Box::new(FileNotFound {
+                key,
+                file: file.to_path_buf(),
+                search: self.clone(),
+            })
         })
+    }
+}
+
+/// A file that a recipe names is in none of the folders searched.
+#[derive(Debug, thiserror::Error)]
+#[error("{key}: {}", self.place())]
+pub struct FileNotFound {
+    /// The key of the recipe.
+    pub key: &'static str,
+    /// The path at that key.
+    pub file: PathBuf,
+    /// The folders searched.
+    pub search: SearchPath,
+}
+
+impl FileNotFound {
+    fn place(&self) -> String {
+        let (file, search) = (&self.file, &self.search);
+        let name = file.display();
+        if file.is_absolute() {
+            return format!("{name}: no such file or folder. Correct the path.");
+        }
+        let data_dir = search.data_dir().display();
+        let remedy = "Put it there, correct the path, or name the folder that has it with --data DIR.";
+        match search.recipe_dir() {
+            Some(folder) => format!(
+                "{name} is neither beside the recipe ({}) nor in the data folder ({data_dir}). {remedy}",
+                folder.display()
+            ),
+            None => format!("{name} is not in the data folder ({data_dir}). {remedy}"),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Errors of commands, and the exit codes they end with.
 
-use crate::{recipe, training::EvaluationError};
+use crate::{evaluation_error::EvaluationError, recipe};
 use bcl_eval::{baselines::EaseError, ranking::RankingError};
 use bcl_report::files::FileError;
 use std::{
@@ -93,6 +93,12 @@ impl From<bcl_images::ImageError> for Error {
 impl From<bcl_data::download::FetchError> for Error {
     fn from(error: bcl_data::download::FetchError) -> Self {
         Self::Fetch(Box::new(error))
+    }
+}
+
+impl From<Box<bcl_data::FileNotFound>> for Error {
+    fn from(error: Box<bcl_data::FileNotFound>) -> Self {
+        Self::Data(error.into())
     }
 }
 

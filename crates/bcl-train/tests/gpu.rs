@@ -2,8 +2,8 @@
 #![cfg(feature = "wgpu")]
 
 use bcl_train::{
+    backend::BackendChoice,
     backend::{Backend, BackendError, DeviceKind, Inventory},
-    cli::BackendChoice,
 };
 use burn::tensor::Tensor;
 

@@ -46,7 +46,7 @@ impl Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bcl_train::cli::BackendChoice;
+    use bcl_train::backend::BackendChoice;
 
     #[test]
     fn every_contender_is_measured_at_least_once() {

@@ -1,14 +1,13 @@
 //! Reads interactions from files: plain or gzipped text, line by line, in several formats.
 
 mod columns;
-mod format;
 mod lines;
 mod ngcf;
 mod quoted;
 mod row_limit;
 mod sniff;
 
-pub use format::{Format, ReadOptions};
+use crate::format::{Format, ReadOptions};
 
 use crate::DataError;
 use columns::Columns;

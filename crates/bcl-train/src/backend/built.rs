@@ -1,6 +1,6 @@
 //! Which backends are compiled into this build, and the devices that each finds on this machine.
 
-use crate::cli::BackendChoice;
+use crate::backend::BackendChoice;
 use burn::tensor::{Device, DeviceType};
 
 /// The Burn device type of a backend, or `None` if the backend is not in this build. Only this function asks which cargo
@@ -23,7 +23,7 @@ fn device_type(choice: BackendChoice) -> Option<DeviceType> {
 /// The backends of this build, fastest first.
 ///
 /// ```
-/// use bcl_train::{backend::built, cli::BackendChoice};
+/// use bcl_train::backend::{BackendChoice, built};
 ///
 /// assert_eq!(built().last(), Some(&BackendChoice::Flex));
 /// ```

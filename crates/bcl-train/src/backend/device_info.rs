@@ -1,7 +1,7 @@
 //! What a device reports about itself.
 
 use super::processor;
-use crate::cli::BackendChoice;
+use crate::backend::BackendChoice;
 use burn::tensor::{DType, Device, FloatDType, Tensor};
 use serde::Serialize;
 

@@ -1,10 +1,6 @@
 //! Why a backend is not available, and what to do about it.
 
-use super::DeviceInfo;
-use crate::{
-    cli::{BackendChoice, MissingBackend},
-    launch::BuildError,
-};
+use super::{BackendChoice, DeviceInfo, MissingBackend};
 use burn::tensor::Device;
 use std::fmt::Write;
 
@@ -24,8 +20,8 @@ pub enum BackendError {
         command: String,
     },
     /// Building a program with the backend failed.
-    #[error(transparent)]
-    Build(#[from] BuildError),
+    #[error("{0}")]
+    Build(Box<dyn std::error::Error + Send + Sync>),
     /// The backend finds no device.
     #[error("--backend {} {}; without --backend, the CPU is used", choice.name(), no_device(*choice))]
     NoDevice {

@@ -4,7 +4,7 @@ use super::{
     device_info::{DeviceInfo, DeviceKind, precisions},
     guard, processor,
 };
-use crate::cli::BackendChoice;
+use crate::backend::BackendChoice;
 use burn::{
     backend::{CubeDevice, DispatchDevice},
     tensor::{Device, Tensor},

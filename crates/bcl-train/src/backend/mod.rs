@@ -9,6 +9,7 @@
 //! Drivers are asked for their devices before one is used, and a panic during the first use becomes an error.
 
 mod built;
+mod choice;
 mod device_info;
 mod error;
 #[cfg(feature = "cube")]
@@ -19,12 +20,12 @@ mod inventory;
 mod processor;
 
 pub use built::built;
+pub use choice::{BackendChoice, MissingBackend};
 pub use device_info::{DeviceInfo, DeviceKind};
 pub use error::BackendError;
 pub use inventory::{Absent, Inventory};
 pub use processor::{memory as processor_memory, model as processor_model};
 
-use crate::cli::BackendChoice;
 use bcl_report::result::Environment;
 use burn::tensor::Device;
 

@@ -1,6 +1,7 @@
 //! The verbs and their arguments.
 
-use super::{BackendChoice, Data, Train};
+use super::{Data, Train};
+use crate::backend::BackendChoice;
 use crate::error::Error;
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};

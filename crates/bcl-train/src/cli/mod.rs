@@ -13,14 +13,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod backend;
 mod command;
 mod data;
 mod seeds;
 mod train;
 mod verb;
 
-pub use backend::{BackendChoice, MissingBackend};
 pub use command::{Command, Completions, Devices, Embed, Evaluate, Export, Output, Place, Recipes, Recommend, Report};
 pub use data::{CheckData, Data, FetchData, ListData};
 pub use seeds::{BadSeed, BadSeeds, Seeds};

@@ -1,6 +1,6 @@
 //! Why a program with another backend could not be built.
 
-use crate::cli::BackendChoice;
+use crate::backend::{BackendChoice, BackendError};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -50,6 +50,12 @@ pub enum BuildError {
         /// The error of the operating system.
         source: io::Error,
     },
+}
+
+impl From<BuildError> for BackendError {
+    fn from(error: BuildError) -> Self {
+        Self::Build(Box::new(error))
+    }
 }
 
 impl BuildError {

@@ -17,10 +17,7 @@ mod workshop;
 
 pub use error::BuildError;
 
-use crate::{
-    backend::{BackendError, built},
-    cli::BackendChoice,
-};
+use crate::backend::{BackendChoice, BackendError, built};
 use std::{
     path::{Path, PathBuf},
     process::Command,

@@ -1,7 +1,7 @@
 //! Shows the progress of a build on one line.
 
 use super::{output::status, shown};
-use crate::cli::BackendChoice;
+use crate::backend::BackendChoice;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     io::{IsTerminal, stderr},

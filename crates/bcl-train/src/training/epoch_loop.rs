@@ -17,7 +17,7 @@ use super::{
     stopping::Until,
 };
 
-use crate::{error::Error, training::EvaluationError};
+use crate::{error::Error, evaluation_error::EvaluationError};
 use bcl_core::Estimator;
 use bcl_report::{
     files::unbroken,

@@ -6,7 +6,7 @@ use super::{
     step::{Contrastive, Step},
 };
 
-use crate::training::EvaluationError;
+use crate::evaluation_error::EvaluationError;
 use bcl_core::{Estimator, Scores, posterior::Posterior};
 use bcl_report::result::Metrics;
 use burn::{

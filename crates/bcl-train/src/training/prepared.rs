@@ -14,10 +14,10 @@ use super::{
 use crate::{
     backend::{Backend, DeviceKind},
     error::Error,
+    evaluation_error::EvaluationError,
     memory,
     notice::{self, working},
     recipe::{DataConfig, EvaluationConfig, ImageDataConfig, ImageRecipe, Recipe},
-    training::EvaluationError,
 };
 use bcl_data::{InteractionData, KnownIds, SearchPath, Seed};
 use bcl_images::{ImageData, hold_out};

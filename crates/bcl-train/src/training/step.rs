@@ -1,6 +1,7 @@
 //! One training step, whatever is trained: a batch becomes scores, an estimator makes a loss of them.
 
-use super::{figures::StepOutput, optim, post_mortem::NamedTensors};
+use super::{figures::StepOutput, post_mortem::NamedTensors};
+use crate::optim;
 use bcl_core::{Estimator, Reduction, Scores};
 use bcl_data::Seed;
 use burn::{

@@ -5,7 +5,7 @@ use super::{
     dataset::{PLANTED, check_name},
 };
 use crate::notice;
-use bcl_data::{SearchPath, manifest::Layout};
+use bcl_data::{DataError, SearchPath, manifest::Layout};
 use bcl_images::{ImageData, ImageError, ImageSource, PlantedImagesConfig, Subset, load, load_named, load_skipping_broken};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -139,7 +139,7 @@ impl ImageDataConfig {
                     || "images".to_owned(),
                     |name| name.split('.').next().unwrap_or_default().to_owned(),
                 );
-                let path = search.find("data.images", &path)?;
+                let path = search.find("data.images", &path).map_err(DataError::from)?;
                 let read = if self.skip_broken { load_skipping_broken } else { load };
                 read(&name, &ImageSource::Archive { path }, Path::new(""))?
             }
@@ -161,7 +161,11 @@ impl ImageDataConfig {
         Ok(match self.source().unwrap_or_else(|refusal| panic!("{refusal}")) {
             ImageDataSource::Planted(_) => "the generator of planted images".to_owned(),
             ImageDataSource::Named(name) => format!("{name} in {}", search.data_dir().display()),
-            ImageDataSource::Files(path) => search.find("data.images", &path)?.display().to_string(),
+            ImageDataSource::Files(path) => search
+                .find("data.images", &path)
+                .map_err(DataError::from)?
+                .display()
+                .to_string(),
         })
     }
 

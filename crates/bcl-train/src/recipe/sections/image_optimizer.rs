@@ -1,7 +1,7 @@
 //! The `[optimizer]` table of a recipe that trains on images.
 
 use super::super::Refusal;
-use crate::training::optim::{Decay, LarsConfig, RateSchedule};
+use crate::optim::{Decay, LarsConfig, RateSchedule};
 use bcl_core::{
     ParameterError,
     parameter::{in_closed, in_half_open, shown},

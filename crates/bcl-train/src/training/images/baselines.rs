@@ -3,8 +3,8 @@
 use super::{measure::ImageJudge, start::untrained};
 
 use crate::{
+    evaluation_error::EvaluationError,
     recipe::{ImageBaselineKind, ImageDataConfig, ImageEvaluationConfig, ImageRecipe},
-    training::EvaluationError,
     training::recommender::run::Baselines,
 };
 use bcl_images::ViewsConfig;

@@ -1,6 +1,6 @@
 //! Features of whole images, block by block.
 
-use crate::{memory::images::JUDGED_IMAGES, training::EvaluationError, training::Stop};
+use crate::{evaluation_error::EvaluationError, memory::images::JUDGED_IMAGES, training::Stop};
 use bcl_images::{Collection, Views};
 use bcl_models::vision::{Mode, ResNet};
 use burn::tensor::{Device, Tensor, TensorData};

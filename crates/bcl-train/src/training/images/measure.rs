@@ -2,8 +2,8 @@
 
 use super::{features::Shown, model::ContrastiveImages};
 use crate::{
+    evaluation_error::EvaluationError,
     recipe::{ImageEvaluationConfig, Protocol},
-    training::EvaluationError,
     training::evaluate::Measure,
 };
 use bcl_data::Seed;

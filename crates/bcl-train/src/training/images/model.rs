@@ -1,14 +1,13 @@
 //! The trained module: an encoder of images, stepped by whatever estimator its step brings.
 
 use super::{batch::ImageBatch, views::BatchViews};
-use crate::recipe::Precision;
 use crate::training::{
     evaluate::{Evaluated, EvaluationTask},
     figures::StepOutput,
-    optim::clip_global_norm,
     post_mortem::NamedTensors,
     step::{Contrastive, Step},
 };
+use crate::{optim::clip_global_norm, recipe::Precision};
 use bcl_core::{Scores, Similarity};
 use bcl_models::vision::{ImageEncoder, Mode};
 use burn::{

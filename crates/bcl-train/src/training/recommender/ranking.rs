@@ -1,7 +1,7 @@
 //! Ranking as the measure of a recommender.
 
 use super::model::ContrastiveRecommender;
-use crate::training::{EvaluationError, evaluate::Measure};
+use crate::{evaluation_error::EvaluationError, training::evaluate::Measure};
 use bcl_eval::ranking::{RankingEvaluator, Scorer};
 use bcl_models::Embeddings;
 use bcl_report::result::Metrics;

@@ -15,7 +15,7 @@ pub enum EvaluationError {
         /// Which scores: `positives` or `negatives`.
         scores: &'static str,
     },
-    /// A [`Stop`](super::Stop) was requested.
+    /// A [`Stop`](crate::training::Stop) was requested.
     #[error("interrupted while the model was evaluated")]
     Interrupted,
     /// Items cannot be ranked.

@@ -28,7 +28,7 @@ pub enum Decay {
 /// For peaks up to 1 these are the very bits of Burn's linear and cosine schedulers one after the other.
 ///
 /// ```
-/// use bcl_train::training::optim::{Decay, RateSchedule};
+/// use bcl_train::optim::{Decay, RateSchedule};
 ///
 /// let schedule = RateSchedule::new(4.8, 10, 110, Decay::Cosine);
 /// assert_eq!(schedule.rate(10), 4.8);

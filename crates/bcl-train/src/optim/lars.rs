@@ -57,7 +57,7 @@ impl LarsConfig {
 /// released code has it: the norm of the decayed gradient, where the paper writes its upper bound `‖g‖ + λ ‖w‖`.
 ///
 /// ```
-/// use bcl_train::training::optim::LarsConfig;
+/// use bcl_train::optim::LarsConfig;
 /// use burn::optim::ModuleOptimizer;
 ///
 /// let optimizer = ModuleOptimizer::from(LarsConfig { weight_decay: 1e-6, ..LarsConfig::default() }.init());
