@@ -4,6 +4,7 @@
 //! where the problem is, what it is and how to fix it.
 
 mod arrows;
+mod circles;
 mod finding;
 mod hygiene;
 mod links;
@@ -51,6 +52,7 @@ fn findings(root: &Path) -> anyhow::Result<Vec<Finding>> {
     let metadata = Metadata::read(root)?;
     let mut findings = [
         arrows::check(&metadata),
+        circles::check(&tree)?,
         links::check(&tree)?,
         lints::check(&tree)?,
         module_docs::check(&tree)?,

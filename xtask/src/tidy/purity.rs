@@ -53,7 +53,7 @@ fn impure_name(code: &str) -> Option<&'static str> {
 /// The numbered (1-based) lines of code outside tests, without comment lines.
 ///
 /// Relies on rustfmt's layout, which CI checks: a closing brace has the indentation of the line that opens the item.
-fn lines_outside_tests(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn lines_outside_tests(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut test_item: Option<TestItem> = None;
     text.lines().zip(1..).filter_map(move |(line, number)| {
         let code = line.trim_start();
