@@ -1,7 +1,7 @@
 //! Errors of reading runs and writing reports.
 
 use crate::files::FileError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// An error while reading runs or writing a report.
@@ -54,4 +54,21 @@ pub enum ReportError {
         /// The program that wrote the file.
         version: String,
     },
+}
+
+impl ReportError {
+    /// A JSON error at a line of a file.
+    ///
+    /// Replaces serde's line number, which is always 1 within a line of JSON Lines, by `line`.
+    pub(crate) fn malformed(path: &Path, line: usize, error: &serde_json::Error) -> Self {
+        let text = error.to_string();
+        let message = text
+            .split_once(" at line ")
+            .map_or(text.clone(), |(message, _)| format!("{message} (column {})", error.column()));
+        Self::Malformed {
+            path: path.to_owned(),
+            line,
+            message,
+        }
+    }
 }

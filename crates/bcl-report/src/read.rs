@@ -42,7 +42,8 @@ fn read_file(dir: &Path, name: &str) -> Result<(PathBuf, String), ReportError> {
 
 fn parse_result(path: &Path, text: &str) -> Result<RunResult, ReportError> {
     // Checked first: with another schema, parsing would fail with a misleading message.
-    let value: serde_json::Value = serde_json::from_str(text).map_err(|error| malformed(path, error.line(), &error))?;
+    let value: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| ReportError::malformed(path, error.line(), &error))?;
     if let Some(found) = value.get("schema").and_then(serde_json::Value::as_u64)
         && found != u64::from(SCHEMA)
     {
@@ -54,7 +55,7 @@ fn parse_result(path: &Path, text: &str) -> Result<RunResult, ReportError> {
             version: version.to_owned(),
         });
     }
-    serde_json::from_str(text).map_err(|error| malformed(path, error.line(), &error))
+    serde_json::from_str(text).map_err(|error| ReportError::malformed(path, error.line(), &error))
 }
 
 fn parse_records(path: &Path, text: &str) -> Result<Vec<EpochRecord>, ReportError> {
@@ -63,7 +64,7 @@ fn parse_records(path: &Path, text: &str) -> Result<Vec<EpochRecord>, ReportErro
         if line.trim().is_empty() {
             continue;
         }
-        let record: EpochRecord = serde_json::from_str(line).map_err(|error| malformed(path, index + 1, &error))?;
+        let record: EpochRecord = serde_json::from_str(line).map_err(|error| ReportError::malformed(path, index + 1, &error))?;
         match records
             .iter_mut()
             .rfind(|known| known.phase == record.phase && known.epoch == record.epoch)
@@ -73,19 +74,6 @@ fn parse_records(path: &Path, text: &str) -> Result<Vec<EpochRecord>, ReportErro
         }
     }
     Ok(records)
-}
-
-/// Replaces serde's line number, which is always 1 within a line of JSON Lines, by `line`.
-pub(super) fn malformed(path: &Path, line: usize, error: &serde_json::Error) -> ReportError {
-    let text = error.to_string();
-    let message = text
-        .split_once(" at line ")
-        .map_or(text.clone(), |(message, _)| format!("{message} (column {})", error.column()));
-    ReportError::Malformed {
-        path: path.to_owned(),
-        line,
-        message,
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Pictures of a run on images: the feature map and nearest neighbours, stored as `showcase.json` and `map.svg` in its folder.
 
-use super::{ReportError, chart::FeatureMap};
-use crate::files::{self, FileError, checksums};
+use super::ReportError;
+use crate::files::{FileError, checksums};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use image::{ImageFormat, RgbImage};
 use serde::{Deserialize, Serialize};
@@ -88,29 +88,12 @@ impl Showcase {
         self.classes.get(index as usize).map_or("unknown class", String::as_str)
     }
 
-    /// Writes `showcase.json` and, if there is a map, `map.svg` into a run folder.
+    /// Writes `showcase.json` into a run folder.
     ///
     /// # Errors
     /// Returns an error that names the file if it cannot be written.
     pub fn write(&self, dir: &Path) -> Result<(), FileError> {
-        self.write_map(dir)?;
         checksums::write(dir, FILE, &serde_json::to_vec(self).expect("a showcase is plain data"))
-    }
-
-    /// Writes `map.svg` if there is a map.
-    ///
-    /// # Errors
-    /// Returns an error that names the file if it cannot be written.
-    pub fn write_map(&self, dir: &Path) -> Result<(), FileError> {
-        let title = if self.of_train {
-            "Feature map of training images"
-        } else {
-            "Feature map of test images"
-        };
-        match FeatureMap::of(self, title).to_file() {
-            Some(svg) => files::write_whole(&dir.join(MAP_FILE), svg.as_bytes()),
-            None => Ok(()),
-        }
     }
 
     /// Reads `showcase.json` from a run folder; `None` if there is none.
@@ -123,7 +106,7 @@ impl Showcase {
                 checksums::check(dir, FILE, &text)?;
                 serde_json::from_slice(&text)
                     .map(Some)
-                    .map_err(|error| super::read::malformed(&path, error.line(), &error))
+                    .map_err(|error| ReportError::malformed(&path, error.line(), &error))
             }
         }
     }

@@ -2,10 +2,11 @@
 
 use super::NUM_COLOURS;
 use super::picture::Picture;
-use crate::Showcase;
+use crate::files::{FileError, write_whole};
 use crate::markup::{each, escape};
-use crate::showcase::MapPoint;
+use crate::showcase::{MAP_FILE, MapPoint, Showcase};
 use crate::units::count;
+use std::path::Path;
 
 /// Width and height of the map; a standalone file has a legend below.
 const SIDE: f64 = 380.0;
@@ -191,6 +192,24 @@ fn mark(number: usize, left: f64, top: f64, inside: &str) -> String {
 
 fn path(class: &str, d: &str, inside: &str) -> String {
     format!("<path class=\"{class}\" d=\"{d}\">{inside}</path>\n")
+}
+
+impl Showcase {
+    /// Writes `map.svg` into a run folder if there is a map.
+    ///
+    /// # Errors
+    /// Returns an error that names the file if it cannot be written.
+    pub fn write_map(&self, dir: &Path) -> Result<(), FileError> {
+        let title = if self.of_train {
+            "Feature map of training images"
+        } else {
+            "Feature map of test images"
+        };
+        match FeatureMap::of(self, title).to_file() {
+            Some(svg) => write_whole(&dir.join(MAP_FILE), svg.as_bytes()),
+            None => Ok(()),
+        }
+    }
 }
 
 #[cfg(test)]
