@@ -1,4 +1,4 @@
-//! `bcl-bench compare`.
+//! The verb `bcl-bench compare`: compares old times with new ones.
 
 use crate::{
     bad_input,

@@ -1,4 +1,4 @@
-//! `bcl-bench gather`.
+//! The verb `bcl-bench gather`: gathers several results in one file.
 
 use crate::{bad_input, output::Output};
 use bcl_bench::results::{Results, ResultsError};

@@ -1,4 +1,4 @@
-//! `bcl-bench kernels`.
+//! The verb `bcl-bench kernels`: times kernels and their portable implementations.
 
 use crate::{bad_input, input::at_least_one, output::Output};
 use bcl_bench::{

@@ -1,4 +1,4 @@
-//! `bcl-bench loss`, and the hidden verb that takes its measurements.
+//! The verb `bcl-bench loss`, and the hidden verb that takes its measurements.
 
 use crate::{
     bad_input,

@@ -1,4 +1,4 @@
-//! `bcl-bench parity`.
+//! The verb `bcl-bench parity`: compares losses, gradients and weights with reference values.
 
 use crate::bad_input;
 use bcl_bench::{

@@ -1,4 +1,4 @@
-//! `bcl-bench report`.
+//! The verb `bcl-bench report`: writes a folder of results to one page.
 
 use crate::bad_input;
 use bcl_bench::site::Collection;

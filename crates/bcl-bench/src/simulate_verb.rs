@@ -1,4 +1,4 @@
-//! `bcl-bench simulate`.
+//! The verb `bcl-bench simulate`: runs the paper's numerical experiment.
 
 use crate::{
     bad_input,

@@ -1,4 +1,4 @@
-//! `bcl-bench table`.
+//! The verb `bcl-bench table`: tunes, tests and compares estimators.
 
 use crate::{
     input::{at_least_one, trials},
@@ -27,7 +27,7 @@ The file of --ranges lists the recipe keys to search, for recommenders and for e
 table.
 
   [recommender.shared]
-  \"loss.temperature\" = { log = [0.05, 1.0] }           # uniform in the logarithm
+  \"loss.temperature\" = { log = [0.05, 1.0] }           # log-uniform
   \"optimizer.learning_rate\" = { log = [3e-4, 1e-2] }
   [recommender.bayesian]
   \"loss.beta\" = { uniform = [0.5, 1.0] }               # uniform

@@ -1,4 +1,4 @@
-//! `bcl-bench views`.
+//! The verb `bcl-bench views`: measures how fast random views are made.
 
 use crate::input::{at_least_one, image_side};
 use crate::output::Output;

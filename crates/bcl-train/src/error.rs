@@ -57,7 +57,7 @@ pub enum Error {
          loss.temperature, or, for images, set optimizer.clip_norm, and start a new run (the last checkpoint before it is kept, too)"
     )]
     Diverged {
-        /// What was noticed and when, such as `the loss became NaN in epoch 3, step 7`.
+        /// The symptom and when it appeared, such as `the loss became NaN in epoch 3, step 7`.
         symptom: String,
         /// What else is not finite.
         finding: String,

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | that a result may not be what the user expects | [`warn`] | `warning: …`, once per text and process |
 //! | that something was skipped or chosen | [`note`] | `note: …`, once per text and process |
-//! | what is being done | [`status`] | the text as it is |
+//! | what is being done | [`status`] | the text, unchanged |
 //! | that long work is still alive | [`working`] | the text every ten seconds |
 //!
 //! `--quiet` silences all of them through [`set_quiet`]; errors are printed by `main` and never silenced. Control characters in

@@ -4,7 +4,7 @@ use super::case::Gradient;
 
 /// The distance between what was found and what was expected.
 ///
-/// | of | absolute | relative |
+/// | quantity | absolute | relative |
 /// | --- | --- | --- |
 /// | a number | `\|found - expected\|` | divided by `\|expected\|` |
 /// | several numbers, each on its own scale | the largest | the largest |

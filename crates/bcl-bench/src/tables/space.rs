@@ -16,7 +16,7 @@ use toml::Value;
 pub enum Range {
     /// Uniform between two numbers.
     Uniform([f64; 2]),
-    /// Uniform in the logarithm between two positive numbers.
+    /// Log-uniform between two positive numbers.
     Log([f64; 2]),
     /// One of several values, with equal probability.
     Choice(Vec<Value>),

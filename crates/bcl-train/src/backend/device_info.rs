@@ -9,7 +9,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceKind {
-    /// A GPU with memory of its own.
+    /// A GPU with its own memory.
     DiscreteGpu,
     /// A GPU that shares the CPU's memory.
     IntegratedGpu,

@@ -92,7 +92,7 @@ impl Train {
     /// As [`load`](Self::load), with the origin of each value; adds keys that a flag made meaningless to `dropped`.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// Returns the same errors as [`load`](Self::load).
     pub fn load_with_origins(&self, dropped: &mut Vec<DroppedKeys>) -> Result<Vec<(Recipe, Origins)>, RecipeError> {
         let quickstart = [QUICKSTART.to_owned()];
         let names = if self.recipes.is_empty() {

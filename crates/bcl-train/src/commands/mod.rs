@@ -1,4 +1,4 @@
-//! What the verbs of the command line do.
+//! The implementation of each verb of the command line.
 
 mod data;
 mod interrupt;
@@ -28,7 +28,7 @@ use std::path::Path;
 /// A finished run: its result, and one record per epoch.
 pub type Finished = (RunResult, Vec<EpochRecord>);
 
-/// A run that ended without a result.
+/// A failed run.
 #[derive(Debug)]
 pub struct Failed {
     /// The name of its folder, `NAME-SEED`.
@@ -50,7 +50,7 @@ pub fn print_table(results: &[&RunResult], failed: &[Failed], json: bool) {
 /// Without `--out`, a page with other results is kept, and the new one becomes `report.2.html`, `report.3.html`, …
 ///
 /// # Errors
-/// When a run cannot be read or the report not be written.
+/// Returns an error if a run cannot be read or the report cannot be written.
 pub fn report(args: &cli::Report) -> Result<(), Error> {
     if let Some(out) = &args.out {
         refuse_overwriting("--out", out, &["html", "htm"])?;

@@ -20,7 +20,7 @@ impl AliasTable {
     /// Builds a table for draws in proportion to `weights`.
     ///
     /// # Panics
-    /// When the weights are negative or infinite, or their sum is not positive.
+    /// Panics if the weights are negative or infinite, or their sum is not positive.
     pub(crate) fn new(weights: &[f64]) -> Self {
         let total: f64 = weights.iter().sum();
         assert!(

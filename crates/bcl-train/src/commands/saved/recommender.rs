@@ -51,7 +51,7 @@ impl Saved {
 /// Evaluates the saved weights of a run on its test interactions and prints the metrics.
 ///
 /// # Errors
-/// When the run or its data cannot be read.
+/// Returns an error if the run or its data cannot be read.
 pub(super) fn evaluate(run: SavedRun<RecommenderRecipe>, backend: &Backend, json: bool) -> Result<(), Error> {
     let path = run.folder.path().to_owned();
     let saved = Saved::open(run, backend)?;
