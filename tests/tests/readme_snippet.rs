@@ -1,26 +1,36 @@
-//! The README's program is an example that `cargo test` compiles and runs, and its dependencies match the workspace.
+//! The Rust code that the README and the guide show is part of an example that `cargo test` compiles, with the dependencies that
+//! the README names.
 
 use std::{fs, path::Path};
 
-fn file(path: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+fn path(path: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 
-/// The README's code blocks in one language.
-fn blocks(language: &str) -> Vec<String> {
-    let readme = file("README.md");
+fn file(name: &str) -> String {
+    fs::read_to_string(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The blocks of a document in one language.
+fn blocks(document: &str, language: &str) -> Vec<String> {
+    let text = file(document);
     let fence = format!("```{language}\n");
-    let blocks = readme.split(&fence).skip(1);
+    let blocks = text.split(&fence).skip(1);
     blocks
         .map(|block| block.split("```").next().unwrap_or_default().to_owned())
         .collect()
 }
 
+/// The lines of code without indentation and comments: what an excerpt in running text shares with the program it is from.
+fn code_lines(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with("//"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 #[test]
 fn every_program_in_the_readme_is_an_example_that_is_tested() {
     let example = file("crates/bcl-core/examples/two_views.rs");
-    let programs = blocks("rust");
+    let programs = blocks("README.md", "rust");
     assert!(!programs.is_empty());
     for program in programs {
         assert!(program.contains("fn main()"), "a reader cannot compile\n{program}");
@@ -32,10 +42,32 @@ fn every_program_in_the_readme_is_an_example_that_is_tested() {
 }
 
 #[test]
+fn rust_code_in_the_guide_is_part_of_an_example() {
+    let examples = fs::read_dir(path("crates/bcl-core/examples")).unwrap();
+    let examples: Vec<_> = examples
+        .map(|entry| code_lines(&fs::read_to_string(entry.unwrap().path()).unwrap()))
+        .collect();
+    let pages = fs::read_dir(path("docs/guide")).unwrap();
+    let pages = pages.map(|entry| format!("docs/guide/{}", entry.unwrap().file_name().to_str().unwrap()));
+    let pages: Vec<_> = pages.filter(|page| page.ends_with(".md")).collect();
+    assert!(pages.iter().any(|page| !blocks(page, "rust").is_empty()), "{pages:?}");
+    for page in &pages {
+        for code in blocks(page, "rust") {
+            assert!(
+                examples.iter().any(|example| example.contains(&code_lines(&code))),
+                "{page}: no example of bcl-core contains\n{code}"
+            );
+        }
+    }
+}
+
+#[test]
 fn the_dependencies_in_the_readme_are_complete_and_of_the_right_version() {
-    let dependencies = blocks("toml").into_iter().find(|block| block.starts_with("[dependencies]"));
-    let dependencies = dependencies.expect("the README shows the dependencies of its program");
-    for program in blocks("rust") {
+    let dependencies = blocks("README.md", "toml")
+        .into_iter()
+        .find(|block| block.starts_with("[dependencies]"));
+    let dependencies = dependencies.expect("README names what its program depends on");
+    for program in blocks("README.md", "rust") {
         for line in program.lines().filter_map(|line| line.strip_prefix("use ")) {
             let package = line.split("::").next().unwrap_or_default().replace('_', "-");
             assert!(

@@ -5,22 +5,16 @@ use burn::tensor::{Device, Distribution, Tensor};
 
 fn main() {
     let device = Device::flex().autodiff();
-    // What your encoder makes of two views of the same 128 samples: 128 rows of 64 values each.
+    // The embeddings of two views of the same 128 samples: 128 rows of 64 values each.
     let [first, second] = [0, 1].map(|_| Tensor::<2>::random([128, 64], Distribution::Default, &device).require_grad());
 
     let scores = Scores::from_views(first.clone(), second, Similarity::Cosine);
-    let loss = BayesianConfig::new()
-        .with_tau_plus(0.1)
-        .init()
-        .forward(scores, Reduction::Mean);
+    let estimator = BayesianConfig::new().with_tau_plus(0.1).init();
+    let loss = estimator.forward(scores, Reduction::Mean);
 
     let gradients = loss.backward();
     let gradient = first.grad(&gradients).expect("the loss depends on the first views");
-    println!(
-        "loss {:.3}, gradient of shape {:?}",
-        loss.into_scalar::<f32>(),
-        gradient.dims()
-    );
+    println!("loss {:.3}, gradient {:?}", loss.into_scalar::<f32>(), gradient.dims());
 }
 
 #[cfg(test)]
