@@ -12,6 +12,7 @@ mod lints;
 mod metadata;
 mod module_docs;
 mod purity;
+mod readme;
 mod recipes;
 mod tree;
 
@@ -57,6 +58,7 @@ fn findings(root: &Path) -> anyhow::Result<Vec<Finding>> {
         lints::check(&tree)?,
         module_docs::check(&tree)?,
         purity::check(&tree)?,
+        readme::check(&tree)?,
         recipes::check(&tree)?,
         hygiene::check(&tree)?,
     ]
