@@ -1,4 +1,4 @@
-//! How probably an unlabelled score belongs to a true negative, and the Bayesian weight that follows.
+//! The probability that an unlabelled score belongs to a true negative, and the Bayesian weight that follows from it.
 //!
 //! A row of scores is a mixture of true negatives (share `τ- = 1 - τ+`) and false negatives (`τ+`). The Bayesian model takes both
 //! from order statistics of two draws from one unknown base distribution `φ` with distribution function `Φ`:
@@ -8,9 +8,9 @@
 //! false negative:  φ_FN = (1 - α) · min + α · max        P(FN | Φ) ∝ (1 - α)(1 - Φ) + α Φ
 //! ```
 //!
-//! so `α` is how well scores separate the classes: 1/2 not at all, 1 as well as this model can. What a row shows is its empirical
-//! distribution `F`; [`Posterior`] turns `F` into `Φ`, into `P(TN | x)`, and into the weight `ω`. All of them depend on a score's
-//! rank alone, so for a given number of negatives the weights are one vector: [`Posterior::rank_weights`].
+//! so `α` says how well scores separate the classes: 1/2 not at all, 1 as well as this model can. A row of scores shows its empirical
+//! distribution `F`; [`Posterior`] turns `F` into `Φ`, into `P(TN | x)`, and into the weight `ω`. All of them depend on the rank of a
+//! score alone, so for a given number of negatives the weights are one vector: [`Posterior::rank_weights`].
 //!
 //! Source: Bayesian Self-Supervised Contrastive Learning (arXiv 2301.11673), equations 11 to 14.
 
@@ -36,18 +36,18 @@ pub(crate) use mixture::OrderMixture;
 /// ```
 ///
 /// The paper writes Eq. 14 with `a = v - u`, `b = 2u`, so that `b² + 4aF = (2r)²` and the density of an unlabelled score is
-/// `u (1 - Φ) + v Φ = r`. Here everything is a sum of terms that are never negative: nothing cancels, the root is always real,
-/// and `α = 1/2` or `τ+ = 1/2` (`a = 0`) needs no case.
+/// `u (1 - Φ) + v Φ = r`. In the form above all terms are non-negative: nothing cancels, the root is always real, and `α = 1/2` or
+/// `τ+ = 1/2` (`a = 0`) is no special case.
 ///
-/// # Which way the weight goes
-/// `ω` is monotone in the score. It rises where `β` is above [`neutral_beta`](Self::neutral_beta) and falls below it, because
+/// # Direction of the weight
+/// `ω` is monotone in the score. It rises if `β` is above [`neutral_beta`](Self::neutral_beta) and falls if it is below, because
 /// mining hard negatives (`β`) and avoiding false ones (`τ+`, `α`) pull in opposite directions.
 ///
 /// ```
 /// use bcl_core::posterior::Posterior;
 ///
 /// let posterior = Posterior::new(0.9, 0.5, 0.1).unwrap();
-/// // A high score is a probable false negative; with beta = 1/2 the weight is that probability alone.
+/// // A high score is probably a false negative; with beta = 1/2 the weight is P(TN | x) / τ-.
 /// assert!(posterior.p_true_negative(1.0) < posterior.p_true_negative(0.5));
 /// assert!((posterior.omega(1.0) - posterior.p_true_negative(1.0) / 0.9).abs() < 1e-12);
 /// ```
@@ -59,11 +59,11 @@ pub struct Posterior {
 }
 
 impl Posterior {
-    /// The posterior for an encoder of AUC `alpha` in `[0.5, 1]`, hardness `beta` in `[0, 1]` and class prior `tau_plus` in `[0, 1)`.
+    /// Creates the posterior for a separation `alpha` in `[0.5, 1]`, a hardness `beta` in `[0, 1]` and a prior `tau_plus` in `[0, 1)`.
     ///
     /// # Errors
-    /// A value outside its range, or `alpha = 1` with `beta = 1`: a perfect encoder leaves no hard true negatives to weigh, and
-    /// the weight is 0/0.
+    /// Returns an error if a value is out of range, or for `alpha = 1` with `beta = 1`: a perfect encoder leaves no hard true negatives,
+    /// and the weight is 0/0.
     ///
     /// ```
     /// use bcl_core::posterior::Posterior;
@@ -85,27 +85,27 @@ impl Posterior {
         Ok(Self { alpha, beta, tau_plus })
     }
 
-    /// `α`, the probability that a positive scores above a true negative.
+    /// Returns `α`: of a pair of draws, the probability that the lower one is the true negative's.
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// `β`, the share of the weight that hard true negatives get.
+    /// Returns `β`, the share of the weight that hard true negatives get.
     pub fn beta(&self) -> f64 {
         self.beta
     }
 
-    /// `τ+`, the prior probability that an unlabelled sample is a false negative.
+    /// Returns `τ+`, the prior probability that an unlabelled sample is a false negative.
     pub fn tau_plus(&self) -> f64 {
         self.tau_plus
     }
 
-    /// `τ- = 1 - τ+`, the prior probability that an unlabelled sample is a true negative.
+    /// Returns `τ- = 1 - τ+`, the prior probability that an unlabelled sample is a true negative.
     pub fn tau_minus(&self) -> f64 {
         1.0 - self.tau_plus
     }
 
-    /// `Φ`, the base distribution function at the score whose eCDF is `ecdf` in `[0, 1]` (Eq. 14).
+    /// Computes `Φ`, the base distribution function at the score whose eCDF is `ecdf` in `[0, 1]` (Eq. 14).
     ///
     /// It solves `F = 2uΦ + (1 - 2u)Φ²` and increases from `Φ(0) = 0` to `Φ(1) = 1`.
     ///
@@ -119,23 +119,23 @@ impl Posterior {
         self.unlabelled().base_quantile(ecdf)
     }
 
-    /// `P(TN | x)`, the probability that a score whose eCDF is `ecdf` in `[0, 1]` belongs to a true negative.
+    /// Computes `P(TN | x)`, the probability that a score whose eCDF is `ecdf` in `[0, 1]` belongs to a true negative.
     pub fn p_true_negative(&self, ecdf: f64) -> f64 {
         // Two rounded quotients can exceed a probability of one by the last bit.
         self.relative_density(self.true_negative(), ecdf).min(1.0)
     }
 
-    /// `ω`, the importance weight of a score whose eCDF is `ecdf` in `[0, 1]` (Eq. 13).
+    /// Computes `ω`, the importance weight of a score whose eCDF is `ecdf` in `[0, 1]` (Eq. 13).
     ///
     /// `∫ω dF = 1`, so the weights of a row average to one as the row grows; see [`rank_weights`](Self::rank_weights).
     pub fn omega(&self, ecdf: f64) -> f64 {
         self.relative_density(self.wanted(), ecdf)
     }
 
-    /// The weights of a row without ties, `w[k] = ω((k + 1) / N)` for the score of rank `k` from below.
+    /// Computes the weights of a row without ties, in ascending order of scores: `w[k] = ω((k + 1) / N)`.
     ///
-    /// Their mean misses one by at most `|ω(1) - ω(0)| / N`, because a score counts itself in its own eCDF: the mean is low where
-    /// `ω` falls with the score and high where it rises.
+    /// Their mean differs from 1 by at most `|ω(1) - ω(0)| / N`, because a score counts itself in its own eCDF: the mean is low if
+    /// `ω` falls with the score and high if it rises.
     ///
     /// ```
     /// use bcl_core::posterior::Posterior;
@@ -148,11 +148,11 @@ impl Posterior {
         ranks(num_negatives).map(|ecdf| self.omega(ecdf)).collect()
     }
 
-    /// The `β` at which hardness and debiasing cancel, `αv / (αv + (1 - α)u)`: there `ω ≡ 1` and the Bayesian loss is `InfoNCE`.
+    /// Computes the `β` at which hardness and debiasing cancel, `αv / (αv + (1 - α)u)`: there `ω ≡ 1` and the Bayesian loss is `InfoNCE`.
     ///
     /// Above it the weight rises with the score, below it the weight falls. It is 1/2 at `τ+ = 0`, grows with `τ+`, and is `α`
-    /// at `τ+ = 1/2`. At `α = 1` no `β < 1` undoes the debiasing and the answer is 1, save at `τ+ = 0`, where there is nothing
-    /// to debias and every `β` is neutral; the limit 1/2 stands for them all.
+    /// at `τ+ = 1/2`. At `α = 1` no `β < 1` cancels the debiasing and the result is 1, except at `τ+ = 0`: there is nothing to debias,
+    /// every `β` is neutral, and the result is the limit 1/2.
     ///
     /// ```
     /// use bcl_core::posterior::Posterior;
@@ -171,7 +171,7 @@ impl Posterior {
         easy / (easy + hard)
     }
 
-    /// How unlabelled scores spread: `u` at the lowest, `v` at the highest.
+    /// The distribution of unlabelled scores: `u` at the lowest, `v` at the highest.
     fn unlabelled(&self) -> OrderMixture {
         OrderMixture {
             lowest: self.alpha * self.tau_minus() + (1.0 - self.alpha) * self.tau_plus,
@@ -179,7 +179,7 @@ impl Posterior {
         }
     }
 
-    /// The part of [`unlabelled`](Self::unlabelled) that true negatives make up; it weighs `τ-`.
+    /// The share of true negatives in [`unlabelled`](Self::unlabelled); its two parts add up to `τ-`.
     fn true_negative(&self) -> OrderMixture {
         OrderMixture {
             lowest: self.tau_minus() * self.alpha,
@@ -187,7 +187,7 @@ impl Posterior {
         }
     }
 
-    /// How true negatives of the wanted hardness spread: a share `β` of hard ones.
+    /// The distribution of true negatives of hardness `β`: a share `β` of hard ones.
     fn wanted(&self) -> OrderMixture {
         let (easy, hard) = ((1.0 - self.beta) * self.alpha, self.beta * (1.0 - self.alpha));
         OrderMixture {

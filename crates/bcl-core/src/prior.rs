@@ -1,9 +1,9 @@
-//! The prior `τ+` that an unlabelled sample is a false negative, and the hardness `β` that goes with it, from what is known of a data set.
+//! Values of the prior `τ+` (the probability that an unlabelled sample is a false negative) and of the hardness `β` for a data set.
 
-/// `τ+ = 1/C` for `C` classes of equal size.
+/// Returns `τ+ = 1/C` for `C` classes of equal size.
 ///
 /// # Panics
-/// When there is no class.
+/// Panics if there is no class.
 ///
 /// ```
 /// assert_eq!(bcl_core::prior::balanced_classes(10), 0.1);
@@ -13,12 +13,12 @@ pub fn balanced_classes(num_classes: usize) -> f64 {
     1.0 / num_classes as f64
 }
 
-/// `τ+ = Σ (n_c / n)²` for classes of `n_c` samples: the probability that two samples drawn at random share their class.
+/// Returns `τ+ = Σ (n_c / n)²` for classes of `n_c` samples: the probability that two samples drawn at random share their class.
 ///
 /// Equals [`balanced_classes`] when all counts are equal and is larger otherwise.
 ///
 /// # Panics
-/// When there is no sample.
+/// Panics if there is no sample.
 ///
 /// ```
 /// use bcl_core::prior::{balanced_classes, class_counts};
@@ -28,16 +28,16 @@ pub fn balanced_classes(num_classes: usize) -> f64 {
 /// ```
 pub fn class_counts(counts: &[usize]) -> f64 {
     let total: usize = counts.iter().sum();
-    assert!(total > 0, "the classes hold 0 samples, but must hold at least 1");
+    assert!(total > 0, "the classes have 0 samples, but must have at least 1");
     counts.iter().map(|&count| (count as f64 / total as f64).powi(2)).sum()
 }
 
-/// `τ+` of a recommender: the share of all user-item pairs that interact.
+/// Returns `τ+` of a recommender: the share of all user-item pairs that interact.
 ///
-/// A lower bound, because a user would like more items than the data shows.
+/// It is a lower bound, because users like more items than the data shows.
 ///
 /// # Panics
-/// When there are no users or no items, or more interactions than pairs.
+/// Panics if there are no users or no items, or more interactions than pairs.
 ///
 /// ```
 /// // MovieLens-100K
@@ -55,10 +55,10 @@ pub fn interaction_density(num_users: usize, num_items: usize, num_interactions:
     density
 }
 
-/// The hardness that the paper suggests for `C` classes, `β = 1 - 1/C`.
+/// Returns the hardness that the paper suggests for `C` classes, `β = 1 - 1/C`.
 ///
 /// # Panics
-/// When there is no class.
+/// Panics if there is no class.
 ///
 /// ```
 /// assert_eq!(bcl_core::prior::suggested_beta(10), 0.9);

@@ -1,4 +1,4 @@
-//! How `α` follows the training: an untrained encoder separates nothing (`α = 1/2`), a trained one does.
+//! Schedules of `α` over epochs: an untrained encoder separates nothing (`α = 1/2`), a trained one does.
 
 use crate::{
     ParameterError,
@@ -7,12 +7,13 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A rule that gives the Bayesian weight its `α` in every epoch.
+/// The schedule of the Bayesian weight's `α`.
 ///
-/// A pure function of the configured value, the epoch and the last measurement: the trainer measures what [`measures`](Self::measures)
-/// asks for at the end of each epoch, passes it through [`remember`](Self::remember), and hands the result to [`alpha`](Self::alpha).
+/// The `α` of an epoch is a pure function of the configured value, the epoch and the last measurement. At the end of each epoch the
+/// trainer measures what [`measures`](Self::measures) returns, passes it through [`remember`](Self::remember), and hands the result to
+/// [`alpha`](Self::alpha).
 ///
-/// In recipes a table with the tag `kind`:
+/// In recipes it is a table with the tag `kind`:
 ///
 /// ```
 /// use bcl_core::schedule::AlphaSchedule;
@@ -25,12 +26,13 @@ use serde::{Deserialize, Serialize};
 // `Constant` is written with braces because serde lets a unit variant swallow unknown fields.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum AlphaSchedule {
-    /// The configured `α` throughout.
+    /// The configured `α` in every epoch.
     Constant {},
 
-    /// A straight line, `start + (end - start) · epoch / epochs`, level after that. The defaults are the authors' revision note:
-    /// `0.5 + 0.35 · epoch / 400`. The configured `α` plays no part.
+    /// A straight line, `start + (end - start) · epoch / epochs`, constant after that. The defaults are those of the authors' revision
+    /// note: `0.5 + 0.35 · epoch / 400`. The configured `α` is not used.
     Linear {
         /// `α` of epoch 0.
         #[serde(default = "defaults::start")]
@@ -38,7 +40,7 @@ pub enum AlphaSchedule {
         /// `α` from epoch `epochs` on.
         #[serde(default = "defaults::end")]
         end: f64,
-        /// Length of the climb, 1 to 1,000,000.
+        /// Number of epochs until `end`, 1 to 1,000,000.
         #[serde(default = "defaults::epochs")]
         epochs: usize,
     },
@@ -52,26 +54,26 @@ pub enum AlphaSchedule {
         /// Number of levels, 2 to 1,000,000.
         #[serde(default = "defaults::steps")]
         steps: usize,
-        /// Epochs a level lasts, 1 to 1,000,000.
+        /// Number of epochs per level, 1 to 1,000,000.
         #[serde(default = "defaults::every")]
         every: usize,
     },
 
-    /// From the label-based AUC of the previous epoch, the released code's "empirical" `α`. It reads training labels, so it is for
-    /// measuring what a perfect estimate would bring. The configured `α` until there is a measurement.
+    /// From the label-based AUC of the previous epoch, the released code's "empirical" `α`. It reads training labels, so it shows what a
+    /// perfect estimate would achieve. Until there is a measurement, the configured `α`.
     Measured {
         /// How the AUC becomes `α`.
         #[serde(default, skip_serializing_if = "AlphaReading::is_paper")]
         reading: AlphaReading,
     },
 
-    /// From the label-free estimate of the previous epoch, [`label_free_alpha`](crate::auc::label_free_alpha). The configured `α` until
-    /// there is a measurement.
+    /// From the label-free estimate of the previous epoch, [`label_free_alpha`](crate::auc::label_free_alpha). Until there is a
+    /// measurement, the configured `α`.
     LabelFree {
         /// How the AUC becomes `α`.
         #[serde(default, skip_serializing_if = "AlphaReading::is_paper")]
         reading: AlphaReading,
-        /// How much of the remembered value each new estimate keeps, an exponential moving average; 0 takes the newest alone.
+        /// Momentum of an exponential moving average over epochs, in [0, 1); 0 uses the newest estimate alone.
         #[serde(default)]
         smoothing: f64,
     },
@@ -89,7 +91,7 @@ pub enum AlphaReading {
 }
 
 impl AlphaReading {
-    /// The `α` of an AUC, limited to values that every `β` accepts.
+    /// Converts an AUC to `α`, limited to values that every `β` accepts.
     pub fn alpha(self, auc: f64) -> f64 {
         match self {
             Self::Paper => limited_alpha(auc),
@@ -103,7 +105,7 @@ impl AlphaReading {
     }
 }
 
-/// What a schedule wants measured at the end of each epoch.
+/// A measurement that a schedule needs at the end of each epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AlphaMeasurement {
     /// An AUC against labels: [`auc_of_classes`](crate::auc::auc_of_classes) or [`auc_of_positives`](crate::auc::auc_of_positives).
@@ -113,10 +115,10 @@ pub enum AlphaMeasurement {
 }
 
 impl AlphaSchedule {
-    /// Checks the ranges.
+    /// Checks that every parameter is in its range.
     ///
     /// # Errors
-    /// Names the parameter out of range.
+    /// Returns an error that names the first parameter that is not, its value and the range.
     pub fn check(&self) -> Result<(), ParameterError> {
         match *self {
             Self::Constant {} | Self::Measured { .. } => Ok(()),
@@ -134,10 +136,10 @@ impl AlphaSchedule {
         }
     }
 
-    /// `α` for an epoch, counted from 0.
+    /// Returns the `α` of an epoch, counted from 0.
     ///
     /// `measured` is what [`remember`](Self::remember) returned last, or `None` before the first measurement. Measurements are limited to
-    /// values that every `β` accepts; configured values are taken as they are. Near the pole at `α = 1` short rows need a lower limit:
+    /// values that every `β` accepts; configured values are used as they are. Near the pole at `α = 1` short rows need a lower limit:
     /// [`BayesianConfig::away_from_the_pole`](crate::BayesianConfig::away_from_the_pole).
     pub fn alpha(&self, configured: f64, epoch: usize, measured: Option<f64>) -> f64 {
         match *self {
@@ -148,7 +150,7 @@ impl AlphaSchedule {
         }
     }
 
-    /// The values between which `α` moves before anything is measured: the configured one, or the ends of the schedule.
+    /// Returns the first and the last `α` without any measurement: the configured one, or the ends of the schedule.
     pub fn ends(&self, configured: f64) -> [f64; 2] {
         match *self {
             Self::Constant {} | Self::Measured { .. } | Self::LabelFree { .. } => [configured; 2],
@@ -157,7 +159,7 @@ impl AlphaSchedule {
         }
     }
 
-    /// What to measure at the end of each epoch, if anything.
+    /// Returns what to measure at the end of each epoch, if anything.
     pub fn measures(&self) -> Option<AlphaMeasurement> {
         match self {
             Self::Constant {} | Self::Linear { .. } | Self::ReleasedSteps { .. } => None,
@@ -166,7 +168,7 @@ impl AlphaSchedule {
         }
     }
 
-    /// What to keep of a new measurement: itself, or its moving average with what was `remembered`.
+    /// Combines a new measurement with the last result of this function, `remembered`: a moving average, or the new measurement alone.
     pub fn remember(&self, remembered: Option<f64>, measured: f64) -> f64 {
         match (*self, remembered) {
             (Self::LabelFree { smoothing, .. }, Some(remembered)) => smoothing * remembered + (1.0 - smoothing) * measured,
@@ -191,7 +193,7 @@ fn between(start: f64, end: f64, step: usize, last: usize) -> f64 {
 }
 
 mod defaults {
-    //! The published settings, for recipes that name only the kind.
+    //! The published settings, used by recipes that name only the kind.
 
     pub(super) fn start() -> f64 {
         0.5

@@ -1,10 +1,10 @@
-//! What the papers claim of the posterior and of its weights, as properties.
+//! Claims of the papers about the posterior and its weights, as property tests.
 
 use bcl_core::posterior::{Posterior, ecdf};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use proptest::prelude::*;
 
-/// Parameters from all over the accepted ranges, ends included.
+/// Parameters from the whole accepted ranges, ends included.
 fn posteriors() -> impl Strategy<Value = Posterior> {
     (alphas(), betas(), tau_plus()).prop_filter_map("0/0", |(alpha, beta, tau_plus)| Posterior::new(alpha, beta, tau_plus).ok())
 }

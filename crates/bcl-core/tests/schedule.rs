@@ -1,4 +1,4 @@
-//! The schedules' values, limits and spelling.
+//! The values of the schedules, their limits and their form in recipes.
 
 use bcl_core::schedule::{AlphaMeasurement, AlphaReading, AlphaSchedule};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! The numerical experiment: its distributions against their definitions, its estimators against limits, its figures.
+//! The numerical experiment: its distributions against their definitions, its estimators against limits, and its figures.
 
 use bcl_core::{
     auc::auc,
@@ -46,7 +46,7 @@ fn distance(mut draws: Vec<f64>, distribution: impl Fn(f64) -> f64) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// What a distance of 10,000 draws exceeds once in about 10,000 runs.
+/// The distance of 10,000 draws exceeds this once in about 10,000 runs.
 const FAR: f64 = 0.022;
 const DRAWS: usize = 10_000;
 
@@ -91,7 +91,7 @@ fn unlabelled_scores_follow_the_distribution_that_the_posterior_inverts() {
         .collect();
 
     let posterior = config.posterior();
-    // F at a quantile, found by bisecting Φ(F), which the posterior claims to be its inverse.
+    // F at a quantile, by bisection of Φ(F), which should be its inverse.
     let distribution = |quantile: f64| {
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..40 {
@@ -251,7 +251,7 @@ fn normalised_the_bayesian_error_is_the_lowest_over_a_grid() {
             }
         }
     }
-    // Without dividing by the mean weight, its error of O(1/N) shows where scores hardly differ.
+    // Without division by the mean weight, its error of O(1/N) shows for scores that hardly differ.
     assert!(!lost_by_the_plain_form.is_empty());
     assert!(
         lost_by_the_plain_form

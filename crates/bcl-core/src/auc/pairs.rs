@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
-/// The probability that a random positive scores above a random negative, ties counting one half.
+/// Computes the probability that a random positive scores above a random negative, ties counting one half.
 ///
 /// ```text
 /// AUC = ( #{ p > n } + ½ #{ p = n } ) / ( #p · #n )
 /// ```
 ///
-/// Both samples are sorted and walked through once: `O(n log n)`. `None` when either is empty or holds a NaN, which is neither above nor
+/// Both samples are sorted, then scanned once: `O(n log n)`. `None` if either is empty or contains NaN, which is neither above nor
 /// below another score.
 ///
 /// ```

@@ -1,9 +1,9 @@
 //! The empirical distribution function of a row of scores (Eq. 11).
 
-/// The share of scores in the row at or below each score, `F_i = #{ j : x_j <= x_i } / N`.
+/// Computes the share of scores in the row at or below each score, `F_i = #{ j : x_j <= x_i } / N`.
 ///
 /// Equal scores share the largest rank of their run. Any increasing map of the scores (a shift, a temperature, `exp`) leaves the
-/// result unchanged, so raw similarities will do. Takes `O(N log N)`.
+/// result unchanged, so raw similarities are enough. Takes `O(N log N)`.
 ///
 /// NaN counts as +∞, as in the [kernels](bcl_kernels::row_ranks) that rank tensors.
 ///

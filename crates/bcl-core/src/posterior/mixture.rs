@@ -1,7 +1,7 @@
-//! Mixtures of the smaller and the larger of two draws: the family that every distribution of the Bayesian model belongs to.
+//! Mixtures of the smaller and the larger of two draws: every distribution of the Bayesian model is one.
 
-/// A score that is, relative to its base distribution `Φ`, the smaller of two draws with probability `lowest` and the larger with
-/// probability `highest`; the two add up to one.
+/// The distribution of a score that is the smaller of two draws from the base distribution `Φ` with probability `lowest`, and the larger
+/// with probability `highest`; the two add up to one.
 ///
 /// ```text
 /// density:   2 ( lowest (1 - Φ) + highest Φ ) φ
@@ -14,14 +14,14 @@ pub(crate) struct OrderMixture {
 }
 
 impl OrderMixture {
-    /// Half the density relative to the base distribution, where the distribution function is `ecdf`.
+    /// Half the density relative to the base distribution, at the point where the distribution function is `ecdf`.
     ///
     /// `r = sqrt( lowest² (1 - F) + highest² F )`, a sum of terms that are never negative.
     pub(crate) fn half_density(&self, ecdf: f64) -> f64 {
         (self.lowest * self.lowest * (1.0 - ecdf) + self.highest * self.highest * ecdf).sqrt()
     }
 
-    /// `Φ` where the distribution function is `ecdf`: the root of `F(Φ) = ecdf` in `[0, 1]`.
+    /// `Φ` at the point where the distribution function is `ecdf`: the root of `F(Φ) = ecdf` in `[0, 1]`.
     ///
     /// Drawing `ecdf` uniformly samples the mixture in base quantiles.
     pub(crate) fn base_quantile(&self, ecdf: f64) -> f64 {
@@ -32,12 +32,12 @@ impl OrderMixture {
         (ecdf / (self.lowest + self.half_density(ecdf))).min(1.0)
     }
 
-    /// `1 - Φ` where the distribution function is `ecdf`, without the cancellation of that subtraction.
+    /// `1 - Φ` at the point where the distribution function is `ecdf`, without the cancellation of that subtraction.
     pub(crate) fn base_quantile_complement(&self, ecdf: f64) -> f64 {
         self.reversed().base_quantile(1.0 - ecdf)
     }
 
-    /// The mixture with the order of scores turned round.
+    /// The mixture with the order of scores reversed.
     fn reversed(&self) -> Self {
         Self {
             lowest: self.highest,

@@ -1,24 +1,24 @@
-//! The weight as the authors' released code computes it, for comparing with it; [`Posterior::omega`] is the paper's.
+//! The weight as the authors' released code computes it, to compare with that code; [`Posterior::omega`] is the paper's.
 
 use burn::tensor::Tensor;
 
 use super::{OrderMixture, Posterior, ranks};
 
-/// What the released code adds to `a` and to `Z`, so as not to divide by zero.
+/// The released code adds this to `a` and to `Z` to avoid a division by zero.
 const EPSILON: f64 = 1e-3;
 
 impl Posterior {
-    /// `ω` in the released arithmetic, defects included.
+    /// Computes `ω` in the arithmetic of the released code, defects included.
     ///
     /// ```text
     /// a = (1 - 2α)(τ- - τ+) + 1e-3        Φ = ( -b + sqrt(b² + 4aF) ) / (2a)        Z = (1 - β)α + β(1 - α) + 1e-3
     /// ```
     ///
-    /// Mostly it is within 1.5 % of [`omega`](Self::omega). It is far off in three places:
+    /// It is usually within 1.5 % of [`omega`](Self::omega). It is far off in three places:
     ///
-    /// - where `a` vanishes, `(2α - 1)(τ- - τ+) = 1e-3`, as at `α = 0.501`, `τ+ = 1/4`, where the released schedule starts. There
+    /// - if `a` vanishes, `(2α - 1)(τ- - τ+) = 1e-3`, for example at `α = 0.501`, `τ+ = 1/4`, where the released schedule starts. There
     ///   rounding leaves `a = -9e-19`, the numerator is exactly zero, and every score gets `Φ = 0`: the smallest weight of its
-    ///   row if `β > 1/2`. An `a` that is exactly zero gives 0/0, not a number;
+    ///   row if `β > 1/2`. An `a` that is exactly zero gives 0/0, NaN;
     /// - near `α = 1` with `β = 1`, where `1e-3` outweighs `Z`: half the weight at `α = 0.999`;
     /// - at the highest score near `α = 1` with small `τ+`, which the exact form weighs zero.
     ///
@@ -36,12 +36,12 @@ impl Posterior {
         (wanted.lowest * (1.0 - phi) + wanted.highest * phi) / (unlabelled.lowest * (1.0 - phi) + unlabelled.highest * phi)
     }
 
-    /// The released counterpart of [`rank_weights`](Self::rank_weights).
+    /// Computes [`rank_weights`](Self::rank_weights) in the arithmetic of the released code.
     pub fn rank_weights_official(&self, num_negatives: usize) -> Vec<f64> {
         ranks(num_negatives).map(|ecdf| self.omega_official(ecdf)).collect()
     }
 
-    /// [`omega_official`](Self::omega_official) of each eCDF value, in the tensor's own precision as the released code has it.
+    /// Computes [`omega_official`](Self::omega_official) of each eCDF value, in the tensor's own precision as the released code does.
     ///
     /// # Shapes
     /// - ecdf, output: any, the same
@@ -69,7 +69,7 @@ impl Posterior {
     }
 }
 
-/// What the released code makes of the parameters.
+/// The coefficients of the released code.
 struct Official {
     a: f64,
     b: f64,

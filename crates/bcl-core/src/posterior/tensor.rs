@@ -1,14 +1,14 @@
-//! The posterior of whole tensors of eCDF values: for rows whose number of negatives differs, where one weight table cannot serve.
+//! The posterior of tensors of eCDF values, for rows of different lengths, which cannot share one table of weights.
 
 use burn::tensor::Tensor;
 
 use super::{OrderMixture, Posterior};
 
 impl Posterior {
-    /// [`phi`](Self::phi) of each eCDF value.
+    /// Computes [`phi`](Self::phi) of each eCDF value.
     ///
     /// # Shapes
-    /// - ecdf, output: any, the same
+    /// - ecdf, output: the same shape, any rank
     ///
     /// ```
     /// use bcl_core::posterior::Posterior;
@@ -24,18 +24,18 @@ impl Posterior {
         (ecdf / (half_density + unlabelled.lowest)).clamp_max(1.0)
     }
 
-    /// [`p_true_negative`](Self::p_true_negative) of each eCDF value.
+    /// Computes [`p_true_negative`](Self::p_true_negative) of each eCDF value.
     ///
     /// # Shapes
-    /// - ecdf, output: any, the same
+    /// - ecdf, output: the same shape, any rank
     pub fn p_true_negative_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D> {
         self.relative_density_tensor(self.true_negative(), ecdf).clamp_max(1.0)
     }
 
-    /// [`omega`](Self::omega) of each eCDF value.
+    /// Computes [`omega`](Self::omega) of each eCDF value.
     ///
     /// # Shapes
-    /// - ecdf, output: any, the same
+    /// - ecdf, output: the same shape, any rank
     pub fn omega_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D> {
         self.relative_density_tensor(self.wanted(), ecdf)
     }

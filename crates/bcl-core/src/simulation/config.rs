@@ -11,39 +11,39 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SimulationConfig {
-    /// Number of anchors M of a repetition.
+    /// Number of anchors M per repetition.
     pub num_anchors: usize,
-    /// Number of unlabelled scores N of an anchor.
+    /// Number of unlabelled scores N per anchor.
     pub num_negatives: usize,
-    /// Number of positive scores K of an anchor, which the debiased and hard estimators average.
+    /// Number of positive scores K per anchor, which the debiased and hard estimators average.
     pub num_positives: usize,
-    /// How well scores separate the classes, in `[0.5, 1]`: in drawing and in weighing.
+    /// How well scores separate the classes, in `[0.5, 1]`: used to draw the scores and to weigh them.
     pub alpha: f64,
     /// Hardness of the Bayesian weight, in `[0, 1]`. Only 1/2 estimates the mean of true negatives.
     pub beta: f64,
     /// How much the anchors' score intervals differ, in `[0, 1)`.
     pub gamma: f64,
-    /// Prior probability of a false negative, in `[0, 0.99]`: in drawing and in weighing.
+    /// Prior probability of a false negative, in `[0, 0.99]`: used to draw the scores and to weigh them.
     pub tau_plus: f64,
-    /// Temperature t, at least 0.15: similarities lie in `[-1/t², 1/t²]` and scores are `exp(s / t)`.
+    /// Temperature t, at least 0.15: similarities are in `[-1/t², 1/t²]` and scores are `exp(s / t)`.
     pub temperature: f64,
     /// Concentration of the hard estimator's weights, at least 0; not the Bayesian `beta`.
     pub hard_beta: f64,
-    /// How often the whole is repeated.
+    /// Number of repetitions.
     pub repetitions: usize,
 }
 
-/// The largest prior at which an anchor with a true negative turns up within reasonable time, however few its negatives.
+/// The largest prior at which anchors that have a true negative are drawn within reasonable time, even with few negatives.
 const HIGHEST_TAU_PLUS: f64 = 0.99;
 
-/// The smallest temperature whose squared errors fit an f64: `exp(2 / t³)` is then about 1e257.
+/// The lowest temperature whose squared errors fit an f64: `exp(2 / t³)` is then about 1e257.
 const LOWEST_TEMPERATURE: f64 = 0.15;
 
 impl SimulationConfig {
-    /// Checks the ranges.
+    /// Checks that every parameter is in its range.
     ///
     /// # Errors
-    /// Names the parameter out of range.
+    /// Returns an error that names the first parameter that is not, its value and the range.
     pub fn check(&self) -> Result<(), ParameterError> {
         at_least("num_anchors", self.num_anchors, 1)?;
         at_least("num_negatives", self.num_negatives, 1)?;
@@ -56,20 +56,20 @@ impl SimulationConfig {
         not_below("hard_beta", self.hard_beta, 0.0)
     }
 
-    /// The largest similarity, `1/t²`; the smallest is its opposite.
+    /// Returns the largest similarity, `1/t²`; the smallest is its opposite.
     pub fn largest_similarity(&self) -> f64 {
         self.temperature.powi(-2)
     }
 
-    /// The smallest score an anchor can have, `exp(-1/t³)`: no mean of scores lies below it.
+    /// Returns the smallest score that an anchor can have, `exp(-1/t³)`: no mean of scores is below it.
     pub fn smallest_score(&self) -> f64 {
         (-self.largest_similarity() / self.temperature).exp()
     }
 
-    /// The weights' posterior.
+    /// Returns the posterior behind the weights.
     ///
     /// # Panics
-    /// When a parameter is out of range.
+    /// Panics if a parameter is out of range.
     pub fn posterior(&self) -> Posterior {
         Posterior::new(self.alpha, self.beta, self.tau_plus).unwrap_or_else(|error| panic!("{error}"))
     }

@@ -1,22 +1,22 @@
-//! Running the experiment and summing it up.
+//! The experiment and the summary of its repetitions.
 
 use super::{Anchor, SimulationConfig, Theta, bayesian, biased, debiased, hard, supervised};
 use crate::posterior::Posterior;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// What [`simulate`] found.
+/// The result of [`simulate`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SimulationResult {
     /// The parameters.
     pub config: SimulationConfig,
     /// The mean of `θ_SUP` over anchors and repetitions.
     pub mean_supervised: f64,
-    /// One summary an estimator, in the order of [`Theta::ALL`].
+    /// One summary per estimator, in the order of [`Theta::ALL`].
     pub summaries: Vec<ThetaSummary>,
 }
 
-/// How one estimator compares with `θ_SUP`.
+/// The error of one estimator of `θ_SUP`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ThetaSummary {
     /// The estimator.
@@ -25,12 +25,12 @@ pub struct ThetaSummary {
     pub mean: f64,
     /// The mean of `(θ - θ_SUP)²` over anchors and repetitions.
     pub mean_squared_error: f64,
-    /// The standard deviation of a repetition's mean squared error; 0 with one repetition.
+    /// The standard deviation of the mean squared error over repetitions; 0 for a single one.
     pub std_dev: f64,
 }
 
 impl SimulationResult {
-    /// Sums up repetitions of `config`.
+    /// Summarises repetitions of `config`.
     pub fn of_repetitions(config: &SimulationConfig, repetitions: &[Repetition]) -> Self {
         let summary = |theta: Theta| {
             let errors: Vec<f64> = repetitions
@@ -51,7 +51,7 @@ impl SimulationResult {
         }
     }
 
-    /// The summary of one estimator.
+    /// Returns the summary of one estimator.
     pub fn of(&self, theta: Theta) -> ThetaSummary {
         self.summaries[theta as usize]
     }
@@ -59,11 +59,10 @@ impl SimulationResult {
 
 /// Draws `repetitions` times `num_anchors` anchors and compares every estimator with the supervised mean of the same anchor.
 ///
-/// Whoever wants the repetitions one by one, or in parallel, draws them with [`Repetition::draw`] and sums them up with
-/// [`SimulationResult::of_repetitions`].
+/// To draw repetitions one by one or in parallel, use [`Repetition::draw`] and [`SimulationResult::of_repetitions`].
 ///
 /// # Panics
-/// When a parameter is out of range; [`SimulationConfig::check`] tells beforehand.
+/// Panics if a parameter is out of range; [`SimulationConfig::check`] finds out without panicking.
 pub fn simulate(config: &SimulationConfig, rng: &mut impl Rng) -> SimulationResult {
     let repetitions: Vec<Repetition> = (0..config.repetitions).map(|_| Repetition::draw(config, rng)).collect();
     SimulationResult::of_repetitions(config, &repetitions)
@@ -82,7 +81,7 @@ impl Repetition {
     /// Draws `num_anchors` anchors and compares every estimator with the supervised mean of the same anchor.
     ///
     /// # Panics
-    /// When a parameter is out of range; [`SimulationConfig::check`] tells beforehand.
+    /// Panics if a parameter is out of range; [`SimulationConfig::check`] finds out without panicking.
     pub fn draw(config: &SimulationConfig, rng: &mut impl Rng) -> Self {
         if let Err(error) = config.check() {
             panic!("{error}");
@@ -102,29 +101,29 @@ impl Repetition {
         repetition
     }
 
-    /// The mean of `θ_SUP`.
+    /// Returns the mean of `θ_SUP`.
     pub fn mean_supervised(&self) -> f64 {
         self.supervised
     }
 
-    /// The mean of an estimator.
+    /// Returns the mean of an estimator.
     pub fn mean(&self, theta: Theta) -> f64 {
         self.means[theta as usize]
     }
 
-    /// The mean of `(θ - θ_SUP)²`.
+    /// Returns the mean of `(θ - θ_SUP)²`.
     pub fn mean_squared_error(&self, theta: Theta) -> f64 {
         self.squared_errors[theta as usize]
     }
 }
 
 impl Anchor {
-    /// `θ_SUP` of this anchor.
+    /// Computes `θ_SUP` of this anchor.
     pub fn supervised(&self) -> f64 {
         supervised(&self.scores, &self.is_false_negative).expect("anchors have a true negative")
     }
 
-    /// Every estimate of `θ_SUP`, in the order of [`Theta::ALL`]; `posterior` is that of `config`.
+    /// Computes every estimate of `θ_SUP`, in the order of [`Theta::ALL`]; `posterior` is that of `config`.
     pub fn estimates(&self, config: &SimulationConfig, posterior: &Posterior) -> [f64; Theta::ALL.len()] {
         let Self { scores, positives, .. } = self;
         let floor = config.smallest_score();

@@ -1,6 +1,6 @@
-//! The numerical experiment of the paper: estimators of the mean true-negative score, compared where the truth is known.
+//! The numerical experiment of the paper: estimators of the mean true-negative score, compared with the truth.
 //!
-//! A contrastive loss would like `θ_SUP`, the mean of `x = exp(s / t)` over an anchor's true negatives, but sees unlabelled scores.
+//! A contrastive loss needs `θ_SUP`, the mean of `x = exp(s / t)` over an anchor's true negatives, but sees unlabelled scores.
 //! Here labels are drawn with the scores, so each [`Theta`] can be compared with `θ_SUP`, anchor by anchor:
 //!
 //! | estimator | per anchor |
@@ -22,19 +22,19 @@
 //! x = exp(s / t)
 //! ```
 //!
-//! So similarities fill `[-1/t², 1/t²]`, as inner products of embeddings on a sphere of radius `1/t` do, and `γ` is the largest share of
-//! its half of the interval that an anchor may lack. Class-conditional scores come from the inverse of their distribution functions
-//! ([`ClassSampler`]); rejection sampling, which the paper describes, draws from the same distributions and stays for comparison.
+//! So similarities fill `[-1/t², 1/t²]`, as inner products of embeddings on a sphere of radius `1/t` do, and each end of an anchor's
+//! interval is shorter by a random share of at most `γ`. Class-conditional scores come from the inverse of their distribution functions
+//! ([`ClassSampler`]); rejection sampling, which the paper describes, draws from the same distributions and serves as a comparison.
 //!
-//! The model's own classes overlap even at `α = 1`: independent draws separate with an AUC of `(1 + 4α) / 6`, at most 5/6. The
-//! paper's `α` is the probability that the larger draw is the false negative's, not that AUC.
+//! The classes of the model overlap even at `α = 1`: independent draws have an AUC of `(1 + 4α) / 6`, at most 5/6. The paper's `α` is
+//! the probability that the larger draw is the false negative's, not that AUC.
 //!
 //! # Figures
 //!
 //! With the defaults (M = 1000 anchors, N = 64 negatives, K = 10 positives, α 0.9, β 0.5, γ 0.1, τ+ 0.1, t 0.5) the mean squared
-//! errors are about 719 biased, 601 debiased and 259 Bayesian, normalised; the last falls as 1/N. `θ_SUP` is the mean over the true
-//! negatives **of the same sample**, so what is left of an error at `α = 1/2` is that other scores were averaged, not bias. A `β` other
-//! than 1/2 asks for another mean than `θ_SUP`, and its error is large: about 1060 at 0.7.
+//! errors are about 719 for biased, 601 for debiased and 259 for Bayesian, normalised; the last falls as 1/N. `θ_SUP` is the mean over
+//! the true negatives **of the same sample**, so the error that remains at `α = 1/2` comes from averaging other scores, not from bias. A
+//! `β` other than 1/2 estimates another mean than `θ_SUP`, and its error is large: about 1060 at 0.7.
 //!
 //! ```
 //! use bcl_core::simulation::{SimulationConfig, Theta, simulate};

@@ -1,10 +1,10 @@
-//! Drawing labelled scores from the Bayesian model.
+//! Labelled scores drawn from the Bayesian model.
 
 use super::SimulationConfig;
 use crate::{parameter::in_closed, posterior::OrderMixture};
 use rand::{Rng, RngExt};
 
-/// The interval that one anchor's similarities fill: its base distribution is `U(low, high)`.
+/// The interval of one anchor's similarities: its base distribution is `U(low, high)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Proposal {
     /// The smallest similarity.
@@ -14,7 +14,7 @@ pub struct Proposal {
 }
 
 impl Proposal {
-    /// The interval of a new anchor: each end falls short of `±1/t²` by a random share of up to `γ`.
+    /// Draws the interval of a new anchor: each end falls short of `±1/t²` by a random share of up to `γ`.
     pub fn draw(config: &SimulationConfig, rng: &mut impl Rng) -> Self {
         let largest = config.largest_similarity();
         let mut end = || largest * (1.0 - config.gamma * rng.random::<f64>());
@@ -24,13 +24,13 @@ impl Proposal {
         }
     }
 
-    /// The similarity at a quantile in `[0, 1]` of the base distribution.
+    /// Returns the similarity at a quantile in `[0, 1]` of the base distribution.
     pub fn similarity(&self, quantile: f64) -> f64 {
         self.low + (self.high - self.low) * quantile
     }
 }
 
-/// Draws of true and of false negatives, as quantiles of the anchor's base distribution.
+/// Draws true and false negatives, as quantiles of the anchor's base distribution.
 ///
 /// Of two base draws, a true negative is the smaller with probability `α` and the larger otherwise; a false negative, and a positive,
 /// the reverse:
@@ -40,7 +40,7 @@ impl Proposal {
 /// F_FN = (1 - α)(2Φ - Φ²) + α Φ²         the same with α and 1 - α exchanged
 /// ```
 ///
-/// The right-hand sides turn one uniform draw of `F` into one score, where rejection throws away up to half of its pairs.
+/// The right-hand sides turn one uniform draw of `F` into one score; rejection discards up to half of its pairs.
 ///
 /// ```
 /// use bcl_core::simulation::ClassSampler;
@@ -60,10 +60,10 @@ pub struct ClassSampler {
 }
 
 impl ClassSampler {
-    /// A sampler for classes that scores separate by `alpha`.
+    /// Creates a sampler for classes that scores separate by `alpha`.
     ///
     /// # Panics
-    /// When `alpha` lies outside `[0.5, 1]`.
+    /// Panics if `alpha` is outside `[0.5, 1]`.
     pub fn new(alpha: f64) -> Self {
         if let Err(error) = in_closed("alpha", alpha, 0.5, 1.0) {
             panic!("{error}");
@@ -80,22 +80,22 @@ impl ClassSampler {
         }
     }
 
-    /// The quantile of a true negative, by the inverse of its distribution function.
+    /// Draws the quantile of a true negative, by the inverse of its distribution function.
     pub fn true_negative(&self, rng: &mut impl Rng) -> f64 {
         self.true_negative.base_quantile(rng.random())
     }
 
-    /// The quantile of a false negative or of a positive, by the inverse of its distribution function.
+    /// Draws the quantile of a false negative or of a positive, by the inverse of its distribution function.
     pub fn false_negative(&self, rng: &mut impl Rng) -> f64 {
         self.false_negative.base_quantile(rng.random())
     }
 
-    /// The quantile of a true negative, by rejection.
+    /// Draws the quantile of a true negative, by rejection.
     pub fn true_negative_by_rejection(&self, rng: &mut impl Rng) -> f64 {
         by_rejection(self.true_negative, rng)
     }
 
-    /// The quantile of a false negative or of a positive, by rejection.
+    /// Draws the quantile of a false negative or of a positive, by rejection.
     pub fn false_negative_by_rejection(&self, rng: &mut impl Rng) -> f64 {
         by_rejection(self.false_negative, rng)
     }
@@ -112,7 +112,7 @@ fn by_rejection(mixture: OrderMixture, rng: &mut impl Rng) -> f64 {
     }
 }
 
-/// The scores of one anchor, with the truth about them.
+/// The scores of one anchor, with their labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Anchor {
     /// The unlabelled scores `x_i`.
@@ -124,10 +124,10 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// Draws an anchor. One without any true negative has nothing to estimate and is drawn again.
+    /// Draws an anchor. An anchor without any true negative has nothing to estimate and is drawn again.
     ///
     /// # Panics
-    /// When a parameter is out of range.
+    /// Panics if a parameter is out of range.
     pub fn draw(config: &SimulationConfig, rng: &mut impl Rng) -> Self {
         let sampler = ClassSampler::new(config.alpha);
         let proposal = Proposal::draw(config, rng);

@@ -20,7 +20,7 @@ pub enum Theta {
 }
 
 impl Theta {
-    /// All of them, in the order of tables.
+    /// All estimators, in the order of tables.
     pub const ALL: [Self; 5] = [
         Self::Biased,
         Self::Debiased,
@@ -29,7 +29,7 @@ impl Theta {
         Self::BayesianNormalised,
     ];
 
-    /// The name in tables, the same as in serialised results.
+    /// Returns the name in tables and serialised results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Biased => "biased",
@@ -41,7 +41,7 @@ impl Theta {
     }
 }
 
-/// `θ_SUP`, the mean over true negatives, or `None` without any.
+/// Computes `θ_SUP`, the mean over true negatives; `None` if there is none.
 pub fn supervised(scores: &[f64], is_false_negative: &[bool]) -> Option<f64> {
     let true_negatives: Vec<f64> = scores
         .iter()
@@ -52,17 +52,17 @@ pub fn supervised(scores: &[f64], is_false_negative: &[bool]) -> Option<f64> {
     (!true_negatives.is_empty()).then(|| mean(&true_negatives))
 }
 
-/// `θ_BIASED = mean x_i`, over false negatives too.
+/// Computes `θ_BIASED = mean x_i`, false negatives included.
 pub fn biased(scores: &[f64]) -> f64 {
     mean(scores)
 }
 
-/// `θ_DCL = max{ (mean x_i - τ+ mean x+) / τ-, floor }`.
+/// Computes `θ_DCL = max{ (mean x_i - τ+ mean x+) / τ-, floor }`.
 pub fn debiased(scores: &[f64], positives: &[f64], tau_plus: f64, floor: f64) -> f64 {
     without_positives(mean(scores), positives, tau_plus, floor)
 }
 
-/// `θ_HCL = max{ (mean(w_i x_i) - τ+ mean x+) / τ-, floor }`, `w_i = x_i^β / mean x_j^β`.
+/// Computes `θ_HCL = max{ (mean(w_i x_i) - τ+ mean x+) / τ-, floor }`, `w_i = x_i^β / mean x_j^β`.
 pub fn hard(scores: &[f64], positives: &[f64], tau_plus: f64, floor: f64, hard_beta: f64) -> f64 {
     // Dividing by the largest score leaves the weighted mean unchanged and keeps the powers finite.
     let largest = scores.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
@@ -75,16 +75,16 @@ pub fn hard(scores: &[f64], positives: &[f64], tau_plus: f64, floor: f64, hard_b
     )
 }
 
-/// The Bayesian estimate in its two forms.
+/// The Bayesian estimate, plain and normalised.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BayesianMeans {
     /// `mean(ω_i x_i)`.
     pub plain: f64,
-    /// `mean(ω_i x_i) / mean ω_i`: exact for constant scores, which the plain form is not at small N.
+    /// `mean(ω_i x_i) / mean ω_i`: exact for constant scores, unlike the plain form at small N.
     pub normalised: f64,
 }
 
-/// `θ_BCL`, the mean weighted by [`Posterior::omega`].
+/// Computes `θ_BCL`, the mean weighted by [`Posterior::omega`].
 pub fn bayesian(scores: &[f64], posterior: &Posterior) -> BayesianMeans {
     let weights: Vec<f64> = ecdf(scores).into_iter().map(|ecdf| posterior.omega(ecdf)).collect();
     let plain = mean_of_products(&weights, scores);
