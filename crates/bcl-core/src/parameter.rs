@@ -1,4 +1,4 @@
-//! Range checks for the parameters of estimators, schedules and simulations, with an error that says what would be accepted.
+//! Range checks of parameters, with an error that names the parameter, its value and the range.
 
 /// A parameter outside its range.
 ///
@@ -9,18 +9,19 @@
 /// assert_eq!(error.to_string(), "beta is 1.2, but must lie in [0, 1]");
 /// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 #[error("{name} is {}, but must {requirement}", shown(*value))]
 pub struct ParameterError {
-    /// The parameter as it is spelled in code and in recipes.
+    /// Name of the parameter in code and in recipes.
     pub name: &'static str,
     /// The refused value.
     pub value: f64,
-    /// What an accepted value does, read after "must": "lie in [0, 1]".
+    /// The requirement, to be read after "must": "lie in [0, 1]".
     pub requirement: String,
 }
 
 impl ParameterError {
-    /// An error that reads "`name` is `value`, but must `requirement`".
+    /// Creates an error that reads "`name` is `value`, but must `requirement`".
     pub fn new(name: &'static str, value: f64, requirement: impl Into<String>) -> Self {
         Self {
             name,
@@ -30,10 +31,10 @@ impl ParameterError {
     }
 }
 
-/// The largest number of epochs, and of steps of a schedule: more than any machine trains in a year.
+/// The largest number of epochs and of steps of a schedule: more than any machine trains in a year.
 pub const MOST_EPOCHS: usize = 1_000_000;
 
-/// A number as error messages show it: very large and very small ones with an exponent rather than with hundreds of digits.
+/// Formats a number for an error message: very large and very small ones with an exponent instead of hundreds of digits.
 ///
 /// ```
 /// use bcl_core::parameter::shown;
@@ -49,10 +50,10 @@ pub fn shown(value: f64) -> String {
     }
 }
 
-/// Checks the temperature of a loss or of a vote: scores are divided by it in 32 bits, which must leave them finite.
+/// Checks the temperature of a loss or of a vote. Scores are divided by it in 32 bits and must stay finite.
 ///
 /// # Errors
-/// Outside [1e-6, 1e6], or not a number.
+/// Returns an error if the value is outside [1e-6, 1e6] or NaN.
 pub fn temperature(value: f64) -> Result<(), ParameterError> {
     in_closed("temperature", value, 1e-6, 1e6)
 }
@@ -60,7 +61,7 @@ pub fn temperature(value: f64) -> Result<(), ParameterError> {
 /// Checks `low <= value <= high`.
 ///
 /// # Errors
-/// Outside the interval, or not a number.
+/// Returns an error if the value is outside the interval or NaN.
 pub fn in_closed(name: &'static str, value: f64, low: f64, high: f64) -> Result<(), ParameterError> {
     accept((low..=high).contains(&value), name, value, || {
         format!("lie in [{}, {}]", shown(low), shown(high))
@@ -70,37 +71,17 @@ pub fn in_closed(name: &'static str, value: f64, low: f64, high: f64) -> Result<
 /// Checks `low <= value < high`.
 ///
 /// # Errors
-/// Outside the interval, or not a number.
+/// Returns an error if the value is outside the interval or NaN.
 pub fn in_half_open(name: &'static str, value: f64, low: f64, high: f64) -> Result<(), ParameterError> {
     accept((low..high).contains(&value), name, value, || {
         format!("lie in [{}, {})", shown(low), shown(high))
     })
 }
 
-/// Checks that the value is finite and above zero.
-///
-/// # Errors
-/// Zero, negative, infinite, or not a number.
-pub fn positive(name: &'static str, value: f64) -> Result<(), ParameterError> {
-    accept(value.is_finite() && value > 0.0, name, value, || {
-        "be a finite number above 0".to_owned()
-    })
-}
-
-/// Checks that the value is finite and at least zero.
-///
-/// # Errors
-/// Negative, infinite, or not a number.
-pub fn non_negative(name: &'static str, value: f64) -> Result<(), ParameterError> {
-    accept(value.is_finite() && value >= 0.0, name, value, || {
-        "be a finite number of at least 0".to_owned()
-    })
-}
-
 /// Checks that the value is finite and at least `low`.
 ///
 /// # Errors
-/// Below `low`, infinite, or not a number.
+/// Returns an error if the value is below `low`, infinite or NaN.
 pub fn not_below(name: &'static str, value: f64, low: f64) -> Result<(), ParameterError> {
     accept(value.is_finite() && value >= low, name, value, || {
         format!("be a finite number of at least {low}")
@@ -110,15 +91,15 @@ pub fn not_below(name: &'static str, value: f64, low: f64) -> Result<(), Paramet
 /// Checks that a count is at least `low`.
 ///
 /// # Errors
-/// Below `low`.
+/// Returns an error if it is below `low`.
 pub fn at_least(name: &'static str, value: usize, low: usize) -> Result<(), ParameterError> {
     accept(value >= low, name, value as f64, || format!("be at least {low}"))
 }
 
-/// Checks that a count lies between two others, both included.
+/// Checks that a count is between two others, both included.
 ///
 /// # Errors
-/// Below `low` or above `high`.
+/// Returns an error if it is below `low` or above `high`.
 ///
 /// ```
 /// use bcl_core::parameter::count_in;
@@ -163,7 +144,6 @@ mod tests {
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert!(in_closed("x", value, 0.0, 1.0).is_err());
             assert!(in_half_open("x", value, 0.0, 1.0).is_err());
-            assert!(positive("x", value).is_err());
             assert!(not_below("x", value, 0.0).is_err());
         }
     }
@@ -186,10 +166,6 @@ mod tests {
     #[test]
     fn the_text_names_the_parameter_the_value_and_what_is_accepted() {
         let text = |result: Result<(), ParameterError>| result.unwrap_err().to_string();
-        assert_eq!(
-            text(positive("trust", 0.0)),
-            "trust is 0, but must be a finite number above 0"
-        );
         assert_eq!(
             text(not_below("trust", 0.1, 0.15)),
             "trust is 0.1, but must be a finite number of at least 0.15"
