@@ -1,9 +1,8 @@
-//! A training loop of your own with nothing but `bcl-core` and Burn: `cargo run -p bcl-core --example custom_loop`
+//! A complete training loop with `bcl-core` and Burn alone: `cargo run -p bcl-core --example custom_loop`
 //!
-//! The data are points in eight clusters. What two points of a cluster share lies in a few coordinates; the others are noise that is
-//! drawn anew whenever a point is looked at. An encoder that is shown two looks at each point, and no label, should learn to
-//! ignore the noise: points of a cluster then come close. How well it does is the probability that a cluster mate scores above a point
-//! of another cluster, the encoder's AUC.
+//! The data are points in eight clusters. A few coordinates carry the cluster; the others are noise, which is drawn anew for each view
+//! of a point. From two views of each point, without labels, the encoder should learn to ignore the noise, so that points of a cluster
+//! come close. The measure is the encoder's AUC: the probability that a point of the same cluster scores above a point of another one.
 
 use bcl_core::{BayesianConfig, Estimator, Reduction, Scores, Similarity, auc::auc_of_classes, unit_rows};
 use burn::{
@@ -18,7 +17,7 @@ const BATCH: usize = 128;
 const SIGNAL: usize = 8;
 const NOISE: usize = 24;
 
-/// Any module will do: the loss sees embeddings only.
+/// Any module works: the loss sees embeddings only.
 #[derive(Module, Debug)]
 struct Encoder {
     hidden: Linear,
@@ -60,12 +59,12 @@ fn main() {
         let [first, second] = [0, 1].map(|_| encoder.forward(look(&points)));
         // 2. Scores: every embedding against all others, and against its own other view.
         let scores = Scores::from_views(first, second, Similarity::Cosine);
-        // 3. The loss weighs each negative by how probably it is a true and a hard one.
+        // 3. The loss: the weight of each negative grows with the probability that it is a true and a hard one.
         let value = loss.forward(scores, Reduction::Mean);
         if step % 100 == 0 {
             println!("step {step:3}: loss {:.3}", value.clone().into_scalar::<f32>());
         }
-        // 4. Gradients, and a step of the optimiser.
+        // 4. Backward pass and optimizer step.
         let gradients = GradientsParams::from_grads(value.backward(), &encoder);
         encoder = optimizer.step(3e-3, encoder, gradients);
     }
@@ -75,7 +74,7 @@ fn main() {
     );
 }
 
-/// Points of random clusters, `[BATCH, SIGNAL]`, and which clusters these are, `[BATCH]`.
+/// Points of random clusters, `[BATCH, SIGNAL]`, and the cluster of each, `[BATCH]`.
 fn draw(centres: &Tensor<2>) -> (Tensor<2>, Tensor<1, Int>) {
     let device = centres.device();
     let cluster = Tensor::<1>::random([BATCH], Distribution::Uniform(0.0, CLUSTERS as f64), &device).int();
@@ -89,7 +88,7 @@ fn look(points: &Tensor<2>) -> Tensor<2> {
     Tensor::cat(vec![points.clone(), noise], 1)
 }
 
-/// The probability that a cluster mate scores above a point of another cluster. Labels serve to measure, never to train.
+/// The probability that a point of the same cluster scores above a point of another one. Labels serve to measure, never to train.
 fn measure(encoder: &Encoder, centres: &Tensor<2>) -> f64 {
     let [(points, cluster), (others, other_cluster)] = [0, 1].map(|_| draw(centres));
     let [anchors, positives, negatives] = [&points, &points, &others].map(|points| unit_rows(encoder.forward(look(points))));
@@ -97,7 +96,6 @@ fn measure(encoder: &Encoder, centres: &Tensor<2>) -> f64 {
     let scores = Scores::new(
         (anchors.clone() * positives).sum_dim(1).squeeze_dim(1),
         anchors.matmul(negatives.transpose()),
-    )
-    .with_same_class(same_class);
-    auc_of_classes(&scores).expect("every cluster has members")
+    );
+    auc_of_classes(&scores, &same_class).expect("every cluster has members")
 }

@@ -1,20 +1,23 @@
 //! Gradient caching: the gradients of a large batch in the memory of a small one.
 //!
-//! The loss depends on the parameters of an encoder through the embeddings alone, so the chain rule can be cut there. (1) Encode the
-//! batch part by part without a graph and keep the embeddings. (2) Find the gradients of the loss with respect to them,
-//! [`EmbeddingGradients`]: block by block of anchors, because every loss is a mean over anchors. (3) Encode each part again, with
-//! a graph, and go backward from its [`surrogate`]; the gradients of the parts add up to those of the whole batch.
+//! The loss depends on the parameters of an encoder through the embeddings alone, so the chain rule can be cut there:
 //!
-//! What exists at a time is the graph of one part or the scores of one block, never those of all. Batch normalisation by the batch
-//! sees a part at a time: then the sum is the gradient of the batch encoded in these parts.
+//! 1. Encode the batch part by part without a graph and keep the embeddings.
+//! 2. Compute the gradients of the loss with respect to the embeddings, [`EmbeddingGradients`], in blocks of anchors: every loss is a
+//!    mean over anchors.
+//! 3. Encode each part again, with a graph, and go backward from its [`surrogate`]; the gradients of the parts add up to those of the
+//!    whole batch.
+//!
+//! At any time there is the graph of one part or the scores of one block, never those of all. Batch normalisation computes its
+//! statistics over one part: the sum is then the gradient of the batch encoded in these parts.
 //!
 //! Source: Gao, Zhang, Han, Callan, [Scaling Deep Contrastive Learning Batch Size under Memory Limited
 //! Setup](https://arxiv.org/abs/2101.06983). Blocks of anchors are an addition: there, the scores of the batch exist as a whole.
 //!
 //! ```
 //! use bcl_core::{
-//!     BayesianConfig, Estimator, Reduction, Scores, Similarity,
-//!     gradient_cache::{EmbeddingGradients, blocks, surrogate},
+//!     BayesianConfig, Estimator, Reduction, Scores, SideInformation, Similarity,
+//!     gradient_cache::{EmbeddingGradients, Table, blocks, surrogate},
 //! };
 //! use burn::tensor::{Device, Int, Tensor};
 //!
@@ -32,10 +35,11 @@
 //! let parts = || blocks(6, 2);
 //! let frozen = encoder.clone().detach();
 //! let encoded: Vec<_> = parts().map(|part| encode(&frozen, &images, part)).collect();
-//! let embeddings = [0, 1].map(|view| Tensor::cat(encoded.iter().map(|part| part[view].clone()).collect(), 0));
+//! let views = [0, 1].map(|view| Tensor::cat(encoded.iter().map(|part| part[view].clone()).collect(), 0));
 //!
-//! let cache = EmbeddingGradients::compute(&estimator, embeddings, 12, 5, |[first, second], anchors| {
-//!     Scores::from_views_of(first, second, Similarity::Cosine, anchors)
+//! let cache = EmbeddingGradients::compute(views.map(Table::Trained), 12, 5, |views, anchors| {
+//!     let scores = Scores::from_views_of(views[0].clone(), views[1].clone(), Similarity::Cosine, anchors);
+//!     estimator.losses(scores, &SideInformation::none())
 //! });
 //!
 //! let mut gradient = Tensor::zeros([12, 4], &Device::flex());
@@ -50,55 +54,58 @@
 //! assert!(difference.abs().max().into_scalar::<f32>() < 1e-5);
 //! ```
 
-use crate::{Estimator, Reduction, Scores, estimator::share_correction};
+use crate::{Losses, Reduction, losses::share_correction};
 use burn::tensor::Tensor;
 use std::ops::Range;
 
-/// The loss of a batch, and its gradients with respect to embeddings: what a gradient cache holds.
+/// A table of embeddings, `[num_embeddings, dim]`.
+#[derive(Debug, Clone)]
+pub enum Table {
+    /// Embeddings that the encoder learns from: their gradients are computed.
+    Trained(Tensor<2>),
+    /// Embeddings without gradients, such as those of a momentum encoder or a queue.
+    Constant(Tensor<2>),
+}
+
+/// The loss of a batch and its gradients with respect to embeddings. None of the tensors is part of a graph.
 ///
 /// # Shapes
-/// - loss:        `[1]`, nats, the mean over all anchors that have negatives
-/// - gradients:   those of the tensors of embeddings
+/// - loss:          `[1]`, nats, the mean over all anchors that have a loss
+/// - gradients:     the shapes of the tables
 /// - `num_counted`: `[1]`
-///
-/// None of them is part of a graph.
 #[derive(Debug, Clone)]
-pub struct EmbeddingGradients<const N: usize> {
+pub struct EmbeddingGradients {
     /// Mean loss of the batch.
     pub loss: Tensor<1>,
-    /// Gradients of that loss, a tensor for each tensor of embeddings.
-    pub gradients: [Tensor<2>; N],
-    /// How many anchors have negatives; `None` where all have.
+    /// Gradients of that loss, one per table; `None` for constant tables.
+    pub gradients: Vec<Option<Tensor<2>>>,
+    /// How many anchors have a loss; `None` if all have.
     pub num_counted: Option<Tensor<1>>,
 }
 
-impl<const N: usize> EmbeddingGradients<N> {
-    /// Compares the embeddings of a batch, at most `at_most` anchors at a time.
+impl EmbeddingGradients {
+    /// Computes the loss of a batch from its embeddings, at most `at_most` anchors at a time.
     ///
-    /// `compare` turns embeddings into the scores of a range of anchors, with the mask, truth and noise of those anchors where there are
-    /// any: [`Scores::from_views_of`] for two views, or any other source. It is called once for each of [`blocks`].
-    ///
-    /// # Shapes
-    /// - embeddings: `[num_embeddings, dim]` each, with or without autodiff
+    /// `losses` computes the losses of a range of anchors from the embeddings of the whole batch, which it is given in the order of
+    /// `tables`. It is called once for each of [`blocks`]. Usually it makes the [`Scores`](crate::Scores) of those anchors
+    /// ([`Scores::from_views_of`](crate::Scores::from_views_of) for two views) and passes them to an
+    /// [`Estimator`](crate::Estimator).
     ///
     /// # Panics
-    /// When there is no anchor, `at_most` is 0, or the estimator finds the scores lacking.
+    /// Panics if there is no anchor or `at_most` is 0.
     pub fn compute(
-        estimator: &dyn Estimator,
-        embeddings: [Tensor<2>; N],
+        tables: impl IntoIterator<Item = Table>,
         num_anchors: usize,
         at_most: usize,
-        compare: impl Fn([Tensor<2>; N], Range<usize>) -> Scores,
+        losses: impl Fn(&[Tensor<2>], Range<usize>) -> Losses,
     ) -> Self {
-        let embeddings = embeddings.map(Tensor::without_autodiff);
+        let tables: Vec<Table> = tables.into_iter().map(Table::without_autodiff).collect();
         let mut cache: Option<Self> = None;
         let mut num_left_out: Option<Tensor<1>> = None;
         for anchors in blocks(num_anchors, at_most) {
-            let leaves = embeddings.clone().map(|embeddings| embeddings.autodiff().require_grad());
+            let leaves: Vec<_> = tables.iter().map(Table::leaf).collect();
             let num_compared = anchors.len() as f64;
-            let scores = compare(leaves.clone(), anchors);
-            // A product, because Burn's division of an f64 tensor by a number goes backward in f32.
-            let losses = estimator.losses(scores);
+            let losses = losses(&leaves, anchors);
             if let Some(num_counted) = losses.num_counted() {
                 let left_out = -num_counted.without_autodiff() + num_compared;
                 num_left_out = Some(match num_left_out {
@@ -106,14 +113,16 @@ impl<const N: usize> EmbeddingGradients<N> {
                     None => left_out,
                 });
             }
+            // A product, because the backward pass of Burn's division of an f64 tensor by a number is in f32.
             let share = losses.reduce(Reduction::Sum) * (num_anchors as f64).recip();
             let mut gradients = share.backward();
+            let gradient_of = |(table, leaf): (&Table, Tensor<2>)| match table {
+                Table::Trained(rows) => Some(leaf.grad_remove(&mut gradients).unwrap_or_else(|| rows.zeros_like())),
+                Table::Constant(_) => None,
+            };
             let of_block = Self {
                 loss: share.without_autodiff(),
-                gradients: leaves.map(|leaf| {
-                    let gradient = leaf.grad_remove(&mut gradients);
-                    gradient.unwrap_or_else(|| leaf.without_autodiff().zeros_like())
-                }),
+                gradients: tables.iter().zip(leaves).map(gradient_of).collect(),
                 num_counted: None,
             };
             cache = Some(match cache {
@@ -128,26 +137,25 @@ impl<const N: usize> EmbeddingGradients<N> {
         }
     }
 
-    /// The gradients of some rows: of the embeddings of a part, where all tensors have a row a sample.
+    /// Slices the gradients of some rows: those of one part of the batch, if all tables have one row per sample.
     ///
     /// # Panics
-    /// When a tensor has no such rows.
-    pub fn rows(&self, part: Range<usize>) -> [Tensor<2>; N] {
-        self.gradients.clone().map(|gradient| gradient.slice([part.clone()]))
+    /// Panics if a table has no such rows.
+    pub fn rows(&self, part: Range<usize>) -> Vec<Option<Tensor<2>>> {
+        let rows = |gradient: Tensor<2>| gradient.slice([part.clone()]);
+        self.gradients.iter().cloned().map(|gradient| gradient.map(rows)).collect()
     }
 
     fn plus(self, other: Self) -> Self {
-        let mut others = other.gradients.into_iter();
+        let pairs = self.gradients.into_iter().zip(other.gradients);
         Self {
             loss: self.loss + other.loss,
-            gradients: self
-                .gradients
-                .map(|gradient| gradient + others.next().expect("as many as these")),
+            gradients: pairs.map(|(left, right)| Some(left? + right?)).collect(),
             num_counted: None,
         }
     }
 
-    /// Turns the mean over all anchors into one over those that have negatives: how many these are is known after the last block.
+    /// Turns the mean over all anchors into one over those that have a loss: their number is known after the last block.
     fn over_counted(self, num_anchors: usize, num_counted: Tensor<1>) -> Self {
         let correction = share_correction(num_anchors, num_counted.clone());
         let corrected = |gradient: Tensor<2>| {
@@ -156,41 +164,64 @@ impl<const N: usize> EmbeddingGradients<N> {
         };
         Self {
             loss: self.loss * correction.clone(),
-            gradients: self.gradients.map(corrected),
+            gradients: self.gradients.into_iter().map(|gradient| gradient.map(corrected)).collect(),
             num_counted: Some(num_counted),
         }
     }
 }
 
-/// A sum whose gradient with respect to the embeddings is the given one, so that going backward from it continues the chain rule:
-/// `Σ embedding · gradient`.
+impl Table {
+    fn without_autodiff(self) -> Self {
+        match self {
+            Self::Trained(rows) => Self::Trained(rows.without_autodiff()),
+            Self::Constant(rows) => Self::Constant(rows.without_autodiff()),
+        }
+    }
+
+    /// The embeddings at the root of a graph.
+    fn leaf(&self) -> Tensor<2> {
+        match self {
+            Self::Trained(rows) => rows.clone().autodiff().require_grad(),
+            Self::Constant(rows) => rows.clone().autodiff(),
+        }
+    }
+}
+
+/// Returns `Σ embedding · gradient`, a sum whose gradient with respect to the embeddings is the given one: going backward from it
+/// continues the chain rule. Embeddings without a gradient take no part.
 ///
 /// # Shapes
 /// - gradients: those of the embeddings
 /// - output:    `[1]`; its value means nothing
 ///
 /// # Panics
-/// When the shapes differ, or there is nothing to sum.
-pub fn surrogate<const N: usize>(embeddings: [Tensor<2>; N], gradients: [Tensor<2>; N]) -> Tensor<1> {
-    let pairs = embeddings.into_iter().zip(gradients);
-    let products = pairs.map(|(embeddings, gradients)| {
+/// Panics if the numbers of tensors or their shapes differ, or if there is no gradient.
+pub fn surrogate(embeddings: impl IntoIterator<Item = Tensor<2>>, gradients: Vec<Option<Tensor<2>>>) -> Tensor<1> {
+    let embeddings: Vec<_> = embeddings.into_iter().collect();
+    assert_eq!(
+        embeddings.len(),
+        gradients.len(),
+        "there must be one gradient, or None, for each table of embeddings"
+    );
+    let products = embeddings.into_iter().zip(gradients).filter_map(|(embeddings, gradient)| {
+        let gradient = gradient?;
         assert_eq!(
             embeddings.dims(),
-            gradients.dims(),
+            gradient.dims(),
             "embeddings and their gradients must have one shape"
         );
-        (embeddings * gradients).sum()
+        Some((embeddings * gradient).sum())
     });
     products
         .reduce(|sum, product| sum + product)
-        .expect("at least one tensor of embeddings")
+        .expect("at least one table of embeddings has a gradient")
 }
 
-/// Ranges of at most `at_most` that follow each other from 0 to `total`, as few and as equal in length as can be: 10 at most 4 at a time
-/// are 4, 3 and 3. So none is a small rest, which batch normalisation could not do with.
+/// Splits `0..total` into consecutive ranges of at most `at_most`, as few and as equal in length as possible: 10 in blocks of at most 4
+/// are 4, 3 and 3. So none is a small remainder, which would make poor statistics for batch normalisation.
 ///
 /// # Panics
-/// When `at_most` is 0.
+/// Panics if `at_most` is 0.
 pub fn blocks(total: usize, at_most: usize) -> impl ExactSizeIterator<Item = Range<usize>> + Clone + Send + use<> {
     assert!(at_most > 0, "a block has at least one element");
     let count = total.div_ceil(at_most);

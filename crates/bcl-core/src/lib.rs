@@ -1,58 +1,86 @@
-//! Losses and weights of Bayesian contrastive learning on Burn tensors.
+//! Contrastive losses on [Burn](https://burn.dev) tensors that weigh each negative: InfoNCE and decoupled, debiased, hard-negative,
+//! positive-unlabelled, ring and Bayesian losses.
 //!
-//! Self-supervised contrastive learning treats every other sample as a negative, though some share the anchor's class. The
-//! estimators of this crate differ in how much weight they give each negative; where the scores come from is not their concern.
-//! Two lines lead from two batches of embeddings to a loss:
+//! Self-supervised contrastive learning treats every other sample as a negative, though some share the anchor's class. The losses of
+//! this crate differ in the weight that each negative gets. Any encoder can be trained with them: from two batches of embeddings to a
+//! loss take two lines.
 //!
 //! ```
 //! use bcl_core::{BayesianConfig, Estimator, Reduction, Scores, Similarity};
-//! # use burn::tensor::{Device, Distribution, Tensor};
-//! # let device = Device::flex();
-//! # let first = Tensor::<2>::random([8, 16], Distribution::Default, &device);
-//! # let second = Tensor::<2>::random([8, 16], Distribution::Default, &device);
+//! use burn::tensor::{Device, Distribution, Tensor};
 //!
-//! let scores = Scores::from_views(first, second, Similarity::Cosine);
+//! let device = Device::flex().autodiff();
+//! // The embeddings of two views of 8 samples, 16 dimensions each.
+//! let [first, second] = [0, 1].map(|_| Tensor::<2>::random([8, 16], Distribution::Default, &device).require_grad());
+//!
+//! let scores = Scores::from_views(first.clone(), second, Similarity::Cosine);
 //! let loss = BayesianConfig::new().with_tau_plus(0.1).init().forward(scores, Reduction::Mean);
-//! # assert_eq!(loss.dims(), [1]);
+//!
+//! let gradients = loss.backward();
+//! assert_eq!(first.grad(&gradients).unwrap().dims(), [8, 16]);
 //! ```
 //!
-//! | to | see |
+//! The `custom_loop` example of this crate is a complete training loop.
+//!
+//! # Scores and estimators
+//!
+//! [`Scores`] are similarities of anchors with their positives and negatives, from any source: views of a batch
+//! ([`Scores::from_views`]), a queue, a memory bank, sampled items ([`Scores::new`]). They carry masks, several positives per anchor, and
+//! log-weights of negatives. An [`Estimator`] turns scores into a loss without knowing their source:
+//!
+//! | loss | configuration | weight of a negative |
+//! | --- | --- | --- |
+//! | InfoNCE, the loss of SimCLR | [`InfoNceConfig`] | 1 |
+//! | decoupled | [`DecoupledConfig`] | 1, and the positive leaves the denominator |
+//! | debiased | [`DebiasedConfig`] | corrected for the expected share of false negatives |
+//! | hard negatives | [`HardNegativesConfig`] | the same, and higher for high scores |
+//! | Bayesian | [`BayesianConfig`] | higher the more probably it is a true and a hard negative, by its rank |
+//! | positive-unlabelled | [`PositiveUnlabelledConfig`] | corrected for positives without a label |
+//! | ring | [`PercentileRingConfig`] | 1 between two percentiles, else 0 |
+//! | supervised | [`SupervisedConfig`] | 1 for true negatives, else 0; for comparison, as it needs labels |
+//! | Bayesian data augmentation | [`AugmentedConfig`], [`GeometricConfig`] | 1, with a random rate as normaliser |
+//!
+//! [`EstimatorConfig`] is any one of them, for recipes and command lines. The supervised loss reads labels and the augmented ones random
+//! draws from [`SideInformation`].
+//!
+//! # Modules
+//!
+//! | task | module |
 //! | --- | --- |
-//! | weigh scores of any source | [`Scores`], [`Estimator`], [`EstimatorConfig`] |
 //! | train on batches that do not fit into memory | [`gradient_cache`] |
-//! | look at the posterior behind the Bayesian weight | [`posterior`] |
+//! | inspect the posterior behind the Bayesian weight | [`posterior`] |
 //! | measure how well an encoder separates | [`auc`] |
 //! | choose the prior τ+ | [`prior`] |
-//! | let α follow the training | [`schedule`] |
-//! | compare estimators where the truth is known | [`simulation`] |
+//! | change α during training | [`schedule`] |
+//! | compare estimators on data with known truth | [`simulation`] |
 //!
-//! # Scores that are not numbers
+//! # NaN and infinity
 //!
-//! NaN ranks above every number, as +∞ does, so that every row has ranks and no rank panics: in [`posterior::ecdf`] as in the kernels
-//! behind the weights. The loss of such a row is NaN. A measurement on it is no figure: the functions of [`auc`] return `None`. Entries
-//! that are masked out may hold anything.
+//! NaN ranks above every number, as +∞ does, so every row has ranks and ranking never panics, in [`posterior::ecdf`] and in the kernels
+//! behind the weights. The loss of such a row is NaN, and the functions of [`auc`] return `None`. Entries that are masked out may have any
+//! value.
 //!
 //! # Invariants
 //!
-//! Nothing here touches a file, a clock or a random source of its own.
+//! This crate never touches a file, a clock or a random source of its own.
 
 pub mod auc;
 pub mod estimator;
 pub mod gradient_cache;
+mod losses;
 mod margins;
 pub mod parameter;
 pub mod posterior;
 pub mod prior;
 pub mod schedule;
 mod scores;
+mod side_information;
 pub mod simulation;
 
 pub use bcl_kernels::{Similarity, unit_rows};
 pub use burn::nn::loss::Reduction;
-pub use estimator::{
-    Augmented, AugmentedConfig, Bayesian, BayesianConfig, Debiased, DebiasedConfig, Decoupled, DecoupledConfig, Estimator,
-    EstimatorConfig, Geometric, GeometricConfig, Hard, HardConfig, InfoNce, InfoNceConfig, Losses, PositiveUnlabelled,
-    PositiveUnlabelledConfig, Ring, RingConfig, Supervised, SupervisedConfig, Variant,
-};
+pub use estimator::*;
+pub use losses::Losses;
 pub use parameter::ParameterError;
 pub use scores::Scores;
+pub use side_information::SideInformation;

@@ -1,45 +1,63 @@
 //! The arithmetic that all estimators share: masses and losses relative to the positive, safe from overflow and cancellation.
 
-use crate::Scores;
+use crate::{
+    Losses, Scores,
+    scores::{masked, nonzero},
+};
 use burn::tensor::{Bool, Tensor};
 
-/// Negatives relative to their anchor's positive.
+/// Negatives relative to the positives of their anchor.
 ///
-/// Every loss is `log(1 + Ng / x+)`. With the margins `d_i = (s_i - s+) / t` and a shift `c >= 0`, all that is ever exponentiated is
-/// `d_i - c <= 0`, and a mass is kept as `Ng / (x+ e^c)`.
-pub(crate) struct Margins {
+/// Every loss is `log(1 + Ng / x+)`. With the margins `d_i = (s_i - s+) / t` and a shift `c >= 0`, every exponent is
+/// `d_i - c <= 0`, and a mass is kept as `Ng / (x+ e^c)`. A log-weight `l_i` is part of its score: `s_i` stands for `s_i + t · l_i`.
+///
+/// Masses, shifts and losses are `[num_anchors, num_positives]`; [`losses`](Self::losses) averages over the positives at the end. The sum
+/// over the negatives is computed once per anchor.
+pub(crate) struct PositiveMargins {
     /// `s_i`, `[num_anchors, num_negatives]`; hugely negative where left out.
     negatives: Tensor<2>,
+    /// `s_i` without log-weights, if there are any; ranks and hardness depend on the similarities alone.
+    unweighted: Option<Unweighted>,
     /// Which entries are left out: those masked out, and those without weight.
     left_out: Option<Tensor<2, Bool>>,
-    /// `s+ + c · t`, `[num_anchors, 1]`.
+    /// What is subtracted from `s_i` before the exponential, `[num_anchors, 1]`: `s+ + c · t` for one positive, the largest `s_i` for
+    /// several.
     offsets: Tensor<2>,
-    /// `c = max(0, max_i d_i)` (or the maximum alone), `[num_anchors, 1]`, constant in the gradient.
+    /// `e^((offset - s+) / t - c)`, the factor from masses at the offset to masses at a positive; `None` if it is 1.
+    factors: Option<Tensor<2>>,
+    /// `c = max(0, max_i d_i)` (or the maximum alone), constant in the gradient.
     shift: Tensor<2>,
-    /// `s+ / t`, `[num_anchors, 1]`.
+    /// `s+ / t`.
     positives: Tensor<2>,
+    /// Which positives count.
+    positives_mask: Option<Tensor<2, Bool>>,
     /// Number of negatives that count, `[num_anchors, 1]` or `[1, 1]`.
     counts: Tensor<2>,
-    /// The least similarity there can be, if any.
+    /// The lowest possible similarity, if any.
     least: Option<f64>,
     temperature: f64,
+}
+
+struct Unweighted {
+    negatives: Tensor<2>,
+    weights: Tensor<2>,
 }
 
 /// Stands for minus infinity: its exponential is zero, yet products with zero stay zero instead of NaN.
 const LEFT_OUT: f64 = -1e30;
 
-impl Margins {
+impl PositiveMargins {
     /// Margins shifted by the hardest negative where it beats the positive.
     pub(crate) fn new(scores: &Scores, temperature: f64) -> Self {
         Self::shifted_by(scores, masked_out(scores), temperature, |hardest, _| hardest.clamp_min(0.0))
     }
 
-    /// The same without the negatives that have no weight: far above all others they would be the shift, and the rest underflow.
+    /// The same without the negatives that have no weight: a score far above all others would be the shift, and the rest would underflow.
     ///
     /// # Shapes
     /// - weights: `[num_anchors, num_negatives]`, 0 where masked out
     pub(crate) fn weighed(scores: &Scores, temperature: f64, weights: &Tensor<2>) -> Self {
-        // What is not a number stays in, so that it shows in the loss.
+        // NaN stays in, so that it shows in the loss.
         let weightless = weights
             .clone()
             .equal_elem(0.0)
@@ -51,7 +69,7 @@ impl Margins {
         Self::shifted_by(scores, Some(left_out), temperature, |hardest, _| hardest.clamp_min(0.0))
     }
 
-    /// Margins whose mass can be [`floored`](Self::floored): shifted by the floor, too, where that beats everything else.
+    /// Margins whose mass can be [`floored`](Self::floored): the floor is the shift where it beats everything else.
     pub(crate) fn with_floor(scores: &Scores, temperature: f64) -> Self {
         let least = scores.least_similarity;
         Self::shifted_by(scores, masked_out(scores), temperature, |hardest, positives| {
@@ -63,83 +81,152 @@ impl Margins {
         })
     }
 
-    /// Margins shifted by the hardest negative also where it lies far below the positive, for losses without `x+` beside the mass:
-    /// there the sum of all negatives must not underflow.
+    /// Margins shifted by the hardest negative even if it is far below the positive, for losses without `x+` beside the mass: there the
+    /// sum of all negatives must not underflow.
     pub(crate) fn around_hardest(scores: &Scores, temperature: f64) -> Self {
         Self::shifted_by(scores, masked_out(scores), temperature, |hardest, _| hardest)
     }
 
-    /// `shift` makes `c · t` of `max_i s_i - s+` and `s+`.
+    /// `shift` computes `c · t` from `max_i s_i - s+` and `s+`.
     fn shifted_by(
         scores: &Scores,
         left_out: Option<Tensor<2, Bool>>,
         temperature: f64,
         shift: impl FnOnce(Tensor<2>, Tensor<2>) -> Tensor<2>,
     ) -> Self {
-        let positives = scores.positives.clone().unsqueeze_dim::<2>(1);
-        let negatives = match &left_out {
-            Some(left_out) => scores.negatives.clone().mask_fill(left_out.clone(), LEFT_OUT),
-            None => scores.negatives.clone(),
+        let fill = |negatives: Tensor<2>| match &left_out {
+            Some(left_out) => negatives.mask_fill(left_out.clone(), LEFT_OUT),
+            None => negatives,
         };
+        let (negatives, unweighted) = match &scores.log_weights {
+            Some(log_weights) => (
+                fill(scores.negatives.clone() + log_weights.clone() * temperature),
+                Some(Unweighted {
+                    negatives: fill(scores.negatives.clone()),
+                    weights: scores.weighted(scores.negatives.ones_like()),
+                }),
+            ),
+            None => (fill(scores.negatives.clone()), None),
+        };
+        let positives = scores.counted_positives();
         let hardest = negatives.clone().detach().max_dim(1);
         let constant = positives.clone().detach();
-        let shift = shift(hardest - constant.clone(), constant);
+        let shift = shift(hardest.clone() - constant.clone(), constant);
+        let shifted_positives = positives.clone() + shift.clone();
+        let (offsets, factors) = match scores.num_positives() {
+            1 => (shifted_positives, None),
+            _ => {
+                let factors = over(hardest.clone() - shifted_positives, temperature).exp();
+                (hardest, Some(factors))
+            }
+        };
         Self {
             negatives,
+            unweighted,
             left_out,
-            offsets: positives.clone() + shift.clone(),
+            offsets,
+            factors,
             shift: over(shift, temperature),
             positives: over(positives, temperature),
+            positives_mask: scores.positives_mask.clone(),
             counts: scores.counts(),
             least: scores.least_similarity,
             temperature,
         }
     }
 
-    /// Which anchors have a negative that is not left out, `[num_anchors]`; `None` where none is left out.
-    pub(crate) fn has_negatives(&self) -> Option<Tensor<1, Bool>> {
-        let left_out = self.left_out.clone()?;
-        Some(left_out.bool_not().any_dim(1).squeeze_dim(1))
+    /// Averages the losses of each anchor over its positives. An anchor without a negative or without a positive has no loss.
+    pub(crate) fn losses(&self, losses: Tensor<2>) -> Losses {
+        let has_negatives = self
+            .left_out
+            .clone()
+            .map(|left_out| left_out.bool_not().any_dim(1).squeeze_dim::<1>(1));
+        let [_, num_positives] = losses.dims();
+        let Some(mask) = &self.positives_mask else {
+            let mean = match num_positives {
+                1 => losses,
+                _ => losses.sum_dim(1) * (num_positives as f64).recip(),
+            };
+            return Losses::new(mean.squeeze_dim(1), has_negatives);
+        };
+        let num_counted = mask.clone().float().cast(losses.dtype()).sum_dim(1);
+        let mean = masked(losses, Some(mask)).sum_dim(1) / nonzero(num_counted);
+        let has_positives = mask.clone().any_dim(1).squeeze_dim::<1>(1);
+        let counted = match has_negatives {
+            Some(has_negatives) => has_negatives.bool_and(has_positives),
+            None => has_positives,
+        };
+        Losses::new(mean.squeeze_dim(1), Some(counted))
     }
 
-    /// `d_i - c`, `[num_anchors, num_negatives]`; hugely negative where left out.
-    fn shifted(&self) -> Tensor<2> {
+    /// `s_i` minus the offset, over t, `[num_anchors, num_negatives]`; hugely negative where left out.
+    fn shifted(&self, negatives: &Tensor<2>) -> Tensor<2> {
         // Subtract before dividing: the difference of two close similarities is exact.
-        over(self.negatives.clone() - self.offsets.clone(), self.temperature)
+        over(negatives.clone() - self.offsets.clone(), self.temperature)
     }
 
-    /// `Σ w_i x_i / (x+ e^c)`, `[num_anchors, 1]`; all weights are 1 where none are given.
+    /// `Σ w_i x_i / (x+ e^c)`; all weights are 1 if `None`.
+    ///
+    /// # Shapes
+    /// - weights: `[num_anchors, num_negatives]`
     pub(crate) fn mass(&self, weights: Option<Tensor<2>>) -> Tensor<2> {
-        match weights {
-            Some(weights) => (weights * self.shifted().exp()).sum_dim(1),
+        self.at_positives(match weights {
+            Some(weights) => (weights * self.shifted(&self.negatives).exp()).sum_dim(1),
             None => bcl_kernels::mass(self.negatives.clone(), self.offsets.clone(), self.temperature),
-        }
+        })
     }
 
-    /// The same where a weight is that of the score's rank: `table[k]` for rank k + 1.
+    /// The same if a weight depends on the rank of the score: `table[k]` for rank k + 1. There must be no log-weights.
     ///
     /// # Shapes
     /// - table: `[num_negatives]`
     pub(crate) fn ranked_mass(&self, table: Tensor<1>) -> Tensor<2> {
-        bcl_kernels::ranked_mass(self.negatives.clone(), self.offsets.clone(), table, self.temperature)
+        debug_assert!(self.unweighted.is_none(), "log-weights change the ranks");
+        self.at_positives(bcl_kernels::ranked_mass(
+            self.negatives.clone(),
+            self.offsets.clone(),
+            table,
+            self.temperature,
+        ))
     }
 
-    /// `x+ / (x+ e^c)`, `[num_anchors, 1]`, constant in the gradient as it should be: the positive cancels.
+    /// From masses relative to the offset, `[num_anchors, 1]`, to masses relative to each positive.
+    fn at_positives(&self, mass: Tensor<2>) -> Tensor<2> {
+        match &self.factors {
+            Some(factors) => mass * factors.clone(),
+            None => mass,
+        }
+    }
+
+    /// `x+ / (x+ e^c)`, constant in the gradient as it should be: the positive cancels.
     pub(crate) fn positive(&self) -> Tensor<2> {
         self.shift.clone().neg().exp()
     }
 
-    /// The weights of hard negative sampling, `x_i^β / mean_j x_j^β`, through which gradients flow; 0 where masked out.
+    /// `s+ / t`.
+    pub(crate) fn log_positive(&self) -> Tensor<2> {
+        self.positives.clone()
+    }
+
+    /// The weights of hard negative sampling, `x_i^β / mean_j x_j^β`, `[num_anchors, num_negatives]`; gradients flow through them.
+    /// 0 where masked out.
     pub(crate) fn hard_weights(&self, beta: f64) -> Tensor<2> {
-        let tilted = self.shifted() * beta;
+        let similarities = match &self.unweighted {
+            Some(unweighted) => &unweighted.negatives,
+            None => &self.negatives,
+        };
+        let tilted = self.shifted(similarities) * beta;
         // Again, because a small β lifts what is left out back up.
         let tilted = match &self.left_out {
             Some(left_out) => tilted.mask_fill(left_out.clone(), LEFT_OUT),
             None => tilted,
         };
         let tilted = (tilted.clone() - tilted.detach().max_dim(1)).exp();
-        let total = tilted.clone().sum_dim(1);
-        tilted * (self.counts.clone() / total)
+        let total = match &self.unweighted {
+            Some(unweighted) => tilted.clone() * unweighted.weights.clone(),
+            None => tilted.clone(),
+        };
+        tilted * (self.counts.clone() / total.sum_dim(1))
     }
 
     /// Number of negatives that count, `[num_anchors, 1]` or `[1, 1]`.
@@ -147,7 +234,7 @@ impl Margins {
         self.counts.clone()
     }
 
-    /// Bounds a mass from below by `N e^(s/t)`, the least that N scores can weigh with s the least similarity; by 0 where there is none.
+    /// Bounds a mass from below by `N e^(s/t)`, the least mass of N scores if s is the lowest similarity; by 0 if there is none.
     ///
     /// Safe from overflow in margins made [`with_floor`](Self::with_floor).
     pub(crate) fn floored(&self, mass: Tensor<2>) -> Tensor<2> {
@@ -161,19 +248,19 @@ impl Margins {
         mass.max_pair(least)
     }
 
-    /// The loss `log(1 + Ng / x+)` of each anchor from the mass `Ng / (x+ e^c)`.
-    pub(crate) fn loss(&self, mass: Tensor<2>) -> Tensor<1> {
-        // Where no negative beats the positive, c is 0 and the mass may lie far below the resolution of 1 + mass: `log1p` keeps its
+    /// The loss `log(1 + Ng / x+)` at each positive from the mass `Ng / (x+ e^c)`.
+    pub(crate) fn loss(&self, mass: Tensor<2>) -> Tensor<2> {
+        // Where no negative beats the positive, c is 0 and the mass may be far below the resolution of 1 + mass: `log1p` keeps its
         // digits and its gradient. Elsewhere the positive may be the tiny term, and the plain logarithm of the sum keeps both.
         let positive_wins = self.shift.clone().lower_equal_scalar(0.0);
         let far_below = bcl_kernels::log1p(mass.clone());
         let comparable = (mass + self.positive().clamp_min(f64::from(f32::MIN_POSITIVE))).log() + self.shift.clone();
-        comparable.mask_where(positive_wins, far_below).squeeze_dim(1)
+        comparable.mask_where(positive_wins, far_below)
     }
 
-    /// The loss `log(Ng / x+)` of each anchor: the positive is left out of the denominator.
-    pub(crate) fn decoupled_loss(&self, mass: Tensor<2>) -> Tensor<1> {
-        (mass.log() + self.shift.clone()).squeeze_dim(1)
+    /// The loss `log(Ng / x+)` at each positive: the positive is left out of the denominator.
+    pub(crate) fn decoupled_loss(&self, mass: Tensor<2>) -> Tensor<2> {
+        mass.log() + self.shift.clone()
     }
 }
 
@@ -184,16 +271,8 @@ fn masked_out(scores: &Scores) -> Option<Tensor<2, Bool>> {
 
 /// A tensor divided by a number.
 ///
-/// Burn's own division of a tensor by a number takes the reciprocal in f32 when it goes backward, whatever the tensor's precision, which
-/// costs an f64 gradient half its digits.
+/// The backward pass of Burn's own division by a number takes the reciprocal in f32 whatever the tensor's precision, which costs an f64
+/// gradient half its digits.
 pub(crate) fn over<const D: usize>(tensor: Tensor<D>, divisor: f64) -> Tensor<D> {
     tensor * divisor.recip()
-}
-
-/// Sets the weights of negatives that do not count to zero.
-pub(crate) fn masked(weights: Tensor<2>, mask: Option<&Tensor<2, Bool>>) -> Tensor<2> {
-    match mask {
-        Some(mask) => weights.mask_fill(mask.clone().bool_not(), 0.0),
-        None => weights,
-    }
 }

@@ -1,4 +1,4 @@
-//! The one seam of the library: what passes from a source of negatives to an estimator.
+//! Similarities of anchors with their positives and negatives: what every estimator takes.
 
 mod views;
 
@@ -6,64 +6,109 @@ use burn::tensor::{Bool, Tensor};
 
 /// Raw similarities of a batch of anchors with their positives and their negatives.
 ///
-/// Wherever scores come from (other views of the batch, a queue, a memory bank, sampled items, graph patches), an
+/// Scores may come from anywhere: other views of the batch, a queue, a memory bank, sampled items, graph patches. An
 /// [`Estimator`](crate::Estimator) turns them into a loss without knowing the source.
 ///
 /// # Shapes
-/// - positives:  `[num_anchors]`
-/// - negatives:  `[num_anchors, num_negatives]`
-/// - mask:       `[num_anchors, num_negatives]`, true where the entry counts
-/// - `same_class`: `[num_anchors, num_negatives]`, true where the negative shares the anchor's class
-/// - noise:      `[num_anchors]`, standard Gamma draws
+/// - positives:   `[num_anchors, num_positives]`; most sources have one positive per anchor
+/// - negatives:   `[num_anchors, num_negatives]`
+/// - masks:       the shape of what they mask, true where an entry counts
+/// - log-weights: `[num_anchors, num_negatives]`
 #[derive(Debug, Clone)]
 pub struct Scores {
-    /// Similarity of each anchor with its positive, before the temperature.
-    pub positives: Tensor<1>,
+    /// Similarities of each anchor with its positives, before the temperature. The loss of an anchor is the mean of its losses with one
+    /// positive each.
+    pub positives: Tensor<2>,
     /// Similarities of each anchor with its unlabelled negatives, before the temperature.
     pub negatives: Tensor<2>,
-    /// Which negatives count, where rows are ragged. An anchor without any has no [loss](crate::Losses).
+    /// Which positives count; `None` if all do. An anchor without any has no [loss](crate::Losses).
+    pub positives_mask: Option<Tensor<2, Bool>>,
+    /// Which negatives count; `None` if all do. An anchor without any has no [loss](crate::Losses).
     pub mask: Option<Tensor<2, Bool>>,
-    /// Which negatives are false ones, where labels are known. Only the supervised oracle and measurements read it.
-    pub same_class: Option<Tensor<2, Bool>>,
-    /// Draws from a Gamma distribution of unit rate and of the shape that
-    /// [`Estimator::noise_shape`](crate::Estimator::noise_shape) asks for.
-    pub noise: Option<Tensor<1>>,
-    /// The least value that a similarity can take: -1 for cosines. `None` for dot products and scores that were shifted.
+    /// Log of the weight of each negative: one with log-weight `ln 3` counts as three equal negatives. `None` if all weigh 1.
+    pub log_weights: Option<Tensor<2>>,
+    /// The lowest value that a similarity can take: -1 for cosines, `None` for dot products and scores that were shifted.
     ///
-    /// The debiased, hard and positive-unlabelled losses bound the mass of the negatives from below by what they would weigh at this
-    /// similarity; without it, by 0.
+    /// The debiased, hard and positive-unlabelled losses bound the mass of the negatives from below by the mass at this similarity, or
+    /// by 0 if it is `None`.
     pub least_similarity: Option<f64>,
 }
 
 impl Scores {
-    /// Wraps similarities of which nothing more is known. For cosines add
-    /// [`with_least_similarity(-1.0)`](Self::with_least_similarity).
+    /// Wraps the similarities of anchors that have one positive each.
+    ///
+    /// Add [`with_least_similarity(-1.0)`](Self::with_least_similarity) if they are cosines.
+    ///
+    /// # Shapes
+    /// - positives: `[num_anchors]`
+    /// - negatives: `[num_anchors, num_negatives]`
     ///
     /// # Panics
-    /// When the numbers of anchors differ, or there is no anchor or no negative.
+    /// Panics if the numbers of anchors differ, or if there is no anchor or no negative.
     pub fn new(positives: Tensor<1>, negatives: Tensor<2>) -> Self {
-        let [num_anchors] = positives.dims();
+        Self::multi_positive(positives.unsqueeze_dim(1), negatives)
+    }
+
+    /// Wraps the similarities of anchors that have several positives each. For unequal numbers of positives, pad the rows and mask the
+    /// padding with [`with_positives_mask`](Self::with_positives_mask).
+    ///
+    /// # Shapes
+    /// - positives: `[num_anchors, num_positives]`
+    /// - negatives: `[num_anchors, num_negatives]`
+    ///
+    /// # Panics
+    /// Panics if the numbers of anchors differ, or if there is no anchor, no positive or no negative.
+    ///
+    /// ```
+    /// use bcl_core::{Estimator, InfoNceConfig, Reduction, Scores};
+    /// use burn::tensor::{Device, Tensor};
+    ///
+    /// let device = Device::flex();
+    /// let negatives = Tensor::from_data([[0.1, 0.0, -0.2]], &device);
+    /// let loss = |scores: Scores| InfoNceConfig::new().init().forward(scores, Reduction::Mean).into_scalar::<f32>();
+    ///
+    /// let both = loss(Scores::multi_positive(Tensor::from_data([[0.9, 0.3]], &device), negatives.clone()));
+    /// let [first, second] = [0.9, 0.3].map(|positive| loss(Scores::new(Tensor::from_data([positive], &device), negatives.clone())));
+    /// assert!((both - (first + second) / 2.0).abs() < 1e-6);
+    /// ```
+    pub fn multi_positive(positives: Tensor<2>, negatives: Tensor<2>) -> Self {
+        let [num_anchors, num_positives] = positives.dims();
         let [rows, num_negatives] = negatives.dims();
         assert_eq!(
             rows, num_anchors,
             "negatives have {rows} rows, but there are {num_anchors} positives"
         );
         assert!(num_anchors > 0, "there must be at least one anchor");
+        assert!(num_positives > 0, "each anchor needs at least one positive");
         assert!(num_negatives > 0, "each anchor needs at least one negative");
         Self {
             positives,
             negatives,
+            positives_mask: None,
             mask: None,
-            same_class: None,
-            noise: None,
+            log_weights: None,
             least_similarity: None,
         }
+    }
+
+    /// Marks the positives that count (true).
+    ///
+    /// # Panics
+    /// Panics if the shape is not that of the positives.
+    pub fn with_positives_mask(mut self, mask: Tensor<2, Bool>) -> Self {
+        assert_eq!(
+            mask.dims(),
+            self.positives.dims(),
+            "the mask of the positives must have the shape of the positives"
+        );
+        self.positives_mask = Some(mask);
+        self
     }
 
     /// Marks the negatives that count (true).
     ///
     /// # Panics
-    /// When the shape is not that of the negatives.
+    /// Panics if the shape is not that of the negatives.
     pub fn with_mask(mut self, mask: Tensor<2, Bool>) -> Self {
         assert_eq!(
             mask.dims(),
@@ -74,31 +119,44 @@ impl Scores {
         self
     }
 
-    /// Marks the negatives that share their anchor's class (true).
+    /// Adds the log of the weight of each negative. The weights are constants: no gradient flows through them.
+    ///
+    /// A negative of weight w counts as w equal negatives would: in sums, in the number of negatives, and in the ranks of estimators
+    /// that rank. So weights also express fractions, such as `-log q` for negatives that were sampled with probability q.
+    /// Weights must be finite numbers in the precision of the scores, as their logarithms must be.
+    ///
+    /// Estimators that rank sort the row once more than without log-weights.
+    ///
+    /// # Shapes
+    /// - `log_weights`: `[num_anchors, num_negatives]`, or `[1, num_negatives]` if they are the same for all anchors
     ///
     /// # Panics
-    /// When the shape is not that of the negatives.
-    pub fn with_same_class(mut self, same_class: Tensor<2, Bool>) -> Self {
-        assert_eq!(
-            same_class.dims(),
-            self.negatives.dims(),
-            "the truth must have the shape of the negatives"
+    /// Panics if the shape is another one.
+    ///
+    /// ```
+    /// use bcl_core::{Estimator, InfoNceConfig, Reduction, Scores};
+    /// use burn::tensor::{Device, Tensor};
+    ///
+    /// let device = Device::flex();
+    /// let scores = |negatives| Scores::new(Tensor::from_data([0.7], &device), negatives);
+    /// let loss = |scores: Scores| InfoNceConfig::new().init().forward(scores, Reduction::Mean).into_scalar::<f32>();
+    ///
+    /// let twice = loss(scores(Tensor::from_data([[0.4, 0.4, -0.2]], &device)));
+    /// let weights = Tensor::<2>::from_data([[2.0, 1.0]], &device);
+    /// let weighted = loss(scores(Tensor::from_data([[0.4, -0.2]], &device)).with_log_weights(weights.log()));
+    /// assert!((twice - weighted).abs() < 1e-6);
+    /// ```
+    pub fn with_log_weights(mut self, log_weights: Tensor<2>) -> Self {
+        let ([rows, columns], dims) = (log_weights.dims(), self.negatives.dims());
+        assert!(
+            columns == dims[1] && (rows == dims[0] || rows == 1),
+            "log-weights have shape [{rows}, {columns}], but must have the shape of the negatives, {dims:?}, or one row of it"
         );
-        self.same_class = Some(same_class);
+        self.log_weights = Some(log_weights.detach().expand(dims));
         self
     }
 
-    /// Adds one standard Gamma draw an anchor, for the estimators that ask for noise.
-    ///
-    /// # Panics
-    /// When there is not one draw an anchor.
-    pub fn with_noise(mut self, noise: Tensor<1>) -> Self {
-        assert_eq!(noise.dims(), self.positives.dims(), "there must be one draw an anchor");
-        self.noise = Some(noise);
-        self
-    }
-
-    /// Sets the [least value](Self::least_similarity) that a similarity can take.
+    /// Sets the [lowest value](Self::least_similarity) that a similarity can take.
     pub fn with_least_similarity(mut self, least: f64) -> Self {
         self.least_similarity = Some(least);
         self
@@ -106,7 +164,12 @@ impl Scores {
 
     /// Number of anchors.
     pub fn num_anchors(&self) -> usize {
-        self.positives.dims()[0]
+        self.negatives.dims()[0]
+    }
+
+    /// Number of columns of the positives, masked ones included.
+    pub fn num_positives(&self) -> usize {
+        self.positives.dims()[1]
     }
 
     /// Number of columns of the negatives, masked ones included.
@@ -114,20 +177,22 @@ impl Scores {
         self.negatives.dims()[1]
     }
 
-    /// Which anchors have a negative that counts; `None` without a mask, where all have.
-    ///
-    /// # Shapes
-    /// - output: `[num_anchors]`
-    pub fn has_negatives(&self) -> Option<Tensor<1, Bool>> {
-        let mask = self.mask.clone()?;
-        Some(mask.any_dim(1).squeeze_dim(1))
+    /// The positives that count, and 0 for the others, which may be anything.
+    pub(crate) fn counted_positives(&self) -> Tensor<2> {
+        match &self.positives_mask {
+            Some(mask) => self.positives.clone().mask_fill(mask.clone().bool_not(), 0.0),
+            None => self.positives.clone(),
+        }
     }
 
-    /// How many negatives of each anchor count.
+    /// How many negatives of each anchor count: the sum of their weights.
     ///
     /// # Shapes
-    /// - output: `[num_anchors, 1]`, or `[1, 1]` without a mask
+    /// - output: `[num_anchors, 1]`, or `[1, 1]` without a mask and log-weights
     pub(crate) fn counts(&self) -> Tensor<2> {
+        if self.log_weights.is_some() {
+            return self.weighted(self.negatives.ones_like()).sum_dim(1);
+        }
         match &self.mask {
             Some(mask) => mask.clone().float().cast(self.negatives.dtype()).sum_dim(1),
             None => Tensor::full(
@@ -137,4 +202,30 @@ impl Scores {
             ),
         }
     }
+
+    /// What an estimator gives each negative times the negative's own weight; 0 where masked out.
+    ///
+    /// # Shapes
+    /// - values, output: `[num_anchors, num_negatives]`
+    pub(crate) fn weighted(&self, values: Tensor<2>) -> Tensor<2> {
+        let values = match &self.log_weights {
+            Some(log_weights) => values * log_weights.clone().exp(),
+            None => values,
+        };
+        masked(values, self.mask.as_ref())
+    }
+}
+
+/// Sets the weights of negatives that do not count to zero.
+pub(crate) fn masked(weights: Tensor<2>, mask: Option<&Tensor<2, Bool>>) -> Tensor<2> {
+    match mask {
+        Some(mask) => weights.mask_fill(mask.clone().bool_not(), 0.0),
+        None => weights,
+    }
+}
+
+/// Replaces zeros by 1, so that one may divide by the rest.
+pub(crate) fn nonzero(tensor: Tensor<2>) -> Tensor<2> {
+    let zero = tensor.clone().equal_elem(0.0);
+    tensor.mask_fill(zero, 1.0)
 }

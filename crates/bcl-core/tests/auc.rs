@@ -103,24 +103,19 @@ fn what_is_not_a_number_makes_no_figure() {
     assert_eq!(auc(&[1.0], &[0.0, nan]), None);
     assert_eq!(auc(&[nan], &[0.0, 1.0]), None);
     for (positives, negatives) in [([0.5, nan], [0.1, 0.9, 0.1, 0.2]), ([0.5, 0.5], [0.1, 0.9, nan, 0.2])] {
-        let labelled = scores(&positives, &negatives).with_same_class(flags([[true, false], [true, false]]));
-        assert_eq!(auc_unlabelled(&labelled), None);
-        assert_eq!(
-            auc_of_positives(&labelled.clone().with_same_class(flags([[false, false], [false, true]]))),
-            None
-        );
+        let scores = scores(&positives, &negatives);
+        assert_eq!(auc_unlabelled(&scores), None);
+        assert_eq!(auc_of_positives(&scores, &flags([[false, false], [false, true]])), None);
     }
-    let labelled = scores(&[0.5, 0.5], &[0.1, 0.9, nan, 0.2]).with_same_class(flags([[true, false], [true, false]]));
-    assert_eq!(auc_of_classes(&labelled), None);
+    let scores = scores(&[0.5, 0.5], &[0.1, 0.9, nan, 0.2]);
+    assert_eq!(auc_of_classes(&scores, &flags([[true, false], [true, false]])), None);
 }
 
 #[test]
 fn what_is_masked_out_need_not_be_a_number() {
-    let labelled = scores(&[0.5, 0.5], &[0.1, 0.9, f64::NAN, 0.2])
-        .with_same_class(flags([[true, false], [true, false]]))
-        .with_mask(flags([[true, true], [false, true]]));
-    assert_eq!(auc_unlabelled(&labelled), Some(0.75));
-    assert_eq!(auc_of_classes(&labelled), Some(0.0));
+    let masked = scores(&[0.5, 0.5], &[0.1, 0.9, f64::NAN, 0.2]).with_mask(flags([[true, true], [false, true]]));
+    assert_eq!(auc_unlabelled(&masked), Some(0.75));
+    assert_eq!(auc_of_classes(&masked, &flags([[true, false], [true, false]])), Some(0.0));
 }
 
 #[test]
@@ -158,36 +153,46 @@ fn anchors_without_negatives_are_left_out_of_the_mean() {
 
 #[test]
 fn with_labels_false_negatives_do_not_count_against_the_positive() {
-    let labelled = scores(&[0.5], &[0.1, 0.9, 0.5]).with_same_class(flags([[false, true, false]]));
-    assert_eq!(auc_unlabelled(&labelled), Some(0.5));
-    assert_eq!(auc_of_positives(&labelled), Some(0.75));
-    assert_eq!(auc_of_positives(&labelled.with_mask(flags([[true, true, false]]))), Some(1.0));
+    let scores = scores(&[0.5], &[0.1, 0.9, 0.5]);
+    let same_class = flags([[false, true, false]]);
+    assert_eq!(auc_unlabelled(&scores), Some(0.5));
+    assert_eq!(auc_of_positives(&scores, &same_class), Some(0.75));
+    let masked = scores.with_mask(flags([[true, true, false]]));
+    assert_eq!(auc_of_positives(&masked, &same_class), Some(1.0));
 }
 
 #[test]
 fn classes_are_compared_row_by_row_without_the_positive() {
     // The second row's scores are all above the first's; the third has no false negative and is left out.
-    let labelled = scores(&[0.0, 0.0, 0.0], &[0.1, 0.3, 0.2, 5.1, 5.0, 5.1, 1.0, 1.0, 1.0]).with_same_class(flags([
-        [false, true, false],
-        [true, false, false],
-        [false, false, false],
-    ]));
-    assert_eq!(auc_of_classes(&labelled), Some(f64::midpoint(1.0, 0.75)));
-    let masked = labelled.with_mask(flags([[true, false, true], [true, true, false], [true, true, true]]));
-    assert_eq!(auc_of_classes(&masked), Some(1.0));
+    let scores = scores(&[0.0, 0.0, 0.0], &[0.1, 0.3, 0.2, 5.1, 5.0, 5.1, 1.0, 1.0, 1.0]);
+    let same_class = flags([[false, true, false], [true, false, false], [false, false, false]]);
+    assert_eq!(auc_of_classes(&scores, &same_class), Some(f64::midpoint(1.0, 0.75)));
+    let masked = scores.with_mask(flags([[true, false, true], [true, true, false], [true, true, true]]));
+    assert_eq!(auc_of_classes(&masked, &same_class), Some(1.0));
 }
 
 #[test]
 fn without_both_classes_in_a_row_there_is_no_class_auc() {
-    let labelled = scores(&[0.0], &[0.1, 0.3]).with_same_class(flags([[true, true]]));
-    assert_eq!(auc_of_classes(&labelled), None);
-    assert_eq!(auc_of_positives(&labelled), None);
+    let (scores, same_class) = (scores(&[0.0], &[0.1, 0.3]), flags([[true, true]]));
+    assert_eq!(auc_of_classes(&scores, &same_class), None);
+    assert_eq!(auc_of_positives(&scores, &same_class), None);
 }
 
 #[test]
-#[should_panic(expected = "give the scores `same_class`")]
-fn a_label_based_auc_says_what_is_missing() {
-    auc_of_classes(&scores(&[0.0], &[0.1]));
+fn the_auc_of_several_positives_is_the_mean_of_theirs() {
+    let device = Device::flex();
+    let positives = Tensor::from_floats([[0.5, 0.2, 7.0], [0.0, f32::NAN, f32::NAN], [0.0, 0.0, 0.0]], &device);
+    let negatives = Tensor::from_floats([[0.1, 0.3], [0.1, -0.3], [0.1, 0.1]], &device);
+    let counted = flags([[true, true, false], [true, false, false], [false, false, false]]);
+    let scores = Scores::multi_positive(positives, negatives).with_positives_mask(counted);
+    // The first anchor has 1 and 1/2, the second 1/2; the third has no positive.
+    assert_eq!(auc_unlabelled(&scores), Some(f64::midpoint(0.75, 0.5)));
+}
+
+#[test]
+#[should_panic(expected = "same_class must have the shape of the negatives")]
+fn a_label_based_auc_checks_the_shape_of_the_truth() {
+    auc_of_classes(&scores(&[0.0], &[0.1]), &flags([[true, false]]));
 }
 
 #[test]

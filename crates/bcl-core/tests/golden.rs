@@ -1,15 +1,15 @@
 //! Losses and gradients against values of an independent implementation, in f64.
 //!
-//! The literals in `golden/cases.rs` and the excerpt in `golden/excerpt.json` are cases of the project's golden file. That was made by
-//! `PyTorch`, in f64 with gradients by its autograd, and checked against hand-derived gradients in numpy, with which it agrees to 1e-13;
-//! nothing of this library took part.
+//! The literals in `golden/cases.rs` and the excerpt in `golden/excerpt.json` are cases of the project's golden file. `PyTorch` computed
+//! them in f64, with gradients by its autograd; they agree to 1e-13 with hand-derived gradients in numpy. No code of this library was
+//! used.
 
 #[path = "golden/cases.rs"]
 mod cases;
 #[path = "golden/file.rs"]
 mod file;
 
-use bcl_core::{EstimatorConfig, Reduction, Scores, Similarity, Variant};
+use bcl_core::{BayesianVariant, EstimatorConfig, Reduction, Scores, SideInformation, Similarity};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use std::path::Path;
 
@@ -28,25 +28,26 @@ fn scores(views: &Views, device: &Device, dtype: DType) -> ([Tensor<2>; 2], Scor
         let data = TensorData::new(view.to_vec(), [views.batch_size, view.len() / views.batch_size]);
         Tensor::<2>::from_data(data, (device, dtype)).require_grad()
     });
-    // The file holds unit rows, and gradients with respect to them as they are.
+    // The file has unit rows, and gradients with respect to these rows without normalisation.
     let scores = Scores::from_views(first.clone(), second.clone(), Similarity::Dot).with_least_similarity(-1.0);
     ([first, second], scores)
 }
 
 fn compute(config: &EstimatorConfig, draws: &[f64], views: &Views, dtype: DType) -> Computed {
     let device = Device::flex().autodiff();
-    let (inputs, mut scores) = scores(views, &device, dtype);
+    let (inputs, scores) = scores(views, &device, dtype);
+    let mut side = SideInformation::none();
     if !draws.is_empty() {
         let noise = standard_draws(config, draws, views);
-        scores = scores.with_noise(Tensor::from_data(noise.as_slice(), (&device, dtype)));
+        side = side.with_noise(Tensor::from_data(noise.as_slice(), (&device, dtype)));
     }
-    let loss = config.init().forward(scores, Reduction::Mean);
+    let loss = config.init().forward_with(scores, &side, Reduction::Mean);
     let gradients = loss.backward();
     let of_input = |input: Tensor<2>| values(input.grad(&gradients).expect("both views take part"));
     (values(loss)[0], inputs.map(of_input))
 }
 
-/// The golden file holds draws `u` at the rate of each anchor, an estimator takes them at unit rate: `g = u · rate`.
+/// The golden file has draws `u` at the rate of each anchor, estimators need draws at unit rate: `g = u · rate`.
 fn standard_draws(config: &EstimatorConfig, draws: &[f64], views: &Views) -> Vec<f64> {
     let (_, scores) = scores(views, &Device::flex().autodiff(), DType::F64);
     let x = |similarity: &f64| (similarity / config.temperature()).exp();
@@ -105,7 +106,7 @@ fn losses_and_gradients_match_the_reference_in_f64() {
 fn losses_and_gradients_match_the_reference_in_f32() {
     assert_literals_match(DType::F32, |config| match config {
         EstimatorConfig::Hard(hard) if hard.temperature < 0.1 => 3e-5,
-        EstimatorConfig::Bayesian(bayesian) if bayesian.variant == Variant::Official => 1.5e-3,
+        EstimatorConfig::Bayesian(bayesian) if bayesian.variant == BayesianVariant::Official => 1.5e-3,
         EstimatorConfig::Bayesian(_) => 3e-4,
         _ => 1e-6,
     });
@@ -136,7 +137,7 @@ fn assert_file_matches(file: &Path) {
             second: &case.views[1],
         };
         let (loss, gradients) = compute(&case.config, &case.draws, &views, DType::F64);
-        // Losses under an active floor go down to 1e-11; nothing below 1e-12 counts.
+        // Losses at the floor are as small as 1e-11; differences below 1e-12 do not count.
         let error = ((loss - case.loss).abs() - 1e-12) / case.loss.abs();
         assert!(error < 1e-9, "{}: the loss {loss} is off by {error:e}", case.id);
         for (found, expected) in gradients.iter().zip(&case.gradients) {

@@ -1,10 +1,10 @@
-//! Every estimator on a GPU against itself on the CPU. Mesa's software driver will do.
+//! Every estimator on a GPU against itself on the CPU. Mesa's software driver is enough.
 #![cfg(any(feature = "cuda", feature = "metal", feature = "vulkan", feature = "wgpu"))]
 
 #[path = "../../bcl-kernels/tests/gpu/device.rs"]
 mod device;
 
-use bcl_core::{EstimatorConfig, Reduction, Scores, Similarity};
+use bcl_core::{EstimatorConfig, Reduction, Scores, SideInformation, Similarity};
 use burn::tensor::{Bool, Device, Tensor, TensorData};
 use device::gpu;
 
@@ -39,17 +39,18 @@ fn measured(config: &EstimatorConfig, noise: f32, masked: bool, device: Device) 
         Tensor::<2, Bool>::from_data(TensorData::new(values, shape), &device)
     };
     let estimator = config.init();
+    let mut side = SideInformation::none();
     if masked {
         scores = scores.with_mask(truth(3, 0.5));
     }
     if estimator.needs_truth() {
-        scores = scores.with_same_class(truth(4, -0.8));
+        side = side.with_same_class(truth(4, -0.8));
     }
     if estimator.noise_shape().is_some() {
         let draws: Vec<f32> = numbers(5, 2 * BATCH).iter().map(|x| 1.0 + x.abs()).collect();
-        scores = scores.with_noise(Tensor::from_data(TensorData::from(&*draws), &device));
+        side = side.with_noise(Tensor::from_data(TensorData::from(&*draws), &device));
     }
-    let loss = estimator.forward(scores, Reduction::Mean);
+    let loss = estimator.forward_with(scores, &side, Reduction::Mean);
     let gradients = loss.backward();
     let mut found: Vec<f64> = loss.into_data().iter().collect();
     for view in [first, second] {

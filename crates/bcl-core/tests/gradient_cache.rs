@@ -1,8 +1,8 @@
-//! Blocks of anchors add up to the whole batch, for every estimator and with everything that scores carry.
+//! Blocks of anchors add up to the whole batch, for every estimator, with masks and side information.
 
 use bcl_core::{
-    EstimatorConfig, Reduction, Scores, Similarity,
-    gradient_cache::{EmbeddingGradients, surrogate},
+    EstimatorConfig, Reduction, Scores, SideInformation, Similarity,
+    gradient_cache::{EmbeddingGradients, Table, surrogate},
 };
 use burn::tensor::{Bool, DType, Device, Tensor, TensorData};
 use std::ops::Range;
@@ -24,23 +24,25 @@ fn marks(device: &Device, is: impl Fn(usize) -> bool) -> Tensor<2, Bool> {
     Tensor::from_data(TensorData::new(marks, [ANCHORS, NEGATIVES]), device)
 }
 
-/// Scores of some anchors with truth and noise.
-fn compare([first, second]: [Tensor<2>; 2], anchors: Range<usize>, mask: Masked) -> Scores {
-    let device = first.device();
+/// Scores of some anchors, and their truth and noise.
+fn compare(views: &[Tensor<2>], anchors: Range<usize>, mask: Masked) -> (Scores, SideInformation) {
+    let device = views[0].device();
     let noise: Vec<f64> = (0..ANCHORS).map(|i| 0.2 + (2.3 * i as f64).sin().abs()).collect();
-    let noise = Tensor::<1>::from_data(TensorData::from(noise.as_slice()), (&device, DType::F64));
-    let rows = |marks: Tensor<2, Bool>| marks.slice([anchors.clone()]);
-    let scores = Scores::from_views_of(first, second, Similarity::Cosine, anchors.clone())
-        .with_same_class(rows(marks(&device, |i| i % 4 == 0)))
-        .with_noise(noise.slice([anchors.clone()]));
-    match mask {
+    let side = SideInformation::none()
+        .with_noise(Tensor::from_data(TensorData::from(noise.as_slice()), (&device, DType::F64)))
+        .with_same_class(marks(&device, |i| i % 4 == 0))
+        .of_anchors(anchors.clone());
+    let scores = Scores::from_views_of(views[0].clone(), views[1].clone(), Similarity::Cosine, anchors.clone());
+    let rows = |marks: Tensor<2, Bool>| marks.slice([anchors]);
+    let scores = match mask {
         Masked::Nothing => scores,
         Masked::Entries => scores.with_mask(rows(marks(&device, |i| i % NEGATIVES < 4 || (i * i) % 7 < 4))),
         Masked::Anchors => scores.with_mask(rows(marks(&device, |i| !(i / NEGATIVES).is_multiple_of(3)))),
-    }
+    };
+    (scores, side)
 }
 
-/// What a mask hides.
+/// Entries that a mask leaves out.
 #[derive(Debug, Clone, Copy)]
 enum Masked {
     Nothing,
@@ -70,13 +72,16 @@ fn loss_and_gradients_are_those_of_all_anchors_at_once() {
     {
         let estimator = config.init();
         let leaves = embeddings(&device).map(Tensor::require_grad);
-        let whole = estimator.forward(compare(leaves.clone(), 0..ANCHORS, mask), Reduction::Mean);
+        let (scores, side) = compare(&leaves, 0..ANCHORS, mask);
+        let whole = estimator.forward_with(scores, &side, Reduction::Mean);
         let gradients = whole.backward();
         for at_most in [1, 4, 7, 9, 11, 17, 18, 40] {
             let what = format!("{}, {at_most} anchors at a time, masked: {mask:?}", config.name());
-            let cache = EmbeddingGradients::compute(&*estimator, leaves.clone(), ANCHORS, at_most, |embeddings, anchors| {
+            let tables = leaves.clone().map(Table::Trained);
+            let cache = EmbeddingGradients::compute(tables, ANCHORS, at_most, |views, anchors| {
                 assert!(anchors.len() <= at_most);
-                compare(embeddings, anchors, mask)
+                let (scores, side) = compare(views, anchors, mask);
+                estimator.losses(scores, &side)
             });
             assert_close(&values(cache.loss), &values(whole.clone()), &what);
             if matches!(mask, Masked::Anchors) {
@@ -88,7 +93,7 @@ fn loss_and_gradients_are_those_of_all_anchors_at_once() {
             }
             for (leaf, gradient) in leaves.iter().zip(cache.gradients) {
                 assert_close(
-                    &values(gradient),
+                    &values(gradient.expect("both views are trained")),
                     &values(leaf.grad(&gradients).expect("it takes part")),
                     &what,
                 );
@@ -101,19 +106,46 @@ fn loss_and_gradients_are_those_of_all_anchors_at_once() {
 fn embeddings_that_no_anchor_meets_have_a_gradient_of_zeros() {
     let [first, second] = embeddings(&Device::flex());
     let estimator = EstimatorConfig::all()[0].init();
-    let three = [first.clone(), second, first];
-    let cache = EmbeddingGradients::compute(&*estimator, three, ANCHORS, 5, |[first, second, _], anchors| {
-        Scores::from_views_of(first, second, Similarity::Cosine, anchors)
+    let three = [first.clone(), second, first].map(Table::Trained);
+    let cache = EmbeddingGradients::compute(three, ANCHORS, 5, |views, anchors| {
+        let scores = Scores::from_views_of(views[0].clone(), views[1].clone(), Similarity::Cosine, anchors);
+        estimator.losses(scores, &SideInformation::none())
     });
-    assert_eq!(values(cache.gradients[2].clone()), [0.0; SAMPLES * DIM]);
-    assert!(values(cache.gradients[1].clone()).iter().all(|&value| value != 0.0));
+    let gradient = |table: usize| values(cache.gradients[table].clone().expect("it is trained"));
+    assert_eq!(gradient(2), [0.0; SAMPLES * DIM]);
+    assert!(gradient(1).iter().all(|&value| value != 0.0));
+}
+
+#[test]
+fn constant_embeddings_have_no_gradient_and_change_none_of_the_others() {
+    let [first, second] = embeddings(&Device::flex());
+    let estimator = EstimatorConfig::all()[0].init();
+    let compute = |tables: Vec<Table>| {
+        EmbeddingGradients::compute(tables, ANCHORS, 5, |views, anchors| {
+            let scores = Scores::from_views_of(views[0].clone(), views[1].clone(), Similarity::Cosine, anchors);
+            estimator.losses(scores, &SideInformation::none())
+        })
+    };
+    let both = compute(vec![Table::Trained(first.clone()), Table::Trained(second.clone())]);
+    let one = compute(vec![Table::Trained(first.clone()), Table::Constant(second.clone())]);
+    assert_eq!(values(one.loss.clone()), values(both.loss.clone()));
+    assert_eq!(
+        values(one.gradients[0].clone().expect("it is trained")),
+        values(both.gradients[0].clone().expect("it is trained"))
+    );
+    assert!(one.gradients[1].is_none());
+
+    let leaves = [first, second].map(|table| table.autodiff().require_grad());
+    let gradients = surrogate(leaves.clone(), one.gradients).backward();
+    assert!(leaves[0].grad(&gradients).is_some() && leaves[1].grad(&gradients).is_none());
 }
 
 #[test]
 fn the_gradient_of_a_surrogate_is_what_it_was_made_of_bit_for_bit() {
     let leaves = embeddings(&Device::flex().autodiff()).map(Tensor::require_grad);
     let [second, first] = embeddings(&Device::flex());
-    let mut gradients = surrogate(leaves.clone(), [first.clone(), second.clone()]).backward();
+    let given = vec![Some(first.clone()), Some(second.clone())];
+    let mut gradients = surrogate(leaves.clone(), given).backward();
     for (leaf, given) in leaves.into_iter().zip([first, second]) {
         assert_eq!(
             values(leaf.grad_remove(&mut gradients).expect("it takes part")),

@@ -71,9 +71,9 @@ fn every_estimator_works_with_every_source_and_encoder() {
                     encoder: encoder.init(&graph, 1, &device),
                     l2: 0.0,
                 };
-                let scores = step.scores(&model);
+                let (scores, side) = step.scores(&model);
                 assert_eq!(scores.num_anchors(), 16, "{what}");
-                let loss = step.estimator.forward(scores, Reduction::Mean);
+                let loss = step.estimator.forward_with(scores, &side, Reduction::Mean);
                 let gradients = loss.clone().backward();
                 assert!(loss.into_scalar::<f32>().is_finite(), "{what}");
                 for table in [&model.encoder.tables().users, &model.encoder.tables().items] {

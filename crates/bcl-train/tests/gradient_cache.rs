@@ -160,9 +160,8 @@ fn batch_normalisation_has_the_gradient_of_the_batch_in_the_same_parts() {
             let model = encoder(Precision::F32);
             let step = step(images(Mode::Train, true), &config).with_gradient_cache(Some(at_most));
             let embeddings = model.encode(&step.batch, at_most);
-            let loss = step
-                .estimator
-                .forward(step.compare(&model, embeddings, 0..2 * IMAGES), Reduction::Mean);
+            let (scores, side) = step.compare(&model, embeddings, 0..2 * IMAGES);
+            let loss = step.estimator.forward_with(scores, &side, Reduction::Mean);
             let gradients = GradientsParams::from_grads(loss.backward(), &model);
             let expected = (gradient(&model, &gradients), loss.into_scalar::<f64>());
             assert_equal(&model, &step, &expected, &format!("{}, {at_most} at a time", config.name()));

@@ -10,7 +10,7 @@ const CHUNK: usize = 1 << 22;
 pub(super) fn loss(config: &BayesianConfig, scores: Scores) -> Tensor<1> {
     let posterior = config.init().posterior();
     let weights = posterior.omega_tensor(ecdf(scores.negatives.clone().detach()));
-    let margins = scores.negatives - scores.positives.unsqueeze_dim(1);
+    let margins = scores.negatives - scores.positives;
     let masses = (weights * (margins * config.temperature.recip()).exp()).sum_dim(1);
     masses.log1p().mean()
 }

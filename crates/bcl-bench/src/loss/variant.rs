@@ -1,7 +1,7 @@
 //! The losses to measure: every estimator, the released arithmetic, and the all-pairs form of the Bayesian weight.
 
 use super::all_pairs;
-use bcl_core::{BayesianConfig, EstimatorConfig, Reduction, Scores, Variant};
+use bcl_core::{BayesianConfig, BayesianVariant, EstimatorConfig, Reduction, Scores, SideInformation};
 use burn::tensor::{Tensor, TensorData};
 
 /// A loss to measure.
@@ -22,7 +22,7 @@ const CLASSES: usize = 10;
 impl Contender {
     /// All losses, `InfoNCE` first.
     pub fn all() -> Vec<Self> {
-        let official = EstimatorConfig::Bayesian(BayesianConfig::new().with_variant(Variant::Official));
+        let official = EstimatorConfig::Bayesian(BayesianConfig::new().with_variant(BayesianVariant::Official));
         EstimatorConfig::all()
             .into_iter()
             .chain([official])
@@ -39,7 +39,9 @@ impl Contender {
     /// The name, without spaces.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Estimator(EstimatorConfig::Bayesian(bayesian)) if bayesian.variant == Variant::Official => "bayesian_official",
+            Self::Estimator(EstimatorConfig::Bayesian(bayesian)) if bayesian.variant == BayesianVariant::Official => {
+                "bayesian_official"
+            }
             Self::Estimator(config) => config.name(),
             Self::AllPairs => "bayesian_all_pairs",
         }
@@ -58,17 +60,14 @@ impl Contender {
         };
         let estimator = config.init();
         let (device, dtype) = (like.device(), like.dtype());
-        let noise = estimator
+        let mut side = SideInformation::none();
+        side.noise = estimator
             .noise_shape()
             .map(|shape| Tensor::full([2 * batch_size], shape, (&device, dtype)));
-        let same_class = estimator
+        side.same_class = estimator
             .needs_truth()
             .then(|| Tensor::from_data(same_class(batch_size), &device));
-        Box::new(move |mut scores| {
-            scores.noise.clone_from(&noise);
-            scores.same_class.clone_from(&same_class);
-            estimator.forward(scores, Reduction::Mean)
-        })
+        Box::new(move |scores| estimator.forward_with(scores, &side, Reduction::Mean))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Computes a case with our estimators.
 
 use super::{case::Case, golden::Views, precision::Arithmetic};
-use bcl_core::{EstimatorConfig, Reduction, Scores, Similarity};
+use bcl_core::{EstimatorConfig, Reduction, Scores, SideInformation, Similarity};
 use burn::tensor::{Tensor, TensorData};
 
 /// Loss and gradients of a case.
@@ -48,12 +48,13 @@ fn compute_at(case: &Case, views: &Views, arithmetic: &Arithmetic, change: impl 
         ..*arithmetic
     };
     let [first, second] = tensors(views, &arithmetic).map(Tensor::require_grad);
-    let mut scores = change(cosines(first.clone(), second.clone()));
+    let scores = change(cosines(first.clone(), second.clone()));
+    let mut side = SideInformation::none();
     if let Some(draws) = &case.draws {
         let noise = TensorData::from(standard_draws(case, views, draws).as_slice());
-        scores = scores.with_noise(Tensor::from_data(noise, arithmetic.options()));
+        side = side.with_noise(Tensor::from_data(noise, arithmetic.options()));
     }
-    let loss = case.config.init().forward(scores, Reduction::Mean);
+    let loss = case.config.init().forward_with(scores, &side, Reduction::Mean);
     let gradients = loss.backward();
     Computed {
         loss: values(loss)[0],
@@ -89,7 +90,7 @@ fn standard_draws(case: &Case, views: &Views, draws: &[f64]) -> Vec<f64> {
     let x = |tensor: Tensor<2>| (tensor / t).exp();
     let mut rates = x(scores.negatives).sum_dim(1);
     if matches!(case.config, EstimatorConfig::Augmented(_)) {
-        rates = rates + x(scores.positives.unsqueeze_dim(1));
+        rates = rates + x(scores.positives);
     }
     draws.iter().zip(values(rates)).map(|(u, rate)| u * rate).collect()
 }

@@ -2,8 +2,8 @@
 
 use super::case::RawCase;
 use bcl_core::{
-    AugmentedConfig, BayesianConfig, DebiasedConfig, DecoupledConfig, EstimatorConfig, GeometricConfig, HardConfig,
-    InfoNceConfig, PositiveUnlabelledConfig, Variant,
+    AugmentedConfig, BayesianConfig, BayesianVariant, DebiasedConfig, DecoupledConfig, EstimatorConfig, GeometricConfig,
+    HardNegativesConfig, InfoNceConfig, PositiveUnlabelledConfig,
 };
 
 /// The estimator of a case.
@@ -41,7 +41,7 @@ pub(crate) fn configuration(case: &RawCase) -> Result<EstimatorConfig, String> {
                 .with_tau_plus(need("tau", case.tau)?),
         ),
         "hcl" => EstimatorConfig::Hard(
-            HardConfig::new()
+            HardNegativesConfig::new()
                 .with_temperature(t)
                 .with_tau_plus(need("tau", case.tau)?)
                 .with_beta(need("beta", case.beta)?),
@@ -52,8 +52,8 @@ pub(crate) fn configuration(case: &RawCase) -> Result<EstimatorConfig, String> {
                 .with_class_prior(need("alpha", case.alpha)?)
                 .with_label_frequency(need("c", case.c)?),
         ),
-        "bcl_exact" => bayesian(Variant::Exact)?,
-        "bcl_official" => bayesian(Variant::Official)?,
+        "bcl_exact" => bayesian(BayesianVariant::Exact)?,
+        "bcl_official" => bayesian(BayesianVariant::Official)?,
         "aug" => EstimatorConfig::Augmented(AugmentedConfig::new().with_temperature(t)),
         "geom" => EstimatorConfig::Geometric(GeometricConfig::new().with_temperature(t)),
         other => {
@@ -69,7 +69,7 @@ pub(crate) fn configuration(case: &RawCase) -> Result<EstimatorConfig, String> {
 /// The name of an estimator in the report.
 pub(crate) fn display_name(config: &EstimatorConfig) -> String {
     match config {
-        EstimatorConfig::Bayesian(bayesian) if bayesian.variant == Variant::Official => "bayesian, official".to_owned(),
+        EstimatorConfig::Bayesian(bayesian) if bayesian.variant == BayesianVariant::Official => "bayesian, official".to_owned(),
         EstimatorConfig::Bayesian(_) => "bayesian, exact".to_owned(),
         other => other.name().replace('_', " "),
     }

@@ -1,6 +1,6 @@
 //! Precisions and devices of a comparison, with the tolerance of each.
 
-use bcl_core::{EstimatorConfig, Variant};
+use bcl_core::{BayesianVariant, EstimatorConfig};
 use burn::tensor::{DType, Device};
 use serde::Serialize;
 
@@ -43,8 +43,8 @@ impl Precision {
             (Self::F64, _) => 1e-9,
             (Self::F32, EstimatorConfig::Hard(hard)) if hard.temperature <= SMALL_TEMPERATURE => 3e-5,
             (Self::F32, EstimatorConfig::Bayesian(bayesian)) => match bayesian.variant {
-                Variant::Exact => 3e-4,
-                Variant::Official => 1.5e-3,
+                BayesianVariant::Exact => 3e-4,
+                BayesianVariant::Official => 1.5e-3,
             },
             (Self::F32, _) => 1e-6,
         }

@@ -9,7 +9,7 @@ use super::{
     weight_row::WeightRow,
 };
 use bcl_core::{
-    BayesianConfig, Estimator, Scores, Variant,
+    BayesianConfig, BayesianVariant, Estimator, Scores, SideInformation,
     posterior::{Posterior, ecdf},
 };
 use burn::tensor::{Tensor, TensorData};
@@ -45,17 +45,17 @@ pub(super) fn compare(row: &WeightRow, arithmetic: &Arithmetic, report: &mut Rep
     }
     judge(
         "omega exact, estimator",
-        &|| by_estimator(row, Variant::Exact, arithmetic),
+        &|| by_estimator(row, BayesianVariant::Exact, arithmetic),
         &row.omega_exact,
     );
     judge(
         "omega official, estimator",
-        &|| by_estimator(row, Variant::Official, arithmetic),
+        &|| by_estimator(row, BayesianVariant::Official, arithmetic),
         &row.omega_official,
     );
 }
 
-fn by_estimator(row: &WeightRow, variant: Variant, arithmetic: &Arithmetic) -> Vec<f64> {
+fn by_estimator(row: &WeightRow, variant: BayesianVariant, arithmetic: &Arithmetic) -> Vec<f64> {
     let data = TensorData::new(row.scores.clone(), [1, row.scores.len()]);
     let negatives = Tensor::<2>::from_data(data, arithmetic.options());
     let positives = negatives.clone().slice([0..1, 0..1]).squeeze_dim(1);
@@ -65,5 +65,5 @@ fn by_estimator(row: &WeightRow, variant: Variant, arithmetic: &Arithmetic) -> V
         .with_tau_plus(row.posterior.tau_plus())
         .with_variant(variant)
         .init();
-    values(estimator.weights(&Scores::new(positives, negatives)))
+    values(estimator.weights(&Scores::new(positives, negatives), &SideInformation::none()))
 }

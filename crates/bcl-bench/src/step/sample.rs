@@ -147,8 +147,8 @@ impl Bench {
 fn at_once(step: &Step<ImageBatch>, model: &ContrastiveImages, clock: &mut Clock, phases: &mut Phases) -> (GradientsParams, f64) {
     let num_anchors = ContrastiveImages::num_anchors(&step.batch);
     let loss_of = |projections: [Tensor<2>; 2]| {
-        let scores = step.compare(model, projections, 0..num_anchors);
-        step.estimator.forward(scores, Reduction::Mean)
+        let (scores, side) = step.compare(model, projections, 0..num_anchors);
+        step.estimator.forward_with(scores, &side, Reduction::Mean)
     };
     let projections = model.encode(&step.batch, usize::MAX);
     phases.forward = clock.lap();

@@ -1,12 +1,13 @@
-//! Macro averages over anchors: each row of scores has an AUC of its own, because scores of different anchors do not compare.
+//! AUCs averaged over anchors: each row of scores has its own AUC, because scores of different anchors are not comparable.
 
-use crate::{Scores, auc::auc};
+use crate::{Scores, auc::auc, side_information::check_same_class};
 use burn::tensor::{Bool, Tensor};
 
-/// `AUC_PU`, the probability that an anchor's positive scores above one of its unlabelled negatives, averaged over anchors.
+/// Computes `AUC_PU`, the probability that an anchor's positive scores above one of its unlabelled negatives, averaged over anchors.
 ///
-/// Ties count one half; anchors without a negative that counts are left out. Runs on the scores' device and reads back three
-/// numbers. `None` when no anchor has a negative, or a score that counts is NaN.
+/// Ties count one half, and an anchor with several positives counts with their mean. Anchors without a negative or a positive that
+/// counts are left out. Runs on the scores' device and reads back three numbers. `None` if no anchor is left, or if a score that counts
+/// is NaN.
 ///
 /// ```
 /// use bcl_core::{Scores, auc::auc_unlabelled};
@@ -22,15 +23,19 @@ pub fn auc_unlabelled(scores: &Scores) -> Option<f64> {
     positives_against(scores, scores.mask.clone())
 }
 
-/// The label-based AUC of positives: the probability that an anchor's positive scores above one of its **true** negatives, averaged
-/// over anchors. `None` when no anchor has a true negative, or a score that counts is NaN.
+/// Computes the label-based AUC of positives: the probability that an anchor's positive scores above one of its **true** negatives, averaged
+/// over anchors. `None` if no anchor has a true negative, or if a score that counts is NaN.
 ///
-/// This is what [`label_free_alpha`](super::label_free_alpha) estimates from [`auc_unlabelled`].
+/// [`label_free_alpha`](super::label_free_alpha) estimates this from [`auc_unlabelled`].
+///
+/// # Shapes
+/// - `same_class`: `[num_anchors, num_negatives]`, true where a negative shares its anchor's class
 ///
 /// # Panics
-/// When the scores carry no `same_class`.
-pub fn auc_of_positives(scores: &Scores) -> Option<f64> {
-    let true_negatives = same_class(scores).bool_not();
+/// Panics if `same_class` does not have the shape of the negatives.
+pub fn auc_of_positives(scores: &Scores, same_class: &Tensor<2, Bool>) -> Option<f64> {
+    check_same_class(same_class, scores);
+    let true_negatives = same_class.clone().bool_not();
     let counted = match &scores.mask {
         Some(mask) => true_negatives.bool_and(mask.clone()),
         None => true_negatives,
@@ -38,19 +43,23 @@ pub fn auc_of_positives(scores: &Scores) -> Option<f64> {
     positives_against(scores, Some(counted))
 }
 
-/// The label-based AUC of classes: the probability that a **false** negative scores above a true one of the same anchor, averaged over
-/// the anchors that have both. `None` when there is no such anchor, or a score that counts is NaN.
+/// Computes the label-based AUC of classes: the probability that a **false** negative scores above a true one of the same anchor, averaged over
+/// the anchors that have both. `None` if there is no such anchor, or if a score that counts is NaN.
 ///
-/// The positive does not take part, so nothing here is easier than a true class mate. This is what the papers take for `α`, as does
-/// the authors' "empirical" schedule on labelled batches; [`alpha_of_auc`](super::alpha_of_auc) turns it into the α of their model.
-/// Runs on the host.
+/// The positive does not take part, because augmented positives are easier than true class mates. The papers use this AUC as `α`, and
+/// so does the authors' "empirical" schedule on labelled batches; [`alpha_of_auc`](super::alpha_of_auc) converts it to the α of their
+/// model. Runs on the host.
+///
+/// # Shapes
+/// - `same_class`: `[num_anchors, num_negatives]`, true where a negative shares its anchor's class
 ///
 /// # Panics
-/// When the scores carry no `same_class`.
-pub fn auc_of_classes(scores: &Scores) -> Option<f64> {
+/// Panics if `same_class` does not have the shape of the negatives.
+pub fn auc_of_classes(scores: &Scores, same_class: &Tensor<2, Bool>) -> Option<f64> {
+    check_same_class(same_class, scores);
     let num_negatives = scores.num_negatives();
     let negatives: Vec<f64> = scores.negatives.to_data().iter::<f64>().collect();
-    let same_class = flags(same_class(scores));
+    let same_class = flags(same_class.clone());
     let counted = scores.mask.clone().map(flags);
 
     let mut aucs = Vec::new();
@@ -76,37 +85,36 @@ pub fn auc_of_classes(scores: &Scores) -> Option<f64> {
 
 /// The macro average of positives against the negatives that count.
 fn positives_against(scores: &Scores, counted: Option<Tensor<2, Bool>>) -> Option<f64> {
-    let positives = scores
-        .positives
-        .clone()
-        .detach()
-        .unsqueeze_dim::<2>(1)
-        .expand(scores.negatives.dims());
     let negatives = scores.negatives.clone().detach();
-    let not_a_number = positives.clone().is_nan().bool_or(negatives.clone().is_nan()).float();
-    let wins = positives.clone().greater(negatives.clone()).float();
-    let ties = positives.equal(negatives).float();
     let counted = match counted {
         Some(counted) => counted.float(),
-        None => wins.ones_like(),
+        None => negatives.clone().is_nan().float().ones_like(),
     };
-    if (not_a_number * counted.clone()).sum().into_scalar::<f64>() > 0.0 {
+    let num_negatives = counted.clone().sum_dim(1);
+    let (mut won, mut num_positives) = (num_negatives.zeros_like(), num_negatives.zeros_like());
+    let mut not_a_number = num_negatives.zeros_like();
+    for column in 0..scores.num_positives() {
+        let positives = scores.positives.clone().detach().narrow(1, column, 1);
+        let takes_part = match &scores.positives_mask {
+            Some(mask) => mask.clone().narrow(1, column, 1).float(),
+            None => num_negatives.ones_like(),
+        };
+        let positives = positives.expand(scores.negatives.dims());
+        let nans = positives.clone().is_nan().bool_or(negatives.clone().is_nan()).float();
+        let wins = positives.clone().greater(negatives.clone()).float();
+        let ties = positives.equal(negatives.clone()).float();
+        not_a_number = not_a_number + (nans * counted.clone()).sum_dim(1) * takes_part.clone();
+        won = won + ((wins + ties * 0.5) * counted.clone()).sum_dim(1) * takes_part.clone();
+        num_positives = num_positives + takes_part;
+    }
+    if not_a_number.sum().into_scalar::<f64>() > 0.0 {
         return None;
     }
-
-    let num_counted = counted.clone().sum_dim(1);
-    let won = ((wins + ties * 0.5) * counted).sum_dim(1);
-    let takes_part = num_counted.clone().greater_elem(0.0).float();
+    let num_pairs = num_negatives * num_positives;
+    let takes_part = num_pairs.clone().greater_elem(0.0).float();
     let num_anchors: f64 = takes_part.sum().into_scalar();
-    let total: f64 = (won / num_counted.clamp_min(1.0)).sum().into_scalar();
+    let total: f64 = (won / num_pairs.clamp_min(1.0)).sum().into_scalar();
     (num_anchors > 0.0).then(|| total / num_anchors)
-}
-
-fn same_class(scores: &Scores) -> Tensor<2, Bool> {
-    scores
-        .same_class
-        .clone()
-        .expect("a label-based AUC needs the truth: give the scores `same_class`")
 }
 
 fn flags(mask: Tensor<2, Bool>) -> Vec<bool> {

@@ -1,85 +1,77 @@
-//! Bayesian contrastive loss: each negative weighs as much as it is probably a true and a hard one.
+//! Bayesian contrastive loss: the weight of a negative grows with the probability that it is a true and a hard one.
 
 use super::{
-    Estimator, Losses,
-    config::{estimator_config, expect_checked},
+    Estimator,
+    config::{Field, estimator},
     ranked::{RankTable, RankWeight},
 };
-use crate::{ParameterError, Scores, parameter::temperature, posterior::Posterior};
+use crate::{Losses, Scores, SideInformation, parameter::temperature, posterior::Posterior};
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
-/// Which arithmetic the Bayesian weight follows.
+/// The arithmetic of the Bayesian weight: the paper's or the released code's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Variant {
+pub enum BayesianVariant {
     /// The paper's equations.
     #[default]
     Exact,
-    /// The code the authors released, including its defects: an epsilon of 1e-3 in the quadratic and in the normaliser, which
+    /// The code that the authors released, including its defects: an epsilon of 1e-3 in the quadratic and in the normaliser, which
     /// shifts weights by up to 1.5 %, halves them near α = β = 1 and divides by zero near α = 0.501, τ+ = 0.25. For comparison only.
     Official,
 }
 
-estimator_config! {
-    /// Configuration of [`Bayesian`].
-    pub struct BayesianConfig {
+impl Field for BayesianVariant {}
+
+estimator! {
+    BayesianConfig => Bayesian {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Prior τ+ that a negative shares the anchor's class, in [0, 1).
         tau_plus / with_tau_plus: f64 = 0.1,
-        /// How well scores separate the classes, in [0.5, 1]: the probability α that of a pair of scores the true negative's is the
-        /// lower. The papers put the encoder's AUC here; in their model that is `(1 + 4α) / 6`, see [`auc`](crate::auc).
+        /// How well scores separate the classes, in [0.5, 1]: the probability α that in a pair of scores the lower one is the true
+        /// negative's. The papers put the encoder's AUC here; in their model that is `(1 + 4α) / 6`, see [`auc`](crate::auc).
         alpha / with_alpha: f64 = 0.9,
         /// Hardness β: the share drawn from the hard component, in [0, 1].
         beta / with_beta: f64 = 0.9,
         /// The paper's arithmetic or the released code's.
-        variant / with_variant: Variant = Variant::Exact,
+        variant / with_variant: BayesianVariant = BayesianVariant::Exact,
         /// Whether the weights of each row are divided by their mean, which is 1 for long rows only: the estimator with the smallest
         /// error in the paper's own [simulation](crate::simulation).
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         normalised / with_normalised: bool = false,
     }
-}
 
-/// How far the mean weight of a row may lie from 1 before it is worth a warning, or a schedule keeps away.
-pub const MEAN_WEIGHT_TOLERANCE: f64 = 0.1;
-
-impl BayesianConfig {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// Names the parameter out of range; α = 1 with β = 1 is refused because the weight is 0/0 there.
-    pub fn check(&self) -> Result<(), ParameterError> {
-        temperature(self.temperature)?;
-        Posterior::new(self.alpha, self.beta, self.tau_plus).map(drop)
+    check(config) {
+        temperature(config.temperature)?;
+        // Refuses α = 1 with β = 1, too, where the weight is 0/0.
+        Posterior::new(config.alpha, config.beta, config.tau_plus).map(drop)
     }
 
-    /// Builds the estimator.
-    ///
-    /// # Panics
-    /// When a parameter is out of range.
-    pub fn init(&self) -> Bayesian {
-        expect_checked(self.check());
-        let posterior = Posterior::new(self.alpha, self.beta, self.tau_plus).expect("checked above");
+    init(config) {
         Bayesian {
-            temperature: self.temperature,
+            temperature: config.temperature,
             weight: Importance {
-                posterior,
-                variant: self.variant,
-                normalised: self.normalised,
+                posterior: Posterior::new(config.alpha, config.beta, config.tau_plus).expect("checked above"),
+                variant: config.variant,
+                normalised: config.normalised,
             },
             table: RankTable::default(),
         }
     }
+}
 
-    /// The mean weight of a row of so many negatives without ties.
+/// How far the mean weight of a row may be from 1: beyond that, a configured α is worth a warning and a measured one is lowered.
+pub const MEAN_WEIGHT_TOLERANCE: f64 = 0.1;
+
+impl BayesianConfig {
+    /// Computes the mean weight of a row of `num_negatives` negatives without ties.
     ///
     /// It tends to 1 as rows grow. Near α = 1 with β = 1 the highest rank has a pole, `ω(1) → 1 / τ+`, and short rows are off: 5.2 at
     /// N = 128, τ+ = 0.0008, α = 0.999.
     ///
     /// # Panics
-    /// When a parameter is out of range.
+    /// Panics if a parameter is out of range.
     ///
     /// ```
     /// use bcl_core::BayesianConfig;
@@ -96,13 +88,13 @@ impl BayesianConfig {
         weights.iter().sum::<f64>() / num_negatives as f64
     }
 
-    /// The same with the largest α, up to its own, at which the [mean weight](Self::mean_weight) exceeds 1 by no more than
-    /// [`MEAN_WEIGHT_TOLERANCE`]; 1/2 where there is none.
+    /// Lowers α until the [mean weight](Self::mean_weight) exceeds 1 by at most [`MEAN_WEIGHT_TOLERANCE`], to 1/2 if nothing else will
+    /// do. An α that is low enough stays.
     ///
-    /// A measured α may come as close to 1 as an encoder is good. This is what keeps it away from the pole there.
+    /// The α measured on a good encoder may come arbitrarily close to 1; this keeps it away from the pole there.
     ///
     /// # Panics
-    /// When a parameter is out of range.
+    /// Panics if a parameter is out of range.
     pub fn away_from_the_pole(self, num_negatives: usize) -> Self {
         let at = |alpha| self.clone().with_alpha(alpha);
         let too_heavy = |alpha| at(alpha).mean_weight(num_negatives) > 1.0 + MEAN_WEIGHT_TOLERANCE;
@@ -128,7 +120,8 @@ const BISECTIONS: usize = 30;
 /// Bayesian contrastive loss: `Ng = Σ ω_i x_i`.
 ///
 /// `ω_i` is the importance weight of [`Posterior`], a function of the rank of score i within its row (Eq. 11 to 14 of the paper).
-/// No gradient flows through it. For one row length all weights are one vector, computed once; a step costs one sort a row.
+/// No gradient flows through it. All rows of one length share one vector of weights, which is computed once; a step
+/// costs one sort per row.
 ///
 /// Source: Liu, Wang, Bayesian Self-Supervised Contrastive Learning (arXiv 2301.11673).
 ///
@@ -152,23 +145,19 @@ pub struct Bayesian {
 }
 
 impl Bayesian {
-    /// The posterior behind the weights.
+    /// Returns the posterior behind the weights.
     pub fn posterior(&self) -> Posterior {
         self.weight.posterior
     }
 }
 
 impl Estimator for Bayesian {
-    fn name(&self) -> &'static str {
-        "bayesian"
-    }
-
-    fn losses(&self, scores: Scores) -> Losses {
+    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
         self.table.losses(&scores, self.temperature, &self.weight)
     }
 
-    fn weights(&self, scores: &Scores) -> Tensor<2> {
-        self.table.weights(scores, &self.weight)
+    fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
+        scores.weighted(self.table.weights(scores, &self.weight))
     }
 }
 
@@ -176,22 +165,22 @@ impl Estimator for Bayesian {
 #[derive(Debug)]
 struct Importance {
     posterior: Posterior,
-    variant: Variant,
+    variant: BayesianVariant,
     normalised: bool,
 }
 
 impl RankWeight for Importance {
     fn by_rank(&self, num_negatives: usize) -> Vec<f64> {
         match self.variant {
-            Variant::Exact => self.posterior.rank_weights(num_negatives),
-            Variant::Official => self.posterior.rank_weights_official(num_negatives),
+            BayesianVariant::Exact => self.posterior.rank_weights(num_negatives),
+            BayesianVariant::Official => self.posterior.rank_weights_official(num_negatives),
         }
     }
 
     fn by_ecdf(&self, ecdf: Tensor<2>) -> Tensor<2> {
         match self.variant {
-            Variant::Exact => self.posterior.omega_tensor(ecdf),
-            Variant::Official => self.posterior.omega_official_tensor(ecdf),
+            BayesianVariant::Exact => self.posterior.omega_tensor(ecdf),
+            BayesianVariant::Official => self.posterior.omega_official_tensor(ecdf),
         }
     }
 

@@ -1,43 +1,28 @@
 //! Debiased contrastive loss: the expected share of false negatives is subtracted.
 
-use super::{
-    Estimator, Losses,
-    config::{estimator_config, expect_checked},
-};
+use super::{Estimator, config::estimator};
 use crate::{
-    ParameterError, Scores,
-    margins::{Margins, masked, over},
+    Losses, Scores, SideInformation,
+    margins::{PositiveMargins, over},
     parameter::{in_half_open, temperature},
 };
 use burn::tensor::Tensor;
 
-estimator_config! {
-    /// Configuration of [`Debiased`].
-    pub struct DebiasedConfig {
+estimator! {
+    DebiasedConfig => Debiased {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Prior τ+ that a negative shares the anchor's class, in [0, 1).
         tau_plus / with_tau_plus: f64 = 0.1,
     }
-}
 
-impl DebiasedConfig {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// Names the parameter out of range.
-    pub fn check(&self) -> Result<(), ParameterError> {
-        temperature(self.temperature)?;
-        in_half_open("tau_plus", self.tau_plus, 0.0, 1.0)
+    check(config) {
+        temperature(config.temperature)?;
+        in_half_open("tau_plus", config.tau_plus, 0.0, 1.0)
     }
 
-    /// Builds the estimator.
-    ///
-    /// # Panics
-    /// When a parameter is out of range.
-    pub fn init(&self) -> Debiased {
-        expect_checked(self.check());
-        Debiased { config: self.clone() }
+    init(config) {
+        Debiased { config: config.clone() }
     }
 }
 
@@ -47,32 +32,37 @@ impl DebiasedConfig {
 /// Ng = N · max{ (mean x_i - τ+ x+) / (1 - τ+), e^(s/t) }
 /// ```
 ///
-/// The floor `e^(s/t)` is what a negative of the least similarity s weighs: `e^(-1/t)` for cosines, none where the scores have no
-/// [least similarity](Scores::least_similarity). Below it negatives have no gradient.
+/// The floor `e^(s/t)` is the mass of a negative at the lowest similarity s: `e^(-1/t)` for cosines, 0 if the scores have no
+/// [least similarity](Scores::least_similarity). At the floor, negatives have no gradient.
 ///
 /// Source: Chuang et al., Debiased Contrastive Learning, Eq. 7 and 8 with one positive.
+///
+/// ```
+/// use bcl_core::{DebiasedConfig, Estimator, InfoNceConfig, Reduction, Scores};
+/// use burn::tensor::{Device, Tensor};
+///
+/// let device = Device::flex();
+/// let scores = Scores::new(Tensor::from_data([0.5], &device), Tensor::from_data([[0.6, 0.1, -0.2]], &device));
+/// let debiased = DebiasedConfig::new().with_tau_plus(0.1).init().forward(scores.clone(), Reduction::Mean);
+/// let plain = InfoNceConfig::new().init().forward(scores, Reduction::Mean);
+/// // The positive is above the average negative, so false negatives are expected among the high scores.
+/// assert!(debiased.into_scalar::<f32>() < plain.into_scalar::<f32>());
+/// ```
 #[derive(Debug)]
 pub struct Debiased {
     config: DebiasedConfig,
 }
 
 impl Estimator for Debiased {
-    fn name(&self) -> &'static str {
-        "debiased"
-    }
-
-    fn losses(&self, scores: Scores) -> Losses {
+    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
         let DebiasedConfig { temperature, tau_plus } = self.config;
-        let margins = Margins::with_floor(&scores, temperature);
+        let margins = PositiveMargins::with_floor(&scores, temperature);
         let expected_false = margins.positive() * margins.counts() * tau_plus;
         let mass = over(margins.mass(None) - expected_false, 1.0 - tau_plus);
-        Losses::new(margins.loss(margins.floored(mass)), margins.has_negatives())
+        margins.losses(margins.loss(margins.floored(mass)))
     }
 
-    fn weights(&self, scores: &Scores) -> Tensor<2> {
-        masked(
-            scores.negatives.full_like(1.0 / (1.0 - self.config.tau_plus)),
-            scores.mask.as_ref(),
-        )
+    fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
+        scores.weighted(scores.negatives.full_like(1.0 / (1.0 - self.config.tau_plus)))
     }
 }

@@ -1,66 +1,51 @@
 //! Decoupled contrastive loss: InfoNCE without the positive in the denominator.
 
-use super::{
-    Estimator, Losses,
-    config::{estimator_config, expect_checked},
-};
-use crate::{
-    ParameterError, Scores,
-    margins::{Margins, masked},
-    parameter::temperature,
-};
+use super::{Estimator, config::estimator};
+use crate::{Losses, Scores, SideInformation, margins::PositiveMargins, parameter::temperature};
 use burn::tensor::Tensor;
 
-estimator_config! {
-    /// Configuration of [`Decoupled`].
-    pub struct DecoupledConfig {
+estimator! {
+    DecoupledConfig => Decoupled {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
     }
-}
 
-impl DecoupledConfig {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// Names the parameter out of range.
-    pub fn check(&self) -> Result<(), ParameterError> {
-        temperature(self.temperature)
+    check(config) {
+        temperature(config.temperature)
     }
 
-    /// Builds the estimator.
-    ///
-    /// # Panics
-    /// When a parameter is out of range.
-    pub fn init(&self) -> Decoupled {
-        expect_checked(self.check());
-        Decoupled {
-            temperature: self.temperature,
-        }
+    init(config) {
+        Decoupled { temperature: config.temperature }
     }
 }
 
 /// Decoupled contrastive loss: `Ng = Σ x_i`, and the loss is `log(Ng / x+)`, which may be negative.
 ///
-/// Not to be confused with the debiased loss, which the field abbreviates alike.
+/// The field abbreviates this loss and the debiased one alike: DCL.
 ///
 /// Source: Yeh et al., Decoupled Contrastive Learning.
+///
+/// ```
+/// use bcl_core::{DecoupledConfig, Estimator, Reduction, Scores};
+/// use burn::tensor::{Device, Tensor};
+///
+/// let device = Device::flex();
+/// let scores = Scores::new(Tensor::from_data([0.0], &device), Tensor::from_data([[0.0, 0.0, 0.0]], &device));
+/// let loss = DecoupledConfig::new().init().forward(scores, Reduction::Mean).into_scalar::<f32>();
+/// assert!((loss - 3f32.ln()).abs() < 1e-6); // three negatives as high as the positive
+/// ```
 #[derive(Debug)]
 pub struct Decoupled {
     temperature: f64,
 }
 
 impl Estimator for Decoupled {
-    fn name(&self) -> &'static str {
-        "decoupled"
+    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
+        let margins = PositiveMargins::around_hardest(&scores, self.temperature);
+        margins.losses(margins.decoupled_loss(margins.mass(None)))
     }
 
-    fn losses(&self, scores: Scores) -> Losses {
-        let margins = Margins::around_hardest(&scores, self.temperature);
-        Losses::new(margins.decoupled_loss(margins.mass(None)), margins.has_negatives())
-    }
-
-    fn weights(&self, scores: &Scores) -> Tensor<2> {
-        masked(scores.negatives.ones_like(), scores.mask.as_ref())
+    fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
+        scores.weighted(scores.negatives.ones_like())
     }
 }

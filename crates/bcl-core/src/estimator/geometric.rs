@@ -1,42 +1,21 @@
 //! The geometric loss of Bayesian data augmentation.
 
-use super::{
-    Estimator, Losses,
-    config::{estimator_config, expect_checked},
-};
-use crate::{
-    ParameterError, Scores,
-    margins::{Margins, masked, over},
-    parameter::temperature,
-};
+use super::{Estimator, config::estimator};
+use crate::{Losses, Scores, SideInformation, margins::PositiveMargins, parameter::temperature};
 use burn::tensor::Tensor;
 
-estimator_config! {
-    /// Configuration of [`Geometric`].
-    pub struct GeometricConfig {
+estimator! {
+    GeometricConfig => Geometric {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
     }
-}
 
-impl GeometricConfig {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// Names the parameter out of range.
-    pub fn check(&self) -> Result<(), ParameterError> {
-        temperature(self.temperature)
+    check(config) {
+        temperature(config.temperature)
     }
 
-    /// Builds the estimator.
-    ///
-    /// # Panics
-    /// When a parameter is out of range.
-    pub fn init(&self) -> Geometric {
-        expect_checked(self.check());
-        Geometric {
-            temperature: self.temperature,
-        }
+    init(config) {
+        Geometric { temperature: config.temperature }
     }
 }
 
@@ -46,33 +25,36 @@ impl GeometricConfig {
 /// L = -( 3 log x+ - log S - u S ),    S = Σ x_i,    u ~ Gamma(2, rate = S), constant in the gradient
 /// ```
 ///
-/// The noise of the scores holds standard draws `g ~ Gamma(2, 1)`, and `u = g / S`.
+/// The [noise](SideInformation::noise) holds standard draws `g ~ Gamma(2, 1)`, and `u = g / S`.
 ///
 /// Source: the Bayesian data augmentation paper, appendix.
+///
+/// ```
+/// use bcl_core::{Estimator, GeometricConfig, Reduction, Scores, SideInformation};
+/// use burn::tensor::{Device, Tensor};
+///
+/// let device = Device::flex();
+/// let scores = Scores::new(Tensor::from_data([0.0], &device), Tensor::from_data([[0.0, 0.0]], &device));
+/// let side = SideInformation::none().with_noise(Tensor::from_data([1.6], &device));
+/// let loss = GeometricConfig::new().init().forward_with(scores, &side, Reduction::Mean).into_scalar::<f32>();
+/// assert!((loss - (2f32.ln() + 1.6)).abs() < 1e-6); // x+ is 1 and S is 2
+/// ```
 #[derive(Debug)]
 pub struct Geometric {
     temperature: f64,
 }
 
 impl Estimator for Geometric {
-    fn name(&self) -> &'static str {
-        "geometric"
-    }
-
-    fn losses(&self, scores: Scores) -> Losses {
-        let noise = scores
-            .noise
-            .clone()
-            .expect("the geometric loss needs one Gamma(2, 1) draw an anchor: add them with Scores::with_noise");
-        let margins = Margins::around_hardest(&scores, self.temperature);
-        let positives = over(scores.positives, self.temperature);
-        let log_sum = margins.decoupled_loss(margins.mass(None)) + positives.clone();
+    fn losses(&self, scores: Scores, side: &SideInformation) -> Losses {
+        let noise = side.noise_for(&scores, "geometric", 2.0);
+        let margins = PositiveMargins::around_hardest(&scores, self.temperature);
+        let log_sum = margins.decoupled_loss(margins.mass(None)) + margins.log_positive();
         let relative_sum = (log_sum.clone() - log_sum.clone().detach()).exp();
-        Losses::new(log_sum + noise * relative_sum - positives * 3.0, margins.has_negatives())
+        margins.losses(log_sum + noise * relative_sum - margins.log_positive() * 3.0)
     }
 
-    fn weights(&self, scores: &Scores) -> Tensor<2> {
-        masked(scores.negatives.ones_like(), scores.mask.as_ref())
+    fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
+        scores.weighted(scores.negatives.ones_like())
     }
 
     fn noise_shape(&self) -> Option<f64> {

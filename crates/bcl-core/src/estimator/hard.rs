@@ -1,19 +1,15 @@
 //! Hard negative sampling: debiased, with weights that grow with the score.
 
-use super::{
-    Estimator, Losses,
-    config::{estimator_config, expect_checked},
-};
+use super::{Estimator, config::estimator};
 use crate::{
-    ParameterError, Scores,
-    margins::{Margins, masked, over},
+    Losses, Scores, SideInformation,
+    margins::{PositiveMargins, over},
     parameter::{in_closed, in_half_open, temperature},
 };
 use burn::tensor::Tensor;
 
-estimator_config! {
-    /// Configuration of [`Hard`].
-    pub struct HardConfig {
+estimator! {
+    HardNegativesConfig => HardNegatives {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Prior τ+ that a negative shares the anchor's class, in [0, 1).
@@ -21,26 +17,15 @@ estimator_config! {
         /// Concentration on high scores, in [0, 1e6]; 0 is the debiased loss. Not the β of the Bayesian weight.
         beta / with_beta: f64 = 1.0,
     }
-}
 
-impl HardConfig {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// Names the parameter out of range.
-    pub fn check(&self) -> Result<(), ParameterError> {
-        temperature(self.temperature)?;
-        in_half_open("tau_plus", self.tau_plus, 0.0, 1.0)?;
-        in_closed("beta", self.beta, 0.0, 1e6)
+    check(config) {
+        temperature(config.temperature)?;
+        in_half_open("tau_plus", config.tau_plus, 0.0, 1.0)?;
+        in_closed("beta", config.beta, 0.0, 1e6)
     }
 
-    /// Builds the estimator.
-    ///
-    /// # Panics
-    /// When a parameter is out of range.
-    pub fn init(&self) -> Hard {
-        expect_checked(self.check());
-        Hard { config: self.clone() }
+    init(config) {
+        HardNegatives { config: config.clone() }
     }
 }
 
@@ -52,40 +37,44 @@ impl HardConfig {
 ///
 /// Gradients flow through the weights.
 ///
-/// The floor `e^(s/t)` is what a negative of the least similarity s weighs: `e^(-1/t)` for cosines, none where the scores have no
-/// [least similarity](Scores::least_similarity). Below it negatives have no gradient.
+/// The floor `e^(s/t)` is the mass of a negative at the lowest similarity s: `e^(-1/t)` for cosines, 0 if the scores have no
+/// [least similarity](Scores::least_similarity). At the floor, negatives have no gradient.
 ///
 /// Source: Robinson et al., Contrastive Learning with Hard Negative Samples, Eq. 4.
+///
+/// ```
+/// use bcl_core::{Estimator, HardNegativesConfig, Scores, SideInformation};
+/// use burn::tensor::{Device, Tensor};
+///
+/// let device = Device::flex();
+/// let scores = Scores::new(Tensor::from_data([0.5], &device), Tensor::from_data([[0.6, 0.1, -0.2]], &device));
+/// let weights = HardNegativesConfig::new().with_beta(1.0).init().weights(&scores, &SideInformation::none());
+/// let weights: Vec<f32> = weights.into_data().iter().collect();
+/// assert!(weights[0] > weights[1] && weights[1] > weights[2]);
+/// ```
 #[derive(Debug)]
-pub struct Hard {
-    config: HardConfig,
+pub struct HardNegatives {
+    config: HardNegativesConfig,
 }
 
-impl Estimator for Hard {
-    fn name(&self) -> &'static str {
-        "hard"
-    }
-
-    fn losses(&self, scores: Scores) -> Losses {
-        let HardConfig {
+impl Estimator for HardNegatives {
+    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
+        let HardNegativesConfig {
             temperature,
             tau_plus,
             beta,
         } = self.config;
-        let margins = Margins::with_floor(&scores, temperature);
+        let margins = PositiveMargins::with_floor(&scores, temperature);
         let expected_false = margins.positive() * margins.counts() * tau_plus;
         let mass = over(
             margins.mass(Some(margins.hard_weights(beta))) - expected_false,
             1.0 - tau_plus,
         );
-        Losses::new(margins.loss(margins.floored(mass)), margins.has_negatives())
+        margins.losses(margins.loss(margins.floored(mass)))
     }
 
-    fn weights(&self, scores: &Scores) -> Tensor<2> {
-        let margins = Margins::new(scores, self.config.temperature);
-        masked(
-            over(margins.hard_weights(self.config.beta), 1.0 - self.config.tau_plus),
-            scores.mask.as_ref(),
-        )
+    fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
+        let margins = PositiveMargins::new(scores, self.config.temperature);
+        scores.weighted(over(margins.hard_weights(self.config.beta), 1.0 - self.config.tau_plus))
     }
 }

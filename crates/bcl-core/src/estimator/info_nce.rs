@@ -1,42 +1,21 @@
-//! InfoNCE: every negative counts alike.
+//! InfoNCE: all negatives have the same weight.
 
-use super::{
-    Estimator, Losses,
-    config::{estimator_config, expect_checked},
-};
-use crate::{
-    ParameterError, Scores,
-    margins::{Margins, masked},
-    parameter::temperature,
-};
+use super::{Estimator, config::estimator};
+use crate::{Losses, Scores, SideInformation, margins::PositiveMargins, parameter::temperature};
 use burn::tensor::Tensor;
 
-estimator_config! {
-    /// Configuration of [`InfoNce`].
-    pub struct InfoNceConfig {
+estimator! {
+    InfoNceConfig => InfoNce {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
     }
-}
 
-impl InfoNceConfig {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// Names the parameter out of range.
-    pub fn check(&self) -> Result<(), ParameterError> {
-        temperature(self.temperature)
+    check(config) {
+        temperature(config.temperature)
     }
 
-    /// Builds the estimator.
-    ///
-    /// # Panics
-    /// When a parameter is out of range.
-    pub fn init(&self) -> InfoNce {
-        expect_checked(self.check());
-        InfoNce {
-            temperature: self.temperature,
-        }
+    init(config) {
+        InfoNce { temperature: config.temperature }
     }
 }
 
@@ -60,16 +39,12 @@ pub struct InfoNce {
 }
 
 impl Estimator for InfoNce {
-    fn name(&self) -> &'static str {
-        "info_nce"
+    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
+        let margins = PositiveMargins::new(&scores, self.temperature);
+        margins.losses(margins.loss(margins.mass(None)))
     }
 
-    fn losses(&self, scores: Scores) -> Losses {
-        let margins = Margins::new(&scores, self.temperature);
-        Losses::new(margins.loss(margins.mass(None)), margins.has_negatives())
-    }
-
-    fn weights(&self, scores: &Scores) -> Tensor<2> {
-        masked(scores.negatives.ones_like(), scores.mask.as_ref())
+    fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
+        scores.weighted(scores.negatives.ones_like())
     }
 }

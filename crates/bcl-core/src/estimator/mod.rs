@@ -11,34 +11,25 @@ mod decoupled;
 mod geometric;
 mod hard;
 mod info_nce;
-mod losses;
 mod positive_unlabelled;
 mod ranked;
 mod ring;
 mod supervised;
 
-pub use augmented::{Augmented, AugmentedConfig};
-pub use bayesian::{Bayesian, BayesianConfig, MEAN_WEIGHT_TOLERANCE, Variant};
-pub use debiased::{Debiased, DebiasedConfig};
-pub use decoupled::{Decoupled, DecoupledConfig};
-pub use geometric::{Geometric, GeometricConfig};
-pub use hard::{Hard, HardConfig};
-pub use info_nce::{InfoNce, InfoNceConfig};
-pub use losses::Losses;
-pub(crate) use losses::share_correction;
-pub use positive_unlabelled::{PositiveUnlabelled, PositiveUnlabelledConfig};
-pub use ring::{Ring, RingConfig};
-pub use supervised::{Supervised, SupervisedConfig};
+pub use bayesian::{BayesianVariant, MEAN_WEIGHT_TOLERANCE};
 
-use crate::{ParameterError, Scores};
+use crate::{Losses, ParameterError, Scores, SideInformation};
 use burn::{nn::loss::Reduction, tensor::Tensor};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
 /// A contrastive loss: scores in, nats out.
 ///
+/// The configurations build estimators: `BayesianConfig::new().init()`. Those that need nothing but scores take one line
+/// ([`forward`](Self::forward)); code that works with every estimator gives each what it asks for:
+///
 /// ```
-/// use bcl_core::{Estimator, EstimatorConfig, Reduction, Scores, Similarity};
+/// use bcl_core::{Estimator, EstimatorConfig, Reduction, Scores, SideInformation, Similarity};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
@@ -46,172 +37,201 @@ use std::fmt::Debug;
 /// let second = Tensor::<2>::from_data([[0.9, 0.2], [0.1, 0.8]], &device);
 /// for config in EstimatorConfig::all() {
 ///     let estimator = config.init();
-///     let mut scores = Scores::from_views(first.clone(), second.clone(), Similarity::Cosine);
+///     let scores = Scores::from_views(first.clone(), second.clone(), Similarity::Cosine);
+///     let mut side = SideInformation::none();
 ///     if estimator.noise_shape().is_some() {
-///         scores = scores.with_noise(Tensor::ones([4], &device));
+///         side = side.with_noise(Tensor::ones([4], &device));
 ///     }
 ///     if estimator.needs_truth() {
-///         scores = scores.with_same_class(Tensor::<2>::zeros([4, 2], &device).bool());
+///         side = side.with_same_class(Tensor::<2>::zeros([4, 2], &device).bool());
 ///     }
-///     assert!(estimator.forward(scores, Reduction::Mean).into_scalar::<f32>().is_finite());
+///     assert!(estimator.forward_with(scores, &side, Reduction::Mean).into_scalar::<f32>().is_finite());
 /// }
 /// ```
 pub trait Estimator: Debug + Send + Sync {
-    /// The name recipes use, such as `bayesian`.
-    fn name(&self) -> &'static str;
-
     /// Computes the loss of each anchor, and which anchors have one.
     ///
     /// # Panics
-    /// When the scores lack what the estimator needs: noise ([`noise_shape`](Self::noise_shape)) or truth
+    /// Panics if the side information lacks what the estimator needs: noise ([`noise_shape`](Self::noise_shape)) or truth
     /// ([`needs_truth`](Self::needs_truth)).
-    fn losses(&self, scores: Scores) -> Losses;
+    fn losses(&self, scores: Scores, side: &SideInformation) -> Losses;
 
-    /// The weight of each negative's score inside `Ng`, apart from any floor; 0 where masked out.
+    /// Computes the weight of each negative's score inside `Ng`, apart from any floor; 0 where masked out.
     ///
     /// # Shapes
     /// - output: `[num_anchors, num_negatives]`
-    fn weights(&self, scores: &Scores) -> Tensor<2>;
-
-    /// Computes the loss of each anchor; 0 for an anchor without negatives.
-    ///
-    /// # Shapes
-    /// - output: `[num_anchors]`, nats
     ///
     /// # Panics
-    /// As [`losses`](Self::losses).
-    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
-        self.losses(scores).values()
-    }
+    /// Panics if the estimator needs truth and the side information has none.
+    fn weights(&self, scores: &Scores, side: &SideInformation) -> Tensor<2>;
 
-    /// Computes the loss and reduces it. [`Reduction::Auto`] is the mean, which is one over the anchors that have negatives.
+    /// Computes the loss from scores alone and reduces it. [`Reduction::Auto`] is the mean, which is one over the anchors that have
+    /// a loss.
     ///
     /// # Shapes
     /// - output: `[1]`, nats
     ///
     /// # Panics
-    /// As [`losses`](Self::losses).
+    /// Panics if the estimator needs noise or truth; see [`forward_with`](Self::forward_with).
     fn forward(&self, scores: Scores, reduction: Reduction) -> Tensor<1> {
-        self.losses(scores).reduce(reduction)
+        self.forward_with(scores, &SideInformation::none(), reduction)
     }
 
-    /// Shape of the Gamma draws (unit rate) the estimator needs in [`Scores::noise`], if any.
+    /// Computes the loss from scores and side information and reduces it, as [`forward`](Self::forward) does.
+    ///
+    /// # Shapes
+    /// - output: `[1]`, nats
+    ///
+    /// # Panics
+    /// Panics if the side information lacks what the estimator needs, as [`losses`](Self::losses) does.
+    fn forward_with(&self, scores: Scores, side: &SideInformation, reduction: Reduction) -> Tensor<1> {
+        self.losses(scores, side).reduce(reduction)
+    }
+
+    /// Computes the loss of each anchor from scores alone; 0 for an anchor without negatives.
+    ///
+    /// # Shapes
+    /// - output: `[num_anchors]`, nats
+    ///
+    /// # Panics
+    /// Panics if the estimator needs noise or truth; see [`losses`](Self::losses).
+    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
+        self.losses(scores, &SideInformation::none()).values()
+    }
+
+    /// Returns the shape of the Gamma draws (unit rate) that the estimator needs as [`SideInformation::noise`], if any.
     fn noise_shape(&self) -> Option<f64> {
         None
     }
 
-    /// Whether the estimator needs [`Scores::same_class`].
+    /// Returns whether the estimator needs [`SideInformation::same_class`].
     fn needs_truth(&self) -> bool {
         false
     }
 }
 
-/// Which estimator, with its parameters: what a recipe's `[loss]` table holds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-#[allow(missing_docs)] // each variant is documented at its configuration
-pub enum EstimatorConfig {
-    InfoNce(InfoNceConfig),
-    Decoupled(DecoupledConfig),
-    Debiased(DebiasedConfig),
-    Hard(HardConfig),
-    Bayesian(BayesianConfig),
-    PositiveUnlabelled(PositiveUnlabelledConfig),
-    Ring(RingConfig),
-    Supervised(SupervisedConfig),
-    Augmented(AugmentedConfig),
-    Geometric(GeometricConfig),
-}
+/// Registers the estimators: for each the name that recipes use, its variant, its module, and the configuration and estimator there.
+macro_rules! estimators {
+    ($( $name:literal: $variant:ident = $module:ident::{$config:ident, $estimator:ident}, )*) => {
+        $( pub use $module::{$config, $estimator}; )*
 
-/// Runs an expression on whichever configuration an [`EstimatorConfig`] holds.
-macro_rules! each {
-    ($config:expr, $inner:ident => $body:expr) => {
-        match $config {
-            EstimatorConfig::InfoNce($inner) => $body,
-            EstimatorConfig::Decoupled($inner) => $body,
-            EstimatorConfig::Debiased($inner) => $body,
-            EstimatorConfig::Hard($inner) => $body,
-            EstimatorConfig::Bayesian($inner) => $body,
-            EstimatorConfig::PositiveUnlabelled($inner) => $body,
-            EstimatorConfig::Ring($inner) => $body,
-            EstimatorConfig::Supervised($inner) => $body,
-            EstimatorConfig::Augmented($inner) => $body,
-            EstimatorConfig::Geometric($inner) => $body,
+        /// An estimator with its parameters: the `[loss]` table of a recipe, where `kind` names the estimator.
+        ///
+        /// ```
+        /// use bcl_core::{BayesianConfig, EstimatorConfig};
+        ///
+        /// let table = serde_json::json!({ "kind": "bayesian", "beta": 0.8 });
+        /// let config: EstimatorConfig = serde_json::from_value(table).unwrap();
+        /// assert_eq!(config, EstimatorConfig::Bayesian(BayesianConfig::new().with_beta(0.8)));
+        /// assert_eq!(config.parameter("beta"), Some(0.8));
+        /// ```
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "kind")]
+        #[non_exhaustive]
+        pub enum EstimatorConfig {
+            $(
+                #[doc = concat!("`", $name, "`: [`", stringify!($estimator), "`].")]
+                #[serde(rename = $name)]
+                $variant($config),
+            )*
+        }
+
+        impl EstimatorConfig {
+            /// Returns one of each, with default parameters.
+            pub fn all() -> Vec<Self> {
+                vec![$( Self::$variant($config::new()), )*]
+            }
+
+            /// Returns the name that recipes use.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $( Self::$variant(_) => $name, )*
+                }
+            }
+
+            /// Checks that every parameter is in its range.
+            ///
+            /// # Errors
+            /// Returns an error that names the first parameter that is not, its value and the range.
+            pub fn check(&self) -> Result<(), ParameterError> {
+                match self {
+                    $( Self::$variant(config) => config.check(), )*
+                }
+            }
+
+            /// Builds the estimator.
+            ///
+            /// # Panics
+            /// Panics if a parameter is out of range; [`check`](Self::check) finds out without panicking.
+            pub fn init(&self) -> Box<dyn Estimator> {
+                match self {
+                    $( Self::$variant(config) => Box::new(config.init()), )*
+                }
+            }
+
+            /// Returns the temperature, which every estimator has.
+            pub fn temperature(&self) -> f64 {
+                match self {
+                    $( Self::$variant(config) => config.temperature, )*
+                }
+            }
+
+            /// Returns the numeric parameter of this name, such as `tau_plus`, if the estimator has it.
+            pub fn parameter(&self, name: &str) -> Option<f64> {
+                match self {
+                    $( Self::$variant(config) => config.number(name), )*
+                }
+            }
+
+            /// Sets the numeric parameter of this name and returns true, or false if the estimator has none. Does not
+            /// [check](Self::check) the value.
+            pub fn set_parameter(&mut self, name: &str, value: f64) -> bool {
+                match self {
+                    $( Self::$variant(config) => config.set_number(name, value), )*
+                }
+            }
         }
     };
 }
 
+// A new estimator is a line here and a module above.
+estimators! {
+    "info_nce": InfoNce = info_nce::{InfoNceConfig, InfoNce},
+    "decoupled": Decoupled = decoupled::{DecoupledConfig, Decoupled},
+    "debiased": Debiased = debiased::{DebiasedConfig, Debiased},
+    "hard": Hard = hard::{HardNegativesConfig, HardNegatives},
+    "bayesian": Bayesian = bayesian::{BayesianConfig, Bayesian},
+    "positive_unlabelled": PositiveUnlabelled = positive_unlabelled::{PositiveUnlabelledConfig, PositiveUnlabelled},
+    "ring": Ring = ring::{PercentileRingConfig, PercentileRing},
+    "supervised": Supervised = supervised::{SupervisedConfig, Supervised},
+    "augmented": Augmented = augmented::{AugmentedConfig, Augmented},
+    "geometric": Geometric = geometric::{GeometricConfig, Geometric},
+}
+
 impl EstimatorConfig {
-    /// One of each, with default parameters.
-    pub fn all() -> Vec<Self> {
-        vec![
-            Self::InfoNce(InfoNceConfig::new()),
-            Self::Decoupled(DecoupledConfig::new()),
-            Self::Debiased(DebiasedConfig::new()),
-            Self::Hard(HardConfig::new()),
-            Self::Bayesian(BayesianConfig::new()),
-            Self::PositiveUnlabelled(PositiveUnlabelledConfig::new()),
-            Self::Ring(RingConfig::new()),
-            Self::Supervised(SupervisedConfig::new()),
-            Self::Augmented(AugmentedConfig::new()),
-            Self::Geometric(GeometricConfig::new()),
-        ]
-    }
-
-    /// Checks that every parameter lies in its range.
-    ///
-    /// # Errors
-    /// Names the first parameter that does not, its value and the range.
-    pub fn check(&self) -> Result<(), ParameterError> {
-        each!(self, config => config.check())
-    }
-
-    /// Builds the estimator.
-    ///
-    /// # Panics
-    /// When a parameter is out of range; [`check`](Self::check) tells without panicking.
-    pub fn init(&self) -> Box<dyn Estimator> {
-        each!(self, config => Box::new(config.init()))
-    }
-
-    /// The name recipes use for this kind.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::InfoNce(_) => "info_nce",
-            Self::Decoupled(_) => "decoupled",
-            Self::Debiased(_) => "debiased",
-            Self::Hard(_) => "hard",
-            Self::Bayesian(_) => "bayesian",
-            Self::PositiveUnlabelled(_) => "positive_unlabelled",
-            Self::Ring(_) => "ring",
-            Self::Supervised(_) => "supervised",
-            Self::Augmented(_) => "augmented",
-            Self::Geometric(_) => "geometric",
-        }
-    }
-
-    /// The temperature, which every estimator has.
-    pub fn temperature(&self) -> f64 {
-        each!(self, config => config.temperature)
-    }
-
-    /// The separation `alpha` that a schedule may move, for the estimators that have one.
+    /// Returns the separation `alpha` that a schedule may move, if the estimator has one.
     pub fn alpha(&self) -> Option<f64> {
-        match self {
-            Self::Bayesian(config) => Some(config.alpha),
-            _ => None,
-        }
+        self.parameter("alpha")
     }
 
-    /// The same estimator with another `alpha`; the others are returned as they are.
-    pub fn with_alpha(self, alpha: f64) -> Self {
-        match self {
-            Self::Bayesian(config) => Self::Bayesian(config.with_alpha(alpha)),
-            other => other,
-        }
+    /// Sets `alpha` if the estimator has one.
+    pub fn with_alpha(mut self, alpha: f64) -> Self {
+        self.set_parameter("alpha", alpha);
+        self
     }
 
-    /// The mean weight of a row of so many negatives, for the estimators whose weights should average to 1; see
+    /// Returns the prior `tau_plus`, if the estimator has one.
+    pub fn tau_plus(&self) -> Option<f64> {
+        self.parameter("tau_plus")
+    }
+
+    /// Sets `tau_plus` if the estimator has one.
+    pub fn with_tau_plus(mut self, tau_plus: f64) -> Self {
+        self.set_parameter("tau_plus", tau_plus);
+        self
+    }
+
+    /// Computes the mean weight of a row of `num_negatives` negatives, if the weights of the estimator should average to 1; see
     /// [`BayesianConfig::mean_weight`].
     pub fn mean_weight(&self, num_negatives: usize) -> Option<f64> {
         match self {
@@ -220,31 +240,11 @@ impl EstimatorConfig {
         }
     }
 
-    /// The same estimator with an `alpha` at which its weights do not outgrow a row of so many negatives; see
-    /// [`BayesianConfig::away_from_the_pole`]. Others are returned as they are.
+    /// Lowers `alpha` to where the weights of a row of `num_negatives` negatives average to about 1; see
+    /// [`BayesianConfig::away_from_the_pole`]. Other estimators are returned as they are.
     pub fn away_from_the_pole(self, num_negatives: usize) -> Self {
         match self {
             Self::Bayesian(config) => Self::Bayesian(config.away_from_the_pole(num_negatives)),
-            other => other,
-        }
-    }
-
-    /// The prior `tau_plus`, for the estimators that have one.
-    pub fn tau_plus(&self) -> Option<f64> {
-        match self {
-            Self::Debiased(config) => Some(config.tau_plus),
-            Self::Hard(config) => Some(config.tau_plus),
-            Self::Bayesian(config) => Some(config.tau_plus),
-            _ => None,
-        }
-    }
-
-    /// The same estimator with another `tau_plus`; those without one are returned as they are.
-    pub fn with_tau_plus(self, tau_plus: f64) -> Self {
-        match self {
-            Self::Debiased(config) => Self::Debiased(config.with_tau_plus(tau_plus)),
-            Self::Hard(config) => Self::Hard(config.with_tau_plus(tau_plus)),
-            Self::Bayesian(config) => Self::Bayesian(config.with_tau_plus(tau_plus)),
             other => other,
         }
     }

@@ -1,19 +1,15 @@
 //! Positive-unlabelled contrastive loss: the negatives are corrected for positives that carry no label.
 
-use super::{
-    Estimator, Losses,
-    config::{estimator_config, expect_checked},
-};
+use super::{Estimator, config::estimator};
 use crate::{
-    ParameterError, Scores,
-    margins::{Margins, masked},
+    Losses, Scores, SideInformation,
+    margins::PositiveMargins,
     parameter::{in_closed, in_half_open, temperature},
 };
 use burn::tensor::Tensor;
 
-estimator_config! {
-    /// Configuration of [`PositiveUnlabelled`].
-    pub struct PositiveUnlabelledConfig {
+estimator! {
+    PositiveUnlabelledConfig => PositiveUnlabelled {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Class prior α: the share of the anchor's class among the samples, in [0, 1). Not the α of the Bayesian weight.
@@ -21,26 +17,15 @@ estimator_config! {
         /// Label frequency c: the share of the anchor's class that is labelled positive, in [0, 1].
         label_frequency / with_label_frequency: f64 = 0.01,
     }
-}
 
-impl PositiveUnlabelledConfig {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// Names the parameter out of range.
-    pub fn check(&self) -> Result<(), ParameterError> {
-        temperature(self.temperature)?;
-        in_half_open("class_prior", self.class_prior, 0.0, 1.0)?;
-        in_closed("label_frequency", self.label_frequency, 0.0, 1.0)
+    check(config) {
+        temperature(config.temperature)?;
+        in_half_open("class_prior", config.class_prior, 0.0, 1.0)?;
+        in_closed("label_frequency", config.label_frequency, 0.0, 1.0)
     }
 
-    /// Builds the estimator.
-    ///
-    /// # Panics
-    /// When a parameter is out of range.
-    pub fn init(&self) -> PositiveUnlabelled {
-        expect_checked(self.check());
-        PositiveUnlabelled { config: self.clone() }
+    init(config) {
+        PositiveUnlabelled { config: config.clone() }
     }
 }
 
@@ -50,12 +35,22 @@ impl PositiveUnlabelledConfig {
 /// Ng = N · max{ (1 - αc) / (1 - α) · mean x_i - α(1 - c) / (1 - α) · x+, e^(s/t) }
 /// ```
 ///
-/// The paper's floor `e^-1` assumes cosines and a temperature of 1.
-///
-/// The floor `e^(s/t)` is what a negative of the least similarity s weighs: `e^(-1/t)` for cosines, none where the scores have no
-/// [least similarity](Scores::least_similarity). Below it negatives have no gradient.
+/// The floor `e^(s/t)` is the mass of a negative at the lowest similarity s: `e^(-1/t)` for cosines, 0 if the scores have no
+/// [least similarity](Scores::least_similarity). At the floor, negatives have no gradient. The paper prints the floor `e^-1`, which
+/// assumes cosines and a temperature of 1.
 ///
 /// Source: Contrastive Learning with Negative Sampling Correction, Eq. 8 with one positive.
+///
+/// ```
+/// use bcl_core::{Estimator, PositiveUnlabelledConfig, Reduction, Scores, Similarity};
+/// use burn::tensor::{Device, Distribution, Tensor};
+///
+/// let device = Device::flex();
+/// let [first, second] = [0, 1].map(|_| Tensor::<2>::random([8, 16], Distribution::Default, &device));
+/// let scores = Scores::from_views(first, second, Similarity::Cosine);
+/// let config = PositiveUnlabelledConfig::new().with_class_prior(0.2).with_label_frequency(0.01);
+/// assert_eq!(config.init().forward(scores, Reduction::Mean).dims(), [1]);
+/// ```
 #[derive(Debug)]
 pub struct PositiveUnlabelled {
     config: PositiveUnlabelledConfig,
@@ -82,18 +77,14 @@ impl PositiveUnlabelled {
 }
 
 impl Estimator for PositiveUnlabelled {
-    fn name(&self) -> &'static str {
-        "positive_unlabelled"
-    }
-
-    fn losses(&self, scores: Scores) -> Losses {
-        let margins = Margins::with_floor(&scores, self.config.temperature);
+    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
+        let margins = PositiveMargins::with_floor(&scores, self.config.temperature);
         let hidden_positives = margins.positive() * margins.counts() * self.positive_weight();
         let mass = margins.mass(None) * self.unlabelled_weight() - hidden_positives;
-        Losses::new(margins.loss(margins.floored(mass)), margins.has_negatives())
+        margins.losses(margins.loss(margins.floored(mass)))
     }
 
-    fn weights(&self, scores: &Scores) -> Tensor<2> {
-        masked(scores.negatives.full_like(self.unlabelled_weight()), scores.mask.as_ref())
+    fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
+        scores.weighted(scores.negatives.full_like(self.unlabelled_weight()))
     }
 }

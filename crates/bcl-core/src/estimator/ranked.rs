@@ -1,17 +1,20 @@
-//! Weights that depend on a score's rank alone: one vector a row length, computed once and looked up by rank.
+//! Weights that depend on the rank of a score alone: one vector per row length, computed once and looked up by rank.
 
-use super::Losses;
-use crate::{Scores, margins::Margins};
+use crate::{
+    Losses, Scores,
+    margins::PositiveMargins,
+    scores::{masked, nonzero},
+};
 use bcl_kernels::{rank_weights, row_ranks};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use std::sync::Mutex;
 
 /// A weight as a function of the rank.
 pub(crate) trait RankWeight {
-    /// The weights of ranks `1..=num_negatives` in a row of so many.
+    /// The weights of the ranks `1..=num_negatives`.
     fn by_rank(&self, num_negatives: usize) -> Vec<f64>;
 
-    /// The same weight as a function of the eCDF, `[num_anchors, num_negatives]`, for rows of different lengths.
+    /// The same weight as a function of the eCDF, `[num_anchors, num_negatives]`, for rows of different lengths or with log-weights.
     fn by_ecdf(&self, ecdf: Tensor<2>) -> Tensor<2>;
 
     /// Whether the weights of a row are divided by their mean.
@@ -22,8 +25,8 @@ pub(crate) trait RankWeight {
 
 /// Per-rank weight vectors by row length, kept on the device they were last used on.
 ///
-/// In-batch scores keep one length for a whole run, so the table is computed once; ragged rows (a mask) have as many lengths as
-/// rows and go through the tensor form of the weight instead.
+/// In-batch scores keep one length for a whole run, so the table is computed once. Rows with a mask have different lengths, and with
+/// log-weights no two ranks are alike: both use the tensor form of the weight instead.
 #[derive(Debug, Default)]
 pub(crate) struct RankTable {
     cached: Mutex<Option<Table>>,
@@ -34,12 +37,12 @@ struct Table {
     device: Device,
     dtype: DType,
     weights: Tensor<1>,
-    /// Whether some rank has no weight at all.
+    /// Whether some rank has the weight 0.
     has_zeros: bool,
 }
 
 impl RankTable {
-    /// The weight of every negative, constant in the gradient.
+    /// The weight of every negative, constant in the gradient, without the log-weights of the scores.
     ///
     /// # Shapes
     /// - output: `[num_anchors, num_negatives]`, 0 where masked out
@@ -48,36 +51,33 @@ impl RankTable {
         if !weight.normalised() {
             return weights;
         }
-        let means = weights.clone().sum_dim(1) / scores.counts().clamp_min(1.0);
+        let means = scores.weighted(weights.clone()).sum_dim(1) / nonzero(scores.counts());
         // A row whose weights are all 0 keeps them.
         weights / means.clamp_min(f64::from(f32::MIN_POSITIVE))
     }
 
     fn plain_weights(&self, scores: &Scores, weight: &impl RankWeight) -> Tensor<2> {
-        let negatives = scores.negatives.clone().detach();
-        let Some(mask) = &scores.mask else {
+        if scores.mask.is_none() && scores.log_weights.is_none() {
+            let negatives = scores.negatives.clone().detach();
             let table = self.get(&negatives, weight);
             return rank_weights(negatives, table.weights);
-        };
-        let ranks = row_ranks(negatives.clone(), Some(mask.clone()))
-            .float()
-            .cast(negatives.dtype());
-        let weights = weight.by_ecdf(ranks / scores.counts().clamp_min(1.0));
-        crate::margins::masked(weights, Some(mask))
+        }
+        masked(weight.by_ecdf(ecdf(scores)), scores.mask.as_ref())
     }
 
-    /// The losses at these weights. The weights are stored only where rows are ragged, some ranks have none, or they are normalised.
+    /// The losses at these weights. The matrix of weights is stored only if there is a mask or log-weights, if some rank has the weight
+    /// 0, or if weights are normalised.
     pub(crate) fn losses(&self, scores: &Scores, temperature: f64, weight: &impl RankWeight) -> Losses {
-        if scores.mask.is_none() && !weight.normalised() {
+        if scores.mask.is_none() && scores.log_weights.is_none() && !weight.normalised() {
             let table = self.get(&scores.negatives.clone().detach(), weight);
             if !table.has_zeros {
-                let margins = Margins::new(scores, temperature);
-                return Losses::new(margins.loss(margins.ranked_mass(table.weights)), None);
+                let margins = PositiveMargins::new(scores, temperature);
+                return margins.losses(margins.loss(margins.ranked_mass(table.weights)));
             }
         }
         let weights = self.weights(scores, weight);
-        let margins = Margins::weighed(scores, temperature, &weights);
-        Losses::new(margins.loss(margins.mass(Some(weights))), margins.has_negatives())
+        let margins = PositiveMargins::weighed(scores, temperature, &weights);
+        margins.losses(margins.loss(margins.mass(Some(weights))))
     }
 
     fn get(&self, negatives: &Tensor<2>, weight: &impl RankWeight) -> Table {
@@ -101,4 +101,23 @@ impl RankTable {
         *cached = Some(table.clone());
         table
     }
+}
+
+/// The share of the weight of its row that each negative and those at most as large have, `[num_anchors, num_negatives]`.
+fn ecdf(scores: &Scores) -> Tensor<2> {
+    let negatives = scores.negatives.clone().detach();
+    let ranks = row_ranks(negatives.clone(), scores.mask.clone());
+    let at_most_as_large = if scores.log_weights.is_some() {
+        // In ascending order, with those that are masked out at the end, a rank is the length of a prefix.
+        let keys = match &scores.mask {
+            Some(mask) => negatives.mask_fill(mask.clone().bool_not(), f64::INFINITY),
+            None => negatives,
+        };
+        let weights = scores.weighted(keys.ones_like());
+        let sums = weights.gather(1, keys.argsort(1)).cumsum(1);
+        sums.gather(1, ranks.sub_scalar(1).clamp_min(0))
+    } else {
+        ranks.float().cast(negatives.dtype())
+    };
+    at_most_as_large / nonzero(scores.counts())
 }

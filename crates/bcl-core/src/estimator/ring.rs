@@ -1,79 +1,73 @@
 //! Ring loss: only negatives of middling difficulty count.
 
 use super::{
-    Estimator, Losses,
-    config::{estimator_config, expect_checked},
+    Estimator,
+    config::estimator,
     ranked::{RankTable, RankWeight},
 };
 use crate::{
-    ParameterError, Scores,
+    Losses, Scores, SideInformation,
     parameter::{in_closed, in_half_open, temperature},
 };
 use burn::tensor::Tensor;
 
-estimator_config! {
-    /// Configuration of [`Ring`].
-    pub struct RingConfig {
+estimator! {
+    PercentileRingConfig => PercentileRing {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Share of the anchor's lowest scores that is left out, in [0, upper).
         lower / with_lower: f64 = 0.0,
-        /// Share of the anchor's scores up to which they count, in (lower, 1]; the rest are probable false negatives.
+        /// Share of the anchor's scores up to which they count, in (lower, 1]; the rest are probably false negatives.
         upper / with_upper: f64 = 0.9,
     }
-}
 
-impl RingConfig {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// Names the parameter out of range.
-    pub fn check(&self) -> Result<(), ParameterError> {
-        temperature(self.temperature)?;
-        in_closed("upper", self.upper, f64::MIN_POSITIVE, 1.0)?;
-        in_half_open("lower", self.lower, 0.0, self.upper)
+    check(config) {
+        temperature(config.temperature)?;
+        in_closed("upper", config.upper, f64::MIN_POSITIVE, 1.0)?;
+        in_half_open("lower", config.lower, 0.0, config.upper)
     }
 
-    /// Builds the estimator.
-    ///
-    /// # Panics
-    /// When a parameter is out of range.
-    pub fn init(&self) -> Ring {
-        expect_checked(self.check());
-        Ring {
-            config: self.clone(),
+    init(config) {
+        PercentileRing {
+            config: config.clone(),
             table: RankTable::default(),
         }
     }
 }
 
-/// Ring loss: `Ng = Σ x_i` over the negatives whose eCDF within the row lies in `(lower, upper]`.
+/// Ring loss: `Ng = Σ x_i` over the negatives whose eCDF within the row is in `(lower, upper]`.
 ///
-/// A ring that holds no rank of a short row (`num_negatives · (upper - lower) < 1`) leaves an anchor without negatives, and so without
-/// a loss.
+/// If no rank of a short row is in the ring (`num_negatives · (upper - lower) < 1`), the anchor has no negatives and so no loss.
 ///
 /// Source: Wu et al., Conditional Negative Sampling for Contrastive Learning of Visual Representations.
+///
+/// ```
+/// use bcl_core::{Estimator, PercentileRingConfig, Scores, SideInformation};
+/// use burn::tensor::{Device, Tensor};
+///
+/// let device = Device::flex();
+/// let scores = Scores::new(Tensor::from_data([0.5], &device), Tensor::from_data([[0.6, 0.1, -0.2, 0.3]], &device));
+/// let ring = PercentileRingConfig::new().with_lower(0.25).with_upper(0.75).init();
+/// let weights = ring.weights(&scores, &SideInformation::none());
+/// assert_eq!(weights.into_data().iter::<f32>().collect::<Vec<_>>(), [0.0, 1.0, 0.0, 1.0]);
+/// ```
 #[derive(Debug)]
-pub struct Ring {
-    config: RingConfig,
+pub struct PercentileRing {
+    config: PercentileRingConfig,
     table: RankTable,
 }
 
-impl Estimator for Ring {
-    fn name(&self) -> &'static str {
-        "ring"
-    }
-
-    fn losses(&self, scores: Scores) -> Losses {
+impl Estimator for PercentileRing {
+    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
         self.table.losses(&scores, self.config.temperature, &self.config)
     }
 
-    fn weights(&self, scores: &Scores) -> Tensor<2> {
-        self.table.weights(scores, &self.config)
+    fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
+        scores.weighted(self.table.weights(scores, &self.config))
     }
 }
 
-impl RankWeight for RingConfig {
+impl RankWeight for PercentileRingConfig {
     fn by_rank(&self, num_negatives: usize) -> Vec<f64> {
         let counts = |rank: usize| {
             let ecdf = rank as f64 / num_negatives as f64;

@@ -1,77 +1,75 @@
 //! The supervised oracle: only true negatives count.
 
-use super::{
-    Estimator, Losses,
-    config::{estimator_config, expect_checked},
-};
+use super::{Estimator, config::estimator};
 use crate::{
-    ParameterError, Scores,
-    margins::{Margins, masked},
+    Losses, Scores, SideInformation,
+    margins::PositiveMargins,
     parameter::temperature,
+    scores::{masked, nonzero},
 };
 use burn::tensor::Tensor;
 
-estimator_config! {
-    /// Configuration of [`Supervised`].
-    pub struct SupervisedConfig {
+estimator! {
+    SupervisedConfig => Supervised {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
-        /// Whether the true negatives are scaled up to the mass of all N, which is what the other estimators approximate.
+        /// Whether the true negatives are scaled up to the mass of all N, which the other estimators approximate.
         rescale / with_rescale: bool = false,
     }
-}
 
-impl SupervisedConfig {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// Names the parameter out of range.
-    pub fn check(&self) -> Result<(), ParameterError> {
-        temperature(self.temperature)
+    check(config) {
+        temperature(config.temperature)
     }
 
-    /// Builds the estimator.
-    ///
-    /// # Panics
-    /// When a parameter is out of range.
-    pub fn init(&self) -> Supervised {
-        expect_checked(self.check());
-        Supervised { config: self.clone() }
+    init(config) {
+        Supervised { config: config.clone() }
     }
 }
 
-/// The loss that the unsupervised ones estimate: `Ng = Σ x_i` over the true negatives, times `N / N_TN` where rescaled.
+/// The loss that the unsupervised ones estimate: `Ng = Σ x_i` over the true negatives, times `N / N_TN` if rescaled.
 ///
-/// It needs labels ([`Scores::same_class`]), so it is for measuring, not for training without them. An anchor without any true
+/// It needs labels ([`SideInformation::same_class`]), so it serves to measure, not to train without them. An anchor without any true
 /// negative has no loss.
 ///
 /// Source: Liu, Wang, Bayesian Self-Supervised Contrastive Learning (arXiv 2301.11673), Eq. 1.
+///
+/// ```
+/// use bcl_core::{Estimator, Reduction, Scores, SideInformation, SupervisedConfig};
+/// use burn::tensor::{Device, Tensor};
+///
+/// let device = Device::flex();
+/// let scores = Scores::new(Tensor::from_data([0.0], &device), Tensor::from_data([[0.0, 0.0, 5.0]], &device));
+/// let same_class = Tensor::<2>::from_data([[0, 0, 1]], &device).bool();
+/// let side = SideInformation::none().with_same_class(same_class);
+/// let loss = SupervisedConfig::new().init().forward_with(scores, &side, Reduction::Mean).into_scalar::<f32>();
+/// assert!((loss - 3f32.ln()).abs() < 1e-6); // the false negative does not count
+/// ```
 #[derive(Debug)]
 pub struct Supervised {
     config: SupervisedConfig,
 }
 
-impl Estimator for Supervised {
-    fn name(&self) -> &'static str {
-        "supervised"
-    }
-
-    fn losses(&self, scores: Scores) -> Losses {
-        let weights = self.weights(&scores);
-        let margins = Margins::weighed(&scores, self.config.temperature, &weights);
-        Losses::new(margins.loss(margins.mass(Some(weights))), margins.has_negatives())
-    }
-
-    fn weights(&self, scores: &Scores) -> Tensor<2> {
-        let same_class = scores.same_class.clone().expect(
-            "the supervised oracle needs to know which negatives share the anchor's class: add it with Scores::with_same_class",
-        );
-        let is_true = masked(scores.negatives.ones_like(), scores.mask.as_ref()).mask_fill(same_class, 0.0);
+impl Supervised {
+    /// 1 (or the scale) for true negatives, 0 for false and masked ones.
+    fn true_negatives(&self, scores: &Scores, side: &SideInformation) -> Tensor<2> {
+        let is_true = masked(scores.negatives.ones_like(), scores.mask.as_ref()).mask_fill(side.same_class_for(scores), 0.0);
         if !self.config.rescale {
             return is_true;
         }
-        let num_true = is_true.clone().sum_dim(1).clamp_min(1.0);
+        let num_true = nonzero(scores.weighted(is_true.clone()).sum_dim(1));
         is_true * (scores.counts() / num_true)
+    }
+}
+
+impl Estimator for Supervised {
+    fn losses(&self, scores: Scores, side: &SideInformation) -> Losses {
+        let weights = self.true_negatives(&scores, side);
+        let margins = PositiveMargins::weighed(&scores, self.config.temperature, &weights);
+        margins.losses(margins.loss(margins.mass(Some(weights))))
+    }
+
+    fn weights(&self, scores: &Scores, side: &SideInformation) -> Tensor<2> {
+        scores.weighted(self.true_negatives(scores, side))
     }
 
     fn needs_truth(&self) -> bool {

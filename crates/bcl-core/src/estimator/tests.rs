@@ -1,4 +1,4 @@
-//! Claims that hold for every estimator, or relate one to another.
+//! Properties of every estimator, and limits in which one estimator equals another.
 
 use super::*;
 use burn::tensor::{DType, Device, TensorData};
@@ -9,29 +9,22 @@ fn similarities(count: usize, phase: f64) -> Vec<f64> {
 }
 
 fn scores_on(device: &Device, num_anchors: usize, num_negatives: usize) -> Scores {
-    let options = (device, DType::F64);
-    let positives = Tensor::<1>::from_data(TensorData::from(similarities(num_anchors, 0.3).as_slice()), options);
+    let positives = TensorData::from(similarities(num_anchors, 0.3).as_slice());
     let negatives = TensorData::new(similarities(num_anchors * num_negatives, 1.1), [num_anchors, num_negatives]);
-    let same_class = TensorData::new(
-        (0..num_anchors * num_negatives).map(|i| i % 4 == 0).collect::<Vec<_>>(),
-        [num_anchors, num_negatives],
-    );
-    Scores::new(positives, Tensor::from_data(negatives, (device, DType::F64)))
-        .with_same_class(Tensor::from_data(same_class, device))
-        .with_noise(Tensor::from_data(
-            TensorData::from(similarities(num_anchors, 2.0).map_abs().as_slice()),
-            (device, DType::F64),
+    let options = (device, DType::F64);
+    Scores::new(Tensor::from_data(positives, options), Tensor::from_data(negatives, options))
+}
+
+/// Truth and noise for scores of this shape.
+fn side_on(device: &Device, num_anchors: usize, num_negatives: usize) -> SideInformation {
+    let same_class: Vec<bool> = (0..num_anchors * num_negatives).map(|i| i % 4 == 0).collect();
+    let noise: Vec<f64> = similarities(num_anchors, 2.0).iter().map(|x| x.abs() + 0.1).collect();
+    SideInformation::none()
+        .with_same_class(Tensor::from_data(
+            TensorData::new(same_class, [num_anchors, num_negatives]),
+            device,
         ))
-}
-
-trait MapAbs {
-    fn map_abs(self) -> Self;
-}
-
-impl MapAbs for Vec<f64> {
-    fn map_abs(self) -> Self {
-        self.into_iter().map(|x| x.abs() + 0.1).collect()
-    }
+        .with_noise(Tensor::from_data(TensorData::from(noise.as_slice()), (device, DType::F64)))
 }
 
 fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
@@ -45,8 +38,14 @@ fn assert_close(left: &[f64], right: &[f64], tolerance: f64) {
     }
 }
 
+/// Losses with the truth and noise of [`side_on`].
 fn losses(config: &EstimatorConfig, scores: Scores) -> Vec<f64> {
-    values(config.init().forward_no_reduction(scores))
+    let side = side_on(&scores.negatives.device(), scores.num_anchors(), scores.num_negatives());
+    losses_with(config, scores, &side)
+}
+
+fn losses_with(config: &EstimatorConfig, scores: Scores, side: &SideInformation) -> Vec<f64> {
+    values(config.init().losses(scores, side).values())
 }
 
 #[test]
@@ -60,16 +59,18 @@ fn gradients_match_finite_differences() {
         scores.positives = scores.positives.require_grad();
         scores.negatives = scores.negatives.require_grad();
         let (positives, negatives) = (scores.positives.clone(), scores.negatives.clone());
-        let gradients = estimator.forward(scores, Reduction::Sum).backward();
+        let gradients = estimator
+            .forward_with(scores, &side_on(&device, 3, 7), Reduction::Sum)
+            .backward();
         let analytic_positives = values(positives.grad(&gradients).expect("a gradient"));
         let analytic_negatives = values(negatives.grad(&gradients).expect("a gradient"));
 
-        // The noise is constant in the gradient although the rate it is drawn with is not, so the augmented losses have no value
-        // whose slope is their gradient; they have tests of their own.
+        // The noise is constant in the gradient although its rate is not, so the gradient of the augmented losses is not the slope of
+        // their value; other tests cover them.
         if estimator.noise_shape().is_some() {
             continue;
         }
-        let total = |scores: Scores| values(estimator.forward(scores, Reduction::Sum))[0];
+        let total = |scores: Scores| values(estimator.forward_with(scores, &side_on(&plain, 3, 7), Reduction::Sum))[0];
         let slope = |change: &dyn Fn(&mut Scores, f64)| {
             let (mut up, mut down) = (scores_on(&plain, 3, 7), scores_on(&plain, 3, 7));
             change(&mut up, step);
@@ -80,7 +81,7 @@ fn gradients_match_finite_differences() {
             let numeric = slope(&|scores, by| {
                 let mut data = values(scores.positives.clone());
                 data[i] += by;
-                scores.positives = Tensor::from_data(TensorData::from(data.as_slice()), (&plain, DType::F64));
+                scores.positives = Tensor::from_data(TensorData::new(data, [3, 1]), (&plain, DType::F64));
             });
             assert!(
                 (analytic - numeric).abs() < 1e-6,
@@ -110,16 +111,22 @@ fn masking_an_entry_equals_leaving_it_out() {
         let whole = scores_on(&device, 4, 9);
         let mut short = whole.clone();
         short.negatives = whole.negatives.clone().slice([0..4, 0..6]);
-        short.same_class = whole.same_class.clone().map(|truth| truth.slice([0..4, 0..6]));
+        let side = side_on(&device, 4, 9);
+        let mut side_of_short = side.clone();
+        side_of_short.same_class = side.same_class.clone().map(|truth| truth.slice([0..4, 0..6]));
         let keep = TensorData::new((0..4 * 9).map(|i| i % 9 < 6).collect::<Vec<_>>(), [4, 9]);
         let masked = whole.with_mask(Tensor::from_data(keep, &device));
 
         let estimator = config.init();
-        let weights = values(estimator.weights(&masked).slice([0..4, 0..6]));
-        assert_close(&weights, &values(estimator.weights(&short)), 1e-12);
-        let left_over = values(estimator.weights(&masked).slice([0..4, 6..9]));
+        let weights = values(estimator.weights(&masked, &side).slice([0..4, 0..6]));
+        assert_close(&weights, &values(estimator.weights(&short, &side_of_short)), 1e-12);
+        let left_over = values(estimator.weights(&masked, &side).slice([0..4, 6..9]));
         assert!(left_over.iter().all(|&weight| weight == 0.0), "{}", config.name());
-        assert_close(&losses(&config, masked), &losses(&config, short), 1e-12);
+        assert_close(
+            &losses_with(&config, masked, &side),
+            &losses_with(&config, short, &side_of_short),
+            1e-12,
+        );
     }
 }
 
@@ -130,8 +137,9 @@ fn the_order_of_negatives_does_not_matter() {
         let scores = scores_on(&device, 3, 8);
         let mut flipped = scores.clone();
         flipped.negatives = scores.negatives.clone().flip([1]);
-        flipped.same_class = scores.same_class.clone().map(|truth| truth.flip([1]));
-        assert_close(&losses(&config, flipped), &losses(&config, scores), 1e-12);
+        let mut side = side_on(&device, 3, 8);
+        side.same_class = side.same_class.map(|truth| truth.flip([1]));
+        assert_close(&losses_with(&config, flipped, &side), &losses(&config, scores), 1e-12);
     }
 }
 
@@ -150,7 +158,7 @@ fn weights_and_mass_agree_where_the_loss_is_a_weighted_sum() {
             continue;
         }
         let scores = scores_on(&device, 3, 8);
-        let weights = values(config.init().weights(&scores));
+        let weights = values(config.init().weights(&scores, &side_on(&device, 3, 8)));
         let (positives, negatives) = (values(scores.positives.clone()), values(scores.negatives.clone()));
         let x = |similarity: f64| (similarity / config.temperature()).exp();
         let expected: Vec<f64> = (0..3)
@@ -168,10 +176,11 @@ fn huge_and_tiny_similarities_stay_finite() {
         for scale in [1e-30, 1.0, 1e3, 1e6] {
             let positives = Tensor::<1>::from_data([scale, -scale], &device).require_grad();
             let negatives = Tensor::<2>::from_data([[-scale, scale, 0.0], [scale, -scale, 0.5 * scale]], &device).require_grad();
-            let scores = Scores::new(positives.clone(), negatives.clone())
+            let scores = Scores::new(positives.clone(), negatives.clone());
+            let side = SideInformation::none()
                 .with_same_class(Tensor::<2>::from_data([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], &device).bool())
                 .with_noise(Tensor::ones([2], &device));
-            let loss = config.init().forward(scores, Reduction::Mean);
+            let loss = config.init().forward_with(scores, &side, Reduction::Mean);
             let gradients = loss.clone().backward();
             let finite = values(loss)
                 .into_iter()
@@ -211,10 +220,11 @@ fn with_gradients(config: &EstimatorConfig, positives: &[f32], negatives: &[f32]
     let scores = Scores {
         least_similarity: least,
         ..Scores::new(positives.clone(), negatives.clone())
-            .with_noise(Tensor::ones([shape[0]], &device))
-            .with_same_class(Tensor::from_data(truth, &device))
     };
-    let loss = config.init().forward(scores, Reduction::Mean);
+    let side = SideInformation::none()
+        .with_noise(Tensor::ones([shape[0]], &device))
+        .with_same_class(Tensor::from_data(truth, &device));
+    let loss = config.init().forward_with(scores, &side, Reduction::Mean);
     let gradients = loss.backward();
     [
         values(loss),
@@ -226,7 +236,7 @@ fn with_gradients(config: &EstimatorConfig, positives: &[f32], negatives: &[f32]
 fn floored() -> [EstimatorConfig; 3] {
     [
         EstimatorConfig::Debiased(DebiasedConfig::new().with_temperature(0.1)),
-        EstimatorConfig::Hard(HardConfig::new().with_temperature(0.1)),
+        EstimatorConfig::Hard(HardNegativesConfig::new().with_temperature(0.1)),
         EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledConfig::new().with_temperature(0.1)),
     ]
 }
@@ -269,11 +279,11 @@ fn hard_without_hardness_is_debiased_whatever_is_masked() {
     let keep = TensorData::new((0..4 * 9).map(|i| i % 9 < 6 - i / 9).collect::<Vec<_>>(), [4, 9]);
     let scores = || scores_on(&device, 4, 9).with_mask(Tensor::from_data(keep.clone(), &device));
     for beta in [0.0, 1e-35] {
-        let hard = EstimatorConfig::Hard(HardConfig::new().with_beta(beta));
+        let hard = EstimatorConfig::Hard(HardNegativesConfig::new().with_beta(beta));
         let debiased = EstimatorConfig::Debiased(DebiasedConfig::new());
         assert_close(
-            &values(hard.init().weights(&scores())),
-            &values(debiased.init().weights(&scores())),
+            &values(hard.init().weights(&scores(), &SideInformation::none())),
+            &values(debiased.init().weights(&scores(), &SideInformation::none())),
             1e-12,
         );
         assert_close(&losses(&hard, scores()), &losses(&debiased, scores()), 1e-12);
@@ -294,7 +304,7 @@ fn anchors_without_negatives_have_no_loss_and_leave_the_mean() {
             scores.positives = scores.positives.require_grad();
             scores.negatives = scores.negatives.require_grad();
             let leaves = (scores.positives.clone(), scores.negatives.clone());
-            let losses = estimator.losses(scores);
+            let losses = estimator.losses(scores, &side_on(&device, 3, 7));
             let counted = losses.num_counted().map(|counted| values(counted)[0]);
             let each = values(losses.clone().values());
             let mean = losses.reduce(Reduction::Mean);
@@ -327,10 +337,10 @@ fn anchors_without_negatives_have_no_loss_and_leave_the_mean() {
 
 #[test]
 fn negatives_without_weight_do_not_drown_the_others() {
-    // The highest score is far above the rest and left out: a ring drops it, the oracle knows it for a false negative, and a perfect
-    // encoder's weights are 0 there.
+    // The highest score is far above the rest and left out: a ring drops it, to the oracle it is a false negative, and the weights of a
+    // perfect encoder are 0 there.
     let left_out = [
-        EstimatorConfig::Ring(RingConfig::new().with_temperature(0.1)),
+        EstimatorConfig::Ring(PercentileRingConfig::new().with_temperature(0.1)),
         EstimatorConfig::Supervised(SupervisedConfig::new().with_temperature(0.1)),
         EstimatorConfig::Bayesian(BayesianConfig::new().with_temperature(0.1).with_alpha(1.0).with_beta(0.5)),
     ];
@@ -364,8 +374,9 @@ fn normalised_weights_average_to_one_and_keep_their_ratios() {
     // A tie, whose members share the higher rank.
     scores.negatives = scores.negatives.slice_fill([0..1, 2..5], 0.4);
     for scores in [scores.clone(), scores.with_mask(Tensor::from_data(keep, &device))] {
-        let plain = values(config.clone().init().weights(&scores));
-        let normalised = values(config.clone().with_normalised(true).init().weights(&scores));
+        let none = SideInformation::none();
+        let plain = values(config.clone().init().weights(&scores, &none));
+        let normalised = values(config.clone().with_normalised(true).init().weights(&scores, &none));
         for (plain, normalised) in plain.chunks(8).zip(normalised.chunks(8)) {
             let count = normalised.iter().filter(|&&weight| weight > 0.0).count() as f64;
             let mean = plain.iter().sum::<f64>() / count;
@@ -415,17 +426,17 @@ fn limits_lead_from_one_estimator_to_another() {
     let info_nce = losses(&EstimatorConfig::InfoNce(InfoNceConfig::new()), scores_on(&device, 4, 9));
     let same_as_info_nce = [
         EstimatorConfig::Debiased(DebiasedConfig::new().with_tau_plus(0.0)),
-        EstimatorConfig::Hard(HardConfig::new().with_tau_plus(0.0).with_beta(0.0)),
+        EstimatorConfig::Hard(HardNegativesConfig::new().with_tau_plus(0.0).with_beta(0.0)),
         EstimatorConfig::Bayesian(BayesianConfig::new().with_alpha(0.5).with_beta(0.5)),
         EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledConfig::new().with_class_prior(0.0)),
         EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledConfig::new().with_label_frequency(1.0)),
-        EstimatorConfig::Ring(RingConfig::new().with_lower(0.0).with_upper(1.0)),
+        EstimatorConfig::Ring(PercentileRingConfig::new().with_lower(0.0).with_upper(1.0)),
         EstimatorConfig::Augmented(AugmentedConfig::new().with_lambda(0.0)),
     ];
     for config in same_as_info_nce {
         assert_close(&losses(&config, scores_on(&device, 4, 9)), &info_nce, 1e-12);
     }
-    let hard = EstimatorConfig::Hard(HardConfig::new().with_beta(0.0));
+    let hard = EstimatorConfig::Hard(HardNegativesConfig::new().with_beta(0.0));
     let debiased = EstimatorConfig::Debiased(DebiasedConfig::new());
     assert_close(
         &losses(&hard, scores_on(&device, 4, 9)),
@@ -439,10 +450,10 @@ fn the_augmented_gradient_at_unit_noise_is_that_of_info_nce() {
     let device = Device::flex().autodiff();
     let gradient = |config: &EstimatorConfig| {
         let mut scores = scores_on(&device, 3, 7);
-        scores.noise = Some(scores.positives.ones_like());
         scores.negatives = scores.negatives.require_grad();
         let negatives = scores.negatives.clone();
-        let gradients = config.init().forward(scores, Reduction::Sum).backward();
+        let side = SideInformation::none().with_noise(Tensor::ones([3], (&device, DType::F64)));
+        let gradients = config.init().forward_with(scores, &side, Reduction::Sum).backward();
         values(negatives.grad(&gradients).expect("a gradient"))
     };
     let info_nce = gradient(&EstimatorConfig::InfoNce(InfoNceConfig::new()));
@@ -463,7 +474,7 @@ fn the_augmented_and_geometric_values_follow_their_equations() {
         .chunks(7)
         .map(|row| row.iter().map(x).sum())
         .collect();
-    let noise = values(scores.noise.clone().expect("noise"));
+    let noise = values(side_on(&device, 3, 7).noise.expect("noise"));
     let augmented: Vec<f64> = (0..3)
         .map(|i| {
             let rate = positives[i] + sums[i];
@@ -489,9 +500,10 @@ fn the_augmented_and_geometric_values_follow_their_equations() {
 fn the_oracle_ignores_false_negatives_and_keeps_the_mass_when_asked() {
     let device = Device::flex();
     let scores = scores_on(&device, 2, 8);
-    let plain = values(SupervisedConfig::new().init().weights(&scores));
+    let side = side_on(&device, 2, 8);
+    let plain = values(SupervisedConfig::new().init().weights(&scores, &side));
     assert_eq!(&plain[..8], &[0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0]);
-    let rescaled = values(SupervisedConfig::new().with_rescale(true).init().weights(&scores));
+    let rescaled = values(SupervisedConfig::new().with_rescale(true).init().weights(&scores, &side));
     assert_close(&[rescaled[..8].iter().sum()], &[8.0], 1e-12);
 }
 
@@ -502,7 +514,8 @@ fn bayesian_weights_are_those_of_the_posterior() {
         Tensor::<1>::from_data([0.0], &device),
         Tensor::<2>::from_data([[1.0, 2.0, 2.0, 3.0, 3.0, 3.0, 4.0, 0.0]], &device),
     );
-    let weights = values(BayesianConfig::new().with_alpha(0.8).with_beta(0.7).init().weights(&scores));
+    let bayesian = BayesianConfig::new().with_alpha(0.8).with_beta(0.7).init();
+    let weights = values(bayesian.weights(&scores, &SideInformation::none()));
     let posterior = crate::posterior::Posterior::new(0.8, 0.7, 0.1).expect("in range");
     let ecdf = [2.0, 4.0, 4.0, 7.0, 7.0, 7.0, 8.0, 1.0].map(|rank: f64| rank / 8.0);
     assert_close(&weights, &ecdf.map(|u| posterior.omega(u)), 1e-6);
@@ -541,7 +554,10 @@ fn parameters_out_of_range_are_refused_by_name_value_and_range() {
             EstimatorConfig::Debiased(DebiasedConfig::new().with_tau_plus(1.0)),
             "tau_plus is 1, but must lie in [0, 1)",
         ),
-        (EstimatorConfig::Hard(HardConfig::new().with_beta(-0.5)), "beta is -0.5"),
+        (
+            EstimatorConfig::Hard(HardNegativesConfig::new().with_beta(-0.5)),
+            "beta is -0.5",
+        ),
         (
             EstimatorConfig::Bayesian(BayesianConfig::new().with_alpha(0.4)),
             "alpha is 0.4, but must lie in [0.5, 1]",
@@ -559,7 +575,7 @@ fn parameters_out_of_range_are_refused_by_name_value_and_range() {
             "class_prior is 1",
         ),
         (
-            EstimatorConfig::Ring(RingConfig::new().with_lower(0.95)),
+            EstimatorConfig::Ring(PercentileRingConfig::new().with_lower(0.95)),
             "lower is 0.95, but must lie in [0, 0.9)",
         ),
         (

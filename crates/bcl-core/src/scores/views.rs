@@ -6,21 +6,21 @@ use burn::tensor::Tensor;
 use std::ops::Range;
 
 impl Scores {
-    /// Scores of two views of a batch against each other, as in SimCLR.
+    /// Compares two views of a batch with each other, as in SimCLR.
     ///
     /// Every embedding is an anchor (first those of `first`, then those of `second`); its positive is the other view of the same
     /// sample, its negatives are both views of all other samples.
     ///
     /// # Shapes
     /// - first, second: `[batch_size, dim]`
-    /// - positives:     `[2 · batch_size]`
+    /// - positives:     `[2 · batch_size, 1]`
     /// - negatives:     `[2 · batch_size, 2 · batch_size - 2]`
     ///
-    /// Rows of unit length may be given as [`Similarity::Dot`]; say then with
-    /// [`with_least_similarity(-1.0)`](Self::with_least_similarity) that they are cosines.
+    /// Rows that have unit length already may be compared by [`Similarity::Dot`]; add
+    /// [`with_least_similarity(-1.0)`](Self::with_least_similarity) then, because these are cosines.
     ///
     /// # Panics
-    /// When the shapes differ or there are fewer than two samples.
+    /// Panics if the shapes differ or there are fewer than two samples.
     pub fn from_views(first: Tensor<2>, second: Tensor<2>, similarity: Similarity) -> Self {
         check_views(&first, &second);
         let first = similarity.prepare(first);
@@ -41,17 +41,17 @@ impl Scores {
         }
     }
 
-    /// The rows `anchors` of [`from_views`](Self::from_views), without the others: where the scores of all anchors would not fit into
-    /// memory, as in [gradient caching](crate::gradient_cache).
+    /// Computes the rows `anchors` of [`from_views`](Self::from_views) alone, if the scores of all anchors would not fit into memory; see
+    /// [gradient caching](crate::gradient_cache).
     ///
     /// # Shapes
     /// - first, second: `[batch_size, dim]`
     /// - anchors:       a range of `0..2 · batch_size`
-    /// - positives:     `[anchors.len()]`
+    /// - positives:     `[anchors.len(), 1]`
     /// - negatives:     `[anchors.len(), 2 · batch_size - 2]`
     ///
     /// # Panics
-    /// As `from_views`, or when the range is empty or leaves the batch.
+    /// Panics as `from_views` does, or if the range is empty or reaches beyond the batch.
     pub fn from_views_of(first: Tensor<2>, second: Tensor<2>, similarity: Similarity, anchors: Range<usize>) -> Self {
         let batch_size = check_views(&first, &second);
         let all = 0..2 * batch_size;
@@ -60,7 +60,7 @@ impl Scores {
             "the anchors {anchors:?} must be some of {all:?}"
         );
         if anchors == all {
-            // All of them share products.
+            // All anchors together share products.
             return Self::from_views(first, second, similarity);
         }
         let views = [similarity.prepare(first), similarity.prepare(second)];
@@ -94,7 +94,7 @@ fn check_views(first: &Tensor<2>, second: &Tensor<2>) -> usize {
     batch_size
 }
 
-/// Products of the rows of some samples with a view of all samples but their own, from left to right.
+/// Products of the rows of some samples with a view of all other samples, from left to right.
 fn others(rows: Tensor<2>, view: &Tensor<2>, samples: &Range<usize>) -> Vec<Tensor<2>> {
     let [batch_size, _] = view.dims();
     let with = |columns: Range<usize>| rows.clone().matmul(view.clone().slice([columns]).transpose());
@@ -135,7 +135,7 @@ mod tests {
         scores
             .positives
             .into_data()
-            .assert_eq(&TensorData::from([10.0f32, 40.0, 90.0, 10.0, 40.0, 90.0]), true);
+            .assert_eq(&TensorData::from([[10.0f32], [40.0], [90.0], [10.0], [40.0], [90.0]]), true);
         scores.negatives.into_data().assert_eq(
             &TensorData::from([
                 [2.0f32, 3.0, 20.0, 30.0],

@@ -4,8 +4,8 @@
 #![allow(clippy::unreadable_literal, clippy::too_many_lines)]
 
 use bcl_core::{
-    AugmentedConfig, BayesianConfig, DebiasedConfig, EstimatorConfig, GeometricConfig, HardConfig, InfoNceConfig,
-    PositiveUnlabelledConfig, Variant,
+    AugmentedConfig, BayesianConfig, BayesianVariant, DebiasedConfig, EstimatorConfig, GeometricConfig, HardNegativesConfig,
+    InfoNceConfig, PositiveUnlabelledConfig,
 };
 
 /// A case whose views are [`FIRST`] and [`SECOND`].
@@ -13,13 +13,13 @@ pub(crate) struct Case {
     pub(crate) id: &'static str,
     pub(crate) config: EstimatorConfig,
     pub(crate) loss: f64,
-    /// `u`, one an anchor, for the estimators that have noise.
+    /// `u`, one per anchor, for the estimators that need noise.
     pub(crate) draws: &'static [f64],
     /// With respect to the first and the second view, row-major.
     pub(crate) gradients: [&'static [f64]; 2],
 }
 
-fn bayesian(temperature: f64, tau_plus: f64, alpha: f64, beta: f64, variant: Variant) -> EstimatorConfig {
+fn bayesian(temperature: f64, tau_plus: f64, alpha: f64, beta: f64, variant: BayesianVariant) -> EstimatorConfig {
     EstimatorConfig::Bayesian(
         BayesianConfig::new()
             .with_temperature(temperature)
@@ -56,7 +56,7 @@ pub(crate) const SECOND: &[f64] = &[
     0.20065203309059143, 0.047425489872694016, 0.516355037689209, 0.6398550271987915,
 ];
 
-/// One or more of every estimator the golden file has, at small temperatures and with active floors among them.
+/// At least one case per estimator of the golden file, some at small temperatures and some at the floor.
 #[rustfmt::skip]
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -146,7 +146,7 @@ pub(crate) fn cases() -> Vec<Case> {
         },
         Case {
             id: "public-4x8-010",
-            config: EstimatorConfig::Hard(HardConfig::new().with_temperature(0.07).with_tau_plus(0.5).with_beta(1.0)),
+            config: EstimatorConfig::Hard(HardNegativesConfig::new().with_temperature(0.07).with_tau_plus(0.5).with_beta(1.0)),
             loss: 1.5248940179502721,
             draws: &[],
             gradients: [
@@ -174,7 +174,7 @@ pub(crate) fn cases() -> Vec<Case> {
         },
         Case {
             id: "public-4x8-015",
-            config: EstimatorConfig::Hard(HardConfig::new().with_temperature(0.5).with_tau_plus(0.01).with_beta(1.0)),
+            config: EstimatorConfig::Hard(HardNegativesConfig::new().with_temperature(0.5).with_tau_plus(0.01).with_beta(1.0)),
             loss: 1.6800453434706266,
             draws: &[],
             gradients: [
@@ -268,7 +268,7 @@ pub(crate) fn cases() -> Vec<Case> {
         },
         Case {
             id: "public-4x8-148",
-            config: bayesian(0.07, 0.1, 0.9, 0.9, Variant::Exact),
+            config: bayesian(0.07, 0.1, 0.9, 0.9, BayesianVariant::Exact),
             loss: 1.525066731806871,
             draws: &[],
             gradients: [
@@ -296,7 +296,7 @@ pub(crate) fn cases() -> Vec<Case> {
         },
         Case {
             id: "public-4x8-146",
-            config: bayesian(0.5, 0.01, 0.9, 0.9, Variant::Exact),
+            config: bayesian(0.5, 0.01, 0.9, 0.9, BayesianVariant::Exact),
             loss: 1.9471696160327898,
             draws: &[],
             gradients: [
@@ -324,7 +324,7 @@ pub(crate) fn cases() -> Vec<Case> {
         },
         Case {
             id: "public-4x8-166",
-            config: bayesian(0.07, 0.3, 0.999, 0.5, Variant::Exact),
+            config: bayesian(0.07, 0.3, 0.999, 0.5, BayesianVariant::Exact),
             loss: 0.18675932981888388,
             draws: &[],
             gradients: [
@@ -352,7 +352,7 @@ pub(crate) fn cases() -> Vec<Case> {
         },
         Case {
             id: "public-4x8-147",
-            config: bayesian(0.07, 0.1, 0.9, 0.9, Variant::Official),
+            config: bayesian(0.07, 0.1, 0.9, 0.9, BayesianVariant::Official),
             loss: 1.515533963103714,
             draws: &[],
             gradients: [
@@ -380,7 +380,7 @@ pub(crate) fn cases() -> Vec<Case> {
         },
         Case {
             id: "public-4x8-111",
-            config: bayesian(0.5, 0.1, 0.75, 0.9, Variant::Official),
+            config: bayesian(0.5, 0.1, 0.75, 0.9, BayesianVariant::Official),
             loss: 1.6292435772668084,
             draws: &[],
             gradients: [

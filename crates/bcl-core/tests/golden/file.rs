@@ -1,8 +1,8 @@
-//! The golden file: JSON, and beside it a `.safetensors` file with what is too long for JSON, if anything is. A test's reader: it panics.
+//! Reads the golden file: JSON, and beside it a `.safetensors` file with arrays that are too long for JSON, if any. Panics on errors.
 
 use bcl_core::{
-    AugmentedConfig, BayesianConfig, DebiasedConfig, EstimatorConfig, GeometricConfig, HardConfig, InfoNceConfig,
-    PositiveUnlabelledConfig, Variant,
+    AugmentedConfig, BayesianConfig, BayesianVariant, DebiasedConfig, EstimatorConfig, GeometricConfig, HardNegativesConfig,
+    InfoNceConfig, PositiveUnlabelledConfig,
 };
 use serde_json::Value;
 use std::{fs, path::Path};
@@ -22,7 +22,7 @@ pub(crate) struct Case {
     pub(crate) gradients: [Gradient; 2],
 }
 
-/// In full, or its norm, its first entries and two probes.
+/// A gradient in full, or its norm, its first entries and two probes.
 pub(crate) enum Gradient {
     Full(Vec<f64>),
     Summary { l2: f64, head: Vec<f64>, probe: Vec<f64> },
@@ -116,7 +116,12 @@ fn configuration(case: &Value) -> EstimatorConfig {
     match text(&case["est"]).as_str() {
         "simclr" => EstimatorConfig::InfoNce(InfoNceConfig::new().with_temperature(t)),
         "dcl" => EstimatorConfig::Debiased(DebiasedConfig::new().with_temperature(t).with_tau_plus(tau)),
-        "hcl" => EstimatorConfig::Hard(HardConfig::new().with_temperature(t).with_tau_plus(tau).with_beta(beta)),
+        "hcl" => EstimatorConfig::Hard(
+            HardNegativesConfig::new()
+                .with_temperature(t)
+                .with_tau_plus(tau)
+                .with_beta(beta),
+        ),
         "pucl" => EstimatorConfig::PositiveUnlabelled(
             PositiveUnlabelledConfig::new()
                 .with_temperature(t)
@@ -124,7 +129,7 @@ fn configuration(case: &Value) -> EstimatorConfig {
                 .with_label_frequency(c),
         ),
         "bcl_exact" => EstimatorConfig::Bayesian(bayesian),
-        "bcl_official" => EstimatorConfig::Bayesian(bayesian.with_variant(Variant::Official)),
+        "bcl_official" => EstimatorConfig::Bayesian(bayesian.with_variant(BayesianVariant::Official)),
         "aug" => EstimatorConfig::Augmented(AugmentedConfig::new().with_temperature(t)),
         "geom" => EstimatorConfig::Geometric(GeometricConfig::new().with_temperature(t)),
         other => panic!("unknown estimator {other}"),

@@ -6,13 +6,12 @@ use super::{
     figures::StepOutput,
     step::{Contrastive, Step, rows_of},
 };
-use bcl_core::gradient_cache::{EmbeddingGradients, surrogate};
+use bcl_core::gradient_cache::{EmbeddingGradients, Table, surrogate};
 use burn::{
     optim::{GradientsAccumulator, GradientsParams},
     tensor::Tensor,
     train::TrainOutput,
 };
-use std::array;
 
 impl<B> Step<B> {
     /// Forward and backward, with at most so many samples encoded and anchors compared at a time.
@@ -37,18 +36,20 @@ impl<B> Step<B> {
     }
 
     /// From embeddings to the loss and their gradients, in blocks of at most so many anchors.
-    pub fn embedding_gradients<M>(&self, model: &M, embeddings: [Tensor<2>; 2], at_most: usize) -> EmbeddingGradients<2>
+    pub fn embedding_gradients<M>(&self, model: &M, embeddings: [Tensor<2>; 2], at_most: usize) -> EmbeddingGradients
     where
         M: Contrastive<Batch = B>,
     {
         let num_anchors = M::num_anchors(&self.batch);
-        EmbeddingGradients::compute(&*self.estimator, embeddings, num_anchors, at_most, |embeddings, anchors| {
-            self.compare(model, embeddings, anchors)
+        let tables = embeddings.map(Table::Trained);
+        EmbeddingGradients::compute(tables, num_anchors, at_most, |embeddings, anchors| {
+            let (scores, side) = self.compare(model, [embeddings[0].clone(), embeddings[1].clone()], anchors);
+            self.estimator.losses(scores, &side)
         })
     }
 
     /// From the gradients of the embeddings to those of the parameters, part by part of at most so many samples; a penalty's are added.
-    pub fn parameter_gradients<M>(&self, model: &M, gradients: &[Tensor<2>; 2], at_most: usize) -> GradientsParams
+    pub fn parameter_gradients<M>(&self, model: &M, gradients: &[Option<Tensor<2>>], at_most: usize) -> GradientsParams
     where
         M: Contrastive<Batch = B>,
     {
@@ -57,11 +58,16 @@ impl<B> Step<B> {
         let mut done = [0, 0];
         for part in M::parts(&self.batch, at_most) {
             let embeddings = model.embeddings(&part);
-            let of_part = array::from_fn(|table| {
-                let rows = done[table]..done[table] + embeddings[table].dims()[0];
-                done[table] = rows.end;
-                rows_of(gradients[table].clone(), rows)
-            });
+            let of_part = gradients
+                .iter()
+                .zip(&embeddings)
+                .zip(&mut done)
+                .map(|((gradient, embeddings), done)| {
+                    let rows = *done..*done + embeddings.dims()[0];
+                    *done = rows.end;
+                    gradient.clone().map(|gradient| rows_of(gradient, rows))
+                });
+            let of_part = of_part.collect();
             add(surrogate(embeddings, of_part));
         }
         model.penalty(&self.batch).into_iter().for_each(&mut add);

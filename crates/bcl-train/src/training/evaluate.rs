@@ -71,7 +71,7 @@ impl<M: Contrastive> EvaluationTask<M> {
 
     /// Measures a model. Scores that are not finite are not measured: [`Evaluated::metrics`] is then an error.
     pub fn run(self, model: &M) -> Evaluated {
-        let scores = self.probe.scores(model);
+        let (scores, side) = self.probe.scores(model);
         if let Some(scores) = not_finite(&scores) {
             return Evaluated {
                 metrics: Some(Err(EvaluationError::NotFinite { scores })),
@@ -80,7 +80,7 @@ impl<M: Contrastive> EvaluationTask<M> {
                 figures: Figures::new(),
             };
         }
-        let diagnostics = Diagnostics::measure(&scores, self.probe.estimator.as_ref(), self.posterior);
+        let diagnostics = Diagnostics::measure(&scores, &side, self.probe.estimator.as_ref(), self.posterior);
         let metrics = self.measure.map(|measure| measure.measure(model));
         let alpha_hat = diagnostics
             .auc_unlabelled

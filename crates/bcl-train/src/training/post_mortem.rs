@@ -2,7 +2,7 @@
 
 use super::step::{Contrastive, Step};
 use crate::error::Error;
-use bcl_core::{Reduction, Scores, gradient_cache::blocks};
+use bcl_core::{Reduction, Scores, SideInformation, gradient_cache::blocks};
 use bcl_report::files;
 use burn::{
     module::{Module, ModuleVisitor, Param},
@@ -134,16 +134,18 @@ impl PostMortem {
     pub fn of<M: Contrastive>(step: &Step<M::Batch>, model: &M) -> Self {
         let mut weights = Weights::default();
         Module::visit(model, &mut weights);
-        let scores = guilty(step, model);
+        let (scores, side) = guilty(step, model);
         Self {
             batch: M::tensors(&step.batch),
             weights: weights.found,
             scores: NamedTensors::default()
-                .with("positives", scores.positives.into_data())
+                .with("positives", positives_of(&scores))
                 .with("negatives", scores.negatives.into_data())
+                .with_some("positives_mask", scores.positives_mask.map(Tensor::into_data))
                 .with_some("mask", scores.mask.map(Tensor::into_data))
-                .with_some("same_class", scores.same_class.map(Tensor::into_data))
-                .with_some("noise", scores.noise.map(Tensor::into_data))
+                .with_some("log_weights", scores.log_weights.map(Tensor::into_data))
+                .with_some("same_class", side.same_class.map(Tensor::into_data))
+                .with_some("noise", side.noise.map(Tensor::into_data))
                 .with_some(
                     "least_similarity",
                     scores.least_similarity.map(|least| TensorData::from([least])),
@@ -179,18 +181,27 @@ impl PostMortem {
 
 /// The scores whose loss is not a number: of all anchors, or of the first block of them that has such a loss where they are compared in
 /// blocks, because the scores of all may not fit into memory.
-fn guilty<M: Contrastive>(step: &Step<M::Batch>, model: &M) -> Scores {
+fn guilty<M: Contrastive>(step: &Step<M::Batch>, model: &M) -> (Scores, SideInformation) {
     let model = model.clone().no_grad();
     let at_most = step.gradient_cache.unwrap_or(usize::MAX);
     let embeddings = model.encode(&step.batch, at_most);
-    let is_guilty = |scores: &Scores| {
-        let loss = step.estimator.forward(scores.clone(), Reduction::Sum);
+    let is_guilty = |(scores, side): &(Scores, SideInformation)| {
+        let loss = step.estimator.forward_with(scores.clone(), side, Reduction::Sum);
         !loss.into_scalar::<f32>().is_finite()
     };
     let mut blocks =
         blocks(M::num_anchors(&step.batch), at_most).map(|anchors| step.compare(&model, embeddings.clone(), anchors));
     let first = blocks.next().expect("a batch has at least one anchor");
     iter::once(first.clone()).chain(blocks).find(is_guilty).unwrap_or(first)
+}
+
+/// `[num_anchors]` for the usual case of one positive each, `[num_anchors, num_positives]` for several.
+fn positives_of(scores: &Scores) -> TensorData {
+    let positives = scores.positives.clone();
+    match scores.num_positives() {
+        1 => positives.squeeze_dim::<1>(1).into_data(),
+        _ => positives.into_data(),
+    }
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 
 use super::{figures::StepOutput, post_mortem::NamedTensors};
 use crate::optim;
-use bcl_core::{Estimator, Reduction, Scores};
+use bcl_core::{Estimator, Reduction, Scores, SideInformation};
 use bcl_data::Seed;
 use burn::{
     data::dataloader::DataLoader,
     module::Module,
     optim::GradientsParams,
-    tensor::{Device, Tensor, TensorData},
+    tensor::{Bool, Device, Tensor, TensorData},
     train::TrainOutput,
 };
 use rand_distr::{Distribution, Gamma};
@@ -37,6 +37,12 @@ pub trait Contrastive: Module {
 
     /// The scores of some anchors of a batch, from the embeddings of all of it.
     fn compare(&self, batch: &Self::Batch, embeddings: [Tensor<2>; 2], anchors: Range<usize>) -> Scores;
+
+    /// The true classes of the negatives of some anchors, if they are known: `[anchors.len(), num_negatives]`, true where a negative
+    /// shares its anchor's class.
+    fn same_class(_: &Self::Batch, _: Range<usize>, _: &Device) -> Option<Tensor<2, Bool>> {
+        None
+    }
 
     /// The embeddings of a batch, encoded in parts.
     fn encode(&self, batch: &Self::Batch, at_most: usize) -> [Tensor<2>; 2] {
@@ -131,20 +137,31 @@ impl<B> Step<B> {
         }
     }
 
-    /// The scores of the step under a model.
-    pub fn scores<M: Contrastive<Batch = B>>(&self, model: &M) -> Scores {
-        Scores {
-            noise: self.noise.clone(),
-            ..model.scores(&self.batch)
-        }
+    /// The scores of the step under a model, and what is known beside them.
+    pub fn scores<M: Contrastive<Batch = B>>(&self, model: &M) -> (Scores, SideInformation) {
+        let scores = model.scores(&self.batch);
+        let side = self.side_information::<M>(0..scores.num_anchors(), &scores.negatives.device());
+        (scores, side)
     }
 
-    /// The scores of some anchors, from the embeddings of the batch.
-    pub fn compare<M: Contrastive<Batch = B>>(&self, model: &M, embeddings: [Tensor<2>; 2], anchors: Range<usize>) -> Scores {
-        Scores {
-            noise: self.noise.clone().map(|noise| rows_of(noise, anchors.clone())),
-            ..model.compare(&self.batch, embeddings, anchors)
-        }
+    /// The scores of some anchors, from the embeddings of the batch, and what is known beside them.
+    pub fn compare<M: Contrastive<Batch = B>>(
+        &self,
+        model: &M,
+        embeddings: [Tensor<2>; 2],
+        anchors: Range<usize>,
+    ) -> (Scores, SideInformation) {
+        let scores = model.compare(&self.batch, embeddings, anchors.clone());
+        let side = self.side_information::<M>(anchors, &scores.negatives.device());
+        (scores, side)
+    }
+
+    /// What is known of some anchors beside their scores: the step's noise and the batch's truth.
+    fn side_information<M: Contrastive<Batch = B>>(&self, anchors: Range<usize>, device: &Device) -> SideInformation {
+        let mut side = SideInformation::none();
+        side.noise = self.noise.clone().map(|noise| rows_of(noise, anchors.clone()));
+        side.same_class = M::same_class(&self.batch, anchors, device);
+        side
     }
 
     /// Forward and backward.
@@ -152,9 +169,9 @@ impl<B> Step<B> {
         if let Some(at_most) = self.gradient_cache {
             return self.train_in_parts(model, at_most);
         }
-        let scores = self.scores(model);
+        let (scores, side) = self.scores(model);
         let num_anchors = scores.num_anchors();
-        let losses = self.estimator.losses(scores);
+        let losses = self.estimator.losses(scores, &side);
         let num_counted = losses.num_counted().map(Tensor::detach);
         let loss = losses.reduce(Reduction::Mean);
         let objective = match model.penalty(&self.batch) {

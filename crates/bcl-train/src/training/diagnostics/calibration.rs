@@ -1,15 +1,20 @@
 //! P(TN|x) against truth, in bins.
 
 use super::host;
-use bcl_core::{Scores, posterior::Posterior};
+use bcl_core::{Scores, SideInformation, posterior::Posterior};
 use bcl_report::result::CalibrationBin;
 
 /// Number of bins of the reliability diagram.
 const BINS: usize = 10;
 
 /// Predicted P(TN|x) in equal-width bins, beside the share of true negatives in each.
-pub(super) fn calibration(scores: &Scores, counted: &[bool], posterior: Posterior) -> Vec<CalibrationBin> {
-    let Some(same_class) = &scores.same_class else {
+pub(super) fn calibration(
+    scores: &Scores,
+    side: &SideInformation,
+    counted: &[bool],
+    posterior: Posterior,
+) -> Vec<CalibrationBin> {
+    let Some(same_class) = &side.same_class else {
         return Vec::new();
     };
     let same_class: Vec<bool> = same_class.clone().into_data().iter::<bool>().collect();
@@ -48,11 +53,12 @@ mod tests {
         let positives = Tensor::from_data([0.9], &device);
         let negatives = Tensor::<2>::from_data([[0.4, 0.3, 0.2, 0.1]], &device);
         let truth = Tensor::<2>::from_data([[1, 0, 0, 0]], &device).bool();
-        let scores = Scores::new(positives, negatives).with_same_class(truth);
+        let scores = Scores::new(positives, negatives);
+        let side = SideInformation::none().with_same_class(truth);
         let posterior = Posterior::new(0.95, 0.5, 0.25).unwrap();
         let counted = [true, true, true, false];
 
-        let bins = calibration(&scores, &counted, posterior);
+        let bins = calibration(&scores, &side, &counted, posterior);
         assert_eq!(
             bins.iter().map(|bin| bin.count).sum::<u64>(),
             3,
@@ -62,16 +68,6 @@ mod tests {
         let highest = posterior.p_true_negative(1.0);
         let bin = bins.iter().find(|bin| bin.observed == 0.0).unwrap();
         assert_eq!((bin.predicted, bin.count), (highest, 1));
-        assert_eq!(
-            calibration(
-                &Scores {
-                    same_class: None,
-                    ..scores
-                },
-                &counted,
-                posterior
-            ),
-            []
-        );
+        assert_eq!(calibration(&scores, &SideInformation::none(), &counted, posterior), []);
     }
 }

@@ -1,15 +1,20 @@
 //! How much of the gradient goes to negatives that are none.
 
-use bcl_core::{Estimator, Reduction, Scores};
+use bcl_core::{Estimator, Reduction, Scores, SideInformation};
 use bcl_report::result::FalseNegatives;
 use burn::tensor::Tensor;
 
 /// The share of false negatives, and of the gradient that they take; `None` where truth is not known or nothing moves.
 ///
 /// The gradient is the estimator's own, by automatic differentiation of its mean loss with respect to the scores of the negatives.
-pub(super) fn false_negatives(scores: &Scores, counted: &[bool], estimator: &dyn Estimator) -> Option<FalseNegatives> {
-    let same_class: Vec<bool> = scores.same_class.clone()?.into_data().iter::<bool>().collect();
-    let gradient = gradient(scores, estimator);
+pub(super) fn false_negatives(
+    scores: &Scores,
+    side: &SideInformation,
+    counted: &[bool],
+    estimator: &dyn Estimator,
+) -> Option<FalseNegatives> {
+    let same_class: Vec<bool> = side.same_class.clone()?.into_data().iter::<bool>().collect();
+    let gradient = gradient(scores, side, estimator);
     let entries = || (0..gradient.len()).filter(|&i| counted[i]);
     let total: f64 = entries().map(|i| gradient[i]).sum();
     let of_false: f64 = entries().filter(|&i| same_class[i]).map(|i| gradient[i]).sum();
@@ -21,17 +26,20 @@ pub(super) fn false_negatives(scores: &Scores, counted: &[bool], estimator: &dyn
 }
 
 /// `|∂loss / ∂score|` of each negative, row-major.
-fn gradient(scores: &Scores, estimator: &dyn Estimator) -> Vec<f64> {
+fn gradient(scores: &Scores, side: &SideInformation, estimator: &dyn Estimator) -> Vec<f64> {
     let negatives = scores.negatives.clone().detach().autodiff().require_grad();
     let scores = Scores {
         positives: scores.positives.clone().detach().autodiff(),
         negatives: negatives.clone(),
+        positives_mask: scores.positives_mask.clone().map(Tensor::autodiff),
         mask: scores.mask.clone().map(Tensor::autodiff),
-        same_class: scores.same_class.clone().map(Tensor::autodiff),
-        noise: scores.noise.clone().map(Tensor::autodiff),
+        log_weights: scores.log_weights.clone().map(Tensor::autodiff),
         least_similarity: scores.least_similarity,
     };
-    let gradients = estimator.forward(scores, Reduction::Mean).backward();
+    let mut side = side.clone();
+    side.same_class = side.same_class.map(Tensor::autodiff);
+    side.noise = side.noise.map(Tensor::autodiff);
+    let gradients = estimator.forward_with(scores, &side, Reduction::Mean).backward();
     let of_negatives = negatives.grad(&gradients).expect("every loss depends on its negatives");
     of_negatives.abs().into_data().iter::<f64>().collect()
 }
@@ -47,12 +55,16 @@ mod tests {
         let device = Device::flex();
         let positives = Tensor::from_data([0.9, 0.8], &device);
         let negatives = Tensor::<2>::from_data([[0.7, 0.1, -0.2, 0.0], [0.1, 0.6, -0.1, -0.3]], &device);
-        let truth = Tensor::<2>::from_data([[1, 0, 0, 0], [0, 1, 0, 0]], &device).bool();
-        Scores::new(positives, negatives).with_same_class(truth)
+        Scores::new(positives, negatives)
+    }
+
+    fn side() -> SideInformation {
+        let truth = Tensor::<2>::from_data([[1, 0, 0, 0], [0, 1, 0, 0]], &Device::flex()).bool();
+        SideInformation::none().with_same_class(truth)
     }
 
     fn measured(scores: &Scores, estimator: &dyn Estimator) -> Option<FalseNegatives> {
-        false_negatives(scores, &[true; 8], estimator)
+        false_negatives(scores, &side(), &[true; 8], estimator)
     }
 
     #[test]
@@ -89,18 +101,21 @@ mod tests {
         let mask = Tensor::<2>::from_data([[0, 1, 1, 1], [1, 0, 1, 1]], &device).bool();
         let counted = [false, true, true, true, true, false, true, true];
         let scores = scores().with_mask(mask);
-        let found = false_negatives(&scores, &counted, &InfoNceConfig::new().init()).unwrap();
+        let found = false_negatives(&scores, &side(), &counted, &InfoNceConfig::new().init()).unwrap();
         assert_eq!((found.share, found.gradient), (0.0, 0.0));
     }
 
     #[test]
     fn every_estimator_can_be_asked_and_without_truth_none_is() {
-        let mut scores = scores().with_noise(Tensor::ones([2], &Device::flex()));
+        let side = side().with_noise(Tensor::ones([2], &Device::flex()));
         for config in EstimatorConfig::all() {
-            let found = measured(&scores, config.init().as_ref()).unwrap();
+            let found = false_negatives(&scores(), &side, &[true; 8], config.init().as_ref()).unwrap();
             assert!((0.0..=1.0).contains(&found.gradient), "{config:?}: {found:?}");
         }
-        scores.same_class = None;
-        assert_eq!(measured(&scores, &InfoNceConfig::new().init()), None);
+        let info_nce = InfoNceConfig::new().init();
+        assert_eq!(
+            false_negatives(&scores(), &SideInformation::none(), &[true; 8], &info_nce),
+            None
+        );
     }
 }

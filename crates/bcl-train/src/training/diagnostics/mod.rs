@@ -3,7 +3,7 @@
 mod calibration;
 mod false_negatives;
 
-use bcl_core::{Estimator, Scores, auc, posterior::Posterior};
+use bcl_core::{Estimator, Scores, SideInformation, auc, posterior::Posterior};
 use bcl_report::histogram;
 use bcl_report::result::{CalibrationBin, FalseNegatives};
 use burn::tensor::Tensor;
@@ -34,13 +34,13 @@ pub struct Diagnostics {
 
 impl Diagnostics {
     /// Measures scores under an estimator.
-    pub fn measure(scores: &Scores, estimator: &dyn Estimator, posterior: Option<Posterior>) -> Self {
+    pub fn measure(scores: &Scores, side: &SideInformation, estimator: &dyn Estimator, posterior: Option<Posterior>) -> Self {
         let num_negatives = scores.num_negatives();
         let counted = counted(scores);
         if !all_finite(scores, &counted) {
             return Self::default();
         }
-        let weights = host(estimator.weights(scores));
+        let weights = host(estimator.weights(scores, side));
         let that_count: Vec<f64> = weights
             .iter()
             .zip(&counted)
@@ -51,11 +51,14 @@ impl Diagnostics {
             omega_histogram: histogram::histogram(that_count.iter().copied()),
             omega_quantiles: quantiles(that_count),
             auc_unlabelled: auc::auc_unlabelled(scores),
-            alpha_labels: scores.same_class.as_ref().and_then(|_| auc::auc_of_classes(scores)),
+            alpha_labels: side
+                .same_class
+                .as_ref()
+                .and_then(|same_class| auc::auc_of_classes(scores, same_class)),
             calibration: posterior
-                .map(|posterior| calibration::calibration(scores, &counted, posterior))
+                .map(|posterior| calibration::calibration(scores, side, &counted, posterior))
                 .unwrap_or_default(),
-            false_negatives: false_negatives::false_negatives(scores, &counted, estimator),
+            false_negatives: false_negatives::false_negatives(scores, side, &counted, estimator),
         }
     }
 }
@@ -74,14 +77,20 @@ fn counted(scores: &Scores) -> Vec<bool> {
 
 /// Whether all scores that count are finite, the positives of anchors with negatives among them.
 fn all_finite(scores: &Scores, counted: &[bool]) -> bool {
-    let (positives, negatives) = (host(scores.positives.clone()), host(scores.negatives.clone()));
+    let positives = match &scores.positives_mask {
+        Some(mask) => scores.positives.clone().mask_fill(mask.clone().bool_not(), 0.0),
+        None => scores.positives.clone(),
+    };
+    let (positives, negatives) = (host(positives), host(scores.negatives.clone()));
     let rows = negatives
         .chunks(scores.num_negatives())
         .zip(counted.chunks(scores.num_negatives()));
-    rows.zip(positives).all(|((row, counted), positive)| {
-        let mut that_count = row.iter().zip(counted).filter(|(_, counts)| **counts).peekable();
-        that_count.peek().is_none() || positive.is_finite() && that_count.all(|(score, _)| score.is_finite())
-    })
+    rows.zip(positives.chunks(scores.num_positives()))
+        .all(|((row, counted), positives)| {
+            let mut that_count = row.iter().zip(counted).filter(|(_, counts)| **counts).peekable();
+            let are_finite = |positives: &[f64]| positives.iter().all(|positive| positive.is_finite());
+            that_count.peek().is_none() || are_finite(positives) && that_count.all(|(score, _)| score.is_finite())
+        })
 }
 
 /// Mean over rows of (Σω)² / (n Σω²), with n the negatives that count: 1 for equal weights, 1/n where one negative has all the weight.
@@ -138,15 +147,20 @@ mod tests {
             Tensor::from_data(TensorData::new(negatives.to_vec(), [2, 3]), &device),
         )
         .with_mask(marks(keep))
-        .with_same_class(marks([true, false, false, false, true, false]))
-        .with_noise(Tensor::ones([2], &device))
+    }
+
+    fn side() -> SideInformation {
+        let device = Device::flex();
+        SideInformation::none()
+            .with_same_class(Tensor::from_data([[true, false, false], [false, true, false]], &device))
+            .with_noise(Tensor::ones([2], &device))
     }
 
     const FINITE: [f32; 6] = [0.4, 0.3, -0.1, 0.2, 0.5, 0.1];
 
     fn measured(scores: &Scores) -> Vec<Diagnostics> {
         let posterior = Posterior::new(0.9, 0.9, 0.1).unwrap();
-        let measured = |config: &EstimatorConfig| Diagnostics::measure(scores, config.init().as_ref(), Some(posterior));
+        let measured = |config: &EstimatorConfig| Diagnostics::measure(scores, &side(), config.init().as_ref(), Some(posterior));
         EstimatorConfig::all().iter().map(measured).collect()
     }
 

@@ -13,7 +13,7 @@ use bcl_models::vision::{ImageEncoder, Mode};
 use burn::{
     module::Module,
     optim::{GradientsParams, ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLearningRate},
-    tensor::{Tensor, TensorData},
+    tensor::{Bool, Device, Tensor, TensorData},
     train::{InferenceStep, TrainOutput, TrainStep},
 };
 use std::ops::Range;
@@ -76,14 +76,16 @@ impl Contrastive for ContrastiveImages {
         2 * batch.views.batch_size()
     }
 
-    fn compare(&self, batch: &ImageBatch, [first, second]: [Tensor<2>; 2], anchors: Range<usize>) -> Scores {
-        let same_class = batch.same_class(anchors.clone(), &first.device());
+    fn compare(&self, _: &ImageBatch, [first, second]: [Tensor<2>; 2], anchors: Range<usize>) -> Scores {
         // Projections are unit rows already.
         Scores {
-            same_class,
             least_similarity: Similarity::Cosine.least(),
             ..Scores::from_views_of(first, second, Similarity::Dot, anchors)
         }
+    }
+
+    fn same_class(batch: &ImageBatch, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {
+        batch.same_class(anchors, device)
     }
 
     /// Of views that are made on demand, what they are made of: those of a whole batch need not fit into memory.
@@ -142,7 +144,7 @@ mod tests {
     use burn::{
         module::{ModuleVisitor, Param},
         optim::SgdConfig,
-        tensor::{DType, Device, TensorData},
+        tensor::DType,
     };
     use rand::RngExt;
 

@@ -11,7 +11,7 @@ use bcl_core::Scores;
 use bcl_models::{Recommender, compare_sampled, compare_shared};
 use burn::{
     module::Module,
-    tensor::Tensor,
+    tensor::{Bool, Device, Tensor},
     train::{InferenceStep, TrainOutput, TrainStep},
 };
 use std::{iter, ops::Range};
@@ -60,10 +60,13 @@ impl Contrastive for ContrastiveRecommender {
         }
         Scores {
             mask: batch.mask,
-            same_class: batch.same_class,
             least_similarity,
             ..Scores::new(positive_scores, negative_scores)
         }
+    }
+
+    fn same_class(batch: &Batch, anchors: Range<usize>, _: &Device) -> Option<Tensor<2, Bool>> {
+        Some(batch.same_class.clone()?.slice_dim(0, anchors))
     }
 
     fn tensors(batch: &Batch) -> NamedTensors {

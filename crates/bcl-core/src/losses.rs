@@ -1,4 +1,4 @@
-//! The losses of the anchors of a batch, and their mean over those that have one.
+//! The losses of the anchors of a batch, and their mean over the anchors that have one.
 
 use burn::{
     nn::loss::Reduction,
@@ -7,17 +7,17 @@ use burn::{
 
 /// The loss of each anchor of a batch.
 ///
-/// An anchor without a negative has none: the last batch of an epoch may hold one sample, and all negatives of an anchor may be masked
-/// out. Its value is 0, with a gradient of 0, and it is left out of the mean.
+/// An anchor has no loss if all its negatives or all its positives are masked out. Its value is 0, with a gradient of 0, and it is left
+/// out of the mean.
 ///
 /// ```
-/// use bcl_core::{Estimator, InfoNceConfig, Reduction, Scores};
+/// use bcl_core::{Estimator, InfoNceConfig, Reduction, Scores, SideInformation};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
 /// let scores = Scores::new(Tensor::from_data([0.0, 0.0], &device), Tensor::from_data([[0.0, 0.0], [5.0, 5.0]], &device));
 /// let scores = scores.with_mask(Tensor::<2>::from_data([[1, 1], [0, 0]], &device).bool());
-/// let losses = InfoNceConfig::new().init().losses(scores);
+/// let losses = InfoNceConfig::new().init().losses(scores, &SideInformation::none());
 /// assert_eq!(losses.num_counted().unwrap().into_scalar::<f32>(), 1.0);
 /// let mean = losses.reduce(Reduction::Mean).into_scalar::<f32>();
 /// assert!((mean - 3f32.ln()).abs() < 1e-6); // that of the first anchor
@@ -29,13 +29,13 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Wraps the losses of anchors, of which those with `true` count; all where it is `None`.
+    /// Wraps the losses of anchors. Those with `true` count; all if it is `None`.
     ///
     /// # Shapes
     /// - values, counted: `[num_anchors]`
     ///
     /// # Panics
-    /// When the shapes differ.
+    /// Panics if the shapes differ.
     pub fn new(values: Tensor<1>, counted: Option<Tensor<1, Bool>>) -> Self {
         let values = match &counted {
             Some(counted) => {
@@ -47,7 +47,7 @@ impl Losses {
         Self { values, counted }
     }
 
-    /// The loss of each anchor, 0 for those that have none.
+    /// Returns the loss of each anchor, 0 for those that have none.
     ///
     /// # Shapes
     /// - output: `[num_anchors]`, nats
@@ -55,7 +55,7 @@ impl Losses {
         self.values
     }
 
-    /// How many anchors have a loss; `None` where all have.
+    /// Counts the anchors that have a loss; `None` if all have.
     ///
     /// # Shapes
     /// - output: `[1]`, in the precision of the losses
@@ -64,7 +64,7 @@ impl Losses {
         Some(counted.float().cast(self.values.dtype()).sum())
     }
 
-    /// The sum, or the mean over the anchors that have a loss ([`Reduction::Auto`] is the mean); 0 where none has.
+    /// Returns the sum, or the mean over the anchors that have a loss ([`Reduction::Auto`] is the mean); 0 if none has.
     ///
     /// # Shapes
     /// - output: `[1]`, nats
@@ -84,7 +84,7 @@ impl Losses {
     }
 }
 
-/// What turns a mean over all anchors into one over those that count: exactly 1 where all do.
+/// The factor from a mean over all anchors to the mean over those that count: exactly 1 if all do.
 ///
 /// # Shapes
 /// - `num_counted`, output: `[1]`
