@@ -165,6 +165,9 @@ fn needed(train: &Train) -> Result<Vec<String>, String> {
         return takes(&train.overrides()).map(|()| Vec::new());
     }
     let recipes = train.load().map_err(|error| error.to_string())?;
+    if train.print_recipe {
+        return Ok(Vec::new());
+    }
     Ok(recipes.iter().filter_map(dataset).collect())
 }
 

@@ -111,6 +111,8 @@ fn a_recipe_on_a_data_set_that_was_not_fetched_is_told() {
         )
     };
     assert_eq!(problems(&document("ml-100k-authors"), root()), [""; 0]);
+    let printed = "    bcl-train table10/ml-100k/mf-hard --print-recipe\n";
+    assert_eq!(problems(printed, root()), [""; 0], "printing a recipe reads no data");
     let found = problems(&document("ml-100k"), root());
     let words = "it needs the data set ml-100k-authors, which no command before it fetches";
     assert_eq!(found.len(), 2, "{found:?}");
