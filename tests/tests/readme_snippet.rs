@@ -1,9 +1,12 @@
 //! The Rust code that the README and the guide show is part of an example that `cargo test` compiles, with the dependencies that
 //! the README names.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
-fn path(path: &str) -> std::path::PathBuf {
+fn path(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 
@@ -48,8 +51,11 @@ fn rust_code_in_the_guide_is_part_of_an_example() {
         .map(|entry| code_lines(&fs::read_to_string(entry.unwrap().path()).unwrap()))
         .collect();
     let pages = fs::read_dir(path("docs/guide")).unwrap();
-    let pages = pages.map(|entry| format!("docs/guide/{}", entry.unwrap().file_name().to_str().unwrap()));
-    let pages: Vec<_> = pages.filter(|page| page.ends_with(".md")).collect();
+    let pages = pages.map(|entry| entry.unwrap().path());
+    let pages = pages.filter(|page| page.extension().is_some_and(|extension| extension == "md"));
+    let pages: Vec<_> = pages
+        .map(|page| format!("docs/guide/{}", page.file_name().unwrap().display()))
+        .collect();
     assert!(pages.iter().any(|page| !blocks(page, "rust").is_empty()), "{pages:?}");
     for page in &pages {
         for code in blocks(page, "rust") {

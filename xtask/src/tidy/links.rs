@@ -90,9 +90,8 @@ impl Document {
                         }
                     }
                     for name in ["id", "name"] {
-                        document
-                            .anchors
-                            .extend(attributes(&html, name).map(|name| (name.to_owned(), 0)));
+                        let names = attributes(&html, name).into_iter().map(str::to_owned);
+                        document.anchors.extend(names.map(|name| (name, 0)));
                     }
                 }
                 _ => {}
@@ -125,10 +124,9 @@ impl Document {
 }
 
 /// The values of an HTML attribute.
-fn attributes<'a>(html: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+fn attributes<'a>(html: &'a str, name: &str) -> Vec<&'a str> {
     let start = format!(" {name}=\"");
-    let values: Vec<_> = html.split(&start).skip(1).filter_map(|rest| rest.split('"').next()).collect();
-    values.into_iter()
+    html.split(&start).skip(1).filter_map(|rest| rest.split('"').next()).collect()
 }
 
 /// Checks the links of each Markdown file.

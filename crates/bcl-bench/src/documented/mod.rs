@@ -1,15 +1,16 @@
-//! Every command that a document for users shows has to run: programs, verbs and flags parse, recipes, files and packages are there,
-//! and a data set that a recipe needs is fetched by a command of the same document.
+//! Commands and recipes in the documents for users work: programs, verbs and flags parse, recipes, files and packages exist, and a
+//! command of the same document downloads each data set that a recipe needs.
 
 mod cargo;
 mod check;
 mod shown;
 
+use bcl_train::cli::{self, Command};
 use check::check;
 use std::fs;
 use std::path::Path;
 
-/// What a document says wrongly, a line each.
+/// What is wrong in a document, one problem per item.
 fn problems(markdown: &str, root: &Path) -> Vec<String> {
     let commands = match shown::commands(markdown) {
         Ok(commands) => commands,
@@ -47,11 +48,10 @@ fn root() -> &'static Path {
 /// The documents for users, and the fewest commands that each shows.
 fn documents() -> Vec<(String, usize)> {
     let guide = fs::read_dir(root().join("docs/guide")).unwrap();
-    let pages = guide.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut documents: Vec<_> = pages
-        .filter(|page| page.ends_with(".md"))
-        .map(|page| (format!("docs/guide/{page}"), 1))
-        .collect();
+    let pages = guide.map(|entry| entry.unwrap().path());
+    let pages = pages.filter(|page| page.extension().is_some_and(|extension| extension == "md"));
+    let name = |page: &Path| format!("docs/guide/{}", page.file_name().unwrap().display());
+    let mut documents: Vec<_> = pages.map(|page| (name(&page), 1)).collect();
     assert!(documents.len() > 5, "{documents:?}");
     documents
         .extend(["README.md", "CONTRIBUTING.md", "recipes/README.md", "datasets/README.md"].map(|name| (name.to_owned(), 3)));
@@ -70,6 +70,30 @@ fn every_command_of_the_documents_would_run() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_recipe_of_the_documents_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("my-recipe.toml");
+    let mut read = 0;
+    for (document, _) in documents() {
+        let text = fs::read_to_string(root().join(&document)).unwrap();
+        let blocks = text.split("```toml\n").skip(1).filter_map(|block| block.split("```").next());
+        // Others are excerpts, or no recipes.
+        let is_recipe = |block: &&str| block.contains("[loss]") && (block.contains("[data]") || block.contains("extends"));
+        for recipe in blocks.filter(is_recipe) {
+            fs::write(&path, recipe).unwrap();
+            let Command::Train(train) = cli::parse_from(["bcl-train", path.to_str().unwrap()]).unwrap() else {
+                panic!("a recipe is trained");
+            };
+            if let Err(error) = train.load() {
+                panic!("{document}: {error}\n{recipe}");
+            }
+            read += 1;
+        }
+    }
+    assert!(read >= 4, "{read} recipes are read: are they found at all?");
 }
 
 #[test]
