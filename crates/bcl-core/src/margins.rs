@@ -113,12 +113,11 @@ impl PositiveMargins {
         let constant = positives.clone().detach();
         let shift = shift(hardest.clone() - constant.clone(), constant);
         let shifted_positives = positives.clone() + shift.clone();
-        let (offsets, factors) = match scores.num_positives() {
-            1 => (shifted_positives, None),
-            _ => {
-                let factors = over(hardest.clone() - shifted_positives, temperature).exp();
-                (hardest, Some(factors))
-            }
+        let (offsets, factors) = if scores.num_positives() == 1 {
+            (shifted_positives, None)
+        } else {
+            let factors = over(hardest.clone() - shifted_positives, temperature).exp();
+            (hardest, Some(factors))
         };
         Self {
             negatives,
@@ -143,9 +142,10 @@ impl PositiveMargins {
             .map(|left_out| left_out.bool_not().any_dim(1).squeeze_dim::<1>(1));
         let [_, num_positives] = losses.dims();
         let Some(mask) = &self.positives_mask else {
-            let mean = match num_positives {
-                1 => losses,
-                _ => losses.sum_dim(1) * (num_positives as f64).recip(),
+            let mean = if num_positives == 1 {
+                losses
+            } else {
+                losses.sum_dim(1) * (num_positives as f64).recip()
             };
             return Losses::new(mean.squeeze_dim(1), has_negatives);
         };
