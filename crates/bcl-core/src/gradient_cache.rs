@@ -5,7 +5,7 @@
 //! 1. Encode the batch part by part without a graph and keep the embeddings.
 //! 2. Compute the gradients of the loss with respect to the embeddings, [`EmbeddingGradients`], in blocks of anchors: every loss is a
 //!    mean over anchors.
-//! 3. Encode each part again, with a graph, and go backward from its [`surrogate`]; the gradients of the parts add up to those of the
+//! 3. Encode each part again, with a graph, and call `backward` on its [`surrogate`]; the gradients of the parts add up to those of the
 //!    whole batch.
 //!
 //! At any time there is the graph of one part or the scores of one block, never those of all. Batch normalisation computes its
@@ -187,8 +187,8 @@ impl Table {
     }
 }
 
-/// Returns `Σ embedding · gradient`, a sum whose gradient with respect to the embeddings is the given one: going backward from it
-/// continues the chain rule. Embeddings without a gradient take no part.
+/// Returns `Σ embedding · gradient`, a sum whose gradient with respect to the embeddings is the given one: its backward pass continues
+/// the chain rule. Embeddings without a gradient take no part.
 ///
 /// # Shapes
 /// - gradients: those of the embeddings

@@ -47,7 +47,7 @@ struct Unweighted {
 const LEFT_OUT: f64 = -1e30;
 
 impl PositiveMargins {
-    /// Margins shifted by the hardest negative where it beats the positive.
+    /// Margins shifted by the hardest negative if it is above the positive.
     pub(crate) fn new(scores: &Scores, temperature: f64) -> Self {
         Self::shifted_by(scores, masked_out(scores), temperature, |hardest, _| hardest.clamp_min(0.0))
     }
@@ -69,7 +69,7 @@ impl PositiveMargins {
         Self::shifted_by(scores, Some(left_out), temperature, |hardest, _| hardest.clamp_min(0.0))
     }
 
-    /// Margins whose mass can be [`floored`](Self::floored): the floor is the shift where it beats everything else.
+    /// Margins whose mass can be [`floored`](Self::floored): the floor is the shift if it is above everything else.
     pub(crate) fn with_floor(scores: &Scores, temperature: f64) -> Self {
         let least = scores.least_similarity;
         Self::shifted_by(scores, masked_out(scores), temperature, |hardest, positives| {
@@ -271,7 +271,7 @@ fn masked_out(scores: &Scores) -> Option<Tensor<2, Bool>> {
 
 /// A tensor divided by a number.
 ///
-/// The backward pass of Burn's own division by a number takes the reciprocal in f32 whatever the tensor's precision, which costs an f64
+/// The backward pass of Burn's own division by a number takes the reciprocal in f32 for every precision of the tensor, which costs an f64
 /// gradient half its digits.
 pub(crate) fn over<const D: usize>(tensor: Tensor<D>, divisor: f64) -> Tensor<D> {
     tensor * divisor.recip()

@@ -16,8 +16,8 @@ use burn::tensor::{Bool, Tensor};
 /// - log-weights: `[num_anchors, num_negatives]`
 #[derive(Debug, Clone)]
 pub struct Scores {
-    /// Similarities of each anchor with its positives, before the temperature. The loss of an anchor is the mean of its losses with one
-    /// positive each.
+    /// Similarities of each anchor with its positives, before the temperature. The loss of an anchor is the mean over its positives of the
+    /// loss with that positive alone.
     pub positives: Tensor<2>,
     /// Similarities of each anchor with its unlabelled negatives, before the temperature.
     pub negatives: Tensor<2>,

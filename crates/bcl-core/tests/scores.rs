@@ -76,7 +76,7 @@ fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
     tensor.into_data().iter::<f64>().collect()
 }
 
-/// What an estimator makes of scores.
+/// Losses, weights and gradients of an estimator.
 #[derive(Debug, PartialEq)]
 struct Computed {
     losses: Vec<f64>,

@@ -32,8 +32,8 @@ estimator! {
 /// L = (1 - λ) · L_InfoNCE + λ · ( -log x+ + u (x+ + Σ x_i) ),    u ~ Gamma(1, rate = x+ + Σ x_i), constant in the gradient
 /// ```
 ///
-/// The [noise](SideInformation::noise) holds standard draws `g ~ Gamma(1, 1)`, and `u = g / rate`. So the value of the second term is `g`
-/// whatever the scores are, and its gradient is `g` times that of the log-normaliser: at `g = 1` it is InfoNCE's.
+/// The [noise](SideInformation::noise) is one standard draw `g ~ Gamma(1, 1)` per anchor, and `u = g / rate`. So the value of the second
+/// term is always `g`, and its gradient is `g` times that of the log-normaliser: at `g = 1` it is InfoNCE's.
 ///
 /// Source: the Bayesian data augmentation paper, appendix (a minus sign is lost in print).
 ///

@@ -25,7 +25,7 @@ estimator! {
 /// L = -( 3 log x+ - log S - u S ),    S = Σ x_i,    u ~ Gamma(2, rate = S), constant in the gradient
 /// ```
 ///
-/// The [noise](SideInformation::noise) holds standard draws `g ~ Gamma(2, 1)`, and `u = g / S`.
+/// The [noise](SideInformation::noise) is one standard draw `g ~ Gamma(2, 1)` per anchor, and `u = g / S`.
 ///
 /// Source: the Bayesian data augmentation paper, appendix.
 ///
