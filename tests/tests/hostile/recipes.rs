@@ -123,7 +123,7 @@ pub(crate) fn cases() -> Vec<Case> {
         recipe("/dev/zero", Content::Link("/dev/zero".into()), &["a device"]),
         recipe("/dev/urandom", Content::Link("/dev/urandom".into()), &["a device"]),
         recipe("a pipe", Content::Pipe, &["a pipe"]),
-        recipe("an empty folder", Content::Folder, &["holds no recipe"]),
+        recipe("an empty folder", Content::Folder, &["has no recipe"]),
         recipe("a link to nothing", Content::Link("nowhere.toml".into()), &["no such recipe"]),
         recipe("a link to itself", Content::Link("tiny.toml".into()), &["tiny.toml"]),
     ];

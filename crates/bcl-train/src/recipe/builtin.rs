@@ -63,7 +63,7 @@ impl Builtin {
         TREE.recipes.iter().chain(&TREE.bases).find(|file| file.name == name).copied()
     }
 
-    /// What the recipe is for: its first line, a comment.
+    /// What the recipe is for: the comment in its first line.
     pub fn summary(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim()
     }
@@ -135,7 +135,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), RecipeError> {
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let path = entry.path();
-        // A link to a folder is not followed: it may lead in a circle.
+        // Links to folders are not followed: they may form a circle.
         if entry.file_type().map_err(unreadable)?.is_dir() {
             collect(&path, files)?;
         } else if path.extension().is_some_and(|extension| extension == "toml") && !is_base(&path) {

@@ -1,9 +1,9 @@
-//! What must hold in every recipe, whatever it trains.
+//! Checks that hold for every recipe.
 
 use super::{LossConfig, Refusal};
 use bcl_core::{parameter::shown, schedule::AlphaSchedule};
 
-/// Checks what stands above all tables.
+/// Checks the keys above all tables.
 pub(super) fn check_header(name: &str, seed: u64) -> Result<(), Refusal> {
     check_name(name)?;
     if seed > i64::MAX as u64 {
@@ -12,7 +12,7 @@ pub(super) fn check_header(name: &str, seed: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A schedule moves an α; there must be one, and nothing may be left that it makes 0/0.
+/// Checks that the loss has an α for the schedule to move, and that none of its values makes the weights 0/0.
 pub(super) fn check_schedule(loss: &LossConfig, schedule: AlphaSchedule) -> Result<(), Refusal> {
     let estimator = loss.without_data();
     if schedule == (AlphaSchedule::Constant {}) {
@@ -22,7 +22,7 @@ pub(super) fn check_schedule(loss: &LossConfig, schedule: AlphaSchedule) -> Resu
         return Err(Refusal::new(
             "alpha_schedule.kind",
             format!(
-                "moves alpha, which loss.kind \"{}\" has not; remove [alpha_schedule], set alpha_schedule.kind = \"constant\", or use \
+                "moves alpha, which loss.kind \"{}\" does not have; remove [alpha_schedule], set alpha_schedule.kind = \"constant\", or use \
                  loss.kind = \"bayesian\"",
                 estimator.name()
             ),
@@ -47,11 +47,11 @@ pub(super) fn check_schedule(loss: &LossConfig, schedule: AlphaSchedule) -> Resu
     Ok(())
 }
 
-/// The name becomes a folder below the one for runs, and must not leave it.
+/// Checks that the name, which becomes a folder inside the one for runs, does not leave that folder.
 fn check_name(name: &str) -> Result<(), Refusal> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     let part_fits = |part: &str| !part.is_empty() && part != "." && part != "..";
-    // Names of folders may have 255 bytes, to which the seed is added.
+    // Folder names may have 255 bytes, and the seed is appended.
     if name.len() > 1000 || name.split('/').any(|part| part.len() > 200) {
         return Err(Refusal::new(
             "name",

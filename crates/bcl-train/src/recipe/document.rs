@@ -1,4 +1,4 @@
-//! The text of a recipe as a table, with the place where each key was set.
+//! A recipe as a table that knows where each key was set.
 
 use super::{Override, RecipeError, Refusal};
 use std::{collections::BTreeMap, fmt};
@@ -22,7 +22,7 @@ pub enum Place {
     },
     /// A flag of the command line, such as `--set loss.beta=0.8`.
     Flag(String),
-    /// Nowhere in particular, as with keys that are missing.
+    /// A recipe as a whole, for keys that are missing.
     Recipe(String),
 }
 
@@ -147,7 +147,7 @@ impl Document {
         self.places.remove(&key);
     }
 
-    /// Sets keys as flags demand.
+    /// Sets the keys of flags.
     pub(super) fn change(&mut self, overrides: &[Override]) -> Result<(), RecipeError> {
         overrides.iter().try_for_each(|change| self.set(change))
     }
@@ -161,7 +161,7 @@ impl Document {
         table.get(last)?.as_str()
     }
 
-    /// Sets a key as a flag demands.
+    /// Sets the key of a flag.
     pub(super) fn set(&mut self, change: &Override) -> Result<(), RecipeError> {
         let (last, parents) = change.path.split_last().expect("a key has at least one part");
         let flag = || Place::Flag(change.flag.clone());
@@ -198,7 +198,7 @@ impl Document {
         }
     }
 
-    /// Where a key was set; for a key that was not, the table around it.
+    /// Where a key was set, or else the table around it.
     pub(super) fn place(&self, key: &str) -> Place {
         let mut key = key;
         loop {
@@ -241,7 +241,7 @@ fn forget_below(places: &mut BTreeMap<String, Place>, key: &str) {
     }
 }
 
-/// Where the lines of a text end. Counting them anew for each key would take minutes with many keys.
+/// The line ends of a text. Counting lines anew for each of many keys would take minutes.
 pub(super) struct Lines(Vec<usize>);
 
 impl Lines {

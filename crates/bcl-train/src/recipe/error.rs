@@ -1,4 +1,4 @@
-//! What a recipe can do wrong.
+//! Errors of recipes.
 
 use super::{
     ImageEncoderKind,
@@ -10,14 +10,14 @@ use bcl_core::{EstimatorConfig, ParameterError, parameter::shown};
 use std::{fmt, io, path::PathBuf};
 use toml::Value;
 
-/// Why a recipe cannot be used: where, which key, and what to do about it.
+/// Why a recipe cannot be used: the place, the key, and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecipeError {
     /// Neither a file nor a built-in recipe.
     #[error("{name}: no such recipe file, folder or built-in recipe{}; `bcl-train recipes` lists what there is", did_you_mean(meant.as_deref()))]
     Missing {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
         /// A built-in recipe of a similar name.
         meant: Option<String>,
@@ -30,8 +30,8 @@ pub enum RecipeError {
         /// What the system says.
         source: io::Error,
     },
-    /// A folder without a recipe in it.
-    #[error("{}: holds no recipe; recipes are files that end in .toml", path.display())]
+    /// A folder without recipes.
+    #[error("{}: has no recipe; recipes are files that end in .toml", path.display())]
     EmptyFolder {
         /// The folder.
         path: PathBuf,
@@ -56,7 +56,7 @@ pub enum RecipeError {
         /// The recipes from the one that was asked for up to this one, in parentheses; empty if it is that one.
         chain: String,
     },
-    /// A key that means nothing.
+    /// An unknown key.
     #[error("{at}: unknown key {key}{}; {known}", did_you_mean(meant.as_deref()))]
     UnknownKey {
         /// Where it was set.
@@ -68,7 +68,7 @@ pub enum RecipeError {
         /// The keys of the table around it, as a sentence.
         known: String,
     },
-    /// A word that is not one of those to choose from.
+    /// A word that is none of the choices.
     #[error("{at}: {key} is \"{word}\", but must be one of {known}")]
     UnknownWord {
         /// Where it was set.
@@ -77,7 +77,7 @@ pub enum RecipeError {
         key: String,
         /// The word.
         word: String,
-        /// The words to choose from, and the one that was probably meant.
+        /// The choices, and the one that was probably meant.
         known: String,
     },
     /// A value of the wrong type.
@@ -92,16 +92,16 @@ pub enum RecipeError {
         /// What is accepted.
         expected: String,
     },
-    /// A key that has no default.
-    #[error("{at}: {key} is missing{}{hint}", meant.as_ref().map_or_else(String::new, |there| format!("; did you mean it by {there}?")))]
+    /// A required key that is absent.
+    #[error("{at}: {key} is missing{}{hint}", meant.as_ref().map_or_else(String::new, |there| format!("; did you misspell it as {there}?")))]
     MissingKey {
         /// The table it belongs to.
         at: Place,
         /// The key, in full.
         key: String,
-        /// A key that is there and looks like it.
+        /// A present key of a similar name.
         meant: Option<String>,
-        /// What to write, where it can be said.
+        /// What to write; may be empty.
         hint: String,
     },
     /// A key below something that is not a table.
@@ -152,7 +152,7 @@ fn did_you_mean(meant: Option<&str>) -> String {
     meant.map_or(String::new(), |meant| format!("; did you mean {meant}?"))
 }
 
-/// What to write for a key that has no default.
+/// What to write for a required key.
 fn hint(key: &str) -> String {
     match key {
         "data" => "; set data.dataset (such as \"planted\"), data.train and data.test, or data.file".to_owned(),
@@ -171,7 +171,7 @@ fn hint(key: &str) -> String {
     }
 }
 
-/// A key whose value is refused, and why, read after the key: "loss.beta is 1.2, but must lie in [0, 1]".
+/// A key whose value is refused, and the reason as the end of a sentence: "loss.beta is 1.2, but must lie in [0, 1]".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The key, in full.
@@ -216,7 +216,7 @@ impl Refusal {
 }
 
 impl Document {
-    /// Adds the place and the suggestions to a mistake.
+    /// Makes an error of a mistake: adds its place and suggestions.
     pub(super) fn explain(&self, fault: Fault) -> RecipeError {
         let inside = |key: &str| {
             let keys: Vec<&str> = fault
@@ -275,7 +275,7 @@ impl Document {
         }
     }
 
-    /// Adds the place to a refusal.
+    /// Makes an error of a refusal: adds its place.
     pub(super) fn refuse(&self, refusal: Refusal) -> RecipeError {
         RecipeError::Refused {
             at: self.place(&refusal.key),
@@ -283,20 +283,20 @@ impl Document {
         }
     }
 
-    /// How to call the table at `path`, and its keys, of which `unknown` is none.
+    /// The name of the table at `path` in messages, and its keys; `unknown` is not among them.
     fn known_keys(&self, path: &str, unknown: &str, known: &[&str]) -> (String, Vec<String>) {
         let mut known: Vec<String> = known.iter().map(|&key| key.to_owned()).collect();
         let kind = match self.value(path) {
-            // A table that does not know the key `kind` is of none.
+            // A table in which `kind` is unknown has no kind.
             Some(Value::Table(table)) if unknown != "kind" => table.get("kind").and_then(Value::as_str),
             _ => None,
         };
-        // Serde does not count the tag of a choice among the fields.
+        // Serde does not list the tag of an enum among its fields.
         if kind.is_some() && !known.iter().any(|key| key == "kind") {
             known.insert(0, "kind".to_owned());
         }
         if path.is_empty() {
-            // It is gone before the other keys are read.
+            // Serde does not know it: it is taken out before the other keys are read.
             known.push(EXTENDS.to_owned());
         }
         let table = match (path, kind) {

@@ -1,9 +1,9 @@
-//! What serde found wrong, kept as data: the key and what would be accepted, rather than a finished sentence.
+//! Errors of serde kept as data, so that place and suggestions can be added: the key, and what would be accepted.
 
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;
 
-/// A mistake in a value, and the keys that lead to it from the value that was read.
+/// A mistake in a value, and the path of keys to it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Fault {
     /// Keys from the outside in.
@@ -13,20 +13,20 @@ pub(super) struct Fault {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum FaultKind {
-    /// A key that nobody reads.
+    /// An unknown key.
     UnknownKey { key: String, known: &'static [&'static str] },
-    /// A word that is not one of those to choose from.
+    /// A word that is none of the choices.
     UnknownWord { word: String, known: &'static [&'static str] },
-    /// A value of the wrong type, or one that the type cannot hold.
+    /// A value of the wrong type, or out of its range.
     WrongValue { found: String, expected: String },
-    /// A key that must be there.
+    /// A required key that is absent.
     MissingKey { key: &'static str },
     /// Anything else.
     Other(String),
 }
 
 impl Fault {
-    /// The same mistake, seen from the table that holds the value under `key`.
+    /// The same mistake, with the path beginning in the table that has the value under `key`.
     pub(super) fn below(mut self, key: &str) -> Self {
         self.path.insert(0, key.to_owned());
         self
@@ -51,7 +51,7 @@ impl de::Error for Fault {
             && value >= 0.0
             && value.fract() == 0.0
         {
-            // TOML tells 10.0 from 10, which a reader may not.
+            // TOML distinguishes 10.0 from 10, which a reader may not.
             wanted = format!("{wanted}, without a decimal point; write {value:.0}");
         }
         FaultKind::WrongValue {
@@ -94,7 +94,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// What counts and seeds must be.
+/// What a count or seed must be.
 const WHOLE_NUMBER: &str = "a whole number, 0 or more";
 
 /// The value as its author wrote it.
@@ -112,7 +112,7 @@ fn describe(found: &Unexpected<'_>) -> String {
     }
 }
 
-/// Serde names types of Rust; a recipe's author knows those of TOML.
+/// The TOML name of a type that serde calls by its Rust name.
 fn plain(expected: &str) -> String {
     match expected {
         "u64" | "u32" | "usize" => WHOLE_NUMBER,

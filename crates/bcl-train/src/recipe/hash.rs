@@ -1,4 +1,4 @@
-//! The hash by which runs of one recipe are recognised.
+//! The hash that identifies runs of one recipe.
 
 use bcl_report::files::checksums::sha256;
 use serde::Serialize;
@@ -6,8 +6,8 @@ use toml::{Table, Value};
 
 /// SHA-256 of a resolved recipe without its seed, 64 hexadecimal digits.
 ///
-/// What is hashed is one line `key = value` for each key, in alphabetical order, so neither the order of a file, its comments, nor values
-/// that are written out though they are the default make a difference.
+/// It covers one line `key = value` per key, in alphabetical order. The order of a file, its comments, and defaults that are written out
+/// make no difference.
 pub(super) fn hash(recipe: &impl Serialize) -> String {
     let mut table = Table::try_from(recipe).expect("a recipe is plain data");
     table.remove("seed");

@@ -10,44 +10,44 @@ use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig}
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Everything that determines the run of an image encoder, apart from where it runs.
+/// Everything that determines the run of an image encoder, apart from the device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImageRecipe {
-    /// Name of the run's folder; by default that of the file.
+    /// Name of the run, and of its folder; by default that of the file.
     #[serde(default)]
     pub name: String,
-    /// The seed from which every random choice derives.
+    /// Seed of all random choices.
     #[serde(default)]
     pub seed: u64,
-    /// Which images.
+    /// The images.
     pub data: ImageDataConfig,
-    /// Which views of an image count as the same.
+    /// The random views of an image.
     #[serde(default)]
     pub views: ViewsConfig,
-    /// How images become vectors.
+    /// The encoder.
     pub encoder: ImageEncoderKind,
-    /// How negatives are weighed.
+    /// How negatives are weighted.
     pub loss: LossConfig,
-    /// How the loss's α moves.
+    /// Schedule of the loss's α.
     #[serde(default)]
     pub alpha_schedule: AlphaSchedule,
-    /// How the gradient moves the weights.
+    /// Optimizer, learning rate schedule and clipping.
     #[serde(default)]
     pub optimizer: ImageOptimizerConfig,
-    /// How long to train.
+    /// Batch size and number of epochs.
     #[serde(default)]
     pub training: ImageTrainingConfig,
-    /// What is measured.
+    /// How features are evaluated.
     #[serde(default)]
     pub evaluation: ImageEvaluationConfig,
-    /// Folder of the file it was read from, where files that it names are looked for first. Absent from a built-in recipe, and no part
-    /// of what is written or hashed.
+    /// Folder of the recipe file, where the files it names are looked for first. Built-in recipes have none. It is neither written nor
+    /// hashed.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
 }
 
-/// Encoders of images, by the kind that recipes name.
+/// Image encoders, by `encoder.kind`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ImageEncoderKind {
@@ -56,12 +56,12 @@ pub enum ImageEncoderKind {
     ResNet(ResNetEncoderConfig),
 }
 
-/// A residual network with a projection head, and what it starts from.
+/// A residual network with a projection head, and its initial weights.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ResNetEncoderConfig {
-    /// File of the weights it starts from, beside the recipe or in `--data`: safetensors or PyTorch's `.pth`, under torchvision's names or those of
-    /// the released codes. Drawn from the seed where none is given.
+    /// File of initial weights, beside the recipe or in `--data`: safetensors or PyTorch's `.pth`, under torchvision's names or those of the
+    /// released codes. Drawn from the seed if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<PathBuf>,
     /// The residual network.
@@ -71,7 +71,7 @@ pub struct ResNetEncoderConfig {
 }
 
 impl ImageEncoderKind {
-    /// The kinds: a recipe with one of them trains on images.
+    /// All kinds: a recipe with one of them trains on images.
     pub const KINDS: [&str; 1] = ["resnet"];
 
     /// The kind, as in recipes.
@@ -80,7 +80,7 @@ impl ImageEncoderKind {
         Self::KINDS[0]
     }
 
-    /// The parameters.
+    /// The parameters of the network.
     pub fn config(&self) -> ImageEncoderConfig {
         let Self::ResNet(config) = self;
         ImageEncoderConfig {
@@ -89,7 +89,7 @@ impl ImageEncoderKind {
         }
     }
 
-    /// The file of the weights it starts from, as in the recipe.
+    /// The file of initial weights, as in the recipe.
     pub fn weights(&self) -> Option<&Path> {
         let Self::ResNet(config) = self;
         config.weights.as_deref()
@@ -116,7 +116,7 @@ impl RecipeKind for ImageRecipe {
         let parameter = |table| move |error| Refusal::of_parameter(table, &error);
         self.loss.without_data().check().map_err(parameter("loss"))?;
         self.alpha_schedule.check().map_err(parameter("alpha_schedule"))?;
-        // Without training there is no step that a warm-up could be too long for.
+        // Without training, no warm-up is too long.
         let epochs = if self.training.epochs == 0 {
             MOST_EPOCHS
         } else {
@@ -135,7 +135,7 @@ impl RecipeKind for ImageRecipe {
 }
 
 impl ImageRecipe {
-    /// Images have no density of interactions.
+    /// Refuses `tau_plus = "density"`: images have no interactions.
     fn check_prior(&self) -> Result<(), Refusal> {
         if !self.loss.tau_plus_is_density() {
             return Ok(());

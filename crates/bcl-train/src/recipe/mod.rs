@@ -1,8 +1,8 @@
 //! Recipes: one TOML file per run.
 //!
-//! A recipe says which data, which encoder, where negatives come from and how they are weighed; those four choices are independent,
-//! and so are their tables. What it does not say has a default. Unknown keys, wrong types, values out of range and tables that
-//! contradict each other are refused when it is read, with the line and a remedy. A recipe may say only how it differs from another one, which it `extends`.
+//! A recipe chooses the data, the encoder, the source of negatives and their weights. The four choices are independent, and each has its
+//! table. Everything else has a default. Unknown keys, wrong types, values out of range and contradictions are refused when a recipe is read,
+//! with the line and a remedy. A recipe may [extend](Recipe::from_file) another one and say only what differs.
 //!
 //! ```
 //! use bcl_train::recipe::{Recipe, RecipeKind, RecommenderRecipe};
@@ -68,7 +68,7 @@ use std::{
 };
 use trained::Trained;
 
-/// Everything that determines a run, apart from where it runs.
+/// Everything that determines a run, apart from the device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Recipe {
@@ -78,21 +78,21 @@ pub enum Recipe {
     Images(Box<ImageRecipe>),
 }
 
-/// A kind of recipe: what is trained decides which tables there are.
+/// A kind of recipe: what is trained decides which tables it has.
 pub trait RecipeKind: Serialize + DeserializeOwned {
-    /// Its name.
+    /// The name of the recipe.
     fn name_mut(&mut self) -> &mut String;
 
-    /// Tables with a `kind`, and the kind they are of where they do not say.
+    /// Tables with a `kind` that is optional, and their default kind.
     fn default_kinds() -> Vec<(&'static str, &'static str)>;
 
-    /// Checks every table, and that the tables fit together.
+    /// Checks all tables, and that they fit together.
     ///
     /// # Errors
-    /// Names the first key that is refused, its value, and what would be accepted.
+    /// Returns an error that names the first refused key, its value, and what would be accepted.
     fn check(&self) -> Result<(), Refusal>;
 
-    /// Writes defaults out that depend on other keys.
+    /// Fills in defaults that depend on other keys.
     fn resolve(&mut self);
 
     /// Reads a recipe of this kind from its text. `origin`, the path of its file or its name, stands in errors and for a missing name.
@@ -211,7 +211,7 @@ impl Recipe {
         })
     }
 
-    /// The resolved recipe as TOML, defaults written out. Reading it gives an equal recipe.
+    /// The resolved recipe as TOML, with all defaults. Reading it gives an equal recipe.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a recipe is plain data")
     }
@@ -237,7 +237,7 @@ impl Recipe {
         }
     }
 
-    /// The seed from which every random choice derives.
+    /// The seed of all random choices.
     pub fn seed(&self) -> u64 {
         match self {
             Self::Recommender(recipe) => recipe.seed,
@@ -245,7 +245,7 @@ impl Recipe {
         }
     }
 
-    /// Folder of the file it was read from; a built-in recipe has none.
+    /// Folder of the recipe file; a built-in recipe has none.
     pub fn folder(&self) -> Option<&Path> {
         match self {
             Self::Recommender(recipe) => recipe.folder.as_deref(),
@@ -253,7 +253,7 @@ impl Recipe {
         }
     }
 
-    /// The same recipe as if its file lay in another folder.
+    /// The same recipe, as if read from a file in another folder.
     #[must_use]
     pub fn in_folder(mut self, folder: Option<PathBuf>) -> Self {
         match &mut self {
@@ -263,7 +263,7 @@ impl Recipe {
         self
     }
 
-    /// Where the files that it names are looked for: beside it, then in the folder of data.
+    /// Where the files named in the recipe are looked for: beside it, then in the data folder.
     pub fn search_path(&self, data_dir: &Path) -> SearchPath {
         SearchPath::new(self.folder(), data_dir)
     }
@@ -298,7 +298,7 @@ fn text_of(path: &Path) -> Result<String, RecipeError> {
     })
 }
 
-/// The name of a recipe that does not say one: its file's, without what folders do not like.
+/// The name of a recipe without one: that of its file, with `_` in place of characters that a folder name should not have.
 fn name_from(origin: &str) -> String {
     let origin = origin.strip_suffix(".toml").unwrap_or(origin);
     let stem = Path::new(origin)

@@ -1,10 +1,10 @@
-//! Values that flags put in the place of a recipe's.
+//! Values of flags that replace those of a recipe.
 
 use super::RecipeError;
 use std::str::FromStr;
 use toml::Value;
 
-/// More parts than any key has.
+/// Maximum number of parts of a key; no key has as many.
 const DEEPEST: usize = 16;
 
 /// A key and the value that a flag gives it.
@@ -15,7 +15,7 @@ const DEEPEST: usize = 16;
 /// let change: Override = "loss.beta=0.8".parse().unwrap();
 /// assert_eq!(change.value(), &toml::Value::Float(0.8));
 ///
-/// // What is not TOML is a text, so that words need no quotes within quotes.
+/// // A value that is not TOML is a text, so words need no quotes.
 /// let change: Override = "encoder.kind=light_gcn".parse().unwrap();
 /// assert_eq!(change.value().as_str(), Some("light_gcn"));
 /// ```
@@ -27,10 +27,10 @@ pub struct Override {
 }
 
 impl Override {
-    /// Sets `key` on behalf of a flag of its own: `Override::new("seed", 3, "--seed 3")`.
+    /// Sets `key` for a flag other than `--set`: `Override::new("seed", 3, "--seed 3")`.
     ///
     /// # Panics
-    /// When `key` is empty.
+    /// Panics if `key` is empty.
     pub fn new(key: &str, value: impl Into<Value>, flag: impl Into<String>) -> Self {
         assert!(!key.is_empty(), "key must not be empty");
         Self {
@@ -70,7 +70,7 @@ impl FromStr for Override {
         if value.is_empty() {
             return Err(refuse("has no value"));
         }
-        // A value that begins like TOML's quoted or nested ones is meant as one: its mistakes are not a bare word.
+        // A value that begins like a quoted or nested one of TOML is meant as one, so it must parse; anything else is a bare word.
         let parsed = format!("value = {value}").parse::<toml::Table>().ok();
         let value = match parsed.and_then(|mut table| table.remove("value").filter(|_| table.is_empty())) {
             Some(value) => value,

@@ -10,40 +10,40 @@ use bcl_models::RecommenderConfig;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Everything that determines the run of a recommender, apart from where it runs.
+/// Everything that determines the run of a recommender, apart from the device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecommenderRecipe {
-    /// Name of the run's folder; by default that of the file.
+    /// Name of the run, and of its folder; by default that of the file.
     #[serde(default)]
     pub name: String,
-    /// The seed from which every random choice derives.
+    /// Seed of all random choices.
     #[serde(default)]
     pub seed: u64,
-    /// Which interactions.
+    /// The interactions.
     pub data: DataConfig,
-    /// How users and items become vectors.
+    /// The encoder of users and items.
     #[serde(default)]
     pub encoder: RecommenderConfig,
     /// Where negatives come from.
     #[serde(default)]
     pub negatives: NegativesConfig,
-    /// How negatives are weighed.
+    /// How negatives are weighted.
     pub loss: LossConfig,
-    /// How the loss's α moves.
+    /// Schedule of the loss's α.
     #[serde(default)]
     pub alpha_schedule: AlphaSchedule,
-    /// How the gradient moves the vectors.
+    /// The optimizer.
     #[serde(default)]
     pub optimizer: OptimizerConfig,
-    /// How long to train.
+    /// Batch size and number of epochs.
     #[serde(default)]
     pub training: TrainingConfig,
-    /// What is measured.
+    /// Metrics and baselines.
     #[serde(default)]
     pub evaluation: EvaluationConfig,
-    /// Folder of the file it was read from, where files that it names are looked for first. Absent from a built-in recipe, and no part
-    /// of what is written or hashed.
+    /// Folder of the recipe file, where the files it names are looked for first. Built-in recipes have none. It is neither written nor
+    /// hashed.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
 }
@@ -84,7 +84,7 @@ impl RecipeKind for RecommenderRecipe {
 }
 
 impl RecommenderRecipe {
-    /// Only planted data know the truth.
+    /// Refuses what needs true classes if the data are not planted.
     fn check_truth(&self) -> Result<(), Refusal> {
         if matches!(self.data.source()?, DataSource::Planted(_)) {
             return Ok(());
@@ -108,7 +108,7 @@ impl RecommenderRecipe {
         Ok(())
     }
 
-    /// A batch of one has no other positives.
+    /// Refuses in-batch negatives for batches of one, which have no other positives.
     fn check_in_batch(&self) -> Result<(), Refusal> {
         if matches!(self.negatives, NegativesConfig::InBatch(_)) && self.training.batch_size < 2 {
             return Err(Refusal::new(

@@ -1,8 +1,8 @@
-//! "Did you mean".
+//! Suggestions for misspelt words: "did you mean …?".
 
-/// The word that was probably meant, if one is close enough to be worth a guess.
+/// The known word that was probably meant, if one is similar enough.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Jaro-Winkler favours a common beginning, as typing mistakes do; below 0.75 guesses surprise more than they help.
+    // Jaro-Winkler favours a common beginning, which most typing errors keep. Below 0.75, suggestions are rarely right.
     known
         .into_iter()
         .map(|candidate| (strsim::jaro_winkler(&word.to_lowercase(), candidate), candidate))

@@ -1,4 +1,4 @@
-//! What recipes promise.
+//! Tests of recipes.
 
 use super::*;
 use bcl_core::EstimatorConfig;
@@ -217,7 +217,7 @@ fn what_cannot_be_found_is_said_with_a_guess() {
     assert!(text("quickstart/bayes").contains("did you mean quickstart/bayesian?"));
     assert!(text("recipes/table10/ml-100k/mf-bayesain.toml").contains("did you mean table10/ml-100k/mf-bayesian?"));
     assert!(text("nonsense").contains("nonsense: no such recipe") && !text("nonsense").contains("did you mean"));
-    assert!(text(folder.path().to_str().unwrap()).contains("holds no recipe"));
+    assert!(text(folder.path().to_str().unwrap()).contains("has no recipe"));
     let gone = Recipe::from_file(folder.path().join("gone.toml"), &[])
         .unwrap_err()
         .to_string();
@@ -325,7 +325,7 @@ const BAD: &[Bad] = &[
     (
         "data.dataset = 'planted'\n[loss]\nkid = 'hard'",
         &[],
-        "a.toml:3: loss.kind is missing; did you mean it by loss.kid?",
+        "a.toml:3: loss.kind is missing; did you misspell it as loss.kid?",
     ),
     // Wrong types.
     (
@@ -498,7 +498,7 @@ const BAD: &[Bad] = &[
     (
         "data.dataset = 'planted'\nloss.kind = 'hard'\nalpha_schedule.kind = 'linear'",
         &[],
-        "a.toml:3: alpha_schedule.kind moves alpha, which loss.kind \"hard\" has not; remove [alpha_schedule]",
+        "a.toml:3: alpha_schedule.kind moves alpha, which loss.kind \"hard\" does not have; remove [alpha_schedule]",
     ),
     (
         LEAST,

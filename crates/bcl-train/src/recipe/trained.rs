@@ -1,4 +1,4 @@
-//! What a recipe trains, before its keys are read: `encoder.kind` says it, and [data] must be of the same sort.
+//! What a recipe trains, decided before its keys are read: by `encoder.kind`, with which `[data]` must agree.
 
 use super::{ImageEncoderKind, RecipeError, Refusal, document::Document, suggest::nearest};
 use bcl_data::{Manifest, manifest::Layout};
@@ -12,7 +12,7 @@ pub(super) enum Trained {
     Images,
 }
 
-/// Keys that only recipes on images have.
+/// Keys of image recipes only.
 const OF_IMAGES: [&str; 5] = [
     "data.images",
     "data.classes",
@@ -20,19 +20,18 @@ const OF_IMAGES: [&str; 5] = [
     "data.skip_broken",
     "views",
 ];
-/// Keys that only recipes of recommenders have.
+/// Keys of recommender recipes only.
 const OF_INTERACTIONS: [&str; 5] = ["data.train", "data.test", "data.file", "data.split", "negatives"];
 
 impl Trained {
     /// Decides what a recipe trains.
     ///
     /// # Errors
-    /// When `encoder.kind` is none of the kinds, or contradicts the data. A mistake found here keeps every key of the other sort from
-    /// being called unknown.
+    /// Returns an error if `encoder.kind` is unknown or contradicts the data. Found later, the mistake would appear as unknown keys.
     pub(super) fn by(document: &Document) -> Result<Self, RecipeError> {
         let data = Self::by_data(document);
         let Some(kind) = document.text("encoder.kind") else {
-            // Recommenders have a default encoder. What is of the wrong type is refused with its table.
+            // Recommenders have a default encoder. Values of the wrong type are refused later, with their table.
             return Ok(data.map_or(Self::Recommender, |(_, trained)| trained));
         };
         let Some(trained) = [Self::Recommender, Self::Images]
@@ -65,7 +64,7 @@ impl Trained {
         }
     }
 
-    /// What the data are, with the key that tells.
+    /// What the data suggest, and the key that says so.
     fn by_data(document: &Document) -> Option<(String, Self)> {
         let given = |keys: &[&str], trained| {
             let key = keys.iter().find(|key| document.value(key).is_some())?;

@@ -14,10 +14,10 @@ pub(super) fn read<T: DeserializeOwned>(table: &Table) -> Result<T, Fault> {
     attempt(table).map_err(|fault| blame(table, fault, |table| attempt(table).err()))
 }
 
-/// Finds the key behind a wrong value in a table with a `kind`.
+/// Finds the key of a wrong value in a table with a `kind`.
 ///
-/// Serde copies such a table before it knows the type of its fields and forgets the keys on the way. Alone with the kind, only the
-/// key to blame fails as it did.
+/// Serde buffers such a table until it knows the kind, and loses the keys. So each key is tried alone with the kind: the one that fails in
+/// the same way is to blame.
 fn blame(table: &Table, fault: Fault, attempt: impl Fn(&Table) -> Option<Fault>) -> Fault {
     let ([section], FaultKind::WrongValue { .. } | FaultKind::UnknownWord { .. }) = (&fault.path[..], &fault.kind) else {
         return fault;
@@ -25,7 +25,7 @@ fn blame(table: &Table, fault: Fault, attempt: impl Fn(&Table) -> Option<Fault>)
     let Some(Value::Table(fields)) = table.get(section) else {
         return fault;
     };
-    // The kind comes first: where it is wrong, every key fails with it.
+    // The kind comes first: if it is wrong, every key fails.
     let kind = fields.get_key_value("kind");
     for (key, value) in kind.into_iter().chain(fields) {
         let alone = kind
@@ -56,7 +56,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
             Value::Integer(number) => visitor.visit_i64(*number),
             Value::Float(number) => visitor.visit_f64(*number),
             Value::Boolean(value) => visitor.visit_bool(*value),
-            // No key takes a date; a text gets the usual complaint.
+            // No key takes a date; as a text, it gets the usual error.
             Value::Datetime(date) => visitor.visit_string(date.to_string()),
             Value::Array(values) => visitor.visit_seq(SeqDeserializer::new(values.iter().map(Node))),
             Value::Table(table) => visitor.visit_map(Entries {
@@ -100,7 +100,7 @@ impl IntoDeserializer<'_, Fault> for Node<'_> {
     }
 }
 
-/// The entries of a table, which remember their key for the errors of their value.
+/// The entries of a table. The current key is kept, to be named in errors of its value.
 struct Entries<'a> {
     entries: toml::map::Iter<'a, String, Value>,
     current: Option<(&'a String, &'a Value)>,
@@ -201,7 +201,7 @@ mod tests {
     fn a_wrong_value_in_a_table_with_a_kind_is_found_too() {
         let text = |fields: &str| format!("inner.count = 1\n[tagged]\nkind = 'some'\n{fields}");
         assert_eq!(fault(&text("first = 1\nsecond = 'x'")).0, "tagged.second");
-        // Two equal mistakes: the first is named, not neither.
+        // Of two equal mistakes, the first is named.
         assert_eq!(fault(&text("first = 'x'\nsecond = 'x'")).0, "tagged.first");
     }
 

@@ -1,4 +1,4 @@
-//! What `extends` promises.
+//! Tests of `extends`.
 
 use super::super::{Found, Override, Recipe, find};
 use std::{fs, path::Path};

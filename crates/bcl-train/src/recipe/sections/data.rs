@@ -11,7 +11,7 @@ use bcl_data::{
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Which interactions to learn from: a data set by name, planted data, or files of one's own.
+/// Which interactions to learn from: a data set by name, planted data, or your own files.
 ///
 /// ```toml
 /// [data]
@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DataConfig {
-    /// Name of a data set, or `planted`.
+    /// Name of a data set, or `planted` for generated data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dataset: Option<String>,
     /// File of the training interactions, beside the recipe or in `--data`.
@@ -45,10 +45,10 @@ pub struct DataConfig {
     /// File of all interactions, to be split; beside the recipe or in `--data`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
-    /// How the files are written; found out where it is not given.
+    /// Format of the files; detected if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
-    /// Interactions with a lower rating are left out.
+    /// Minimum rating: interactions with a lower one are left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rating: Option<f64>,
     /// How to split a single file.
@@ -59,10 +59,10 @@ pub struct DataConfig {
     pub planted: Option<PlantedConfig>,
 }
 
-/// A [`DataConfig`] as one of the things it can be.
+/// Where the interactions of a [`DataConfig`] come from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DataSource {
-    /// Generated.
+    /// Generated data.
     Planted(PlantedConfig),
     /// A data set with a manifest, by name.
     Named(String),
@@ -80,10 +80,10 @@ impl DataConfig {
         }
     }
 
-    /// Says which of its kinds of source this is.
+    /// The data source that the keys name.
     ///
     /// # Errors
-    /// None, several, or keys that do not belong to the one there is.
+    /// Returns an error if they name none or several, or if a key does not belong to the source.
     pub fn source(&self) -> Result<DataSource, Refusal> {
         let given = [
             ("data.dataset", self.dataset.is_some()),
@@ -142,10 +142,10 @@ impl DataConfig {
         }
     }
 
-    /// Checks that there is one source, and that its parameters lie in their ranges.
+    /// Checks that the keys name one source, and that its parameters are in range.
     ///
     /// # Errors
-    /// Names the first key that does not fit, and the remedy.
+    /// Returns an error that names the first key that does not fit, and the remedy.
     pub fn check(&self) -> Result<(), Refusal> {
         if let Some(rating) = self.min_rating
             && !rating.is_finite()
@@ -164,7 +164,7 @@ impl DataConfig {
         checked.map_err(refusal)
     }
 
-    /// Writes defaults out, so that a resolved recipe shows them.
+    /// Fills in defaults, so that a resolved recipe shows them.
     pub(crate) fn resolve(&mut self) {
         match self.source() {
             Ok(DataSource::Planted(config)) => self.planted = Some(config),
@@ -181,10 +181,10 @@ impl DataConfig {
     /// Generates or reads the data. Users and items with known ids keep their numbers.
     ///
     /// # Errors
-    /// When a file is missing or broken.
+    /// Returns an error if a file is missing or broken.
     ///
     /// # Panics
-    /// When [`check`](Self::check) fails.
+    /// Panics if [`check`](Self::check) fails.
     pub fn load(&self, search: &SearchPath, ids: KnownIds) -> Result<InteractionData, DataError> {
         match self.located(search)? {
             DataSource::Planted(config) => Ok(config.generate()),
@@ -196,13 +196,13 @@ impl DataConfig {
         }
     }
 
-    /// What is loaded, for messages: equal configurations with equal words load the same files.
+    /// Describes the source for messages. Equal configurations with equal descriptions load the same files.
     ///
     /// # Errors
-    /// When a file is missing.
+    /// Returns an error if a file is missing.
     ///
     /// # Panics
-    /// When [`check`](Self::check) fails.
+    /// Panics if [`check`](Self::check) fails.
     pub fn described(&self, search: &SearchPath) -> Result<String, DataError> {
         Ok(match self.located(search)? {
             DataSource::Planted(_) => "the generator of planted data".to_owned(),
@@ -212,7 +212,7 @@ impl DataConfig {
         })
     }
 
-    /// The source, with the paths of files that are there.
+    /// The source, with the paths at which its files were found.
     fn located(&self, search: &SearchPath) -> Result<DataSource, DataError> {
         let source = match self.source().unwrap_or_else(|refusal| panic!("{refusal}")) {
             DataSource::Files(Source::Split { train, test }, options) => {
@@ -236,7 +236,7 @@ impl DataConfig {
         }
     }
 
-    /// Refuses keys that have no meaning for the source there is.
+    /// Refuses keys that only mean something with `partner`.
     fn only_with(&self, partner: &str, keys: &[&str]) -> Result<(), Refusal> {
         let given = |key: &str| match key {
             "split" => self.split.is_some(),

@@ -1,9 +1,9 @@
-//! Names of data sets, as `data.dataset` has them.
+//! Names of data sets in `data.dataset`.
 
 use super::super::{Refusal, suggest::nearest};
 use bcl_data::{Manifest, manifest::Layout};
 
-/// The name of data that are generated.
+/// The name of generated data.
 pub(super) const PLANTED: &str = "planted";
 
 /// Checks that there is a data set of this name, with a layout that the recipe can be trained on.

@@ -4,42 +4,42 @@ use super::super::{Refusal, suggest::nearest};
 use bcl_core::parameter::in_closed;
 use serde::{Deserialize, Serialize};
 
-/// Figures of one user's ranking, averaged over users: what an epoch can be selected by.
+/// Ranking metrics, averaged over users, that can select an epoch.
 const RANKING_FIGURES: [&str; 6] = ["precision", "recall", "ndcg", "hit_rate", "mrr", "map"];
 
-/// The longest list that is measured.
+/// Largest cutoff.
 const MOST_LENGTH: usize = 1_000_000;
-/// The most lists.
+/// Maximum number of cutoffs.
 const MOST_CUTOFFS: usize = 100;
 
-/// What is measured.
+/// What is measured, and which epoch is chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EvaluationConfig {
     /// Lengths of the recommended lists, ascending, at most 100 of them, each 1 to 1,000,000.
     pub cutoffs: Vec<usize>,
-    /// The validation figure that selects the epoch, such as `ndcg@20`; one of the cutoffs.
+    /// The validation metric that selects the epoch, such as `ndcg@20`; the number must be one of the cutoffs.
     pub select_by: String,
-    /// Also report the epoch that is best on test: not a fair figure, but the one many papers print.
+    /// Also reports the epoch that is best on test. That is not a fair figure, but many papers print it.
     pub oracle: bool,
-    /// What to compare with. By default popularity and EASE, which is skipped with a note for data too large for it.
+    /// Baselines to compare with. By default popularity and EASE, which is skipped with a note if the data are too large for it.
     pub baselines: Vec<BaselineKind>,
     /// Regularisation λ of EASE, in [1e-12, 1e12].
     pub ease_lambda: f64,
 }
 
-/// Recommenders without training.
+/// Recommenders that need no gradient descent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BaselineKind {
-    /// The most popular items, for everybody.
+    /// Recommends the most popular items to everybody.
     Popularity,
     /// A linear model in closed form (Steck 2019). Needs a dense matrix of items times items.
     Ease,
 }
 
 impl BaselineKind {
-    /// The name recipes and results use.
+    /// The name in recipes and results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Popularity => "popularity",
@@ -61,10 +61,10 @@ impl Default for EvaluationConfig {
 }
 
 impl EvaluationConfig {
-    /// Checks that every parameter lies in its range.
+    /// Checks that all parameters are in range.
     ///
     /// # Errors
-    /// Names the first parameter that does not, its value and the remedy.
+    /// Returns an error that names the first parameter out of range, its value and the remedy.
     pub fn check(&self) -> Result<(), Refusal> {
         let cutoffs = &self.cutoffs;
         let lengths = cutoffs.iter().all(|cutoff| (1..=MOST_LENGTH).contains(cutoff));

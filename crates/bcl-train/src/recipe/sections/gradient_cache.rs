@@ -1,13 +1,13 @@
-//! The key `training.gradient_cache`: how much of a batch is in memory at a time.
+//! The key `training.gradient_cache`: how many samples of a batch are in memory at a time.
 
 use bcl_core::{ParameterError, gradient_cache::blocks, parameter::at_least};
 
 const NAME: &str = "gradient_cache";
 
-/// Checks that a batch can be taken apart into parts of `least` to `gradient_cache` samples.
+/// Checks that a batch splits into parts of `least` to `gradient_cache` samples.
 ///
 /// # Errors
-/// When it cannot: the value and what would do.
+/// Returns an error with the value, and one that would work, if it does not.
 pub(super) fn check(gradient_cache: Option<usize>, least: usize, batch_size: usize) -> Result<(), ParameterError> {
     let Some(at_most) = gradient_cache else { return Ok(()) };
     at_least(NAME, at_most, least)?;

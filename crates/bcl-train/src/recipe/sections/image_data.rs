@@ -10,7 +10,7 @@ use bcl_images::{ImageData, ImageError, ImageSource, PlantedImagesConfig, Subset
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Which images to learn from: a data set by name, planted images, or a folder or archive of one's own.
+/// Which images to learn from: a data set by name, planted images, or your own folder or archive.
 ///
 /// ```toml
 /// [data]
@@ -26,24 +26,24 @@ use std::path::{Path, PathBuf};
 /// skip_broken = true
 /// ```
 ///
-/// An encoder learns without labels. Judges need them, and images that are held out: without `test/CLASS/*.jpg` they are off, and nothing
-/// is split off from train for them.
+/// An encoder learns without labels. Evaluation needs labels and held-out images: without `test/CLASS/*.jpg` it is off, because nothing is
+/// split off from train.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImageDataConfig {
-    /// Name of a data set, or `planted`.
+    /// Name of a data set, or `planted` for generated data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dataset: Option<String>,
     /// Folder or archive of images; beside the recipe or in `--data`. [`ImageSource::Archive`] lists the layouts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<PathBuf>,
-    /// Whether to go on without files of `images` that are no image that can be read. They are counted and listed on stderr.
+    /// Whether to skip files of `images` that cannot be read as an image. They are counted and listed on stderr.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_broken: bool,
-    /// The classes to use, by name, numbered from 0 in this order; all where none is given. Other images are left out of train and test.
+    /// Names of the classes to use, numbered from 0 in this order; by default all. Other images are left out of train and test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<String>>,
-    /// Seed that draws two of the classes to use.
+    /// Seed that draws two classes to use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub two_random_classes: Option<u64>,
     /// How to generate planted images.
@@ -51,10 +51,10 @@ pub struct ImageDataConfig {
     pub planted: Option<PlantedImagesConfig>,
 }
 
-/// An [`ImageDataConfig`] as one of the things it can be.
+/// Where the images of an [`ImageDataConfig`] come from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ImageDataSource {
-    /// Generated.
+    /// Generated data.
     Planted(PlantedImagesConfig),
     /// A data set with a manifest, by name.
     Named(String),
@@ -63,10 +63,10 @@ pub enum ImageDataSource {
 }
 
 impl ImageDataConfig {
-    /// Says which of its kinds of source this is.
+    /// The data source that the keys name.
     ///
     /// # Errors
-    /// None, both, or keys that do not belong to the one there is.
+    /// Returns an error if they name none or both, or if a key does not belong to the source.
     pub fn source(&self) -> Result<ImageDataSource, Refusal> {
         let source = match (&self.dataset, &self.images) {
             (Some(name), None) if name == PLANTED => {
@@ -102,10 +102,10 @@ impl ImageDataConfig {
         Ok(source)
     }
 
-    /// Checks that there is one source, and that its parameters lie in their ranges.
+    /// Checks that the keys name one source, and that its parameters are in range.
     ///
     /// # Errors
-    /// Names the first key that does not fit, and the remedy.
+    /// Returns an error that names the first key that does not fit, and the remedy.
     pub fn check(&self) -> Result<(), Refusal> {
         match self.source()? {
             ImageDataSource::Planted(config) => config.check().map_err(|error| Refusal::of_text(&error.to_string()))?,
@@ -115,7 +115,7 @@ impl ImageDataConfig {
         self.subset().check().map_err(|error| Refusal::of_text(&error.to_string()))
     }
 
-    /// Writes defaults out, so that a resolved recipe shows them.
+    /// Fills in defaults, so that a resolved recipe shows them.
     pub(crate) fn resolve(&mut self) {
         if let Ok(ImageDataSource::Planted(config)) = self.source() {
             self.planted = Some(config);
@@ -125,10 +125,10 @@ impl ImageDataConfig {
     /// Generates or reads the images.
     ///
     /// # Errors
-    /// When a file is missing or broken, or a class that is asked for is not there.
+    /// Returns an error if a file is missing or broken, or a requested class does not exist.
     ///
     /// # Panics
-    /// When [`check`](Self::check) fails.
+    /// Panics if [`check`](Self::check) fails.
     pub fn load(&self, search: &SearchPath) -> Result<ImageData, ImageError> {
         let data = match self.source().unwrap_or_else(|refusal| panic!("{refusal}")) {
             ImageDataSource::Planted(config) => config.generate(),
@@ -156,7 +156,7 @@ impl ImageDataConfig {
     /// When a file is missing.
     ///
     /// # Panics
-    /// When [`check`](Self::check) fails.
+    /// Panics if [`check`](Self::check) fails.
     pub fn described(&self, search: &SearchPath) -> Result<String, ImageError> {
         Ok(match self.source().unwrap_or_else(|refusal| panic!("{refusal}")) {
             ImageDataSource::Planted(_) => "the generator of planted images".to_owned(),

@@ -6,18 +6,18 @@ use bcl_eval::probe::{KnnConfig, LinearProbeConfig};
 use bcl_images::LARGEST_SIDE;
 use serde::{Deserialize, Serialize};
 
-/// How frozen features are judged.
+/// How frozen features are evaluated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImageEvaluationConfig {
-    /// Epochs between two measurements by nearest neighbours during training, at most 1,000,000; 0 measures after the last epoch alone.
+    /// Epochs between two nearest-neighbour evaluations during training, at most 1,000,000; 0 evaluates after the last epoch only.
     pub every: usize,
-    /// Rows and columns at which whole images are judged, 1 to 4096; those of the training views where it is not given.
+    /// Height and width of whole images in evaluation, 1 to 4096; by default those of the training views.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<usize>,
     /// How linear probes are trained.
     pub protocols: Vec<Protocol>,
-    /// What to compare with.
+    /// Baselines to compare with.
     pub baselines: Vec<ImageBaselineKind>,
     /// The linear probe.
     pub probe: LinearProbeConfig,
@@ -29,25 +29,25 @@ pub struct ImageEvaluationConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
-    /// Features of whole images under the running statistics, computed once.
+    /// Features of whole images under the running statistics of batch normalisation, computed once.
     Clean,
-    /// As the released codes do: features of a new random view an epoch, from an encoder left in train mode, whose statistics go on
-    /// moving; then whole test images under those.
+    /// The protocol of the released codes: each epoch trains on features of new random views, from an encoder left in train mode, so its
+    /// running statistics keep moving; whole test images are then encoded with the moved statistics.
     Official,
 }
 
-/// Features without training.
+/// Features that need no training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImageBaselineKind {
-    /// The pixels themselves.
+    /// Raw pixel values.
     RawPixels,
-    /// The encoder as it was before training.
+    /// The encoder before training.
     RandomEncoder,
 }
 
 impl ImageBaselineKind {
-    /// The name recipes and results use.
+    /// The name in recipes and results.
     pub fn name(self) -> &'static str {
         match self {
             Self::RawPixels => "raw_pixels",
@@ -70,10 +70,10 @@ impl Default for ImageEvaluationConfig {
 }
 
 impl ImageEvaluationConfig {
-    /// Checks that every parameter lies in its range.
+    /// Checks that all parameters are in range.
     ///
     /// # Errors
-    /// Names the first parameter that does not, its value and the remedy.
+    /// Returns an error that names the first parameter out of range, its value and the remedy.
     pub fn check(&self) -> Result<(), Refusal> {
         let parameter = |table| move |error| Refusal::of_parameter(table, &error);
         count_in("every", self.every, 0, MOST_EPOCHS).map_err(parameter("evaluation"))?;

@@ -13,27 +13,27 @@ use burn::{
 };
 use serde::{Deserialize, Serialize};
 
-/// How the gradient moves the weights of an encoder.
+/// The optimizer of an image encoder, its learning rate schedule and gradient clipping.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImageOptimizerConfig {
     /// The rule.
     pub kind: ImageOptimizerKind,
-    /// Largest step size.
+    /// Peak learning rate.
     pub learning_rate: f64,
-    /// Share of every weight that is added to its gradient; with `adamw`, that is taken off the weight itself.
+    /// Weight decay: added to the gradient, or with `adamw` decoupled from it.
     pub weight_decay: f64,
     /// Momentum, for `sgd` and `lars`.
     pub momentum: f64,
-    /// How far a step of `lars` may move a weight tensor, relative to its norm; in [1e-9, 1e3].
+    /// Trust coefficient of `lars`: the size of a step relative to the norm of the weight tensor; in [1e-9, 1e3].
     pub trust_coefficient: f64,
-    /// How the step size falls after the warm-up.
+    /// How the learning rate decays after the warm-up.
     pub schedule: LearningRateSchedule,
-    /// Epochs in which the step size rises to its largest.
+    /// Epochs of linear warm-up to the peak learning rate.
     pub warmup_epochs: usize,
-    /// Gradients of a larger norm are shortened to it, one parameter tensor at a time; in [1e-6, 1e6], or 0, which leaves all as they are.
+    /// Maximum gradient norm of each parameter tensor; in [1e-6, 1e6], or 0 for no clipping.
     pub clip_norm: f64,
-    /// A gradient whose norm over all parameters is larger is shortened to it; in [1e-6, 1e6], or 0, which leaves it as it is.
+    /// Maximum gradient norm over all parameters; in [1e-6, 1e6], or 0 for no clipping.
     pub clip_global_norm: f64,
 }
 
@@ -49,12 +49,13 @@ pub enum ImageOptimizerKind {
     AdamW,
     /// Stochastic gradient descent with momentum.
     Sgd,
-    /// Rates that adapt to each weight tensor (You, Gitman and Ginsburg 2017), for large batches: SimCLR takes 0.3 · batch size / 256.
+    /// LARS: learning rates adapted to each weight tensor (You, Gitman and Ginsburg 2017), for large batches. SimCLR uses
+    /// 0.3 · batch size / 256.
     Lars,
 }
 
 impl ImageOptimizerKind {
-    /// The largest step size that is not taken for a slip.
+    /// Largest learning rate; a larger one is taken for a typing error.
     fn largest_rate(self) -> f64 {
         match self {
             Self::Adam | Self::AdamW => 1.0,
@@ -63,14 +64,14 @@ impl ImageOptimizerKind {
     }
 }
 
-/// How the step size falls after the warm-up.
+/// How the learning rate decays after the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LearningRateSchedule {
-    /// Not at all.
+    /// No decay.
     #[default]
     Constant,
-    /// Along half a cosine, to 0 at the last step (Loshchilov and Hutter 2017).
+    /// Half a cosine, down to 0 at the last step (Loshchilov and Hutter 2017).
     Cosine,
 }
 
@@ -91,10 +92,10 @@ impl Default for ImageOptimizerConfig {
 }
 
 impl ImageOptimizerConfig {
-    /// Checks that every parameter lies in its range.
+    /// Checks that all parameters are in range.
     ///
     /// # Errors
-    /// Names the first parameter that does not, its value and the range.
+    /// Returns an error that names the first parameter out of range, its value and the range.
     pub fn check(&self, epochs: usize) -> Result<(), Refusal> {
         let parameter = |error| Refusal::of_parameter("optimizer", &error);
         let largest = self.kind.largest_rate();
@@ -122,11 +123,11 @@ impl ImageOptimizerConfig {
         Ok(())
     }
 
-    /// The optimizer, with the clipping that it does itself.
+    /// Builds the optimizer, with the clipping that Burn does itself.
     pub fn init(&self) -> ModuleOptimizer {
         let decay = (self.weight_decay > 0.0).then(|| WeightDecayConfig::new(self.weight_decay as f32));
         let optimizer = match self.kind {
-            // The papers' epsilon; Burn's default is a thousand times larger.
+            // The epsilon of the papers; Burn's default is a thousand times larger.
             ImageOptimizerKind::Adam => AdamConfig::new().with_epsilon(1e-8).with_weight_decay(decay).init(),
             ImageOptimizerKind::AdamW => AdamWConfig::new()
                 .with_epsilon(1e-8)
@@ -152,12 +153,12 @@ impl ImageOptimizerConfig {
         optimizer
     }
 
-    /// The largest norm over all parameters, where there is one: the training step sees to it.
+    /// The maximum gradient norm over all parameters, if set; the training step clips to it.
     pub fn largest_global_norm(&self) -> Option<f64> {
         (self.clip_global_norm > 0.0).then_some(self.clip_global_norm)
     }
 
-    /// The step sizes of a training of so many epochs.
+    /// The learning rate schedule for this many epochs.
     pub fn schedule(&self, epochs: usize, steps_per_epoch: usize) -> ModuleLrScheduler {
         let steps = |epochs: usize| epochs * steps_per_epoch;
         let decay = match self.schedule {
@@ -169,7 +170,7 @@ impl ImageOptimizerConfig {
     }
 }
 
-/// Checks a norm that gradients are shortened to, or 0 for none.
+/// Checks a maximum norm; 0 means no clipping.
 fn is_norm(name: &'static str, value: f64) -> Result<(), ParameterError> {
     if value == 0.0 || (1e-6..=1e6).contains(&value) {
         return Ok(());

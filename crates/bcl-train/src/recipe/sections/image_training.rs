@@ -7,20 +7,21 @@ use bcl_core::{
 };
 use serde::{Deserialize, Serialize};
 
-/// How long to train, and on how many images at a time.
+/// How long to train, and on how many images per step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImageTrainingConfig {
-    /// Images per step, 2 to 10,000,000, each in two views: an anchor has `2 · batch_size - 2` negatives. What is left of an epoch is dropped.
+    /// Images per step, 2 to 10,000,000, each in two views: an anchor has `2 · batch_size - 2` negatives. The last, incomplete batch of an
+    /// epoch is dropped.
     pub batch_size: usize,
-    /// Images that are encoded, and anchors compared, at a time, 2 to `batch_size`, for batches that do not fit into memory. The gradients
-    /// are those of the whole batch, but batch normalisation sees a part at a time, and each part is encoded twice. All at once where it is
-    /// absent.
+    /// Gradient caching, for batches that do not fit into memory: how many images are encoded, and anchors compared, at a time; 2 to
+    /// `batch_size`. The gradients are those of the whole batch, but batch normalisation sees one part at a time, and each part is encoded
+    /// twice. Off by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gradient_cache: Option<usize>,
-    /// Passes over the images, at most 1,000,000; 0 judges the encoder as it is.
+    /// Epochs, at most 1,000,000; 0 evaluates the encoder without training it.
     pub epochs: usize,
-    /// In how many bits the encoder computes while it is trained.
+    /// Numeric precision of the encoder in training.
     pub precision: Precision,
 }
 
@@ -36,10 +37,10 @@ impl Default for ImageTrainingConfig {
 }
 
 impl ImageTrainingConfig {
-    /// Checks that every parameter lies in its range.
+    /// Checks that all parameters are in range.
     ///
     /// # Errors
-    /// Names the first parameter that does not, its value and the range.
+    /// Returns an error that names the first parameter out of range, its value and the range.
     pub fn check(&self) -> Result<(), ParameterError> {
         count_in("batch_size", self.batch_size, 2, MOST_BATCH)?;
         count_in("epochs", self.epochs, 0, MOST_EPOCHS)?;

@@ -8,15 +8,15 @@ use serde::{
 };
 use std::fmt;
 
-/// Stands for the density until the data are known; any value in range would do.
+/// Placeholder of the density until the data are known; any value in range works.
 const PLACEHOLDER: f64 = 0.01;
-/// The word that asks for the density.
+/// The word for the density of the data.
 const DENSITY: &str = "density";
 
-/// How negatives are weighed: an [`EstimatorConfig`], whose `tau_plus` may be the word `"density"`.
+/// How negatives are weighted: an [`EstimatorConfig`] whose `tau_plus` may be the word `"density"`.
 ///
-/// The density of the training interactions is the papers' prior for recommenders: the chance that a random item is one that the
-/// user is known to like.
+/// The papers use the density of the training interactions as the prior for recommenders: the probability that the user is known to like
+/// a random item.
 ///
 /// ```
 /// use bcl_train::recipe::LossConfig;
@@ -42,7 +42,7 @@ impl LossConfig {
     /// The estimator, for training interactions of the given density in [0, 1).
     ///
     /// # Errors
-    /// A parameter out of range: the density can be one, with data that are dense.
+    /// Returns an error if a parameter is out of range; for dense data, the density can be 1.
     pub fn estimator(&self, density: f64) -> Result<EstimatorConfig, ParameterError> {
         let estimator = if self.tau_plus_is_density {
             self.estimator.clone().with_tau_plus(density)
@@ -57,7 +57,7 @@ impl LossConfig {
         self.tau_plus_is_density
     }
 
-    /// The estimator before the data are known: all but `tau_plus`, where that is the density.
+    /// The estimator before the data are known; `tau_plus` is a placeholder if it is the density.
     pub fn without_data(&self) -> &EstimatorConfig {
         &self.estimator
     }
@@ -104,7 +104,7 @@ impl<'de> Visitor<'de> for LossVisitor {
     }
 }
 
-/// The entries of the table, with a number in the place of the word `"density"`.
+/// The entries of the table, with a number in place of the word `"density"`.
 struct Numbers<'a, A> {
     map: A,
     at_tau_plus: bool,
@@ -137,7 +137,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Numbers<'_, A> {
     }
 }
 
-/// A number, or the word that asks for the density.
+/// A number, or the word `"density"`.
 enum Prior {
     Number(f64),
     Density,

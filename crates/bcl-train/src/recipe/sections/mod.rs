@@ -1,4 +1,4 @@
-//! The tables of a recipe, one file each. `[encoder]`, `[negatives]` and `[alpha_schedule]` belong to the parts they configure.
+//! The tables of a recipe, one file each. `[encoder]`, `[negatives]` and `[alpha_schedule]` are defined with the parts they configure.
 
 mod data;
 mod dataset;
@@ -13,7 +13,7 @@ mod optimizer;
 mod precision;
 mod training;
 
-/// The most samples of a step.
+/// Maximum batch size.
 const MOST_BATCH: usize = 10_000_000;
 
 pub use data::{DataConfig, DataSource};

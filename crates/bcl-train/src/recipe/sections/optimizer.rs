@@ -6,22 +6,22 @@ use bcl_core::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Steps that 32 bits can hold. Whether the training converges is another question: it says so where it does not.
+/// Learning rates at which a step is finite in 32 bits. Training may still diverge, and then says so.
 const LEAST_RATE: f64 = 1e-30;
 const MOST_RATE: f64 = 1e38;
 
-/// How the gradient moves the vectors.
+/// The optimizer of a recommender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OptimizerConfig {
     /// The rule.
     pub kind: OptimizerKind,
-    /// Step size, in [1e-30, 1e38].
+    /// Learning rate, in [1e-30, 1e38].
     pub learning_rate: f64,
-    /// Share of every weight that is added to its gradient.
+    /// Weight decay, added to the gradient.
     pub weight_decay: f64,
-    /// Factor λ of the squared vectors of the batch's users and items in the loss, halved and averaged over the batch: the
-    /// regularisation of BPR and `LightGCN`; in [0, 1e6].
+    /// L2 regularisation as in BPR and `LightGCN`: λ/2 times the squared norms of the batch's embeddings, averaged over the batch, is added
+    /// to the loss; in [0, 1e6].
     pub l2: f64,
 }
 
@@ -46,10 +46,10 @@ impl Default for OptimizerConfig {
 }
 
 impl OptimizerConfig {
-    /// Checks that every parameter lies in its range.
+    /// Checks that all parameters are in range.
     ///
     /// # Errors
-    /// Names the first parameter that does not, its value and the range.
+    /// Returns an error that names the first parameter out of range, its value and the range.
     pub fn check(&self) -> Result<(), ParameterError> {
         in_closed("learning_rate", self.learning_rate, LEAST_RATE, MOST_RATE)?;
         in_half_open("weight_decay", self.weight_decay, 0.0, 1.0)?;

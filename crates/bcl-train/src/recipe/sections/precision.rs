@@ -1,26 +1,26 @@
-//! The key `training.precision`: in how many bits an encoder computes.
+//! The key `training.precision`: the number format in which an encoder computes.
 
 use super::super::Refusal;
 use burn::tensor::{Device, FloatDType};
 use serde::{Deserialize, Serialize};
 
-/// In how many bits an encoder computes. Its weights, their gradients, batch statistics, loss and optimizer have 32 whatever it is.
+/// The number format in which an encoder computes. Weights, their gradients, batch statistics, loss and optimizer always have 32 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
     /// 32 bits.
     #[default]
     F32,
-    /// 16 bits with the exponents of 32: convolutions, products and activations are in bf16, forward and backward. No loss scaling, since
-    /// nothing underflows that would not in 32.
+    /// bfloat16: convolutions, products and activations have 16 bits, forward and backward. It has the exponents of 32 bits, so the loss
+    /// needs no scaling.
     Bf16,
-    /// 16 bits with three digits more and few exponents, for GPUs that have no bf16. What would underflow on the way back is computed at
-    /// [a multiple](Self::gradient_scale) of the loss.
+    /// IEEE half precision, for GPUs without bf16: three more bits of mantissa, but fewer exponents, so the loss is
+    /// [scaled](Self::gradient_scale) against underflow in the backward pass.
     F16,
 }
 
 impl Precision {
-    /// The recipe's word for it.
+    /// The name in recipes.
     pub fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
@@ -29,8 +29,8 @@ impl Precision {
         }
     }
 
-    /// By what the objective is multiplied before the backward pass, and gradients are divided after it: f16 has no numbers between 0 and
-    /// 6e-8, where gradients of activations of large batches lie. A power of two, which rounds nothing.
+    /// Loss scale: the loss is multiplied by it before the backward pass, and gradients are divided by it afterwards. f16 has no numbers
+    /// between 0 and 6e-8, where gradients of activations of large batches lie. A power of two, so it causes no rounding.
     pub fn gradient_scale(self) -> f64 {
         match self {
             Self::F32 | Self::Bf16 => 1.0,
@@ -47,10 +47,10 @@ impl Precision {
         }
     }
 
-    /// Checks that a device can compute so.
+    /// Checks that a device supports the format.
     ///
     /// # Errors
-    /// When it cannot: what it makes of an unsupported type depends on the backend.
+    /// Returns an error if it does not; a backend may do anything with a type that it does not support.
     pub fn check(self, device: &Device) -> Result<(), Refusal> {
         self.check_with(|dtype| device.supports_dtype(dtype))
     }
@@ -60,7 +60,7 @@ impl Precision {
             return Ok(());
         }
         let problem = format!(
-            "is \"{}\", which this device does not compute in; set it to \"f32\" or choose another --backend",
+            "is \"{}\", which this device does not support; set it to \"f32\" or choose another --backend",
             self.name()
         );
         Err(Refusal::new("training.precision", problem))

@@ -7,24 +7,24 @@ use bcl_core::{
 };
 use serde::{Deserialize, Serialize};
 
-/// How long to train, and on how much at a time.
+/// How long to train, and on how many interactions per step.
 ///
-/// A run has two phases: it trains on what is left of train without the validation share until that share's figure stops rising,
-/// then again on all of train for as many epochs as were best.
+/// A run has two phases. The first holds out a share of train for validation, and ends when the validation metric stops improving. The
+/// second trains again on all of train, for the best number of epochs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrainingConfig {
     /// Interactions per step, 1 to 10,000,000.
     pub batch_size: usize,
-    /// Interactions that are compared with their negatives at a time, 1 to `batch_size`, for batches whose scores do not fit into memory;
-    /// the gradients are those of the whole batch. All at once where it is absent.
+    /// Gradient caching, for batches whose scores do not fit into memory: how many interactions are compared with their negatives at a time;
+    /// 1 to `batch_size`. The gradients are those of the whole batch. Off by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gradient_cache: Option<usize>,
-    /// The most epochs a phase has, 1 to 1,000,000.
+    /// Maximum number of epochs per phase, 1 to 1,000,000.
     pub epochs: usize,
-    /// Epochs without a better validation figure before the first phase ends, 1 to 1,000,000.
+    /// Epochs without a better validation metric before the first phase ends, 1 to 1,000,000.
     pub patience: usize,
-    /// Share of each user's training interactions that is held out to choose the number of epochs, in (0, 0.5].
+    /// Share of each user's training interactions that is held out for validation, in [0.001, 0.5].
     pub validation: f64,
 }
 
@@ -41,10 +41,10 @@ impl Default for TrainingConfig {
 }
 
 impl TrainingConfig {
-    /// Checks that every parameter lies in its range.
+    /// Checks that all parameters are in range.
     ///
     /// # Errors
-    /// Names the first parameter that does not, its value and the range.
+    /// Returns an error that names the first parameter out of range, its value and the range.
     pub fn check(&self) -> Result<(), ParameterError> {
         count_in("batch_size", self.batch_size, 1, MOST_BATCH)?;
         gradient_cache::check(self.gradient_cache, 1, self.batch_size)?;
