@@ -430,3 +430,37 @@ fn files_of_a_run_are_not_overwritten_by_a_flag() {
         assert!(fs::read(file).expect("readable") == before, "{}", file.display());
     }
 }
+
+#[test]
+fn a_run_keeps_the_whole_recipe_that_extends_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recipes = folder.path().join("recipes");
+    fs::create_dir(&recipes).expect("writable");
+    fs::rename(small_recipe(folder.path(), ""), recipes.join("_base.toml")).expect("one file system");
+    let child = "extends = '_base.toml'\nloss.kind = 'info_nce'\ntraining.epochs = 2\n";
+    fs::write(recipes.join("child.toml"), child).expect("writable");
+
+    // The folder has one recipe: the base is there to be extended.
+    let out = folder.path().join("runs");
+    succeeds(command(&[
+        recipes.as_os_str(),
+        "--out".as_ref(),
+        out.as_os_str(),
+        "--seed".as_ref(),
+        "1".as_ref(),
+    ]));
+    let runs: Vec<_> = fs::read_dir(&out).expect("a folder").collect();
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    let kept = fs::read_to_string(out.join("child-1/recipe.toml")).expect("readable");
+    assert!(!kept.contains("extends") && !kept.contains("tau_plus"), "{kept}");
+    assert!(kept.contains("kind = \"info_nce\"\ntemperature = 0.3\n"), "{kept}");
+
+    // It needs its parent no more.
+    fs::remove_dir_all(&recipes).expect("it was there");
+    for name in ["result.json", "report.html"] {
+        fs::remove_file(out.join("child-1").join(name)).expect("it was there");
+    }
+    let resumed = resume(&out.join("child-1"));
+    assert!(resumed.status.success(), "{}", shown(&resumed));
+    assert_eq!(fs::read_to_string(out.join("child-1/recipe.toml")).expect("readable"), kept);
+}

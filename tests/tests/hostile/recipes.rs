@@ -129,7 +129,9 @@ pub(crate) fn cases() -> Vec<Case> {
     ];
     // Parents.
     let child = |name: &str, parent: &str, content: Content, words: &[&str]| {
-        text(&format!("extends {name}"), &format!("extends = '{parent}'\n"), words).with("base.toml", content)
+        Case::refused(format!("recipe: extends {name}"), &TRAIN, words)
+            .with("tiny.toml", format!("extends = '{parent}'\n"))
+            .with("base.toml", content)
     };
     cases.extend([
         child(
