@@ -2,7 +2,7 @@
 //!
 //! A recipe chooses the data, the encoder, the source of negatives and their weights. The four choices are independent, and each has its
 //! table. Everything else has a default. Unknown keys, wrong types, values out of range and contradictions are refused when a recipe is read,
-//! with the line and a remedy. A recipe may [extend](Recipe::from_file) another one and say only what differs.
+//! with the line and a remedy. A recipe with `extends` says only how it differs from another one.
 //!
 //! ```
 //! use bcl_train::recipe::{Recipe, RecipeKind, RecommenderRecipe};
