@@ -133,11 +133,11 @@ fn a_checkpoint_of_another_recipe_is_refused() {
     assert_refused(&other, &["recipe", "small-0"]);
     assert_refused(&resume(Path::new("no-such-run"), &[]), &["no-such-run"]);
 
-    // A checkpoint of another recipe is also detected without a recipe on the command line.
+    // A recipe that was edited in the run folder is detected without one on the command line.
     fs::remove_file(run.join("result.json")).expect("it was there");
     let text = fs::read_to_string(run.join("recipe.toml")).expect("readable");
     fs::write(run.join("recipe.toml"), text.replace("beta = 0.9", "beta = 0.7")).expect("writable");
-    assert_refused(&resume(&run, &[]), &["checkpoint", "recipe"]);
+    assert_refused(&resume(&run, &[]), &["recipe.toml", "SHA-256"]);
 }
 
 #[cfg(target_os = "linux")]

@@ -78,7 +78,7 @@ pub fn exit(error: &clap::Error) -> ! {
         error.exit()
     }
     // clap repeats arguments verbatim, and these would reach the terminal as control sequences.
-    eprint!("{}", printable_lines(&error.render()));
+    eprint!("{}", printable_lines(error.render()));
     std::process::exit(error.exit_code())
 }
 

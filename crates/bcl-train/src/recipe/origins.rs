@@ -5,7 +5,7 @@ use super::{
     document::{Document, Lines, Place, locate},
 };
 use bcl_data::printable;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write};
 use toml::{
     Table, Value,
     de::{DeTable, DeValue},
@@ -82,8 +82,12 @@ impl Recipe {
         let mut commented = String::new();
         for (line, text) in (1..).zip(text.lines()) {
             match comments.get(&line) {
-                Some(comment) => commented += &format!("{text:<COLUMN$} # {comment}\n"),
-                None => commented += &format!("{text}\n"),
+                Some(comment) => {
+                    let _ = writeln!(commented, "{text:<COLUMN$} # {comment}");
+                }
+                None => {
+                    let _ = writeln!(commented, "{text}");
+                }
             }
         }
         commented

@@ -125,6 +125,7 @@ fn a_parent_is_a_file_of_another_folder_or_a_built_in_recipe() {
     assert_eq!(text.name(), "recipe");
 }
 
+#[allow(clippy::too_many_lines)] // a table of cases
 #[test]
 fn mistakes_are_named_where_they_stand() {
     let refused = |files: &[(&str, &str)], flags: &[&str]| {
