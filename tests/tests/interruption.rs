@@ -43,6 +43,26 @@ impl Case {
         }
     }
 
+    /// A momentum encoder and a queue: state beside the parameters.
+    fn moco() -> Self {
+        let flags = &["--set", "method={kind='moco',queue=50,symmetric=true}"];
+        Self { flags, ..Self::images() }
+    }
+
+    /// A loss without negatives.
+    fn simsiam() -> Self {
+        let case = Self::images();
+        let text = fs::read_to_string(&case.recipe).expect("readable");
+        let (before, loss) = text.split_once("[loss]").expect("a recipe with a loss");
+        let (_, after) = loss.split_once("\n[").expect("tables after it");
+        let after = after.replace(
+            "[alpha_schedule]\nkind = 'label_free'\n",
+            "[method]\nkind = 'simsiam'\nhidden = 4\n",
+        );
+        fs::write(&case.recipe, format!("{before}[{after}")).expect("writable");
+        case
+    }
+
     /// Enables gradient caching.
     fn with_gradient_cache(self) -> Self {
         let flags = &["--set", "training.gradient_cache=7"];
@@ -233,6 +253,13 @@ fn ctrl_c_saves_a_recommender_exits_with_130_and_says_how_to_go_on() {
 #[test]
 fn ctrl_c_saves_an_image_encoder_exits_with_130_and_says_how_to_go_on() {
     survives_ctrl_c(&Case::images());
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_saves_the_memory_of_a_method_and_goes_on_to_the_same_bits() {
+    survives_ctrl_c(&Case::moco());
+    survives_ctrl_c(&Case::simsiam());
 }
 
 #[cfg(unix)]

@@ -171,6 +171,13 @@ impl EmbeddingGradients {
 }
 
 impl Table {
+    /// The embeddings.
+    pub fn into_rows(self) -> Tensor<2> {
+        match self {
+            Self::Trained(rows) | Self::Constant(rows) => rows,
+        }
+    }
+
     fn without_autodiff(self) -> Self {
         match self {
             Self::Trained(rows) => Self::Trained(rows.without_autodiff()),

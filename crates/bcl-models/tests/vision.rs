@@ -318,7 +318,7 @@ fn momentum_averages_parameters_and_leaves_statistics_alone() {
     assert!(expected.iter().zip(&before).any(|(e, b)| (e - b).abs() > 1e-2));
     assert_eq!(values(target.trunk.bn1.running_mean.value()), statistics);
     assert_ne!(values(online.trunk.bn1.running_mean.value()), statistics);
-    assert!(!target.trunk.conv1.weight.val().is_autodiff());
+    assert!(!target.trunk.conv1.weight.is_require_grad());
 }
 
 #[test]

@@ -16,6 +16,7 @@ pub mod error;
 pub mod evaluation_error;
 pub mod launch;
 pub mod memory;
+pub mod methods;
 pub mod negatives;
 pub mod notice;
 mod npy;

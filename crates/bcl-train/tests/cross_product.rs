@@ -6,13 +6,11 @@ use bcl_core::{EstimatorConfig, Reduction};
 use bcl_data::{PlantedConfig, Seed};
 use bcl_models::{Graph, LightGcnConfig, MatrixFactorisationConfig, RecommenderConfig};
 use bcl_train::{
+    methods::{Method, Recommendation},
     negatives::{InBatch, NegativeSampler, NegativesConfig},
     training::{
-        recommender::{
-            batch::{InteractionLoader, LoaderOptions},
-            model::ContrastiveRecommender,
-        },
-        step::Plan,
+        recommender::batch::{InteractionLoader, LoaderOptions},
+        step::EpochPlan,
     },
 };
 use burn::{data::dataloader::DataLoader, tensor::Device};
@@ -50,10 +48,10 @@ fn every_estimator_works_with_every_source_and_encoder() {
     for negatives in sources() {
         let sampler = Arc::new(NegativeSampler::new(&negatives, train, Seed(1)).expect("there is something to draw"));
         for config in EstimatorConfig::all() {
-            let plan = Plan {
+            let plan = EpochPlan {
                 epoch: 0,
                 first_step: 0,
-                estimator: Arc::from(config.init()),
+                estimator: Some(Arc::from(config.init())),
             };
             let options = LoaderOptions {
                 batch_size: 16,
@@ -67,13 +65,13 @@ fn every_estimator_works_with_every_source_and_encoder() {
             let step = loader.iter().next().expect("a step").expect("that needs no reading");
             for encoder in &encoders {
                 let what = format!("{} on {} with {}", config.name(), negatives.name(), encoder.name());
-                let model = ContrastiveRecommender {
+                let model = Recommendation {
                     encoder: encoder.init(&graph, 1, &device),
                     l2: 0.0,
                 };
-                let (scores, side) = step.scores(&model);
-                assert_eq!(scores.num_anchors(), 16, "{what}");
-                let loss = step.estimator.forward_with(scores, &side, Reduction::Mean);
+                assert_eq!(model.num_anchors(&step.batch), 16, "{what}");
+                let embeddings = model.embed_batch(&step.batch, usize::MAX);
+                let loss = step.losses(&model, &embeddings, 0..16).reduce(Reduction::Mean);
                 let gradients = loss.clone().backward();
                 assert!(loss.into_scalar::<f32>().is_finite(), "{what}");
                 for table in [&model.encoder.tables().users, &model.encoder.tables().items] {
@@ -102,10 +100,10 @@ fn an_anchor_is_never_scored_against_its_own_positive() {
         mask_hits: false,
     });
     let sampler = Arc::new(NegativeSampler::new(&config, &data.train, Seed(1)).expect("a batch is enough"));
-    let plan = Plan {
+    let plan = EpochPlan {
         epoch: 0,
         first_step: 0,
-        estimator: Arc::from(EstimatorConfig::all()[0].init()),
+        estimator: Some(Arc::from(EstimatorConfig::all()[0].init())),
     };
     let options = LoaderOptions {
         batch_size: 16,

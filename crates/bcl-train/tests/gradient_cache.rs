@@ -10,19 +10,16 @@ use bcl_models::{
     vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem},
 };
 use bcl_train::{
+    methods::{Embeddings, Method, Objective, Recommendation, SimClr},
     negatives::NegativeSampler,
     recipe::Precision,
     training::{
         images::{
             batch::ImageBatch,
-            model::ContrastiveImages,
             views::{BatchViews, ViewSource, ViewsOnDemand},
         },
-        recommender::{
-            batch::{InteractionLoader, LoaderOptions},
-            model::ContrastiveRecommender,
-        },
-        step::{Contrastive, Plan, Step},
+        recommender::batch::{InteractionLoader, LoaderOptions},
+        step::{EpochPlan, Step},
     },
 };
 use burn::{
@@ -67,8 +64,8 @@ fn deviation(found: &[Vec<f64>], expected: &[Vec<f64>]) -> f64 {
 }
 
 /// Compares the gradients and the loss of a cached step with a reference.
-fn assert_equal<M: Contrastive>(model: &M, step: &Step<M::Batch>, expected: &(Vec<Vec<f64>>, f64), what: &str) {
-    let output = step.train(model);
+fn assert_equal<M: Method>(model: &M, step: &Step<M::Batch>, expected: &(Vec<Vec<f64>>, f64), what: &str) {
+    let (output, _) = step.train(model);
     let deviation = deviation(&gradient(model, &output.grads), &expected.0);
     let loss = output.item.loss.into_scalar::<f64>();
     assert!(deviation < 1e-5, "{what}: gradients deviate by {deviation}");
@@ -79,22 +76,21 @@ fn assert_equal<M: Contrastive>(model: &M, step: &Step<M::Batch>, expected: &(Ve
     );
 }
 
-fn at_once<M: Contrastive>(model: &M, step: &Step<M::Batch>) -> (Vec<Vec<f64>>, f64) {
-    let output = step.clone().with_gradient_cache(None).train(model);
+fn at_once<M: Method>(model: &M, step: &Step<M::Batch>) -> (Vec<Vec<f64>>, f64) {
+    let output = step.clone().with_gradient_cache(None).train(model).0;
     (gradient(model, &output.grads), output.item.loss.into_scalar::<f64>())
 }
 
-fn encoder(precision: Precision) -> ContrastiveImages {
+fn encoder(precision: Precision) -> SimClr {
     let trunk = ResNetConfig {
         depth: ResNetDepth::ResNet18,
         stem: Stem::Imagenet,
         width: 4,
     };
     let head = ProjectionHeadConfig { hidden: 8, out: 6 };
-    ContrastiveImages {
+    SimClr {
         encoder: ImageEncoderConfig { trunk, head }.init(5, &Device::flex().autodiff()),
         precision,
-        largest_norm: None,
     }
 }
 
@@ -136,7 +132,7 @@ fn images(mode: Mode, on_demand: bool) -> ImageBatch {
 
 fn step(batch: ImageBatch, config: &EstimatorConfig) -> Step<ImageBatch> {
     let device = Device::flex().autodiff();
-    Step::new(batch, Arc::from(config.init()), 2 * IMAGES, Seed(9), 7, &device)
+    Step::new(batch, Some(Arc::from(config.init())), 2 * IMAGES, Seed(9), 7, &device)
 }
 
 #[test]
@@ -159,9 +155,8 @@ fn batch_normalisation_has_the_gradient_of_the_batch_in_the_same_parts() {
         for at_most in [3, 5, 7] {
             let model = encoder(Precision::F32);
             let step = step(images(Mode::Train, true), &config).with_gradient_cache(Some(at_most));
-            let embeddings = model.encode(&step.batch, at_most);
-            let (scores, side) = step.compare(&model, embeddings, 0..2 * IMAGES);
-            let loss = step.estimator.forward_with(scores, &side, Reduction::Mean);
+            let embeddings = model.embed_batch(&step.batch, at_most);
+            let loss = step.losses(&model, &embeddings, 0..2 * IMAGES).reduce(Reduction::Mean);
             let gradients = GradientsParams::from_grads(loss.backward(), &model);
             let expected = (gradient(&model, &gradients), loss.into_scalar::<f64>());
             assert_equal(&model, &step, &expected, &format!("{}, {at_most} at a time", config.name()));
@@ -178,7 +173,7 @@ impl ModuleVisitor for Numbers {
     }
 }
 
-fn numbers(model: &ContrastiveImages) -> Vec<f32> {
+fn numbers(model: &SimClr) -> Vec<f32> {
     let mut numbers = Numbers(Vec::new());
     model.visit(&mut numbers);
     numbers.0
@@ -191,7 +186,7 @@ fn running_statistics_move_once_a_part_as_if_there_were_no_second_pass() {
     step(images(Mode::Train, true), config)
         .with_gradient_cache(Some(4))
         .train(&cached);
-    encoded.encode(&images(Mode::Train, true), 4);
+    encoded.embed_batch(&images(Mode::Train, true), 4);
     assert_eq!(numbers(&cached), numbers(&encoded), "bit for bit");
     assert_ne!(numbers(&cached), numbers(&fresh));
 }
@@ -202,7 +197,7 @@ fn sixteen_bits_are_cached_as_well_as_they_are_computed() {
     for config in EstimatorConfig::all() {
         let expected = at_once(&model, &step(images(Mode::Eval, false), &config));
         let step = step(images(Mode::Eval, true), &config).with_gradient_cache(Some(4));
-        let output = step.train(&model);
+        let (output, _) = step.train(&model);
         // The encoder's own backward pass rounds its sums over a batch to bf16, which has eight bits.
         let deviation = deviation(&gradient(&model, &output.grads), &expected.0);
         assert!(deviation < 2e-2, "{}: {deviation}", config.name());
@@ -239,10 +234,10 @@ fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negati
     for negatives in sources() {
         let sampler = Arc::new(NegativeSampler::new(&negatives, &data.train, Seed(1)).expect("there is something to draw"));
         for config in EstimatorConfig::all() {
-            let plan = Plan {
+            let plan = EpochPlan {
                 epoch: 0,
                 first_step: 0,
-                estimator: Arc::from(config.init()),
+                estimator: Some(Arc::from(config.init())),
             };
             let options = LoaderOptions {
                 batch_size: 16,
@@ -256,7 +251,7 @@ fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negati
             let step = loader.iter().next().expect("a step").expect("that needs no reading");
             assert_eq!(step.gradient_cache, Some(5));
             for encoder in &encoders {
-                let model = ContrastiveRecommender {
+                let model = Recommendation {
                     encoder: encoder.init(&graph, 1, &device),
                     l2: 0.1,
                 };
@@ -291,28 +286,35 @@ fn no_more_is_encoded_or_compared_at_a_time_than_asked_for_and_only_the_second_p
         seen: Seen,
     }
 
-    impl Contrastive for Counting {
+    impl Method for Counting {
+        type Encoder = Self;
         type Batch = Tensor<2>;
         type Part = Tensor<2>;
+        const SEPARABLE: bool = true;
+
+        fn encoder(&self) -> &Self {
+            self
+        }
 
         fn parts(batch: &Tensor<2>, at_most: usize) -> impl Iterator<Item = Tensor<2>> {
             blocks(batch.dims()[0], at_most).map(|part| batch.clone().slice([part]))
         }
 
-        fn embeddings(&self, part: &Tensor<2>) -> [Tensor<2>; 2] {
+        fn embed(&self, part: &Tensor<2>) -> Embeddings {
             let embeddings = part.clone().matmul(self.weight.val());
             let seen = (part.dims()[0], embeddings.is_tracked());
             self.seen.0.lock().expect("one thread").0.push(seen);
-            [embeddings.clone(), embeddings]
+            Embeddings::new().with("first", embeddings.clone()).with("second", embeddings)
         }
 
-        fn num_anchors(batch: &Tensor<2>) -> usize {
+        fn num_anchors(&self, batch: &Tensor<2>) -> usize {
             2 * batch.dims()[0]
         }
 
-        fn compare(&self, _: &Tensor<2>, [first, second]: [Tensor<2>; 2], anchors: Range<usize>) -> Scores {
+        fn objective(&self, _: &Tensor<2>, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
             self.seen.0.lock().expect("one thread").1.push(anchors.len());
-            Scores::from_views_of(first, second, Similarity::Cosine, anchors)
+            let [first, second] = ["first", "second"].map(|name| embeddings.rows(name));
+            Objective::Scores(Scores::from_views_of(first, second, Similarity::Cosine, anchors))
         }
 
         fn tensors(_: &Tensor<2>) -> NamedTensors {
@@ -326,7 +328,7 @@ fn no_more_is_encoded_or_compared_at_a_time_than_asked_for_and_only_the_second_p
         seen: Seen::default(),
     };
     let estimator: Arc<dyn Estimator> = Arc::from(EstimatorConfig::all()[0].init());
-    let step = Step::new(Tensor::ones([7, 3], &device), estimator, 14, Seed(0), 0, &device);
+    let step = Step::new(Tensor::ones([7, 3], &device), Some(estimator), 14, Seed(0), 0, &device);
     step.with_gradient_cache(Some(3)).train(&model);
     let (encoded, compared) = model.seen.0.lock().expect("one thread").clone();
     let once = |with_graph| [3, 2, 2].map(|samples| (samples, with_graph));

@@ -35,6 +35,7 @@ const ZERO: &[&str] = &["0"];
 
 const SGD: &[&str] = &["optimizer.kind=sgd"];
 const LARS: &[&str] = &["optimizer.kind=lars"];
+const MOCO: &[&str] = &["method.kind=moco"];
 const DOT: &[&str] = &["encoder.similarity=dot"];
 
 fn numbers() -> Vec<Number> {
@@ -152,6 +153,8 @@ fn numbers() -> Vec<Number> {
         number(IMAGES, SGD, "optimizer.learning_rate=?", &[]),
         number(IMAGES, LARS, "optimizer.learning_rate=?", &[]),
         number(IMAGES, LARS, "optimizer.trust_coefficient=?", &[]),
+        number(IMAGES, MOCO, "method.queue=?", &[]),
+        number(IMAGES, MOCO, "method.momentum=?", ZERO),
         number(RECOMMENDER, DOT, "encoder.init_std=?", &[]),
     ]);
     numbers

@@ -8,20 +8,20 @@ use bcl_images::{PlantedImagesConfig, ViewsConfig};
 use bcl_models::vision::Mode;
 use bcl_train::{
     backend::Backend,
+    methods::{Embeddings, Method, SimClr},
     recipe::ImageOptimizerConfig,
     training::{
         images::{
             batch::ImageBatch,
-            model::ContrastiveImages,
             views::{BatchViews, ViewSource, ViewsOnDemand},
         },
-        step::{Contrastive, Step},
+        step::Step,
     },
 };
 use burn::{
     module::Module,
     optim::{GradientsParams, ModuleOptimizer},
-    tensor::{Device, Tensor},
+    tensor::Device,
 };
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Instant};
@@ -64,7 +64,7 @@ struct Bench {
     config: StepConfig,
     estimator: Arc<dyn Estimator>,
     /// `None` while the optimizer has it.
-    model: Option<ContrastiveImages>,
+    model: Option<SimClr>,
     optimizer: ModuleOptimizer,
     learning_rate: f64,
     device: Device,
@@ -83,8 +83,10 @@ impl Bench {
             ..ViewsConfig::default()
         };
         let optimizer = ImageOptimizerConfig::default();
-        let mut model: ContrastiveImages = config.encoder().init(0, &device).into();
-        model.precision = config.precision;
+        let model = SimClr {
+            encoder: config.encoder().init(0, &device),
+            precision: config.precision,
+        };
         Self {
             source: Arc::new(ViewSource {
                 data: Arc::new(planted.generate()),
@@ -139,30 +141,37 @@ impl Bench {
             classes: None,
             mode: Mode::Train,
         };
-        Step::new(batch, self.estimator.clone(), 2 * batch_size, Seed(0), epoch, &self.device)
+        Step::new(
+            batch,
+            Some(self.estimator.clone()),
+            2 * batch_size,
+            Seed(0),
+            epoch,
+            &self.device,
+        )
     }
 }
 
 /// Gradients of the whole batch at once, and the time of the loss alone in seconds.
-fn at_once(step: &Step<ImageBatch>, model: &ContrastiveImages, clock: &mut Clock, phases: &mut Phases) -> (GradientsParams, f64) {
-    let num_anchors = ContrastiveImages::num_anchors(&step.batch);
-    let loss_of = |projections: [Tensor<2>; 2]| {
-        let (scores, side) = step.compare(model, projections, 0..num_anchors);
-        step.estimator.forward_with(scores, &side, Reduction::Mean)
-    };
-    let projections = model.encode(&step.batch, usize::MAX);
+fn at_once(step: &Step<ImageBatch>, model: &SimClr, clock: &mut Clock, phases: &mut Phases) -> (GradientsParams, f64) {
+    let num_anchors = model.num_anchors(&step.batch);
+    let loss_of = |embeddings: &Embeddings| step.losses(model, embeddings, 0..num_anchors).reduce(Reduction::Mean);
+    let embeddings = model.embed_batch(&step.batch, usize::MAX);
     phases.forward = clock.lap();
-    let loss = loss_of(projections.clone());
+    let loss = loss_of(&embeddings);
     phases.loss = clock.lap();
     let gradients = GradientsParams::from_grads(loss.backward(), model);
     phases.backward = clock.lap();
 
-    let projections = projections.map(|view| view.detach().require_grad());
+    let leaves: Vec<_> = embeddings
+        .tables()
+        .map(|table| table.into_rows().detach().require_grad())
+        .collect();
     clock.lap();
-    let of_loss = loss_of(projections.clone()).backward();
-    for view in &projections {
+    let of_loss = loss_of(&embeddings.with_rows(&leaves)).backward();
+    for leaf in &leaves {
         // Reading waits for devices that compute in the background.
-        view.grad(&of_loss).expect("a gradient").into_data();
+        leaf.grad(&of_loss).expect("a gradient").into_data();
     }
     (gradients, clock.lap())
 }
@@ -170,14 +179,14 @@ fn at_once(step: &Step<ImageBatch>, model: &ContrastiveImages, clock: &mut Clock
 /// The same with gradient caching, which computes the loss alone in any case.
 fn cached(
     step: &Step<ImageBatch>,
-    model: &ContrastiveImages,
+    model: &SimClr,
     at_most: usize,
     clock: &mut Clock,
     phases: &mut Phases,
 ) -> (GradientsParams, f64) {
-    let projections = model.clone().no_grad().encode(&step.batch, at_most);
+    let embeddings = model.clone().no_grad().embed_batch(&step.batch, at_most);
     phases.forward = clock.lap();
-    let cache = step.embedding_gradients(model, projections, at_most);
+    let cache = step.embedding_gradients(model, &embeddings, at_most);
     phases.loss = clock.lap();
     let gradients = step.parameter_gradients(model, &cache.gradients, at_most);
     phases.backward = clock.lap();

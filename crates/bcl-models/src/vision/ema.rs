@@ -6,9 +6,9 @@ use burn::{
 };
 use std::collections::HashMap;
 
-/// Makes a momentum encoder: the same values without gradients, and separate running statistics.
+/// Makes a momentum encoder: the same values on the same device without gradients, and separate running statistics.
 pub fn ema_target<M: Module>(online: &M) -> M {
-    online.valid()
+    online.clone().no_grad()
 }
 
 /// Moves each parameter of the target towards the online module's:

@@ -62,7 +62,14 @@ pub fn training(recipe: &ImageRecipe, images: Sizes) -> Estimate {
     let judging = judging(recipe, images.judged as u64);
     match recipe.training.epochs {
         0 => weights.with_larger(judging, Estimate::default()),
-        _ => weights.with_larger(step(recipe, parameters, images), judging),
+        _ => weights.with_larger(
+            step(recipe, parameters, images).with(
+                "the memory of the method",
+                "method.queue, method.hidden or encoder.head.out",
+                product([F32, recipe.method.memory(recipe.encoder.config().head.out as u64)]),
+            ),
+            judging,
+        ),
     }
 }
 

@@ -4,7 +4,8 @@ use super::{
     ImageDataConfig, ImageEvaluationConfig, ImageOptimizerConfig, ImageTrainingConfig, LossConfig, RecipeKind, Refusal,
     check::{check_header, check_schedule},
 };
-use bcl_core::{parameter::MOST_EPOCHS, schedule::AlphaSchedule};
+use crate::methods::MethodConfig;
+use bcl_core::{EstimatorConfig, parameter::MOST_EPOCHS, schedule::AlphaSchedule};
 use bcl_images::ViewsConfig;
 use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
 use serde::{Deserialize, Serialize};
@@ -27,8 +28,12 @@ pub struct ImageRecipe {
     pub views: ViewsConfig,
     /// The encoder.
     pub encoder: ImageEncoderKind,
-    /// How negatives are weighted.
-    pub loss: LossConfig,
+    /// What a step minimises.
+    #[serde(default, skip_serializing_if = "MethodConfig::is_default")]
+    pub method: MethodConfig,
+    /// How negatives are weighted; absent if the method has a loss of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossConfig>,
     /// Schedule of the loss's α.
     #[serde(default)]
     pub alpha_schedule: AlphaSchedule,
@@ -102,7 +107,7 @@ impl RecipeKind for ImageRecipe {
     }
 
     fn default_kinds() -> Vec<(&'static str, &'static str)> {
-        Vec::new()
+        vec![("method", MethodConfig::DEFAULT)]
     }
 
     fn check(&self) -> Result<(), Refusal> {
@@ -114,7 +119,8 @@ impl RecipeKind for ImageRecipe {
             .check()
             .map_err(|message| Refusal::of_message("encoder", &message))?;
         let parameter = |table| move |error| Refusal::of_parameter(table, &error);
-        self.loss.without_data().check().map_err(parameter("loss"))?;
+        self.method.check().map_err(parameter("method"))?;
+        self.check_loss()?;
         self.alpha_schedule.check().map_err(parameter("alpha_schedule"))?;
         // Without training, no warm-up is too long.
         let epochs = if self.training.epochs == 0 {
@@ -125,8 +131,10 @@ impl RecipeKind for ImageRecipe {
         self.optimizer.check(epochs)?;
         self.training.check().map_err(parameter("training"))?;
         self.evaluation.check()?;
-        check_schedule(&self.loss, self.alpha_schedule)?;
-        self.check_prior()
+        match &self.loss {
+            Some(loss) => check_schedule(loss, self.alpha_schedule),
+            None => Ok(()),
+        }
     }
 
     fn resolve(&mut self) {
@@ -135,9 +143,45 @@ impl RecipeKind for ImageRecipe {
 }
 
 impl ImageRecipe {
+    /// The estimator, if the method has negatives.
+    pub fn estimator(&self) -> Option<&EstimatorConfig> {
+        self.loss.as_ref().map(LossConfig::without_data)
+    }
+
+    /// What is minimised, in one word: the estimator, or the method if it has a loss of its own.
+    pub fn loss_name(&self) -> &'static str {
+        self.estimator().map_or(self.method.name(), EstimatorConfig::name)
+    }
+
+    fn check_loss(&self) -> Result<(), Refusal> {
+        let method = self.method.name();
+        match (&self.loss, self.method.num_negatives(self.training.batch_size)) {
+            (None, None) if self.alpha_schedule == AlphaSchedule::default() => Ok(()),
+            (None, None) => Err(Refusal::new(
+                "alpha_schedule",
+                format!("has no meaning for method \"{method}\", which has no loss with an alpha; leave the table out"),
+            )),
+            (None, Some(_)) => Err(Refusal::new(
+                "loss.kind",
+                format!(
+                    "is missing: method \"{method}\" compares with negatives; say how they are weighted, such as loss.kind = \"bayesian\""
+                ),
+            )),
+            (Some(_), None) => Err(Refusal::new(
+                "loss",
+                format!("has no meaning for method \"{method}\", which has no negatives to weight; leave the table out"),
+            )),
+            (Some(loss), Some(_)) => {
+                let parameter = |error| Refusal::of_parameter("loss", &error);
+                loss.without_data().check().map_err(parameter)?;
+                Self::check_prior(loss)
+            }
+        }
+    }
+
     /// Refuses `tau_plus = "density"`: images have no interactions.
-    fn check_prior(&self) -> Result<(), Refusal> {
-        if !self.loss.tau_plus_is_density() {
+    fn check_prior(loss: &LossConfig) -> Result<(), Refusal> {
+        if !loss.tau_plus_is_density() {
             return Ok(());
         }
         Err(Refusal::new(

@@ -13,12 +13,13 @@ pub(super) enum Trained {
 }
 
 /// Keys of image recipes only.
-const OF_IMAGES: [&str; 5] = [
+const OF_IMAGES: [&str; 6] = [
     "data.images",
     "data.classes",
     "data.two_random_classes",
     "data.skip_broken",
     "views",
+    "method",
 ];
 /// Keys of recommender recipes only.
 const OF_INTERACTIONS: [&str; 5] = ["data.train", "data.test", "data.file", "data.split", "negatives"];

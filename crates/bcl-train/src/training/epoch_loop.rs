@@ -7,17 +7,18 @@
 use super::{
     checkpoint,
     estimator::EpochEstimator,
-    evaluate::{Evaluated, EvaluationTask},
+    evaluate::Evaluated,
     figures::StepOutput,
     folder,
+    learned::Learned,
     post_mortem::{PostMortem, first_weight_not_finite},
     progress::Progress,
-    step::{Contrastive, Plan, PlannedLoader, Step},
+    step::{EpochPlan, PlannedLoader, Step},
     stop::Stop,
     stopping::Until,
 };
 
-use crate::{error::Error, evaluation_error::EvaluationError};
+use crate::{error::Error, evaluation_error::EvaluationError, methods::Method};
 use bcl_core::Estimator;
 use bcl_report::{
     files::unbroken,
@@ -26,8 +27,8 @@ use bcl_report::{
 use burn::{
     tensor::{Device, Tensor},
     train::{
-        EventProcessorTraining, InferenceStep, Learner, LearnerEvent, LearnerModel, SupervisedLearningStrategy,
-        SupervisedTrainingEventProcessor, TrainLoader, TrainStep, TrainingComponents, TrainingItem, ValidLoader,
+        EventProcessorTraining, InferenceStep, Learner, LearnerEvent, SupervisedLearningStrategy,
+        SupervisedTrainingEventProcessor, TrainLoader, TrainingComponents, TrainingItem, ValidLoader,
     },
 };
 use std::{
@@ -35,23 +36,6 @@ use std::{
     sync::{Arc, Mutex},
     time::Instant,
 };
-
-/// What the loop can train: all steps and evaluations go through the same seam.
-pub trait Trainable:
-    Contrastive
-    + LearnerModel
-    + TrainStep<Input = Step<<Self as Contrastive>::Batch>, Output = StepOutput>
-    + InferenceStep<Input = EvaluationTask<Self>, Output = Evaluated>
-{
-}
-
-impl<M> Trainable for M where
-    M: Contrastive
-        + LearnerModel
-        + TrainStep<Input = Step<<M as Contrastive>::Batch>, Output = StepOutput>
-        + InferenceStep<Input = EvaluationTask<M>, Output = Evaluated>
-{
-}
 
 /// One phase of a run.
 #[derive(Debug)]
@@ -64,8 +48,8 @@ pub struct EpochLoop<L> {
     pub until: Until,
     /// The figure that selects the epoch.
     pub select_by: String,
-    /// The estimator of each epoch.
-    pub estimator: EpochEstimator,
+    /// The estimator of each epoch; `None` for methods without negatives.
+    pub estimator: Option<EpochEstimator>,
     /// The loader whose plan is set before each epoch; Burn gets another handle of it.
     pub loader: L,
     /// Folder of the checkpoints of this phase.
@@ -82,15 +66,15 @@ pub struct EpochLoop<L> {
     pub outcome: Mutex<Option<Result<Progress, Error>>>,
 }
 
-impl<M: Trainable, L: PlannedLoader<M::Batch>> SupervisedLearningStrategy<M> for EpochLoop<L> {
+impl<M: Method, L: PlannedLoader<M::Batch>> SupervisedLearningStrategy<Learned<M>> for EpochLoop<L> {
     fn fit(
         &self,
-        mut components: TrainingComponents<M>,
-        mut learner: Learner<M>,
-        _: TrainLoader<M>,
-        evaluation: ValidLoader<M>,
+        mut components: TrainingComponents<Learned<M>>,
+        mut learner: Learner<Learned<M>>,
+        _: TrainLoader<Learned<M>>,
+        evaluation: ValidLoader<Learned<M>>,
         _: usize,
-    ) -> (M, SupervisedTrainingEventProcessor<M>) {
+    ) -> (Learned<M>, SupervisedTrainingEventProcessor<Learned<M>>) {
         learner.fork(&self.device);
         if self.resumed
             && let Some(checkpointer) = &components.checkpointer
@@ -111,12 +95,12 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> SupervisedLearningStrategy<M> for
 }
 
 /// A step whose loss has not been read yet.
-struct Taken<M: Trainable> {
+struct Taken<M: Method> {
     /// Within the epoch, from 1.
     number: usize,
     step: Step<M::Batch>,
     /// As it was before the step.
-    model: M,
+    method: M,
     num_anchors: usize,
     /// How many of them have negatives, still on the device; `None` where all have.
     num_counted: Option<Tensor<1>>,
@@ -124,7 +108,7 @@ struct Taken<M: Trainable> {
     loss: Tensor<1>,
 }
 
-impl<M: Trainable> Taken<M> {
+impl<M: Method> Taken<M> {
     /// Waits for the device, and tells how many anchors had negatives.
     fn num_counted(&self) -> usize {
         match &self.num_counted {
@@ -135,23 +119,23 @@ impl<M: Trainable> Taken<M> {
 }
 
 /// The phase under way.
-struct RunningPhase<'a, M: Trainable, L> {
+struct RunningPhase<'a, M: Method, L> {
     plan: &'a EpochLoop<L>,
-    components: &'a mut TrainingComponents<M>,
-    evaluation: ValidLoader<M>,
+    components: &'a mut TrainingComponents<Learned<M>>,
+    evaluation: ValidLoader<Learned<M>>,
     progress: Progress,
 }
 
-impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
-    fn run(&mut self, learner: &mut Learner<M>) -> Result<(), Error> {
+impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
+    fn run(&mut self, learner: &mut Learner<Learned<M>>) -> Result<(), Error> {
         while !self.is_over() {
             let started = Instant::now();
-            let estimator = self.plan.estimator.at(&self.progress);
-            self.train(learner, &estimator)?;
+            let estimator = self.plan.estimator.as_ref().map(|estimator| estimator.at(&self.progress));
+            self.train(learner, estimator.as_ref())?;
             let train_seconds = started.elapsed().as_secs_f64();
 
             let started = Instant::now();
-            let evaluated = self.evaluate(learner, &estimator)?;
+            let evaluated = self.evaluate(learner, estimator.as_ref())?;
             self.record(evaluated, train_seconds, started.elapsed().as_secs_f64())?;
             self.keep_weights(learner)?;
             self.save(learner)?;
@@ -165,14 +149,14 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
     }
 
     /// Trains what is left of the epoch under way.
-    fn train(&mut self, learner: &mut Learner<M>, estimator: &Arc<dyn Estimator>) -> Result<(), Error> {
+    fn train(&mut self, learner: &mut Learner<Learned<M>>, estimator: Option<&Arc<dyn Estimator>>) -> Result<(), Error> {
         let loader = &self.plan.loader;
         let epoch = self.progress.epoch;
         let first_step = self.progress.step - epoch * loader.steps_per_epoch();
-        loader.set_plan(Plan {
+        loader.set_plan(EpochPlan {
             epoch,
             first_step,
-            estimator: estimator.clone(),
+            estimator: estimator.cloned(),
         });
         self.emit_train(LearnerEvent::StartSplit {
             epoch_number: epoch + 1,
@@ -184,7 +168,7 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         let mut number = first_step;
         while let Some(step) = batches.next() {
             let step = step.map_err(|error| Error::Training(error.to_string()))?;
-            let (kept, model) = (step.clone(), learner.model());
+            let (kept, method) = (step.clone(), learner.model().method);
             let output = learner.train_step(step);
             learner.lr_step();
             learner.optimizer_step(output.grads);
@@ -193,7 +177,7 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             let taken = Taken {
                 number,
                 step: kept,
-                model,
+                method,
                 num_anchors: output.item.num_anchors,
                 num_counted: output.item.num_counted.clone(),
                 loss: output.item.loss.clone(),
@@ -222,7 +206,7 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         if !loss.is_finite() {
             let (epoch, step) = (self.progress.epoch + 1, taken.number);
             let symptom = format!("the loss became {loss} in epoch {epoch}, step {step}");
-            return Err(self.diverged(symptom, &taken.step, &taken.model));
+            return Err(self.diverged(symptom, &taken.step, &taken.method));
         }
         let num_counted = taken.num_counted();
         self.progress.loss_sum += loss * num_counted as f64;
@@ -241,8 +225,8 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
     }
 
     /// Keeps a step that has no finite loss or scores under a model, with both.
-    fn diverged(&self, symptom: String, step: &Step<M::Batch>, model: &M) -> Error {
-        let post_mortem = PostMortem::of(step, model);
+    fn diverged(&self, symptom: String, step: &Step<M::Batch>, method: &M) -> Error {
+        let post_mortem = PostMortem::of(step, method);
         let folder = self.run_folder().join("diverged");
         Error::Diverged {
             symptom,
@@ -261,7 +245,7 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
     /// Measures the model after an epoch.
     ///
     /// No loss tells what the last step of an epoch left, so its weights are looked at first.
-    fn evaluate(&mut self, learner: &Learner<M>, estimator: &Arc<dyn Estimator>) -> Result<Evaluated, Error> {
+    fn evaluate(&mut self, learner: &Learner<Learned<M>>, estimator: Option<&Arc<dyn Estimator>>) -> Result<Evaluated, Error> {
         let epoch = self.progress.epoch + 1;
         self.emit_valid(LearnerEvent::StartSplit {
             epoch_number: epoch,
@@ -276,16 +260,20 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         if !self.plan.until.wants_figures(epoch) {
             task = task.without_measure();
         }
-        let posterior = self.plan.estimator.posterior(&self.progress);
-        let task = task.with_estimator(estimator.clone(), posterior);
+        let posterior = self
+            .plan
+            .estimator
+            .as_ref()
+            .and_then(|estimator| estimator.posterior(&self.progress));
+        let task = task.with_estimator(estimator.cloned(), posterior);
         let probe = task.probe.clone();
         if first_weight_not_finite(&model).is_some() {
-            return Err(self.diverged_at_the_end(&probe, &model));
+            return Err(self.diverged_at_the_end(&probe, &model.method));
         }
         let evaluated = InferenceStep::step(&model, task);
         match &evaluated.metrics {
             Some(Err(error)) if error.is_divergence() => {
-                return Err(self.diverged_at_the_end(&probe, &model));
+                return Err(self.diverged_at_the_end(&probe, &model.method));
             }
             Some(Err(EvaluationError::Interrupted)) => {
                 drop(tasks);
@@ -301,9 +289,9 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         Ok(evaluated)
     }
 
-    fn diverged_at_the_end(&self, probe: &Step<M::Batch>, model: &M) -> Error {
+    fn diverged_at_the_end(&self, probe: &Step<M::Batch>, method: &M) -> Error {
         let symptom = format!("training diverged at the end of epoch {}", self.progress.epoch + 1);
-        self.diverged(symptom, probe, model)
+        self.diverged(symptom, probe, method)
     }
 
     fn record(&mut self, evaluated: Evaluated, train_seconds: f64, evaluation_seconds: f64) -> Result<(), Error> {
@@ -315,7 +303,11 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             epoch: self.progress.epoch + 1,
             loss: self.progress.loss_sum / self.progress.anchors as f64,
             anchors_without_negatives: self.progress.anchors_without_negatives,
-            alpha: self.plan.estimator.alpha(&self.progress),
+            alpha: self
+                .plan
+                .estimator
+                .as_ref()
+                .and_then(|estimator| estimator.alpha(&self.progress)),
             alpha_hat: evaluated.alpha_hat,
             alpha_labels: diagnostics.alpha_labels,
             effective_sample_size: diagnostics.effective_sample_size,
@@ -338,16 +330,16 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
     }
 
     /// Keeps the weights of the chosen epoch outside the checkpoints, which go.
-    fn keep_weights(&self, learner: &Learner<M>) -> Result<(), Error> {
+    fn keep_weights(&self, learner: &Learner<Learned<M>>) -> Result<(), Error> {
         let Some((epoch, path)) = &self.plan.keep else { return Ok(()) };
         if *epoch != self.progress.epoch {
             return Ok(());
         }
-        folder::keep(learner.model(), path)
+        folder::keep(learner.model().method.encoder().clone(), path)
     }
 
     /// Writes a checkpoint of the step reached.
-    fn save(&mut self, learner: &Learner<M>) -> Result<(), Error> {
+    fn save(&mut self, learner: &Learner<Learned<M>>) -> Result<(), Error> {
         let _unbroken = unbroken();
         if let Some(checkpointer) = &mut self.components.checkpointer {
             checkpointer.checkpoint(learner, self.progress.step, &self.components.event_store);
@@ -359,7 +351,7 @@ impl<M: Trainable, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
     }
 
     /// Writes a checkpoint, and says why training ends here.
-    fn stop(&mut self, learner: &Learner<M>) -> Error {
+    fn stop(&mut self, learner: &Learner<Learned<M>>) -> Error {
         if let Some(error) = self.components.interrupter.error() {
             return checkpoint::failure(&error);
         }

@@ -3,10 +3,13 @@
 use super::{
     diagnostics::Diagnostics,
     figures::{self, Figures},
-    step::{Contrastive, Step},
+    step::Step,
 };
 
-use crate::evaluation_error::EvaluationError;
+use crate::{
+    evaluation_error::EvaluationError,
+    methods::{Method, Objective},
+};
 use bcl_core::{Estimator, Scores, posterior::Posterior};
 use bcl_report::result::Metrics;
 use burn::{
@@ -19,20 +22,20 @@ use burn::{
 };
 use std::{fmt::Debug, sync::Arc};
 
-/// How good a model is, in figures: ranking for recommenders, probes for image encoders.
-pub trait Measure<M>: Debug + Send + Sync {
-    /// Measures a model.
+/// How good an encoder is: ranking metrics of recommenders, probes of image encoders.
+pub trait Measure<E>: Debug + Send + Sync {
+    /// Measures an encoder.
     ///
     /// # Errors
     /// When there is nothing to measure, or the model has diverged.
-    fn measure(&self, model: &M) -> Result<Metrics, EvaluationError>;
+    fn measure(&self, encoder: &E) -> Result<Metrics, EvaluationError>;
 }
 
 /// What to measure at the end of an epoch.
 #[derive(Debug)]
-pub struct EvaluationTask<M: Contrastive> {
+pub struct EvaluationTask<M: Method> {
     /// Measures the model; `None` where this epoch's figures are not wanted.
-    pub measure: Option<Arc<dyn Measure<M>>>,
+    pub measure: Option<Arc<dyn Measure<M::Encoder>>>,
     /// The figure that selects an epoch.
     pub select_by: Arc<str>,
     /// The batch that the weights are measured on, with the estimator of the epoch.
@@ -43,7 +46,7 @@ pub struct EvaluationTask<M: Contrastive> {
     pub tau_plus: f64,
 }
 
-impl<M: Contrastive> Clone for EvaluationTask<M> {
+impl<M: Method> Clone for EvaluationTask<M> {
     fn clone(&self) -> Self {
         Self {
             measure: self.measure.clone(),
@@ -55,9 +58,9 @@ impl<M: Contrastive> Clone for EvaluationTask<M> {
     }
 }
 
-impl<M: Contrastive> EvaluationTask<M> {
+impl<M: Method> EvaluationTask<M> {
     /// The same task under the estimator of an epoch.
-    pub fn with_estimator(mut self, estimator: Arc<dyn Estimator>, posterior: Option<Posterior>) -> Self {
+    pub fn with_estimator(mut self, estimator: Option<Arc<dyn Estimator>>, posterior: Option<Posterior>) -> Self {
         self.probe.estimator = estimator;
         self.posterior = posterior;
         self
@@ -69,19 +72,27 @@ impl<M: Contrastive> EvaluationTask<M> {
         self
     }
 
-    /// Measures a model. Scores that are not finite are not measured: [`Evaluated::metrics`] is then an error.
-    pub fn run(self, model: &M) -> Evaluated {
-        let (scores, side) = self.probe.scores(model);
-        if let Some(scores) = not_finite(&scores) {
-            return Evaluated {
-                metrics: Some(Err(EvaluationError::NotFinite { scores })),
-                diagnostics: Diagnostics::default(),
-                alpha_hat: None,
-                figures: Figures::new(),
-            };
-        }
-        let diagnostics = Diagnostics::measure(&scores, &side, self.probe.estimator.as_ref(), self.posterior);
-        let metrics = self.measure.map(|measure| measure.measure(model));
+    /// Measures a method. Scores that are not finite are not measured: [`Evaluated::metrics`] is then an error. A method without scores
+    /// has no weights to measure.
+    pub fn run(self, method: &M) -> Evaluated {
+        let diagnostics = match self.probe.objective(method) {
+            Objective::Scores(scores) => {
+                if let Some(scores) = not_finite(&scores) {
+                    return Evaluated {
+                        metrics: Some(Err(EvaluationError::NotFinite { scores })),
+                        diagnostics: Diagnostics::default(),
+                        alpha_hat: None,
+                        figures: Figures::new(),
+                    };
+                }
+                let side = self
+                    .probe
+                    .side_information(method, 0..scores.num_anchors(), &scores.negatives.device());
+                Diagnostics::measure(&scores, &side, self.probe.estimator(), self.posterior)
+            }
+            Objective::Losses(_) => Diagnostics::default(),
+        };
+        let metrics = self.measure.map(|measure| measure.measure(method.encoder()));
         let alpha_hat = diagnostics
             .auc_unlabelled
             .map(|auc| bcl_core::auc::label_free_alpha(auc, self.tau_plus));
@@ -149,11 +160,11 @@ impl Adaptor<Figures> for Evaluated {
 
 /// A loader of one item: the evaluation of an epoch.
 #[derive(Debug, Clone)]
-pub struct EvaluationLoader<M: Contrastive>(pub EvaluationTask<M>);
+pub struct EvaluationLoader<M: Method>(pub EvaluationTask<M>);
 
-struct Once<M: Contrastive>(Option<EvaluationTask<M>>);
+struct Once<M: Method>(Option<EvaluationTask<M>>);
 
-impl<M: Contrastive> Iterator for Once<M> {
+impl<M: Method> Iterator for Once<M> {
     type Item = Result<EvaluationTask<M>, DatasetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -161,13 +172,13 @@ impl<M: Contrastive> Iterator for Once<M> {
     }
 }
 
-impl<M: Contrastive> DataLoaderIterator<EvaluationTask<M>> for Once<M> {
+impl<M: Method> DataLoaderIterator<EvaluationTask<M>> for Once<M> {
     fn progress(&self) -> Progress {
         Progress::new(usize::from(self.0.is_none()), 1, Some("evaluations".to_owned()))
     }
 }
 
-impl<M: Contrastive + 'static> DataLoader<EvaluationTask<M>> for EvaluationLoader<M> {
+impl<M: Method> DataLoader<EvaluationTask<M>> for EvaluationLoader<M> {
     fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<EvaluationTask<M>> + 'a> {
         Box::new(Once(Some(self.0.clone())))
     }

@@ -8,7 +8,11 @@ use bcl_report::{
     result::{EpochRecord, Phase, RunResult},
     write_html,
 };
-use burn::{module::Module, store::ModuleRecord, tensor::Bytes};
+use burn::{
+    module::{Module, ModuleDisplay},
+    store::ModuleRecord,
+    tensor::Bytes,
+};
 use serde::{Deserialize, Serialize};
 use std::{
     fs, io,
@@ -22,11 +26,17 @@ const METRICS: &str = "metrics.jsonl";
 const MODEL: &str = "model.bpk";
 const RESULT: &str = "result.json";
 
-/// Loads the weights that a run kept into a module of the same shape.
+/// What a finished run keeps: the encoder, whatever method trained it.
+#[derive(Module, Debug)]
+struct Kept<E: Module> {
+    encoder: E,
+}
+
+/// Loads the weights that a run kept into an encoder of the same shape.
 ///
 /// # Errors
 /// When there are none, they are not the ones that were kept, or they do not fit.
-pub fn load_kept<M: Module>(module: M, folder: &RunFolder) -> Result<M, Error> {
+pub fn load_kept<E: Module + ModuleDisplay>(encoder: E, folder: &RunFolder) -> Result<E, Error> {
     let file = folder.model_file();
     if !file.is_file() {
         let run = folder.path().display();
@@ -42,15 +52,16 @@ pub fn load_kept<M: Module>(module: M, folder: &RunFolder) -> Result<M, Error> {
     };
     let bytes = Bytes::from_bytes_vec(checksums::read(folder.path(), MODEL)?);
     let record = ModuleRecord::from_bytes(bytes).map_err(|error| broken(&error))?;
-    module.try_load_record(record).map_err(|error| broken(&error))
+    let kept = Kept { encoder }.try_load_record(record).map_err(|error| broken(&error))?;
+    Ok(kept.encoder)
 }
 
-/// Keeps the weights of a module in the [file](RunFolder::model_file) of a run, for [`load_kept`].
+/// Keeps the weights of an encoder in the [file](RunFolder::model_file) of a run, for [`load_kept`].
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn keep<M: Module>(module: M, file: &Path) -> Result<(), Error> {
-    let bytes = module
+pub fn keep<E: Module + ModuleDisplay>(encoder: E, file: &Path) -> Result<(), Error> {
+    let bytes = Kept { encoder }
         .into_record()
         .into_bytes()
         .map_err(|error| Error::Training(error.to_string()))?;

@@ -13,6 +13,7 @@ pub mod folder;
 pub mod identity;
 pub mod images;
 pub mod kept_data;
+pub mod learned;
 pub mod numbered;
 pub mod opening;
 pub mod phase;

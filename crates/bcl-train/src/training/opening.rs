@@ -83,13 +83,17 @@ impl Opening {
             grouped(num_parameters),
             start.unwrap_or_default()
         );
-        let loss = format!(
-            "{}, temperature {}, batches of {}, {}",
-            recipe.loss.without_data().name(),
-            recipe.loss.without_data().temperature(),
+        let method = (!recipe.method.is_default()).then(|| recipe.method.name().to_owned());
+        let estimator = recipe
+            .estimator()
+            .map(|estimator| format!("{}, temperature {}", estimator.name(), estimator.temperature()));
+        let sizes = format!(
+            "batches of {}, {}",
             recipe.training.batch_size,
             recipe.training.precision.name()
         );
+        let loss: Vec<String> = method.into_iter().chain(estimator).chain([sizes]).collect();
+        let loss = loss.join(", ");
         let epochs = recipe.training.epochs.to_string();
         let slow = slow_precision(recipe.training.precision, backend.name());
         Self {

@@ -2,11 +2,12 @@
 
 use super::{
     checkpoint::{self, Found, KeepLast},
-    epoch_loop::{EpochLoop, Trainable},
+    epoch_loop::EpochLoop,
     estimator::EpochEstimator,
     evaluate::{EvaluationLoader, EvaluationTask},
     figures::{ALPHA_HAT, EFFECTIVE_SAMPLE_SIZE, FigureMetric, LOSS, SELECTED},
     folder::RunFolder,
+    learned::Learned,
     numbered::numbered,
     progress::Progress,
     renderer::Renderer,
@@ -14,7 +15,7 @@ use super::{
     stop::Stop,
     stopping::Until,
 };
-use crate::{error::Error, notice};
+use crate::{error::Error, methods::Method, notice};
 use bcl_report::files;
 use burn::{
     optim::{ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLrScheduler},
@@ -83,7 +84,7 @@ pub struct PhaseOptions<'a> {
     /// The figure that selects the epoch.
     pub select_by: &'a str,
     /// The estimator of each epoch.
-    pub estimator: EpochEstimator,
+    pub estimator: Option<EpochEstimator>,
     /// When the phase is over.
     pub until: Until,
     /// The epoch after which the weights are to be kept for good.
@@ -103,9 +104,9 @@ impl PhaseOptions<'_> {
     ///
     /// # Errors
     /// When data or disk do not allow it, the loss diverges, or the run is interrupted; what was written stays.
-    pub fn train<M: Trainable, L>(
+    pub fn train<M: Method, L>(
         self,
-        model: M,
+        model: Learned<M>,
         optimizer: ModuleOptimizer,
         learning_rate: impl Into<ModuleLrScheduler>,
         loader: L,

@@ -1,15 +1,18 @@
 //! What is kept of a step whose loss is not a number: its batch, its scores, and the weights it began with.
 
-use super::step::{Contrastive, Step};
-use crate::error::Error;
-use bcl_core::{Reduction, Scores, SideInformation, gradient_cache::blocks};
+use super::step::Step;
+use crate::{
+    error::Error,
+    methods::{Method, Objective},
+};
+use bcl_core::{Reduction, Scores, gradient_cache::blocks};
 use bcl_report::files;
 use burn::{
     module::{Module, ModuleVisitor, Param},
     tensor::{Int, Tensor, TensorData},
 };
 use safetensors::{Dtype, tensor::TensorView};
-use std::{iter, path::Path};
+use std::{iter, ops::Range, path::Path};
 
 /// Tensors on the host, by name.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -131,25 +134,13 @@ pub struct PostMortem {
 
 impl PostMortem {
     /// Goes through a step again, under the weights it began with.
-    pub fn of<M: Contrastive>(step: &Step<M::Batch>, model: &M) -> Self {
+    pub fn of<M: Method>(step: &Step<M::Batch>, method: &M) -> Self {
         let mut weights = Weights::default();
-        Module::visit(model, &mut weights);
-        let (scores, side) = guilty(step, model);
+        Module::visit(method, &mut weights);
         Self {
             batch: M::tensors(&step.batch),
             weights: weights.found,
-            scores: NamedTensors::default()
-                .with("positives", positives_of(&scores))
-                .with("negatives", scores.negatives.into_data())
-                .with_some("positives_mask", scores.positives_mask.map(Tensor::into_data))
-                .with_some("mask", scores.mask.map(Tensor::into_data))
-                .with_some("log_weights", scores.log_weights.map(Tensor::into_data))
-                .with_some("same_class", side.same_class.map(Tensor::into_data))
-                .with_some("noise", side.noise.map(Tensor::into_data))
-                .with_some(
-                    "least_similarity",
-                    scores.least_similarity.map(|least| TensorData::from([least])),
-                ),
+            scores: guilty(step, method),
         }
     }
 
@@ -179,20 +170,38 @@ impl PostMortem {
     }
 }
 
-/// The scores whose loss is not a number: of all anchors, or of the first block of them that has such a loss where they are compared in
-/// blocks, because the scores of all may not fit into memory.
-fn guilty<M: Contrastive>(step: &Step<M::Batch>, model: &M) -> (Scores, SideInformation) {
-    let model = model.clone().no_grad();
+/// The scores, or the losses of a method without scores, of the first block of anchors whose loss is not finite; of the first block if
+/// all are. There is one block unless the scores of all anchors may not fit into memory.
+fn guilty<M: Method>(step: &Step<M::Batch>, method: &M) -> NamedTensors {
+    let method = method.clone().no_grad();
     let at_most = step.gradient_cache.unwrap_or(usize::MAX);
-    let embeddings = model.encode(&step.batch, at_most);
-    let is_guilty = |(scores, side): &(Scores, SideInformation)| {
-        let loss = step.estimator.forward_with(scores.clone(), side, Reduction::Sum);
-        !loss.into_scalar::<f32>().is_finite()
+    let embeddings = method.embed_batch(&step.batch, at_most);
+    let is_finite = |anchors: &Range<usize>| {
+        let losses = step.losses(&method, &embeddings, anchors.clone());
+        losses.reduce(Reduction::Sum).into_scalar::<f32>().is_finite()
     };
-    let mut blocks =
-        blocks(M::num_anchors(&step.batch), at_most).map(|anchors| step.compare(&model, embeddings.clone(), anchors));
+    let mut blocks = blocks(method.num_anchors(&step.batch), at_most);
     let first = blocks.next().expect("a batch has at least one anchor");
-    iter::once(first.clone()).chain(blocks).find(is_guilty).unwrap_or(first)
+    let guilty = iter::once(first.clone()).chain(blocks).find(|anchors| !is_finite(anchors));
+    let anchors = guilty.unwrap_or(first);
+    match method.objective(&step.batch, &embeddings, anchors.clone()) {
+        Objective::Scores(scores) => {
+            let side = step.side_information(&method, anchors, &scores.negatives.device());
+            NamedTensors::default()
+                .with("positives", positives_of(&scores))
+                .with("negatives", scores.negatives.into_data())
+                .with_some("positives_mask", scores.positives_mask.map(Tensor::into_data))
+                .with_some("mask", scores.mask.map(Tensor::into_data))
+                .with_some("log_weights", scores.log_weights.map(Tensor::into_data))
+                .with_some("same_class", side.same_class.map(Tensor::into_data))
+                .with_some("noise", side.noise.map(Tensor::into_data))
+                .with_some(
+                    "least_similarity",
+                    scores.least_similarity.map(|least| TensorData::from([least])),
+                )
+        }
+        Objective::Losses(losses) => NamedTensors::default().with("losses", losses.values().into_data()),
+    }
 }
 
 /// `[num_anchors]` for the usual case of one positive each, `[num_anchors, num_positives]` for several.
@@ -207,8 +216,9 @@ fn positives_of(scores: &Scores) -> TensorData {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::methods::Embeddings;
     use burn::tensor::Device;
-    use std::{ops::Range, sync::Arc};
+    use std::sync::Arc;
 
     /// Scores that are a weight times the batch.
     #[derive(Module, Debug)]
@@ -216,27 +226,34 @@ mod tests {
         weight: Param<Tensor<1>>,
     }
 
-    impl Contrastive for Scale {
+    impl Method for Scale {
+        type Encoder = Self;
         type Batch = Tensor<2>;
-
         type Part = Tensor<2>;
+        const SEPARABLE: bool = true;
+
+        fn encoder(&self) -> &Self {
+            self
+        }
 
         fn parts(batch: &Tensor<2>, at_most: usize) -> impl Iterator<Item = Tensor<2>> {
             blocks(batch.dims()[0], at_most).map(|part| batch.clone().slice([part]))
         }
 
-        fn embeddings(&self, part: &Tensor<2>) -> [Tensor<2>; 2] {
+        fn embed(&self, part: &Tensor<2>) -> Embeddings {
             let scores = part.clone() * self.weight.val().unsqueeze();
-            [scores.clone().mean_dim(1), scores]
+            Embeddings::new()
+                .with("positives", scores.clone().mean_dim(1))
+                .with("negatives", scores)
         }
 
-        fn num_anchors(batch: &Tensor<2>) -> usize {
+        fn num_anchors(&self, batch: &Tensor<2>) -> usize {
             batch.dims()[0]
         }
 
-        fn compare(&self, _: &Tensor<2>, embeddings: [Tensor<2>; 2], anchors: Range<usize>) -> Scores {
-            let [positives, negatives] = embeddings.map(|rows| rows.slice([anchors.clone()]));
-            Scores::new(positives.squeeze_dim(1), negatives)
+        fn objective(&self, _: &Tensor<2>, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
+            let [positives, negatives] = ["positives", "negatives"].map(|name| embeddings.rows(name).slice([anchors.clone()]));
+            Objective::Scores(Scores::new(positives.squeeze_dim(1), negatives))
         }
 
         fn tensors(batch: &Tensor<2>) -> NamedTensors {
@@ -254,7 +271,7 @@ mod tests {
     fn in_blocks(pixel: f32, weight: f32, gradient_cache: Option<usize>) -> PostMortem {
         let device = Device::flex();
         let batch = Tensor::from_data([[pixel, 1.0], [2.0, 3.0]], &device);
-        let estimator = Arc::from(bcl_core::EstimatorConfig::all()[0].init());
+        let estimator = Some(Arc::from(bcl_core::EstimatorConfig::all()[0].init()));
         let step = Step {
             batch,
             estimator,

@@ -9,7 +9,7 @@ use crate::{
     training::{
         Stop,
         folder::load_kept,
-        images::{model::ContrastiveImages, run::judge, start::untrained},
+        images::{run::judge, start::untrained},
     },
 };
 use bcl_data::printable;
@@ -22,7 +22,7 @@ use std::{path::Path, sync::Arc};
 /// Loads the saved weights of a run.
 fn encoder(run: &SavedRun<ImageRecipe>, backend: &Backend) -> Result<ImageEncoder, Error> {
     let encoder = untrained(&run.recipe, &backend.device());
-    Ok(load_kept(ContrastiveImages::from(encoder), &run.folder)?.encoder)
+    load_kept(encoder, &run.folder)
 }
 
 pub(super) fn evaluate(run: SavedRun<ImageRecipe>, backend: &Backend, json: bool) -> Result<(), Error> {

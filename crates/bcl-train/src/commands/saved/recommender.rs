@@ -6,10 +6,7 @@ use crate::{
     error::Error,
     notice,
     recipe::RecommenderRecipe,
-    training::{
-        folder::load_kept,
-        recommender::{model::ContrastiveRecommender, ranking::EmbeddingScorer},
-    },
+    training::{folder::load_kept, recommender::ranking::EmbeddingScorer},
 };
 use bcl_data::{InteractionData, printable};
 use bcl_eval::ranking::{RankingEvaluator, top_items};
@@ -38,10 +35,10 @@ impl Saved {
             edges: train.pairs().collect(),
         };
         let encoder = run.recipe.encoder.init(&graph, run.recipe.seed, &backend.device());
-        let model = load_kept(ContrastiveRecommender { encoder, l2: 0.0 }, &run.folder)?;
+        let encoder = load_kept(encoder, &run.folder)?;
         Ok(Self {
-            embeddings: model.encoder.embeddings(),
-            encoder: model.encoder,
+            embeddings: encoder.embeddings(),
+            encoder,
             recipe: run.recipe,
             data,
         })

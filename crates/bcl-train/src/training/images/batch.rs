@@ -3,7 +3,7 @@
 use super::views::{BatchViews, ViewSource, ViewsOnDemand};
 use crate::training::{
     ahead::Ahead,
-    step::{Plan, PlannedLoader, Step},
+    step::{EpochPlan, PlannedLoader, Step},
 };
 use bcl_core::Estimator;
 use bcl_data::Seed;
@@ -62,7 +62,7 @@ impl ImageBatch {
 #[derive(Debug, Clone)]
 pub struct ImageLoader {
     source: Arc<Source>,
-    plan: Arc<Mutex<Plan>>,
+    plan: Arc<Mutex<EpochPlan>>,
     device: Device,
 }
 
@@ -74,6 +74,7 @@ struct Source {
     gradient_cache: Option<usize>,
     /// Whether the classes go along: the estimator or the schedule of α reads them.
     with_truth: bool,
+    anchors_per_image: usize,
 }
 
 /// What a loader is made of, beside the images.
@@ -87,6 +88,8 @@ pub struct LoaderOptions {
     pub gradient_cache: Option<usize>,
     /// Whether the classes go along with every step; they do with the probe.
     pub with_truth: bool,
+    /// How many anchors an image has in the method that is trained: noise is drawn per anchor.
+    pub anchors_per_image: usize,
     /// The run's seed.
     pub seed: Seed,
     /// Where batches go.
@@ -98,12 +101,13 @@ impl ImageLoader {
     ///
     /// # Panics
     /// When there are fewer images than a batch has.
-    pub fn new(data: Arc<ImageData>, plan: Plan, options: LoaderOptions) -> Self {
+    pub fn new(data: Arc<ImageData>, plan: EpochPlan, options: LoaderOptions) -> Self {
         let LoaderOptions {
             views,
             batch_size,
             gradient_cache,
             with_truth,
+            anchors_per_image,
             seed,
             device,
         } = options;
@@ -118,6 +122,7 @@ impl ImageLoader {
                 batch_size,
                 gradient_cache,
                 with_truth,
+                anchors_per_image,
             }),
             plan: Arc::new(Mutex::new(plan)),
             device,
@@ -127,7 +132,7 @@ impl ImageLoader {
     /// A step for measuring: the same images and views whenever it is asked for, apart from all training steps, in evaluation mode.
     ///
     /// It has as many images as are encoded at a time, since all its scores are looked at at once.
-    pub fn probe(&self, estimator: Arc<dyn Estimator>, device: &Device) -> Step<ImageBatch> {
+    pub fn probe(&self, estimator: Option<Arc<dyn Estimator>>, device: &Device) -> Step<ImageBatch> {
         let source = &self.source;
         let mut order: Vec<usize> = (0..source.num_images()).collect();
         let batch_size = source.gradient_cache.unwrap_or(source.batch_size);
@@ -138,7 +143,8 @@ impl ImageLoader {
             classes: source.classes(chosen),
             mode: Mode::Eval,
         };
-        Step::new(batch, estimator, 2 * batch_size, source.views.seed, u64::MAX, device)
+        let num_anchors = source.anchors_per_image * batch_size;
+        Step::new(batch, estimator, num_anchors, source.views.seed, u64::MAX, device)
     }
 }
 
@@ -169,7 +175,7 @@ impl Source {
         }
     }
 
-    fn step(&self, prepared: Prepared, step: u64, estimator: Arc<dyn Estimator>, device: &Device) -> Step<ImageBatch> {
+    fn step(&self, prepared: Prepared, step: u64, estimator: Option<Arc<dyn Estimator>>, device: &Device) -> Step<ImageBatch> {
         let Prepared { images, epoch, pixels } = prepared;
         let batch = ImageBatch {
             classes: self.with_truth.then(|| self.classes(&images)).flatten(),
@@ -184,7 +190,8 @@ impl Source {
             },
             mode: Mode::Train,
         };
-        Step::new(batch, estimator, 2 * self.batch_size, self.views.seed, step, device).with_gradient_cache(self.gradient_cache)
+        let num_anchors = self.anchors_per_image * self.batch_size;
+        Step::new(batch, estimator, num_anchors, self.views.seed, step, device).with_gradient_cache(self.gradient_cache)
     }
 }
 
@@ -219,7 +226,7 @@ fn same_class(classes: &[u32], anchors: Range<usize>) -> Vec<bool> {
 }
 
 impl PlannedLoader<ImageBatch> for ImageLoader {
-    fn set_plan(&self, plan: Plan) {
+    fn set_plan(&self, plan: EpochPlan) {
         *self.plan.lock().expect("no thread panics while it holds the plan") = plan;
     }
 
@@ -270,7 +277,7 @@ impl DataLoader<Step<ImageBatch>> for ImageLoader {
 /// One pass over the images.
 struct Epoch<'a> {
     loader: &'a ImageLoader,
-    plan: Plan,
+    plan: EpochPlan,
     prepared: Ahead<Prepared>,
     step: usize,
 }
@@ -323,10 +330,10 @@ mod tests {
             side: 4,
             ..ViewsConfig::default()
         };
-        let plan = Plan {
+        let plan = EpochPlan {
             epoch: 0,
             first_step: 0,
-            estimator: Arc::from(EstimatorConfig::all()[0].init()),
+            estimator: Some(Arc::from(EstimatorConfig::all()[0].init())),
         };
         let data = ImageData {
             name: "grey".into(),
@@ -339,6 +346,7 @@ mod tests {
             batch_size,
             gradient_cache,
             with_truth: true,
+            anchors_per_image: 2,
             seed: Seed(5),
             device: Device::flex(),
         };
@@ -346,8 +354,8 @@ mod tests {
     }
 
     fn epoch(loader: &ImageLoader, epoch: usize, first_step: usize) -> Vec<Vec<f32>> {
-        let estimator = Arc::from(EstimatorConfig::all()[0].init());
-        loader.set_plan(Plan {
+        let estimator = Some(Arc::from(EstimatorConfig::all()[0].init()));
+        loader.set_plan(EpochPlan {
             epoch,
             first_step,
             estimator,
@@ -390,7 +398,7 @@ mod tests {
     #[test]
     fn the_probe_is_the_same_whenever_it_is_asked_for() {
         let loader = loader(4);
-        let values = || first_view(&loader.probe(Arc::from(EstimatorConfig::all()[0].init()), &Device::flex()));
+        let values = || first_view(&loader.probe(Some(Arc::from(EstimatorConfig::all()[0].init())), &Device::flex()));
         assert_eq!(values(), values());
     }
 
@@ -401,7 +409,7 @@ mod tests {
         let step = caching.iter().next().expect("a step").expect("views need no reading");
         assert_eq!(step.gradient_cache, Some(2));
         assert!(matches!(step.batch.views, BatchViews::OnDemand(_)));
-        let probe = caching.probe(Arc::from(EstimatorConfig::all()[0].init()), &Device::flex());
+        let probe = caching.probe(Some(Arc::from(EstimatorConfig::all()[0].init())), &Device::flex());
         assert_eq!((probe.batch.views.batch_size(), probe.gradient_cache), (2, None));
     }
 }

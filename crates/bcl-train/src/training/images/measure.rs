@@ -1,6 +1,6 @@
 //! How good an encoder of images is: its frozen features before the judges of [`probe`](bcl_eval::probe).
 
-use super::{features::Shown, model::ContrastiveImages};
+use super::features::Shown;
 use crate::{
     evaluation_error::EvaluationError,
     recipe::{ImageEvaluationConfig, Protocol},
@@ -294,8 +294,8 @@ fn insert(figures: &mut Metrics, judge: &str, found: TopK) {
 #[derive(Debug)]
 pub struct Online(pub Arc<ImageJudge>);
 
-impl Measure<ContrastiveImages> for Online {
-    fn measure(&self, model: &ContrastiveImages) -> Result<Metrics, EvaluationError> {
-        self.0.online(&model.encoder.trunk)
+impl Measure<ImageEncoder> for Online {
+    fn measure(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
+        self.0.online(&encoder.trunk)
     }
 }

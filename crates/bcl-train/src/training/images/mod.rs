@@ -5,7 +5,6 @@ pub mod batch;
 pub mod features;
 pub mod map;
 pub mod measure;
-pub mod model;
 pub mod run;
 pub mod showcase;
 pub mod start;

@@ -5,13 +5,13 @@ use super::{
     batch::{ImageLoader, LoaderOptions},
     features::Shown,
     measure::{ImageJudge, Online},
-    model::ContrastiveImages,
     showcase::showcase,
     start::{initial, untrained},
 };
 use crate::{
     backend::Backend,
     error::Error,
+    methods::{ImageMethod, WithMethod},
     notice::{self, Working, working},
     recipe::{ImageRecipe, Refusal},
     training::{
@@ -19,16 +19,17 @@ use crate::{
         estimator::EpochEstimator,
         evaluate::EvaluationTask,
         folder::{RunFolder, keep, load_kept},
+        learned::Learned,
         opening::Opening,
         phase::{PhaseOptions, Start},
         progress::{Owner, Progress},
         recommender::run::Baselines,
-        step::{Plan, PlannedLoader},
+        step::{EpochPlan, PlannedLoader},
         stop::Stop,
         stopping::Until,
     },
 };
-use bcl_core::schedule::AlphaMeasurement;
+use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
 use bcl_data::{SearchPath, Seed};
 use bcl_eval::probe::Labelled;
 use bcl_images::ImageData;
@@ -121,8 +122,7 @@ impl ImageRun<'_> {
             0 => self.keep_initial()?,
             _ => self.train(&judge)?,
         };
-        let untrained = ContrastiveImages::from(untrained(self.recipe, &self.backend.device()));
-        let trained = load_kept(untrained, self.folder)?.encoder;
+        let trained = load_kept(untrained(self.recipe, &self.backend.device()), self.folder)?;
         let _working = self.working("judging the encoder");
         let features = judge.features(&trained)?;
         let mut figures = judge.encoder_with(&trained, &features)?;
@@ -165,73 +165,22 @@ impl ImageRun<'_> {
     fn keep_initial(&self) -> Result<Progress, Error> {
         let start = Start::find(self.folder, self.beginning())?;
         let encoder = initial(self.recipe, self.search, &self.backend.device())?;
-        keep(ContrastiveImages::from(encoder), &self.folder.model_file())?;
+        keep(encoder, &self.folder.model_file())?;
         Ok(start.progress)
     }
 
     fn train(&self, judge: &Arc<ImageJudge>) -> Result<Progress, Error> {
         let recipe = self.recipe;
-        let seed = Seed(recipe.seed);
-        let config = recipe.loss.without_data().clone();
         let device = self.backend.training_device();
         let refuse = |refusal: Refusal| Error::Input(refusal.to_string());
         recipe.training.precision.check(&device).map_err(refuse)?;
         let start = Start::find(self.folder, self.beginning())?;
-
-        let num_negatives = 2 * recipe.training.batch_size - 2;
-        let schedule = EpochEstimator::new(config.clone(), recipe.alpha_schedule, num_negatives);
-        if let Some(warning) = schedule.warning() {
-            notice::warn(warning);
-        }
-        let estimator = schedule.at(&start.progress);
-        let plan = Plan {
-            epoch: start.progress.epoch,
-            first_step: 0,
-            estimator: estimator.clone(),
-        };
-        let with_truth = estimator.needs_truth() || recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased);
-        let options = LoaderOptions {
-            views: recipe.views.init(),
-            batch_size: recipe.training.batch_size,
-            gradient_cache: recipe.training.gradient_cache,
-            with_truth,
-            seed,
-            device: device.clone(),
-        };
-        let loader = ImageLoader::new(self.data.clone(), plan, options);
-        let task = EvaluationTask {
-            measure: Some(Arc::new(Online(judge.clone()))),
-            // Shown after an epoch; it chooses nothing.
-            select_by: Arc::from(judge.shown_figure()),
-            probe: loader.probe(estimator, &self.backend.device()),
-            posterior: None,
-            tau_plus: config
-                .tau_plus()
-                .unwrap_or(1.0 / self.data.train.classes().len().max(2) as f64),
-        };
-        let epochs = recipe.training.epochs;
-        let learning_rate = recipe.optimizer.schedule(epochs, loader.steps_per_epoch());
-        let options = PhaseOptions {
-            folder: self.folder,
-            label: recipe.name.clone(),
-            select_by: judge.shown_figure(),
-            estimator: schedule,
-            until: Until::Fixed {
-                epochs,
-                every: recipe.evaluation.every,
-            },
-            keep: Some(epochs),
-            start,
-            device: device.clone(),
-            quiet: self.quiet,
-            stop: self.stop.clone(),
-        };
-        let model = ContrastiveImages {
-            encoder: initial(recipe, self.search, &device)?,
-            precision: recipe.training.precision,
-            largest_norm: recipe.optimizer.largest_global_norm(),
-        };
-        options.train(model, recipe.optimizer.init(), learning_rate, loader, task)
+        let encoder = initial(recipe, self.search, &device)?;
+        let dim = recipe.encoder.config().head.out;
+        let training = Training { run: self, judge, start };
+        recipe
+            .method
+            .init(encoder, dim, recipe.training.precision, Seed(recipe.seed), training)
     }
 
     fn result(&self, progress: &Progress, figures: Metrics, baselines: Baselines, started: Instant) -> RunResult {
@@ -249,7 +198,7 @@ impl ImageRun<'_> {
                 size: data_size::of_images(self.data),
             },
             encoder: self.recipe.encoder.name().to_owned(),
-            loss: self.recipe.loss.without_data().name().to_owned(),
+            loss: self.recipe.loss_name().to_owned(),
             validation: Chosen {
                 epoch: records.len(),
                 metrics: figures,
@@ -262,6 +211,79 @@ impl ImageRun<'_> {
             recipe: serde_json::to_value(self.recipe).expect("a recipe is plain data"),
             showcase: None,
         }
+    }
+}
+
+/// The training of a run, whatever its method.
+struct Training<'a> {
+    run: &'a ImageRun<'a>,
+    judge: &'a Arc<ImageJudge>,
+    start: Start,
+}
+
+impl WithMethod for Training<'_> {
+    type Output = Result<Progress, Error>;
+
+    fn call<M: ImageMethod>(self, method: M) -> Result<Progress, Error> {
+        let Self { run, judge, start } = self;
+        let recipe = run.recipe;
+        let batch_size = recipe.training.batch_size;
+        let device = run.backend.training_device();
+        let num_negatives = recipe.method.num_negatives(batch_size);
+        let schedule = recipe
+            .estimator()
+            .zip(num_negatives)
+            .map(|(config, num_negatives)| EpochEstimator::new(config.clone(), recipe.alpha_schedule, num_negatives));
+        if let Some(warning) = schedule.as_ref().and_then(EpochEstimator::warning) {
+            notice::warn(warning);
+        }
+        let estimator = schedule.as_ref().map(|schedule| schedule.at(&start.progress));
+        let plan = EpochPlan {
+            epoch: start.progress.epoch,
+            first_step: 0,
+            estimator: estimator.clone(),
+        };
+        let with_truth = estimator.as_ref().is_some_and(|estimator| estimator.needs_truth())
+            || recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased)
+            || method.remembers_classes();
+        let options = LoaderOptions {
+            views: recipe.views.init(),
+            batch_size,
+            gradient_cache: recipe.training.gradient_cache,
+            with_truth,
+            anchors_per_image: method.anchors_per_image(),
+            seed: Seed(recipe.seed),
+            device: device.clone(),
+        };
+        let loader = ImageLoader::new(run.data.clone(), plan, options);
+        let tau_plus = recipe.estimator().and_then(EstimatorConfig::tau_plus);
+        let task = EvaluationTask {
+            measure: Some(Arc::new(Online(judge.clone()))),
+            // Shown after an epoch; it chooses nothing.
+            select_by: Arc::from(judge.shown_figure()),
+            probe: loader.probe(estimator, &run.backend.device()),
+            posterior: None,
+            tau_plus: tau_plus.unwrap_or(1.0 / run.data.train.classes().len().max(2) as f64),
+        };
+        let epochs = recipe.training.epochs;
+        let learning_rate = recipe.optimizer.schedule(epochs, loader.steps_per_epoch());
+        let options = PhaseOptions {
+            folder: run.folder,
+            label: recipe.name.clone(),
+            select_by: judge.shown_figure(),
+            estimator: schedule,
+            until: Until::Fixed {
+                epochs,
+                every: recipe.evaluation.every,
+            },
+            keep: Some(epochs),
+            start,
+            device,
+            quiet: run.quiet,
+            stop: run.stop.clone(),
+        };
+        let model = Learned::new(method, recipe.optimizer.largest_global_norm());
+        options.train(model, recipe.optimizer.init(), learning_rate, loader, task)
     }
 }
 

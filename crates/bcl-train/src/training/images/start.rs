@@ -210,8 +210,9 @@ fn check_labels(recipe: &ImageRecipe, data: &ImageData, source: &str) -> Result<
             data.train.len()
         ),
     };
-    let loss = recipe.loss.without_data();
-    if loss.init().needs_truth() {
+    if let Some(loss) = recipe.estimator()
+        && loss.init().needs_truth()
+    {
         return Err(Error::Input(format!(
             "loss.kind = \"{}\" reads the labels of training images, but {there}; choose another loss, or put the images into folders \
              CLASS/ or train/CLASS/",

@@ -2,7 +2,7 @@
 
 use crate::{
     negatives::NegativeSampler,
-    training::step::{Plan, PlannedLoader, Step},
+    training::step::{EpochPlan, PlannedLoader, Step},
 };
 use bcl_core::Estimator;
 use bcl_data::{Interactions, Seed, dataset::Truth};
@@ -103,7 +103,7 @@ pub struct InteractionLoader {
     batch_size: usize,
     gradient_cache: Option<usize>,
     seed: Seed,
-    plan: Arc<Mutex<Plan>>,
+    plan: Arc<Mutex<EpochPlan>>,
     device: Device,
 }
 
@@ -128,7 +128,7 @@ impl InteractionLoader {
         train: &Interactions,
         sampler: Arc<NegativeSampler>,
         truth: Option<Arc<Truth>>,
-        plan: Plan,
+        plan: EpochPlan,
         options: LoaderOptions,
     ) -> Self {
         let scaled = |log_q: Vec<f32>| Arc::new(log_q.into_iter().map(|q| q * options.temperature as f32).collect());
@@ -153,13 +153,13 @@ impl InteractionLoader {
     }
 
     /// A batch for measuring: the same interactions and negatives whenever it is asked for, apart from all training batches.
-    pub fn probe(&self, estimator: Arc<dyn Estimator>, num_anchors: usize) -> Step<Batch> {
+    pub fn probe(&self, estimator: Option<Arc<dyn Estimator>>, num_anchors: usize) -> Step<Batch> {
         let mut pairs = self.pairs.to_vec();
         let (chosen, _) = pairs.partial_shuffle(&mut self.seed.named("probe").rng(), num_anchors);
         self.step(chosen, u64::MAX, estimator)
     }
 
-    fn step(&self, pairs: &[(u32, u32)], step: u64, estimator: Arc<dyn Estimator>) -> Step<Batch> {
+    fn step(&self, pairs: &[(u32, u32)], step: u64, estimator: Option<Arc<dyn Estimator>>) -> Step<Batch> {
         Step::new(self.batch(pairs, step), estimator, pairs.len(), self.seed, step, &self.device)
             .with_gradient_cache(self.gradient_cache)
     }
@@ -214,7 +214,7 @@ fn indices(values: Vec<i32>, device: &Device) -> Tensor<1, Int> {
 }
 
 impl PlannedLoader<Batch> for InteractionLoader {
-    fn set_plan(&self, plan: Plan) {
+    fn set_plan(&self, plan: EpochPlan) {
         *self.plan.lock().expect("no thread panics while it holds the plan") = plan;
     }
 
@@ -256,7 +256,7 @@ impl DataLoader<Step<Batch>> for InteractionLoader {
 /// One pass over the interactions.
 struct Epoch<'a> {
     loader: &'a InteractionLoader,
-    plan: Plan,
+    plan: EpochPlan,
     order: Vec<(u32, u32)>,
     step: usize,
 }

@@ -2,6 +2,5 @@
 
 pub mod baselines;
 pub mod batch;
-pub mod model;
 pub mod ranking;
 pub mod run;

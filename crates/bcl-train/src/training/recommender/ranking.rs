@@ -1,15 +1,14 @@
 //! Ranking as the measure of a recommender.
 
-use super::model::ContrastiveRecommender;
 use crate::{evaluation_error::EvaluationError, training::evaluate::Measure};
 use bcl_eval::ranking::{RankingEvaluator, Scorer};
-use bcl_models::Embeddings;
+use bcl_models::{Embeddings, Recommender};
 use bcl_report::result::Metrics;
 use burn::tensor::{Int, Tensor, TensorData};
 
-impl Measure<ContrastiveRecommender> for RankingEvaluator {
-    fn measure(&self, model: &ContrastiveRecommender) -> Result<Metrics, EvaluationError> {
-        Ok(self.evaluate(&EmbeddingScorer::new(model.encoder.embeddings()))?)
+impl Measure<Recommender> for RankingEvaluator {
+    fn measure(&self, encoder: &Recommender) -> Result<Metrics, EvaluationError> {
+        Ok(self.evaluate(&EmbeddingScorer::new(encoder.embeddings()))?)
     }
 }
 

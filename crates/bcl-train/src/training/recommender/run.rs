@@ -1,13 +1,11 @@
 //! One run: a recipe, data and a seed become a result.
 
-use super::{
-    batch::{InteractionLoader, LoaderOptions},
-    model::ContrastiveRecommender,
-};
+use super::batch::{InteractionLoader, LoaderOptions};
 use crate::{
     backend::Backend,
     error::Error,
     memory::recommender::PROBE_ANCHORS,
+    methods::Recommendation,
     negatives::NegativeSampler,
     notice,
     recipe::RecommenderRecipe,
@@ -16,10 +14,11 @@ use crate::{
         estimator::EpochEstimator,
         evaluate::EvaluationTask,
         folder::RunFolder,
+        learned::Learned,
         opening::Opening,
         phase::{PhaseOptions, Start, newest},
         progress::{Owner, Progress},
-        step::Plan,
+        step::EpochPlan,
         stop::Stop,
         stopping::{Until, best},
     },
@@ -168,8 +167,8 @@ impl Run<'_> {
         if let Some(warning) = schedule.warning() {
             notice::warn(warning);
         }
-        let first = schedule.at(&start.progress);
-        let plan = Plan {
+        let first = Some(schedule.at(&start.progress));
+        let plan = EpochPlan {
             epoch: start.progress.epoch,
             first_step: 0,
             estimator: first.clone(),
@@ -201,7 +200,7 @@ impl Run<'_> {
             num_items: train.num_items(),
             edges: train.pairs().collect(),
         };
-        let model = ContrastiveRecommender {
+        let method = Recommendation {
             encoder: recipe.encoder.init(&graph, seed.named("init").0, &device),
             l2: recipe.optimizer.l2,
         };
@@ -213,7 +212,7 @@ impl Run<'_> {
             folder: self.folder,
             label: format!("{} {label}", recipe.name),
             select_by: &recipe.evaluation.select_by,
-            estimator: schedule,
+            estimator: Some(schedule),
             until,
             keep,
             start,
@@ -222,7 +221,7 @@ impl Run<'_> {
             stop: self.stop.clone(),
         };
         let learning_rate = ConstantLr::new(recipe.optimizer.learning_rate);
-        options.train(model, self.optimizer(), learning_rate, loader, task)
+        options.train(Learned::new(method, None), self.optimizer(), learning_rate, loader, task)
     }
 
     fn optimizer(&self) -> ModuleOptimizer {

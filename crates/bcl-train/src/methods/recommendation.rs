@@ -1,71 +1,80 @@
-//! The trained module: an encoder of users and items, stepped by whatever estimator its batch brings.
+//! Recommendation: the items that users chose against items that they did not.
 
-use super::batch::{Batch, Negatives};
+use super::{Embeddings, Method, Objective};
 use crate::training::{
-    evaluate::{Evaluated, EvaluationTask},
-    figures::StepOutput,
     post_mortem::NamedTensors,
-    step::{Contrastive, Step, rows_of},
+    recommender::batch::{Batch, Negatives},
+    step::rows_of,
 };
 use bcl_core::Scores;
 use bcl_models::{Recommender, compare_sampled, compare_shared};
 use burn::{
     module::Module,
     tensor::{Bool, Device, Tensor},
-    train::{InferenceStep, TrainOutput, TrainStep},
 };
 use std::{iter, ops::Range};
 
-/// An encoder with what training adds to it.
+/// The positive of a user is an item that they chose; a [sampler](crate::negatives) draws the negatives.
 #[derive(Module, Debug)]
-pub struct ContrastiveRecommender {
+pub struct Recommendation {
     /// The encoder.
     pub encoder: Recommender,
-    /// Strength of the squared-norm penalty on the embeddings of a batch's users and positives.
+    /// Weight of the squared norms of a batch's user and positive embeddings in the objective.
     #[module(skip)]
     pub l2: f64,
 }
 
-impl Contrastive for ContrastiveRecommender {
+impl Recommendation {
+    /// Names of the tables: embeddings of the batch's users, `[batch_size, dim]`, and of all items, `[num_items, dim]`.
+    pub const TABLES: [&'static str; 2] = ["users", "items"];
+}
+
+impl Method for Recommendation {
+    type Encoder = Recommender;
     type Batch = Batch;
-
-    /// The whole: most encoders of a graph make all embeddings at once.
     type Part = Batch;
+    const SEPARABLE: bool = true;
 
+    fn encoder(&self) -> &Recommender {
+        &self.encoder
+    }
+
+    /// The only part is the whole: most graph encoders compute all embeddings at once.
     fn parts(batch: &Batch, _: usize) -> impl Iterator<Item = Batch> {
         iter::once(batch.clone())
     }
 
-    /// Those of the batch's users, and of all items.
-    fn embeddings(&self, batch: &Batch) -> [Tensor<2>; 2] {
-        self.encoder.anchors_and_items(batch.users.clone())
+    fn embed(&self, batch: &Batch) -> Embeddings {
+        let [users, items] = self.encoder.anchors_and_items(batch.users.clone());
+        Embeddings::new().with(Self::TABLES[0], users).with(Self::TABLES[1], items)
     }
 
-    fn num_anchors(batch: &Batch) -> usize {
+    fn num_anchors(&self, batch: &Batch) -> usize {
         batch.users.dims()[0]
     }
 
-    fn compare(&self, batch: &Batch, [users, items]: [Tensor<2>; 2], anchors: Range<usize>) -> Scores {
+    fn objective(&self, batch: &Batch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
+        let [users, items] = Self::TABLES.map(|name| embeddings.rows(name));
         let users = rows_of(users, anchors.clone());
         let batch = batch.of_anchors(anchors);
         let (mut positive_scores, mut negative_scores) = match batch.negatives {
             Negatives::PerAnchor(negatives) => compare_sampled(users, items, batch.positives, negatives),
             Negatives::Shared(negatives) => compare_shared(users, items, batch.positives, negatives),
         };
-        // Scores that were shifted have no least value.
+        // Shifted scores have no lowest value.
         let least_similarity = self.encoder.similarity().least().filter(|_| batch.log_q.is_none());
         if let Some(log_q) = batch.log_q {
             positive_scores = positive_scores - log_q.positives;
             negative_scores = negative_scores - log_q.negatives;
         }
-        Scores {
+        Objective::Scores(Scores {
             mask: batch.mask,
             least_similarity,
             ..Scores::new(positive_scores, negative_scores)
-        }
+        })
     }
 
-    fn same_class(batch: &Batch, anchors: Range<usize>, _: &Device) -> Option<Tensor<2, Bool>> {
+    fn same_class(&self, batch: &Batch, anchors: Range<usize>, _: &Device) -> Option<Tensor<2, Bool>> {
         Some(batch.same_class.clone()?.slice_dim(0, anchors))
     }
 
@@ -89,23 +98,5 @@ impl Contrastive for ContrastiveRecommender {
             let [batch_size, _] = users.dims();
             (users.square().sum() + items.square().sum()) * (0.5 * self.l2 / batch_size as f64)
         })
-    }
-}
-
-impl TrainStep for ContrastiveRecommender {
-    type Input = Step<Batch>;
-    type Output = StepOutput;
-
-    fn step(&self, step: Step<Batch>) -> TrainOutput<StepOutput> {
-        step.train(self)
-    }
-}
-
-impl InferenceStep for ContrastiveRecommender {
-    type Input = EvaluationTask<Self>;
-    type Output = Evaluated;
-
-    fn step(&self, task: EvaluationTask<Self>) -> Evaluated {
-        task.run(self)
     }
 }

@@ -1,0 +1,123 @@
+//! The methods that train encoders of images, by the kind that recipes name.
+
+use super::{Method, MoCoConfig, SimClr, SimSiamConfig};
+use crate::{recipe::Precision, training::images::batch::ImageBatch};
+use bcl_core::ParameterError;
+use bcl_data::Seed;
+use bcl_models::vision::ImageEncoder;
+use burn::tensor::Device;
+use serde::{Deserialize, Serialize};
+
+/// A method that trains encoders of images.
+pub trait ImageMethod: Method<Encoder = ImageEncoder, Batch = ImageBatch> {
+    /// How many anchors each image has: one per view, unless a view is only compared with.
+    fn anchors_per_image(&self) -> usize {
+        2
+    }
+
+    /// Whether the method keeps the classes of a batch for later ones, so that [`Method::same_class`] can tell.
+    fn remembers_classes(&self) -> bool {
+        false
+    }
+}
+
+/// What works with any method: [`MethodConfig::init`] calls it with the one of the recipe.
+pub trait WithMethod {
+    /// What comes of it.
+    type Output;
+
+    /// Does it with a method.
+    fn call<M: ImageMethod>(self, method: M) -> Self::Output;
+}
+
+/// A method with its parameters: the `[method]` table of a recipe, where `kind` names the method.
+///
+/// A new method is a variant here, a line in each function below, and a file beside this one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind")]
+#[non_exhaustive]
+pub enum MethodConfig {
+    /// `simclr`: [`SimClr`].
+    #[serde(rename = "simclr")]
+    SimClr(SimClrConfig),
+    /// `moco`: [`MoCo`](super::MoCo).
+    #[serde(rename = "moco")]
+    MoCo(MoCoConfig),
+    /// `simsiam`: [`SimSiam`](super::SimSiam).
+    #[serde(rename = "simsiam")]
+    SimSiam(SimSiamConfig),
+}
+
+/// SimCLR has no parameters of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SimClrConfig {}
+
+impl Default for MethodConfig {
+    fn default() -> Self {
+        Self::SimClr(SimClrConfig {})
+    }
+}
+
+impl MethodConfig {
+    /// The default kind.
+    pub const DEFAULT: &'static str = "simclr";
+
+    /// The name that recipes use.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::SimClr(_) => Self::DEFAULT,
+            Self::MoCo(_) => "moco",
+            Self::SimSiam(_) => "simsiam",
+        }
+    }
+
+    /// Whether this is SimCLR, which recipes need not name.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// Returns an error that names the parameter that is out of range.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        match self {
+            Self::SimClr(_) => Ok(()),
+            Self::MoCo(config) => config.check(),
+            Self::SimSiam(config) => config.check(),
+        }
+    }
+
+    /// The number of negatives per anchor in batches of `batch_size` images; `None` if the method has a loss of its own.
+    pub fn num_negatives(&self, batch_size: usize) -> Option<usize> {
+        match self {
+            Self::SimClr(_) => Some(2 * batch_size - 2),
+            Self::MoCo(config) => Some(config.queue),
+            Self::SimSiam(_) => None,
+        }
+    }
+
+    /// How many numbers the method keeps beside encoders, at least, if projections have `dim` numbers.
+    pub fn memory(&self, dim: u64) -> u64 {
+        match self {
+            Self::SimClr(_) => 0,
+            Self::MoCo(config) => config.queue as u64 * dim,
+            Self::SimSiam(config) => 2 * config.hidden as u64 * dim,
+        }
+    }
+
+    /// Builds the method around an encoder with projections of `dim` numbers, and hands it to `user`.
+    pub fn init<U: WithMethod>(&self, encoder: ImageEncoder, dim: usize, precision: Precision, seed: Seed, user: U) -> U::Output {
+        let device = device_of(&encoder);
+        match self {
+            Self::SimClr(_) => user.call(SimClr { encoder, precision }),
+            Self::MoCo(config) => user.call(config.init(encoder, dim, precision, &device)),
+            Self::SimSiam(config) => user.call(config.init(encoder, dim, precision, seed.named("predictor").0, &device)),
+        }
+    }
+}
+
+fn device_of(encoder: &ImageEncoder) -> Device {
+    encoder.head.out.weight.val().device()
+}

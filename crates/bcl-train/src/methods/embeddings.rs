@@ -1,0 +1,99 @@
+//! Named tables of embeddings.
+
+use bcl_core::gradient_cache::Table;
+use burn::tensor::Tensor;
+
+/// The embeddings of a batch, or of a part of one, as named tables: `first` and `second` views, `queries` and `keys`, …
+///
+/// A table is trained, or constant, such as the output of a momentum encoder.
+///
+/// ```
+/// use bcl_train::methods::Embeddings;
+/// use burn::tensor::{Device, Tensor};
+///
+/// let rows = |value: f32| Tensor::<2>::full([2, 3], value, &Device::flex());
+/// let parts = [0.0, 1.0].map(|value| Embeddings::new().with("queries", rows(value)).with_constant("keys", rows(value)));
+/// let batch = Embeddings::stack(parts);
+/// assert_eq!(batch.rows("keys").dims(), [4, 3]);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Embeddings(Vec<(&'static str, Table)>);
+
+impl Embeddings {
+    /// No tables.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a table that the encoder learns from.
+    ///
+    /// # Shapes
+    /// - rows: `[num_embeddings, dim]`
+    pub fn with(mut self, name: &'static str, rows: Tensor<2>) -> Self {
+        self.0.push((name, Table::Trained(rows)));
+        self
+    }
+
+    /// Adds a table that no gradient flows to.
+    ///
+    /// # Shapes
+    /// - rows: `[num_embeddings, dim]`
+    pub fn with_constant(mut self, name: &'static str, rows: Tensor<2>) -> Self {
+        self.0.push((name, Table::Constant(rows.detach())));
+        self
+    }
+
+    /// The table of a name.
+    ///
+    /// # Panics
+    /// Panics if there is none.
+    pub fn rows(&self, name: &str) -> Tensor<2> {
+        let Some((_, table)) = self.0.iter().find(|(of_table, _)| *of_table == name) else {
+            let known: Vec<_> = self.0.iter().map(|(name, _)| *name).collect();
+            panic!("there are no embeddings named {name}, only {}", known.join(", "));
+        };
+        table.clone().into_rows()
+    }
+
+    /// All tables, in the order in which they were added.
+    pub fn tables(&self) -> impl Iterator<Item = Table> {
+        self.0.iter().map(|(_, table)| table.clone())
+    }
+
+    /// The same tables with other rows, in the order of [`tables`](Self::tables): of a pass with a graph, or without.
+    ///
+    /// # Panics
+    /// Panics if the numbers of tables differ.
+    pub fn with_rows(&self, rows: &[Tensor<2>]) -> Self {
+        assert_eq!(rows.len(), self.0.len(), "there must be rows for each table");
+        let tables = self.0.iter().zip(rows).map(|((name, table), rows)| match table {
+            Table::Trained(_) => (*name, Table::Trained(rows.clone())),
+            Table::Constant(_) => (*name, Table::Constant(rows.clone())),
+        });
+        Self(tables.collect())
+    }
+
+    /// Stacks the tables of the parts of a batch, name by name. A single part costs nothing.
+    ///
+    /// # Panics
+    /// Panics if there is no part, or if the parts have different tables.
+    pub fn stack(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut parts: Vec<Self> = parts.into_iter().collect();
+        match parts.len() {
+            0 => panic!("a batch has at least one part"),
+            1 => parts.remove(0),
+            _ => {
+                let stacked: Vec<Tensor<2>> = (0..parts[0].0.len())
+                    .map(|table| Tensor::cat(parts.iter().map(|part| part.0[table].1.clone().into_rows()).collect(), 0))
+                    .collect();
+                parts[0].with_rows(&stacked)
+            }
+        }
+    }
+
+    /// The same values outside of any graph.
+    pub fn detached(&self) -> Self {
+        let rows: Vec<_> = self.tables().map(|table| table.into_rows().detach()).collect();
+        self.with_rows(&rows)
+    }
+}

@@ -1,0 +1,182 @@
+//! MoCo: queries against a queue of keys from a momentum encoder.
+
+use super::{Embeddings, ImageMethod, ImagePart, KeyQueue, Method, Objective, ViewPair};
+use crate::{
+    recipe::Precision,
+    training::{images::batch::ImageBatch, post_mortem::NamedTensors, step::rows_of},
+};
+use bcl_core::{
+    ParameterError,
+    parameter::{count_in, in_closed},
+};
+use bcl_models::vision::{ImageEncoder, ema_target, ema_update};
+use burn::{
+    module::Module,
+    tensor::{Bool, Device, Tensor},
+};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Parameters of [`MoCo`], as in recipes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MoCoConfig {
+    /// Number of keys of the queue: the number of negatives once it is full.
+    pub queue: usize,
+    /// How much of the momentum encoder stays in a step, in [0, 1].
+    pub momentum: f64,
+    /// Whether both views are queries, each against the other's key; otherwise the first view is.
+    pub symmetric: bool,
+}
+
+/// The settings of the authors' CIFAR-10 example.
+impl Default for MoCoConfig {
+    fn default() -> Self {
+        Self {
+            queue: 4096,
+            momentum: 0.99,
+            symmetric: false,
+        }
+    }
+}
+
+impl MoCoConfig {
+    /// Largest queue.
+    const MOST: usize = 1 << 24;
+
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// Returns an error that names the parameter that is out of range.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        count_in("queue", self.queue, 1, Self::MOST)?;
+        in_closed("momentum", self.momentum, 0.0, 1.0)
+    }
+
+    /// Builds the method around an encoder that projects to `dim` numbers.
+    pub fn init(&self, encoder: ImageEncoder, dim: usize, precision: Precision, device: &Device) -> MoCo {
+        MoCo {
+            momentum_encoder: ema_target(&encoder),
+            queue: KeyQueue::new(self.queue, dim, device),
+            encoder,
+            config: self.clone(),
+            precision,
+        }
+    }
+}
+
+/// The positive of a query is the key of the image's other view; negatives are the keys of earlier batches.
+///
+/// Keys come from a slow copy of the encoder, which follows it after each step,
+///
+/// ```text
+/// momentum_encoder <- momentum · momentum_encoder + (1 - momentum) · encoder
+/// ```
+///
+/// and then enter the [queue](KeyQueue): in a symmetric step, too, no query meets a key of its own batch as a negative.
+///
+/// Source: He et al., [Momentum Contrast for Unsupervised Visual Representation Learning](https://arxiv.org/abs/1911.05722).
+#[derive(Module, Debug)]
+pub struct MoCo {
+    /// The encoder of queries.
+    pub encoder: ImageEncoder,
+    /// The encoder of keys.
+    pub momentum_encoder: ImageEncoder,
+    /// Keys of earlier batches.
+    pub queue: KeyQueue,
+    #[module(skip)]
+    config: MoCoConfig,
+    #[module(skip)]
+    precision: Precision,
+}
+
+impl MoCo {
+    /// Names of the tables of either view: queries of the encoder and keys of the momentum encoder.
+    pub const TABLES: [[&'static str; 2]; 2] = [["first_queries", "first_keys"], ["second_queries", "second_keys"]];
+
+    /// The views that are queries; the other view of each is its key.
+    fn query_views(&self) -> Range<usize> {
+        0..if self.config.symmetric { 2 } else { 1 }
+    }
+
+    /// A table of the views, one below the other.
+    fn stacked(embeddings: &Embeddings, names: impl Iterator<Item = &'static str>) -> Tensor<2> {
+        let mut tables: Vec<_> = names.map(|name| embeddings.rows(name)).collect();
+        match tables.len() {
+            1 => tables.remove(0),
+            _ => Tensor::cat(tables, 0),
+        }
+    }
+}
+
+impl Method for MoCo {
+    type Encoder = ImageEncoder;
+    type Batch = ImageBatch;
+    type Part = ImagePart;
+    const SEPARABLE: bool = true;
+
+    fn encoder(&self) -> &ImageEncoder {
+        &self.encoder
+    }
+
+    fn parts(batch: &ImageBatch, at_most: usize) -> impl Iterator<Item = ImagePart> {
+        ViewPair::parts(batch, at_most)
+    }
+
+    fn embed(&self, part: &ImagePart) -> Embeddings {
+        self.query_views().fold(Embeddings::new(), |embeddings, view| {
+            let queries = ViewPair::projections(&self.encoder, part, view, self.precision);
+            let keys = ViewPair::projections(&self.momentum_encoder, part, 1 - view, self.precision);
+            embeddings
+                .with(Self::TABLES[view][0], queries)
+                .with_constant(Self::TABLES[1 - view][1], keys)
+        })
+    }
+
+    fn num_anchors(&self, batch: &ImageBatch) -> usize {
+        self.query_views().len() * batch.views.batch_size()
+    }
+
+    fn objective(&self, _: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
+        let queries = Self::stacked(embeddings, self.query_views().map(|view| Self::TABLES[view][0]));
+        let keys = Self::stacked(embeddings, self.query_views().map(|view| Self::TABLES[1 - view][1]));
+        Objective::Scores(self.queue.scores(rows_of(queries, anchors.clone()), rows_of(keys, anchors)))
+    }
+
+    fn same_class(&self, batch: &ImageBatch, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {
+        let classes = batch.classes.as_deref()?;
+        let of_anchors: Vec<u32> = anchors.map(|anchor| classes[anchor % classes.len()]).collect();
+        Some(self.queue.same_class(&of_anchors, device))
+    }
+
+    fn after_step(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {
+        let keys = Self::stacked(embeddings, self.query_views().map(|view| Self::TABLES[1 - view][1]));
+        let classes = batch
+            .classes
+            .as_deref()
+            .map(|classes| classes.repeat(self.query_views().len()));
+        Self {
+            momentum_encoder: ema_update(self.momentum_encoder, &self.encoder, self.config.momentum),
+            queue: self.queue.with_keys(keys, classes.as_deref()),
+            ..self
+        }
+    }
+
+    fn tensors(batch: &ImageBatch) -> NamedTensors {
+        ViewPair::tensors(batch)
+    }
+
+    fn gradient_scale(&self) -> f64 {
+        self.precision.gradient_scale()
+    }
+}
+
+impl ImageMethod for MoCo {
+    fn anchors_per_image(&self) -> usize {
+        self.query_views().len()
+    }
+
+    fn remembers_classes(&self) -> bool {
+        true
+    }
+}

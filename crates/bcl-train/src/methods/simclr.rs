@@ -1,0 +1,78 @@
+//! SimCLR: two views of each image against the rest of the batch.
+
+use super::{Embeddings, ImageMethod, ImagePart, Method, Objective, ViewPair};
+use crate::{
+    recipe::Precision,
+    training::{images::batch::ImageBatch, post_mortem::NamedTensors},
+};
+use bcl_core::{Scores, Similarity};
+use bcl_models::vision::ImageEncoder;
+use burn::{
+    module::Module,
+    tensor::{Bool, Device, Tensor},
+};
+use std::ops::Range;
+
+/// The views of an image are each other's positives; both views of all other images of the batch are their negatives.
+///
+/// Source: Chen et al., [A Simple Framework for Contrastive Learning of Visual Representations](https://arxiv.org/abs/2002.05709).
+#[derive(Module, Debug)]
+pub struct SimClr {
+    /// The encoder.
+    pub encoder: ImageEncoder,
+    /// Precision in which it computes projections.
+    #[module(skip)]
+    pub precision: Precision,
+}
+
+impl SimClr {
+    /// Names of the tables: projections of either view, `[batch_size, out]`.
+    pub const TABLES: [&'static str; 2] = ["first", "second"];
+}
+
+impl Method for SimClr {
+    type Encoder = ImageEncoder;
+    type Batch = ImageBatch;
+    type Part = ImagePart;
+    const SEPARABLE: bool = true;
+
+    fn encoder(&self) -> &ImageEncoder {
+        &self.encoder
+    }
+
+    fn parts(batch: &ImageBatch, at_most: usize) -> impl Iterator<Item = ImagePart> {
+        ViewPair::parts(batch, at_most)
+    }
+
+    fn embed(&self, part: &ImagePart) -> Embeddings {
+        let [first, second] = [0, 1].map(|view| ViewPair::projections(&self.encoder, part, view, self.precision));
+        Embeddings::new().with(Self::TABLES[0], first).with(Self::TABLES[1], second)
+    }
+
+    fn num_anchors(&self, batch: &ImageBatch) -> usize {
+        ViewPair::num_anchors(batch)
+    }
+
+    fn objective(&self, _: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
+        let [first, second] = Self::TABLES.map(|name| embeddings.rows(name));
+        // Projections are unit rows already.
+        Objective::Scores(Scores {
+            least_similarity: Similarity::Cosine.least(),
+            ..Scores::from_views_of(first, second, Similarity::Dot, anchors)
+        })
+    }
+
+    fn same_class(&self, batch: &ImageBatch, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {
+        batch.same_class(anchors, device)
+    }
+
+    fn tensors(batch: &ImageBatch) -> NamedTensors {
+        ViewPair::tensors(batch)
+    }
+
+    fn gradient_scale(&self) -> f64 {
+        self.precision.gradient_scale()
+    }
+}
+
+impl ImageMethod for SimClr {}
