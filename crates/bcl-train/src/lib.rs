@@ -10,6 +10,7 @@
 //! | warn the user | [`notice`] |
 
 pub mod backend;
+pub mod batches;
 pub mod cli;
 pub mod commands;
 pub mod error;

@@ -10,14 +10,11 @@ use bcl_models::{
     vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem},
 };
 use bcl_train::{
+    batches::{BatchViews, ImageBatch, NamedTensors, ViewSource, ViewsOnDemand},
     methods::{Embeddings, Method, Objective, Recommendation, SimClr},
     negatives::NegativeSampler,
     recipe::Precision,
     training::{
-        images::{
-            batch::ImageBatch,
-            views::{BatchViews, ViewSource, ViewsOnDemand},
-        },
         recommender::batch::{InteractionLoader, LoaderOptions},
         step::{EpochPlan, Step},
     },
@@ -270,7 +267,6 @@ fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negati
 /// An encoder that records how many samples it encodes at a time, and whether with a graph.
 #[test]
 fn no_more_is_encoded_or_compared_at_a_time_than_asked_for_and_only_the_second_pass_has_a_graph() {
-    use bcl_train::training::post_mortem::NamedTensors;
     use std::{ops::Range, sync::Mutex};
 
     /// Samples per encoding and whether with a graph, and anchors per comparison.

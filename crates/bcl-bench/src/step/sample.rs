@@ -8,15 +8,10 @@ use bcl_images::{PlantedImagesConfig, ViewsConfig};
 use bcl_models::vision::Mode;
 use bcl_train::{
     backend::Backend,
+    batches::{BatchViews, ImageBatch, ViewSource, ViewsOnDemand},
     methods::{Embeddings, Method, SimClr},
     recipe::ImageOptimizerConfig,
-    training::{
-        images::{
-            batch::ImageBatch,
-            views::{BatchViews, ViewSource, ViewsOnDemand},
-        },
-        step::Step,
-    },
+    training::step::Step,
 };
 use burn::{
     module::Module,

@@ -1,7 +1,7 @@
 //! The methods that train encoders of images, by the kind that recipes name.
 
-use super::{Method, MoCoConfig, SimClr, SimSiamConfig};
-use crate::{recipe::Precision, training::images::batch::ImageBatch};
+use super::{Method, MoCoConfig, Precision, SimClr, SimSiamConfig};
+use crate::batches::ImageBatch;
 use bcl_core::ParameterError;
 use bcl_data::Seed;
 use bcl_models::vision::ImageEncoder;

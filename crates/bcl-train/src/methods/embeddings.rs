@@ -2,6 +2,7 @@
 
 use bcl_core::gradient_cache::Table;
 use burn::tensor::Tensor;
+use std::ops::Range;
 
 /// The embeddings of a batch, or of a part of one, as named tables: `first` and `second` views, `queries` and `keys`, …
 ///
@@ -95,5 +96,14 @@ impl Embeddings {
     pub fn detached(&self) -> Self {
         let rows: Vec<_> = self.tables().map(|table| table.into_rows().detach()).collect();
         self.with_rows(&rows)
+    }
+}
+
+/// Some rows of a tensor; all of them cost nothing.
+pub(crate) fn rows_of<const D: usize>(tensor: Tensor<D>, rows: Range<usize>) -> Tensor<D> {
+    if rows.len() == tensor.dims()[0] {
+        tensor
+    } else {
+        tensor.slice_dim(0, rows)
     }
 }

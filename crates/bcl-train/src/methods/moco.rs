@@ -1,10 +1,7 @@
 //! MoCo: queries against a queue of keys from a momentum encoder.
 
-use super::{Embeddings, ImageMethod, ImagePart, KeyQueue, Method, Objective, ViewPair};
-use crate::{
-    recipe::Precision,
-    training::{images::batch::ImageBatch, post_mortem::NamedTensors, step::rows_of},
-};
+use super::{Embeddings, ImageMethod, ImagePart, KeyQueue, Method, Objective, Precision, ViewPair, rows_of};
+use crate::batches::{ImageBatch, NamedTensors};
 use bcl_core::{
     ParameterError,
     parameter::{count_in, in_closed},

@@ -17,6 +17,7 @@ mod config;
 mod embeddings;
 mod moco;
 mod objective;
+mod precision;
 mod queue;
 mod recommendation;
 mod simclr;
@@ -25,15 +26,17 @@ mod views;
 
 pub use config::{ImageMethod, MethodConfig, SimClrConfig, WithMethod};
 pub use embeddings::Embeddings;
+pub(crate) use embeddings::rows_of;
 pub use moco::{MoCo, MoCoConfig};
 pub use objective::Objective;
+pub use precision::Precision;
 pub use queue::KeyQueue;
 pub use recommendation::Recommendation;
 pub use simclr::SimClr;
 pub use simsiam::{SimSiam, SimSiamConfig};
 pub use views::{ImagePart, ViewPair};
 
-use crate::training::post_mortem::NamedTensors;
+use crate::batches::NamedTensors;
 use burn::{
     module::{Module, ModuleDisplay},
     tensor::{Bool, Device, Tensor},

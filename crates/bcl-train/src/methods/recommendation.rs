@@ -1,11 +1,7 @@
 //! Recommendation: the items that users chose against items that they did not.
 
-use super::{Embeddings, Method, Objective};
-use crate::training::{
-    post_mortem::NamedTensors,
-    recommender::batch::{Batch, Negatives},
-    step::rows_of,
-};
+use super::{Embeddings, Method, Objective, rows_of};
+use crate::batches::{InteractionBatch, NamedTensors, Negatives};
 use bcl_core::Scores;
 use bcl_models::{Recommender, compare_sampled, compare_shared};
 use burn::{
@@ -31,8 +27,8 @@ impl Recommendation {
 
 impl Method for Recommendation {
     type Encoder = Recommender;
-    type Batch = Batch;
-    type Part = Batch;
+    type Batch = InteractionBatch;
+    type Part = InteractionBatch;
     const SEPARABLE: bool = true;
 
     fn encoder(&self) -> &Recommender {
@@ -40,20 +36,20 @@ impl Method for Recommendation {
     }
 
     /// The only part is the whole: most graph encoders compute all embeddings at once.
-    fn parts(batch: &Batch, _: usize) -> impl Iterator<Item = Batch> {
+    fn parts(batch: &InteractionBatch, _: usize) -> impl Iterator<Item = InteractionBatch> {
         iter::once(batch.clone())
     }
 
-    fn embed(&self, batch: &Batch) -> Embeddings {
+    fn embed(&self, batch: &InteractionBatch) -> Embeddings {
         let [users, items] = self.encoder.anchors_and_items(batch.users.clone());
         Embeddings::new().with(Self::TABLES[0], users).with(Self::TABLES[1], items)
     }
 
-    fn num_anchors(&self, batch: &Batch) -> usize {
+    fn num_anchors(&self, batch: &InteractionBatch) -> usize {
         batch.users.dims()[0]
     }
 
-    fn objective(&self, batch: &Batch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
+    fn objective(&self, batch: &InteractionBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
         let [users, items] = Self::TABLES.map(|name| embeddings.rows(name));
         let users = rows_of(users, anchors.clone());
         let batch = batch.of_anchors(anchors);
@@ -74,11 +70,11 @@ impl Method for Recommendation {
         })
     }
 
-    fn same_class(&self, batch: &Batch, anchors: Range<usize>, _: &Device) -> Option<Tensor<2, Bool>> {
+    fn same_class(&self, batch: &InteractionBatch, anchors: Range<usize>, _: &Device) -> Option<Tensor<2, Bool>> {
         Some(batch.same_class.clone()?.slice_dim(0, anchors))
     }
 
-    fn tensors(batch: &Batch) -> NamedTensors {
+    fn tensors(batch: &InteractionBatch) -> NamedTensors {
         let negatives = match &batch.negatives {
             Negatives::PerAnchor(items) => items.to_data(),
             Negatives::Shared(items) => items.to_data(),
@@ -92,7 +88,7 @@ impl Method for Recommendation {
     }
 
     /// `l2 / 2` times the mean over the batch of the squared norms of the user's and the positive's table rows.
-    fn penalty(&self, batch: &Batch) -> Option<Tensor<1>> {
+    fn penalty(&self, batch: &InteractionBatch) -> Option<Tensor<1>> {
         (self.l2 > 0.0).then(|| {
             let (users, items) = self.encoder.table_rows(batch.users.clone(), batch.positives.clone());
             let [batch_size, _] = users.dims();

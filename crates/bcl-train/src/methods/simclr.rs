@@ -1,10 +1,7 @@
 //! SimCLR: two views of each image against the rest of the batch.
 
-use super::{Embeddings, ImageMethod, ImagePart, Method, Objective, ViewPair};
-use crate::{
-    recipe::Precision,
-    training::{images::batch::ImageBatch, post_mortem::NamedTensors},
-};
+use super::{Embeddings, ImageMethod, ImagePart, Method, Objective, Precision, ViewPair};
+use crate::batches::{ImageBatch, NamedTensors};
 use bcl_core::{Scores, Similarity};
 use bcl_models::vision::ImageEncoder;
 use burn::{

@@ -1,10 +1,7 @@
 //! SimSiam: predict the projection of the other view, without negatives.
 
-use super::{Embeddings, ImageMethod, ImagePart, Method, Objective, ViewPair};
-use crate::{
-    recipe::Precision,
-    training::{images::batch::ImageBatch, post_mortem::NamedTensors, step::rows_of},
-};
+use super::{Embeddings, ImageMethod, ImagePart, Method, Objective, Precision, ViewPair, rows_of};
+use crate::batches::{ImageBatch, NamedTensors};
 use bcl_core::{Losses, ParameterError, parameter::count_in, unit_rows};
 use bcl_models::vision::{ImageEncoder, ProjectionHead, ProjectionHeadConfig};
 use burn::{

@@ -1,12 +1,7 @@
 //! What methods on two views of each image share.
 
-use crate::{
-    recipe::Precision,
-    training::{
-        images::{batch::ImageBatch, views::BatchViews},
-        post_mortem::NamedTensors,
-    },
-};
+use super::Precision;
+use crate::batches::{BatchViews, ImageBatch, NamedTensors};
 use bcl_models::vision::{ImageEncoder, Mode};
 use burn::tensor::{Tensor, TensorData};
 

@@ -4,9 +4,9 @@
 
 use super::{
     figures::StepOutput,
-    step::{Step, gradients, rows_of},
+    step::{Step, gradients},
 };
-use crate::methods::{Embeddings, Method};
+use crate::methods::{Embeddings, Method, rows_of};
 use bcl_core::gradient_cache::{EmbeddingGradients, Table, surrogate};
 use burn::{
     optim::{GradientsAccumulator, GradientsParams},

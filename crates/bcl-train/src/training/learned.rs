@@ -104,12 +104,9 @@ impl<M: Method> InferenceStep for Learned<M> {
 mod tests {
     use super::*;
     use crate::{
-        methods::SimClr,
-        recipe::Precision,
-        training::{
-            images::{batch::ImageBatch, views::BatchViews},
-            step::gradients as step_gradients,
-        },
+        batches::{BatchViews, ImageBatch},
+        methods::{Precision, SimClr},
+        training::step::gradients as step_gradients,
     };
     use bcl_data::Seed;
     use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};

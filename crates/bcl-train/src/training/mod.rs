@@ -1,6 +1,5 @@
 //! Training: the loop over epochs, which is the same whatever is trained, and what is trained.
 
-pub mod ahead;
 pub mod cached;
 pub mod checkpoint;
 pub mod data_size;

@@ -2,6 +2,7 @@
 
 use super::step::Step;
 use crate::{
+    batches::NamedTensors,
     error::Error,
     methods::{Method, Objective},
 };
@@ -11,58 +12,7 @@ use burn::{
     module::{Module, ModuleVisitor, Param},
     tensor::{Int, Tensor, TensorData},
 };
-use safetensors::{Dtype, tensor::TensorView};
 use std::{iter, ops::Range, path::Path};
-
-/// Tensors on the host, by name.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct NamedTensors(Vec<(String, TensorData)>);
-
-impl NamedTensors {
-    /// These and one more.
-    pub fn with(mut self, name: impl Into<String>, data: TensorData) -> Self {
-        self.0.push((name.into(), data));
-        self
-    }
-
-    /// These and one more, where there is one.
-    pub fn with_some(self, name: &str, data: Option<TensorData>) -> Self {
-        match data {
-            Some(data) => self.with(name, data),
-            None => self,
-        }
-    }
-
-    /// The first that holds a number that is not finite.
-    pub fn first_not_finite(&self) -> Option<&str> {
-        let is_finite = |data: &TensorData| !data.dtype().is_float() || data.iter::<f32>().all(f32::is_finite);
-        self.0
-            .iter()
-            .find(|(_, data)| !is_finite(data))
-            .map(|(name, _)| name.as_str())
-    }
-
-    /// As a safetensors file: floating point numbers as F32, whole numbers as I64, truth values as BOOL.
-    fn to_safetensors(&self) -> Vec<u8> {
-        let stored: Vec<_> = self.0.iter().map(|(name, data)| (name, stored(data))).collect();
-        let views = stored.iter().map(|(name, (dtype, shape, bytes))| {
-            let view = TensorView::new(*dtype, shape.clone(), bytes).expect("as many bytes as the shape says");
-            (name.as_str(), view)
-        });
-        safetensors::serialize(views, None).expect("names and shapes of tensors can be written")
-    }
-}
-
-fn stored(data: &TensorData) -> (Dtype, Vec<usize>, Vec<u8>) {
-    let shape = data.shape().to_vec();
-    if data.dtype().is_float() {
-        (Dtype::F32, shape, data.iter::<f32>().flat_map(f32::to_le_bytes).collect())
-    } else if data.dtype().is_bool() {
-        (Dtype::BOOL, shape, data.iter::<bool>().map(u8::from).collect())
-    } else {
-        (Dtype::I64, shape, data.iter::<i64>().flat_map(i64::to_le_bytes).collect())
-    }
-}
 
 /// All parameters of a module, by the path of their fields.
 #[derive(Default)]
@@ -73,7 +23,7 @@ struct Weights {
 
 impl Weights {
     fn add(&mut self, data: TensorData) {
-        self.found.0.push((self.path.join("."), data));
+        self.found.push(self.path.join("."), data);
     }
 }
 
@@ -218,6 +168,7 @@ mod tests {
     use super::*;
     use crate::methods::Embeddings;
     use burn::tensor::Device;
+    use safetensors::Dtype;
     use std::sync::Arc;
 
     /// Scores that are a weight times the batch.
@@ -310,10 +261,10 @@ mod tests {
     fn of_blocks_of_anchors_the_first_without_a_loss_is_kept() {
         // The second anchor of two: its scores are 2 and 3 times what overflows.
         let kept = in_blocks(1e-30, 1.5e38, Some(1)).scores;
-        assert_eq!(kept.0[1].1.shape().to_vec(), [1, 2]);
+        assert_eq!(kept.get("negatives").shape().to_vec(), [1, 2]);
         assert_eq!(kept.first_not_finite(), Some("positives"));
         let unharmed = in_blocks(1.0, 1.0, Some(1)).scores;
-        assert_eq!(unharmed.0[1].1.iter::<f32>().collect::<Vec<_>>(), [1.0, 1.0]);
+        assert_eq!(unharmed.get("negatives").iter::<f32>().collect::<Vec<_>>(), [1.0, 1.0]);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use super::{
     Baselines, ImageRun, KeptData, Run, RunFolder, Stop,
-    ahead::message,
     images::{
         baselines::JudgedBaselines,
         measure::{has_judges, judges_off},
@@ -13,6 +12,7 @@ use super::{
 
 use crate::{
     backend::{Backend, DeviceKind},
+    batches::message,
     error::Error,
     evaluation_error::EvaluationError,
     memory,

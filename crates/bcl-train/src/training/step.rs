@@ -2,7 +2,7 @@
 
 use super::figures::StepOutput;
 use crate::{
-    methods::{Embeddings, Method, Objective},
+    methods::{Embeddings, Method, Objective, rows_of},
     optim,
 };
 use bcl_core::{Estimator, Losses, Reduction, SideInformation};
@@ -15,15 +15,6 @@ use burn::{
 };
 use rand_distr::{Distribution, Gamma};
 use std::{ops::Range, sync::Arc};
-
-/// Some rows of a tensor; all of them cost nothing.
-pub(crate) fn rows_of<const D: usize>(tensor: Tensor<D>, rows: Range<usize>) -> Tensor<D> {
-    if rows.len() == tensor.dims()[0] {
-        tensor
-    } else {
-        tensor.slice_dim(0, rows)
-    }
-}
 
 /// The work of one training step.
 #[derive(Debug, Clone)]

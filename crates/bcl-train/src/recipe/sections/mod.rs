@@ -16,6 +16,7 @@ mod training;
 /// Maximum batch size.
 const MOST_BATCH: usize = 10_000_000;
 
+pub use crate::methods::Precision;
 pub use data::{DataConfig, DataSource};
 pub use evaluation::{BaselineKind, EvaluationConfig};
 pub use image_data::{ImageDataConfig, ImageDataSource};
@@ -24,5 +25,4 @@ pub use image_optimizer::{ImageOptimizerConfig, ImageOptimizerKind, LearningRate
 pub use image_training::ImageTrainingConfig;
 pub use loss::LossConfig;
 pub use optimizer::{OptimizerConfig, OptimizerKind};
-pub use precision::Precision;
 pub use training::TrainingConfig;

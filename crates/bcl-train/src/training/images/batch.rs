@@ -1,9 +1,8 @@
 //! Batches of two views of each image, and the loader that prepares them.
 
-use super::views::{BatchViews, ViewSource, ViewsOnDemand};
-use crate::training::{
-    ahead::Ahead,
-    step::{EpochPlan, PlannedLoader, Step},
+use crate::{
+    batches::{Ahead, BatchViews, ImageBatch, ViewSource, ViewsOnDemand},
+    training::step::{EpochPlan, PlannedLoader, Step},
 };
 use bcl_core::Estimator;
 use bcl_data::Seed;
@@ -14,46 +13,16 @@ use burn::{
         dataloader::{DataLoader, DataLoaderIterator, Progress},
         dataset::DatasetError,
     },
-    tensor::{Bool, Device, Tensor, TensorData},
+    tensor::Device,
 };
 use rand::seq::SliceRandom;
-use std::{
-    ops::Range,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
 /// Batches that are ready before they are asked for. One more is under way, so that memory is bounded whatever is slower.
 const READY: usize = 1;
 
 /// Stands for the epoch of the views that weights are measured on; no epoch has this number.
 const PROBE_EPOCH: u64 = u64::MAX;
-
-/// Two views of each image of a batch.
-#[derive(Debug, Clone)]
-pub struct ImageBatch {
-    /// The views.
-    pub views: BatchViews,
-    /// The class of each image, where that is known and asked for.
-    pub classes: Option<Arc<[u32]>>,
-    /// Which statistics batch normalisation uses.
-    pub mode: Mode,
-}
-
-impl ImageBatch {
-    /// Which negatives share the class of their anchor, for some of the anchors, where that is known and asked for.
-    ///
-    /// # Shapes
-    /// - anchors: a range of `0..2 · batch_size`
-    /// - output:  `[anchors.len(), 2 · batch_size - 2]`
-    pub fn same_class(&self, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {
-        let classes = self.classes.as_deref()?;
-        let shape = [anchors.len(), 2 * classes.len() - 2];
-        Some(Tensor::from_data(
-            TensorData::new(same_class(classes, anchors), shape),
-            device,
-        ))
-    }
-}
 
 /// Prepares batches of views, in a thread of its own.
 ///
@@ -210,21 +179,6 @@ struct Prepared {
     pixels: Option<Vec<f32>>,
 }
 
-/// Which negatives share their anchor's class, row by row, in the order of [`Scores::from_views`](bcl_core::Scores::from_views): an
-/// anchor's negatives are the first and then the second views of all samples but its own.
-fn same_class(classes: &[u32], anchors: Range<usize>) -> Vec<bool> {
-    let others = |own: usize| {
-        let other = move |&(sample, _): &(usize, &u32)| sample != own;
-        classes
-            .iter()
-            .enumerate()
-            .filter(other)
-            .map(move |(_, class)| *class == classes[own])
-    };
-    let samples = anchors.map(|anchor| anchor % classes.len());
-    samples.flat_map(|own| others(own).chain(others(own))).collect()
-}
-
 impl PlannedLoader<ImageBatch> for ImageLoader {
     fn set_plan(&self, plan: EpochPlan) {
         *self.plan.lock().expect("no thread panics while it holds the plan") = plan;
@@ -308,7 +262,7 @@ impl DataLoaderIterator<Step<ImageBatch>> for Epoch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bcl_core::{EstimatorConfig, Scores, Similarity};
+    use bcl_core::EstimatorConfig;
     use bcl_images::{Collection, Image, ViewsConfig};
 
     fn loader(batch_size: usize) -> ImageLoader {
@@ -378,21 +332,6 @@ mod tests {
         assert_eq!(whole.len(), 3, "what is left of the epoch is dropped");
         assert_eq!(epoch(&loader, 3, 1), whole[1..]);
         assert_ne!(epoch(&loader, 4, 0), whole);
-    }
-
-    #[test]
-    fn the_truth_lies_where_the_scores_lie() {
-        let labels = [0u32, 1, 0, 1, 1];
-        // Orthogonal classes: a similarity of 1 is a shared class.
-        let rows: Vec<f32> = labels
-            .iter()
-            .flat_map(|&label| if label == 0 { [1.0, 0.0] } else { [0.0, 1.0] })
-            .collect();
-        let views = Tensor::<2>::from_data(TensorData::new(rows, [5, 2]), &Device::flex());
-        let scores = Scores::from_views(views.clone(), views, Similarity::Cosine);
-        let similar: Vec<bool> = scores.negatives.into_data().iter::<f32>().map(|score| score > 0.5).collect();
-        assert_eq!(same_class(&labels, 0..10), similar);
-        assert_eq!(same_class(&labels, 3..7), similar[3 * 8..7 * 8]);
     }
 
     #[test]

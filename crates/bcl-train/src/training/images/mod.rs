@@ -8,4 +8,3 @@ pub mod measure;
 pub mod run;
 pub mod showcase;
 pub mod start;
-pub mod views;

@@ -1,6 +1,7 @@
 //! Batches of interactions with their negatives, and the loader that prepares them.
 
 use crate::{
+    batches::{InteractionBatch, LogQ, Negatives},
     negatives::NegativeSampler,
     training::step::{EpochPlan, PlannedLoader, Step},
 };
@@ -11,84 +12,10 @@ use burn::{
         dataloader::{DataLoader, DataLoaderIterator, Progress},
         dataset::DatasetError,
     },
-    tensor::{Bool, Device, Int, Tensor, TensorData},
+    tensor::{Device, Int, Tensor, TensorData},
 };
 use rand::seq::SliceRandom;
-use std::{
-    ops::Range,
-    sync::{Arc, Mutex},
-};
-
-/// Users, what they chose, and what they are to be told from.
-#[derive(Debug, Clone)]
-pub struct Batch {
-    /// Anchors, `[batch_size]`.
-    pub users: Tensor<1, Int>,
-    /// Their positives, `[batch_size]`.
-    pub positives: Tensor<1, Int>,
-    /// Where the negatives come from.
-    pub negatives: Negatives,
-    /// The negatives that count, `[batch_size, num_negatives]`, where some do not.
-    pub mask: Option<Tensor<2, Bool>>,
-    /// The negatives their user likes in truth, where that is known.
-    pub same_class: Option<Tensor<2, Bool>>,
-    /// What the log-Q correction takes off the scores, where it is asked for.
-    pub log_q: Option<LogQ>,
-}
-
-/// Temperature times the log probability with which items are drawn as negatives.
-///
-/// Estimators divide scores by the temperature, so taking this off a score is the correction `s / t - log q`.
-#[derive(Debug, Clone)]
-pub struct LogQ {
-    /// Of the positives, `[batch_size]`.
-    pub positives: Tensor<1>,
-    /// Of the negatives, `[batch_size, num_negatives]` or `[1, num_negatives]`.
-    pub negatives: Tensor<2>,
-}
-
-/// The negatives of a batch.
-#[derive(Debug, Clone)]
-pub enum Negatives {
-    /// Items of their own for every anchor, `[batch_size, num_negatives]`.
-    PerAnchor(Tensor<2, Int>),
-    /// The same items for all anchors, `[num_negatives]`; the positives of the batch for `in_batch`.
-    Shared(Tensor<1, Int>),
-}
-
-impl Batch {
-    /// The same batch with some of its anchors only.
-    ///
-    /// # Panics
-    /// When the range leaves the batch.
-    pub fn of_anchors(&self, anchors: Range<usize>) -> Self {
-        let [batch_size] = self.users.dims();
-        if anchors == (0..batch_size) {
-            return self.clone();
-        }
-        let of_marks = |marks: &Tensor<2, Bool>| marks.clone().slice_dim(0, anchors.clone());
-        let of_items = |items: &Tensor<1, Int>| items.clone().slice_dim(0, anchors.clone());
-        let shared = matches!(self.negatives, Negatives::Shared(_));
-        Self {
-            users: of_items(&self.users),
-            positives: of_items(&self.positives),
-            negatives: match &self.negatives {
-                Negatives::PerAnchor(items) => Negatives::PerAnchor(items.clone().slice_dim(0, anchors.clone())),
-                Negatives::Shared(items) => Negatives::Shared(items.clone()),
-            },
-            mask: self.mask.as_ref().map(of_marks),
-            same_class: self.same_class.as_ref().map(of_marks),
-            log_q: self.log_q.clone().map(|LogQ { positives, negatives }| LogQ {
-                positives: positives.slice_dim(0, anchors.clone()),
-                negatives: if shared {
-                    negatives
-                } else {
-                    negatives.slice_dim(0, anchors.clone())
-                },
-            }),
-        }
-    }
-}
+use std::sync::{Arc, Mutex};
 
 /// Prepares batches of interactions with their negatives.
 ///
@@ -153,18 +80,18 @@ impl InteractionLoader {
     }
 
     /// A batch for measuring: the same interactions and negatives whenever it is asked for, apart from all training batches.
-    pub fn probe(&self, estimator: Option<Arc<dyn Estimator>>, num_anchors: usize) -> Step<Batch> {
+    pub fn probe(&self, estimator: Option<Arc<dyn Estimator>>, num_anchors: usize) -> Step<InteractionBatch> {
         let mut pairs = self.pairs.to_vec();
         let (chosen, _) = pairs.partial_shuffle(&mut self.seed.named("probe").rng(), num_anchors);
         self.step(chosen, u64::MAX, estimator)
     }
 
-    fn step(&self, pairs: &[(u32, u32)], step: u64, estimator: Option<Arc<dyn Estimator>>) -> Step<Batch> {
+    fn step(&self, pairs: &[(u32, u32)], step: u64, estimator: Option<Arc<dyn Estimator>>) -> Step<InteractionBatch> {
         Step::new(self.batch(pairs, step), estimator, pairs.len(), self.seed, step, &self.device)
             .with_gradient_cache(self.gradient_cache)
     }
 
-    fn batch(&self, pairs: &[(u32, u32)], step: u64) -> Batch {
+    fn batch(&self, pairs: &[(u32, u32)], step: u64) -> InteractionBatch {
         let (users, positives): (Vec<u32>, Vec<i32>) = pairs.iter().map(|&(user, item)| (user, item as i32)).unzip();
         let mut items = Vec::new();
         self.sampler.sample(step, &users, &mut items);
@@ -180,7 +107,7 @@ impl InteractionLoader {
             // An anchor's own positive is never its negative, whatever the configuration says of other hits.
             keep = (0..users.len() * width).map(|i| i / width != i % width).collect();
         }
-        Batch {
+        InteractionBatch {
             mask: (!keep.is_empty()).then(|| Tensor::from_data(TensorData::new(keep, shape), &self.device)),
             same_class: self.truth.as_ref().map(|truth| {
                 let of = |row: usize, column: usize| items[if shared { column } else { row * width + column }] as u32;
@@ -213,7 +140,7 @@ fn indices(values: Vec<i32>, device: &Device) -> Tensor<1, Int> {
     Tensor::from_data(TensorData::new(values, [length]), device)
 }
 
-impl PlannedLoader<Batch> for InteractionLoader {
+impl PlannedLoader<InteractionBatch> for InteractionLoader {
     fn set_plan(&self, plan: EpochPlan) {
         *self.plan.lock().expect("no thread panics while it holds the plan") = plan;
     }
@@ -223,8 +150,8 @@ impl PlannedLoader<Batch> for InteractionLoader {
     }
 }
 
-impl DataLoader<Step<Batch>> for InteractionLoader {
-    fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<Step<Batch>> + 'a> {
+impl DataLoader<Step<InteractionBatch>> for InteractionLoader {
+    fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<Step<InteractionBatch>> + 'a> {
         let plan = self.plan.lock().expect("no thread panics while it holds the plan").clone();
         Box::new(Epoch {
             order: self.order(plan.epoch),
@@ -238,14 +165,14 @@ impl DataLoader<Step<Batch>> for InteractionLoader {
         self.pairs.len()
     }
 
-    fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<Step<Batch>>> {
+    fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<Step<InteractionBatch>>> {
         Arc::new(Self {
             device: device.clone(),
             ..self.clone()
         })
     }
 
-    fn slice(&self, start: usize, end: usize) -> Arc<dyn DataLoader<Step<Batch>>> {
+    fn slice(&self, start: usize, end: usize) -> Arc<dyn DataLoader<Step<InteractionBatch>>> {
         Arc::new(Self {
             pairs: Arc::new(self.pairs[start..end].to_vec()),
             ..self.clone()
@@ -262,7 +189,7 @@ struct Epoch<'a> {
 }
 
 impl Iterator for Epoch<'_> {
-    type Item = Result<Step<Batch>, DatasetError>;
+    type Item = Result<Step<InteractionBatch>, DatasetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let pairs = self.order.chunks(self.loader.batch_size).nth(self.step)?;
@@ -272,7 +199,7 @@ impl Iterator for Epoch<'_> {
     }
 }
 
-impl DataLoaderIterator<Step<Batch>> for Epoch<'_> {
+impl DataLoaderIterator<Step<InteractionBatch>> for Epoch<'_> {
     fn progress(&self) -> Progress {
         let done = (self.step * self.loader.batch_size).min(self.order.len());
         Progress::new(done, self.order.len(), Some("interactions".to_owned()))

@@ -1,6 +1,6 @@
 //! The views of a batch: made beforehand, or part by part when the encoder asks for them.
 
-use crate::training::ahead::Ahead;
+use super::Ahead;
 use bcl_core::gradient_cache::blocks;
 use bcl_data::Seed;
 use bcl_images::{ImageData, Views};
@@ -20,14 +20,14 @@ pub struct ViewSource {
 
 impl ViewSource {
     /// Two views of each image, `[2, images.len(), 3, side, side]`.
-    pub(super) fn make(&self, images: &[usize], epoch: u64) -> Vec<f32> {
+    pub(crate) fn make(&self, images: &[usize], epoch: u64) -> Vec<f32> {
         let mut pixels = Vec::new();
         self.views.batch(&self.data.train, images, epoch, self.seed, &mut pixels);
         pixels
     }
 
     /// Views that were made, on a device.
-    pub(super) fn on_device(&self, pixels: Vec<f32>, device: &Device) -> [Tensor<4>; 2] {
+    pub(crate) fn on_device(&self, pixels: Vec<f32>, device: &Device) -> [Tensor<4>; 2] {
         let side = self.views.config().side;
         let batch_size = pixels.len() / (2 * self.views.view_len());
         let pixels = Tensor::<5>::from_data(TensorData::new(pixels, [2, batch_size, 3, side, side]), device);
