@@ -4,8 +4,10 @@ pub mod pictures;
 pub mod server;
 
 use std::{
+    fs,
+    io::Write,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
     sync::OnceLock,
 };
 
@@ -45,6 +47,32 @@ fn build(name: &str) -> PathBuf {
         .expect("cargo runs");
     assert!(status.success(), "{name} does not build");
     folder.join(name).with_extension(std::env::consts::EXE_EXTENSION)
+}
+
+/// Copies a program, as a hard link if the file system allows it, which saves some megabytes.
+///
+/// Otherwise another process writes the copy, here and in [`write_program`]: a program that another test starts at that moment inherits
+/// the files that this process has open for writing, and until it ends they cannot be run ("text file busy").
+pub fn copy_program(from: &Path, to: &Path) {
+    if fs::hard_link(from, to).is_err() {
+        let status = Command::new("cp").arg(from).arg(to).status().expect("cp is there");
+        assert!(status.success(), "{status}");
+    }
+}
+
+/// Writes an executable script.
+pub fn write_program(path: &Path, text: &str) {
+    let mut shell = Command::new("sh")
+        .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("a shell is there");
+    let mut stdin = shell.stdin.take().expect("piped");
+    stdin.write_all(text.as_bytes()).expect("it reads");
+    drop(stdin);
+    let status = shell.wait().expect("our child");
+    assert!(status.success(), "{status}");
 }
 
 /// Formats the exit status and output of a program for failure messages.

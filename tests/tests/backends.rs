@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 use std::process::{Command, Output};
-use whole_program_tests::{bcl_train, shown};
+use whole_program_tests::{bcl_train, copy_program, shown};
 
 /// Runs the program without cargo's environment variables, as a shell would.
 fn outside_cargo(arguments: &[&str]) -> Output {
@@ -61,7 +61,7 @@ fn every_verb_that_computes_refuses_alike() {
 fn an_installed_program_names_the_command_that_installs_the_backend() {
     let folder = tempfile::tempdir().expect("a folder");
     let installed = folder.path().join("bcl-train");
-    copy(bcl_train().get_program().as_ref(), &installed);
+    copy_program(bcl_train().get_program().as_ref(), &installed);
     // Even if variables of another cargo process are set.
     let output = Command::new(&installed)
         .args(["--backend", "vulkan"])
@@ -119,10 +119,10 @@ mod with_a_cargo {
     use super::*;
     use std::{
         fs,
-        os::unix::fs::PermissionsExt,
         path::{Path, PathBuf},
         process::Stdio,
     };
+    use whole_program_tests::write_program;
 
     /// A package with a target folder that contains the real program, and a script in place of cargo.
     struct Workshop(tempfile::TempDir);
@@ -152,7 +152,7 @@ printf '    Finished `dev` profile\n' >&2
             workshop.write("Cargo.toml", "");
             workshop.script("cargo", CARGO);
             workshop.script("program", "#!/bin/sh\necho $$\npwd\nprintf '%s\\n' \"$@\"\nexit 7\n");
-            copy(bcl_train().get_program().as_ref(), &workshop.path("target/debug/bcl-train"));
+            copy_program(bcl_train().get_program().as_ref(), &workshop.path("target/debug/bcl-train"));
             workshop
         }
 
@@ -166,8 +166,7 @@ printf '    Finished `dev` profile\n' >&2
         }
 
         fn script(&self, path: &str, text: &str) {
-            self.write(path, text);
-            fs::set_permissions(self.path(path), fs::Permissions::from_mode(0o755)).expect("it is ours");
+            write_program(&self.path(path), text);
         }
 
         fn calls(&self) -> String {
@@ -281,7 +280,7 @@ printf '    Finished `dev` profile\n' >&2
     #[test]
     fn a_program_that_was_built_for_it_and_still_lacks_it_does_not_build_again() {
         let workshop = Workshop::new();
-        copy(bcl_train().get_program().as_ref(), &workshop.path("program"));
+        copy_program(bcl_train().get_program().as_ref(), &workshop.path("program"));
         let output = workshop.run(&["--backend", "wgpu", "--quiet"]);
         assert_refused_in_one_line(&output, &["is not in this build"]);
         assert_eq!(workshop.calls().lines().filter(|call| call.starts_with("build")).count(), 1);
@@ -309,12 +308,5 @@ printf '    Finished `dev` profile\n' >&2
         let workshop = Workshop::new();
         fs::remove_file(workshop.path("cargo")).expect("it was there");
         assert_refused_in_one_line(&workshop.run(&["--backend", "wgpu"]), &["cannot start", "cargo"]);
-    }
-}
-
-/// Copies the program, as a hard link if the file system allows it, which saves some megabytes.
-fn copy(from: &std::path::Path, to: &std::path::Path) {
-    if std::fs::hard_link(from, to).is_err() {
-        std::fs::copy(from, to).expect("writable");
     }
 }

@@ -47,17 +47,27 @@ mod tests {
     use super::super::programs::{Program, Programs};
     use super::*;
     use serde_json::Value;
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
+    use std::process::Command;
     use std::time::Duration;
 
     /// Creates both programs as shell scripts.
     fn programs(folder: &Path, script: &str) -> Programs {
         for name in ["bcl-train", "bcl-bench"] {
             let path = folder.join(name);
-            fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            // A shell writes it: what this process has open for writing, a program that another test starts at that moment inherits,
+            // and until that ends the file cannot be run.
+            let text = format!("#!/bin/sh\n{script}\n");
+            let write = ["-c", "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\""];
+            assert!(
+                Command::new("sh")
+                    .args(write)
+                    .arg(&path)
+                    .arg(text)
+                    .status()
+                    .unwrap()
+                    .success()
+            );
         }
         Programs::find(folder).unwrap()
     }
