@@ -175,4 +175,17 @@ mod tests {
         assert!(ranges.of(true, "bayesian").0.contains_key("loss.beta"));
         assert!(!ranges.of(true, "info_nce").0.contains_key("loss.beta"));
     }
+
+    #[test]
+    fn every_estimator_has_the_parameters_that_are_searched_for_it() {
+        for config in bcl_core::EstimatorConfig::all() {
+            for recommender in [true, false] {
+                for key in Ranges::builtin().of(recommender, config.name()).0.keys() {
+                    let parameter = key.strip_prefix("loss.");
+                    let is_known = parameter.is_none_or(|name| config.parameter(name).is_some());
+                    assert!(is_known, "{} has no {key}", config.name());
+                }
+            }
+        }
+    }
 }
