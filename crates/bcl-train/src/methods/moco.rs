@@ -1,6 +1,6 @@
 //! MoCo: queries against a queue of keys from a momentum encoder.
 
-use super::{Embeddings, ImageMethod, ImagePart, KeyQueue, Method, Objective, Precision, ViewPair, rows_of};
+use super::{Embeddings, ImageMethod, ImagePart, KeyQueue, Method, Objective, Precision, rows_of, views};
 use crate::batches::{ImageBatch, NamedTensors};
 use bcl_core::{
     ParameterError,
@@ -117,13 +117,13 @@ impl Method for MoCo {
     }
 
     fn parts(batch: &ImageBatch, at_most: usize) -> impl Iterator<Item = ImagePart> {
-        ViewPair::parts(batch, at_most)
+        views::parts(batch, at_most)
     }
 
     fn embed(&self, part: &ImagePart) -> Embeddings {
         self.query_views().fold(Embeddings::new(), |embeddings, view| {
-            let queries = ViewPair::projections(&self.encoder, part, view, self.precision);
-            let keys = ViewPair::projections(&self.momentum_encoder, part, 1 - view, self.precision);
+            let queries = views::projections(&self.encoder, part, view, self.precision);
+            let keys = views::projections(&self.momentum_encoder, part, 1 - view, self.precision);
             embeddings
                 .with(Self::TABLES[view][0], queries)
                 .with_constant(Self::TABLES[1 - view][1], keys)
@@ -160,7 +160,7 @@ impl Method for MoCo {
     }
 
     fn tensors(batch: &ImageBatch) -> NamedTensors {
-        ViewPair::tensors(batch)
+        views::tensors(batch)
     }
 
     fn gradient_scale(&self) -> f64 {

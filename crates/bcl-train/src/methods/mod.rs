@@ -34,7 +34,7 @@ pub use queue::KeyQueue;
 pub use recommendation::Recommendation;
 pub use simclr::SimClr;
 pub use simsiam::{SimSiam, SimSiamConfig};
-pub use views::{ImagePart, ViewPair};
+pub use views::ImagePart;
 
 use crate::batches::NamedTensors;
 use burn::{

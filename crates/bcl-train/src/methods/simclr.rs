@@ -1,6 +1,6 @@
 //! SimCLR: two views of each image against the rest of the batch.
 
-use super::{Embeddings, ImageMethod, ImagePart, Method, Objective, Precision, ViewPair};
+use super::{Embeddings, ImageMethod, ImagePart, Method, Objective, Precision, views};
 use crate::batches::{ImageBatch, NamedTensors};
 use bcl_core::{Scores, Similarity};
 use bcl_models::vision::ImageEncoder;
@@ -38,16 +38,16 @@ impl Method for SimClr {
     }
 
     fn parts(batch: &ImageBatch, at_most: usize) -> impl Iterator<Item = ImagePart> {
-        ViewPair::parts(batch, at_most)
+        views::parts(batch, at_most)
     }
 
     fn embed(&self, part: &ImagePart) -> Embeddings {
-        let [first, second] = [0, 1].map(|view| ViewPair::projections(&self.encoder, part, view, self.precision));
+        let [first, second] = [0, 1].map(|view| views::projections(&self.encoder, part, view, self.precision));
         Embeddings::new().with(Self::TABLES[0], first).with(Self::TABLES[1], second)
     }
 
     fn num_anchors(&self, batch: &ImageBatch) -> usize {
-        ViewPair::num_anchors(batch)
+        views::num_anchors(batch)
     }
 
     fn objective(&self, _: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
@@ -64,7 +64,7 @@ impl Method for SimClr {
     }
 
     fn tensors(batch: &ImageBatch) -> NamedTensors {
-        ViewPair::tensors(batch)
+        views::tensors(batch)
     }
 
     fn gradient_scale(&self) -> f64 {

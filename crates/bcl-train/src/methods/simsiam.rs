@@ -1,6 +1,6 @@
 //! SimSiam: predict the projection of the other view, without negatives.
 
-use super::{Embeddings, ImageMethod, ImagePart, Method, Objective, Precision, ViewPair, rows_of};
+use super::{Embeddings, ImageMethod, ImagePart, Method, Objective, Precision, rows_of, views};
 use crate::batches::{ImageBatch, NamedTensors};
 use bcl_core::{Losses, ParameterError, parameter::count_in, unit_rows};
 use bcl_models::vision::{ImageEncoder, ProjectionHead, ProjectionHeadConfig};
@@ -98,7 +98,7 @@ impl Method for SimSiam {
     }
 
     fn parts(batch: &ImageBatch, at_most: usize) -> impl Iterator<Item = ImagePart> {
-        ViewPair::parts(batch, at_most)
+        views::parts(batch, at_most)
     }
 
     fn embed(&self, part: &ImagePart) -> Embeddings {
@@ -117,7 +117,7 @@ impl Method for SimSiam {
     }
 
     fn num_anchors(&self, batch: &ImageBatch) -> usize {
-        ViewPair::num_anchors(batch)
+        views::num_anchors(batch)
     }
 
     fn objective(&self, _: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
@@ -129,7 +129,7 @@ impl Method for SimSiam {
     }
 
     fn tensors(batch: &ImageBatch) -> NamedTensors {
-        ViewPair::tensors(batch)
+        views::tensors(batch)
     }
 
     fn gradient_scale(&self) -> f64 {
