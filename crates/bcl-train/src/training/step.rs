@@ -70,9 +70,15 @@ impl<B> Step<B> {
 
     /// What is known of some anchors beside their objective: the noise of the step and, if the batch has classes, the truth.
     pub fn side_information<M: Method<Batch = B>>(&self, method: &M, anchors: Range<usize>, device: &Device) -> SideInformation {
-        let mut side = SideInformation::none();
-        side.noise = self.noise.clone().map(|noise| rows_of(noise, anchors.clone()));
+        let mut side = self.noise_of(anchors.clone());
         side.same_class = method.same_class(&self.batch, anchors, device);
+        side
+    }
+
+    /// The noise of some anchors alone. Truth costs as much as a comparison of all classes, so only those who read it ask for it.
+    fn noise_of(&self, anchors: Range<usize>) -> SideInformation {
+        let mut side = SideInformation::none();
+        side.noise = self.noise.clone().map(|noise| rows_of(noise, anchors));
         side
     }
 
@@ -80,8 +86,13 @@ impl<B> Step<B> {
     pub fn losses<M: Method<Batch = B>>(&self, method: &M, embeddings: &Embeddings, anchors: Range<usize>) -> Losses {
         match method.objective(&self.batch, embeddings, anchors.clone()) {
             Objective::Scores(scores) => {
-                let side = self.side_information(method, anchors, &scores.negatives.device());
-                self.estimator().losses(scores, &side)
+                let estimator = self.estimator();
+                let side = if estimator.needs_truth() {
+                    self.side_information(method, anchors, &scores.negatives.device())
+                } else {
+                    self.noise_of(anchors)
+                };
+                estimator.losses(scores, &side)
             }
             Objective::Losses(losses) => losses,
         }
