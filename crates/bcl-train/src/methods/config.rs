@@ -1,25 +1,11 @@
 //! The methods that train encoders of images, by the kind that recipes name.
 
-use super::{Method, MoCoConfig, Precision, SimClr, SimSiamConfig};
-use crate::batches::ImageBatch;
+use super::{ImageMethod, MoCoConfig, Precision, SimClr, SimSiamConfig};
 use bcl_core::ParameterError;
 use bcl_data::Seed;
 use bcl_models::vision::ImageEncoder;
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
-
-/// A method that trains encoders of images.
-pub trait ImageMethod: Method<Encoder = ImageEncoder, Batch = ImageBatch> {
-    /// How many anchors each image has: one per view, unless a view is only compared with.
-    fn anchors_per_image(&self) -> usize {
-        2
-    }
-
-    /// Whether the method keeps the classes of a batch for later ones, so that [`Method::same_class`] can tell.
-    fn remembers_classes(&self) -> bool {
-        false
-    }
-}
 
 /// What works with any method: [`MethodConfig::init`] calls it with the one of the recipe.
 pub trait WithMethod {

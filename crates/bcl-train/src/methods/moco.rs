@@ -1,7 +1,7 @@
 //! MoCo: queries against a queue of keys from a momentum encoder.
 
-use super::{Embeddings, ImageMethod, ImagePart, KeyQueue, Method, Objective, Precision, rows_of, views};
-use crate::batches::{ImageBatch, NamedTensors};
+use super::{Embeddings, ImageMethod, ImagePart, KeyQueue, Objective, Precision, image::projections, rows_of};
+use crate::batches::ImageBatch;
 use bcl_core::{
     ParameterError,
     parameter::{count_in, in_closed},
@@ -106,35 +106,26 @@ impl MoCo {
     }
 }
 
-impl Method for MoCo {
-    type Encoder = ImageEncoder;
-    type Batch = ImageBatch;
-    type Part = ImagePart;
-    const SEPARABLE: bool = true;
-
+impl ImageMethod for MoCo {
     fn encoder(&self) -> &ImageEncoder {
         &self.encoder
     }
 
-    fn parts(batch: &ImageBatch, at_most: usize) -> impl Iterator<Item = ImagePart> {
-        views::parts(batch, at_most)
+    fn precision(&self) -> Precision {
+        self.precision
     }
 
     fn embed(&self, part: &ImagePart) -> Embeddings {
         self.query_views().fold(Embeddings::new(), |embeddings, view| {
-            let queries = views::projections(&self.encoder, part, view, self.precision);
-            let keys = views::projections(&self.momentum_encoder, part, 1 - view, self.precision);
+            let queries = projections(&self.encoder, part, view, self.precision);
+            let keys = projections(&self.momentum_encoder, part, 1 - view, self.precision);
             embeddings
                 .with(Self::TABLES[view][0], queries)
                 .with_constant(Self::TABLES[1 - view][1], keys)
         })
     }
 
-    fn num_anchors(&self, batch: &ImageBatch) -> usize {
-        self.query_views().len() * batch.views.batch_size()
-    }
-
-    fn objective(&self, _: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
+    fn objective(&self, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
         let queries = Self::stacked(embeddings, self.query_views().map(|view| Self::TABLES[view][0]));
         let keys = Self::stacked(embeddings, self.query_views().map(|view| Self::TABLES[1 - view][1]));
         Objective::Scores(self.queue.scores(rows_of(queries, anchors.clone()), rows_of(keys, anchors)))
@@ -159,16 +150,6 @@ impl Method for MoCo {
         }
     }
 
-    fn tensors(batch: &ImageBatch) -> NamedTensors {
-        views::tensors(batch)
-    }
-
-    fn gradient_scale(&self) -> f64 {
-        self.precision.gradient_scale()
-    }
-}
-
-impl ImageMethod for MoCo {
     fn anchors_per_image(&self) -> usize {
         self.query_views().len()
     }

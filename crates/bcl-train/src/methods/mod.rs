@@ -15,6 +15,7 @@
 
 mod config;
 mod embeddings;
+mod image;
 mod moco;
 mod objective;
 mod precision;
@@ -22,11 +23,11 @@ mod queue;
 mod recommendation;
 mod simclr;
 mod simsiam;
-mod views;
 
-pub use config::{ImageMethod, MethodConfig, SimClrConfig, WithMethod};
+pub use config::{MethodConfig, SimClrConfig, WithMethod};
 pub use embeddings::Embeddings;
 pub(crate) use embeddings::rows_of;
+pub use image::{ImageMethod, ImagePart};
 pub use moco::{MoCo, MoCoConfig};
 pub use objective::Objective;
 pub use precision::Precision;
@@ -34,7 +35,6 @@ pub use queue::KeyQueue;
 pub use recommendation::Recommendation;
 pub use simclr::SimClr;
 pub use simsiam::{SimSiam, SimSiamConfig};
-pub use views::ImagePart;
 
 use crate::batches::NamedTensors;
 use burn::{

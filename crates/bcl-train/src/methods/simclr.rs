@@ -1,7 +1,7 @@
 //! SimCLR: two views of each image against the rest of the batch.
 
-use super::{Embeddings, ImageMethod, ImagePart, Method, Objective, Precision, views};
-use crate::batches::{ImageBatch, NamedTensors};
+use super::{Embeddings, ImageMethod, ImagePart, Objective, Precision, image::projections};
+use crate::batches::ImageBatch;
 use bcl_core::{Scores, Similarity};
 use bcl_models::vision::ImageEncoder;
 use burn::{
@@ -27,30 +27,21 @@ impl SimClr {
     pub const TABLES: [&'static str; 2] = ["first", "second"];
 }
 
-impl Method for SimClr {
-    type Encoder = ImageEncoder;
-    type Batch = ImageBatch;
-    type Part = ImagePart;
-    const SEPARABLE: bool = true;
-
+impl ImageMethod for SimClr {
     fn encoder(&self) -> &ImageEncoder {
         &self.encoder
     }
 
-    fn parts(batch: &ImageBatch, at_most: usize) -> impl Iterator<Item = ImagePart> {
-        views::parts(batch, at_most)
+    fn precision(&self) -> Precision {
+        self.precision
     }
 
     fn embed(&self, part: &ImagePart) -> Embeddings {
-        let [first, second] = [0, 1].map(|view| views::projections(&self.encoder, part, view, self.precision));
+        let [first, second] = [0, 1].map(|view| projections(&self.encoder, part, view, self.precision));
         Embeddings::new().with(Self::TABLES[0], first).with(Self::TABLES[1], second)
     }
 
-    fn num_anchors(&self, batch: &ImageBatch) -> usize {
-        views::num_anchors(batch)
-    }
-
-    fn objective(&self, _: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
+    fn objective(&self, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
         let [first, second] = Self::TABLES.map(|name| embeddings.rows(name));
         // Projections are unit rows already.
         Objective::Scores(Scores {
@@ -62,14 +53,4 @@ impl Method for SimClr {
     fn same_class(&self, batch: &ImageBatch, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {
         batch.same_class(anchors, device)
     }
-
-    fn tensors(batch: &ImageBatch) -> NamedTensors {
-        views::tensors(batch)
-    }
-
-    fn gradient_scale(&self) -> f64 {
-        self.precision.gradient_scale()
-    }
 }
-
-impl ImageMethod for SimClr {}

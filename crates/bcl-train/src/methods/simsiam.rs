@@ -1,7 +1,6 @@
 //! SimSiam: predict the projection of the other view, without negatives.
 
-use super::{Embeddings, ImageMethod, ImagePart, Method, Objective, Precision, rows_of, views};
-use crate::batches::{ImageBatch, NamedTensors};
+use super::{Embeddings, ImageMethod, ImagePart, Objective, Precision, rows_of};
 use bcl_core::{Losses, ParameterError, parameter::count_in, unit_rows};
 use bcl_models::vision::{ImageEncoder, ProjectionHead, ProjectionHeadConfig};
 use burn::{
@@ -87,18 +86,13 @@ impl SimSiam {
     }
 }
 
-impl Method for SimSiam {
-    type Encoder = ImageEncoder;
-    type Batch = ImageBatch;
-    type Part = ImagePart;
-    const SEPARABLE: bool = true;
-
+impl ImageMethod for SimSiam {
     fn encoder(&self) -> &ImageEncoder {
         &self.encoder
     }
 
-    fn parts(batch: &ImageBatch, at_most: usize) -> impl Iterator<Item = ImagePart> {
-        views::parts(batch, at_most)
+    fn precision(&self) -> Precision {
+        self.precision
     }
 
     fn embed(&self, part: &ImagePart) -> Embeddings {
@@ -116,25 +110,11 @@ impl Method for SimSiam {
         })
     }
 
-    fn num_anchors(&self, batch: &ImageBatch) -> usize {
-        views::num_anchors(batch)
-    }
-
-    fn objective(&self, _: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
+    fn objective(&self, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
         let [first, second] = Self::TABLES.map(|names| names.map(|name| embeddings.rows(name)));
         let ([first_predictions, first_targets], [second_predictions, second_targets]) = (first, second);
         let predictions = Tensor::cat(vec![first_predictions, second_predictions], 0);
         let targets = Tensor::cat(vec![second_targets, first_targets], 0);
         Objective::Losses(Self::losses(rows_of(predictions, anchors.clone()), rows_of(targets, anchors)))
     }
-
-    fn tensors(batch: &ImageBatch) -> NamedTensors {
-        views::tensors(batch)
-    }
-
-    fn gradient_scale(&self) -> f64 {
-        self.precision.gradient_scale()
-    }
 }
-
-impl ImageMethod for SimSiam {}
