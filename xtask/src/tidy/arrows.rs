@@ -22,6 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bcl-kernels",
             "bcl-models",
             "bcl-report",
+            "workspace-hack",
         ],
     ),
     (
@@ -37,6 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bcl-train",
         ],
     ),
+    ("workspace-hack", &[]),
     ("xtask", &["bcl-data"]),
     ("whole-program-tests", &["bcl-data", "bcl-images", "bcl-report", "bcl-train"]),
 ];

@@ -1,0 +1,1 @@
+//! Dependencies and nothing else: `Cargo.toml` says why.
