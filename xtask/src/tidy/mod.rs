@@ -5,6 +5,7 @@
 
 mod arrows;
 mod circles;
+mod features;
 mod finding;
 mod hygiene;
 mod links;
@@ -54,6 +55,7 @@ fn findings(root: &Path) -> anyhow::Result<Vec<Finding>> {
     let mut findings = [
         arrows::check(&metadata),
         circles::check(&tree)?,
+        features::check(root)?,
         links::check(&tree)?,
         lints::check(&tree)?,
         module_docs::check(&tree)?,

@@ -1,0 +1,82 @@
+//! `cargo run` and `cargo test` give each dependency the same features, so that they share one compiled Burn.
+
+use super::finding::Finding;
+use crate::root;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What `cargo run` builds.
+const PROGRAM: &str = "bcl-train";
+/// The crate that asks for the features which only tests would turn on.
+const SHARED: &str = "crates/workspace-hack/Cargo.toml";
+
+/// Compares the dependencies of the program with those of the whole workspace and its tests.
+pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<Finding>> {
+    let program = packages(root, &["--package", PROGRAM, "--edges", "normal,build"])?;
+    let tests = packages(root, &["--workspace", "--edges", "normal,build,dev"])?;
+    let finding = |package: &String| {
+        let what = format!("tests build `{}` with other features than `cargo run`", name(package));
+        let there: Vec<_> = tests
+            .iter()
+            .filter(|other| name(other) == name(package))
+            .map(|p| features(p))
+            .collect();
+        let remedy = format!("add it here with the features that tests turn on: {}", there.join(" or "));
+        Finding::new(Path::new(SHARED), 1, what, remedy)
+    };
+    Ok(program.difference(&tests).map(finding).collect())
+}
+
+/// The packages of `cargo tree` as lines `NAME VERSION [PLACE]|FEATURES`.
+fn packages(root: &Path, selection: &[&str]) -> anyhow::Result<BTreeSet<String>> {
+    let mut tree = root::cargo();
+    tree.current_dir(root)
+        .args(["tree", "--prefix", "none", "--format", "{p}|{f}"]);
+    let text = String::from_utf8(root::stdout_of(tree.args(selection))?)?;
+    // A package that was listed before ends with ` (*)`.
+    Ok(text.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect())
+}
+
+fn name(package: &str) -> &str {
+    package.split_whitespace().next().unwrap_or_default()
+}
+
+fn features(package: &str) -> &str {
+    package.rsplit('|').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::fixture::Fixture;
+    use std::fs;
+
+    /// A program with a dependency, and a test crate that asks for one more feature of it.
+    fn workspace(of_program: &str) -> Fixture {
+        let fixture = Fixture::workspace(&[("shared", &[]), ("bcl-train", &[]), ("whole-program-tests", &[])]);
+        let append = |file: &str, text: &str| {
+            let path = fixture.path(file);
+            fs::write(&path, fs::read_to_string(&path).unwrap() + text).unwrap();
+        };
+        let shared = |features: &str| format!("shared = {{ path = \"../../vendor/shared\", features = [{features}] }}\n");
+        append("vendor/shared/Cargo.toml", "[features]\nless = []\nmore = []\n");
+        append("crates/bcl-train/Cargo.toml", &shared(of_program));
+        let tests = format!("[dev-dependencies]\n{}", shared("\"less\", \"more\""));
+        append("crates/whole-program-tests/Cargo.toml", &tests);
+        fixture
+    }
+
+    #[test]
+    fn a_feature_that_only_tests_turn_on_is_found_with_its_remedy() {
+        let fixture = workspace("\"less\"");
+        let expected = "crates/workspace-hack/Cargo.toml:1: tests build `shared` with other features than `cargo run`\n    \
+                        remedy: add it here with the features that tests turn on: less,more";
+        let findings = check(&fixture.path("")).unwrap();
+        assert_eq!(findings.iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
+    }
+
+    #[test]
+    fn the_same_features_pass() {
+        assert_eq!(check(&workspace("\"less\", \"more\"").path("")).unwrap(), []);
+    }
+}
