@@ -335,7 +335,7 @@ fn a_run_that_kept_nothing_of_its_data_is_not_gone_on_with_and_its_figures_come_
     write_rows(&finished.ratings(), &rows());
     finished
         .without_result()
-        .is_refused(&[&["--resume"]], &["data.json", "start it again"]);
+        .is_refused(&[&["--resume"]], &["data.json", "start the run again"]);
 }
 
 /// A folder with two recipes and their data file.

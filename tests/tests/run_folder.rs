@@ -135,7 +135,7 @@ fn a_flipped_bit_in_an_interrupted_run_is_refused_or_changes_nothing() {
         flip_a_bit(&run.join(within));
         let output = resume(&run);
         assert_refused_or_same(&output, &run, &runs.straight, within);
-        let said = String::from_utf8_lossy(&output.stderr).contains("going on from the checkpoint after step");
+        let said = String::from_utf8_lossy(&output.stderr).contains("continuing from the checkpoint after step");
         let name = within.file_name().expect("a file").to_string_lossy();
         let is_of_newest =
             within.starts_with("checkpoints/refit") && name.contains(&format!("-{}.", newest_step(&runs.interrupted)));
@@ -196,7 +196,10 @@ fn a_run_of_an_earlier_version_is_read_with_a_note() {
     let output = resume(&run);
     assert!(output.status.success(), "{}", shown(&output));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("no checksums") && said.contains("unchecked"), "{said}");
+    assert!(
+        said.contains("read without checking them") && said.contains("would go unnoticed"),
+        "{said}"
+    );
     assert_eq!(lasting_figures(&run), lasting_figures(&runs.straight));
 }
 
@@ -267,7 +270,7 @@ fn whatever_a_progress_file_says_is_refused_or_leads_to_an_older_checkpoint() {
         let output = resume(&run);
         if output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
-            assert!(said.contains("going on from the checkpoint"), "{what}: {}", shown(&output));
+            assert!(said.contains("continuing from the checkpoint"), "{what}: {}", shown(&output));
             assert_eq!(lasting_figures(&run), lasting_figures(&runs.straight), "{what}");
         } else {
             eprintln!("{what}: {}", String::from_utf8_lossy(&output.stderr));

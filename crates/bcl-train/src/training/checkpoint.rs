@@ -1,8 +1,8 @@
 //! Checkpoints that survive a crash at any moment.
 //!
-//! A checkpoint is a model, an optimizer, a scheduler record (Burn's) and a [`Progress`], all under one
-//! number: the steps taken so far. The progress is written last; a number without it is no checkpoint. It holds the SHA-256 of the
-//! records and of itself, so that a checkpoint of which a bit has changed is found out.
+//! A checkpoint consists of Burn's records of the model, the optimizer and the scheduler, and a [`Progress`]. Their file names carry the
+//! number of steps taken. The progress file is written last: without it, the checkpoint does not count. It holds the SHA-256 of the
+//! records and of itself, so a changed bit is detected.
 
 use super::progress::Progress;
 use crate::error::Error;
@@ -28,8 +28,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// How many checkpoints stay. Burn writes the records of one checkpoint in separate threads: when the oldest is deleted the newest
-/// may still be incomplete, so the one between must be whole.
+/// Number of checkpoints to keep. Burn writes the records of a checkpoint in separate threads, so the newest may still be incomplete when
+/// the oldest is deleted; the one in between is complete.
 const KEPT: usize = 3;
 
 /// The names of the records.
@@ -43,7 +43,7 @@ pub struct AtomicCheckpointer<R> {
 }
 
 impl<R> AtomicCheckpointer<R> {
-    /// A checkpointer in a folder.
+    /// Creates a checkpointer for the record `name` in a folder.
     pub fn new(folder: &Path, name: &'static str) -> Self {
         Self {
             folder: folder.to_path_buf(),
@@ -75,8 +75,8 @@ impl<R: Checkpoint> Checkpointer<R> for AtomicCheckpointer<R> {
     }
 }
 
-/// The bytes of a record, the same for equal records: Burn writes the state of an optimizer in the random order of a hash map, but
-/// reads it in that of the names.
+/// Serializes a record so that equal records give equal bytes. Burn writes the state of an optimizer in the random order of a hash map;
+/// after reading it back, the order is that of the names.
 fn ordered<R: Checkpoint>(record: R) -> Result<Bytes, RecordError> {
     R::checkpoint_from_bytes(record.checkpoint_into_bytes()?)?.checkpoint_into_bytes()
 }
@@ -97,7 +97,7 @@ pub fn checkpointers(
     )
 }
 
-/// Why Burn stopped: a file that cannot be written says so itself, and is no failure of the training.
+/// Converts Burn's error. A checkpoint that could not be written is an error of the file, not of training.
 pub fn failure(error: &TrainingError) -> Error {
     match error {
         TrainingError::Checkpoint(CheckpointerError::Unknown(message)) => Error::Input(message.clone()),
@@ -105,14 +105,14 @@ pub fn failure(error: &TrainingError) -> Error {
     }
 }
 
-/// Saves whenever asked and deletes all but the last three.
+/// Saves at every call and deletes all but the last three checkpoints.
 #[derive(Debug, Default)]
 pub struct KeepLast {
     steps: Vec<usize>,
 }
 
 impl KeepLast {
-    /// Counts the checkpoints already there, so that a resumed run deletes them in their turn.
+    /// Includes the checkpoints that exist already, so that a resumed run deletes them in turn.
     pub fn continuing(steps: Vec<usize>) -> Self {
         Self { steps }
     }
@@ -124,8 +124,8 @@ impl CheckpointingStrategy for KeepLast {
         self.steps.push(step);
         let surplus = self.steps.len().saturating_sub(KEPT);
         let mut actions = vec![CheckpointingAction::Save];
-        // Burn's writer threads take the next action only when they are done with the last one: a deletion after the save means that
-        // the save has reached the disk. Deleting what is not there is fine.
+        // Burn's writer threads take the next action only when the last one is done, so a deletion after the save means that the save
+        // is on disk. Deleting a step that does not exist does nothing.
         actions.extend(self.steps.drain(..surplus).map(CheckpointingAction::Delete));
         if surplus == 0 {
             actions.push(CheckpointingAction::Delete(usize::MAX));
@@ -143,13 +143,13 @@ struct Completed<'a> {
     sha256: BTreeMap<&'static str, String>,
 }
 
-/// The part of it that says which records belong to it.
+/// The checksums of the records, as read from a progress file.
 #[derive(Deserialize)]
 struct Recorded {
     sha256: Option<BTreeMap<String, String>>,
 }
 
-/// Writes the progress that completes the checkpoint of its step, and removes those of deleted checkpoints.
+/// Writes the progress file, which completes a checkpoint, and removes the progress files of deleted checkpoints.
 ///
 /// # Errors
 /// Names the file that could not be read or written.
@@ -169,31 +169,31 @@ pub fn complete(folder: &Path, progress: &Progress) -> Result<(), Error> {
     Ok(())
 }
 
-/// The checkpoint that a phase goes on from.
+/// The checkpoint from which a phase continues.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// Where it stands.
+    /// Its progress file.
     pub progress: Progress,
-    /// What the user should know: newer checkpoints that cannot be used, and that this one is unchecked.
+    /// Warnings for the user: newer checkpoints that cannot be used, missing checksums.
     pub remarks: Vec<String>,
 }
 
-/// The newest checkpoint of a phase that can be used, if the phase has any checkpoint.
+/// Returns the newest usable checkpoint of a phase, or `None` if the phase has no checkpoints.
 ///
 /// # Errors
-/// When there are checkpoints and none of them can be used, or the folder cannot be listed.
+/// If there are checkpoints but none of them is usable, or the folder cannot be listed.
 pub fn newest(folder: &Path, phase: Phase) -> Result<Option<Found>, Error> {
     let mut remarks = Vec::new();
     for step in completed_steps(folder)?.into_iter().rev() {
         match read(folder, step, phase) {
             Ok((progress, seal)) => {
                 if !remarks.is_empty() {
-                    remarks.push(format!("going on from the checkpoint after step {step}"));
+                    remarks.push(format!("continuing from the checkpoint after step {step}"));
                 }
                 if seal == Seal::Absent {
                     let file = progress_path(folder, step);
                     remarks.push(format!(
-                        "an earlier version wrote {} without checksums: it is unchecked",
+                        "{} was written by an earlier version without checksums, so damage would go unnoticed",
                         file.display()
                     ));
                 }
@@ -205,14 +205,13 @@ pub fn newest(folder: &Path, phase: Phase) -> Result<Option<Found>, Error> {
     match remarks.first() {
         None => Ok(None),
         Some(problem) => Err(Error::Input(format!(
-            "no checkpoint in {} can be used: {problem}; restore the files, or delete that folder to train again from the beginning of \
-             the phase",
+            "no checkpoint in {} is usable: {problem}; restore the files, or delete the folder to start this phase again",
             folder.display()
         ))),
     }
 }
 
-/// Reads a checkpoint as far as is needed to know that all of it can be used; Burn's own loading panics where it cannot.
+/// Reads a whole checkpoint to check that it is usable, because Burn panics on a damaged one.
 fn read(folder: &Path, step: usize, phase: Phase) -> Result<(Progress, Seal), String> {
     let path = progress_path(folder, step);
     let file = path.display();
@@ -245,10 +244,10 @@ fn read(folder: &Path, step: usize, phase: Phase) -> Result<(Progress, Seal), St
     Ok((progress, seal))
 }
 
-/// Steps that have a progress file, in order.
+/// Returns the steps that have a progress file, in ascending order.
 ///
 /// # Errors
-/// When the folder exists and cannot be listed.
+/// If the folder exists but cannot be listed.
 pub fn completed_steps(folder: &Path) -> Result<Vec<usize>, Error> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,

@@ -1,8 +1,7 @@
 //! The loop over epochs, as a learning strategy of Burn.
 //!
-//! Burn's own single-device strategy keeps no state between epochs and stops an interrupted epoch without saving it. This one lets α
-//! follow its schedule, measures and records each epoch, checkpoints within an epoch when interrupted, and goes on from there to the
-//! same bits as if nothing had happened.
+//! Burn's own single-device strategy keeps no state between epochs and drops an interrupted epoch. This one lets α follow its schedule,
+//! evaluates and records each epoch, and writes a checkpoint within an epoch when interrupted. The resumed run ends with the same bits.
 
 use super::{
     checkpoint,
@@ -40,29 +39,29 @@ use std::{
 /// One phase of a run.
 #[derive(Debug)]
 pub struct EpochLoop<L> {
-    /// Where the phase begins: at its start, or at a checkpoint.
+    /// The initial state, or that of a checkpoint.
     pub start: Progress,
-    /// Whether `start` is a checkpoint, whose records are to be loaded.
+    /// Whether `start` is a checkpoint whose records must be loaded.
     pub resumed: bool,
-    /// When it ends.
+    /// When the phase ends.
     pub until: Until,
-    /// The figure that selects the epoch.
+    /// The metric that selects the epoch.
     pub select_by: String,
     /// The estimator of each epoch; `None` for methods without negatives.
     pub estimator: Option<EpochEstimator>,
-    /// The loader whose plan is set before each epoch; Burn gets another handle of it.
+    /// The data loader, another handle of the one that Burn has; its plan is set before each epoch.
     pub loader: L,
     /// Folder of the checkpoints of this phase.
     pub checkpoints: PathBuf,
-    /// The lines of the epochs.
+    /// `metrics.jsonl`, one line per epoch.
     pub metrics_file: PathBuf,
-    /// Where and after which epoch the weights are to be kept for good.
+    /// The epoch after which to save the final weights, and their file.
     pub keep: Option<(usize, PathBuf)>,
-    /// Where it trains.
+    /// The device that trains.
     pub device: Device,
-    /// Ends it after the step under way.
+    /// Ends training after the current step.
     pub stop: Stop,
-    /// How it went; Burn's interface has no way to return it.
+    /// The result of the phase, which Burn's interface cannot return.
     pub outcome: Mutex<Option<Result<Progress, Error>>>,
 }
 
@@ -96,20 +95,20 @@ impl<M: Method, L: PlannedLoader<M::Batch>> SupervisedLearningStrategy<Learned<M
 
 /// A step whose loss has not been read yet.
 struct Taken<M: Method> {
-    /// Within the epoch, from 1.
+    /// Number of the step within the epoch, from 1.
     number: usize,
     step: Step<M::Batch>,
-    /// As it was before the step.
+    /// The method before the step.
     method: M,
     num_anchors: usize,
-    /// How many of them have negatives, still on the device; `None` where all have.
+    /// Number of anchors with negatives, still on the device; `None` if all have.
     num_counted: Option<Tensor<1>>,
-    /// Still on the device.
+    /// Mean loss, still on the device.
     loss: Tensor<1>,
 }
 
 impl<M: Method> Taken<M> {
-    /// Waits for the device, and tells how many anchors had negatives.
+    /// Number of anchors with negatives. Waits for the device.
     fn num_counted(&self) -> usize {
         match &self.num_counted {
             Some(counted) => counted.clone().into_scalar::<f64>() as usize,
@@ -118,7 +117,7 @@ impl<M: Method> Taken<M> {
     }
 }
 
-/// The phase under way.
+/// The running phase.
 struct RunningPhase<'a, M: Method, L> {
     plan: &'a EpochLoop<L>,
     components: &'a mut TrainingComponents<Learned<M>>,
@@ -148,7 +147,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         self.plan.until.is_over(&records, &self.plan.select_by)
     }
 
-    /// Trains what is left of the epoch under way.
+    /// Trains the rest of the current epoch.
     fn train(&mut self, learner: &mut Learner<Learned<M>>, estimator: Option<&Arc<dyn Estimator>>) -> Result<(), Error> {
         let loader = &self.plan.loader;
         let epoch = self.progress.epoch;
@@ -182,7 +181,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
                 num_counted: output.item.num_counted.clone(),
                 loss: output.item.loss.clone(),
             };
-            // On a GPU, reading waits for all work under way; a step behind, there is always some left to do meanwhile.
+            // Reading from a GPU waits for all queued work. Reading the loss one step late leaves the next step in the queue.
             self.read_loss(unread.replace(taken))?;
             let item = TrainingItem::new(output.item, batches.progress(), Some(number), Some(learner.lr_current()));
             self.emit_train(LearnerEvent::ProcessedItem(item));
@@ -199,7 +198,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         Ok(())
     }
 
-    /// Adds up the loss of a step, where there is one.
+    /// Reads the loss of a step, if any, and adds it to the sum of the epoch.
     fn read_loss(&mut self, taken: Option<Taken<M>>) -> Result<(), Error> {
         let Some(taken) = taken else { return Ok(()) };
         let loss = taken.loss.clone().into_scalar::<f64>();
@@ -217,14 +216,14 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
 
     fn nothing_to_learn_from(&self) -> Error {
         Error::Input(format!(
-            "no anchor of epoch {} had a negative that counts, so there was nothing to learn: all were masked out as items that their user \
-             has chosen, or left out by the loss; raise negatives.count (training.batch_size for negatives.kind = \"in_batch\"), or set \
+            "no anchor of epoch {} had a negative, so there was nothing to learn: all were masked because the user has interacted with \
+             them, or excluded by the loss; raise negatives.count (training.batch_size for negatives.kind = \"in_batch\"), or set \
              negatives.mask_hits = false",
             self.progress.epoch + 1
         ))
     }
 
-    /// Keeps a step that has no finite loss or scores under a model, with both.
+    /// Saves a step whose loss or scores are not finite, with the weights.
     fn diverged(&self, symptom: String, step: &Step<M::Batch>, method: &M) -> Error {
         let post_mortem = PostMortem::of(step, method);
         let folder = self.run_folder().join("diverged");
@@ -242,9 +241,9 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         self.plan.metrics_file.parent().map(PathBuf::from).unwrap_or_default()
     }
 
-    /// Measures the model after an epoch.
+    /// Evaluates the model after an epoch.
     ///
-    /// No loss tells what the last step of an epoch left, so its weights are looked at first.
+    /// No later loss shows whether the last step of an epoch diverged, so its weights are checked first.
     fn evaluate(&mut self, learner: &Learner<Learned<M>>, estimator: Option<&Arc<dyn Estimator>>) -> Result<Evaluated, Error> {
         let epoch = self.progress.epoch + 1;
         self.emit_valid(LearnerEvent::StartSplit {
@@ -329,7 +328,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         Ok(())
     }
 
-    /// Keeps the weights of the chosen epoch outside the checkpoints, which go.
+    /// Saves the weights of the chosen epoch outside the checkpoints, which are deleted later.
     fn keep_weights(&self, learner: &Learner<Learned<M>>) -> Result<(), Error> {
         let Some((epoch, path)) = &self.plan.keep else { return Ok(()) };
         if *epoch != self.progress.epoch {
@@ -338,7 +337,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         folder::keep(learner.model().method.encoder().clone(), path)
     }
 
-    /// Writes a checkpoint of the step reached.
+    /// Writes a checkpoint after the current step.
     fn save(&mut self, learner: &Learner<Learned<M>>) -> Result<(), Error> {
         let _unbroken = unbroken();
         if let Some(checkpointer) = &mut self.components.checkpointer {
@@ -350,7 +349,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         checkpoint::complete(&self.plan.checkpoints, &self.progress)
     }
 
-    /// Writes a checkpoint, and says why training ends here.
+    /// Writes a checkpoint and returns the error that ends training.
     fn stop(&mut self, learner: &Learner<Learned<M>>) -> Error {
         if let Some(error) = self.components.interrupter.error() {
             return checkpoint::failure(&error);
@@ -372,7 +371,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
     }
 }
 
-/// Appends the line of an epoch.
+/// Appends the record of an epoch to `metrics.jsonl`.
 fn log_epoch(path: &std::path::Path, record: &EpochRecord) -> Result<(), Error> {
     use std::io::Write;
     let _unbroken = unbroken();

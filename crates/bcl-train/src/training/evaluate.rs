@@ -1,4 +1,4 @@
-//! The evaluation at the end of an epoch: how good the encoder is, and what the weights do.
+//! The evaluation at the end of an epoch: metrics of the encoder and diagnostics of the weights.
 
 use super::{
     diagnostics::Diagnostics,
@@ -22,27 +22,27 @@ use burn::{
 };
 use std::{fmt::Debug, sync::Arc};
 
-/// How good an encoder is: ranking metrics of recommenders, probes of image encoders.
+/// Computes the metrics of an encoder: ranking metrics of recommenders, probe accuracies of image encoders.
 pub trait Measure<E>: Debug + Send + Sync {
-    /// Measures an encoder.
+    /// Computes the metrics of an encoder.
     ///
     /// # Errors
-    /// When there is nothing to measure, or the model has diverged.
+    /// If there is nothing to evaluate on, or the model has diverged.
     fn measure(&self, encoder: &E) -> Result<Metrics, EvaluationError>;
 }
 
-/// What to measure at the end of an epoch.
+/// The evaluation to run at the end of an epoch.
 #[derive(Debug)]
 pub struct EvaluationTask<M: Method> {
-    /// Measures the model; `None` where this epoch's figures are not wanted.
+    /// Evaluates the encoder; `None` in epochs whose metrics nobody uses.
     pub measure: Option<Arc<dyn Measure<M::Encoder>>>,
-    /// The figure that selects an epoch.
+    /// The metric that selects an epoch.
     pub select_by: Arc<str>,
-    /// The batch that the weights are measured on, with the estimator of the epoch.
+    /// The batch for the diagnostics, with the estimator of the epoch.
     pub probe: Step<M::Batch>,
     /// The posterior behind the estimator, if it has one.
     pub posterior: Option<Posterior>,
-    /// Share of false negatives that the label-free estimate of α assumes.
+    /// Share of false negatives that the label-free estimate of the AUC assumes.
     pub tau_plus: f64,
 }
 
@@ -59,21 +59,21 @@ impl<M: Method> Clone for EvaluationTask<M> {
 }
 
 impl<M: Method> EvaluationTask<M> {
-    /// The same task under the estimator of an epoch.
+    /// Sets the estimator of the epoch and its posterior.
     pub fn with_estimator(mut self, estimator: Option<Arc<dyn Estimator>>, posterior: Option<Posterior>) -> Self {
         self.probe.estimator = estimator;
         self.posterior = posterior;
         self
     }
 
-    /// The same task without figures: the weights alone.
+    /// Leaves out the metrics of the encoder: only the diagnostics remain.
     pub fn without_measure(mut self) -> Self {
         self.measure = None;
         self
     }
 
-    /// Measures a method. Scores that are not finite are not measured: [`Evaluated::metrics`] is then an error. A method without scores
-    /// has no weights to measure.
+    /// Evaluates a method. If scores are not finite, [`Evaluated::metrics`] is an error. A method without scores has no weights and no
+    /// diagnostics.
     pub fn run(self, method: &M) -> Evaluated {
         let diagnostics = match self.probe.objective(method) {
             Objective::Scores(scores) => {
@@ -117,7 +117,7 @@ impl<M: Method> EvaluationTask<M> {
     }
 }
 
-/// Which scores are not finite, of those that count.
+/// Which scores are not finite, masked ones apart.
 fn not_finite(scores: &Scores) -> Option<&'static str> {
     let negatives = scores.negatives.clone();
     let negatives = match &scores.mask {
@@ -134,12 +134,12 @@ fn not_finite(scores: &Scores) -> Option<&'static str> {
     }
 }
 
-/// What was measured at the end of an epoch.
+/// The evaluation of an epoch.
 #[derive(Debug, Clone)]
 pub struct Evaluated {
-    /// How good the model is, where that was asked for.
+    /// Metrics of the encoder, if the task asked for them.
     pub metrics: Option<Result<Metrics, EvaluationError>>,
-    /// What the weights do.
+    /// Diagnostics of the weights.
     pub diagnostics: Diagnostics,
     /// The label-free estimate of the encoder's AUC.
     pub alpha_hat: Option<f64>,
@@ -158,7 +158,7 @@ impl Adaptor<Figures> for Evaluated {
     }
 }
 
-/// A loader of one item: the evaluation of an epoch.
+/// A data loader with a single item, the evaluation of an epoch.
 #[derive(Debug, Clone)]
 pub struct EvaluationLoader<M: Method>(pub EvaluationTask<M>);
 

@@ -1,4 +1,4 @@
-//! What a step and an epoch report, as Burn metrics, so that any of Burn's renderers and loggers can show them.
+//! Metrics of steps and epochs as Burn metrics, which Burn's renderers and loggers can show.
 
 use burn::{
     tensor::{ExecutionError, Tensor, TensorReadError},
@@ -12,26 +12,26 @@ use burn::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Named figures of one step or one epoch.
+/// Metrics of one step or one epoch, by name.
 pub type Figures = BTreeMap<&'static str, f64>;
 
 /// Name of the training loss among the [`Figures`].
 pub const LOSS: &str = "loss";
-/// Name of the label-free estimate of the encoder's AUC, which the papers take for α.
+/// Name of the label-free estimate of the encoder's AUC, which the papers use as α.
 pub const ALPHA_HAT: &str = "alpha_hat";
-/// Name of the effective sample size, a share of the number of negatives.
+/// Name of the effective sample size, as a share of the number of negatives.
 pub const EFFECTIVE_SAMPLE_SIZE: &str = "ess";
-/// Name of the figure that selects the epoch.
+/// Name of the metric that selects the epoch.
 pub const SELECTED: &str = "selected";
 
-/// The output of a training step: its mean loss, still on the device.
+/// The output of a training step.
 #[derive(Debug)]
 pub struct StepOutput {
-    /// Mean loss of the anchors that have negatives, nats, `[1]`.
+    /// Mean loss of the anchors that have negatives, in nats, `[1]`, still on the device.
     pub loss: Tensor<1>,
     /// Number of anchors of the batch.
     pub num_anchors: usize,
-    /// How many of them have negatives, `[1]`; `None` where all have.
+    /// Number of anchors that have negatives, `[1]`; `None` if all have.
     pub num_counted: Option<Tensor<1>>,
 }
 
@@ -52,7 +52,7 @@ impl Adaptor<Figures> for StepOutput {
     }
 }
 
-/// One of the [`Figures`] as a Burn metric: its last value, and its mean over the epoch.
+/// One of the [`Figures`] as a Burn metric: its last value and its mean over the epoch.
 #[derive(Debug, Clone)]
 pub struct FigureMetric {
     key: &'static str,
@@ -63,7 +63,7 @@ pub struct FigureMetric {
 }
 
 impl FigureMetric {
-    /// The metric of one figure.
+    /// Creates the metric of this name.
     pub fn new(key: &'static str) -> Self {
         Self {
             key,

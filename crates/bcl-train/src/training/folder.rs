@@ -26,16 +26,16 @@ const METRICS: &str = "metrics.jsonl";
 const MODEL: &str = "model.bpk";
 const RESULT: &str = "result.json";
 
-/// What a finished run keeps: the encoder, whatever method trained it.
+/// What `model.bpk` holds: the encoder, whichever method trained it.
 #[derive(Module, Debug)]
 struct Kept<E: Module> {
     encoder: E,
 }
 
-/// Loads the weights that a run kept into an encoder of the same shape.
+/// Loads the weights of a finished run into an encoder of the same shape.
 ///
 /// # Errors
-/// When there are none, they are not the ones that were kept, or they do not fit.
+/// If there are no weights, their checksum is wrong, or they do not fit the encoder.
 pub fn load_kept<E: Module + ModuleDisplay>(encoder: E, folder: &RunFolder) -> Result<E, Error> {
     let file = folder.model_file();
     if !file.is_file() {
@@ -46,7 +46,7 @@ pub fn load_kept<E: Module + ModuleDisplay>(encoder: E, folder: &RunFolder) -> R
     }
     let broken = |error: &dyn std::fmt::Display| {
         Error::Input(format!(
-            "{} cannot be read: {error}; train again or restore the file",
+            "cannot read {}: {error}; restore the file or train again",
             file.display()
         ))
     };
@@ -56,10 +56,10 @@ pub fn load_kept<E: Module + ModuleDisplay>(encoder: E, folder: &RunFolder) -> R
     Ok(kept.encoder)
 }
 
-/// Keeps the weights of an encoder in the [file](RunFolder::model_file) of a run, for [`load_kept`].
+/// Saves the weights of an encoder in the [model file](RunFolder::model_file) of a run, for [`load_kept`].
 ///
 /// # Errors
-/// When the file cannot be written.
+/// If the file cannot be written.
 pub fn keep<E: Module + ModuleDisplay>(encoder: E, file: &Path) -> Result<(), Error> {
     let bytes = Kept { encoder }
         .into_record()
@@ -69,38 +69,38 @@ pub fn keep<E: Module + ModuleDisplay>(encoder: E, file: &Path) -> Result<(), Er
     Ok(checksums::write(folder, MODEL, &bytes)?)
 }
 
-/// The folder of a run and what lies where in it.
+/// The folder of a run, and the paths of its files.
 #[derive(Debug, Clone)]
 pub struct RunFolder {
     path: PathBuf,
-    /// While this lives, no other process writes into the folder; `None` for those that only read.
+    /// Keeps other processes from writing into the folder; `None` for readers.
     lock: Option<Arc<FolderLock>>,
 }
 
-/// What a run needs to go on beside its recipe and its data, as `run.json`.
+/// What a run needs to be resumed, beside its recipe and its data; stored as `run.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invocation {
-    /// Where files that the recipe names were looked for.
+    /// Search path of the files that the recipe names.
     #[serde(flatten)]
     pub search: SearchPath,
     /// The backend.
     pub backend: String,
-    /// The command of the table that this is a tuning trial of, if it is one.
+    /// For a tuning trial, the command of its table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial_of: Option<String>,
 }
 
 impl Invocation {
-    /// Refuses a tuning trial: it is trained on a part of the training data, and is no run of its recipe.
+    /// Refuses a tuning trial, which was trained on a part of the training data only.
     ///
     /// # Errors
-    /// Names the command that goes on with the trial.
+    /// Names the command that continues the table.
     pub fn refuse_trial(&self, folder: &RunFolder) -> Result<(), Error> {
         match &self.trial_of {
             None => Ok(()),
             Some(command) => Err(Error::Input(format!(
-                "{} is a tuning trial of a table: it is trained and judged on parts of the training data, and its weights are not kept; \
-                 go on with the table ({command}), or train {} as a run of its own",
+                "{} is a tuning trial of a table: it was trained and evaluated on parts of the training data, and its weights are not \
+                 kept; continue the table ({command}), or train {} as a run of its own",
                 folder.path().display(),
                 folder.recipe_file().display()
             ))),
@@ -109,11 +109,11 @@ impl Invocation {
 }
 
 impl RunFolder {
-    /// Makes the folder of a new run: `<out>/<name>-<seed>`, or that with a number behind it where there is one already, because nothing
-    /// that a former run wrote is overwritten. Until the last copy of the handle is dropped, no other process can write into it.
+    /// Creates the folder of a new run, `<out>/<name>-<seed>`, with a number appended if that exists: no run is overwritten. The folder is
+    /// locked against other processes until the last copy of the handle is dropped.
     ///
     /// # Errors
-    /// When it cannot be made or written to.
+    /// If it cannot be created or written to.
     pub fn create(out: &Path, recipe: &Recipe, invocation: &Invocation, data: &KeptData) -> Result<Self, Error> {
         let first = recipe.run_folder(out);
         if let Some(parent) = first.parent() {
@@ -121,7 +121,7 @@ impl RunFolder {
         }
         let mut path = first.clone();
         let mut number = 1;
-        // Two processes may start the same run at once: whoever makes the folder has it.
+        // Two processes may start the same run at once; the one that creates the folder owns it.
         while let Err(error) = fs::create_dir(&path) {
             if error.kind() != io::ErrorKind::AlreadyExists {
                 return Err(Error::io("create", path)(error));
@@ -132,16 +132,15 @@ impl RunFolder {
         Self { path, lock: None }.locked()?.start(recipe, invocation, data)
     }
 
-    /// The folder of a run at exactly this path: that of an earlier one of the same recipe, seed and data, or a new one. It is locked as a
-    /// [new](Self::create) one is.
+    /// Creates or reopens the folder of a run at exactly this path, and locks it. An existing one must have the same recipe, seed and data.
     ///
     /// # Errors
-    /// When another run lies there, another process writes into it, or it cannot be made or written to.
+    /// If the folder holds another run, is locked by another process, or cannot be created or written to.
     pub fn at(path: &Path, recipe: &Recipe, invocation: &Invocation, data: &KeptData) -> Result<Self, Error> {
         files::create_folder(path)?;
         let path = path.to_path_buf();
         let folder = Self { path, lock: None }.locked()?;
-        // A folder without a recipe is one that was killed before it had begun.
+        // A folder without a recipe is that of a run that was killed before it began.
         if !folder.recipe_file().is_file() {
             return folder.start(recipe, invocation, data);
         }
@@ -151,7 +150,7 @@ impl RunFolder {
             return Ok(folder);
         }
         Err(Error::Input(format!(
-            "{} holds the run of another recipe or seed than {} asks for; choose another folder",
+            "{} holds a run of another recipe or seed than that of {}; choose another folder",
             folder.path.display(),
             recipe.name()
         )))
@@ -160,15 +159,15 @@ impl RunFolder {
     fn start(self, recipe: &Recipe, invocation: &Invocation, data: &KeptData) -> Result<Self, Error> {
         self.record(invocation)?;
         data.write(&self.path)?;
-        // The recipe comes last: with it, the folder can be resumed.
+        // The recipe is written last: once it exists, the run can be resumed.
         checksums::write(&self.path, RECIPE, recipe.to_toml().as_bytes())?;
         Ok(self)
     }
 
-    /// Opens the folder of an earlier run for reading; [`locked`](Self::locked) is for writing.
+    /// Opens the folder of an existing run for reading; use [`locked`](Self::locked) for writing.
     ///
     /// # Errors
-    /// When there is no run in it.
+    /// If the folder holds no run.
     pub fn open(path: &Path) -> Result<(Self, Recipe, Invocation), Error> {
         let folder = Self {
             path: path.to_path_buf(),
@@ -182,7 +181,7 @@ impl RunFolder {
         }
         if !checksums::exist(path) {
             notice::note(format!(
-                "{} has no checksums, as an earlier version left it: its files are read unchecked",
+                "{} was written by an earlier version without checksums; its files are read without checking them",
                 path.display()
             ));
         }
@@ -200,33 +199,33 @@ impl RunFolder {
         Ok(Recipe::from_file(self.recipe_file(), &[])?)
     }
 
-    /// Records how the run was called, or where its data have moved since. Only for the process that holds the folder's lock.
+    /// Writes `run.json`: how the run was called, or where its data are now. Requires the folder's lock.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If the file cannot be written.
     pub fn record(&self, invocation: &Invocation) -> Result<(), Error> {
         let invocation = serde_json::to_vec_pretty(invocation).expect("an invocation is plain data");
         Ok(checksums::write(&self.path, INVOCATION, &invocation)?)
     }
 
-    /// What the run keeps of its data, which a run that goes on must find again.
+    /// Reads `data.json`, which the data of a resumed run must match.
     ///
     /// # Errors
-    /// When nothing was kept, as version 0.1 did, or the file is damaged.
+    /// If the file does not exist, as in runs of version 0.1, or is damaged.
     pub fn data_to_resume(&self) -> Result<KeptData, Error> {
         KeptData::read(&self.path)?.ok_or_else(|| {
             Error::Input(format!(
-                "{} has no data.json, because version 0.1 began it: whether its data are still the same cannot be told; start it again",
+                "{} was started by version 0.1 and has no data.json, so nothing tells whether its data have changed; start the run again",
                 self.path.display()
             ))
         })
     }
 
-    /// The same folder, into which no other process can write until the last copy of this handle is dropped. What a crash left unfinished
-    /// is removed.
+    /// Locks the folder against other processes until the last copy of this handle is dropped, and removes unfinished files that a crash
+    /// has left.
     ///
     /// # Errors
-    /// When another process writes into it: says which. Or when it cannot be written to.
+    /// If another process holds the lock (the error names it), or the folder cannot be written to.
     pub fn locked(self) -> Result<Self, Error> {
         let lock = match self.lock {
             Some(lock) => lock,
@@ -244,7 +243,7 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// The folder itself.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -264,7 +263,7 @@ impl RunFolder {
         self.path.join(RECIPE)
     }
 
-    /// One line an epoch.
+    /// The metrics, one line per epoch.
     pub fn metrics_file(&self) -> PathBuf {
         self.path.join(METRICS)
     }
@@ -284,18 +283,18 @@ impl RunFolder {
         self.path.join("report.html")
     }
 
-    /// Rewrites the lines of the epochs: a killed run may have left one more than its checkpoint knows, or half a line.
+    /// Rewrites the metrics file. A killed run may have left half a line, or one more than its checkpoint has.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// If the file cannot be written.
     pub fn rewrite_metrics(&self, records: &[EpochRecord]) -> Result<(), Error> {
         Ok(files::write_whole(&self.metrics_file(), &lines(records))?)
     }
 
-    /// Writes what a run ends with: the lines of all epochs, the result with its showcase, and the report.
+    /// Writes the files of a finished run: metrics, result with showcase, and report.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// If one of them cannot be written.
     pub fn finish(&self, result: &RunResult, records: Vec<EpochRecord>) -> Result<(), Error> {
         checksums::write(&self.path, METRICS, &lines(&records))?;
         if let Some(showcase) = &result.showcase {
@@ -307,13 +306,13 @@ impl RunFolder {
         Ok(write_html(&self.report_file(), &[(result.clone(), records)])?)
     }
 
-    /// Removes what only an unfinished run needs.
+    /// Removes the checkpoints of the selection phase, which a finished run does not need.
     pub fn tidy(&self) {
-        // Checkpoints left behind cost space, not correctness.
+        // Leftover checkpoints take space but do no harm.
         let _ = fs::remove_dir_all(self.checkpoints(Phase::Selection));
     }
 
-    /// Removes all weights, of a run that was only made for its figures.
+    /// Removes all weights and checkpoints of a run of which only the metrics are needed.
     pub fn forget_weights(&self) {
         let _ = fs::remove_dir_all(self.path.join("checkpoints"));
         let _ = fs::remove_file(self.model_file());

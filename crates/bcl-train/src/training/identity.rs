@@ -1,4 +1,4 @@
-//! What data a run was made from, as counts and checksums.
+//! The identity of a data set: counts and checksums.
 
 use bcl_data::{IdMap, InteractionData, Interactions};
 use bcl_images::{Collection, ImageData};
@@ -28,15 +28,15 @@ pub struct DataIdentity {
 /// One part of a data set, such as its test interactions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct PartIdentity {
-    /// What is counted, in the plural.
+    /// A plural noun, such as "users".
     name: String,
     count: usize,
-    /// In lower-case hexadecimal digits.
+    /// Lower-case hexadecimal digits.
     sha256: String,
 }
 
 impl DataIdentity {
-    /// Of interactions with their ids, and of the truth behind planted ones.
+    /// Identifies interactions with their ids and, for planted data, the true communities.
     pub fn of_interactions(data: &InteractionData) -> Self {
         let truth = data.truth.as_ref().map(|truth| {
             let communities = [&truth.user_community, &truth.item_community];
@@ -54,7 +54,7 @@ impl DataIdentity {
         }
     }
 
-    /// Of images with their names, their sizes, their labels and the names of their classes.
+    /// Identifies images with their names, sizes, labels and class names.
     pub fn of_images(data: &ImageData) -> Self {
         let classes = data.train.classes();
         Self {
@@ -68,13 +68,13 @@ impl DataIdentity {
         }
     }
 
-    /// One checksum of all parts.
+    /// Returns one checksum of all parts.
     pub fn digest(&self) -> String {
         let parts = serde_json::to_vec(self).expect("an identity is plain data");
         sha256(&parts)
     }
 
-    /// How the data of now differ from these, in words; nothing where they are equal.
+    /// Describes how the current data differ from these; `None` if they are equal.
     pub fn difference(&self, now: &Self) -> Option<String> {
         let of = |identity: &Self, name: &str| identity.parts.iter().find(|part| part.name == name).cloned();
         let names = self.parts.iter().chain(&now.parts).map(|part| part.name.as_str());
@@ -95,7 +95,7 @@ impl DataIdentity {
         (!differences.is_empty()).then(|| differences.join("; "))
     }
 
-    /// Whether these are the identities of the ids.
+    /// Whether the ids have the checksums in this identity.
     pub(super) fn has_ids(&self, users: &IdMap, items: &IdMap) -> bool {
         let ids = [PartIdentity::of_ids("users", users), PartIdentity::of_ids("items", items)];
         ids.iter().all(|part| self.parts.contains(part))
@@ -121,7 +121,7 @@ impl PartIdentity {
         Self::new(name, interactions.len(), sum)
     }
 
-    /// Of names, sizes and pixels. Each image on its own first, so that all cores have a share of the work.
+    /// Covers names, sizes and pixels. Images are hashed one by one, in parallel.
     fn of_pixels(name: &str, images: &Collection) -> Self {
         let sums: Vec<_> = (0..images.len())
             .into_par_iter()
@@ -144,7 +144,7 @@ impl PartIdentity {
     }
 }
 
-/// Adds a list of numbers, and its length: two lists in a row are not one.
+/// Hashes a list of numbers with its length, so that two lists in a row differ from one.
 fn numbers(sum: Sha256, numbers: impl AsRef<[u32]>) -> Sha256 {
     let numbers = numbers.as_ref();
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();

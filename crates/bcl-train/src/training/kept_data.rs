@@ -1,4 +1,4 @@
-//! `data.json` in the folder of a run: what it is trained on, and how its ids are numbered.
+//! `data.json` in the folder of a run: the identity of its data, and the order of its ids.
 
 use super::identity::DataIdentity;
 use crate::error::Error;
@@ -11,20 +11,20 @@ use std::path::Path;
 /// Name of the file.
 const FILE: &str = "data.json";
 
-/// What a run keeps of its data, so that later commands see the same data or say that they do not.
+/// The identity and ids of a run's data, with which later commands detect changed data.
 ///
-/// The rows of a recommender's tables are numbered as its users and items, so the ids belong to the weights.
+/// The ids give the meaning of each row of a recommender's embedding tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptData {
     /// Counts and checksums.
     pub identity: DataIdentity,
-    /// Ids of users and items; none of images.
+    /// Ids of users and items; `None` for images.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ids: Option<KnownIds>,
 }
 
 impl KeptData {
-    /// What a run on interactions keeps.
+    /// The record of a run on interactions.
     pub fn of_interactions(data: &InteractionData) -> Self {
         Self {
             identity: DataIdentity::of_interactions(data),
@@ -35,7 +35,7 @@ impl KeptData {
         }
     }
 
-    /// What a run on images keeps.
+    /// The record of a run on images.
     pub fn of_images(data: &ImageData) -> Self {
         Self {
             identity: DataIdentity::of_images(data),
@@ -43,10 +43,10 @@ impl KeptData {
         }
     }
 
-    /// Reads what was kept in a folder. Version 0.1 kept nothing.
+    /// Reads `data.json` from a folder; `None` for runs of version 0.1, which do not have it.
     ///
     /// # Errors
-    /// When the file cannot be read or is damaged.
+    /// If the file cannot be read or is damaged.
     pub fn read(folder: &Path) -> Result<Option<Self>, Error> {
         let path = folder.join(FILE);
         if !path.try_exists().unwrap_or(true) {
@@ -62,36 +62,36 @@ impl KeptData {
         let kept: Self = serde_json::from_slice(&text).map_err(|error| broken(&error.to_string()))?;
         match &kept.ids {
             Some(KnownIds { users, items }) if !kept.identity.has_ids(users, items) => {
-                Err(broken("its ids do not have the checksum in it"))
+                Err(broken("its ids do not match their checksum"))
             }
             _ => Ok(Some(kept)),
         }
     }
 
-    /// Writes it into a folder. Only for the process that holds the folder's lock.
+    /// Writes `data.json` into a folder, whose lock the caller must hold.
     ///
     /// # Errors
-    /// When the folder cannot be written to.
+    /// If the folder cannot be written to.
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
         let text = serde_json::to_vec(self).expect("what is kept of data is plain data");
         Ok(checksums::write(folder, FILE, &text)?)
     }
 
-    /// The ids to read interactions with.
+    /// The ids with which to read interactions.
     pub fn known_ids(&self) -> KnownIds {
         self.ids.clone().unwrap_or_default()
     }
 
-    /// Checks that the data found `now` in `source` are those kept in `folder`.
+    /// Checks that the data found `now` in `source` are those of the run in `folder`.
     ///
     /// # Errors
-    /// Names what differs.
+    /// Names the differences.
     pub fn check(&self, now: &DataIdentity, source: &str, folder: &Path) -> Result<(), Error> {
         match self.identity.difference(now) {
             None => Ok(()),
             Some(difference) => Err(Error::Input(format!(
-                "{} was made from other data than {source} holds now: {difference}; restore the data, name the folder that has them \
-                 with --data DIR, or train again",
+                "{} was trained on other data than {source} holds now: {difference}; restore the data, name their folder with --data DIR, \
+                 or train again",
                 folder.display()
             ))),
         }
@@ -112,7 +112,7 @@ mod tests {
         kept.write(folder.path()).unwrap();
         assert_eq!(KeptData::read(folder.path()).unwrap().as_ref(), Some(&kept));
 
-        // Without checksums.json, as if it had been lost, the ids still have their own.
+        // Even if checksums.json is lost, the ids have a checksum of their own.
         fs::remove_file(folder.path().join(checksums::CHECKSUMS)).unwrap();
         let path = folder.path().join(FILE);
         let text = fs::read_to_string(&path).unwrap();

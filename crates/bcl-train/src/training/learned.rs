@@ -1,4 +1,4 @@
-//! A method as Burn's training steps it.
+//! A method with the `TrainStep` and `InferenceStep` that Burn's `Learner` calls.
 
 use super::{
     evaluate::{Evaluated, EvaluationTask},
@@ -28,13 +28,13 @@ pub struct Learned<M: Method> {
     /// Maximum norm of the gradient over all parameters.
     #[module(skip)]
     largest_norm: Option<f64>,
-    /// What the last forward pass saw, for [`Method::after_step`]: Burn calls forward and optimizer one after the other.
+    /// Batch and embeddings of the last forward pass, kept for [`Method::after_step`].
     #[module(skip)]
     seen: Seen,
 }
 
 impl<M: Method> Learned<M> {
-    /// Trains a method with gradients that are clipped to a norm, if one is given.
+    /// Wraps a method for training; gradients are clipped to the norm, if given.
     pub fn new(method: M, largest_norm: Option<f64>) -> Self {
         Self {
             method,
@@ -44,7 +44,7 @@ impl<M: Method> Learned<M> {
     }
 }
 
-/// The batch of the last forward pass and its embeddings, of whatever type the batches of the method are.
+/// The last batch, of the method's own type, and its embeddings.
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<Option<Box<dyn Any + Send>>>>);
 
@@ -164,7 +164,7 @@ mod tests {
         values.0
     }
 
-    /// How far a step of rate 1 moves a model: the norm of the gradient it is given.
+    /// How far a step of learning rate 1 moves a model, which is the norm of the gradient.
     fn distance(largest_norm: Option<f64>, batch: &ImageBatch) -> f64 {
         let model = model(Precision::F32, largest_norm);
         let before = values(&model);
@@ -220,7 +220,7 @@ mod tests {
         let cosine = |found: &[f64]| dot(&expected, found) / (dot(&expected, &expected) * dot(found, found)).sqrt();
         assert!(cosine(&scaled) > 0.99, "{}", cosine(&scaled));
         assert!(cosine(&plain) < 0.5, "{}", cosine(&plain));
-        // The scale is gone again.
+        // The gradients have been unscaled.
         let ratio = (dot(&scaled, &scaled) / dot(&expected, &expected)).sqrt();
         assert!((0.99..1.01).contains(&ratio), "{ratio}");
     }

@@ -1,4 +1,4 @@
-//! Training: the loop over epochs, which is the same whatever is trained, and what is trained.
+//! Training: the loop over epochs that all runs share, checkpoints and run folders, and the runs of each kind.
 
 pub mod cached;
 pub mod checkpoint;

@@ -1,4 +1,4 @@
-//! P(TN|x) against truth, in bins.
+//! Calibration of the predicted P(TN|x) against the true classes.
 
 use super::host;
 use bcl_core::{Scores, SideInformation, posterior::Posterior};
@@ -7,7 +7,7 @@ use bcl_report::result::CalibrationBin;
 /// Number of bins of the reliability diagram.
 const BINS: usize = 10;
 
-/// Predicted P(TN|x) in equal-width bins, beside the share of true negatives in each.
+/// Bins the predicted P(TN|x) in equal widths and compares each bin with its share of true negatives.
 pub(super) fn calibration(
     scores: &Scores,
     side: &SideInformation,
@@ -48,7 +48,7 @@ mod tests {
     use burn::tensor::{Device, Tensor};
 
     #[test]
-    fn a_bin_holds_what_was_promised_and_what_came() {
+    fn a_bin_compares_the_prediction_with_the_share_of_true_negatives() {
         let device = Device::flex();
         let positives = Tensor::from_data([0.9], &device);
         let negatives = Tensor::<2>::from_data([[0.4, 0.3, 0.2, 0.1]], &device);
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(
             bins.iter().map(|bin| bin.count).sum::<u64>(),
             3,
-            "what does not count is left out"
+            "masked negatives are left out"
         );
         // The highest score is the likeliest false negative, and is one.
         let highest = posterior.p_true_negative(1.0);

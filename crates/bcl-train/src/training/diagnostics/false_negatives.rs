@@ -1,12 +1,13 @@
-//! How much of the gradient goes to negatives that are none.
+//! The share of the gradient that goes to false negatives.
 
 use bcl_core::{Estimator, Reduction, Scores, SideInformation};
 use bcl_report::result::FalseNegatives;
 use burn::tensor::Tensor;
 
-/// The share of false negatives, and of the gradient that they take; `None` where truth is not known or nothing moves.
+/// Computes the share of false negatives among all negatives, and their share of the gradient; `None` without true classes or if the
+/// gradient is zero.
 ///
-/// The gradient is the estimator's own, by automatic differentiation of its mean loss with respect to the scores of the negatives.
+/// The gradient is that of the estimator's mean loss with respect to the scores of the negatives.
 pub(super) fn false_negatives(
     scores: &Scores,
     side: &SideInformation,
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn every_estimator_can_be_asked_and_without_truth_none_is() {
+    fn every_estimator_has_a_share_and_without_true_classes_none_has() {
         let side = side().with_noise(Tensor::ones([2], &Device::flex()));
         for config in EstimatorConfig::all() {
             let found = false_negatives(&scores(), &side, &[true; 8], config.init().as_ref()).unwrap();

@@ -1,4 +1,4 @@
-//! What the weights do, measured on one batch at the end of each epoch.
+//! Diagnostics of the weights ω, measured on one batch at the end of each epoch.
 
 mod calibration;
 mod false_negatives;
@@ -8,27 +8,27 @@ use bcl_report::histogram;
 use bcl_report::result::{CalibrationBin, FalseNegatives};
 use burn::tensor::Tensor;
 
-/// The quantiles of the weights that a record holds.
+/// The quantiles of the weights that an epoch record holds.
 pub const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 
-/// Figures of one batch of scores under an estimator.
+/// Diagnostics of one batch of scores under an estimator.
 ///
-/// Scores of which one is NaN or infinite have none of them, nor have anchors without negatives.
+/// All are empty if a score is NaN or infinite. Anchors without negatives are left out.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Diagnostics {
     /// Mean over anchors with negatives of (Σω)² / (n Σω²); `None` without any.
     pub effective_sample_size: Option<f64>,
     /// The weights at [`QUANTILES`].
     pub omega_quantiles: Vec<f64>,
-    /// How many weights lie in each bin of [`histogram`].
+    /// Number of weights in each bin of [`histogram`].
     pub omega_histogram: Vec<u64>,
-    /// `P(x+ > x_unlabelled)`, ties counting half; `None` where no negative counts.
+    /// `P(x+ > x_unlabelled)`, ties counting half; `None` if all negatives are masked.
     pub auc_unlabelled: Option<f64>,
-    /// P(false negative > true negative), where truth is known: what the papers take for α.
+    /// P(false negative > true negative), which the papers use as α; `None` without true classes.
     pub alpha_labels: Option<f64>,
-    /// P(TN|x) against truth, where truth is known and the estimator has a posterior.
+    /// Calibration of P(TN|x); empty without true classes or a posterior.
     pub calibration: Vec<CalibrationBin>,
-    /// Where the gradient goes, where truth is known.
+    /// Share of the gradient that false negatives get; `None` without true classes.
     pub false_negatives: Option<FalseNegatives>,
 }
 
@@ -67,7 +67,7 @@ fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
     tensor.into_data().iter::<f64>().collect()
 }
 
-/// Which entries count, row-major.
+/// Which negatives are not masked, row-major.
 fn counted(scores: &Scores) -> Vec<bool> {
     match &scores.mask {
         Some(mask) => mask.clone().into_data().iter::<bool>().collect(),
@@ -75,7 +75,7 @@ fn counted(scores: &Scores) -> Vec<bool> {
     }
 }
 
-/// Whether all scores that count are finite, the positives of anchors with negatives among them.
+/// Whether all scores are finite, apart from masked ones and the positives of anchors without negatives.
 fn all_finite(scores: &Scores, counted: &[bool]) -> bool {
     let positives = match &scores.positives_mask {
         Some(mask) => scores.positives.clone().mask_fill(mask.clone().bool_not(), 0.0),
@@ -93,8 +93,8 @@ fn all_finite(scores: &Scores, counted: &[bool]) -> bool {
         })
 }
 
-/// Mean over rows of (Σω)² / (n Σω²), with n the negatives that count: 1 for equal weights, 1/n where one negative has all the weight.
-/// Rows without weights are left out.
+/// Mean over rows of (Σω)² / (n Σω²), where n is the number of unmasked negatives: 1 for equal weights, 1/n if one negative has all the
+/// weight. Rows without weights are left out.
 fn effective_sample_size(weights: &[f64], counted: &[bool], num_negatives: usize) -> Option<f64> {
     let of_row = |(row, counted): (&[f64], &[bool])| {
         let (sum, squares) = row.iter().fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
@@ -106,7 +106,7 @@ fn effective_sample_size(weights: &[f64], counted: &[bool], num_negatives: usize
     (!of_rows.is_empty()).then(|| of_rows.iter().sum::<f64>() / of_rows.len() as f64)
 }
 
-/// The weights at [`QUANTILES`]; nothing where there are none.
+/// The weights at [`QUANTILES`]; empty without weights.
 fn quantiles(mut weights: Vec<f64>) -> Vec<f64> {
     if weights.is_empty() {
         return weights;
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_masked_out_is_no_part_of_the_effective_sample_size() {
+    fn masked_negatives_do_not_count_towards_the_effective_sample_size() {
         let counted = [true, true, false, false, false, false, false, false];
         assert_eq!(
             effective_sample_size(&[2.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], &counted, 4),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_whose_negatives_are_all_masked_out_has_no_figures() {
+    fn a_batch_whose_negatives_are_all_masked_has_no_diagnostics() {
         for found in measured(&scores(FINITE, [false; 6])) {
             let histogram = vec![0; histogram::BINS];
             let expected = Diagnostics {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn anchors_whose_negatives_are_all_masked_out_are_left_out() {
+    fn anchors_whose_negatives_are_all_masked_are_left_out() {
         let some = measured(&scores(FINITE, [true, true, true, false, false, false]));
         assert_eq!(some[0].effective_sample_size, Some(1.0));
         assert_eq!(some[0].omega_quantiles, [1.0; 7]);
@@ -185,14 +185,14 @@ mod tests {
     }
 
     #[test]
-    fn scores_that_are_not_finite_make_no_figure() {
+    fn scores_that_are_not_finite_have_no_diagnostics() {
         for broken in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             let mut negatives = FINITE;
             negatives[4] = broken;
             for found in measured(&scores(negatives, [true; 6])) {
                 assert_eq!(found, Diagnostics::default());
             }
-            // Masked out, they may be anything.
+            // Masked scores may have any value.
             for found in measured(&scores(negatives, [true, true, true, true, false, true])) {
                 assert!(found.effective_sample_size.is_some_and(f64::is_finite));
             }
