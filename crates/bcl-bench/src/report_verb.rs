@@ -5,9 +5,9 @@ use bcl_bench::site::Collection;
 use bcl_data::printable;
 use bcl_report::{
     files::{refuse_overwriting, write_whole},
+    notice,
     page::free_path,
 };
-use bcl_train::notice;
 use std::{path::PathBuf, process::ExitCode};
 
 #[derive(clap::Args)]

@@ -9,11 +9,10 @@ use bcl_bench::{
     tables::{self, Fixed, Plan, Ranges, Row, Search, Sensitivity, Workshop},
 };
 use bcl_data::printable_lines;
-use bcl_report::files::unbroken;
+use bcl_report::{files::unbroken, notice};
 use bcl_train::{
     commands::stop_on_signals,
     error::Error,
-    notice,
     recipe::{Builtin, Override},
     training::Stop,
 };

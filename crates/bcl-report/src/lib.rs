@@ -30,6 +30,7 @@
 //! | make an HTML report of runs | [`render_html`], [`write_html`] |
 //! | build another page in the same style | [`page`] |
 //! | draw a chart as SVG | [`chart::LineChart`] |
+//! | warn the user, or tell what long work is doing | [`notice`] |
 //! | write files atomically, verify checksums, lock folders | [`files`] |
 //!
 //! # Invariants
@@ -48,6 +49,7 @@ mod html;
 mod interval;
 mod markup;
 mod metric_names;
+pub mod notice;
 pub mod page;
 mod page_path;
 mod read;

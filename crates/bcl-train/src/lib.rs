@@ -7,7 +7,6 @@
 //! | train | [`training`] |
 //! | compute on another device | [`backend`], [`launch`] |
 //! | run a verb of the command line | [`commands`] |
-//! | warn the user | [`notice`] |
 
 pub mod backend;
 pub mod batches;
@@ -19,7 +18,6 @@ pub mod launch;
 pub mod memory;
 pub mod methods;
 pub mod negatives;
-pub mod notice;
 mod npy;
 pub mod optim;
 pub mod recipe;

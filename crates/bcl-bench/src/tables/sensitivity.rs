@@ -8,9 +8,9 @@ use super::{
 use bcl_report::{
     Interval,
     chart::{Axis, LineChart, Reference, Series, Shape},
-    files,
+    files, notice,
 };
-use bcl_train::{error::Error, notice, recipe::Override};
+use bcl_train::{error::Error, recipe::Override};
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::Path, str::FromStr};
 

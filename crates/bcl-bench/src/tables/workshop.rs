@@ -1,6 +1,7 @@
 //! Computes several runs at a time.
 
-use bcl_train::{backend::Backend, error::Error, notice, recipe::Recipe, training::Stop};
+use bcl_report::notice;
+use bcl_train::{backend::Backend, error::Error, recipe::Recipe, training::Stop};
 use std::{
     path::PathBuf,
     sync::{

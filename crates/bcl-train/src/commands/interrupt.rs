@@ -1,7 +1,7 @@
 //! Ctrl-C and the other signals that ask a process to end. SIGINT, SIGTERM and SIGHUP are treated alike.
 
-use crate::{error::Error, notice, training::Stop};
-use bcl_report::files::close;
+use crate::{error::Error, training::Stop};
+use bcl_report::{files::close, notice};
 use std::{
     process,
     sync::OnceLock,

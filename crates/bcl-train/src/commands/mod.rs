@@ -12,11 +12,11 @@ pub use run::{Session, resume, train};
 pub use saved::{embed, evaluate, export, recommend};
 pub use views::dump_views;
 
-use crate::{backend::Inventory, cli, error::Error, notice};
+use crate::{backend::Inventory, cli, error::Error};
 use bcl_report::{
     Comparison, TextStyle, all_metrics, default_metrics,
     files::{refuse_overwriting, write_whole},
-    find_runs,
+    find_runs, notice,
     page::free_path,
     read_run, render_html,
     result::{EpochRecord, RunResult},

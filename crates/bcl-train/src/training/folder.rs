@@ -1,10 +1,11 @@
 //! The folder of a run.
 
 use super::kept_data::KeptData;
-use crate::{error::Error, notice, recipe::Recipe};
+use crate::{error::Error, recipe::Recipe};
 use bcl_data::SearchPath;
 use bcl_report::{
     files::{self, FolderLock, checksums},
+    notice,
     result::{EpochRecord, Phase, RunResult},
     write_html,
 };

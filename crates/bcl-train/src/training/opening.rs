@@ -7,6 +7,7 @@ use crate::{
 use bcl_data::InteractionData;
 use bcl_images::{Collection, ImageData, ViewsConfig};
 use bcl_models::RecommenderConfig;
+use bcl_report::notice;
 use std::{fmt::Display, path::Path};
 
 /// Images whose side shrinks by more than this lose most of what they show.
@@ -17,7 +18,7 @@ const MOST_SHRUNK: f64 = 4.0;
 pub struct Opening {
     /// Lines of `name: value`.
     pub lines: Vec<String>,
-    /// Sentences for [`notice::warn`](crate::notice::warn).
+    /// Sentences for [`notice::warn`].
     pub warnings: Vec<String>,
 }
 
@@ -104,8 +105,8 @@ impl Opening {
 
     /// Prints everything.
     pub fn say(&self) {
-        self.lines.iter().for_each(crate::notice::status);
-        self.warnings.iter().for_each(crate::notice::warn);
+        self.lines.iter().for_each(notice::status);
+        self.warnings.iter().for_each(notice::warn);
     }
 }
 

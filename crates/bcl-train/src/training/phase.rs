@@ -15,8 +15,8 @@ use super::{
     stop::Stop,
     stopping::Until,
 };
-use crate::{error::Error, methods::Method, notice};
-use bcl_report::files;
+use crate::{error::Error, methods::Method};
+use bcl_report::{files, notice};
 use burn::{
     optim::{ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLrScheduler},
     tensor::Device,

@@ -16,12 +16,14 @@ use crate::{
     error::Error,
     evaluation_error::EvaluationError,
     memory,
-    notice::{self, working},
     recipe::{DataConfig, EvaluationConfig, ImageDataConfig, ImageRecipe, Recipe},
 };
 use bcl_data::{InteractionData, KnownIds, SearchPath, Seed};
 use bcl_images::{ImageData, hold_out};
-use bcl_report::result::{Chosen, RunResult};
+use bcl_report::{
+    notice::{self, working},
+    result::{Chosen, RunResult},
+};
 use std::{
     panic::{self, AssertUnwindSafe},
     path::Path,

@@ -2,7 +2,7 @@
 //! results go to stdout.
 
 use super::figures;
-use crate::notice::{Working, working_with_updates};
+use bcl_report::notice::{Working, working_with_updates};
 use burn::train::{
     logger::{EvaluationProgressLogger, TrainingProgressLogger},
     metric::MetricDefinition,

@@ -7,13 +7,17 @@ mod recommender;
 use crate::{
     backend::Backend,
     error::Error,
-    notice::{self, Working},
     recipe::{ImageRecipe, Recipe, RecommenderRecipe},
     training::{DataIdentity, KeptData, RunFolder, data_size},
 };
 use bcl_data::{InteractionData, SearchPath};
 use bcl_images::ImageData;
-use bcl_report::{files::refuse_overwriting, read_run, result::DataSize};
+use bcl_report::{
+    files::refuse_overwriting,
+    notice::{self, Working},
+    read_run,
+    result::DataSize,
+};
 use std::path::Path;
 
 /// A finished run of one kind of recipe.

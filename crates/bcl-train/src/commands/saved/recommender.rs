@@ -4,14 +4,13 @@ use super::{SavedRun, recommendation::Recommendation, vectors_as_csv};
 use crate::{
     backend::Backend,
     error::Error,
-    notice,
     recipe::RecommenderRecipe,
     training::{folder::load_kept, recommender::ranking::EmbeddingScorer},
 };
 use bcl_data::{InteractionData, printable};
 use bcl_eval::ranking::{RankingEvaluator, top_items};
 use bcl_models::{Embeddings, Graph, Recommender};
-use bcl_report::{TextStyle, files};
+use bcl_report::{TextStyle, files, notice};
 use safetensors::{Dtype, tensor::TensorView};
 use serde_json::json;
 use std::path::Path;

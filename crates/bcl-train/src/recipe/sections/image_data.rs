@@ -4,9 +4,9 @@ use super::{
     super::Refusal,
     dataset::{PLANTED, check_name},
 };
-use crate::notice;
 use bcl_data::{DataError, SearchPath, manifest::Layout};
 use bcl_images::{ImageData, ImageError, ImageSource, PlantedImagesConfig, Subset, load, load_named, load_skipping_broken};
+use bcl_report::notice;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

@@ -12,7 +12,6 @@ use crate::{
     backend::Backend,
     error::Error,
     methods::{ImageMethod, WithMethod},
-    notice::{self, Working, working},
     recipe::{ImageRecipe, Refusal},
     training::{
         data_size,
@@ -33,8 +32,9 @@ use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
 use bcl_data::{SearchPath, Seed};
 use bcl_eval::probe::Labelled;
 use bcl_images::ImageData;
-use bcl_report::result::{
-    CALIBRATION_ERROR, CalibrationBin, Chosen, DataSummary, EpochRecord, LAST_LOSS, Metrics, Phase, RunResult, SCHEMA,
+use bcl_report::{
+    notice::{self, Working, working},
+    result::{CALIBRATION_ERROR, CalibrationBin, Chosen, DataSummary, EpochRecord, LAST_LOSS, Metrics, Phase, RunResult, SCHEMA},
 };
 use burn::module::Module;
 use std::{

@@ -2,7 +2,6 @@
 
 use crate::{
     error::Error,
-    notice::{note, working},
     recipe::{BaselineKind, EvaluationConfig},
     training::Baselines,
 };
@@ -11,6 +10,7 @@ use bcl_eval::{
     baselines::{Ease, EaseError, Popularity},
     ranking::RankingEvaluator,
 };
+use bcl_report::notice::{note, working};
 
 /// The test figures of the baselines that a recipe asks for. A catalogue too large for EASE goes without it, with a note, if the recipe
 /// has the default list.

@@ -7,7 +7,6 @@ use crate::{
     memory::recommender::PROBE_ANCHORS,
     methods::Recommendation,
     negatives::NegativeSampler,
-    notice,
     recipe::RecommenderRecipe,
     training::{
         data_size,
@@ -27,7 +26,10 @@ use bcl_core::EstimatorConfig;
 use bcl_data::{InteractionData, Interactions, Seed, hold_out};
 use bcl_eval::ranking::RankingEvaluator;
 use bcl_models::Graph;
-use bcl_report::result::{Chosen, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA};
+use bcl_report::{
+    notice,
+    result::{Chosen, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
+};
 use burn::optim::{AdamConfig, ModuleOptimizer, decay::WeightDecayConfig, lr_scheduler::constant::ConstantLr};
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 

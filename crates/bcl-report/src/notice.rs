@@ -12,7 +12,7 @@
 //! a function that returns the text, so that a test can check it; only the caller of that function calls [`warn`].
 //!
 //! ```
-//! use bcl_train::notice;
+//! use bcl_report::notice;
 //!
 //! assert_eq!(notice::printable("item \u{1b}[31m7"), "item \\u{1b}[31m7");
 //! notice::warn("training.precision is \"f16\", which is slow on the CPU; set it to \"f32\"");
