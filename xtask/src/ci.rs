@@ -59,14 +59,14 @@ const BENCHMARKS: Step = Step::Cargo {
 /// linking only. Burn's macOS-only code is not checked.
 const GPU_LINTS: Step = Step::Cargo {
     name: "lints of the GPU backends",
-    arguments: "clippy --locked -p bcl-kernels -p bcl-core -p bcl-models -p bcl-train -p bcl-bench --all-targets \
+    arguments: "clippy --locked -p bcl-kernels -p bcl-core -p bcl-models -p bcl-backend -p bcl-train -p bcl-bench --all-targets \
                 --features cuda,metal,vulkan,wgpu --target-dir target/backends/check -- -D warnings",
     environment: Some(("DOCS_RS", "1")),
 };
 /// Includes `bcl-train`, so that Burn gets the same features as in the program's own build and is compiled once for both.
 const GPU_TESTS: Step = Step::Cargo {
     name: "tests on a GPU",
-    arguments: "test --locked -p bcl-kernels -p bcl-core -p bcl-train --features wgpu --target-dir target/backends/wgpu --test gpu",
+    arguments: "test --locked -p bcl-kernels -p bcl-core -p bcl-backend -p bcl-train --features wgpu --target-dir target/backends/wgpu --test gpu",
     environment: None,
 };
 /// Runs the default build, which builds the wgpu program and hands over to it.

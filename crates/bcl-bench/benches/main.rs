@@ -16,7 +16,7 @@ mod ranking;
 mod samplers;
 mod views;
 
-use bcl_train::backend::{Backend, BackendChoice};
+use bcl_backend::{Backend, BackendChoice};
 use burn::tensor::Device;
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! What a measurement depends on besides the code.
 
-use bcl_train::backend::{DeviceInfo, processor_model};
+use bcl_backend::{DeviceInfo, processor_model};
 use serde::{Deserialize, Serialize};
 use std::{env, fmt, process::Command};
 

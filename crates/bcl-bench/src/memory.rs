@@ -1,6 +1,6 @@
 //! Memory of this process and of the machine, if the system reports it (Linux).
 
-use bcl_train::backend::{Backend, DeviceInfo, DeviceKind};
+use bcl_backend::{Backend, DeviceInfo, DeviceKind};
 use burn::tensor::Device;
 use std::fs;
 

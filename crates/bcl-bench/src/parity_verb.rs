@@ -1,12 +1,12 @@
 //! The verb `bcl-bench parity`: compares losses, gradients and weights with reference values.
 
 use crate::bad_input;
+use bcl_backend::Backend;
 use bcl_bench::{
     Place,
     parity::{self, Golden, Precision},
 };
 use bcl_data::printable_lines;
-use bcl_train::backend::Backend;
 use clap::ValueEnum;
 use std::{path::PathBuf, process::ExitCode};
 

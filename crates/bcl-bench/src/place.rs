@@ -1,10 +1,6 @@
 //! The backend and the device that a verb computes on.
 
-use bcl_train::{
-    backend::BackendChoice,
-    backend::{Backend, BackendError},
-    launch,
-};
+use bcl_backend::{Backend, BackendChoice, BackendError, launch};
 
 /// A backend and one of its devices, as named on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::Args)]

@@ -23,7 +23,7 @@ pub enum Error {
     Images(Box<bcl_images::ImageError>),
     /// The backend or its device is not available.
     #[error(transparent)]
-    Backend(Box<crate::backend::BackendError>),
+    Backend(Box<bcl_backend::BackendError>),
     /// The recipe cannot be read or contradicts itself.
     #[error(transparent)]
     Recipe(#[from] recipe::RecipeError),
@@ -108,8 +108,8 @@ impl From<RankingError> for Error {
     }
 }
 
-impl From<crate::backend::BackendError> for Error {
-    fn from(error: crate::backend::BackendError) -> Self {
+impl From<bcl_backend::BackendError> for Error {
+    fn from(error: bcl_backend::BackendError) -> Self {
         Self::Backend(Box::new(error))
     }
 }

@@ -5,16 +5,13 @@
 //! | read or write a recipe | [`recipe`] |
 //! | draw negative items | [`negatives`] |
 //! | train | [`training`] |
-//! | compute on another device | [`backend`], [`launch`] |
 //! | run a verb of the command line | [`commands`] |
 
-pub mod backend;
 pub mod batches;
 pub mod cli;
 pub mod commands;
 pub mod error;
 pub mod evaluation_error;
-pub mod launch;
 pub mod memory;
 pub mod methods;
 pub mod negatives;

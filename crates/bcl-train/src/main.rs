@@ -1,16 +1,15 @@
 //! The `bcl-train` program: parses the command line, runs the verb, and turns errors into exit codes.
 
+use bcl_backend::{Backend, Inventory, launch};
 use bcl_data::printable_lines;
 use bcl_report::{
     files::{refuse_full_output, unbroken},
     notice,
 };
 use bcl_train::{
-    backend::{Backend, Inventory},
     cli::{self, Command, Output, Place, Train},
     commands::{self, Session},
     error::Error,
-    launch,
     recipe::{Builtin, Origins, Recipe},
     training::Stop,
 };

@@ -11,10 +11,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("bcl-data", &[]),
     ("bcl-images", &["bcl-data"]),
     ("bcl-report", &["bcl-data"]),
+    ("bcl-backend", &["bcl-report"]),
     ("bcl-eval", &["bcl-core", "bcl-data", "bcl-report"]),
     (
         "bcl-train",
         &[
+            "bcl-backend",
             "bcl-core",
             "bcl-data",
             "bcl-eval",
@@ -28,6 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "bcl-bench",
         &[
+            "bcl-backend",
             "bcl-core",
             "bcl-data",
             "bcl-eval",

@@ -19,7 +19,7 @@ pub use report::{KernelBenchmark, KernelMeasurement};
 pub use timing::Timing;
 
 use crate::{environment::Environment, memory};
-use bcl_train::backend::Backend;
+use bcl_backend::Backend;
 
 /// What to measure.
 #[derive(Debug, Clone, PartialEq)]

@@ -17,7 +17,7 @@ pub use sample::Sample;
 pub use variant::{Contender, LARGEST_ALL_PAIRS};
 
 use crate::{Place, environment::Environment, memory};
-use bcl_train::backend::Backend;
+use bcl_backend::Backend;
 use std::{path::Path, process::Command};
 
 /// What to measure.

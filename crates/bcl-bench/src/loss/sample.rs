@@ -2,7 +2,7 @@
 
 use super::{Contender, InBatchLoss};
 use crate::{memory::Meter, spread::median};
-use bcl_train::backend::Backend;
+use bcl_backend::Backend;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -46,7 +46,7 @@ impl Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bcl_train::backend::BackendChoice;
+    use bcl_backend::BackendChoice;
 
     #[test]
     fn every_contender_is_measured_at_least_once() {

@@ -28,7 +28,7 @@ pub use golden::Golden;
 pub use precision::Precision;
 pub use report::{EstimatorRow, Excess, Report, WeightsRow};
 
-use bcl_train::backend::Backend;
+use bcl_backend::Backend;
 use case::Case;
 use judge::{Deviations, Verdict};
 use precision::Arithmetic;

@@ -2,7 +2,7 @@
 
 use super::{deviation::Deviation, judge::Verdict, precision::Precision};
 use crate::table;
-use bcl_train::backend::DeviceInfo;
+use bcl_backend::DeviceInfo;
 use serde::Serialize;
 use std::{fmt, path::Path};
 

@@ -19,9 +19,10 @@ pub use report::{Measurement, StepBenchmark};
 pub use sample::StepSample;
 
 use crate::{Place, environment::Environment};
+use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
 use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
-use bcl_train::{backend::Backend, recipe::Precision};
+use bcl_train::recipe::Precision;
 use serde::{Deserialize, Serialize};
 use std::{path::Path, process::Command};
 

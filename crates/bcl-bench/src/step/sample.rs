@@ -2,12 +2,12 @@
 
 use super::{Phases, StepConfig};
 use crate::memory;
+use bcl_backend::Backend;
 use bcl_core::{Estimator, EstimatorConfig, Reduction};
 use bcl_data::Seed;
 use bcl_images::{PlantedImagesConfig, ViewsConfig};
 use bcl_models::vision::Mode;
 use bcl_train::{
-    backend::Backend,
     batches::{BatchViews, ImageBatch, ViewSource, ViewsOnDemand},
     methods::{Embeddings, Method, SimClr},
     recipe::ImageOptimizerConfig,

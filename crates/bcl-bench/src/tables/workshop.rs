@@ -1,7 +1,8 @@
 //! Computes several runs at a time.
 
+use bcl_backend::Backend;
 use bcl_report::notice;
-use bcl_train::{backend::Backend, error::Error, recipe::Recipe, training::Stop};
+use bcl_train::{error::Error, recipe::Recipe, training::Stop};
 use std::{
     path::PathBuf,
     sync::{

@@ -1,8 +1,8 @@
 //! The verbs and their arguments.
 
 use super::{Data, Train};
-use crate::backend::BackendChoice;
 use crate::error::Error;
+use bcl_backend::BackendChoice;
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! What the command line accepts, and its errors for everything else.
 
 use super::*;
-use crate::backend::BackendChoice;
+use bcl_backend::BackendChoice;
 use bcl_core::EstimatorConfig;
 use std::path::PathBuf;
 

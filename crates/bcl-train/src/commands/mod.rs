@@ -12,7 +12,8 @@ pub use run::{Session, resume, train};
 pub use saved::{embed, evaluate, export, recommend};
 pub use views::dump_views;
 
-use crate::{backend::Inventory, cli, error::Error};
+use crate::{cli, error::Error};
+use bcl_backend::Inventory;
 use bcl_report::{
     Comparison, TextStyle, all_metrics, default_metrics,
     files::{refuse_overwriting, write_whole},

@@ -2,11 +2,11 @@
 
 use super::{Failed, Finished, print_table, write_page};
 use crate::{
-    backend::Backend,
     error::Error,
     recipe::Recipe,
     training::{Invocation, Prepared, RunFolder, Stop, Surroundings},
 };
+use bcl_backend::Backend;
 use bcl_data::{SearchPath, printable_lines};
 use bcl_report::{MAP_FILE, files::checksums, notice, read_run, write_html};
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@ pub mod cached;
 pub mod checkpoint;
 pub mod data_size;
 pub mod diagnostics;
+mod environment;
 pub mod epoch_loop;
 pub mod estimator;
 pub mod evaluate;

@@ -1,9 +1,7 @@
 //! What a run says when it starts: data, model, loss, device and folder, and what may surprise the user.
 
-use crate::{
-    backend::Backend,
-    recipe::{ImageRecipe, Precision, RecommenderRecipe},
-};
+use crate::recipe::{ImageRecipe, Precision, RecommenderRecipe};
+use bcl_backend::Backend;
 use bcl_data::InteractionData;
 use bcl_images::{Collection, ImageData, ViewsConfig};
 use bcl_models::RecommenderConfig;
@@ -111,7 +109,7 @@ impl Opening {
 }
 
 fn lines(name: &str, seed: u64, [data, model, loss, epochs]: [String; 4], backend: &Backend, folder: &Path) -> Vec<String> {
-    let threads = backend.environment().threads;
+    let threads = rayon::current_num_threads();
     let line = |name: &str, value: &dyn Display| format!("  {name:7} {value}");
     vec![
         format!("{name}, seed {seed}, in {}", folder.display()),

@@ -11,13 +11,13 @@ use super::{
 };
 
 use crate::{
-    backend::{Backend, DeviceKind},
     batches::message,
     error::Error,
     evaluation_error::EvaluationError,
     memory,
     recipe::{DataConfig, EvaluationConfig, ImageDataConfig, ImageRecipe, Recipe},
 };
+use bcl_backend::{Backend, DeviceKind};
 use bcl_data::{InteractionData, KnownIds, SearchPath, Seed};
 use bcl_images::{ImageData, hold_out};
 use bcl_report::{

@@ -2,7 +2,6 @@
 
 use super::{SavedRun, vectors_as_csv};
 use crate::{
-    backend::Backend,
     error::Error,
     npy,
     recipe::ImageRecipe,
@@ -12,6 +11,7 @@ use crate::{
         images::{run::judge, start::untrained},
     },
 };
+use bcl_backend::Backend;
 use bcl_data::printable;
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{ImageEncoder, weights::to_safetensors};

@@ -5,11 +5,11 @@ mod recommendation;
 mod recommender;
 
 use crate::{
-    backend::Backend,
     error::Error,
     recipe::{ImageRecipe, Recipe, RecommenderRecipe},
     training::{DataIdentity, KeptData, RunFolder, data_size},
 };
+use bcl_backend::Backend;
 use bcl_data::{InteractionData, SearchPath};
 use bcl_images::ImageData;
 use bcl_report::{

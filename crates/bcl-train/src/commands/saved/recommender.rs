@@ -2,11 +2,11 @@
 
 use super::{SavedRun, recommendation::Recommendation, vectors_as_csv};
 use crate::{
-    backend::Backend,
     error::Error,
     recipe::RecommenderRecipe,
     training::{folder::load_kept, recommender::ranking::EmbeddingScorer},
 };
+use bcl_backend::Backend;
 use bcl_data::{InteractionData, printable};
 use bcl_eval::ranking::{RankingEvaluator, top_items};
 use bcl_models::{Embeddings, Graph, Recommender};

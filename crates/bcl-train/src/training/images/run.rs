@@ -9,12 +9,12 @@ use super::{
     start::{initial, untrained},
 };
 use crate::{
-    backend::Backend,
     error::Error,
     methods::{ImageMethod, WithMethod},
     recipe::{ImageRecipe, Refusal},
     training::{
         data_size,
+        environment::environment,
         estimator::EpochEstimator,
         evaluate::EvaluationTask,
         folder::{RunFolder, keep, load_kept},
@@ -28,6 +28,7 @@ use crate::{
         stopping::Until,
     },
 };
+use bcl_backend::Backend;
 use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
 use bcl_data::{SearchPath, Seed};
 use bcl_eval::probe::Labelled;
@@ -192,7 +193,7 @@ impl ImageRun<'_> {
             name: self.recipe.name.clone(),
             recipe_hash: self.recipe_hash.to_owned(),
             seed: self.recipe.seed,
-            environment: self.backend.environment(),
+            environment: environment(self.backend),
             data: DataSummary {
                 name: self.data.name.clone(),
                 size: data_size::of_images(self.data),
@@ -207,7 +208,7 @@ impl ImageRun<'_> {
             baselines,
             wall_seconds: started.elapsed().as_secs_f64(),
             epoch_seconds: epoch_seconds.get(epoch_seconds.len() / 2).copied().unwrap_or_default(),
-            peak_memory_bytes: crate::backend::peak_memory(),
+            peak_memory_bytes: bcl_backend::peak_memory(),
             recipe: serde_json::to_value(self.recipe).expect("a recipe is plain data"),
             showcase: None,
         }

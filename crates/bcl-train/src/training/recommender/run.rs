@@ -2,7 +2,6 @@
 
 use super::batch::{InteractionLoader, LoaderOptions};
 use crate::{
-    backend::Backend,
     error::Error,
     memory::recommender::PROBE_ANCHORS,
     methods::Recommendation,
@@ -10,6 +9,7 @@ use crate::{
     recipe::RecommenderRecipe,
     training::{
         data_size,
+        environment::environment,
         estimator::EpochEstimator,
         evaluate::EvaluationTask,
         folder::RunFolder,
@@ -22,6 +22,7 @@ use crate::{
         stopping::{Until, best},
     },
 };
+use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
 use bcl_data::{InteractionData, Interactions, Seed, hold_out};
 use bcl_eval::ranking::RankingEvaluator;
@@ -257,7 +258,7 @@ impl Run<'_> {
             name: self.recipe.name.clone(),
             recipe_hash: self.recipe_hash.to_owned(),
             seed: self.recipe.seed,
-            environment: self.backend.environment(),
+            environment: environment(self.backend),
             data: DataSummary {
                 name: self.data.name.clone(),
                 size: data_size::of_interactions(self.data),
@@ -269,7 +270,7 @@ impl Run<'_> {
             baselines,
             wall_seconds: started.elapsed().as_secs_f64(),
             epoch_seconds: epoch_seconds[epoch_seconds.len() / 2],
-            peak_memory_bytes: crate::backend::peak_memory(),
+            peak_memory_bytes: bcl_backend::peak_memory(),
             recipe: serde_json::to_value(self.recipe).expect("a recipe is plain data"),
             showcase: None,
         }

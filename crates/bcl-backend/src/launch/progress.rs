@@ -1,7 +1,7 @@
 //! Shows the progress of a build on one line.
 
 use super::{output::status, shown};
-use crate::backend::BackendChoice;
+use crate::BackendChoice;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     io::{IsTerminal, stderr},

@@ -1,6 +1,6 @@
 //! Which backends are compiled into this build, and the devices that each finds on this machine.
 
-use crate::backend::BackendChoice;
+use crate::BackendChoice;
 use burn::tensor::{Device, DeviceType};
 
 /// The Burn device type of a backend, or `None` if the backend is not in this build. Only this function asks which cargo
@@ -23,7 +23,7 @@ fn device_type(choice: BackendChoice) -> Option<DeviceType> {
 /// The backends of this build, fastest first.
 ///
 /// ```
-/// use bcl_train::backend::{BackendChoice, built};
+/// use bcl_backend::{BackendChoice, built};
 ///
 /// assert_eq!(built().last(), Some(&BackendChoice::Flex));
 /// ```
@@ -33,9 +33,9 @@ pub fn built() -> Vec<BackendChoice> {
 }
 
 /// The devices of a backend, real GPUs before software ones; empty if the backend is not in this build.
-pub(super) fn devices(choice: BackendChoice) -> Vec<Device> {
+pub(crate) fn devices(choice: BackendChoice) -> Vec<Device> {
     // Enumerating opens no device, and a missing driver yields an empty list.
     let mut devices = device_type(choice).map_or_else(Vec::new, |kind| Device::enumerate(kind).into_vec());
-    devices.sort_by_key(super::device_info::kind);
+    devices.sort_by_key(crate::device::kind);
     devices
 }

@@ -1,6 +1,6 @@
 //! Why a program with another backend could not be built.
 
-use crate::backend::{BackendChoice, BackendError};
+use crate::{BackendChoice, BackendError};
 use std::{
     io,
     path::{Path, PathBuf},

@@ -1,10 +1,7 @@
 //! GPUs: what they report about themselves, and their first use.
 
-use super::{
-    device_info::{DeviceInfo, DeviceKind, precisions},
-    guard, processor,
-};
-use crate::backend::BackendChoice;
+use super::{DeviceInfo, DeviceKind, guard, precisions};
+use crate::{BackendChoice, processor};
 use burn::{
     backend::{CubeDevice, DispatchDevice},
     tensor::{Device, Tensor},

@@ -8,7 +8,7 @@ fn flex_is_the_processor() {
     assert_eq!((backend.name(), backend.info().index), ("flex", 0));
     assert_eq!(backend.info().kind, DeviceKind::Processor);
     assert_eq!(backend.info().precisions, ["f64", "f32", "bf16", "f16"]);
-    assert_eq!(backend.environment().device, processor_model());
+    assert_eq!(backend.info().name, processor_model());
     assert!(backend.training_device().is_autodiff() && !backend.device().is_autodiff());
 }
 

@@ -1,32 +1,6 @@
-//! Backends: which are in this build, which devices they find, and which one a run computes on.
-//!
-//! | to | see |
-//! | --- | --- |
-//! | open what `--backend` and `--device` name | [`Backend::open`] |
-//! | list all devices | [`Inventory`] |
-//! | get a program with another backend | [`launch`](crate::launch) |
-//!
-//! Drivers are asked for their devices before one is used, and a panic during the first use becomes an error.
+//! An open device of a backend.
 
-mod built;
-mod choice;
-mod device_info;
-mod error;
-#[cfg(feature = "cube")]
-mod gpu;
-#[cfg(feature = "cube")]
-mod guard;
-mod inventory;
-mod processor;
-
-pub use built::built;
-pub use choice::{BackendChoice, MissingBackend};
-pub use device_info::{DeviceInfo, DeviceKind};
-pub use error::BackendError;
-pub use inventory::{Absent, Inventory};
-pub use processor::{memory as processor_memory, model as processor_model};
-
-use bcl_report::result::Environment;
+use crate::{BackendChoice, BackendError, DeviceInfo, DeviceKind, built, processor};
 use burn::tensor::Device;
 
 /// An open device of a backend.
@@ -91,24 +65,9 @@ impl Backend {
     pub fn training_device(&self) -> Device {
         self.device.clone().autodiff()
     }
-
-    /// Where a result was computed, as it is recorded with the result.
-    pub fn environment(&self) -> Environment {
-        Environment {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            git_revision: option_env!("BCL_GIT_REVISION").map(str::to_owned),
-            backend: self.name().to_owned(),
-            device: self.info.name.clone(),
-            driver: self.info.driver.clone(),
-            threads: rayon::current_num_threads(),
-        }
-    }
 }
 
 /// Peak resident memory of this process in bytes, if the system reports it.
 pub fn peak_memory() -> Option<u64> {
     processor::field_in_bytes("/proc/self/status", "VmHWM:")
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,6 @@
 //! The devices that this build can use and the backends that it lacks, as `bcl-train devices` lists them.
 
-use super::{DeviceInfo, built, device_info::DeviceKind};
-use crate::backend::BackendChoice;
+use crate::{BackendChoice, DeviceInfo, DeviceKind, built};
 use bcl_report::units::bytes;
 use serde::Serialize;
 use std::fmt;

@@ -55,7 +55,7 @@ impl BackendChoice {
     /// The backends to try, best first, out of those in this build.
     ///
     /// ```
-    /// use bcl_train::backend::BackendChoice;
+    /// use bcl_backend::BackendChoice;
     ///
     /// let built = [BackendChoice::Flex, BackendChoice::Wgpu];
     /// assert_eq!(BackendChoice::Auto.candidates(&built), Ok(vec![BackendChoice::Wgpu, BackendChoice::Flex]));

@@ -1,7 +1,7 @@
 //! Runs a build: its output goes to a file, its progress to the terminal.
 
 use super::{BuildError, llvm, output, progress::Progress, shown};
-use crate::backend::BackendChoice;
+use crate::BackendChoice;
 use std::{
     fs::{self, File},
     io::{self, BufRead, BufReader, Write},

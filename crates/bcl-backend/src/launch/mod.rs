@@ -17,7 +17,7 @@ mod workshop;
 
 pub use error::BuildError;
 
-use crate::backend::{BackendChoice, BackendError, built};
+use crate::{BackendChoice, BackendError, built};
 use std::{
     path::{Path, PathBuf},
     process::Command,

@@ -1,6 +1,6 @@
 //! Where cargo put a program, and where it puts one with another backend.
 
-use crate::backend::BackendChoice;
+use crate::BackendChoice;
 use std::{
     env::consts::EXE_EXTENSION,
     path::{Path, PathBuf},

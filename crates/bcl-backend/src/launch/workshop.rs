@@ -1,7 +1,7 @@
 //! Reads what cargo told the program that it started: enough to build the program again.
 
 use super::{BuildError, build, llvm, target_folder::TargetFolder};
-use crate::backend::BackendChoice;
+use crate::BackendChoice;
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},

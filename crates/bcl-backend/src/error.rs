@@ -1,6 +1,6 @@
 //! Why a backend is not available, and what to do about it.
 
-use super::{BackendChoice, DeviceInfo, MissingBackend};
+use crate::{BackendChoice, DeviceInfo, MissingBackend};
 use burn::tensor::Device;
 use std::fmt::Write;
 
@@ -59,7 +59,7 @@ pub enum BackendError {
 }
 
 impl BackendError {
-    pub(super) fn no_such_device(choice: BackendChoice, index: usize, devices: &[Device]) -> Self {
+    pub(crate) fn no_such_device(choice: BackendChoice, index: usize, devices: &[Device]) -> Self {
         let mut list = String::new();
         for (place, device) in devices.iter().enumerate() {
             let name =

@@ -1,10 +1,7 @@
 //! The wgpu backend on this machine's devices: opening, description and errors.
 #![cfg(feature = "wgpu")]
 
-use bcl_train::{
-    backend::BackendChoice,
-    backend::{Backend, BackendError, DeviceKind, Inventory},
-};
+use bcl_backend::{Backend, BackendChoice, BackendError, DeviceKind, Inventory};
 use burn::tensor::Tensor;
 
 /// The best device; `None` on a machine without a driver, where the other tests cannot check anything.
@@ -23,7 +20,6 @@ fn a_device_tells_its_name_and_driver_and_computes() {
     assert_eq!((info.backend, info.index), ("wgpu", 0));
     assert_ne!(info.kind, DeviceKind::Processor);
     assert!(!info.name.is_empty() && info.precisions.contains(&"f32"), "{info:?}");
-    assert_eq!(backend.environment().device, info.name);
 
     let sum = Tensor::<1>::from_floats([1.0, 2.0], &backend.device()).sum();
     assert_eq!(sum.into_scalar::<f32>(), 3.0);

@@ -1,7 +1,11 @@
 //! What a device reports about itself.
 
-use super::processor;
-use crate::backend::BackendChoice;
+#[cfg(feature = "cube")]
+mod gpu;
+#[cfg(feature = "cube")]
+mod guard;
+
+use crate::{BackendChoice, processor};
 use burn::tensor::{DType, Device, FloatDType, Tensor};
 use serde::Serialize;
 
@@ -59,10 +63,10 @@ impl DeviceInfo {
         not(feature = "cube"),
         allow(clippy::unnecessary_wraps, reason = "only GPUs can fail to open")
     )]
-    pub(super) fn read(choice: BackendChoice, index: usize, device: &Device) -> Result<Self, String> {
+    pub(crate) fn read(choice: BackendChoice, index: usize, device: &Device) -> Result<Self, String> {
         #[cfg(feature = "cube")]
         if choice != BackendChoice::Flex {
-            return super::gpu::read(choice, index, device);
+            return gpu::read(choice, index, device);
         }
         Ok(Self {
             backend: choice.name(),
@@ -77,16 +81,16 @@ impl DeviceInfo {
 }
 
 /// The kind of a device, without opening it.
-pub(super) fn kind(device: &Device) -> DeviceKind {
+pub(crate) fn kind(device: &Device) -> DeviceKind {
     #[cfg(feature = "cube")]
-    if let Some(kind) = super::gpu::kind(device) {
+    if let Some(kind) = gpu::kind(device) {
         return kind;
     }
     let _ = device;
     DeviceKind::Processor
 }
 
-pub(super) fn precisions(device: &Device) -> Vec<&'static str> {
+fn precisions(device: &Device) -> Vec<&'static str> {
     let supported = PRECISIONS
         .into_iter()
         .filter(|&(_, dtype)| device.supports_dtype(dtype) && computes(device, dtype));

@@ -22,7 +22,7 @@ pub fn memory() -> Option<u64> {
 }
 
 /// A field that a file of Linux gives in kB, converted to bytes.
-pub(super) fn field_in_bytes(file: &str, name: &str) -> Option<u64> {
+pub(crate) fn field_in_bytes(file: &str, name: &str) -> Option<u64> {
     let kilobytes = field(file, name)?.strip_suffix("kB")?.trim().parse::<u64>().ok()?;
     Some(kilobytes * 1024)
 }

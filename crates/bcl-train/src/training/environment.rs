@@ -1,0 +1,17 @@
+//! Where and with what a result was computed.
+
+use bcl_backend::Backend;
+use bcl_report::result::Environment;
+
+/// The environment that is recorded with a result: this program, the device, and the number of threads.
+pub(crate) fn environment(backend: &Backend) -> Environment {
+    let device = backend.info();
+    Environment {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        git_revision: option_env!("BCL_GIT_REVISION").map(str::to_owned),
+        backend: device.backend.to_owned(),
+        device: device.name.clone(),
+        driver: device.driver.clone(),
+        threads: rayon::current_num_threads(),
+    }
+}
