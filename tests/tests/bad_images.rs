@@ -96,7 +96,7 @@ fn folders_that_are_no_data_set() -> Vec<Case> {
         pictures(
             "one class",
             without(good(), "dog"),
-            &["pictures", "images of class `cat` alone", "two classes or more"],
+            &["pictures", "images of class `cat` only", "at least two classes"],
         ),
         pictures(
             "one training image",

@@ -1,4 +1,5 @@
-//! A training step by gradient caching: encoded in parts, compared in blocks of anchors, with the gradients of the whole batch.
+//! A training step with gradient caching: samples are encoded in parts and anchors compared in blocks, with the gradients of the whole
+//! batch.
 //!
 //! See [`bcl_core::gradient_cache`] for why the gradients are the same.
 
@@ -15,10 +16,10 @@ use burn::{
 };
 
 impl<B> Step<B> {
-    /// Forward and backward, with at most so many samples encoded and anchors compared at a time.
+    /// Runs the forward and the backward pass, with at most `at_most` samples encoded and anchors compared at a time.
     ///
-    /// A copy of the method makes the pass without a graph. What an encoder remembers of a pass, such as batch normalisation's running
-    /// statistics, is discarded with the copy, so that two passes leave the traces of one.
+    /// The pass without a graph uses a copy of the method. State that a forward pass updates, such as the running statistics of batch
+    /// normalisation, is discarded with the copy, so two passes update it once.
     pub(super) fn train_in_parts<M>(&self, method: &M, at_most: usize) -> (TrainOutput<StepOutput>, Embeddings)
     where
         M: Method<Batch = B>,
@@ -40,7 +41,7 @@ impl<B> Step<B> {
         (output, embeddings.detached())
     }
 
-    /// From embeddings to the loss and their gradients, in blocks of at most so many anchors.
+    /// Computes the loss and its gradients with respect to the embeddings, in blocks of at most `at_most` anchors.
     pub fn embedding_gradients<M>(&self, method: &M, embeddings: &Embeddings, at_most: usize) -> EmbeddingGradients
     where
         M: Method<Batch = B>,
@@ -51,7 +52,8 @@ impl<B> Step<B> {
         })
     }
 
-    /// From the gradients of the embeddings to those of the parameters, part by part of at most so many samples; a penalty's are added.
+    /// Computes the gradients of the parameters from those of the embeddings, in parts of at most `at_most` samples, and adds those of the
+    /// penalty.
     pub fn parameter_gradients<M>(&self, method: &M, gradients_of: &[Option<Tensor<2>>], at_most: usize) -> GradientsParams
     where
         M: Method<Batch = B>,

@@ -1,4 +1,4 @@
-//! How much data a run sees, as its result records it.
+//! The size of a data set, for the result of a run.
 
 use bcl_data::InteractionData;
 use bcl_images::ImageData;

@@ -1,13 +1,13 @@
-//! Parameters that are numbered, so that equal runs write equal bytes.
+//! Numbers the parameters of a module, so that equal runs write equal bytes.
 
 use burn::{
     module::{Module, ModuleMapper, Param, ParamId},
     tensor::{Bool, Int, Tensor},
 };
 
-/// The same module with its parameters numbered from 0, in the order of its fields.
+/// Numbers the parameters of a module from 0, in the order of its fields.
 ///
-/// Burn draws the identities of parameters at random, whatever the seed, and records hold them.
+/// Burn draws parameter ids at random, independently of the seed, and writes them into records.
 pub fn numbered<M: Module>(module: M) -> M {
     module.map(&mut Numbers(0))
 }
@@ -63,7 +63,7 @@ mod tests {
         assert_ne!(
             bytes(encoder()),
             bytes(encoder()),
-            "identities are drawn at random, or this module is not needed"
+            "Burn draws ids at random, or `numbered` is not needed"
         );
         assert_eq!(bytes(numbered(encoder())), bytes(numbered(encoder())));
     }

@@ -1,4 +1,4 @@
-//! What a run says when it starts: data, model, loss, device and folder, and what may surprise the user.
+//! What a run prints when it starts: data, model, loss, device and folder, and warnings.
 
 use crate::recipe::{ImageRecipe, Precision, RecommenderRecipe};
 use bcl_backend::Backend;
@@ -8,10 +8,10 @@ use bcl_models::RecommenderConfig;
 use bcl_report::notice;
 use std::{fmt::Display, path::Path};
 
-/// Images whose side shrinks by more than this lose most of what they show.
+/// Images whose side shrinks by more than this factor lose most of their detail.
 const MOST_SHRUNK: f64 = 4.0;
 
-/// What a run is about to do, line by line, and warnings.
+/// The lines that a run prints when it starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
     /// Lines of `name: value`.
@@ -21,7 +21,7 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// The opening of a recommender's run.
+    /// The summary of a recommender's run.
     pub fn of_recommender(recipe: &RecommenderRecipe, data: &InteractionData, backend: &Backend, folder: &Path) -> Self {
         let train = &data.train;
         let dim = match &recipe.encoder {
@@ -60,12 +60,12 @@ impl Opening {
         }
     }
 
-    /// The opening of an image encoder's run.
+    /// The summary of an image encoder's run.
     pub fn of_images(recipe: &ImageRecipe, data: &ImageData, num_parameters: usize, backend: &Backend, folder: &Path) -> Self {
         let side = recipe.views.side;
         let shown = recipe.evaluation.side.unwrap_or(side);
         let images = format!(
-            "{}: {} training and {} test images of {} classes, {}; views of {side} x {side} pixels, judged at {shown}",
+            "{}: {} training and {} test images of {} classes, {}; views of {side} x {side} pixels, evaluated at {shown}",
             data.name,
             grouped(data.train.len()),
             grouped(data.test.len()),
@@ -101,7 +101,7 @@ impl Opening {
         }
     }
 
-    /// Prints everything.
+    /// Prints lines and warnings to stderr.
     pub fn say(&self) {
         self.lines.iter().for_each(notice::status);
         self.warnings.iter().for_each(notice::warn);
@@ -124,7 +124,7 @@ fn lines(name: &str, seed: u64, [data, model, loss, epochs]: [String; 4], backen
     ]
 }
 
-/// Warns about images that become much smaller views.
+/// Warns if views are much smaller than the images.
 fn shrunk(images: &Collection, views: &ViewsConfig) -> Option<String> {
     let side = views.side;
     let (width, height) = median_size(images)?;
@@ -136,13 +136,13 @@ fn shrunk(images: &Collection, views: &ViewsConfig) -> Option<String> {
     };
     (factor > MOST_SHRUNK).then(|| {
         format!(
-            "images of {width} x {height} pixels become views of {side} x {side}{of_cifar}: little of what they show is left; for \
+            "images of {width} x {height} pixels become views of {side} x {side}{of_cifar}, which loses most of their detail; for \
              photographs set views.side = 224, views.mean and views.std of ImageNet, and encoder.trunk.stem = \"imagenet\""
         )
     })
 }
 
-/// Warns about 16 bits where they are emulated.
+/// Warns about 16-bit precision on the CPU, which emulates it.
 fn slow_precision(precision: Precision, backend: &str) -> Option<String> {
     (precision != Precision::F32 && backend == "flex").then(|| {
         format!(
@@ -153,7 +153,7 @@ fn slow_precision(precision: Precision, backend: &str) -> Option<String> {
     })
 }
 
-/// `32 x 32 pixels`, or from which to which size.
+/// `32 x 32 pixels`, or the smallest and the largest size.
 fn sizes(images: &Collection) -> String {
     let of = |index| {
         let image = images.get(index);
@@ -168,7 +168,7 @@ fn sizes(images: &Collection) -> String {
     }
 }
 
-/// The size of the image in the middle, by area.
+/// The size of the median image by area.
 fn median_size(images: &Collection) -> Option<(usize, usize)> {
     let mut order: Vec<(usize, usize)> = (0..images.len())
         .map(|index| {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn photographs_that_become_small_views_are_warned_about_and_cifar_is_not() {
+    fn small_views_of_photographs_give_a_warning_and_those_of_cifar_none() {
         let views = |side| ViewsConfig {
             side,
             ..ViewsConfig::default()
@@ -226,12 +226,12 @@ mod tests {
             assert_eq!(shrunk(&images(&[size]), &views(side)), None, "{size:?}");
         }
         assert_eq!(shrunk(&images(&[]), &views(32)), None);
-        // One large image among many is no reason.
+        // The median decides: one large image among small ones gives no warning.
         assert_eq!(shrunk(&images(&[(32, 32), (32, 32), (400, 300)]), &views(32)), None);
     }
 
     #[test]
-    fn sixteen_bits_are_slow_on_the_cpu_alone() {
+    fn only_the_cpu_warns_about_16_bits() {
         for precision in [Precision::F16, Precision::Bf16] {
             assert!(slow_precision(precision, "flex").unwrap().contains(precision.name()));
             assert_eq!(slow_precision(precision, "cuda"), None);

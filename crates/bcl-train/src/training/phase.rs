@@ -1,4 +1,4 @@
-//! One phase of a run on Burn's training: whatever is trained, the same folder, checkpoints, metrics and progress bar.
+//! One phase of a run, with its folder, checkpoints, metrics and progress bar, on Burn's `SupervisedTraining`.
 
 use super::{
     checkpoint::{self, Found, KeepLast},
@@ -24,20 +24,20 @@ use burn::{
 };
 use std::sync::{Arc, Mutex};
 
-/// Where a phase begins: at its beginning, or at the newest checkpoint in the folder of its run.
+/// Where a phase starts: at its beginning, or from the newest checkpoint in the run's folder.
 #[derive(Debug, Clone)]
 pub struct Start {
-    /// What has been done so far.
+    /// The progress so far.
     pub progress: Progress,
-    /// Whether a checkpoint says so.
+    /// Whether it comes from a checkpoint.
     pub resumed: bool,
 }
 
 impl Start {
-    /// Prepares the folder of a run for a phase, and finds out where it goes on.
+    /// Prepares the folder of a run for a phase, and looks for a checkpoint.
     ///
     /// # Errors
-    /// When the folder cannot be written, or its checkpoint belongs to another run.
+    /// If the folder cannot be written to, or its checkpoint belongs to another run.
     pub fn find(folder: &RunFolder, beginning: Progress) -> Result<Self, Error> {
         let checkpoint = newest(folder, &beginning)?;
         files::create_folder(&folder.checkpoints(beginning.phase))?;
@@ -54,10 +54,10 @@ impl Start {
     }
 }
 
-/// The newest checkpoint of the phase that has this beginning.
+/// Returns the newest checkpoint of the phase that starts with `beginning`.
 ///
 /// # Errors
-/// When it belongs to another run, or cannot be read.
+/// If the checkpoint belongs to another run or cannot be read.
 pub fn newest(folder: &RunFolder, beginning: &Progress) -> Result<Option<Found>, Error> {
     let checkpoints = folder.checkpoints(beginning.phase);
     let Some(found) = checkpoint::newest(&checkpoints, beginning.phase)? else {
@@ -66,7 +66,7 @@ pub fn newest(folder: &RunFolder, beginning: &Progress) -> Result<Option<Found>,
     match beginning.foreign(&found.progress) {
         None => Ok(Some(found)),
         Some(other) => Err(Error::Input(format!(
-            "the checkpoint in {} belongs to {other}: it does not go with {}; put the checkpoints and recipe.toml of one run together, or \
+            "the checkpoint in {} belongs to {other} and does not match {}; put the checkpoints and recipe.toml of one run together, or \
              start a new run without --resume",
             checkpoints.display(),
             folder.recipe_file().display()
@@ -74,36 +74,36 @@ pub fn newest(folder: &RunFolder, beginning: &Progress) -> Result<Option<Found>,
     }
 }
 
-/// How a phase goes, apart from what is trained on what.
+/// The options of a phase, apart from method and data.
 #[derive(Debug)]
 pub struct PhaseOptions<'a> {
-    /// Where everything is written.
+    /// The folder of the run.
     pub folder: &'a RunFolder,
     /// Name of the recipe and the phase, for the progress bar.
     pub label: String,
-    /// The figure that selects the epoch.
+    /// The metric that selects the epoch.
     pub select_by: &'a str,
-    /// The estimator of each epoch.
+    /// The estimator of each epoch; `None` for methods without negatives.
     pub estimator: Option<EpochEstimator>,
-    /// When the phase is over.
+    /// When the phase ends.
     pub until: Until,
-    /// The epoch after which the weights are to be kept for good.
+    /// The epoch after which to save the final weights.
     pub keep: Option<usize>,
-    /// Where it begins.
+    /// Where the phase starts.
     pub start: Start,
-    /// Where it trains.
+    /// The device that trains.
     pub device: Device,
-    /// Whether to show no progress.
+    /// Whether to hide the progress.
     pub quiet: bool,
-    /// Stops it after the step under way.
+    /// Ends training after the current step.
     pub stop: Stop,
 }
 
 impl PhaseOptions<'_> {
-    /// Trains a model to the end of the phase.
+    /// Trains a model until the phase ends.
     ///
     /// # Errors
-    /// When data or disk do not allow it, the loss diverges, or the run is interrupted; what was written stays.
+    /// If data or checkpoints cannot be read or written, the loss diverges, or the run is interrupted. Files written so far remain.
     pub fn train<M: Method, L>(
         self,
         model: Learned<M>,
@@ -156,6 +156,6 @@ impl PhaseOptions<'_> {
             .label(&self.label)
             .launch(Learner::new(numbered(model), optimizer, learning_rate));
         let outcome = epoch_loop.outcome.lock().expect("the loop is over").take();
-        outcome.unwrap_or_else(|| Err(Error::Training("the loop ended without a word".to_owned())))
+        outcome.unwrap_or_else(|| Err(Error::Training("the training loop ended without a result".to_owned())))
     }
 }

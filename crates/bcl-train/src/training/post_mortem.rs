@@ -1,4 +1,4 @@
-//! What is kept of a step whose loss is not a number: its batch, its scores, and the weights it began with.
+//! The files that a diverged run leaves: batch, scores and weights of the step whose loss is not finite.
 
 use super::step::Step;
 use crate::{
@@ -14,7 +14,7 @@ use burn::{
 };
 use std::{iter, ops::Range, path::Path};
 
-/// All parameters of a module, by the path of their fields.
+/// Collects all parameters of a module under the paths of their fields.
 #[derive(Default)]
 struct Weights {
     path: Vec<String>,
@@ -45,7 +45,7 @@ impl ModuleVisitor for Weights {
     }
 }
 
-/// The first parameter or running statistic of a module that holds a number that is not finite, by the path of its fields.
+/// Returns the path of the first parameter or running statistic of a module that is not finite.
 pub fn first_weight_not_finite<M: Module>(model: &M) -> Option<String> {
     let mut search = NotFinite::default();
     Module::visit(model, &mut search);
@@ -74,7 +74,7 @@ impl ModuleVisitor for NotFinite {
     }
 }
 
-/// A step and what it came to.
+/// The tensors of a step that diverged.
 #[derive(Debug)]
 pub struct PostMortem {
     batch: NamedTensors,
@@ -83,23 +83,23 @@ pub struct PostMortem {
 }
 
 impl PostMortem {
-    /// Goes through a step again, under the weights it began with.
+    /// Repeats a step with the weights from before it.
     pub fn of<M: Method>(step: &Step<M::Batch>, method: &M) -> Self {
         let mut weights = Weights::default();
         Module::visit(method, &mut weights);
         Self {
             batch: M::tensors(&step.batch),
             weights: weights.found,
-            scores: guilty(step, method),
+            scores: first_block_not_finite(step, method),
         }
     }
 
-    /// Where the first number stands that is not finite, in words.
+    /// Says which tensor is not finite: of the batch, else of the weights, else of the scores.
     pub fn finding(&self) -> String {
         if let Some(name) = self.batch.first_not_finite() {
             format!("{name} of the batch is not finite")
         } else if let Some(name) = self.weights.first_not_finite() {
-            format!("the step before left weights that are not finite, {name} for one")
+            format!("the step before left weights that are not finite, such as {name}")
         } else if let Some(name) = self.scores.first_not_finite() {
             format!("batch and weights are finite, but the scores of the {name} are not")
         } else {
@@ -107,10 +107,10 @@ impl PostMortem {
         }
     }
 
-    /// Writes `batch`, `scores` and `weights` into a folder, as safetensors.
+    /// Writes `batch.safetensors`, `scores.safetensors` and `weights.safetensors` into a folder.
     ///
     /// # Errors
-    /// Names what could not be written.
+    /// Names the file that could not be written.
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
         files::create_folder(folder)?;
         for (name, tensors) in [("batch", &self.batch), ("scores", &self.scores), ("weights", &self.weights)] {
@@ -120,9 +120,9 @@ impl PostMortem {
     }
 }
 
-/// The scores, or the losses of a method without scores, of the first block of anchors whose loss is not finite; of the first block if
-/// all are. There is one block unless the scores of all anchors may not fit into memory.
-fn guilty<M: Method>(step: &Step<M::Batch>, method: &M) -> NamedTensors {
+/// Returns the scores (or losses, for a method without scores) of the first block of anchors whose loss is not finite, or of the first
+/// block if all losses are finite. Without gradient caching there is one block.
+fn first_block_not_finite<M: Method>(step: &Step<M::Batch>, method: &M) -> NamedTensors {
     let method = method.clone().no_grad();
     let at_most = step.gradient_cache.unwrap_or(usize::MAX);
     let embeddings = method.embed_batch(&step.batch, at_most);
@@ -132,8 +132,8 @@ fn guilty<M: Method>(step: &Step<M::Batch>, method: &M) -> NamedTensors {
     };
     let mut blocks = blocks(method.num_anchors(&step.batch), at_most);
     let first = blocks.next().expect("a batch has at least one anchor");
-    let guilty = iter::once(first.clone()).chain(blocks).find(|anchors| !is_finite(anchors));
-    let anchors = guilty.unwrap_or(first);
+    let not_finite = iter::once(first.clone()).chain(blocks).find(|anchors| !is_finite(anchors));
+    let anchors = not_finite.unwrap_or(first);
     match method.objective(&step.batch, &embeddings, anchors.clone()) {
         Objective::Scores(scores) => {
             let side = step.side_information(&method, anchors, &scores.negatives.device());
@@ -154,7 +154,7 @@ fn guilty<M: Method>(step: &Step<M::Batch>, method: &M) -> NamedTensors {
     }
 }
 
-/// `[num_anchors]` for the usual case of one positive each, `[num_anchors, num_positives]` for several.
+/// `[num_anchors]` if each anchor has one positive, otherwise `[num_anchors, num_positives]`.
 fn positives_of(scores: &Scores) -> TensorData {
     let positives = scores.positives.clone();
     match scores.num_positives() {
@@ -171,7 +171,7 @@ mod tests {
     use safetensors::Dtype;
     use std::sync::Arc;
 
-    /// Scores that are a weight times the batch.
+    /// A method whose scores are its weight times the batch.
     #[derive(Module, Debug)]
     struct Scale {
         weight: Param<Tensor<1>>,
@@ -234,15 +234,15 @@ mod tests {
     }
 
     #[test]
-    fn the_first_place_that_is_not_finite_is_named() {
-        for (pixel, weight, place) in [
+    fn the_first_tensor_that_is_not_finite_is_named() {
+        for (pixel, weight, expected) in [
             (f32::NAN, 1.0, "pixels of the batch"),
-            (1.0, f32::INFINITY, "weights that are not finite, weight for one"),
+            (1.0, f32::INFINITY, "weights that are not finite, such as weight"),
             (3e38, 3e38, "scores of the positives"),
             (1.0, 1.0, "but their loss is not"),
         ] {
             let finding = post_mortem(pixel, weight).finding();
-            assert!(finding.contains(place), "{finding}");
+            assert!(finding.contains(expected), "{finding}");
         }
     }
 
@@ -258,8 +258,8 @@ mod tests {
     }
 
     #[test]
-    fn of_blocks_of_anchors_the_first_without_a_loss_is_kept() {
-        // The second anchor of two: its scores are 2 and 3 times what overflows.
+    fn the_first_block_of_anchors_without_a_finite_loss_is_kept() {
+        // Only the second of two anchors overflows.
         let kept = in_blocks(1e-30, 1.5e38, Some(1)).scores;
         assert_eq!(kept.get("negatives").shape().to_vec(), [1, 2]);
         assert_eq!(kept.first_not_finite(), Some("positives"));

@@ -1,43 +1,43 @@
-//! Where a run stands: everything beside the records that a resumed run needs to go on as if nothing had happened.
+//! The progress of a run: the state, beside Burn's records, from which a run is resumed.
 
 use crate::error::Error;
 use bcl_report::result::{EpochRecord, Phase};
 use serde::{Deserialize, Serialize};
 
-/// More steps, or anchors, than any run has.
+/// Upper bound on the number of steps and anchors of a run.
 const MOST: usize = 1 << 48;
 
 /// The state of a run after some step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Hash of the recipe the checkpoint belongs to.
+    /// Hash of the run's recipe.
     pub recipe_hash: String,
     /// Seed of the run.
     pub seed: u64,
-    /// [Digest](super::DataIdentity::digest) of the data that it trains on.
+    /// [Digest](super::DataIdentity::digest) of the run's data.
     #[serde(default)]
     pub data: String,
-    /// Steps in an epoch of this phase.
+    /// Steps per epoch in this phase.
     #[serde(default)]
     pub steps_per_epoch: usize,
-    /// The part of the run.
+    /// The current phase.
     pub phase: Phase,
     /// Steps taken in this phase.
     pub step: usize,
     /// Epochs completed in this phase.
     pub epoch: usize,
-    /// Loss of the steps of the epoch under way, summed over anchors.
+    /// Loss of the current epoch, summed over anchors.
     pub loss_sum: f64,
-    /// Anchors with negatives in the epoch under way.
+    /// Anchors with negatives in the current epoch.
     pub anchors: usize,
-    /// Anchors without any, which have no loss.
+    /// Anchors without negatives in the current epoch, which have no loss.
     #[serde(default)]
     pub anchors_without_negatives: usize,
-    /// All epochs completed so far, of both phases.
+    /// Records of all completed epochs, including those of earlier phases.
     pub records: Vec<EpochRecord>,
 }
 
-/// The run that a checkpoint belongs to: it is of use to no other.
+/// The run to which a checkpoint belongs. No other run can use it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Owner<'a> {
     /// Hash of the recipe.
@@ -49,7 +49,7 @@ pub struct Owner<'a> {
 }
 
 impl Progress {
-    /// The beginning of a phase.
+    /// The state at the beginning of a phase.
     pub fn start(owner: Owner<'_>, phase: Phase, steps_per_epoch: usize, records: Vec<EpochRecord>) -> Self {
         let Owner { recipe_hash, seed, data } = owner;
         Self {
@@ -67,7 +67,7 @@ impl Progress {
         }
     }
 
-    /// In what a checkpoint belongs to another run than that of `self`, if it does.
+    /// Says to which other run a checkpoint belongs; `None` if it belongs to the run of `self`.
     pub fn foreign(&self, checkpoint: &Self) -> Option<String> {
         if (&checkpoint.recipe_hash, checkpoint.seed) != (&self.recipe_hash, self.seed) {
             return Some("another recipe or seed".to_owned());
@@ -79,59 +79,59 @@ impl Progress {
         (theirs != ours).then(|| format!("a run with {theirs} steps per epoch, where this one has {ours}"))
     }
 
-    /// The records of the phase under way.
+    /// The records of the current phase.
     pub fn of_phase(&self) -> impl Iterator<Item = &EpochRecord> {
         self.records.iter().filter(|record| record.phase == self.phase)
     }
 
-    /// What no run could have written, if anything: a file of progress may have been edited, or come from elsewhere.
+    /// Finds a state that no run could have written, such as that of an edited or misplaced file.
     pub fn contradiction(&self, phase: Phase, step: usize) -> Option<String> {
         let Self { epoch, records, .. } = self;
         if self.phase != phase {
             return Some(format!(
-                "it is of phase {:?}, but lies in the folder of {phase:?}",
+                "it belongs to phase {:?}, but is in the folder of {phase:?}",
                 self.phase
             ));
         }
         if self.step != step {
-            return Some(format!("it is of step {}, but its name says {step}", self.step));
+            return Some(format!("it belongs to step {}, but its name says {step}", self.step));
         }
         if step > MOST || self.anchors.max(self.anchors_without_negatives) > MOST || *epoch > step {
             return Some(format!(
-                "{epoch} epochs of {step} steps, and {} anchors of the next",
+                "it has {epoch} epochs in {step} steps, and {} anchors in the next epoch",
                 self.anchors
             ));
         }
         if !self.loss_sum.is_finite() || self.anchors == 0 && self.loss_sum != 0.0 {
-            return Some(format!("a loss of {} over {} anchors", self.loss_sum, self.anchors));
+            return Some(format!("it has a loss of {} over {} anchors", self.loss_sum, self.anchors));
         }
         let (own, earlier): (Vec<_>, Vec<_>) = records.iter().partition(|record| record.phase == phase);
         if own.len() != *epoch {
-            return Some(format!("{epoch} epochs are done, but it holds records of {}", own.len()));
+            return Some(format!("it has {epoch} completed epochs, but records of {}", own.len()));
         }
         let may_precede = |record: &EpochRecord| (record.phase, phase) == (Phase::Selection, Phase::Refit);
         if let Some(stray) = earlier.iter().find(|record| !may_precede(record)) {
-            return Some(format!("{phase:?} holds the record of an epoch of {:?}", stray.phase));
+            return Some(format!("phase {phase:?} has the record of an epoch of {:?}", stray.phase));
         }
         let is_numbered = |records: &[&EpochRecord]| records.iter().zip(1..).all(|(record, number)| record.epoch == number);
         if !is_numbered(&own) || !is_numbered(&earlier) {
-            return Some("the records are not those of the first epochs in their order".to_owned());
+            return Some("its records are not numbered from 1 in order".to_owned());
         }
         None
     }
 
-    /// Steps taken in the epoch under way, of so many that an epoch has.
+    /// Steps taken in the current epoch.
     ///
     /// # Errors
-    /// When no run could stand there.
+    /// If no run with so many steps per epoch could have written this state.
     pub fn steps_of_epoch(&self, steps_per_epoch: usize) -> Result<usize, Error> {
         let before = self.epoch.checked_mul(steps_per_epoch);
         let within = before.and_then(|before| self.step.checked_sub(before));
         let is_possible = |&within: &usize| within <= steps_per_epoch && (within > 0 || self.anchors == 0);
         within.filter(is_possible).ok_or_else(|| {
             Error::Input(format!(
-                "the checkpoint after step {} cannot be right: it says that {} epochs are done, of {steps_per_epoch} steps each; delete \
-                 its progress file to go on from an older one",
+                "the checkpoint after step {} cannot be right: it has {} completed epochs of {steps_per_epoch} steps each; delete its \
+                 progress file to continue from an older one",
                 self.step, self.epoch
             ))
         })
@@ -170,7 +170,7 @@ mod tests {
     type Edit = fn(&mut Progress);
 
     #[test]
-    fn what_a_run_writes_is_possible_and_what_is_edited_is_found_out() {
+    fn the_progress_of_a_run_has_no_contradiction_and_an_edited_one_has() {
         assert_eq!(refit().contradiction(Phase::Refit, 23), None);
         assert_eq!(refit().steps_of_epoch(10).unwrap(), 3);
         let mut at_end = refit();
@@ -184,16 +184,16 @@ mod tests {
         let edits: [(Edit, &str); 13] = [
             (|progress| progress.phase = Phase::Training, "phase Training"),
             (|progress| progress.step = 24, "step 24"),
-            (|progress| progress.epoch = 3, "3 epochs are done"),
-            (|progress| progress.epoch = 24, "24 epochs of 23 steps"),
+            (|progress| progress.epoch = 3, "3 completed epochs"),
+            (|progress| progress.epoch = 24, "24 epochs in 23 steps"),
             (|progress| progress.anchors = usize::MAX, "anchors"),
             (|progress| progress.anchors_without_negatives = usize::MAX, "anchors"),
             (|progress| progress.anchors = 0, "over 0 anchors"),
             (|progress| progress.loss_sum = f64::NAN, "a loss of NaN"),
-            (|progress| drop(progress.records.pop()), "holds records of 1"),
-            (|progress| progress.records[2].epoch = 3, "not those of the first epochs"),
-            (|progress| progress.records[0].epoch = 0, "not those of the first epochs"),
-            (|progress| progress.records.swap(1, 2), "not those of the first epochs"),
+            (|progress| drop(progress.records.pop()), "records of 1"),
+            (|progress| progress.records[2].epoch = 3, "not numbered from 1"),
+            (|progress| progress.records[0].epoch = 0, "not numbered from 1"),
+            (|progress| progress.records.swap(1, 2), "not numbered from 1"),
             (|progress| progress.records[0].phase = Phase::Training, "an epoch of Training"),
         ];
         for (edit, words) in edits {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_no_epoch_has_are_refused() {
+    fn step_numbers_that_do_not_fit_the_epochs_are_refused() {
         for (step, epoch, anchors) in [(19, 2, 12), (31, 2, 12), (20, 2, 12), (23, usize::MAX, 12)] {
             let progress = Progress {
                 step,

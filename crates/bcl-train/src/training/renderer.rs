@@ -1,5 +1,4 @@
-//! The progress display: a bar on a terminal; elsewhere one line per epoch, and one every ten seconds in between. Always on stderr;
-//! results go to stdout.
+//! The progress display on stderr: a progress bar on a terminal, otherwise one line per epoch and one every ten seconds.
 
 use super::figures;
 use bcl_report::notice::{Working, working_with_updates};
@@ -19,9 +18,9 @@ use std::{
 #[derive(Debug)]
 pub struct Renderer {
     bar: ProgressBar,
-    /// Prints lines within an epoch where there is no bar.
+    /// Prints lines within an epoch; `None` if there is a bar.
     plain: Option<Working>,
-    /// What the selecting figure is called, such as `ndcg@20`.
+    /// Name of the metric that selects the epoch, such as `ndcg@20`.
     selected_name: String,
     label: String,
     total_epochs: usize,
@@ -29,14 +28,14 @@ pub struct Renderer {
     first_epoch: usize,
     items_per_epoch: u64,
     steps_per_epoch: usize,
-    /// When the first step of this process was done, and how many items were then.
+    /// Time and number of items at the end of this process's first step.
     origin: Option<(Instant, u64)>,
     metrics: Vec<MetricDefinition>,
     figures: BTreeMap<String, String>,
 }
 
 impl Renderer {
-    /// A renderer of a run that begins with the given epoch, from 1; `quiet` shows nothing at all.
+    /// Creates a renderer for a run that begins with the given epoch, from 1. With `quiet`, it shows nothing.
     pub fn new(quiet: bool, selected_name: &str, first_epoch: usize, steps_per_epoch: usize) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
@@ -60,7 +59,7 @@ impl Renderer {
         }
     }
 
-    /// The line of figures: loss, ω's effective sample size, α̂, the selecting figure, time left.
+    /// The status line: loss, selecting metric, α̂, effective sample size, time left.
     fn status(&self) -> String {
         let show = |key: &str, name: &str| self.figures.get(key).map(|value| format!("{name} {value}"));
         let parts = [
@@ -73,7 +72,7 @@ impl Renderer {
         parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
     }
 
-    /// Upper bound on the time left: early stopping usually ends sooner.
+    /// Upper bound on the time left; early stopping usually ends sooner.
     fn time_left(&self) -> Option<String> {
         let all = (self.total_epochs + 1 - self.first_epoch) as u64 * self.items_per_epoch.max(1);
         let seconds = all.saturating_sub(self.done()) as f64 / self.rate()?;
@@ -81,19 +80,19 @@ impl Renderer {
         Some(format!("≤{} left", indicatif::HumanDuration(left)))
     }
 
-    /// Items trained on since this process began, and those of the first epoch before.
+    /// Items since the beginning of this process's first epoch.
     fn done(&self) -> u64 {
         (self.epoch - self.first_epoch) as u64 * self.items_per_epoch.max(1) + self.bar.position()
     }
 
-    /// Items per second, from the first step on: it is slower than the others.
+    /// Items per second after the first step, which is slower than the others.
     fn rate(&self) -> Option<f64> {
         let (started, before) = self.origin?;
         let done = self.done().checked_sub(before).filter(|&done| done > 0)?;
         Some(done as f64 / started.elapsed().as_secs_f64())
     }
 
-    /// The line within an epoch.
+    /// The status line within an epoch.
     fn within_epoch(&self) -> String {
         let steps = self.steps_per_epoch as u64;
         let step = (self.bar.position() * steps).div_ceil(self.items_per_epoch.max(1));
@@ -141,7 +140,7 @@ impl TrainingProgressLogger for Renderer {
     }
 
     fn update_split(&mut self, items_processed: usize) {
-        // The single item of an evaluation comes here too; it must not take the bar back to its beginning.
+        // An evaluation reports a single item here, which must not reset the bar.
         self.bar.set_position(self.bar.position().max(items_processed as u64));
         self.origin.get_or_insert_with(|| (Instant::now(), self.bar.position()));
         if !self.bar.is_hidden() {
@@ -166,11 +165,11 @@ impl TrainingProgressLogger for Renderer {
         self.bar.finish_and_clear();
     }
 
-    // Burn announces every iteration this way; the bar shows them already.
+    // Burn logs every iteration here; the bar shows them already.
     fn log_event_training(&mut self, _: String) {}
 }
 
-// The evaluation half of Burn's renderer trait: `Evaluator` is not used here, ranking has its own.
+// Burn's trait demands these; its `Evaluator` is not used here.
 impl MetricsRendererEvaluation for Renderer {
     fn update_test(&mut self, _: EvaluationName, _: MetricState) {}
 }

@@ -1,4 +1,4 @@
-//! One training step: a method compares a batch, and an estimator weighs what it compares.
+//! One training step: a method turns a batch into scores, and an estimator weights them.
 
 use super::figures::StepOutput;
 use crate::{
@@ -16,21 +16,21 @@ use burn::{
 use rand_distr::{Distribution, Gamma};
 use std::{ops::Range, sync::Arc};
 
-/// The work of one training step.
+/// A batch, and all else that a training step needs beside the method.
 #[derive(Debug, Clone)]
 pub struct Step<B> {
-    /// What is compared.
+    /// The batch.
     pub batch: B,
-    /// How the negatives are weighed; `None` for methods that have none.
+    /// Weights the negatives; `None` for methods without scores.
     pub estimator: Option<Arc<dyn Estimator>>,
-    /// Standard Gamma draws, `[num_anchors]`, if the estimator needs them.
+    /// Draws from the standard Gamma distribution, `[num_anchors]`, if the estimator needs them.
     pub noise: Option<Tensor<1>>,
     /// Maximum number of samples that are encoded, and of anchors that are compared, at a time; all at once if absent.
     pub gradient_cache: Option<usize>,
 }
 
 impl<B> Step<B> {
-    /// A step, all at once, whose noise depends on the seed and the number of the step alone.
+    /// Creates a step without gradient caching. Its noise depends on the seed and the number of the step only.
     pub fn new(
         batch: B,
         estimator: Option<Arc<dyn Estimator>>,
@@ -54,7 +54,7 @@ impl<B> Step<B> {
         }
     }
 
-    /// The same step by [gradient caching](super::cached), if a number is given.
+    /// Turns on [gradient caching](super::cached), if a number of samples is given.
     pub fn with_gradient_cache(self, at_most: Option<usize>) -> Self {
         Self {
             gradient_cache: at_most,
@@ -62,27 +62,27 @@ impl<B> Step<B> {
         }
     }
 
-    /// Compares all anchors.
+    /// Computes the objective of all anchors.
     pub fn objective<M: Method<Batch = B>>(&self, method: &M) -> Objective {
         let embeddings = method.embed_batch(&self.batch, usize::MAX);
         method.objective(&self.batch, &embeddings, 0..method.num_anchors(&self.batch))
     }
 
-    /// What is known of some anchors beside their objective: the noise of the step and, if the batch has classes, the truth.
+    /// Side information of some anchors: their noise and, if the batch has classes, which negatives are false.
     pub fn side_information<M: Method<Batch = B>>(&self, method: &M, anchors: Range<usize>, device: &Device) -> SideInformation {
         let mut side = self.noise_of(anchors.clone());
         side.same_class = method.same_class(&self.batch, anchors, device);
         side
     }
 
-    /// The noise of some anchors alone. Truth costs as much as a comparison of all classes, so only those who read it ask for it.
+    /// Side information with the noise only. Comparing all classes takes time, so only estimators that need them ask for that.
     fn noise_of(&self, anchors: Range<usize>) -> SideInformation {
         let mut side = SideInformation::none();
         side.noise = self.noise.clone().map(|noise| rows_of(noise, anchors));
         side
     }
 
-    /// The losses of some anchors, from the embeddings of the batch.
+    /// Computes the losses of some anchors from the embeddings of the batch.
     pub fn losses<M: Method<Batch = B>>(&self, method: &M, embeddings: &Embeddings, anchors: Range<usize>) -> Losses {
         match method.objective(&self.batch, embeddings, anchors.clone()) {
             Objective::Scores(scores) => {
@@ -101,15 +101,15 @@ impl<B> Step<B> {
     /// The estimator.
     ///
     /// # Panics
-    /// Panics if there is none. Methods that compare scores have one: recipes are checked for it.
+    /// Panics if there is none. Recipes of score-based methods are checked to have one.
     pub fn estimator(&self) -> &dyn Estimator {
-        &**self.estimator.as_ref().expect("scores are weighed by an estimator")
+        &**self.estimator.as_ref().expect("a score-based method has an estimator")
     }
 
-    /// Forward and backward. Returns the embeddings, too, outside of the graph.
+    /// Runs the forward and the backward pass. Also returns the embeddings, detached from the graph.
     ///
     /// # Panics
-    /// Panics if the method compares scores and there is no estimator.
+    /// Panics if the method is score-based and there is no estimator.
     pub fn train<M: Method<Batch = B>>(&self, method: &M) -> (TrainOutput<StepOutput>, Embeddings) {
         if let Some(at_most) = self.gradient_cache.filter(|_| M::SEPARABLE) {
             return self.train_in_parts(method, at_most);
@@ -133,7 +133,7 @@ impl<B> Step<B> {
     }
 }
 
-/// The gradients of an objective with respect to the parameters of a method, computed at the method's scale.
+/// Computes the gradients of an objective with respect to the parameters of a method, with the method's loss scaling.
 pub fn gradients<M: Method>(method: &M, objective: Tensor<1>) -> GradientsParams {
     let scale = method.gradient_scale();
     if scale == 1.0 {
@@ -143,24 +143,24 @@ pub fn gradients<M: Method>(method: &M, objective: Tensor<1>) -> GradientsParams
     optim::scaled(method, scaled, scale.recip())
 }
 
-/// What an epoch is to do; the loop sets it before it asks the loader for steps.
+/// The plan of an epoch, which the loop sets before it asks the loader for steps.
 #[derive(Debug, Clone)]
 pub struct EpochPlan {
-    /// Epoch, from 0: it determines the order.
+    /// Epoch, from 0, which determines the order of the samples.
     pub epoch: usize,
-    /// Step of the epoch to begin with: above 0 where an interrupted epoch goes on.
+    /// First step of the epoch; above 0 if an interrupted epoch continues.
     pub first_step: usize,
-    /// How negatives are weighed in this epoch; `None` for methods that have none.
+    /// The estimator of this epoch; `None` for methods without scores.
     pub estimator: Option<Arc<dyn Estimator>>,
 }
 
-/// A loader whose epochs can be taken up at any step.
+/// A data loader that can start an epoch at any step.
 ///
 /// Step s of epoch e must be the same whether the run was interrupted before it or not.
 pub trait PlannedLoader<B>: DataLoader<Step<B>> {
-    /// Sets what the next [`iter`](DataLoader::iter) does.
+    /// Sets the plan of the next [`iter`](DataLoader::iter).
     fn set_plan(&self, plan: EpochPlan);
 
-    /// Number of steps of an epoch.
+    /// Number of steps per epoch.
     fn steps_per_epoch(&self) -> usize;
 }

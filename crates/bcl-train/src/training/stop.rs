@@ -1,4 +1,4 @@
-//! The request to stop, which whoever holds a handle can make and check.
+//! A flag, shared by its clones, that asks training to stop.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -7,9 +7,8 @@ use std::sync::{
 
 /// A handle that asks all runs of a command to stop; its clones share one request.
 ///
-/// Training checks it after every step and writes a checkpoint before it ends. Such a check is announced by
-/// [`attend`](Self::attend): a signal gives attended work some time to reach it, and ends everything else at once (see
-/// [`stop_on_signals`](crate::commands::stop_on_signals)).
+/// Training checks it after every step and writes a checkpoint before it ends. It registers this with [`attend`](Self::attend): a signal
+/// gives registered work some time to save, and ends all other work at once (see [`stop_on_signals`](crate::commands::stop_on_signals)).
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<State>);
 
@@ -21,44 +20,44 @@ struct State {
 }
 
 impl Stop {
-    /// A handle nobody has asked to stop yet.
+    /// Creates a flag that is not set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks all holders to stop.
+    /// Asks the work of all clones to stop.
     pub fn request(&self) {
         self.0.requested.store(true, Ordering::SeqCst);
     }
 
-    /// Whether somebody asked to stop.
+    /// Whether a stop was requested.
     pub fn is_requested(&self) -> bool {
         self.0.requested.load(Ordering::SeqCst)
     }
 
-    /// Announces that the caller checks the handle again and again, and saves its work when asked to stop.
+    /// Registers that the caller checks the flag regularly and saves its work when asked to stop.
     pub fn attend(&self) -> Attended {
         self.0.attended.fetch_add(1, Ordering::SeqCst);
         Attended(self.clone())
     }
 
-    /// Whether some work is attended.
+    /// Whether any work is registered.
     pub fn is_attended(&self) -> bool {
         self.0.attended.load(Ordering::SeqCst) > 0
     }
 
-    /// Sets how the user goes on if the process ends now, such as "go on with: bcl-train --resume runs/a-0".
+    /// Sets the advice to print if the process ends now, such as "continue with: bcl-train --resume runs/a-0".
     pub fn advise(&self, advice: Option<String>) {
         *self.0.advice.lock().unwrap_or_else(PoisonError::into_inner) = advice;
     }
 
-    /// What [`advise`](Self::advise) set last.
+    /// The advice that [`advise`](Self::advise) set last.
     pub fn advice(&self) -> Option<String> {
         self.0.advice.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// Work that checks its [`Stop`], while it lives.
+/// Guard that registers work with its [`Stop`] until it is dropped.
 #[derive(Debug)]
 pub struct Attended(Stop);
 
@@ -73,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clones_share_request_attention_and_advice() {
+    fn clones_share_request_registrations_and_advice() {
         let (stop, other) = (Stop::new(), Stop::new());
         let clone = stop.clone();
         let attended = clone.attend();

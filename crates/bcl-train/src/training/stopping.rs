@@ -1,31 +1,31 @@
-//! When a phase of a run is over: decided from its records alone, so that a resumed run decides the same.
+//! When a phase of a run ends. This depends on its records only, so a resumed run stops at the same epoch.
 
 use bcl_report::result::{EpochRecord, Metrics};
 
 /// When a phase ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
-    /// The validation figure has not improved for `patience` epochs, or `at_most` epochs are done.
+    /// When the validation metric has not improved for `patience` epochs, or after `at_most` epochs.
     NoImprovement {
-        /// Epochs without improvement that end the phase.
+        /// Number of epochs without improvement that ends the phase.
         patience: usize,
-        /// The most epochs.
+        /// Maximum number of epochs.
         at_most: usize,
     },
-    /// `epochs` are done and, where the oracle is wanted, the test figure has not improved for `oracle_patience` epochs either.
+    /// After `epochs`; if the oracle is wanted, not before the test metric has not improved for `oracle_patience` epochs.
     Epochs {
-        /// The number of epochs that was chosen on validation.
+        /// Number of epochs, as chosen on validation.
         epochs: usize,
-        /// How long the oracle looks for a better epoch on test.
+        /// Patience of the oracle, which looks for the best epoch on test; `None` without oracle.
         oracle_patience: Option<usize>,
-        /// The most epochs.
+        /// Maximum number of epochs.
         at_most: usize,
     },
-    /// `epochs` are done; figures are wanted after every `every` of them, 0 for none.
+    /// After `epochs`, with an evaluation every `every` epochs, 0 for none.
     Fixed {
-        /// The number of epochs.
+        /// Number of epochs.
         epochs: usize,
-        /// How often the model is measured.
+        /// Number of epochs from one evaluation to the next.
         every: usize,
     },
 }
@@ -51,7 +51,7 @@ impl Until {
         }
     }
 
-    /// Whether the figures after an epoch (from 1) are used for anything.
+    /// Whether the metrics after an epoch (from 1) are needed.
     pub fn wants_figures(&self, epoch: usize) -> bool {
         match *self {
             Self::Epochs {
@@ -64,7 +64,7 @@ impl Until {
         }
     }
 
-    /// The most epochs the phase can take.
+    /// Maximum number of epochs of the phase.
     pub fn at_most(&self) -> usize {
         match *self {
             Self::NoImprovement { at_most, .. } => at_most,
@@ -79,7 +79,7 @@ impl Until {
     }
 }
 
-/// The epoch (from 1) with the highest figure, the earliest among equals; `None` without any figure.
+/// Returns the epoch (from 1) with the highest metric, the earliest among equals, and its value; `None` if no epoch has the metric.
 pub fn best<'a>(
     records: &[&'a EpochRecord],
     figures: impl Fn(&'a EpochRecord) -> Option<&'a Metrics>,
@@ -96,7 +96,7 @@ pub fn best<'a>(
     best
 }
 
-/// Epochs since the best one.
+/// Number of epochs since the best one.
 fn waited<'a>(records: &[&'a EpochRecord], figures: impl Fn(&'a EpochRecord) -> Option<&'a Metrics>, select_by: &str) -> usize {
     records.len() - best(records, figures, select_by).map_or(0, |(epoch, _)| epoch)
 }
@@ -135,12 +135,12 @@ mod tests {
         let over = |figures: &[f64]| until.is_over(&records(figures).iter().collect::<Vec<_>>(), "ndcg@20");
         assert!(!over(&[0.1, 0.3, 0.2]));
         assert!(over(&[0.1, 0.3, 0.2, 0.3]));
-        assert!(over(&[0.0; 3]), "an equal figure is no improvement");
+        assert!(over(&[0.0; 3]), "an equal value is no improvement");
         assert!(over(&(0..9).map(f64::from).collect::<Vec<_>>()));
     }
 
     #[test]
-    fn the_oracle_may_look_beyond_the_chosen_epoch_but_never_stops_before_it() {
+    fn the_oracle_may_continue_past_the_chosen_epoch_but_never_stops_before_it() {
         let until = Until::Epochs {
             epochs: 4,
             oracle_patience: Some(1),

@@ -1,4 +1,4 @@
-//! Batches of two views of each image, and the loader that prepares them.
+//! The data loader of images, which prepares batches of two views per image.
 
 use crate::{
     batches::{Ahead, BatchViews, ImageBatch, ViewSource, ViewsOnDemand},
@@ -18,16 +18,15 @@ use burn::{
 use rand::seq::SliceRandom;
 use std::sync::{Arc, Mutex};
 
-/// Batches that are ready before they are asked for. One more is under way, so that memory is bounded whatever is slower.
+/// Number of batches that wait for the consumer. One more is in preparation, so memory is bounded.
 const READY: usize = 1;
 
-/// Stands for the epoch of the views that weights are measured on; no epoch has this number.
+/// Epoch number of the probe's views, which no training epoch has.
 const PROBE_EPOCH: u64 = u64::MAX;
 
-/// Prepares batches of views, in a thread of its own.
+/// Prepares batches of views in a thread of its own.
 ///
-/// Order and views are counter-based: step s of epoch e is the same whether the run was interrupted before it or not, and however many
-/// threads make the views.
+/// Order and views are counter-based: step s of epoch e is the same after an interruption, and for any number of threads.
 #[derive(Debug, Clone)]
 pub struct ImageLoader {
     source: Arc<Source>,
@@ -35,41 +34,41 @@ pub struct ImageLoader {
     device: Device,
 }
 
-/// What batches are made of.
+/// Images and options from which batches are made.
 #[derive(Debug)]
 struct Source {
     views: Arc<ViewSource>,
     batch_size: usize,
     gradient_cache: Option<usize>,
-    /// Whether the classes go along: the estimator or the schedule of α reads them.
+    /// Whether batches carry classes, because the estimator or the schedule of α needs them.
     with_truth: bool,
     anchors_per_image: usize,
 }
 
-/// What a loader is made of, beside the images.
+/// Options of a loader.
 #[derive(Debug)]
 pub struct LoaderOptions {
-    /// How views are made.
+    /// Makes the views.
     pub views: Views,
-    /// Images a step.
+    /// Images per step.
     pub batch_size: usize,
-    /// Images that are encoded at a time, if not all of a step; their views are then made when they are needed.
+    /// Images that are encoded at a time with gradient caching, which makes views on demand.
     pub gradient_cache: Option<usize>,
-    /// Whether the classes go along with every step; they do with the probe.
+    /// Whether training batches carry classes. The probe always does.
     pub with_truth: bool,
-    /// How many anchors an image has in the method that is trained: noise is drawn per anchor.
+    /// Number of anchors per image in the trained method: noise is drawn per anchor.
     pub anchors_per_image: usize,
     /// The run's seed.
     pub seed: Seed,
-    /// Where batches go.
+    /// The device of the batches.
     pub device: Device,
 }
 
 impl ImageLoader {
-    /// A loader of all training images.
+    /// Creates a loader of all training images.
     ///
     /// # Panics
-    /// When there are fewer images than a batch has.
+    /// Panics if there are fewer images than a batch has.
     pub fn new(data: Arc<ImageData>, plan: EpochPlan, options: LoaderOptions) -> Self {
         let LoaderOptions {
             views,
@@ -98,9 +97,9 @@ impl ImageLoader {
         }
     }
 
-    /// A step for measuring: the same images and views whenever it is asked for, apart from all training steps, in evaluation mode.
+    /// Returns the batch for diagnostics: always the same images and views, in evaluation mode.
     ///
-    /// It has as many images as are encoded at a time, since all its scores are looked at at once.
+    /// With gradient caching it is as small as a part, because all its scores are in memory at once.
     pub fn probe(&self, estimator: Option<Arc<dyn Estimator>>, device: &Device) -> Step<ImageBatch> {
         let source = &self.source;
         let mut order: Vec<usize> = (0..source.num_images()).collect();
@@ -126,12 +125,12 @@ impl Source {
         self.num_images() / self.batch_size
     }
 
-    /// The images in the order of an epoch.
+    /// The order of the images in an epoch.
     fn order(&self, epoch: usize) -> Vec<usize> {
         epoch_order(self.num_images(), self.views.seed, epoch)
     }
 
-    /// The classes of images, where all of them have one.
+    /// The classes of images, if all of them have one.
     fn classes(&self, images: &[usize]) -> Option<Arc<[u32]>> {
         images.iter().map(|&image| self.views.data.train.labels()[image]).collect()
     }
@@ -164,7 +163,7 @@ impl Source {
     }
 }
 
-/// The order in which an epoch of a run goes through so many images.
+/// The order of the images in an epoch, from its seed.
 pub fn epoch_order(num_images: usize, seed: Seed, epoch: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..num_images).collect();
     order.shuffle(&mut seed.named("order").index(epoch as u64).rng());
@@ -175,7 +174,7 @@ pub fn epoch_order(num_images: usize, seed: Seed, epoch: usize) -> Vec<usize> {
 struct Prepared {
     images: Arc<[usize]>,
     epoch: u64,
-    /// The views, where they are not made on demand.
+    /// The views, unless they are made on demand.
     pixels: Option<Vec<f32>>,
 }
 
@@ -222,7 +221,7 @@ impl DataLoader<Step<ImageBatch>> for ImageLoader {
         })
     }
 
-    /// The whole: images are not dealt out between devices.
+    /// Returns the whole loader: images are not split between devices.
     fn slice(&self, _: usize, _: usize) -> Arc<dyn DataLoader<Step<ImageBatch>>> {
         Arc::new(self.clone())
     }
@@ -326,23 +325,23 @@ mod tests {
     }
 
     #[test]
-    fn an_epoch_taken_up_in_the_middle_is_the_end_of_the_whole() {
+    fn an_epoch_continued_at_a_step_equals_the_rest_of_the_whole_epoch() {
         let loader = loader(2);
         let whole = epoch(&loader, 3, 0);
-        assert_eq!(whole.len(), 3, "what is left of the epoch is dropped");
+        assert_eq!(whole.len(), 3, "an incomplete last batch is dropped");
         assert_eq!(epoch(&loader, 3, 1), whole[1..]);
         assert_ne!(epoch(&loader, 4, 0), whole);
     }
 
     #[test]
-    fn the_probe_is_the_same_whenever_it_is_asked_for() {
+    fn the_probe_is_always_the_same() {
         let loader = loader(4);
         let values = || first_view(&loader.probe(Some(Arc::from(EstimatorConfig::all()[0].init())), &Device::flex()));
         assert_eq!(values(), values());
     }
 
     #[test]
-    fn with_a_gradient_cache_steps_are_the_same_and_the_probe_is_as_small_as_a_part() {
+    fn gradient_caching_changes_no_step_and_shrinks_the_probe_to_a_part() {
         let caching = caching_loader(6, Some(2));
         assert_eq!(epoch(&caching, 3, 0), epoch(&loader(6), 3, 0));
         let step = caching.iter().next().expect("a step").expect("views need no reading");

@@ -1,4 +1,4 @@
-//! Training of image encoders: batches of views, the trained module, its judges, and a run.
+//! Training of image encoders: data loader, evaluation, runs.
 
 pub mod baselines;
 pub mod batch;

@@ -1,4 +1,4 @@
-//! What a run starts from: an encoder, and images that fit its recipe.
+//! The initial encoder of a run, and the checks of its images.
 
 use super::measure::has_judges;
 use crate::{error::Error, recipe::ImageRecipe};
@@ -15,25 +15,25 @@ use bcl_models::vision::{
 use burn::tensor::Device;
 use std::path::Path;
 
-/// Test images that the judges need: one of them looks at pairs.
+/// Minimum number of labelled test images: uniformity needs a pair.
 const LEAST_TEST_IMAGES: usize = 2;
 
-/// The encoder that the seed of a recipe draws.
+/// Creates the encoder of a recipe with random weights from its seed.
 pub fn untrained(recipe: &ImageRecipe, device: &Device) -> ImageEncoder {
     recipe.encoder.config().init(Seed(recipe.seed).named("init").0, device)
 }
 
-/// The encoder before the first step: with the weights that the recipe names, or else [`untrained`].
+/// Creates the initial encoder: with the weights that the recipe names, otherwise [`untrained`].
 ///
-/// A head is read where the file has one, unless there is nothing to train: then no judge looks at it.
+/// The projection head is read, too, if the file has one and the recipe trains at all: the evaluation does not use it.
 ///
 /// # Errors
-/// Names the file and the tensor that does not fit the encoder, is not there, belongs to another, or holds what no trained network does.
+/// Names the file and a tensor that is missing, unexpected, of another shape, or has invalid values.
 pub fn initial(recipe: &ImageRecipe, search: &SearchPath, device: &Device) -> Result<ImageEncoder, Error> {
     initial_with_report(recipe, search, device).map(|(encoder, _)| encoder)
 }
 
-/// The encoder before the first step, and which tensors of the file were read and which were left, in a sentence.
+/// Creates the initial encoder, and says which tensors of the file were read and which were skipped.
 ///
 /// # Errors
 /// As [`initial`].
@@ -55,10 +55,10 @@ pub fn initial_with_report(
         )));
     }
     let (trunk, report) = load_weights(encoder.trunk.clone(), &file).map_err(refuse)?;
-    if let Some(name) = report.skipped.iter().find(|name| !may_be_left(name)) {
+    if let Some(name) = report.skipped.iter().find(|name| !may_be_skipped(name)) {
         return Err(Error::Input(format!(
-            "encoder.weights: {} holds a tensor {name}, which belongs neither to the encoder nor to a classifier `fc` or a head; save \
-             the state_dict of the encoder alone",
+            "encoder.weights: {} has a tensor {name}, which is part of neither the encoder nor a classifier `fc` or a head; save only the \
+             state_dict of the encoder",
             file.display()
         )));
     }
@@ -70,21 +70,21 @@ pub fn initial_with_report(
     Ok((ImageEncoder { trunk, ..encoder }, Some(report)))
 }
 
-/// The first part of a tensor's name that tells modules apart.
+/// The module in a tensor's name: its first part after common prefixes.
 fn module(name: &str) -> &str {
     let name = without_prefixes(name);
     name.split_once('.').map_or(name, |(module, _)| module)
 }
 
-/// Counters of batches and operations.
+/// Names of counters of batches and operations.
 const COUNTERS: [&str; 3] = ["num_batches_tracked", "total_ops", "total_params"];
 
 fn is_counter(name: &str) -> bool {
     COUNTERS.iter().any(|counter| name.ends_with(counter))
 }
 
-/// Classifiers, heads, counters and the state of an optimizer say nothing about features.
-fn may_be_left(name: &str) -> bool {
+/// Whether a tensor may be skipped: classifiers, heads, counters and the state of an optimizer do not affect features.
+fn may_be_skipped(name: &str) -> bool {
     const HEADS: [&str; 10] = [
         "fc",
         "g",
@@ -109,7 +109,7 @@ fn may_be_left(name: &str) -> bool {
     HEADS.contains(&module(name)) || STATE.contains(&module(name)) || is_counter(name)
 }
 
-/// Which tensors of a file were read, and which were left.
+/// Says which tensors of a file were read and which were skipped.
 fn in_words(report: &WeightsReport, file: &Path) -> String {
     let named: Vec<String> = report.prefixes.iter().map(|prefix| format!("`{prefix}…`")).collect();
     let named = if named.is_empty() {
@@ -117,30 +117,29 @@ fn in_words(report: &WeightsReport, file: &Path) -> String {
     } else {
         format!(" named {}", named.join(", "))
     };
-    // Everybody's file has counters, and nobody misses them.
-    let mut left: Vec<&str> = report
+    // Most files have counters, which are of no interest.
+    let mut skipped: Vec<&str> = report
         .skipped
         .iter()
         .map(String::as_str)
         .filter(|name| !is_counter(name))
         .collect();
-    left.sort_unstable();
-    let left = match left[..] {
-        [] => "no other tensor left".to_owned(),
-        [one] => format!("left: {one}"),
-        [first, ref others @ ..] => format!("left: {first} and {} others", others.len()),
+    skipped.sort_unstable();
+    let skipped = match skipped[..] {
+        [] => "none skipped".to_owned(),
+        [one] => format!("skipped {one}"),
+        [first, ref others @ ..] => format!("skipped {first} and {} others", others.len()),
     };
     format!(
-        "encoder.weights: {} tensors of {}{named} read; {left}",
+        "encoder.weights: read {} tensors of {}{named}; {skipped}",
         report.loaded.len(),
         file.display()
     )
 }
 
-/// The trunk has been read before, so it is the head that does not fit.
+/// Adds the remedy for a head that does not fit: the trunk has been read already.
 fn of_head(error: WeightsError) -> WeightsError {
-    let head =
-        "set encoder.head.hidden and encoder.head.out to those of the file's head, or take its tensors `g.*` out".to_owned();
+    let head = "set encoder.head.hidden and encoder.head.out to those of the file's head, or remove its tensors `g.*`".to_owned();
     match error {
         WeightsError::Shape {
             path,
@@ -159,11 +158,11 @@ fn of_head(error: WeightsError) -> WeightsError {
     }
 }
 
-/// Checks that a recipe and its images fit: what is found here leaves no folder behind, and costs no training.
+/// Checks that the images fit the recipe, before a run has a folder.
 ///
 /// # Errors
-/// When a batch has more images than there are, the recipe reads labels that there are not, or some test images have a class but too few
-/// images have one for the judges. Without a class in test the judges are off.
+/// If a batch has more images than the data set, the recipe needs labels that are missing, or there are labelled test images but too few
+/// labelled images to evaluate. Without labelled test images, probes and nearest neighbours are off.
 pub fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error> {
     let source = match &recipe.data.images {
         Some(path) => path.display().to_string(),
@@ -182,22 +181,22 @@ pub fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error> {
     let classes = classes(&data.train);
     if let [] | [_] = &classes[..] {
         let found = classes.first().map_or("no image with a class".to_owned(), |&class| {
-            format!("images of class `{}` alone", data.train.classes()[class as usize])
+            format!("images of class `{}` only", data.train.classes()[class as usize])
         });
         return Err(Error::Input(format!(
-            "{source} has {found} to learn from, but features are judged by telling classes apart; give the images of two classes or more"
+            "{source} has {found} in train, but the evaluation classifies features; provide images of at least two classes"
         )));
     }
     let labelled = data.test.labels().iter().flatten().count();
     if labelled < LEAST_TEST_IMAGES {
         return Err(Error::Input(format!(
-            "{source} has {labelled} test image(s) with a class, but features are judged on {LEAST_TEST_IMAGES} or more; add test images"
+            "{source} has {labelled} test image(s) with a class, but the evaluation needs at least {LEAST_TEST_IMAGES}; add test images"
         )));
     }
     Ok(())
 }
 
-/// Refuses what reads the labels of training images where they have none.
+/// Refuses a loss or schedule that needs the labels of training images if they have none.
 fn check_labels(recipe: &ImageRecipe, data: &ImageData, source: &str) -> Result<(), Error> {
     if recipe.training.epochs == 0 || data.train.is_labelled() {
         return Ok(());
@@ -214,21 +213,21 @@ fn check_labels(recipe: &ImageRecipe, data: &ImageData, source: &str) -> Result<
         && loss.init().needs_truth()
     {
         return Err(Error::Input(format!(
-            "loss.kind = \"{}\" reads the labels of training images, but {there}; choose another loss, or put the images into folders \
+            "loss.kind = \"{}\" needs the labels of training images, but {there}; choose another loss, or put the images into folders \
              CLASS/ or train/CLASS/",
             loss.name()
         )));
     }
     if recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased) {
         return Err(Error::Input(format!(
-            "alpha_schedule.kind = \"measured\" reads the labels of training images, but {there}; set it to \"label_free\" or another \
+            "alpha_schedule.kind = \"measured\" needs the labels of training images, but {there}; set it to \"label_free\" or another \
              schedule, or put the images into folders CLASS/ or train/CLASS/"
         )));
     }
     Ok(())
 }
 
-/// The classes that have an image.
+/// The classes that have images.
 fn classes(images: &Collection) -> Vec<u32> {
     let mut classes: Vec<u32> = images.labels().iter().flatten().copied().collect();
     classes.sort_unstable();
@@ -286,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_what_may_be_left() {
+    fn the_name_of_a_tensor_decides_whether_it_may_be_skipped() {
         for name in [
             "fc.weight",
             "module.g.0.weight",
@@ -297,10 +296,10 @@ mod tests {
             "state_dict.projector.0.weight",
             "optimizer.state.0.exp_avg",
         ] {
-            assert!(may_be_left(name), "{name}");
+            assert!(may_be_skipped(name), "{name}");
         }
         for name in ["encoder_q.conv1.weight", "module.queue", "module.f.7.weight"] {
-            assert!(!may_be_left(name), "{name}");
+            assert!(!may_be_skipped(name), "{name}");
         }
     }
 
@@ -329,16 +328,16 @@ mod tests {
     }
 
     #[test]
-    fn images_that_do_not_fit_are_refused_with_their_number() {
+    fn images_that_do_not_fit_the_recipe_are_refused() {
         let (cat, dog) = (Some(0), Some(1));
         let refused = |recipe: &ImageRecipe, train: &[_], test: &[_]| check(recipe, &data(train, test)).unwrap_err().to_string();
         let two = recipe("training.batch_size = 2");
         check(&two, &data(&[cat, dog], &[cat, dog])).unwrap();
         assert!(refused(&recipe("training.batch_size = 3"), &[cat, dog], &[cat, dog]).contains("lower it to 2"));
         assert!(refused(&two, &[None; 4], &[cat, dog]).contains("mine has no image with a class"));
-        assert!(refused(&two, &[dog, dog, None], &[cat, dog]).contains("images of class `dog` alone"));
+        assert!(refused(&two, &[dog, dog, None], &[cat, dog]).contains("images of class `dog` only"));
         assert!(refused(&two, &[cat, dog], &[cat, None]).contains("1 test image(s)"));
-        // Without a class in test there are no judges that could ask for one.
+        // Without labelled test images there is nothing to evaluate.
         check(&two, &data(&[None; 4], &[None; 2])).unwrap();
         check(&two, &data(&[dog; 4], &[])).unwrap();
         // Without training no batch is needed.

@@ -1,4 +1,4 @@
-//! The baselines of a data set, computed once for all runs on it.
+//! Baselines of recommenders: popularity and EASE.
 
 use crate::{
     error::Error,
@@ -12,11 +12,11 @@ use bcl_eval::{
 };
 use bcl_report::notice::{note, working};
 
-/// The test figures of the baselines that a recipe asks for. A catalogue too large for EASE goes without it, with a note, if the recipe
-/// has the default list.
+/// Fits the baselines of a recipe and evaluates them on test. If there are too many items for EASE and the recipe has the default list,
+/// EASE is skipped with a note.
 ///
 /// # Errors
-/// When a baseline cannot be fitted to these data.
+/// If a baseline cannot be fitted to the data.
 pub fn baselines(data: &InteractionData, config: &EvaluationConfig) -> Result<Baselines, Error> {
     let evaluator = RankingEvaluator::new(&config.cutoffs, &data.train, &data.test);
     let by_default = config.baselines == EvaluationConfig::default().baselines;
@@ -28,7 +28,7 @@ pub fn baselines(data: &InteractionData, config: &EvaluationConfig) -> Result<Ba
             BaselineKind::Ease => match Ease::fit(&data.train, config.ease_lambda) {
                 Err(EaseError::TooManyItems { num_items, limit, .. }) if by_default => {
                     note(format_args!(
-                        "the baseline EASE is skipped: {} has {num_items} items, and EASE is fitted to {limit} at most",
+                        "skipping the baseline EASE: {} has {num_items} items, but EASE is limited to {limit}",
                         data.name
                     ));
                     continue;
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
     use bcl_data::{IdMap, Interactions};
 
-    /// One user more items than EASE takes.
+    /// A single user, and one item more than EASE allows.
     fn many_items() -> InteractionData {
         let num_items = Ease::MAX_ITEMS + 1;
         InteractionData {
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn ease_is_skipped_for_a_large_catalogue_unless_it_was_asked_for() {
+    fn ease_is_skipped_for_too_many_items_unless_the_recipe_names_it() {
         let figures = baselines(&many_items(), &EvaluationConfig::default()).unwrap();
         assert_eq!(figures.keys().collect::<Vec<_>>(), ["popularity"]);
         let asked = EvaluationConfig {

@@ -1,4 +1,4 @@
-//! Batches of interactions with their negatives, and the loader that prepares them.
+//! The data loader of interactions, which prepares batches with negatives.
 
 use crate::{
     batches::{InteractionBatch, LogQ, Negatives},
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 
 /// Prepares batches of interactions with their negatives.
 ///
-/// Order and negatives are counter-based: step s of epoch e is the same whether the run was interrupted before it or not.
+/// Order and negatives are counter-based: step s of epoch e is the same after an interruption.
 #[derive(Debug, Clone)]
 pub struct InteractionLoader {
     pairs: Arc<Vec<(u32, u32)>>,
@@ -34,23 +34,23 @@ pub struct InteractionLoader {
     device: Device,
 }
 
-/// What a loader is made of, beside the interactions.
+/// Options of a loader.
 #[derive(Debug)]
 pub struct LoaderOptions {
-    /// Interactions a step.
+    /// Interactions per step.
     pub batch_size: usize,
-    /// Anchors that are compared at a time, if not all of a step.
+    /// Anchors that are compared at a time with gradient caching.
     pub gradient_cache: Option<usize>,
     /// Temperature of the estimator, which scales the log-Q correction.
     pub temperature: f64,
     /// The run's seed.
     pub seed: Seed,
-    /// Where batches go.
+    /// The device of the batches.
     pub device: Device,
 }
 
 impl InteractionLoader {
-    /// A loader of all interactions of `train`.
+    /// Creates a loader of all interactions of `train`.
     pub fn new(
         train: &Interactions,
         sampler: Arc<NegativeSampler>,
@@ -72,14 +72,14 @@ impl InteractionLoader {
         }
     }
 
-    /// The interactions in the order of an epoch.
+    /// The order of the interactions in an epoch.
     fn order(&self, epoch: usize) -> Vec<(u32, u32)> {
         let mut pairs = self.pairs.to_vec();
         pairs.shuffle(&mut self.seed.named("order").index(epoch as u64).rng());
         pairs
     }
 
-    /// A batch for measuring: the same interactions and negatives whenever it is asked for, apart from all training batches.
+    /// Returns the batch for diagnostics: always the same interactions and negatives.
     pub fn probe(&self, estimator: Option<Arc<dyn Estimator>>, num_anchors: usize) -> Step<InteractionBatch> {
         let mut pairs = self.pairs.to_vec();
         let (chosen, _) = pairs.partial_shuffle(&mut self.seed.named("probe").rng(), num_anchors);
@@ -104,7 +104,7 @@ impl InteractionLoader {
         let width = if shared { items.len() } else { items.len() / users.len() };
         let shape = [users.len(), width];
         if in_batch && keep.is_empty() {
-            // An anchor's own positive is never its negative, whatever the configuration says of other hits.
+            // An anchor's own positive is never its negative, even with `mask_hits = false`.
             keep = (0..users.len() * width).map(|i| i / width != i % width).collect();
         }
         InteractionBatch {

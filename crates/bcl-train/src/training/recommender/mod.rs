@@ -1,4 +1,4 @@
-//! Training of recommenders: batches of interactions, the trained module, ranking, and the two phases of a run.
+//! Training of recommenders: data loader, evaluation, runs.
 
 pub mod baselines;
 pub mod batch;

@@ -1,4 +1,4 @@
-//! Ranking as the measure of a recommender.
+//! Evaluates recommenders by ranking.
 
 use crate::{evaluation_error::EvaluationError, training::evaluate::Measure};
 use bcl_eval::ranking::{RankingEvaluator, Scorer};
@@ -12,7 +12,7 @@ impl Measure<Recommender> for RankingEvaluator {
     }
 }
 
-/// Scores items for users by the dot product of their (already prepared) embeddings.
+/// Scores items for users by the dot product of their embeddings.
 #[derive(Debug)]
 pub struct EmbeddingScorer {
     users: Tensor<2>,
@@ -21,7 +21,7 @@ pub struct EmbeddingScorer {
 }
 
 impl EmbeddingScorer {
-    /// A scorer from embeddings in which a dot product is the similarity.
+    /// Creates a scorer from embeddings that are prepared so that their dot product is the similarity.
     pub fn new(embeddings: Embeddings) -> Self {
         let [num_items, _] = embeddings.items.dims();
         Self {
