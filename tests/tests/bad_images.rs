@@ -168,7 +168,7 @@ fn settings_that_do_not_fit() -> Vec<Case> {
         pictures(
             "a batch without negatives",
             good(),
-            &["--set training.batch_size=1", "must lie in [2, 10000000]"],
+            &["--set training.batch_size=1", "must be in [2, 10000000]"],
         )
         .set(&["--set", "training.batch_size=1"]),
         pictures(

@@ -208,7 +208,7 @@ fn ill_formed_cases_are_refused_by_file_case_and_problem() {
         ),
         (
             |g| g["cases"][1]["tau"] = json!(1.5),
-            &["case public-4x8-016", "tau_plus is 1.5, but must lie in [0, 1)"],
+            &["case public-4x8-016", "tau_plus is 1.5, but must be in [0, 1)"],
         ),
         (|g| g["cases"][0]["loss"] = json!("low"), &["case public-4x8-001", "string"]),
         (|g| g["cases"][0]["id"] = Value::Null, &["case number 1"]),

@@ -6,7 +6,7 @@
 /// use bcl_core::parameter::in_closed;
 ///
 /// let error = in_closed("beta", 1.2, 0.0, 1.0).unwrap_err();
-/// assert_eq!(error.to_string(), "beta is 1.2, but must lie in [0, 1]");
+/// assert_eq!(error.to_string(), "beta is 1.2, but must be in [0, 1]");
 /// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -16,7 +16,7 @@ pub struct ParameterError {
     pub name: &'static str,
     /// The refused value.
     pub value: f64,
-    /// The requirement, to be read after "must": "lie in [0, 1]".
+    /// The requirement, to be read after "must": "be in [0, 1]".
     pub requirement: String,
 }
 
@@ -64,7 +64,7 @@ pub fn temperature(value: f64) -> Result<(), ParameterError> {
 /// Returns an error if the value is outside the interval or NaN.
 pub fn in_closed(name: &'static str, value: f64, low: f64, high: f64) -> Result<(), ParameterError> {
     accept((low..=high).contains(&value), name, value, || {
-        format!("lie in [{}, {}]", shown(low), shown(high))
+        format!("be in [{}, {}]", shown(low), shown(high))
     })
 }
 
@@ -74,7 +74,7 @@ pub fn in_closed(name: &'static str, value: f64, low: f64, high: f64) -> Result<
 /// Returns an error if the value is outside the interval or NaN.
 pub fn in_half_open(name: &'static str, value: f64, low: f64, high: f64) -> Result<(), ParameterError> {
     accept((low..high).contains(&value), name, value, || {
-        format!("lie in [{}, {})", shown(low), shown(high))
+        format!("be in [{}, {})", shown(low), shown(high))
     })
 }
 
@@ -105,11 +105,11 @@ pub fn at_least(name: &'static str, value: usize, low: usize) -> Result<(), Para
 /// use bcl_core::parameter::count_in;
 ///
 /// let error = count_in("dim", 0, 1, 65_536).unwrap_err();
-/// assert_eq!(error.to_string(), "dim is 0, but must lie in [1, 65536]");
+/// assert_eq!(error.to_string(), "dim is 0, but must be in [1, 65536]");
 /// ```
 pub fn count_in(name: &'static str, value: usize, low: usize, high: usize) -> Result<(), ParameterError> {
     accept((low..=high).contains(&value), name, value as f64, || {
-        format!("lie in [{low}, {high}]")
+        format!("be in [{low}, {high}]")
     })
 }
 
@@ -136,7 +136,7 @@ mod tests {
     fn the_upper_end_of_a_half_open_interval_is_refused() {
         assert!(in_half_open("tau_plus", 0.0, 0.0, 1.0).is_ok());
         let error = in_half_open("tau_plus", 1.0, 0.0, 1.0).unwrap_err();
-        assert_eq!(error.to_string(), "tau_plus is 1, but must lie in [0, 1)");
+        assert_eq!(error.to_string(), "tau_plus is 1, but must be in [0, 1)");
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
         for value in [0.0, 1e-40, 1e308, -1.0, f64::NAN, f64::INFINITY] {
             let error = temperature(value).unwrap_err().to_string();
             assert!(
-                error.starts_with("temperature is ") && error.ends_with("must lie in [1e-6, 1000000]"),
+                error.starts_with("temperature is ") && error.ends_with("must be in [1e-6, 1000000]"),
                 "{error}"
             );
         }
@@ -173,11 +173,11 @@ mod tests {
         assert_eq!(text(at_least("epochs", 0, 1)), "epochs is 0, but must be at least 1");
         assert_eq!(
             text(in_closed("alpha", f64::NAN, 0.5, 1.0)),
-            "alpha is NaN, but must lie in [0.5, 1]"
+            "alpha is NaN, but must be in [0.5, 1]"
         );
         assert_eq!(
             text(count_in("dim", i64::MAX as usize, 1, 64)),
-            "dim is 9.223372036854776e18, but must lie in [1, 64]"
+            "dim is 9.223372036854776e18, but must be in [1, 64]"
         );
     }
 }

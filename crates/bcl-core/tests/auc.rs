@@ -196,7 +196,7 @@ fn a_label_based_auc_checks_the_shape_of_the_truth() {
 }
 
 #[test]
-#[should_panic(expected = "tau_plus is 1, but must lie in [0, 1)")]
+#[should_panic(expected = "tau_plus is 1, but must be in [0, 1)")]
 fn a_prior_of_one_leaves_nothing_to_estimate() {
     label_free_alpha(0.9, 1.0);
 }

@@ -244,10 +244,10 @@ fn rank_weights_are_the_weights_of_a_row_without_ties() {
 #[test]
 fn parameters_out_of_range_are_refused_by_name() {
     let text = |alpha, beta, tau_plus| Posterior::new(alpha, beta, tau_plus).unwrap_err().to_string();
-    assert_eq!(text(0.4, 0.5, 0.1), "alpha is 0.4, but must lie in [0.5, 1]");
-    assert_eq!(text(0.9, -0.1, 0.1), "beta is -0.1, but must lie in [0, 1]");
-    assert_eq!(text(0.9, 0.5, 1.0), "tau_plus is 1, but must lie in [0, 1)");
-    assert_eq!(text(f64::NAN, 0.5, 0.1), "alpha is NaN, but must lie in [0.5, 1]");
+    assert_eq!(text(0.4, 0.5, 0.1), "alpha is 0.4, but must be in [0.5, 1]");
+    assert_eq!(text(0.9, -0.1, 0.1), "beta is -0.1, but must be in [0, 1]");
+    assert_eq!(text(0.9, 0.5, 1.0), "tau_plus is 1, but must be in [0, 1)");
+    assert_eq!(text(f64::NAN, 0.5, 0.1), "alpha is NaN, but must be in [0.5, 1]");
     assert!(text(1.0, 1.0, 0.1).contains("choose alpha < 1 or beta < 1"));
 }
 

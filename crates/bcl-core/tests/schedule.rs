@@ -152,7 +152,7 @@ fn parameters_out_of_range_are_refused_by_name() {
             end: 0.85,
             epochs: 400
         }),
-        "start is 0.4, but must lie in [0.5, 1]"
+        "start is 0.4, but must be in [0.5, 1]"
     );
     assert_eq!(
         text(AlphaSchedule::Linear {
@@ -160,7 +160,7 @@ fn parameters_out_of_range_are_refused_by_name() {
             end: 0.85,
             epochs: 0
         }),
-        "epochs is 0, but must lie in [1, 1000000]"
+        "epochs is 0, but must be in [1, 1000000]"
     );
     assert_eq!(
         text(AlphaSchedule::ReleasedSteps {
@@ -168,7 +168,7 @@ fn parameters_out_of_range_are_refused_by_name() {
             steps: 1,
             every: 1
         }),
-        "steps is 1, but must lie in [2, 1000000]"
+        "steps is 1, but must be in [2, 1000000]"
     );
     assert_eq!(
         text(AlphaSchedule::ReleasedSteps {
@@ -176,7 +176,7 @@ fn parameters_out_of_range_are_refused_by_name() {
             steps: 2,
             every: 0
         }),
-        "every is 0, but must lie in [1, 1000000]"
+        "every is 0, but must be in [1, 1000000]"
     );
-    assert_eq!(text(label_free(1.0)), "smoothing is 1, but must lie in [0, 1)");
+    assert_eq!(text(label_free(1.0)), "smoothing is 1, but must be in [0, 1)");
 }

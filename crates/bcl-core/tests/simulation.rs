@@ -405,15 +405,15 @@ fn parameters_out_of_range_are_refused_by_name() {
     );
     assert_eq!(
         text(SimulationConfig { alpha: 0.4, ..good }),
-        "alpha is 0.4, but must lie in [0.5, 1]"
+        "alpha is 0.4, but must be in [0.5, 1]"
     );
     assert_eq!(
         text(SimulationConfig { gamma: 1.0, ..good }),
-        "gamma is 1, but must lie in [0, 1)"
+        "gamma is 1, but must be in [0, 1)"
     );
     assert_eq!(
         text(SimulationConfig { tau_plus: 0.995, ..good }),
-        "tau_plus is 0.995, but must lie in [0, 0.99]"
+        "tau_plus is 0.995, but must be in [0, 0.99]"
     );
     assert_eq!(
         text(SimulationConfig {

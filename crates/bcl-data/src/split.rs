@@ -62,7 +62,7 @@ impl SplitOptions {
 /// assert_eq!(train.union(&test), data);
 /// ```
 pub fn split_per_user(data: &Interactions, ratio: f64, seed: Seed) -> (Interactions, Interactions) {
-    assert!((0.0..1.0).contains(&ratio), "ratio is {ratio}, but must lie in [0, 1)");
+    assert!((0.0..1.0).contains(&ratio), "ratio is {ratio}, but must be in [0, 1)");
     let mut kept = Vec::new();
     let mut held_out = Vec::new();
     for user in 0..data.num_users() as u32 {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "ratio is 1, but must lie in [0, 1)")]
+    #[should_panic(expected = "ratio is 1, but must be in [0, 1)")]
     fn a_ratio_of_one_is_refused() {
         split_per_user(&Interactions::from_pairs(1, 1, []), 1.0, Seed(0));
     }

@@ -277,7 +277,7 @@ fn settings_out_of_range_are_named_with_their_range() {
     };
     let error = load("mine", &split(1.5), &ReadOptions::default()).unwrap_err().to_string();
     assert!(
-        error.contains("data.split.test_ratio is 1.5, but must lie in (0, 1)"),
+        error.contains("data.split.test_ratio is 1.5, but must be in (0, 1)"),
         "{error}"
     );
 
@@ -287,7 +287,7 @@ fn settings_out_of_range_are_named_with_their_range() {
     };
     let error = load("mine", &split(0.5), &options).unwrap_err().to_string();
     assert!(
-        error.contains("data.min_rating is NaN, but must lie in (-inf, inf)"),
+        error.contains("data.min_rating is NaN, but must be in (-inf, inf)"),
         "{error}"
     );
 }

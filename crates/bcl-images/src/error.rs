@@ -362,7 +362,7 @@ pub enum ImageError {
     },
 
     /// A setting is out of range.
-    #[error("{name} is {value}, but must lie in {range}. Change it in the recipe or with `--set {name}=…`.")]
+    #[error("{name} is {value}, but must be in {range}. Change it in the recipe or with `--set {name}=…`.")]
     OutOfRange {
         /// The setting, as in recipes.
         name: String,

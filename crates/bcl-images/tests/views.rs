@@ -192,68 +192,65 @@ type Refused = (fn(&mut ViewsConfig), &'static str);
 #[test]
 fn every_setting_out_of_range_is_named_with_its_value_and_range() {
     let cases: [Refused; 18] = [
-        (|config| config.side = 0, "side is 0, but must lie in [1, 4096]"),
-        (|config| config.side = 4097, "side is 4097, but must lie in [1, 4096]"),
+        (|config| config.side = 0, "side is 0, but must be in [1, 4096]"),
+        (|config| config.side = 4097, "side is 4097, but must be in [1, 4096]"),
         (
             |config| config.crop.scale = [0.0, 1.0],
-            "crop.scale is [0.0, 1.0], but must lie in [1e-6, 1.0]",
+            "crop.scale is [0.0, 1.0], but must be in [1e-6, 1.0]",
         ),
         (
             |config| config.crop.scale = [0.5, 1.1],
-            "crop.scale is [0.5, 1.1], but must lie in [1e-6, 1.0]",
+            "crop.scale is [0.5, 1.1], but must be in [1e-6, 1.0]",
         ),
         (
             |config| config.crop.scale = [0.5, 0.4],
-            "crop.scale is [0.5, 0.4], but must lie in [1e-6, 1.0], smaller value first",
+            "crop.scale is [0.5, 0.4], but must be in [1e-6, 1.0], smaller value first",
         ),
         (
             |config| config.crop.ratio = [1.0, f64::INFINITY],
-            "crop.ratio is [1.0, inf], but must lie in [0.001, 1000.0]",
+            "crop.ratio is [1.0, inf], but must be in [0.001, 1000.0]",
         ),
-        (|config| config.flip = -0.1, "flip is -0.1, but must lie in [0, 1]"),
+        (|config| config.flip = -0.1, "flip is -0.1, but must be in [0, 1]"),
         (
             |config| config.jitter.brightness = -1.0,
-            "jitter.brightness is -1.0, but must lie in [0, 100]",
+            "jitter.brightness is -1.0, but must be in [0, 100]",
         ),
         (
             |config| config.jitter.contrast = f64::INFINITY,
-            "jitter.contrast is inf, but must lie in [0, 100]",
+            "jitter.contrast is inf, but must be in [0, 100]",
         ),
         (
             |config| config.jitter.saturation = f64::NAN,
-            "jitter.saturation is NaN, but must lie in [0, 100]",
+            "jitter.saturation is NaN, but must be in [0, 100]",
         ),
-        (
-            |config| config.jitter.hue = 0.6,
-            "jitter.hue is 0.6, but must lie in [0, 0.5]",
-        ),
+        (|config| config.jitter.hue = 0.6, "jitter.hue is 0.6, but must be in [0, 0.5]"),
         (
             |config| config.jitter.probability = 2.0,
-            "jitter.probability is 2.0, but must lie in [0, 1]",
+            "jitter.probability is 2.0, but must be in [0, 1]",
         ),
         (
             |config| config.grayscale = f64::NAN,
-            "grayscale is NaN, but must lie in [0, 1]",
+            "grayscale is NaN, but must be in [0, 1]",
         ),
         (
             |config| config.blur.kernel_fraction = 1.5,
-            "blur.kernel_fraction is 1.5, but must lie in [0, 1]",
+            "blur.kernel_fraction is 1.5, but must be in [0, 1]",
         ),
         (
             |config| config.blur.sigma = [0.0, 2.0],
-            "blur.sigma is [0.0, 2.0], but must lie in [0.001, 1000.0]",
+            "blur.sigma is [0.0, 2.0], but must be in [0.001, 1000.0]",
         ),
         (
             |config| config.blur.probability = -1.0,
-            "blur.probability is -1.0, but must lie in [0, 1]",
+            "blur.probability is -1.0, but must be in [0, 1]",
         ),
         (
             |config| config.mean[1] = 1.5,
-            "mean is [0.4914, 1.5, 0.4465], but must lie in [0, 1]",
+            "mean is [0.4914, 1.5, 0.4465], but must be in [0, 1]",
         ),
         (
             |config| config.std[2] = 0.0,
-            "std is [0.2023, 0.1994, 0.0], but must lie in [1e-5, 1e5]",
+            "std is [0.2023, 0.1994, 0.0], but must be in [1e-5, 1e5]",
         ),
     ];
     for (change, text) in cases {

@@ -97,15 +97,15 @@ impl RecommenderConfig {
             Self::LightGcn(config) => (config.dim, config.layers, config.init_std),
         };
         if !(1..=MOST_DIM).contains(&dim) {
-            return Err(format!("dim is {dim}, but must lie in [1, {MOST_DIM}]"));
+            return Err(format!("dim is {dim}, but must be in [1, {MOST_DIM}]"));
         }
         if !(1..=MOST_LAYERS).contains(&layers) {
             return Err(format!(
-                "layers is {layers}, but must lie in [1, {MOST_LAYERS}]; for no propagation use kind = \"mf\""
+                "layers is {layers}, but must be in [1, {MOST_LAYERS}]; for no propagation use kind = \"mf\""
             ));
         }
         if !STD_RANGE.contains(&init_std) {
-            return Err(format!("init_std is {init_std:?}, but must lie in [1e-6, 1000]"));
+            return Err(format!("init_std is {init_std:?}, but must be in [1e-6, 1000]"));
         }
         Ok(())
     }

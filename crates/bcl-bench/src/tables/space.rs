@@ -148,7 +148,7 @@ mod tests {
         let below = b.iter().filter(|b| **b < 0.1).count();
         assert!(
             (160..240).contains(&below),
-            "half of the draws lie in the lower decade, not {below} of 400"
+            "half of the draws should be in the lower decade, not {below} of 400"
         );
         assert!(draws.iter().any(|draw| draw[2].1.as_integer() == Some(16)));
         assert!(draws.iter().any(|draw| draw[2].1.as_integer() == Some(32)));

@@ -552,7 +552,7 @@ fn parameters_out_of_range_are_refused_by_name_value_and_range() {
         ),
         (
             EstimatorConfig::Debiased(DebiasedConfig::new().with_tau_plus(1.0)),
-            "tau_plus is 1, but must lie in [0, 1)",
+            "tau_plus is 1, but must be in [0, 1)",
         ),
         (
             EstimatorConfig::Hard(HardNegativesConfig::new().with_beta(-0.5)),
@@ -560,11 +560,11 @@ fn parameters_out_of_range_are_refused_by_name_value_and_range() {
         ),
         (
             EstimatorConfig::Bayesian(BayesianConfig::new().with_alpha(0.4)),
-            "alpha is 0.4, but must lie in [0.5, 1]",
+            "alpha is 0.4, but must be in [0.5, 1]",
         ),
         (
             EstimatorConfig::Bayesian(BayesianConfig::new().with_beta(1.5)),
-            "beta is 1.5, but must lie in [0, 1]",
+            "beta is 1.5, but must be in [0, 1]",
         ),
         (
             EstimatorConfig::Bayesian(BayesianConfig::new().with_alpha(1.0).with_beta(1.0)),
@@ -576,7 +576,7 @@ fn parameters_out_of_range_are_refused_by_name_value_and_range() {
         ),
         (
             EstimatorConfig::Ring(PercentileRingConfig::new().with_lower(0.95)),
-            "lower is 0.95, but must lie in [0, 0.9)",
+            "lower is 0.95, but must be in [0, 0.9)",
         ),
         (
             EstimatorConfig::Supervised(SupervisedConfig::new().with_temperature(-1.0)),
@@ -584,7 +584,7 @@ fn parameters_out_of_range_are_refused_by_name_value_and_range() {
         ),
         (
             EstimatorConfig::Augmented(AugmentedConfig::new().with_lambda(2.0)),
-            "lambda is 2, but must lie in [0, 1]",
+            "lambda is 2, but must be in [0, 1]",
         ),
         (
             EstimatorConfig::Geometric(GeometricConfig::new().with_temperature(f64::INFINITY)),
@@ -598,7 +598,7 @@ fn parameters_out_of_range_are_refused_by_name_value_and_range() {
 }
 
 #[test]
-#[should_panic(expected = "beta is 2, but must lie in [0, 1]")]
+#[should_panic(expected = "beta is 2, but must be in [0, 1]")]
 fn init_panics_with_the_text_of_the_check() {
     BayesianConfig::new().with_beta(2.0).init();
 }

@@ -90,7 +90,7 @@ fn is_complete(entry: &Entry, into: &Path) -> bool {
 fn unpack(archive: &Archive, entry: &Entry, content: &mut dyn Read, into: &Path) -> Result<(), FetchError> {
     let target = into.join(&entry.path);
     let folder = if entry.size.is_some() {
-        target.parent().expect("it lies in `into`")
+        target.parent().expect("it is inside `into`")
     } else {
         &target
     };

@@ -68,7 +68,7 @@ impl Fetcher {
     }
 
     fn download(&self, item: &Item, target: &Path, observer: &mut dyn Observer) -> Result<Verified, FetchError> {
-        let folder = target.parent().expect("a file lies in a folder");
+        let folder = target.parent().expect("a file is in a folder");
         fs::create_dir_all(folder).map_err(FetchError::disk(folder))?;
         let mut part = Part::open(target)?;
         observer.say(&format!("downloading {}", item.url));

@@ -133,7 +133,7 @@ fn settings_out_of_range_are_named_with_their_range() {
                 interactions_per_user: 34,
                 ..config()
             },
-            "data.planted.interactions_per_user is 34, but must lie in [4, 33]",
+            "data.planted.interactions_per_user is 34, but must be in [4, 33]",
         ),
         (PlantedConfig { skew: -0.1, ..config() }, "data.planted.skew is -0.1"),
         (

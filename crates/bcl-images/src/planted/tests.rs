@@ -150,7 +150,7 @@ fn settings_out_of_range_are_named_with_their_range() {
     let cases = [
         (
             PlantedImagesConfig { classes: 1, ..default() },
-            "data.planted.classes is 1, but must lie in [2, 15]",
+            "data.planted.classes is 1, but must be in [2, 15]",
         ),
         (
             PlantedImagesConfig {
@@ -161,7 +161,7 @@ fn settings_out_of_range_are_named_with_their_range() {
         ),
         (
             PlantedImagesConfig { train: 9, ..default() },
-            "train is 9, but must lie in [10, ",
+            "train is 9, but must be in [10, ",
         ),
         (
             PlantedImagesConfig {
@@ -172,14 +172,14 @@ fn settings_out_of_range_are_named_with_their_range() {
         ),
         (
             PlantedImagesConfig { side: 15, ..default() },
-            "side is 15, but must lie in [16, 256]",
+            "side is 15, but must be in [16, 256]",
         ),
         (
             PlantedImagesConfig {
                 noise: f64::NAN,
                 ..default()
             },
-            "noise is NaN, but must lie in [0, 0.5]",
+            "noise is NaN, but must be in [0, 0.5]",
         ),
     ];
     for (config, words) in cases {

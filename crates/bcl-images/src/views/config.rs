@@ -15,7 +15,7 @@ pub const LARGEST_SIDE: usize = 4096;
 /// let config = ViewsConfig { flip: 1.5, ..ViewsConfig::default() };
 /// assert_eq!(
 ///     config.check().unwrap_err().to_string(),
-///     "views.flip is 1.5, but must lie in [0, 1]. Change it in the recipe or with `--set views.flip=…`."
+///     "views.flip is 1.5, but must be in [0, 1]. Change it in the recipe or with `--set views.flip=…`."
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

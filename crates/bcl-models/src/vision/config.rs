@@ -197,7 +197,7 @@ fn count_in(name: &str, value: usize, most: usize) -> Result<(), String> {
     if (1..=most).contains(&value) {
         return Ok(());
     }
-    Err(format!("{name} is {value}, but must lie in [1, {most}]"))
+    Err(format!("{name} is {value}, but must be in [1, {most}]"))
 }
 
 fn panic_if_bad(check: Result<(), String>) {

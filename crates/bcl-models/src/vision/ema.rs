@@ -37,7 +37,7 @@ pub fn ema_target<M: Module>(online: &M) -> M {
 pub fn ema_update<M: Module>(target: M, online: &M, momentum: f64) -> M {
     assert!(
         (0.0..=1.0).contains(&momentum),
-        "momentum is {momentum}, but must lie in [0, 1]"
+        "momentum is {momentum}, but must be in [0, 1]"
     );
     let mut collect = Collect::default();
     online.visit(&mut collect);

@@ -171,7 +171,7 @@ fn hint(key: &str) -> String {
     }
 }
 
-/// A key whose value is refused, and the reason as the end of a sentence: "loss.beta is 1.2, but must lie in [0, 1]".
+/// A key whose value is refused, and the reason as the end of a sentence: "loss.beta is 1.2, but must be in [0, 1]".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The key, in full.
@@ -196,7 +196,7 @@ impl Refusal {
         }
     }
 
-    /// A message that begins with the key in full: "views.flip is 1.5, but must lie in [0, 1]".
+    /// A message that begins with the key in full: "views.flip is 1.5, but must be in [0, 1]".
     pub(crate) fn of_text(message: &str) -> Self {
         let (key, problem) = message.split_once(' ').unwrap_or((message, ""));
         Self::new(key, problem)

@@ -313,7 +313,7 @@ const BAD: &[Bad] = &[
     (
         "data.dataset = 'planted'\nloss.kind = 'hard'\nencoder = { kind = 'resnet', head = { hidden = 8 } }",
         &["encoder.head.out=0"],
-        "--set encoder.head.out=0: encoder.head.out is 0, but must lie in [1, 65536]",
+        "--set encoder.head.out=0: encoder.head.out is 0, but must be in [1, 65536]",
     ),
     // Missing keys.
     ("loss.kind = 'hard'", &[], "a.toml: data is missing; set data.dataset"),
@@ -409,12 +409,12 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["loss.beta=1.2"],
-        "--set loss.beta=1.2: loss.beta is 1.2, but must lie in [0, 1]",
+        "--set loss.beta=1.2: loss.beta is 1.2, but must be in [0, 1]",
     ),
     (
         "data.dataset = 'planted'\n[loss]\nkind = 'bayesian'\n\nalpha = 0.4",
         &[],
-        "a.toml:5: loss.alpha is 0.4, but must lie in [0.5, 1]",
+        "a.toml:5: loss.alpha is 0.4, but must be in [0.5, 1]",
     ),
     (
         LEAST,
@@ -424,39 +424,39 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["loss.temperature=0"],
-        "loss.temperature is 0, but must lie in [1e-6, 1000000]",
+        "loss.temperature is 0, but must be in [1e-6, 1000000]",
     ),
-    (LEAST, &["loss.temperature=nan"], "loss.temperature is NaN, but must lie in"),
-    (LEAST, &["encoder.dim=0"], "encoder.dim is 0, but must lie in [1, 65536]"),
+    (LEAST, &["loss.temperature=nan"], "loss.temperature is NaN, but must be in"),
+    (LEAST, &["encoder.dim=0"], "encoder.dim is 0, but must be in [1, 65536]"),
     (
         LEAST,
         &["encoder={kind='light_gcn', layers=0}"],
-        "encoder.layers is 0, but must lie in [1, 100]",
+        "encoder.layers is 0, but must be in [1, 100]",
     ),
     (
         LEAST,
         &["negatives.count=0"],
-        "negatives.count is 0, but must lie in [1, 1000000]",
+        "negatives.count is 0, but must be in [1, 1000000]",
     ),
     (
         LEAST,
         &["negatives={kind='popularity', exponent=-1}"],
-        "negatives.exponent is -1, but must lie in [0, 2]",
+        "negatives.exponent is -1, but must be in [0, 2]",
     ),
     (
         LEAST,
         &["optimizer.learning_rate=-0.1"],
-        "optimizer.learning_rate is -0.1, but must lie in [1e-30, 1e38]",
+        "optimizer.learning_rate is -0.1, but must be in [1e-30, 1e38]",
     ),
     (
         LEAST,
         &["training.validation=0.9"],
-        "training.validation is 0.9, but must lie in [0.001, 0.5]",
+        "training.validation is 0.9, but must be in [0.001, 0.5]",
     ),
     (
         LEAST,
         &["training.epochs=0"],
-        "training.epochs is 0, but must lie in [1, 1000000]",
+        "training.epochs is 0, but must be in [1, 1000000]",
     ),
     (
         LEAST,
@@ -471,7 +471,7 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["evaluation.ease_lambda=0"],
-        "evaluation.ease_lambda is 0, but must lie in [1e-12, 1000000000000]",
+        "evaluation.ease_lambda is 0, but must be in [1e-12, 1000000000000]",
     ),
     (
         LEAST,
@@ -481,12 +481,12 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["data.planted.noise=1"],
-        "--set data.planted.noise=1: data.planted.noise is 1, but must lie in [0, 1)",
+        "--set data.planted.noise=1: data.planted.noise is 1, but must be in [0, 1)",
     ),
     (
         "loss.kind = 'hard'\ndata.file = 'x'\ndata.split.test_ratio = 0",
         &[],
-        "a.toml:3: data.split.test_ratio is 0, but must lie in (0, 1)",
+        "a.toml:3: data.split.test_ratio is 0, but must be in (0, 1)",
     ),
     (
         LEAST,

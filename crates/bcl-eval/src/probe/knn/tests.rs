@@ -184,7 +184,7 @@ fn values_out_of_range_are_refused() {
             k: 0,
             ..KnnConfig::default()
         }),
-        "k is 0, but must lie in [1, 1000000]"
+        "k is 0, but must be in [1, 1000000]"
     );
     assert!(
         text(KnnConfig {

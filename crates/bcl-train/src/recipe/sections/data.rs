@@ -261,7 +261,7 @@ fn stem(path: &Path) -> String {
 
 fn refusal(error: DataError) -> Refusal {
     match error {
-        DataError::OutOfRange { name, value, range } => Refusal::new(name, format!("is {value}, but must lie in {range}")),
+        DataError::OutOfRange { name, value, range } => Refusal::new(name, format!("is {value}, but must be in {range}")),
         error => Refusal::new("data", format!("cannot be used: {error}")),
     }
 }

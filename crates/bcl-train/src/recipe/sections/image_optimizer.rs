@@ -175,7 +175,7 @@ fn is_norm(name: &'static str, value: f64) -> Result<(), ParameterError> {
     if value == 0.0 || (1e-6..=1e6).contains(&value) {
         return Ok(());
     }
-    Err(ParameterError::new(name, value, "be 0 or lie in [1e-6, 1000000]"))
+    Err(ParameterError::new(name, value, "be 0 or in [1e-6, 1000000]"))
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ fn values_out_of_range_are_refused_with_key_value_and_range() {
     for (text, expected) in [
         (
             "kind = 'lars'\ntrust_coefficient = 0",
-            "a.toml:6: optimizer.trust_coefficient is 0, but must lie in [1e-9, 1000]",
+            "a.toml:6: optimizer.trust_coefficient is 0, but must be in [1e-9, 1000]",
         ),
         (
             "learning_rate = 0",
