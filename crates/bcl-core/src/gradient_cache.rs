@@ -74,6 +74,7 @@ pub enum Table {
 /// - gradients:     the shapes of the tables
 /// - `num_counted`: `[1]`
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct EmbeddingGradients {
     /// Mean loss of the batch.
     pub loss: Tensor<1>,

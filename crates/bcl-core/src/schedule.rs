@@ -82,6 +82,7 @@ pub enum AlphaSchedule {
 /// How a measured AUC becomes `α`; the two differ, see [`auc`](crate::auc).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum AlphaReading {
     /// `α = AUC`, as the papers do.
     #[default]

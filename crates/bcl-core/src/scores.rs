@@ -15,6 +15,7 @@ use burn::tensor::{Bool, Tensor};
 /// - masks:       the shape of what they mask, true where an entry counts
 /// - log-weights: `[num_anchors, num_negatives]`
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Scores {
     /// Similarities of each anchor with its positives, before the temperature. The loss of an anchor is the mean over its positives of the
     /// loss with that positive alone.
@@ -105,17 +106,19 @@ impl Scores {
         self
     }
 
-    /// Marks the negatives that count (true).
+    /// Marks the negatives that count (true); with `None`, all do.
     ///
     /// # Panics
     /// Panics if the shape is not that of the negatives.
-    pub fn with_mask(mut self, mask: Tensor<2, Bool>) -> Self {
-        assert_eq!(
-            mask.dims(),
-            self.negatives.dims(),
-            "the mask must have the shape of the negatives"
-        );
-        self.mask = Some(mask);
+    pub fn with_mask(mut self, mask: impl Into<Option<Tensor<2, Bool>>>) -> Self {
+        self.mask = mask.into();
+        if let Some(mask) = &self.mask {
+            assert_eq!(
+                mask.dims(),
+                self.negatives.dims(),
+                "the mask must have the shape of the negatives"
+            );
+        }
         self
     }
 
@@ -156,9 +159,9 @@ impl Scores {
         self
     }
 
-    /// Sets the [lowest value](Self::least_similarity) that a similarity can take.
-    pub fn with_least_similarity(mut self, least: f64) -> Self {
-        self.least_similarity = Some(least);
+    /// Sets the [lowest value](Self::least_similarity) that a similarity can take, such as [`Similarity::least`](crate::Similarity::least).
+    pub fn with_least_similarity(mut self, least: impl Into<Option<f64>>) -> Self {
+        self.least_similarity = least.into();
         self
     }
 

@@ -157,10 +157,7 @@ fn a_log_weight_counts_as_so_many_equal_negatives() {
                 let scores = |negatives: Vec<f64>, kept: Vec<bool>| {
                     let scores =
                         Scores::multi_positive(matrix(wave(2 * ANCHORS, 0.3), DType::F64), matrix(negatives, DType::F64));
-                    let scores = Scores {
-                        least_similarity: least,
-                        ..scores
-                    };
+                    let scores = scores.with_least_similarity(least);
                     if masked { scores.with_mask(marks(kept)) } else { scores }
                 };
                 let expected = compute(

@@ -24,6 +24,7 @@ impl fmt::Display for Place {
 
 /// What is wrong with a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FieldProblem {
     /// An empty id or number.
     #[error("is empty. Fill it in or delete the line")]

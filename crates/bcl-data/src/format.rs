@@ -9,6 +9,7 @@ use std::fmt;
 /// that is not a negative number. Ratings are numbers. Timestamps are ignored and may be any text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Format {
     /// Detected from the file's name and first lines.
     #[default]

@@ -35,6 +35,7 @@ pub struct NotRegular {
 /// A file above the size limit of its kind, as the source of an [`io::Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it has more than {limit} bytes, the limit for such a file")]
+#[non_exhaustive]
 pub struct TooLarge {
     /// The limit in bytes.
     pub limit: u64,

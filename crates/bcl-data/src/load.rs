@@ -27,6 +27,7 @@ pub enum Source {
 
 /// Counts of what a load read and left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LoadReport {
     /// Interactions in the files.
     pub rows: usize,

@@ -92,6 +92,7 @@ impl SearchPath {
 /// A file that a recipe names is in none of the folders searched.
 #[derive(Debug, thiserror::Error)]
 #[error("{key}: {}", self.place())]
+#[non_exhaustive]
 pub struct FileNotFound {
     /// The key of the recipe.
     pub key: &'static str,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// How two embeddings are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Similarity {
     /// Dot product of the L2-normalised embeddings, in [-1, 1].
     #[default]

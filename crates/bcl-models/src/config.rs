@@ -62,6 +62,7 @@ impl Default for LightGcnConfig {
 /// Kind and parameters of an encoder of users and items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RecommenderConfig {
     /// Matrix factorisation.
     Mf(MatrixFactorisationConfig),
@@ -87,14 +88,23 @@ impl RecommenderConfig {
         }
     }
 
+    /// The size of an embedding.
+    pub fn dim(&self) -> usize {
+        match self {
+            Self::Mf(config) => config.dim,
+            Self::LightGcn(config) => config.dim,
+        }
+    }
+
     /// Checks that every parameter is in its range.
     ///
     /// # Errors
     /// Returns an error that names the first parameter out of range, its value and the range.
     pub fn check(&self) -> Result<(), String> {
-        let (dim, layers, init_std) = match self {
-            Self::Mf(config) => (config.dim, 1, config.init_std),
-            Self::LightGcn(config) => (config.dim, config.layers, config.init_std),
+        let dim = self.dim();
+        let (layers, init_std) = match self {
+            Self::Mf(config) => (1, config.init_std),
+            Self::LightGcn(config) => (config.layers, config.init_std),
         };
         if !(1..=MOST_DIM).contains(&dim) {
             return Err(format!("dim is {dim}, but must be in [1, {MOST_DIM}]"));

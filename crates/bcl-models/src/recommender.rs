@@ -9,6 +9,7 @@ use burn::{
 
 /// An encoder of users and items, of any kind.
 #[derive(Module, Debug)]
+#[non_exhaustive]
 pub enum Recommender {
     /// Matrix factorisation.
     Mf(MatrixFactorisation),

@@ -60,17 +60,17 @@ fn adjacency(interactions: &SparseMatrix, device: &Device) -> Tensor<2> {
 /// All embeddings, `[num_users + num_items, dim]`, by dense matrix products.
 fn dense_embeddings(encoder: &Recommender) -> Tensor<2> {
     let tables = Tensor::cat(vec![encoder.tables().users.val(), encoder.tables().items.val()], 0);
-    let embeddings = match encoder {
-        Recommender::Mf(_) => tables,
-        Recommender::LightGcn(model) => {
-            let adjacency = adjacency(&model.interactions, &tables.device());
-            let first = adjacency.clone().matmul(tables.clone());
-            (tables + first.clone() + adjacency.matmul(first)) / 3.0
-        }
+    let embeddings = if let Recommender::LightGcn(model) = encoder {
+        let adjacency = adjacency(&model.interactions, &tables.device());
+        let first = adjacency.clone().matmul(tables.clone());
+        (tables + first.clone() + adjacency.matmul(first)) / 3.0
+    } else {
+        tables
     };
-    match encoder.similarity() {
-        Similarity::Dot => embeddings,
-        Similarity::Cosine => embeddings.clone() / embeddings.square().sum_dim(1).sqrt(),
+    if encoder.similarity() == Similarity::Cosine {
+        embeddings.clone() / embeddings.square().sum_dim(1).sqrt()
+    } else {
+        embeddings
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The result of [`simulate`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SimulationResult {
     /// The parameters.
     pub config: SimulationConfig,
@@ -18,6 +19,7 @@ pub struct SimulationResult {
 
 /// The error of one estimator of `θ_SUP`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ThetaSummary {
     /// The estimator.
     pub theta: Theta,

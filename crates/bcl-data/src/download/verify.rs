@@ -10,6 +10,7 @@ use std::path::Path;
 
 /// How a file was verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verified {
     /// By its SHA-256.
     Sha256,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Expected counts of a data set. Counts that are not given are not checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Counts {
     /// Users with an interaction.
     pub users: Option<usize>,
@@ -28,6 +29,7 @@ pub struct Counts {
 /// The counts of the BCL paper's Table 9.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct PaperCounts {
     /// Users, as printed.
     pub users: usize,

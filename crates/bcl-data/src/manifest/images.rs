@@ -24,6 +24,7 @@ pub enum ImageFormat {
 /// Expected counts of a data set of images, checked when it is loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ImageCounts {
     /// Training images, with and without a class.
     pub train: usize,
@@ -43,6 +44,7 @@ pub struct ImageCounts {
 /// The counts in Tables 6 and 7 of the BCL paper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct PaperImageCounts {
     /// Training images, as printed.
     pub train: usize,

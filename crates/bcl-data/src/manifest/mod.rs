@@ -31,6 +31,7 @@ static FOLDER: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/datasets");
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Manifest {
     /// Name in recipes.
     pub name: String,
@@ -58,6 +59,7 @@ pub struct Manifest {
 /// A file to download.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct SourceFile {
     /// Address of the file.
     pub url: String,
@@ -74,6 +76,7 @@ pub struct SourceFile {
 /// Format of a downloaded archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Archive {
     /// A zip file, unpacked into the data set's own folder.
     Zip,
@@ -82,6 +85,7 @@ pub enum Archive {
 /// Which files contain the interactions (each also accepted gzipped, with `.gz` appended to its name) or the images.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum Layout {
     /// Split by the publisher.
     Split {

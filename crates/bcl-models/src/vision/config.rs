@@ -12,6 +12,7 @@ const MOST_HEAD: usize = 65_536;
 /// Number of layers with weights; recipes give the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u64", into = "u64")]
+#[non_exhaustive]
 pub enum ResNetDepth {
     /// Basic blocks, 2 per stage.
     ResNet18,

@@ -15,6 +15,7 @@ pub struct ImageEncoder {
 
 /// L2-normalised outputs of an image encoder; the dot product of two rows is their cosine similarity.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ImageEmbeddings {
     /// Rows for evaluation, `[batch_size, num_features]`.
     pub features: Tensor<2>,

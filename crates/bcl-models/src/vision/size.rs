@@ -4,6 +4,7 @@ use super::config::{ImageEncoderConfig, ResNetConfig, Stem};
 
 /// Sizes of an encoder for images of a given side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EncoderSize {
     /// Number of trained parameters.
     pub parameters: u64,

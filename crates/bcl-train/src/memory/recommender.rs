@@ -3,7 +3,6 @@
 use super::{Estimate, F32, product};
 use crate::recipe::{DataConfig, DataSource, RecommenderRecipe};
 use bcl_data::InteractionData;
-use bcl_models::RecommenderConfig;
 
 /// Number of anchors on which an epoch's diagnostics are measured, all at once.
 pub(crate) const PROBE_ANCHORS: usize = 1024;
@@ -54,10 +53,7 @@ pub fn data(config: &DataConfig) -> Estimate {
 
 /// A training step: the embedding tables with gradients and optimizer state, and the scores of a batch.
 pub fn training(recipe: &RecommenderRecipe, sizes: Sizes) -> Estimate {
-    let dim = match &recipe.encoder {
-        RecommenderConfig::Mf(config) => config.dim,
-        RecommenderConfig::LightGcn(config) => config.dim,
-    };
+    let dim = recipe.encoder.dim();
     let rows = sizes.users as u64 + sizes.items as u64;
     // Weights, gradients, and both moments of Adam.
     let tables = product([4, F32, rows, dim as u64]);

@@ -118,11 +118,9 @@ impl KeyQueue {
         let mask = self
             .is_empty()
             .then(|| Tensor::<2, Bool>::full([num_anchors, count], false, &negatives.device()));
-        Scores {
-            mask,
-            least_similarity: Similarity::Cosine.least(),
-            ..Scores::multi_positive(positives, negatives)
-        }
+        Scores::multi_positive(positives, negatives)
+            .with_mask(mask)
+            .with_least_similarity(Similarity::Cosine.least())
     }
 
     /// Which keys share the class of some anchors.

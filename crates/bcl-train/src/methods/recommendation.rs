@@ -63,11 +63,8 @@ impl Method for Recommendation {
             positive_scores = positive_scores - log_q.positives;
             negative_scores = negative_scores - log_q.negatives;
         }
-        Objective::Scores(Scores {
-            mask: batch.mask,
-            least_similarity,
-            ..Scores::new(positive_scores, negative_scores)
-        })
+        let scores = Scores::new(positive_scores, negative_scores).with_mask(batch.mask);
+        Objective::Scores(scores.with_least_similarity(least_similarity))
     }
 
     fn same_class(&self, batch: &InteractionBatch, anchors: Range<usize>, _: &Device) -> Option<Tensor<2, Bool>> {

@@ -44,10 +44,8 @@ impl ImageMethod for SimClr {
     fn objective(&self, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
         let [first, second] = Self::TABLES.map(|name| embeddings.rows(name));
         // Projections are unit rows already.
-        Objective::Scores(Scores {
-            least_similarity: Similarity::Cosine.least(),
-            ..Scores::from_views_of(first, second, Similarity::Dot, anchors)
-        })
+        let scores = Scores::from_views_of(first, second, Similarity::Dot, anchors);
+        Objective::Scores(scores.with_least_similarity(Similarity::Cosine.least()))
     }
 
     fn same_class(&self, batch: &ImageBatch, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {

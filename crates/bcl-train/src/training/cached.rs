@@ -29,6 +29,7 @@ impl<B> Step<B> {
             loss,
             gradients,
             num_counted,
+            ..
         } = self.embedding_gradients(method, &embeddings, at_most);
         let output = TrainOutput {
             grads: self.parameter_gradients(method, &gradients, at_most),

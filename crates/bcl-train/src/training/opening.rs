@@ -4,7 +4,6 @@ use crate::recipe::{ImageRecipe, Precision, RecommenderRecipe};
 use bcl_backend::Backend;
 use bcl_data::InteractionData;
 use bcl_images::{Collection, ImageData, ViewsConfig};
-use bcl_models::RecommenderConfig;
 use bcl_report::notice;
 use std::{fmt::Display, path::Path};
 
@@ -24,10 +23,7 @@ impl Opening {
     /// The summary of a recommender's run.
     pub fn of_recommender(recipe: &RecommenderRecipe, data: &InteractionData, backend: &Backend, folder: &Path) -> Self {
         let train = &data.train;
-        let dim = match &recipe.encoder {
-            RecommenderConfig::Mf(config) => config.dim,
-            RecommenderConfig::LightGcn(config) => config.dim,
-        };
+        let dim = recipe.encoder.dim();
         let training = &recipe.training;
         let negatives = match recipe.negatives.count() {
             Some(count) => format!("{count} negatives ({})", recipe.negatives.name()),

@@ -48,6 +48,7 @@ use std::{
 
 /// Which tensors of a file were loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WeightsReport {
     /// Loaded tensors under the network's names: all of its parameters and running statistics.
     pub loaded: Vec<String>,

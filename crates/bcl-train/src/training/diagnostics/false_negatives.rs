@@ -29,14 +29,12 @@ pub(super) fn false_negatives(
 /// `|∂loss / ∂score|` of each negative, row-major.
 fn gradient(scores: &Scores, side: &SideInformation, estimator: &dyn Estimator) -> Vec<f64> {
     let negatives = scores.negatives.clone().detach().autodiff().require_grad();
-    let scores = Scores {
-        positives: scores.positives.clone().detach().autodiff(),
-        negatives: negatives.clone(),
-        positives_mask: scores.positives_mask.clone().map(Tensor::autodiff),
-        mask: scores.mask.clone().map(Tensor::autodiff),
-        log_weights: scores.log_weights.clone().map(Tensor::autodiff),
-        least_similarity: scores.least_similarity,
-    };
+    let mut scores = scores.clone();
+    scores.positives = scores.positives.detach().autodiff();
+    scores.negatives = negatives.clone();
+    scores.positives_mask = scores.positives_mask.map(Tensor::autodiff);
+    scores.mask = scores.mask.map(Tensor::autodiff);
+    scores.log_weights = scores.log_weights.map(Tensor::autodiff);
     let mut side = side.clone();
     side.same_class = side.same_class.map(Tensor::autodiff);
     side.noise = side.noise.map(Tensor::autodiff);
