@@ -13,7 +13,7 @@ use bcl_report::{files::unbroken, notice};
 use bcl_train::{
     commands::stop_on_signals,
     error::Error,
-    recipe::{Builtin, Override},
+    recipe::{Override, built_in},
     training::Stop,
 };
 use std::{env, path::PathBuf, process::ExitCode, thread};
@@ -202,7 +202,7 @@ impl Arguments {
 
 /// Checks that a table of the papers, and the data set, are built in.
 fn check_table(number: u32, dataset: Option<&str>) -> Result<(), Error> {
-    let mut numbers: Vec<u32> = Builtin::all()
+    let mut numbers: Vec<u32> = built_in()
         .iter()
         .filter_map(|recipe| recipe.name.strip_prefix("table")?.split('/').next()?.parse().ok())
         .collect();
@@ -232,7 +232,7 @@ fn check_table(number: u32, dataset: Option<&str>) -> Result<(), Error> {
 /// The data sets of a table of the papers.
 fn datasets(number: u32) -> Vec<&'static str> {
     let prefix = format!("table{number}/");
-    let mut names: Vec<&str> = Builtin::all()
+    let mut names: Vec<&str> = built_in()
         .iter()
         .filter_map(|recipe| recipe.name.strip_prefix(&prefix)?.split('/').next())
         .collect();

@@ -10,7 +10,7 @@ use bcl_train::{
     cli::{self, Command, Output, Place, Train},
     commands::{self, Session},
     error::Error,
-    recipe::{Builtin, Origins, Recipe},
+    recipe::{Origins, Recipe, built_in},
     training::Stop,
 };
 use std::process::ExitCode;
@@ -67,7 +67,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Data(data) => commands::data(&data, &stop),
         Command::Recipes(args) => {
             commands::list(
-                Builtin::all().iter().map(|recipe| (recipe.name, recipe.summary())),
+                built_in().iter().map(|recipe| (recipe.name, recipe.summary())),
                 args.output.json,
             );
             Ok(())

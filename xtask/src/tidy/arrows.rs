@@ -10,6 +10,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("bcl-models", &["bcl-kernels"]),
     ("bcl-data", &[]),
     ("bcl-images", &["bcl-data"]),
+    ("bcl-recipe", &["bcl-data"]),
     ("bcl-report", &["bcl-data"]),
     ("bcl-backend", &["bcl-report"]),
     ("bcl-eval", &["bcl-core", "bcl-data", "bcl-report"]),
@@ -23,6 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bcl-images",
             "bcl-kernels",
             "bcl-models",
+            "bcl-recipe",
             "bcl-report",
             "workspace-hack",
         ],
@@ -52,7 +54,7 @@ const HTTP: &str = "ureq";
 const DOWNLOADS_FOR: &str = "bcl-train";
 
 /// Crates that stay quick to build: they must not depend on Burn, not even indirectly.
-const WITHOUT_BURN: &[&str] = &["bcl-data", "bcl-images", "bcl-report", "xtask"];
+const WITHOUT_BURN: &[&str] = &["bcl-data", "bcl-images", "bcl-recipe", "bcl-report", "xtask"];
 
 /// Third-party crates that the `bcl-core` library may use: none of them opens files, reads clocks or seeds itself.
 const CORE_MAY_USE: &[&str] = &["burn", "libm", "rand", "rand_distr", "serde", "thiserror"];

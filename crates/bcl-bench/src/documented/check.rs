@@ -7,7 +7,7 @@ use bcl_bench::tables::Ranges;
 use bcl_data::Manifest;
 use bcl_train::{
     cli::{self, Command, Data, Train},
-    recipe::{Builtin, Found, Override, Recipe},
+    recipe::{Found, Override, Recipe, built_in},
 };
 use clap::{Parser, error::ErrorKind};
 use std::{env, path::Path, process};
@@ -174,7 +174,7 @@ fn needed(train: &Train) -> Result<Vec<String>, String> {
 /// Whether a recipe that comes with the program takes these values.
 fn takes(overrides: &[Override]) -> Result<(), String> {
     let mut refusal = String::new();
-    for recipe in Builtin::all() {
+    for recipe in built_in() {
         match Recipe::read(&Found::Builtin(*recipe), overrides) {
             Ok(_) => return Ok(()),
             Err(error) => refusal = error.to_string(),

@@ -1,7 +1,8 @@
 //! Misspelt verbs.
 
 use super::Arguments;
-use crate::recipe::{Builtin, RecipeError, find, nearest};
+use crate::recipe::{RecipeError, built_in, find};
+use bcl_recipe::nearest;
 use clap::{CommandFactory, error::ErrorKind};
 
 /// The error for a first word that is neither a verb nor a recipe, but closer to a verb than to a built-in recipe.
@@ -12,7 +13,7 @@ pub(super) fn misspelt(word: &str) -> Option<clap::Error> {
         return None;
     }
     let verbs: Vec<String> = command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
-    let recipes = Builtin::all().iter().map(|recipe| recipe.name);
+    let recipes = built_in().iter().map(|recipe| recipe.name);
     let meant = nearest(word, verbs.iter().map(String::as_str).chain(recipes))?;
     verbs.iter().any(|verb| verb == meant).then(|| {
         let message = format!("`{word}` is neither a verb nor a recipe; did you mean `bcl-train {meant}`?");

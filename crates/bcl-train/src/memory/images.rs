@@ -143,12 +143,12 @@ fn judging(recipe: &ImageRecipe, judged: u64) -> Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::RecipeKind;
+    use crate::recipe::from_toml;
 
     fn estimate(more: &str) -> Estimate {
         let text = format!("data.dataset = 'planted'\nloss.kind = 'info_nce'\nencoder.kind = 'resnet'\n{more}");
         training(
-            &ImageRecipe::from_toml(&text, "a", &[]).unwrap(),
+            &from_toml(&text, "a", &[]).unwrap(),
             Sizes {
                 train: 4000,
                 judged: 5000,
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn pixels_are_counted_before_they_are_drawn() {
         let text = "data.dataset = 'planted'\ndata.planted = { train = 6000, test = 1000, side = 256 }\nloss.kind = 'info_nce'\nencoder.kind = 'resnet'";
-        let recipe = ImageRecipe::from_toml(text, "a", &[]).unwrap();
+        let recipe: ImageRecipe = from_toml(text, "a", &[]).unwrap();
         assert_eq!(data(&recipe.data).bytes(), 7000 * 256 * 256 * 3);
     }
 }

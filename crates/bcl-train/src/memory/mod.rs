@@ -104,7 +104,7 @@ fn product<const N: usize>(sizes: [u64; N]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::{Builtin, Found};
+    use crate::recipe::{Found, built_in};
 
     #[test]
     fn what_does_not_fit_is_refused_with_both_sizes_and_the_key() {
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn no_built_in_recipe_needs_more_than_a_large_machine_has() {
-        for builtin in Builtin::all() {
+        for builtin in built_in() {
             let recipe = Recipe::read(&Found::Builtin(*builtin), &[]).unwrap();
             let needed = match &recipe {
                 Recipe::Recommender(recipe) => recommender::training(

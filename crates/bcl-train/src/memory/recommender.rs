@@ -93,7 +93,7 @@ pub fn training(recipe: &RecommenderRecipe, sizes: Sizes) -> Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::RecipeKind;
+    use crate::recipe::from_toml;
 
     const SIZES: Sizes = Sizes {
         users: 100,
@@ -103,7 +103,7 @@ mod tests {
 
     fn bytes(more: &str) -> u64 {
         let text = format!("data.dataset = 'planted'\nloss.kind = 'info_nce'\n{more}");
-        training(&RecommenderRecipe::from_toml(&text, "a", &[]).unwrap(), SIZES).bytes()
+        training(&from_toml(&text, "a", &[]).unwrap(), SIZES).bytes()
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn generated_interactions_are_counted_before_they_are_drawn() {
         let text = "data.dataset = 'planted'\ndata.planted.num_users = 1000000\nloss.kind = 'info_nce'";
-        let recipe = RecommenderRecipe::from_toml(text, "a", &[]).unwrap();
+        let recipe: RecommenderRecipe = from_toml(text, "a", &[]).unwrap();
         assert_eq!(data(&recipe.data).bytes(), 12 * 30 * 1_000_000 + 56 * 1_000_800);
     }
 }

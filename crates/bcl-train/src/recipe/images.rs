@@ -2,12 +2,13 @@
 
 use super::{
     ImageDataConfig, ImageEvaluationConfig, ImageOptimizerConfig, ImageTrainingConfig, LossConfig, RecipeKind, Refusal,
-    check::{check_header, check_schedule},
+    check::check_schedule,
 };
 use crate::methods::MethodConfig;
 use bcl_core::{EstimatorConfig, parameter::MOST_EPOCHS, schedule::AlphaSchedule};
 use bcl_images::ViewsConfig;
 use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
+use bcl_recipe::check_header;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -117,7 +118,7 @@ impl RecipeKind for ImageRecipe {
         self.encoder
             .config()
             .check()
-            .map_err(|message| Refusal::of_message("encoder", &message))?;
+            .map_err(|message| Refusal::of_parameter("encoder", &message))?;
         let parameter = |table| move |error| Refusal::of_parameter(table, &error);
         self.method.check().map_err(parameter("method"))?;
         self.check_loss()?;

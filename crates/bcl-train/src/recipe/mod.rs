@@ -5,7 +5,7 @@
 //! with the line and a remedy. A recipe with `extends` says only how it differs from another one.
 //!
 //! ```
-//! use bcl_train::recipe::{Recipe, RecipeKind, RecommenderRecipe};
+//! use bcl_train::recipe::{Recipe, RecommenderRecipe, from_toml};
 //!
 //! let text = r#"
 //!     name = "example"
@@ -15,7 +15,7 @@
 //!     temperature = 0.25
 //!     tau_plus = "density"
 //! "#;
-//! let recipe = RecommenderRecipe::from_toml(text, "example", &[])?;
+//! let recipe: RecommenderRecipe = from_toml(text, "example", &[])?;
 //! assert_eq!(recipe.training.batch_size, 1024);
 //!
 //! let error = "data.dataset = 'planted'\nloss.kind = 'bayesian'\nloss.betta = 0.9".parse::<Recipe>().unwrap_err();
@@ -23,30 +23,17 @@
 //! # Ok::<(), bcl_train::recipe::RecipeError>(())
 //! ```
 
-mod builtin;
 mod check;
-mod document;
-mod dropped;
-mod error;
-mod extends;
-mod fault;
 mod hash;
 mod images;
-mod origins;
-mod overrides;
+mod library;
 mod recommender;
 mod sections;
-mod suggest;
 mod trained;
-mod value;
 
-pub use builtin::{Builtin, Found, find};
-pub use document::Place;
-pub use dropped::DroppedKeys;
-pub use error::{RecipeError, Refusal};
+pub use bcl_recipe::{Builtin, DroppedKeys, Found, Origins, Override, Place, RecipeError, RecipeKind, Refusal};
 pub use images::{ImageEncoderKind, ImageRecipe, ResNetEncoderConfig};
-pub use origins::Origins;
-pub use overrides::Override;
+pub use library::{built_in, find};
 pub use recommender::RecommenderRecipe;
 pub use sections::{
     BaselineKind, DataConfig, DataSource, EvaluationConfig, ImageBaselineKind, ImageDataConfig, ImageDataSource,
@@ -54,14 +41,10 @@ pub use sections::{
     OptimizerConfig, OptimizerKind, Precision, Protocol, TrainingConfig,
 };
 
-pub(crate) use suggest::nearest;
-
-use bcl_data::{
-    SearchPath,
-    input::{self, MOST_TEXT},
-};
-use extends::{Chain, Source};
-use serde::{Serialize, de::DeserializeOwned};
+use bcl_data::SearchPath;
+use bcl_recipe::Chain;
+use library::LIBRARY;
+use serde::Serialize;
 use std::{
     path::{Path, PathBuf},
     str::FromStr,
@@ -78,53 +61,13 @@ pub enum Recipe {
     Images(Box<ImageRecipe>),
 }
 
-/// A kind of recipe: what is trained decides which tables it has.
-pub trait RecipeKind: Serialize + DeserializeOwned {
-    /// The name of the recipe.
-    fn name_mut(&mut self) -> &mut String;
-
-    /// Tables with a `kind` that is optional, and their default kind.
-    fn default_kinds() -> Vec<(&'static str, &'static str)>;
-
-    /// Checks all tables, and that they fit together.
-    ///
-    /// # Errors
-    /// Returns an error that names the first refused key, its value, and what would be accepted.
-    fn check(&self) -> Result<(), Refusal>;
-
-    /// Fills in defaults that depend on other keys.
-    fn resolve(&mut self);
-
-    /// Reads a recipe of this kind from its text. `origin`, the path of its file or its name, stands in errors and for a missing name.
-    ///
-    /// # Errors
-    /// As [`Recipe::from_toml`].
-    fn from_toml(text: &str, origin: &str, overrides: &[Override]) -> Result<Self, RecipeError> {
-        let chain = Chain::parse(text, origin, Source::Text)?;
-        from_chain(&chain, overrides, &mut Vec::new()).map(|(recipe, _)| recipe)
-    }
-}
-
-/// Reads the keys of a recipe and of those that it extends; keys that a flag made meaningless go to `dropped`.
-fn from_chain<R: RecipeKind>(
-    chain: &Chain,
-    overrides: &[Override],
-    dropped: &mut Vec<DroppedKeys>,
-) -> Result<(R, Origins), RecipeError> {
-    let mut document = chain.read_as::<R>();
-    document.change(overrides)?;
-    dropped.extend(document.drop_for_flags::<R>());
-    let origins = Origins::of(&document);
-    for (table, kind) in R::default_kinds() {
-        document.default_kind(table, kind);
-    }
-    let mut recipe: R = value::read(&document.table).map_err(|fault| document.explain(fault))?;
-    if !document.table.contains_key("name") {
-        *recipe.name_mut() = name_from(&document.recipe);
-    }
-    recipe.check().map_err(|refusal| document.refuse(refusal))?;
-    recipe.resolve();
-    Ok((recipe, origins))
+/// Reads a recipe of a known kind from its text; `origin`, the path of its file or its name, stands in errors and for a missing name.
+///
+/// # Errors
+/// As [`Recipe::from_toml`].
+pub fn from_toml<R: RecipeKind>(text: &str, origin: &str, overrides: &[Override]) -> Result<R, RecipeError> {
+    let (recipe, _) = Chain::parse(text, origin, &LIBRARY)?.read(overrides, &mut Vec::new())?;
+    Ok(recipe)
 }
 
 impl Recipe {
@@ -164,17 +107,8 @@ impl Recipe {
         overrides: &[Override],
         dropped: &mut Vec<DroppedKeys>,
     ) -> Result<(Self, Origins), RecipeError> {
-        match found {
-            Found::File(path) => {
-                let chain = Chain::parse(&text_of(path)?, &path.display().to_string(), Source::File(path.clone()))?;
-                let (recipe, origins) = Self::from_chain(&chain, overrides, dropped)?;
-                Ok((recipe.in_folder(path.parent().map(Path::to_path_buf)), origins))
-            }
-            Found::Builtin(recipe) => {
-                let chain = Chain::parse(recipe.text, recipe.name, Source::Builtin(*recipe))?;
-                Self::from_chain(&chain, overrides, dropped)
-            }
-        }
+        let (recipe, origins) = Self::from_chain(&Chain::open(found, &LIBRARY)?, overrides, dropped)?;
+        Ok((recipe.in_folder(found.folder().map(Path::to_path_buf)), origins))
     }
 
     /// Reads a recipe from a file. Without a `name`, it is called after the file.
@@ -192,20 +126,18 @@ impl Recipe {
     /// # Errors
     /// As [`from_file`](Self::from_file).
     pub fn from_toml(text: &str, origin: &str, overrides: &[Override]) -> Result<Self, RecipeError> {
-        let chain = Chain::parse(text, origin, Source::Text)?;
+        let chain = Chain::parse(text, origin, &LIBRARY)?;
         Self::from_chain(&chain, overrides, &mut Vec::new()).map(|(recipe, _)| recipe)
     }
 
     fn from_chain(chain: &Chain, overrides: &[Override], dropped: &mut Vec<DroppedKeys>) -> Result<(Self, Origins), RecipeError> {
-        let mut document = chain.whole();
-        document.change(overrides)?;
-        Ok(match Trained::by(&document)? {
+        Ok(match Trained::by(&chain.document(overrides)?)? {
             Trained::Recommender => {
-                let (recipe, origins) = from_chain(chain, overrides, dropped)?;
+                let (recipe, origins) = chain.read(overrides, dropped)?;
                 (Self::Recommender(Box::new(recipe)), origins)
             }
             Trained::Images => {
-                let (recipe, origins) = from_chain(chain, overrides, dropped)?;
+                let (recipe, origins) = chain.read(overrides, dropped)?;
                 (Self::Images(Box::new(recipe)), origins)
             }
         })
@@ -214,6 +146,22 @@ impl Recipe {
     /// The resolved recipe as TOML, with all defaults. Reading it gives an equal recipe.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a recipe is plain data")
+    }
+
+    /// The resolved recipe as TOML, like [`to_toml`](Self::to_toml), with the origin of each value in a comment behind it.
+    ///
+    /// ```
+    /// use bcl_train::recipe::{Recipe, find};
+    ///
+    /// let found = &find("quickstart/bayesian")?[0];
+    /// let (recipe, origins) = Recipe::read_with_origins(found, &["loss.beta=0.7".parse()?], &mut Vec::new())?;
+    /// let text = recipe.to_toml_with(&origins);
+    /// assert!(text.contains("beta = 0.7                               # --set loss.beta=0.7\n"));
+    /// assert_eq!(text.parse::<Recipe>()?, recipe);
+    /// # Ok::<(), bcl_train::recipe::RecipeError>(())
+    /// ```
+    pub fn to_toml_with(&self, origins: &Origins) -> String {
+        origins.annotate(&self.to_toml())
     }
 
     /// SHA-256 of the resolved recipe without its seed, 64 hexadecimal digits: runs with equal hashes differ by seed alone.
@@ -289,30 +237,6 @@ impl FromStr for Recipe {
     fn from_str(text: &str) -> Result<Self, RecipeError> {
         Self::from_toml(text, "recipe", &[])
     }
-}
-
-fn text_of(path: &Path) -> Result<String, RecipeError> {
-    input::read_text(path, MOST_TEXT).map_err(|source| RecipeError::Io {
-        path: path.to_owned(),
-        source,
-    })
-}
-
-/// The name of a recipe without one: that of its file, with `_` in place of characters that a folder name should not have.
-fn name_from(origin: &str) -> String {
-    let origin = origin.strip_suffix(".toml").unwrap_or(origin);
-    let stem = Path::new(origin)
-        .file_name()
-        .map_or("recipe".into(), |name| name.to_string_lossy());
-    stem.chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
-                c
-            } else {
-                '_'
-            }
-        })
-        .collect()
 }
 
 #[cfg(test)]

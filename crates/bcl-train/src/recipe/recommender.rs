@@ -2,11 +2,12 @@
 
 use super::{
     DataConfig, DataSource, EvaluationConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, TrainingConfig,
-    check::{check_header, check_schedule},
+    check::check_schedule,
 };
 use crate::negatives::NegativesConfig;
 use bcl_core::schedule::{AlphaMeasurement, AlphaSchedule};
 use bcl_models::RecommenderConfig;
+use bcl_recipe::check_header;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -66,7 +67,7 @@ impl RecipeKind for RecommenderRecipe {
         let parameter = |table| move |error| Refusal::of_parameter(table, &error);
         self.encoder
             .check()
-            .map_err(|message| Refusal::of_message("encoder", &message))?;
+            .map_err(|message| Refusal::of_parameter("encoder", &message))?;
         self.negatives.check().map_err(parameter("negatives"))?;
         self.loss.without_data().check().map_err(parameter("loss"))?;
         self.alpha_schedule.check().map_err(parameter("alpha_schedule"))?;

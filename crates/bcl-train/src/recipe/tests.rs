@@ -37,7 +37,7 @@ fn the_built_in_recipes_are_the_files() {
             Found::Builtin(_) => unreachable!(),
         })
         .collect();
-    let built_in: BTreeSet<PathBuf> = Builtin::all().iter().map(|recipe| recipe.name.into()).collect();
+    let built_in: BTreeSet<PathBuf> = built_in().iter().map(|recipe| recipe.name.into()).collect();
     assert_eq!(built_in, files);
 }
 
@@ -58,7 +58,7 @@ fn every_base_is_built_in_and_extended_by_a_recipe() {
     bases(&recipes_folder(), &mut found);
     assert!(found.len() >= 20, "{found:?}");
     let mut used = BTreeSet::new();
-    for recipe in Builtin::all() {
+    for recipe in built_in() {
         let (_, origins) = Recipe::read_with_origins(&Found::Builtin(*recipe), &[], &mut Vec::new()).unwrap();
         used.extend(
             origins
@@ -68,7 +68,7 @@ fn every_base_is_built_in_and_extended_by_a_recipe() {
     }
     for base in found {
         let name = base.to_str().unwrap();
-        assert!(Builtin::named(name).is_some(), "{name} is not built in");
+        assert!(LIBRARY.named(name).is_some(), "{name} is not built in");
         assert!(
             used.contains(name) || name.starts_with("table4/"),
             "nothing takes a value from {name}"
@@ -78,7 +78,7 @@ fn every_base_is_built_in_and_extended_by_a_recipe() {
 
 #[test]
 fn every_built_in_recipe_says_what_it_is_for() {
-    for recipe in Builtin::all() {
+    for recipe in built_in() {
         assert!(
             recipe.text.starts_with("# ") && recipe.summary().len() > 20,
             "{}",
@@ -168,7 +168,7 @@ fn a_name_is_taken_from_the_file_where_there_is_none() {
 fn flags_reach_every_key() {
     let set = |texts: &[&str]| {
         let changes: Vec<Override> = texts.iter().map(|text| text.parse().unwrap()).collect();
-        RecommenderRecipe::from_toml(LEAST, "a.toml", &changes).unwrap()
+        from_toml::<RecommenderRecipe>(LEAST, "a.toml", &changes).unwrap()
     };
     assert_eq!(
         set(&["loss.beta=0.8"]).loss.without_data(),
@@ -191,37 +191,25 @@ fn flags_reach_every_key() {
 }
 
 #[test]
-fn recipes_are_found_by_name_group_file_and_folder() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("inner")).unwrap();
-    for name in ["b.toml", "inner/a.toml", "notes.txt"] {
-        std::fs::write(folder.path().join(name), LEAST).unwrap();
-    }
-    let files = find(folder.path().to_str().unwrap()).unwrap();
-    assert_eq!(
-        files,
-        [
-            Found::File(folder.path().join("b.toml")),
-            Found::File(folder.path().join("inner/a.toml"))
-        ]
-    );
-    assert_eq!(find(folder.path().join("b.toml").to_str().unwrap()).unwrap(), files[..1]);
-    assert_eq!(find("quickstart").unwrap().len(), 2);
+fn what_cannot_be_found_is_said_with_a_guess() {
+    let text = |name: &str| find(name).unwrap_err().to_string();
+    assert!(text("quickstart/bayes").contains("did you mean quickstart/bayesian?"));
+    assert!(text("recipes/table10/ml-100k/mf-bayesain.toml").contains("did you mean table10/ml-100k/mf-bayesian?"));
+    assert!(text("nonsense").ends_with("folder or built-in recipe; `bcl-train recipes` lists what there is"));
     assert_eq!(find("table10/").unwrap().len(), 24);
 }
 
 #[test]
-fn what_cannot_be_found_is_said_with_a_guess() {
+fn other_data_take_the_place_of_the_parents() {
     let folder = tempfile::tempdir().unwrap();
-    let text = |name: &str| find(name).unwrap_err().to_string();
-    assert!(text("quickstart/bayes").contains("did you mean quickstart/bayesian?"));
-    assert!(text("recipes/table10/ml-100k/mf-bayesain.toml").contains("did you mean table10/ml-100k/mf-bayesian?"));
-    assert!(text("nonsense").contains("nonsense: no such recipe") && !text("nonsense").contains("did you mean"));
-    assert!(text(folder.path().to_str().unwrap()).contains("has no recipe"));
-    let gone = Recipe::from_file(folder.path().join("gone.toml"), &[])
-        .unwrap_err()
-        .to_string();
-    assert!(gone.contains("gone.toml: cannot be read"), "{gone}");
+    let planted = "data = { dataset = 'planted', planted = { num_users = 50 } }\nloss.kind = 'hard'\n";
+    fs::write(folder.path().join("base.toml"), planted).unwrap();
+    for data in ["data.file = 'mine.csv'", "data.dataset = 'gowalla'"] {
+        let child = folder.path().join("child.toml");
+        fs::write(&child, format!("extends = 'base.toml'\n{data}\n")).unwrap();
+        let whole = recipe(&format!("name = 'child'\n{data}\nloss.kind = 'hard'"));
+        assert_eq!(Recipe::from_file(child, &[]).unwrap().to_toml(), whole.to_toml());
+    }
 }
 
 /// Recipe, flags, and the message.

@@ -1,8 +1,9 @@
 //! What a recipe trains, decided before its keys are read: by `encoder.kind`, with which `[data]` must agree.
 
-use super::{ImageEncoderKind, RecipeError, Refusal, document::Document, suggest::nearest};
+use super::ImageEncoderKind;
 use bcl_data::{Manifest, manifest::Layout};
 use bcl_models::RecommenderConfig;
+use bcl_recipe::{Document, RecipeError, Refusal, nearest};
 use toml::Value;
 
 /// What a recipe trains.

@@ -1,7 +1,7 @@
 //! The `[evaluation]` table.
 
-use super::super::{Refusal, suggest::nearest};
 use bcl_core::parameter::in_closed;
+use bcl_recipe::{Refusal, nearest};
 use serde::{Deserialize, Serialize};
 
 /// Ranking metrics, averaged over users, that can select an epoch.

@@ -238,7 +238,7 @@ fn classes(images: &Collection) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::RecipeKind;
+    use crate::recipe::from_toml;
     use bcl_images::Image;
     use bcl_models::vision::weights::to_safetensors;
     use burn::module::{Module, ModuleVisitor, Param};
@@ -249,7 +249,7 @@ mod tests {
             "data.dataset = 'planted'\nloss.kind = 'info_nce'\n{more}\nencoder.kind = 'resnet'\n\
              encoder.trunk = {{ depth = 18, stem = 'imagenet', width = 2 }}\nencoder.head = {{ hidden = 4, out = 3 }}\n"
         );
-        ImageRecipe::from_toml(&text, "recipe", &[]).unwrap_or_else(|error| panic!("{error}"))
+        from_toml(&text, "recipe", &[]).unwrap_or_else(|error| panic!("{error}"))
     }
 
     fn values(encoder: &ImageEncoder) -> Vec<f32> {

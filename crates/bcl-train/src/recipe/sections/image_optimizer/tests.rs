@@ -1,12 +1,11 @@
 //! What the optimizer of a recipe promises.
 
 use super::*;
-use crate::recipe::ImageRecipe;
-use crate::recipe::RecipeKind;
+use crate::recipe::{ImageRecipe, from_toml};
 
 fn optimizer(text: &str) -> Result<ImageOptimizerConfig, String> {
     let recipe = format!("data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'info_nce'\n[optimizer]\n{text}");
-    ImageRecipe::from_toml(&recipe, "a.toml", &[])
+    from_toml::<ImageRecipe>(&recipe, "a.toml", &[])
         .map(|recipe| recipe.optimizer)
         .map_err(|error| error.to_string())
 }

@@ -5,14 +5,14 @@ use std::fmt;
 
 /// A mistake in a value, and the path of keys to it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fault {
+pub(crate) struct Fault {
     /// Keys from the outside in.
-    pub(super) path: Vec<String>,
-    pub(super) kind: FaultKind,
+    pub(crate) path: Vec<String>,
+    pub(crate) kind: FaultKind,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum FaultKind {
+pub(crate) enum FaultKind {
     /// An unknown key.
     UnknownKey { key: String, known: &'static [&'static str] },
     /// A word that is none of the choices.
@@ -27,7 +27,7 @@ pub(super) enum FaultKind {
 
 impl Fault {
     /// The same mistake, with the path beginning in the table that has the value under `key`.
-    pub(super) fn below(mut self, key: &str) -> Self {
+    pub(crate) fn below(mut self, key: &str) -> Self {
         self.path.insert(0, key.to_owned());
         self
     }

@@ -1,6 +1,9 @@
 //! Tests of `extends`.
 
-use super::super::{Found, Override, Recipe, find};
+use crate::{
+    Found,
+    sample::{Sample, library},
+};
 use std::{fs, path::Path};
 use tempfile::TempDir;
 
@@ -15,9 +18,9 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-fn read(folder: &Path, name: &str, flags: &[&str]) -> Result<Recipe, String> {
-    let changes: Vec<Override> = flags.iter().map(|flag| flag.parse().unwrap()).collect();
-    Recipe::from_file(folder.join(name), &changes)
+fn read(folder: &Path, name: &str, flags: &[&str]) -> Result<Sample, String> {
+    Sample::read(&Found::File(folder.join(name)), flags, &mut Vec::new())
+        .map(|(sample, _)| sample)
         .map_err(|error| error.to_string().replace(&format!("{}/", folder.display()), ""))
 }
 
@@ -26,7 +29,7 @@ fn read(folder: &Path, name: &str, flags: &[&str]) -> Result<Recipe, String> {
 fn assert_same(files: &[(&str, &str)], flags: &[&str], whole: &str) {
     let folder = folder(files);
     let recipe = read(folder.path(), files[0].0, flags).unwrap();
-    assert_eq!(recipe.to_toml(), whole.parse::<Recipe>().unwrap().to_toml());
+    assert_eq!(recipe, Sample::parse(whole, &[]).unwrap());
 }
 
 const BASE: &str = "name = 'base'\nseed = 3\ndata.dataset = 'planted'\n[loss]\nkind = 'bayesian'\ntemperature = 0.3\nalpha = 0.7\nbeta = 0.6\n\
@@ -86,27 +89,6 @@ fn a_key_that_was_left_behind_does_not_come_back() {
 }
 
 #[test]
-fn other_data_take_the_place_of_the_parents() {
-    let planted = "data = { dataset = 'planted', planted = { num_users = 50 } }\nloss.kind = 'hard'\n";
-    assert_same(
-        &[
-            ("child.toml", "extends = 'base.toml'\ndata.file = 'mine.csv'\n"),
-            ("base.toml", planted),
-        ],
-        &[],
-        "name = 'child'\ndata.file = 'mine.csv'\nloss.kind = 'hard'",
-    );
-    assert_same(
-        &[
-            ("child.toml", "extends = 'base.toml'\ndata.dataset = 'gowalla'\n"),
-            ("base.toml", planted),
-        ],
-        &[],
-        "name = 'child'\ndata.dataset = 'gowalla'\nloss.kind = 'hard'",
-    );
-}
-
-#[test]
 fn a_parent_is_a_file_of_another_folder_or_a_built_in_recipe() {
     let files = [
         ("a/child.toml", "extends = '../b/base.toml'\n"),
@@ -114,15 +96,12 @@ fn a_parent_is_a_file_of_another_folder_or_a_built_in_recipe() {
     ];
     let folder = folder(&files);
     let recipe = read(folder.path(), "a/child.toml", &[]).unwrap();
-    let builtin = Recipe::read(
-        &find("quickstart/infonce").unwrap()[0],
-        &["training.epochs=3".parse().unwrap(), "name=child".parse().unwrap()],
-    );
-    assert_eq!(recipe.to_toml(), builtin.unwrap().to_toml());
-    assert_eq!(recipe.folder(), Some(&*folder.path().join("a")));
+    let builtin = Found::Builtin(library().named("quickstart/infonce").unwrap());
+    let (builtin, _) = Sample::read(&builtin, &["training.epochs=3", "name=child"], &mut Vec::new()).unwrap();
+    assert_eq!(recipe, builtin);
 
-    let text = "extends = 'quickstart/infonce'".parse::<Recipe>().unwrap();
-    assert_eq!(text.name(), "recipe");
+    let text = Sample::parse("extends = 'quickstart/infonce'", &[]).unwrap();
+    assert_eq!(text.name, "recipe");
 }
 
 #[allow(clippy::too_many_lines)] // a table of cases
@@ -252,8 +231,7 @@ fn each_value_comes_from_where_it_was_last_set() {
         ("base.toml", BASE),
     ]);
     let found = Found::File(folder.path().join("child.toml"));
-    let flags = ["loss.alpha=0.9".parse().unwrap()];
-    let (recipe, origins) = Recipe::read_with_origins(&found, &flags, &mut Vec::new()).unwrap();
+    let (recipe, origins) = Sample::read(&found, &["loss.alpha=0.9"], &mut Vec::new()).unwrap();
     let shown = |key: &str| {
         let place = origins.get(key).map_or("default".to_owned(), ToString::to_string);
         place.replace(&format!("{}/", folder.path().display()), "")
@@ -270,22 +248,23 @@ fn each_value_comes_from_where_it_was_last_set() {
     ] {
         assert_eq!(shown(key), place, "{key}");
     }
-    let text = recipe.to_toml_with(&origins);
-    assert_eq!(text.parse::<Recipe>().unwrap(), recipe.clone().in_folder(None));
+    let resolved = toml::to_string(&recipe).unwrap();
+    let text = origins.annotate(&resolved);
+    assert_eq!(Sample::parse(&text, &[]).unwrap(), recipe);
     let without: Vec<&str> = text
         .lines()
         .map(|line| line.split(" # ").next().unwrap().trim_end())
         .collect();
-    assert_eq!(without, recipe.to_toml().lines().collect::<Vec<_>>());
+    assert_eq!(without, resolved.lines().collect::<Vec<_>>());
 }
 
 #[test]
 fn the_comments_of_a_printed_recipe_cannot_break_it() {
     let folder = folder(&[("a\nseed = 1\n#.toml", "data.dataset = 'planted'\nloss.kind = 'hard'\n")]);
     let found = Found::File(folder.path().join("a\nseed = 1\n#.toml"));
-    let (recipe, origins) = Recipe::read_with_origins(&found, &[], &mut Vec::new()).unwrap();
-    let text = recipe.to_toml_with(&origins);
-    assert_eq!(text.parse::<Recipe>().unwrap(), recipe.in_folder(None));
-    let lines = "data.file = \"\"\"a\nb\"\"\"\nloss.kind = 'hard'".parse::<Recipe>().unwrap();
-    assert_eq!(lines.to_toml_with(&origins).parse::<Recipe>().unwrap(), lines);
+    let (recipe, origins) = Sample::read(&found, &[], &mut Vec::new()).unwrap();
+    let again = |sample: &Sample| Sample::parse(&origins.annotate(&toml::to_string(sample).unwrap()), &[]).unwrap();
+    assert_eq!(again(&recipe), recipe);
+    let lines = Sample::parse("data.dataset = \"\"\"a\nb\"\"\"\nloss.kind = 'hard'", &[]).unwrap();
+    assert_eq!(again(&lines), lines);
 }

@@ -1,12 +1,7 @@
 //! Keys that lose their meaning when a table changes its kind: `--set loss.kind=info_nce` on a recipe that gives `loss.alpha`, or a recipe
 //! whose `loss.kind` differs from that of the recipe it extends.
 
-use super::{
-    RecipeKind,
-    document::{Document, Place},
-    fault::FaultKind,
-    value,
-};
+use crate::{Document, Place, RecipeKind, fault::FaultKind, value};
 use std::{fmt, mem};
 use toml::{Table, Value};
 
@@ -47,12 +42,12 @@ impl fmt::Display for DroppedKeys {
 
 impl Document {
     /// Leaves out what a child's kinds do not know of its parent's keys. `child` was just [put on top](Self::overlay).
-    pub(super) fn drop_for_child<R: RecipeKind>(&mut self, child: &Self) {
+    pub(crate) fn drop_for_child<R: RecipeKind>(&mut self, child: &Self) {
         self.drop_outdated::<R>(|_, key| child.value(key).is_some());
     }
 
     /// Leaves out keys that meant something before flags changed the kind of their table, and returns them.
-    pub(super) fn drop_for_flags<R: RecipeKind>(&mut self) -> Vec<DroppedKeys> {
+    pub(crate) fn drop_for_flags<R: RecipeKind>(&mut self) -> Vec<DroppedKeys> {
         let dropped = self.drop_outdated::<R>(|document, key| matches!(document.place(key), Place::Flag(_)));
         dropped
             .into_iter()
@@ -96,7 +91,7 @@ impl Document {
             }
             dropped.push((table.clone(), kind.to_owned(), outdated.clone()));
             for key in outdated {
-                self.remove(&table, &key);
+                self.remove(&format!("{table}.{key}"));
             }
         }
         dropped

@@ -1,8 +1,8 @@
-//! Where each value of a resolved recipe comes from, and the recipe as text that says so.
+//! Where each value of a resolved recipe comes from.
 
-use super::{
-    Recipe,
-    document::{Document, Lines, Place, locate},
+use crate::{
+    Document, Place,
+    lines::{Lines, locate},
 };
 use bcl_data::printable;
 use std::{collections::BTreeMap, fmt::Write};
@@ -20,7 +20,7 @@ pub struct Origins(BTreeMap<String, Place>);
 
 impl Origins {
     /// The places of all values that a document gives.
-    pub(super) fn of(document: &Document) -> Self {
+    pub(crate) fn of(document: &Document) -> Self {
         let mut origins = Self::default();
         origins.add(document, &document.table, "");
         // Without a name, a recipe is called after its file.
@@ -44,8 +44,7 @@ impl Origins {
     }
 
     /// The places of all values that are no defaults.
-    #[cfg(test)]
-    pub(super) fn places(&self) -> impl Iterator<Item = &Place> {
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
         self.0.values()
     }
 
@@ -53,29 +52,18 @@ impl Origins {
     pub fn set(&mut self, key: &str, place: Place) {
         self.0.insert(key.to_owned(), place);
     }
-}
 
-impl Recipe {
-    /// The resolved recipe as TOML, like [`to_toml`](Self::to_toml), with the origin of each value in a comment behind it.
+    /// Adds to each value of a resolved recipe a comment that says where it comes from, or `default`.
     ///
-    /// ```
-    /// use bcl_train::recipe::{Recipe, find};
-    ///
-    /// let found = &find("quickstart/bayesian")?[0];
-    /// let (recipe, origins) = Recipe::read_with_origins(found, &["loss.beta=0.7".parse()?], &mut Vec::new())?;
-    /// let text = recipe.to_toml_with(&origins);
-    /// assert!(text.contains("beta = 0.7                               # --set loss.beta=0.7\n"));
-    /// assert_eq!(text.parse::<Recipe>()?, recipe);
-    /// # Ok::<(), bcl_train::recipe::RecipeError>(())
-    /// ```
-    pub fn to_toml_with(&self, origins: &Origins) -> String {
-        let text = self.to_toml();
-        let lines = Lines::of(&text);
+    /// # Panics
+    /// Panics if `text` is not TOML.
+    pub fn annotate(&self, text: &str) -> String {
+        let lines = Lines::of(text);
         let mut comments = BTreeMap::new();
-        let table = DeTable::parse(&text).expect("a recipe is written as TOML");
+        let table = DeTable::parse(text).expect("a resolved recipe is TOML");
         locate(table.get_ref(), "", &mut |key, _, value| {
             if !matches!(value.get_ref(), DeValue::Table(_)) {
-                let origin = origins.get(&key).map_or_else(|| "default".to_owned(), printable);
+                let origin = self.get(&key).map_or_else(|| "default".to_owned(), printable);
                 comments.insert(lines.line_of(value.span().end), origin);
             }
         });

@@ -1,7 +1,11 @@
 //! Suggestions for misspelt words: "did you mean …?".
 
 /// The known word that was probably meant, if one is similar enough.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+///
+/// ```
+/// assert_eq!(bcl_recipe::nearest("temprature", ["temperature", "beta"]), Some("temperature"));
+/// ```
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Jaro-Winkler favours a common beginning, which most typing errors keep. Below 0.75, suggestions are rarely right.
     known
         .into_iter()

@@ -1,6 +1,6 @@
 //! Values of flags that replace those of a recipe.
 
-use super::RecipeError;
+use crate::RecipeError;
 use std::str::FromStr;
 use toml::Value;
 
@@ -10,7 +10,7 @@ const DEEPEST: usize = 16;
 /// A key and the value that a flag gives it.
 ///
 /// ```
-/// use bcl_train::recipe::Override;
+/// use bcl_recipe::Override;
 ///
 /// let change: Override = "loss.beta=0.8".parse().unwrap();
 /// assert_eq!(change.value(), &toml::Value::Float(0.8));
@@ -21,9 +21,9 @@ const DEEPEST: usize = 16;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Override {
-    pub(super) path: Vec<String>,
-    pub(super) value: Value,
-    pub(super) flag: String,
+    pub(crate) path: Vec<String>,
+    pub(crate) value: Value,
+    pub(crate) flag: String,
 }
 
 impl Override {

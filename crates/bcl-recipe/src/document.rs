@@ -1,54 +1,28 @@
-//! A recipe as a table that knows where each key was set.
+//! A recipe before its keys are read.
 
-use super::{Override, RecipeError, Refusal};
-use std::{collections::BTreeMap, fmt};
-use toml::{
-    Spanned, Table, Value,
-    de::{DeTable, DeValue},
+use crate::{
+    Override, Place, RecipeError, Refusal,
+    lines::{Lines, locate},
 };
+use std::collections::BTreeMap;
+use toml::{Table, Value, de::DeTable};
 
 /// The key that names the parent of a recipe.
-pub(super) const EXTENDS: &str = "extends";
+pub(crate) const EXTENDS: &str = "extends";
 
-/// Where a key got its value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
-    /// A line of a recipe, from 1.
-    Line {
-        /// The recipe: the path of a file, or the name of a built-in recipe.
-        recipe: String,
-        /// The line.
-        line: usize,
-    },
-    /// A flag of the command line, such as `--set loss.beta=0.8`.
-    Flag(String),
-    /// A recipe as a whole, for keys that are missing.
-    Recipe(String),
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Line { recipe, line } => write!(f, "{recipe}:{line}"),
-            Self::Flag(flag) => f.write_str(flag),
-            Self::Recipe(recipe) => f.write_str(recipe),
-        }
-    }
-}
-
-/// A recipe as text gives it, before its keys are read.
+/// A recipe as text gives it, before its keys are read: a table that knows where each key was set.
 #[derive(Debug, Clone)]
-pub(super) struct Document {
-    pub(super) recipe: String,
-    pub(super) table: Table,
+pub struct Document {
+    pub(crate) recipe: String,
+    pub(crate) table: Table,
     places: BTreeMap<String, Place>,
     /// By table, the kind that it had before a child or a flag gave another; `None` if it had none.
-    pub(super) former_kinds: BTreeMap<String, Option<Value>>,
+    pub(crate) former_kinds: BTreeMap<String, Option<Value>>,
 }
 
 impl Document {
     /// Parses TOML. `recipe` is what error messages call the text.
-    pub(super) fn parse(text: &str, recipe: &str) -> Result<Self, RecipeError> {
+    pub(crate) fn parse(text: &str, recipe: &str) -> Result<Self, RecipeError> {
         let lines = Lines::of(text);
         let line_of = |offset| Place::Line {
             recipe: recipe.to_owned(),
@@ -76,7 +50,7 @@ impl Document {
     ///
     /// # Errors
     /// Returns an error if its value is not a text.
-    pub(super) fn take_extends(&mut self) -> Result<Option<(String, Place)>, RecipeError> {
+    pub(crate) fn take_extends(&mut self) -> Result<Option<(String, Place)>, RecipeError> {
         let Some(value) = self.table.remove(EXTENDS) else {
             return Ok(None);
         };
@@ -98,11 +72,10 @@ impl Document {
 
     /// Puts a child on top of this document, its parent: the child's keys win, table by table. The name is not inherited, because it
     /// names the folder of runs.
-    pub(super) fn overlay(&mut self, child: &Self) {
+    pub(crate) fn overlay(&mut self, child: &Self) {
         self.recipe.clone_from(&child.recipe);
         self.table.remove("name");
         self.places.remove("name");
-        self.make_way_for_data(child);
         for (table, value) in &child.table {
             let (Some(kind), Some(parent)) = (value.get("kind"), self.table.get(table)) else {
                 continue;
@@ -117,52 +90,47 @@ impl Document {
             .extend(child.places.iter().map(|(key, place)| (key.clone(), place.clone())));
     }
 
-    /// Drops the parent's `[data]` if the child names its data by another key, such as `file` instead of `dataset`, and the parent's
-    /// generator if the child's data are not generated.
-    fn make_way_for_data(&mut self, child: &Self) {
-        let source = |document: &Self| {
-            let keys = ["dataset", "train", "test", "file", "images"];
-            let given = |key: &&str| document.value(&format!("data.{key}")).is_some();
-            // Train and test belong together.
-            keys.into_iter().find(given).map(|key| key.replace("test", "train"))
-        };
-        let (Some(former), Some(new)) = (source(self), source(child)) else {
-            return;
-        };
-        if former != new {
-            self.table.remove("data");
-            forget_below(&mut self.places, "data");
-        } else if child.text("data.dataset").is_some_and(|dataset| dataset != "planted") {
-            self.remove("data", "planted");
+    /// Removes a key, such as `data` or `data.planted`.
+    pub fn remove(&mut self, key: &str) {
+        let mut parts: Vec<&str> = key.split('.').collect();
+        let last = parts.pop().unwrap_or_default();
+        let table = parts
+            .into_iter()
+            .try_fold(&mut self.table, |table, part| table.get_mut(part)?.as_table_mut());
+        if let Some(table) = table {
+            table.remove(last);
         }
-    }
-
-    /// Removes a key of a table.
-    pub(super) fn remove(&mut self, table: &str, key: &str) {
-        if let Some(Value::Table(entries)) = self.table.get_mut(table) {
-            entries.remove(key);
-        }
-        let key = format!("{table}.{key}");
-        forget_below(&mut self.places, &key);
-        self.places.remove(&key);
+        forget_below(&mut self.places, key);
+        self.places.remove(key);
     }
 
     /// Sets the keys of flags.
-    pub(super) fn change(&mut self, overrides: &[Override]) -> Result<(), RecipeError> {
+    pub(crate) fn change(&mut self, overrides: &[Override]) -> Result<(), RecipeError> {
         overrides.iter().try_for_each(|change| self.set(change))
     }
 
-    /// The text at a key, in full, if there is text.
-    pub(super) fn text(&self, key: &str) -> Option<&str> {
-        let (parents, last) = key.rsplit_once('.')?;
-        let table = parents
-            .split('.')
-            .try_fold(&self.table, |table, key| table.get(key)?.as_table())?;
-        table.get(last)?.as_str()
+    /// The value of a key, such as `loss.kind`.
+    pub fn value(&self, key: &str) -> Option<&Value> {
+        let mut parts = key.split('.');
+        let first = self.table.get(parts.next()?)?;
+        parts.try_fold(first, |value, key| value.as_table()?.get(key))
+    }
+
+    /// The text at a key, if there is text.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.value(key)?.as_str()
+    }
+
+    /// Makes an error of a refusal: adds its place.
+    pub fn refuse(&self, refusal: Refusal) -> RecipeError {
+        RecipeError::Refused {
+            at: self.place(&refusal.key),
+            refusal,
+        }
     }
 
     /// Sets the key of a flag.
-    pub(super) fn set(&mut self, change: &Override) -> Result<(), RecipeError> {
+    pub(crate) fn set(&mut self, change: &Override) -> Result<(), RecipeError> {
         let (last, parents) = change.path.split_last().expect("a key has at least one part");
         let flag = || Place::Flag(change.flag.clone());
         if change.path[0] == EXTENDS {
@@ -192,14 +160,14 @@ impl Document {
     }
 
     /// Gives a table without a `kind` the default kind.
-    pub(super) fn default_kind(&mut self, table: &str, kind: &str) {
+    pub(crate) fn default_kind(&mut self, table: &str, kind: &str) {
         if let Some(Value::Table(table)) = self.table.get_mut(table) {
             table.entry("kind").or_insert_with(|| kind.into());
         }
     }
 
     /// Where a key was set, or else the table around it.
-    pub(super) fn place(&self, key: &str) -> Place {
+    pub fn place(&self, key: &str) -> Place {
         let mut key = key;
         loop {
             if let Some(place) = self.places.get(key) {
@@ -238,32 +206,6 @@ fn forget_below(places: &mut BTreeMap<String, Place>, key: &str) {
         .collect();
     for key in below {
         places.remove(&key);
-    }
-}
-
-/// The line ends of a text. Counting lines anew for each of many keys would take minutes.
-pub(super) struct Lines(Vec<usize>);
-
-impl Lines {
-    pub(super) fn of(text: &str) -> Self {
-        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        Self(ends.map(|(end, _)| end).collect())
-    }
-
-    /// The line of a byte, from 1.
-    pub(super) fn line_of(&self, offset: usize) -> usize {
-        1 + self.0.partition_point(|&end| end < offset)
-    }
-}
-
-/// Calls `found` with each key, in full, the byte at which it begins, and its value.
-pub(super) fn locate(table: &DeTable<'_>, prefix: &str, found: &mut impl FnMut(String, usize, &Spanned<DeValue<'_>>)) {
-    for (key, value) in table {
-        let path = format!("{prefix}{}", key.get_ref());
-        found(path.clone(), Spanned::span(key).start, value);
-        if let DeValue::Table(inner) = value.get_ref() {
-            locate(inner, &format!("{path}."), found);
-        }
     }
 }
 

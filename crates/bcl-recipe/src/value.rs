@@ -1,6 +1,6 @@
 //! Reads serde types from TOML values so that a mistake comes back with the keys that lead to it.
 
-use super::fault::{Fault, FaultKind};
+use crate::fault::{Fault, FaultKind};
 use serde::{
     Deserializer,
     de::{DeserializeOwned, DeserializeSeed, IntoDeserializer, MapAccess, Visitor, value::SeqDeserializer},
@@ -9,7 +9,7 @@ use serde::{
 use toml::{Table, Value};
 
 /// Reads a `T` from a table.
-pub(super) fn read<T: DeserializeOwned>(table: &Table) -> Result<T, Fault> {
+pub(crate) fn read<T: DeserializeOwned>(table: &Table) -> Result<T, Fault> {
     let attempt = |table: &Table| T::deserialize(Node(&Value::Table(table.clone())));
     attempt(table).map_err(|fault| blame(table, fault, |table| attempt(table).err()))
 }

@@ -3,7 +3,8 @@
 //! The parent is a file beside the recipe or a built-in recipe, and may extend another one in turn. Tables are merged key by key, the
 //! child's values win, and keys that the child's kinds do not know are left out.
 
-use super::{Builtin, RecipeError, RecipeKind, document::Document, suggest::nearest, text_of};
+use crate::{Builtin, Document, DroppedKeys, Found, Library, Origins, Override, RecipeError, RecipeKind, value};
+use bcl_data::input::{self, MOST_TEXT};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -14,7 +15,7 @@ const LONGEST: usize = 32;
 
 /// Where the text of a recipe comes from, which decides what its `extends` may name.
 #[derive(Debug, Clone)]
-pub(super) enum Source {
+enum Source {
     /// A file: `extends` is a path relative to it, or a built-in recipe.
     File(PathBuf),
     /// A built-in recipe: `extends` is a path relative to it, or its name.
@@ -43,7 +44,7 @@ impl Source {
     }
 
     /// The recipe that this one calls `wanted`.
-    fn parent(&self, wanted: &str) -> Option<Self> {
+    fn parent(&self, wanted: &str, library: &Library) -> Option<Self> {
         let beside = match self {
             Self::File(path) => {
                 let path = path.parent().unwrap_or(Path::new("")).join(wanted);
@@ -52,11 +53,11 @@ impl Source {
             }
             Self::Builtin(recipe) => wanted
                 .strip_suffix(".toml")
-                .and_then(|path| Builtin::named(&relative_to(recipe.name, path)?))
+                .and_then(|path| library.named(&relative_to(recipe.name, path)?))
                 .map(Self::Builtin),
             Self::Text => None,
         };
-        beside.or_else(|| Builtin::named(wanted).map(Self::Builtin))
+        beside.or_else(|| library.named(wanted).map(Self::Builtin))
     }
 
     fn text(&self) -> Result<String, RecipeError> {
@@ -69,14 +70,37 @@ impl Source {
 }
 
 /// A recipe and those that it extends, one after the other.
-pub(super) struct Chain(Vec<Document>);
+#[derive(Debug)]
+pub struct Chain<'a> {
+    documents: Vec<Document>,
+    library: &'a Library,
+}
 
-impl Chain {
-    /// Parses a recipe and what it extends. `name` is what errors call the text.
+impl<'a> Chain<'a> {
+    /// Reads a recipe that was [found](Library::find) and what it extends.
     ///
     /// # Errors
     /// Returns an error if a recipe of the chain is missing, cannot be read or is not TOML, or if the chain is a circle or too long.
-    pub(super) fn parse(text: &str, name: &str, source: Source) -> Result<Self, RecipeError> {
+    pub fn open(found: &Found, library: &'a Library) -> Result<Self, RecipeError> {
+        match found {
+            Found::File(path) => {
+                let name = path.display().to_string();
+                Self::of(&text_of(path)?, &name, Source::File(path.clone()), library)
+            }
+            Found::Builtin(recipe) => Self::of(recipe.text, recipe.name, Source::Builtin(*recipe), library),
+        }
+    }
+
+    /// Parses the text of a recipe and reads what it extends. `origin`, the path of its file or its name, stands in errors and for a
+    /// missing name. The text has no folder, so it can extend built-in recipes only.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn parse(text: &str, origin: &str, library: &'a Library) -> Result<Self, RecipeError> {
+        Self::of(text, origin, Source::Text, library)
+    }
+
+    fn of(text: &str, name: &str, source: Source, library: &'a Library) -> Result<Self, RecipeError> {
         let mut documents = vec![Document::parse(text, name)?];
         let mut sources = vec![source];
         while let (Some(document), Some(source)) = (documents.last_mut(), sources.last()) {
@@ -89,7 +113,9 @@ impl Chain {
                 parent: wanted.clone(),
                 problem,
             };
-            let parent = source.parent(&wanted).ok_or_else(|| refuse(missing(source, &wanted)))?;
+            let parent = source
+                .parent(&wanted, library)
+                .ok_or_else(|| refuse(missing(source, &wanted, library)))?;
             if sources.iter().any(|source| source.is(&parent)) {
                 let problem = if source.is(&parent) {
                     "which is the recipe itself"
@@ -108,23 +134,49 @@ impl Chain {
             documents.push(Document::parse(&text, &parent.name())?);
             sources.push(parent);
         }
-        Ok(Self(documents))
+        Ok(Self { documents, library })
     }
 
-    /// All documents as one, without a look at what the kinds of tables know.
-    pub(super) fn whole(&self) -> Document {
-        self.merged(|_, _| ())
+    /// The keys of the whole chain and of flags, before anything says which kind of recipe they are.
+    ///
+    /// # Errors
+    /// Returns an error if a flag sets a key of something that is not a table.
+    pub fn document(&self, overrides: &[Override]) -> Result<Document, RecipeError> {
+        let mut document = self.merged(|_, _| ());
+        document.change(overrides)?;
+        Ok(document)
     }
 
-    /// All documents as one.
-    pub(super) fn read_as<R: RecipeKind>(&self) -> Document {
-        self.merged(Document::drop_for_child::<R>)
+    /// Reads the recipe as one of a kind; values of flags replace its own. Keys that a flag made meaningless go to `dropped`.
+    ///
+    /// # Errors
+    /// Returns an error if the kind has no such key or refuses its value; the error names the line, the key and the remedy.
+    pub fn read<R: RecipeKind>(
+        &self,
+        overrides: &[Override],
+        dropped: &mut Vec<DroppedKeys>,
+    ) -> Result<(R, Origins), RecipeError> {
+        let mut document = self.merged(Document::drop_for_child::<R>);
+        document.change(overrides)?;
+        dropped.extend(document.drop_for_flags::<R>());
+        let origins = Origins::of(&document);
+        for (table, kind) in R::default_kinds() {
+            document.default_kind(table, kind);
+        }
+        let mut recipe: R = value::read(&document.table).map_err(|fault| document.explain(fault, self.library.rules.hint))?;
+        if document.value("name").is_none() {
+            *recipe.name_mut() = name_from(&document.recipe);
+        }
+        recipe.check().map_err(|refusal| document.refuse(refusal))?;
+        recipe.resolve();
+        Ok((recipe, origins))
     }
 
     fn merged(&self, mut merged_with: impl FnMut(&mut Document, &Document)) -> Document {
-        let mut documents = self.0.iter().rev();
+        let mut documents = self.documents.iter().rev();
         let mut whole = documents.next().expect("a chain has a recipe").clone();
         for child in documents {
+            (self.library.rules.make_way)(&mut whole, child);
             whole.overlay(child);
             merged_with(&mut whole, child);
         }
@@ -150,15 +202,15 @@ fn chain(first: &str, parents: &[Source], wanted: &str) -> String {
 }
 
 /// Why there is no such parent.
-fn missing(source: &Source, wanted: &str) -> String {
+fn missing(source: &Source, wanted: &str, library: &Library) -> String {
     let what = match source {
         Source::File(_) => "which is neither a file beside it nor a built-in recipe",
         Source::Builtin(_) | Source::Text => "which is no built-in recipe",
     };
     let with_ending = format!("{wanted}.toml");
-    let meant = match source.parent(&with_ending) {
+    let meant = match source.parent(&with_ending, library) {
         Some(_) => Some(&*with_ending),
-        None => nearest(wanted, Builtin::all().iter().map(|recipe| recipe.name)),
+        None => library.nearest(wanted),
     };
     what.to_owned() + &meant.map_or(String::new(), |meant| format!("; did you mean \"{meant}\"?"))
 }
@@ -175,6 +227,30 @@ fn relative_to(recipe: &str, path: &str) -> Option<String> {
         }
     }
     Some(parts.join("/"))
+}
+
+fn text_of(path: &Path) -> Result<String, RecipeError> {
+    input::read_text(path, MOST_TEXT).map_err(|source| RecipeError::Io {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// The name of a recipe without one: that of its file, with `_` in place of characters that a folder name should not have.
+fn name_from(origin: &str) -> String {
+    let origin = origin.strip_suffix(".toml").unwrap_or(origin);
+    let stem = Path::new(origin)
+        .file_name()
+        .map_or("recipe".into(), |name| name.to_string_lossy());
+    stem.chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect()
 }
 
 fn real(path: &Path) -> PathBuf {

@@ -1,0 +1,95 @@
+//! Errors of serde as errors of recipes.
+
+use crate::{
+    Document, RecipeError,
+    document::EXTENDS,
+    error::did_you_mean,
+    fault::{Fault, FaultKind},
+    nearest,
+};
+use toml::Value;
+
+impl Document {
+    /// Makes an error of a mistake: adds its place and suggestions. `hint` says what to write for a required key.
+    pub(crate) fn explain(&self, fault: Fault, hint: fn(&str) -> String) -> RecipeError {
+        let inside = |key: &str| {
+            let keys: Vec<&str> = fault
+                .path
+                .iter()
+                .map(String::as_str)
+                .chain([key])
+                .filter(|key| !key.is_empty())
+                .collect();
+            keys.join(".")
+        };
+        let path = inside("");
+        match fault.kind {
+            FaultKind::UnknownKey { ref key, known } => {
+                let full = inside(key);
+                let (table, known) = self.known_keys(&path, key, known);
+                RecipeError::UnknownKey {
+                    at: self.place(&full),
+                    meant: nearest(key, known.iter().map(String::as_str)).map(inside),
+                    key: full,
+                    known: format!("{table} has {}", known.join(", ")),
+                }
+            }
+            FaultKind::UnknownWord { word, known } => {
+                let choices: Vec<String> = known.iter().map(|word| format!("\"{word}\"")).collect();
+                RecipeError::UnknownWord {
+                    at: self.place(&path),
+                    known: choices.join(", ") + &did_you_mean(nearest(&word, known.iter().copied())),
+                    key: path,
+                    word,
+                }
+            }
+            FaultKind::WrongValue { found, expected } => RecipeError::WrongValue {
+                at: self.place(&path),
+                key: path,
+                found,
+                expected,
+            },
+            FaultKind::MissingKey { key } => {
+                let there = match self.value(&path) {
+                    Some(Value::Table(table)) => nearest(key, table.keys().map(String::as_str)).map(inside),
+                    _ => None,
+                };
+                RecipeError::MissingKey {
+                    at: self.place(there.as_deref().unwrap_or(&path)),
+                    key: inside(key),
+                    meant: there,
+                    hint: hint(&inside(key)),
+                }
+            }
+            FaultKind::Other(problem) => RecipeError::Other {
+                at: self.place(&path),
+                key: path,
+                problem,
+            },
+        }
+    }
+
+    /// The name of the table at `path` in messages, and its keys; `unknown` is not among them.
+    fn known_keys(&self, path: &str, unknown: &str, known: &[&str]) -> (String, Vec<String>) {
+        let mut known: Vec<String> = known.iter().map(|&key| key.to_owned()).collect();
+        let kind = match self.value(path) {
+            // A table in which `kind` is unknown has no kind.
+            Some(Value::Table(table)) if unknown != "kind" => table.get("kind").and_then(Value::as_str),
+            _ => None,
+        };
+        // Serde does not list the tag of an enum among its fields.
+        if kind.is_some() && !known.iter().any(|key| key == "kind") {
+            known.insert(0, "kind".to_owned());
+        }
+        if path.is_empty() {
+            // Serde does not know it: it is taken out before the other keys are read.
+            known.push(EXTENDS.to_owned());
+        }
+        let table = match (path, kind) {
+            ("", _) => "a recipe".to_owned(),
+            (path, Some(kind)) => format!("[{path}] of kind \"{kind}\""),
+            (path, None) => format!("[{path}]"),
+        };
+        (table, known)
+    }
+}

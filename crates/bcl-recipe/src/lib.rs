@@ -1,0 +1,85 @@
+//! Layered TOML recipes: one file per run, which says only how it differs from the file that it extends.
+//!
+//! A recipe is a serde type with `#[serde(deny_unknown_fields)]` that implements [`RecipeKind`]. This crate reads it from a file, the files
+//! that it [extends](Chain), and flags such as `--set loss.beta=0.8`, and knows for each value where it was set. It knows no key besides
+//! `name`, `seed`, `extends`, and `kind`, which chooses between the variants of a table.
+//!
+//! ```
+//! use bcl_recipe::{Chain, Library, RecipeKind, Refusal};
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Serialize, Deserialize)]
+//! #[serde(deny_unknown_fields)]
+//! struct Walk {
+//!     #[serde(default)]
+//!     name: String,
+//!     steps: usize,
+//! }
+//!
+//! impl RecipeKind for Walk {
+//!     fn name_mut(&mut self) -> &mut String {
+//!         &mut self.name
+//!     }
+//!
+//!     fn check(&self) -> Result<(), Refusal> {
+//!         match self.steps {
+//!             0 => Err(Refusal::new("steps", "is 0, but must be at least 1")),
+//!             _ => Ok(()),
+//!         }
+//!     }
+//! }
+//!
+//! let library = Library::default();
+//! let read = |text| Chain::parse(text, "walk.toml", &library)?.read::<Walk>(&[], &mut Vec::new());
+//! let (walk, origins) = read("# A short one.\nsteps = 3")?;
+//! assert_eq!((&*walk.name, walk.steps), ("walk", 3));
+//! assert_eq!(origins.get("steps").unwrap().to_string(), "walk.toml:2");
+//!
+//! let error = |text| read(text).err().unwrap().to_string();
+//! assert_eq!(error("step = 3"), "walk.toml:1: unknown key step; did you mean steps?; a recipe has name, steps, extends");
+//! assert_eq!(error("\nsteps = 0"), "walk.toml:2: steps is 0, but must be at least 1");
+//! # Ok::<(), bcl_recipe::RecipeError>(())
+//! ```
+//!
+//! | to | see |
+//! | --- | --- |
+//! | find a recipe: a file, or one that comes with the program | [`Library`] |
+//! | read a recipe and those that it extends | [`Chain`] |
+//! | decide by its keys which kind of recipe it is | [`Document`] |
+//! | set a key from the command line | [`Override`] |
+//! | print a recipe with the origin of every value | [`Origins::annotate`] |
+//! | refuse a value | [`Refusal`] |
+//!
+//! It depends on no tensors and builds in seconds.
+
+mod document;
+mod dropped;
+mod error;
+mod explain;
+mod extends;
+mod fault;
+mod header;
+mod kind;
+mod library;
+mod lines;
+mod origins;
+mod overrides;
+mod place;
+mod refusal;
+#[cfg(test)]
+mod sample;
+mod suggest;
+mod value;
+
+pub use document::Document;
+pub use dropped::DroppedKeys;
+pub use error::RecipeError;
+pub use extends::Chain;
+pub use header::check_header;
+pub use kind::RecipeKind;
+pub use library::{Builtin, Found, Library, Rules};
+pub use origins::Origins;
+pub use overrides::Override;
+pub use place::Place;
+pub use refusal::Refusal;
+pub use suggest::nearest;

@@ -1,0 +1,234 @@
+//! The recipes that come with the program, and finding a recipe by name or path.
+
+use crate::{Document, RecipeError, nearest};
+use include_dir::Dir;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// A recipe that is part of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Builtin {
+    /// Its name: the path in its folder, without the ending.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+/// Whether a file is only there to be extended: its name begins with `_`.
+fn is_base(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'))
+}
+
+fn collect_builtin(folder: &'static Dir<'static>, found: &mut Vec<Builtin>) {
+    for file in folder.files() {
+        let name = file.path().to_str().and_then(|path| path.strip_suffix(".toml"));
+        if let (Some(name), Some(text)) = (name, file.contents_utf8()) {
+            found.push(Builtin { name, text });
+        }
+    }
+    for inner in folder.dirs() {
+        collect_builtin(inner, found);
+    }
+}
+
+impl Builtin {
+    /// What the recipe is for: the comment in its first line.
+    pub fn summary(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim()
+    }
+}
+
+/// A recipe that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// A file.
+    File(PathBuf),
+    /// A built-in recipe.
+    Builtin(Builtin),
+}
+
+impl Found {
+    /// The folder of the file; a built-in recipe has none.
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => path.parent(),
+            Self::Builtin(_) => None,
+        }
+    }
+}
+
+/// What the recipes of a program have in common besides their files.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    /// What lists the built-in recipes, as the end of the error for a name that is unknown: "; `program recipes` lists what there is".
+    pub listed: &'static str,
+    /// What to write for a required key, as the end of the error for its absence; may be empty.
+    pub hint: fn(key: &str) -> String,
+    /// Removes from a recipe what contradicts one that extends it and is about to be put on top of it: a recipe's own `data.file` takes the
+    /// place of an inherited `data.dataset`.
+    pub make_way: fn(parent: &mut Document, child: &Document),
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            listed: "",
+            hint: |_| String::new(),
+            make_way: |_, _| (),
+        }
+    }
+}
+
+/// The recipes that come with a program.
+///
+/// A file whose name begins with `_` is a base: others extend it, and it is found only by its own name.
+#[derive(Debug, Default)]
+pub struct Library {
+    recipes: Vec<Builtin>,
+    bases: Vec<Builtin>,
+    pub(crate) rules: Rules,
+}
+
+impl Library {
+    /// The `.toml` files of a folder that is built into the program.
+    pub fn of_folder(folder: &'static Dir<'static>, rules: Rules) -> Self {
+        let mut files = Vec::new();
+        collect_builtin(folder, &mut files);
+        Self::new(files, rules)
+    }
+
+    /// A library of these files.
+    pub fn new(mut files: Vec<Builtin>, rules: Rules) -> Self {
+        // As paths, so that the recipes of one folder stand together: `a/b` before `a-c`.
+        files.sort_by_key(|file| Path::new(file.name));
+        let (bases, recipes) = files.into_iter().partition(|file| is_base(Path::new(file.name)));
+        Self { recipes, bases, rules }
+    }
+
+    /// All built-in recipes, by name, without the bases that they extend.
+    pub fn all(&self) -> &[Builtin] {
+        &self.recipes
+    }
+
+    /// The built-in recipe or base called `name`.
+    pub fn named(&self, name: &str) -> Option<Builtin> {
+        self.recipes.iter().chain(&self.bases).find(|file| file.name == name).copied()
+    }
+
+    /// The built-in recipe whose name is most similar.
+    pub(crate) fn nearest(&self, name: &str) -> Option<&str> {
+        nearest(name, self.recipes.iter().map(|recipe| recipe.name))
+    }
+
+    /// Finds recipes: a file, all `.toml` files below a folder, a built-in recipe by name, or all whose names begin with `name/`.
+    /// Built-in ones may be written as their path too: without such a file, `recipes/quickstart.toml` is `quickstart`.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such recipe, or the folder cannot be read or has none.
+    pub fn find(&self, name: &str) -> Result<Vec<Found>, RecipeError> {
+        let path = Path::new(name);
+        if path.is_dir() {
+            let mut files = Vec::new();
+            collect(path, &mut files)?;
+            files.sort();
+            if files.is_empty() {
+                return Err(RecipeError::EmptyFolder { path: path.to_owned() });
+            }
+            return Ok(files.into_iter().map(Found::File).collect());
+        }
+        if path.exists() {
+            return Ok(vec![Found::File(path.to_owned())]);
+        }
+        let bare = name.strip_prefix("recipes/").unwrap_or(name);
+        let bare = bare.strip_suffix(".toml").unwrap_or(bare).trim_end_matches('/');
+        let group = format!("{bare}/");
+        let found: Vec<Found> = match self.named(bare) {
+            Some(recipe) => vec![Found::Builtin(recipe)],
+            None => self
+                .recipes
+                .iter()
+                .filter(|recipe| recipe.name.starts_with(&group))
+                .map(|recipe| Found::Builtin(*recipe))
+                .collect(),
+        };
+        if found.is_empty() {
+            return Err(RecipeError::Missing {
+                name: name.to_owned(),
+                meant: self.nearest(bare).map(str::to_owned),
+                listed: self.rules.listed,
+            });
+        }
+        Ok(found)
+    }
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), RecipeError> {
+    let unreadable = |source| RecipeError::Io {
+        path: folder.to_owned(),
+        source,
+    };
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let path = entry.path();
+        // Links to folders are not followed: they may form a circle.
+        if entry.file_type().map_err(unreadable)?.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "toml") && !is_base(&path) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::library;
+
+    fn find(name: &str) -> Result<Vec<Found>, String> {
+        library().find(name).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn recipes_are_found_by_name_group_file_and_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("inner")).unwrap();
+        for name in ["b.toml", "inner/a.toml", "_base.toml", "notes.txt"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let files = find(folder.path().to_str().unwrap()).unwrap();
+        assert_eq!(
+            files,
+            [
+                Found::File(folder.path().join("b.toml")),
+                Found::File(folder.path().join("inner/a.toml"))
+            ]
+        );
+        assert_eq!(find(folder.path().join("b.toml").to_str().unwrap()).unwrap(), files[..1]);
+        for group in ["quickstart", "quickstart/", "recipes/quickstart.toml"] {
+            assert_eq!(find(group).unwrap().len(), 2, "{group}");
+        }
+        assert_eq!(find("quickstart/_base").unwrap().len(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_found_is_said_with_a_guess() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = |name: &str| find(name).unwrap_err();
+        assert!(text("quickstart/bayes").contains("did you mean quickstart/bayesian?"));
+        assert_eq!(text("nonsense"), "nonsense: no such recipe file, folder or built-in recipe");
+        assert!(text(folder.path().to_str().unwrap()).contains("has no recipe"));
+        let gone = Found::File(folder.path().join("gone.toml"));
+        let gone = crate::Chain::open(&gone, library()).unwrap_err().to_string();
+        assert!(gone.contains("gone.toml: cannot be read"), "{gone}");
+    }
+
+    #[test]
+    fn recipes_are_ordered_by_path_and_say_what_they_are_for() {
+        let names: Vec<&str> = library().all().iter().map(|recipe| recipe.name).collect();
+        assert_eq!(names, ["quickstart/bayesian", "quickstart/infonce", "quickstart-images"]);
+        assert_eq!(library().all()[0].summary(), "Bayesian weights.");
+    }
+}
