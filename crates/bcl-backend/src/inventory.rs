@@ -1,7 +1,8 @@
 //! The devices that this build can use and the backends that it lacks, as `bcl-train devices` lists them.
 
 use crate::{BackendChoice, DeviceInfo, DeviceKind, built};
-use bcl_report::units::bytes;
+use bcl_report::{Column, Table};
+use indicatif::HumanBytes;
 use serde::Serialize;
 use std::fmt;
 
@@ -67,19 +68,15 @@ impl Inventory {
 
 impl fmt::Display for Inventory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rows = vec![["backend", "device", "name", "memory", "precisions", "driver"].map(str::to_owned)];
-        rows.extend(self.devices.iter().map(cells));
-        aligned(f, &rows)?;
+        let columns = ["backend", "device", "name", "memory", "precisions", "driver"].map(Column::text);
+        Table::new(columns, self.devices.iter().map(cells)).fmt(f)?;
         let absent = |f: &mut fmt::Formatter<'_>, title: &str, list: &[Absent]| {
             if list.is_empty() {
                 return Ok(());
             }
             writeln!(f, "\n{title}")?;
-            let rows: Vec<_> = list
-                .iter()
-                .map(|absent| [absent.backend.to_owned(), absent.remedy.clone()])
-                .collect();
-            aligned(f, &rows)
+            let rows = list.iter().map(|absent| [absent.backend, &absent.remedy]);
+            Table::new([Column::text(""), Column::verbatim("")], rows).fmt(f)
         };
         absent(f, "In this build, but not usable here:", &self.unusable)?;
         absent(
@@ -100,19 +97,8 @@ fn cells(device: &DeviceInfo) -> [String; 6] {
         device.backend.to_owned(),
         device.index.to_string(),
         name,
-        or_dash(device.memory_bytes.map(bytes)),
+        or_dash(device.memory_bytes.map(|bytes| HumanBytes(bytes).to_string())),
         device.precisions.join(" "),
         or_dash(device.driver.clone()),
     ]
-}
-
-/// Writes rows in aligned columns.
-fn aligned<const COLUMNS: usize>(f: &mut fmt::Formatter<'_>, rows: &[[String; COLUMNS]]) -> fmt::Result {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; COLUMNS] = std::array::from_fn(width);
-    for row in rows {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        writeln!(f, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
-    }
-    Ok(())
 }

@@ -28,7 +28,6 @@ pub mod simulation;
 pub mod site;
 mod spread;
 pub mod step;
-mod table;
 pub mod tables;
 pub mod views;
 

@@ -2,7 +2,10 @@
 
 use crate::bad_input;
 use bcl_data::{printable, printable_lines};
-use bcl_report::files::{FileError, refuse_overwriting, write_whole};
+use bcl_report::{
+    TextStyle,
+    files::{FileError, refuse_overwriting, write_whole},
+};
 use serde::Serialize;
 use std::{
     fmt::Display,
@@ -42,7 +45,7 @@ impl Output {
 
     /// Prints a benchmark, and writes it to the file.
     pub(crate) fn write(&self, benchmark: &(impl Display + Serialize)) -> ExitCode {
-        println!("{}", printable_lines(benchmark));
+        println!("{}", printable_lines(TextStyle::of_stdout().fitted(benchmark)));
         let Some(path) = &self.json else {
             return ExitCode::SUCCESS;
         };

@@ -7,6 +7,7 @@ use bcl_bench::{
     parity::{self, Golden, Precision},
 };
 use bcl_data::printable_lines;
+use bcl_report::TextStyle;
 use clap::ValueEnum;
 use std::{path::PathBuf, process::ExitCode};
 
@@ -67,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&report).expect("a report is plain data"));
     } else {
-        println!("{}", printable_lines(report.to_string()));
+        println!("{}", printable_lines(TextStyle::of_stdout().fitted(&report)));
     }
     ExitCode::from(u8::from(!report.passed))
 }

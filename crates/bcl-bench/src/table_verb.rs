@@ -9,7 +9,7 @@ use bcl_bench::{
     tables::{self, Fixed, Plan, Ranges, Row, Search, Sensitivity, Workshop},
 };
 use bcl_data::printable_lines;
-use bcl_report::{files::unbroken, notice};
+use bcl_report::{TextStyle, files::unbroken, notice};
 use bcl_train::{
     commands::stop_on_signals,
     error::Error,
@@ -195,7 +195,7 @@ impl Arguments {
         if self.json {
             println!("{}", serde_json::to_string_pretty(result).expect("a table is plain data"));
         } else {
-            println!("{}", printable_lines(result));
+            println!("{}", printable_lines(TextStyle::of_stdout().fitted(result)));
         }
     }
 }

@@ -43,21 +43,6 @@ fn soft_limit(limits: &str, name: &str) -> Option<u64> {
     row.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// Formats a number of bytes for people, such as `1.5 GiB`.
-///
-/// ```
-/// use bcl_data::memory::shown;
-///
-/// assert_eq!([900, 3 << 20, 3 << 29].map(shown), ["900 bytes", "3.0 MiB", "1.5 GiB"]);
-/// ```
-pub fn shown(bytes: u64) -> String {
-    const UNITS: [(&str, u32); 5] = [("EiB", 60), ("PiB", 50), ("TiB", 40), ("GiB", 30), ("MiB", 20)];
-    match UNITS.iter().find(|(_, bits)| bytes >> bits > 0) {
-        Some((unit, bits)) => format!("{:.1} {unit}", bytes as f64 / (1_u64 << bits) as f64),
-        None => format!("{bytes} bytes"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -29,6 +29,7 @@
 //! | compare recipes, paired by seed | [`Comparison`], and its text, JSON and CSV forms |
 //! | make an HTML report of runs | [`render_html`], [`write_html`] |
 //! | build another page in the same style | [`page`] |
+//! | print a table in the terminal | [`Table`] |
 //! | draw a chart as SVG | [`chart::LineChart`] |
 //! | warn the user, or tell what long work is doing | [`notice`] |
 //! | write files atomically, verify checksums, lock folders | [`files`] |
@@ -57,8 +58,8 @@ pub mod result;
 #[cfg(test)]
 mod sample;
 mod showcase;
-mod table;
-pub mod units;
+mod terminal;
+mod units;
 
 pub use comparison::{Choice, Comparison, DataTable, Difference, Intervals, Row, RowKind};
 pub use error::ReportError;
@@ -68,4 +69,4 @@ pub use interval::{CONFIDENCE, Interval};
 pub use metric_names::{all_metrics, default_metrics};
 pub use read::read_run;
 pub use showcase::{MAP_FILE, MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};
-pub use table::TextStyle;
+pub use terminal::{Cell, Column, Table, TextStyle};

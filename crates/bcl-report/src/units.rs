@@ -36,7 +36,7 @@ pub(crate) fn duration(seconds: f64) -> String {
 }
 
 /// Formats bytes as `312 MiB` or `1.5 GiB`.
-pub fn bytes(bytes: u64) -> String {
+pub(crate) fn bytes(bytes: u64) -> String {
     let mebibytes = bytes as f64 / f64::from(1 << 20);
     if mebibytes < 1024.0 {
         format!("{mebibytes:.0} MiB")

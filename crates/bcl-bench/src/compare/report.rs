@@ -1,14 +1,22 @@
 //! Prints a comparison as a table.
 
 use super::{Comparison, Pair, ratio::PAIRED_ROUNDS};
-use crate::{Environment, results::duration, table};
+use crate::{Environment, results::duration};
+use bcl_report::{Column, Table};
 use std::fmt;
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows: Vec<_> = self.pairs.iter().map(Pair::cells).collect();
-        let header = ["name", "old", "new", "new / old", "interval", "verdict"];
-        writeln!(f, "{}", table::render(1, &header, &rows))?;
+        let columns = [
+            Column::text("name"),
+            Column::number("old"),
+            Column::number("new"),
+            Column::number("new / old"),
+            Column::number("interval"),
+            Column::text("verdict"),
+        ];
+        Table::new(columns, self.pairs.iter().map(Pair::cells)).fmt(f)?;
+        writeln!(f)?;
         for (side, names) in [("old", &self.only_old), ("new", &self.only_new)] {
             if !names.is_empty() {
                 writeln!(f, "Only in the {side} result: {}.", names.join("; "))?;
@@ -36,12 +44,12 @@ fn revision(environment: &Environment) -> &str {
 }
 
 impl Pair {
-    fn cells(&self) -> Vec<String> {
+    fn cells(&self) -> [String; 6] {
         let interval = self
             .ratio
             .interval
             .map_or_else(|| "-".to_owned(), |[least, most]| format!("{least:.2} to {most:.2}"));
-        vec![
+        [
             self.name.clone(),
             duration(self.old_seconds),
             duration(self.new_seconds),

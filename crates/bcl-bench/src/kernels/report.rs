@@ -1,7 +1,8 @@
 //! Kernel times as a table and as JSON.
 
 use super::{Pass, Timing};
-use crate::{environment::Environment, table};
+use crate::environment::Environment;
+use bcl_report::{Column, Table};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -32,18 +33,11 @@ pub struct KernelMeasurement {
 
 impl fmt::Display for KernelBenchmark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let header = [
-            "kernel",
-            "size",
-            "pass",
-            "ms",
-            "portable ms",
-            "ratio",
-            "rounds",
-            "repetitions",
-        ];
-        let rows: Vec<_> = self.measurements.iter().map(KernelMeasurement::cells).collect();
-        writeln!(f, "{}", table::render(3, &header, &rows))?;
+        let names = ["kernel", "size", "pass"].map(Column::text);
+        let numbers = ["ms", "portable ms", "ratio", "rounds", "repetitions"].map(Column::number);
+        let rows = self.measurements.iter().map(KernelMeasurement::cells);
+        Table::new(names.into_iter().chain(numbers), rows).fmt(f)?;
+        writeln!(f)?;
         for measurement in &self.measurements {
             if let Some(note) = &measurement.note {
                 writeln!(f, "{} {}: {note}", measurement.kernel, measurement.size)?;

@@ -1,7 +1,8 @@
 //! Time and memory of losses as tables and as JSON.
 
 use super::{Contender, Outcome, Plan, Sample, growth};
-use crate::{environment::Environment, spread::median, table};
+use crate::{environment::Environment, spread::median};
+use bcl_report::{Column, Table};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -158,12 +159,16 @@ fn ratio(rounds: &[Sample], reference: &[f64]) -> f64 {
 
 impl fmt::Display for Benchmark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let header = ["loss", "batch", "negatives", "ms", "to InfoNCE", "extra MiB", "repetitions"];
-        let rows: Vec<_> = self.measurements.iter().map(Measurement::cells).collect();
-        writeln!(f, "{}", table::render(1, &header, &rows))?;
-        let header = ["loss", "sizes", "time ~ N^", "at the end", "memory at the end"];
-        let rows: Vec<_> = self.growth.iter().map(Growth::cells).collect();
-        writeln!(f, "{}", table::render(1, &header, &rows))?;
+        let columns = |numbers: &[&str]| {
+            let numbers = numbers.iter().copied().map(Column::number);
+            [Column::text("loss")].into_iter().chain(numbers).collect::<Vec<_>>()
+        };
+        let costs = columns(&["batch", "negatives", "ms", "to InfoNCE", "extra MiB", "repetitions"]);
+        Table::new(costs, self.measurements.iter().map(Measurement::cells)).fmt(f)?;
+        writeln!(f)?;
+        let growth = columns(&["sizes", "time ~ N^", "at the end", "memory at the end"]);
+        Table::new(growth, self.growth.iter().map(Growth::cells)).fmt(f)?;
+        writeln!(f)?;
         for measurement in &self.measurements {
             if let Some(note) = &measurement.note {
                 writeln!(f, "{} at batch {}: {note}", measurement.loss, measurement.batch_size)?;

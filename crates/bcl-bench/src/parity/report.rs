@@ -1,8 +1,8 @@
 //! The result of a comparison, as tables and as JSON.
 
 use super::{deviation::Deviation, judge::Verdict, precision::Precision};
-use crate::table;
 use bcl_backend::DeviceInfo;
+use bcl_report::{Column, Table};
 use serde::Serialize;
 use std::{fmt, path::Path};
 
@@ -168,24 +168,15 @@ const SHOWN: usize = 20;
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.estimators.is_empty() {
-            let header = [
-                "dtype",
-                "estimator",
-                "cases",
-                "loss",
-                "gradient",
-                "Ng",
-                "tolerance",
-                "rounded",
-                "result",
-            ];
-            let rows: Vec<_> = self.estimators.iter().map(EstimatorRow::cells).collect();
-            writeln!(f, "{}", table::render(2, &header, &rows))?;
+            let numbers = ["cases", "loss", "gradient", "Ng", "tolerance", "rounded"];
+            let columns = columns("estimator", &numbers);
+            Table::new(columns, self.estimators.iter().map(EstimatorRow::cells)).fmt(f)?;
+            writeln!(f)?;
         }
         if !self.weights.is_empty() {
-            let header = ["dtype", "weights", "rows", "worst", "tolerance", "result"];
-            let rows: Vec<_> = self.weights.iter().map(WeightsRow::cells).collect();
-            writeln!(f, "{}", table::render(2, &header, &rows))?;
+            let columns = columns("weights", &["rows", "worst", "tolerance"]);
+            Table::new(columns, self.weights.iter().map(WeightsRow::cells)).fmt(f)?;
+            writeln!(f)?;
         }
         for rounded in &self.rounded {
             writeln!(f, "{rounded}; the rounding of its similarities to f32 explains it")?;
@@ -254,6 +245,13 @@ impl WeightsRow {
             verdict(self.failed),
         ]
     }
+}
+
+/// The columns of both tables.
+fn columns(name: &str, numbers: &[&str]) -> Vec<Column> {
+    let names = ["dtype", name].map(Column::text);
+    let numbers = numbers.iter().copied().map(Column::number);
+    names.into_iter().chain(numbers).chain([Column::text("result")]).collect()
 }
 
 fn scientific(value: f64) -> String {

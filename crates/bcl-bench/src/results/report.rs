@@ -1,7 +1,7 @@
 //! Prints results as a table.
 
 use super::{Case, Results};
-use crate::table;
+use bcl_report::{Column, Table};
 use std::fmt;
 
 /// A time with three digits, in a suitable unit.
@@ -22,12 +22,10 @@ pub fn duration(seconds: f64) -> String {
 
 impl fmt::Display for Results {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows: Vec<_> = self.cases.iter().map(Case::cells).collect();
-        writeln!(
-            f,
-            "{}",
-            table::render(1, &["name", "median", "least", "most", "rounds"], &rows)
-        )?;
+        let numbers = ["median", "least", "most", "rounds"].map(Column::number);
+        let columns = [Column::text("name")].into_iter().chain(numbers);
+        Table::new(columns, self.cases.iter().map(Case::cells)).fmt(f)?;
+        writeln!(f)?;
         let environment = &self.environment;
         write!(
             f,

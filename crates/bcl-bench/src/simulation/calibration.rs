@@ -2,10 +2,10 @@
 
 use super::drawing::{Csv, Drawing, cells, columns, text};
 use super::repeat::{interval, repeat};
-use crate::table;
 use bcl_core::posterior::ecdf;
 use bcl_core::simulation::{Anchor, SimulationConfig};
 use bcl_data::Seed;
+use bcl_report::Column;
 use bcl_report::Interval;
 use bcl_report::chart::{Axis, LineChart, Point, Series, Shape};
 use serde::Serialize;
@@ -182,19 +182,15 @@ pub(super) struct Table<'a>(pub(super) &'a [Calibration]);
 impl fmt::Display for Table<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let row = |calibration: &Calibration| {
-            vec![
+            [
                 calibration.tau_plus.to_string(),
                 calibration.alpha.to_string(),
                 calibration.num_negatives.to_string(),
                 text(&calibration.expected_error),
             ]
         };
-        let rows: Vec<Vec<String>> = self.0.iter().map(row).collect();
-        f.write_str(&table::render(
-            0,
-            &["tau_plus", "alpha", "N", "expected calibration error"],
-            &rows,
-        ))
+        let columns = ["tau_plus", "alpha", "N", "expected calibration error"].map(Column::number);
+        bcl_report::Table::new(columns, self.0.iter().map(row)).fmt(f)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::repeat::interval;
 use super::sweep::Drawn;
-use crate::table;
 use bcl_core::simulation::{SimulationConfig, Theta};
 use bcl_data::Seed;
+use bcl_report::{Column, Table};
 use serde::Serialize;
 use std::fmt;
 
@@ -96,18 +96,9 @@ impl fmt::Display for Check {
                 if claim.holds() { "holds" } else { "FAILS" }.to_owned(),
             ]
         };
-        let rows: Vec<Vec<String>> = self.claims.iter().map(row).collect();
-        let header = [
-            "estimator",
-            "alpha",
-            "beta",
-            "N",
-            "expected",
-            "found",
-            "off by",
-            "within 15 %",
-        ];
-        f.write_str(&table::render(1, &header, &rows))?;
+        let numbers = ["alpha", "beta", "N", "expected", "found", "off by", "within 15 %"].map(Column::number);
+        let columns = [Column::text("estimator")].into_iter().chain(numbers);
+        Table::new(columns, self.claims.iter().map(row)).fmt(f)?;
         let verdict = if self.hardness_costs { "holds" } else { "FAILS" };
         writeln!(
             f,

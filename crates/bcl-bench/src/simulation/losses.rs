@@ -7,11 +7,12 @@
 use super::drawing::{Csv, Drawing, cells, columns, text};
 use super::repeat::{interval, repeat};
 use super::sweep::series_of;
-use crate::{loss::growth::exponent, table};
+use crate::loss::growth::exponent;
 use bcl_core::simulation::{Anchor, SimulationConfig, Theta};
 use bcl_data::Seed;
 use bcl_report::Interval;
 use bcl_report::chart::{Axis, LineChart, Series, Shape};
+use bcl_report::{Column, Table};
 use serde::Serialize;
 use std::fmt;
 
@@ -219,15 +220,14 @@ impl fmt::Display for Losses {
                 last.map_or_else(String::new, |found| text(&found.absolute)),
             ]
         };
-        let rows: Vec<Vec<String>> = self.slopes.iter().map(row).collect();
-        let header = [
-            "estimator",
-            "slope of |L - L_SUP|",
-            "of the bias",
-            "of the standard deviation",
-            "at N = 4096, nats",
+        let columns = [
+            Column::text("estimator"),
+            Column::number("slope of |L - L_SUP|"),
+            Column::number("of the bias"),
+            Column::number("of the standard deviation"),
+            Column::number("at N = 4096, nats"),
         ];
-        f.write_str(&table::render(1, &header, &rows))
+        Table::new(columns, self.slopes.iter().map(row)).fmt(f)
     }
 }
 

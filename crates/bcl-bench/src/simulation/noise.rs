@@ -16,9 +16,9 @@
 
 use super::drawing::{Csv, Drawing, cells, columns, text};
 use super::repeat::{interval, repeat};
-use crate::table;
 use bcl_core::simulation::{Anchor, SimulationConfig};
 use bcl_data::{Seed, seed::Xoshiro256PlusPlus};
+use bcl_report::Column;
 use bcl_report::Interval;
 use bcl_report::chart::{Axis, LineChart, Series, Shape};
 use rand::RngExt;
@@ -260,9 +260,13 @@ impl fmt::Display for Table<'_> {
                 text(&noise.value),
             ]
         };
-        let rows: Vec<Vec<String>> = shown.map(row).collect();
-        let header = ["loss", "N", "noise of the denominator", "noise of the loss, nats"];
-        f.write_str(&table::render(1, &header, &rows))
+        let columns = [
+            Column::text("loss"),
+            Column::number("N"),
+            Column::number("noise of the denominator"),
+            Column::number("noise of the loss, nats"),
+        ];
+        bcl_report::Table::new(columns, shown.map(row)).fmt(f)
     }
 }
 

@@ -124,27 +124,24 @@ impl Simulation {
 impl fmt::Display for Simulation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for sweep in &self.sweeps {
-            writeln!(f, "Mean squared error over {}\n{sweep}", sweep.parameter.name())?;
+            section(f, &format!("Mean squared error over {}", sweep.parameter.name()), sweep)?;
         }
         if !self.calibrations.is_empty() {
-            writeln!(
+            section(
                 f,
-                "Calibration of P(TN|x) (Lemma 3.2)\n{}",
-                calibration::Table(&self.calibrations)
+                "Calibration of P(TN|x) (Lemma 3.2)",
+                &calibration::Table(&self.calibrations),
             )?;
         }
         if let Some(losses) = &self.losses {
-            writeln!(f, "L - L_SUP as a power of N (Lemmas 3.3 and 3.4)\n{losses}")?;
+            section(f, "L - L_SUP as a power of N (Lemmas 3.3 and 3.4)", losses)?;
         }
         if !self.noise.is_empty() {
-            writeln!(
-                f,
-                "Standard deviations, that of the denominator relative to its mean\n{}",
-                noise::Table(&self.noise)
-            )?;
+            let title = "Standard deviations, that of the denominator relative to its mean";
+            section(f, title, &noise::Table(&self.noise))?;
         }
         if let Some(check) = &self.check {
-            writeln!(f, "Known squared errors at the paper's settings\n{check}")?;
+            section(f, "Known squared errors at the paper's settings", check)?;
         }
         let SimulationConfig {
             num_anchors,
@@ -165,4 +162,11 @@ impl fmt::Display for Simulation {
             self.plan.seed.0, self.environment.threads
         )
     }
+}
+
+/// Writes a title and a table, in the width of the formatter.
+fn section(f: &mut fmt::Formatter<'_>, title: &str, table: &impl fmt::Display) -> fmt::Result {
+    writeln!(f, "{title}")?;
+    table.fmt(f)?;
+    writeln!(f)
 }

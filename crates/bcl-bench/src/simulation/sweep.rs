@@ -3,11 +3,11 @@
 use super::drawing::{Csv, Drawing, cells, columns, text};
 use super::parameter::Parameter;
 use super::repeat::{interval, repeat};
-use crate::table;
 use bcl_core::simulation::{Repetition, SimulationConfig, Theta};
 use bcl_data::Seed;
 use bcl_report::Interval;
 use bcl_report::chart::{Axis, LineChart, Series, Shape};
+use bcl_report::{Column, Table};
 use serde::Serialize;
 use std::fmt;
 
@@ -173,15 +173,11 @@ pub(super) fn series_of(theta: Theta, points: impl Iterator<Item = (f64, Interva
 
 impl fmt::Display for Sweep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let header: Vec<&str> = [self.parameter.name()]
-            .into_iter()
-            .chain(Theta::ALL.map(Theta::name))
-            .collect();
+        let names = [self.parameter.name()].into_iter().chain(Theta::ALL.map(Theta::name));
         let row = |point: &Point| {
             let errors = point.estimates.iter().map(|estimate| text(&estimate.mean_squared_error));
-            [point.value.to_string()].into_iter().chain(errors).collect()
+            [point.value.to_string()].into_iter().chain(errors).collect::<Vec<String>>()
         };
-        let rows: Vec<Vec<String>> = self.points.iter().map(row).collect();
-        f.write_str(&table::render(1, &header, &rows))
+        Table::new(names.map(Column::number), self.points.iter().map(row)).fmt(f)
     }
 }

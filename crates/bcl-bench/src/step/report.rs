@@ -4,9 +4,9 @@ use super::{Phases, StepConfig, StepPlan, StepSample};
 use crate::{
     environment::Environment,
     spread::{Spread, median},
-    table,
 };
 use bcl_models::vision::Stem;
+use bcl_report::{Column, Table};
 use bcl_train::recipe::Precision;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -97,9 +97,10 @@ impl fmt::Display for StepBenchmark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = Phases::default().named().map(|(name, _)| name);
         let whole = ["step", "least", "most", "loss alone", "loss / step", "peak MiB"];
-        let header: Vec<&str> = ["loss"].into_iter().chain(parts).chain(whole).collect();
-        let rows: Vec<_> = self.measurements.iter().map(Measurement::cells).collect();
-        writeln!(f, "{}", table::render(1, &header, &rows))?;
+        let numbers = parts.into_iter().chain(whole).map(Column::number);
+        let columns = [Column::text("loss")].into_iter().chain(numbers);
+        Table::new(columns, self.measurements.iter().map(Measurement::cells)).fmt(f)?;
+        writeln!(f)?;
         let StepConfig {
             trunk,
             batch_size,

@@ -258,7 +258,9 @@ impl Curve {
 
 impl fmt::Display for Sensitivity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {}\n\n{}", self.title, self.metric, self.parts().text(1))?;
+        writeln!(f, "{}: {}\n", self.title, self.metric)?;
+        self.parts().table(1).fmt(f)?;
+        writeln!(f)?;
         for (row, level) in &self.levels {
             writeln!(f, "{row} has no {}: {level}", self.parameter)?;
         }

@@ -1,8 +1,7 @@
 //! Prints a table as text, for the terminal and as Markdown.
 
 use super::{Paired, RowResult, TableResult, statistics::LEVEL};
-use crate::table;
-use bcl_report::{CONFIDENCE, Interval, result::Metrics};
+use bcl_report::{CONFIDENCE, Column, Interval, Table, result::Metrics};
 use std::fmt;
 
 /// A table in parts, which the terminal, Markdown and the page format in their own ways.
@@ -159,9 +158,11 @@ impl TableResult {
 
 impl fmt::Display for TableResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}\n\n{}", self.title, self.main().text(1))?;
-        writeln!(f, "{}", self.tuned().text(2))?;
-        writeln!(f, "{}", self.compared().text(1))?;
+        writeln!(f, "{}\n", self.title)?;
+        for (parts, words) in [(self.main(), 1), (self.tuned(), 2), (self.compared(), 1)] {
+            parts.table(words).fmt(f)?;
+            writeln!(f)?;
+        }
         for sentence in self.verdict.iter().chain(&self.cautions()) {
             writeln!(f, "{sentence}")?;
         }
@@ -183,10 +184,16 @@ fn list(sentences: &[String]) -> String {
 }
 
 impl Parts {
-    /// Formats the table for the terminal. The first `left` columns are words, the others numbers.
-    pub(super) fn text(&self, left: usize) -> String {
-        let header: Vec<&str> = self.header.iter().map(String::as_str).collect();
-        table::render(left, &header, &self.rows)
+    /// The table for the terminal. The first `words` columns are text, the others numbers.
+    pub(super) fn table(self, words: usize) -> Table {
+        let column = |(index, name): (usize, String)| {
+            if index < words {
+                Column::text(name)
+            } else {
+                Column::number(name)
+            }
+        };
+        Table::new(self.header.into_iter().enumerate().map(column), self.rows)
     }
 
     fn markdown(&self) -> String {

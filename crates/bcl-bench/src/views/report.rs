@@ -4,8 +4,8 @@ use super::ViewsPlan;
 use crate::{
     environment::Environment,
     spread::{Spread, median},
-    table,
 };
+use bcl_report::{Column, Table};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -74,8 +74,8 @@ impl fmt::Display for ViewsBenchmark {
             "images/s (2 views)",
             "speed-up",
         ];
-        let rows: Vec<_> = self.measurements.iter().map(Measurement::cells).collect();
-        writeln!(f, "{}", table::render(0, &header, &rows))?;
+        Table::new(header.map(Column::number), self.measurements.iter().map(Measurement::cells)).fmt(f)?;
+        writeln!(f)?;
         write!(
             f,
             "Random views of planted images, {} images per batch, {} rounds, {}.",

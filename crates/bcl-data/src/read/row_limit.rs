@@ -37,7 +37,7 @@ impl RowLimit {
         }
         let reason = match self.available {
             Some(bytes) if self.rows < MOST_ROWS => {
-                format!("which do not fit into the {} of free memory", memory::shown(bytes))
+                format!("which do not fit into the {} MiB of free memory", bytes >> 20)
             }
             _ => "the supported maximum".to_owned(),
         };
@@ -56,11 +56,11 @@ mod tests {
     #[test]
     fn rows_are_bounded_by_memory_and_in_any_case() {
         let path = Path::new("likes.csv");
-        let little = RowLimit::of(Some(1200));
-        little.check(100, path).unwrap();
-        let message = little.check(101, path).unwrap_err().to_string();
+        let little = RowLimit::of(Some(12 << 20));
+        little.check(1 << 20, path).unwrap();
+        let message = little.check((1 << 20) + 1, path).unwrap_err().to_string();
         assert!(
-            message.contains("likes.csv: has more than 100 interactions") && message.contains("1200 bytes"),
+            message.contains("likes.csv: has more than 1048576 interactions") && message.contains("12 MiB"),
             "{message}"
         );
         for much in [RowLimit::of(None), RowLimit::of(Some(u64::MAX))] {

@@ -6,6 +6,7 @@ mod legend;
 mod paired;
 #[cfg(test)]
 mod tests;
+pub(crate) mod text;
 
 use super::interval::{CONFIDENCE, Interval};
 use super::metric_names::{decimals, higher_is_better};

@@ -4,10 +4,10 @@ use super::figure::swatch;
 use super::probes;
 use super::table::{Cells, head, row, table};
 use super::view::{DataView, Page};
+use crate::comparison::text::figure;
 use crate::markup::{breakable, each, escape};
 use crate::metric_names::decimals;
 use crate::result::DataSize;
-use crate::table::figure;
 use crate::{Choice, Comparison, DataTable, Row, RowKind};
 
 /// The selected metrics, the differences, the legend, and a collapsed table of all metrics.

@@ -15,7 +15,7 @@ pub use views::dump_views;
 use crate::{cli, error::Error};
 use bcl_backend::Inventory;
 use bcl_report::{
-    Comparison, TextStyle, all_metrics, default_metrics,
+    Cell, Column, Comparison, Table, TextStyle, all_metrics, default_metrics,
     files::{refuse_overwriting, write_whole},
     find_runs, notice,
     page::free_path,
@@ -117,10 +117,8 @@ pub fn list(entries: impl Iterator<Item = (&'static str, &'static str)>, json: b
         println!("{:#}", json!(entries));
         return;
     }
-    let width = entries.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    for (name, about) in entries {
-        println!("{name:width$}  {about}");
-    }
+    let rows = entries.into_iter().map(|(name, about)| [name, about]);
+    print_rows([Column::verbatim(""), Column::text("")], rows);
 }
 
 /// Prints the devices, and how to get the missing backends.
@@ -128,8 +126,13 @@ pub fn devices(inventory: &Inventory, json: bool) {
     if json {
         println!("{:#}", json!(inventory));
     } else {
-        print!("{inventory}");
+        print!("{}", TextStyle::of_stdout().fitted(inventory));
     }
+}
+
+/// Prints the rows of a table.
+fn print_rows<const N: usize, T: Into<Cell>>(columns: [Column; N], rows: impl IntoIterator<Item = [T; N]>) {
+    print!("{}", Table::new(columns, rows).render(&TextStyle::of_stdout()));
 }
 
 fn print_comparison(comparison: &Comparison, json: bool) {

@@ -8,7 +8,8 @@ pub mod images;
 pub mod recommender;
 
 use crate::recipe::Recipe;
-use bcl_data::memory::{available, shown};
+use bcl_data::memory::available;
+use indicatif::HumanBytes;
 
 /// Bytes of a 32-bit number.
 const F32: u64 = 4;
@@ -30,7 +31,7 @@ struct Part {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "this run needs at least {} of memory, but {} are free: {} for {what}; lower {keys}, or use a machine with more memory",
-    shown(*needed), shown(*free), shown(*of_largest)
+    HumanBytes(*needed), HumanBytes(*free), HumanBytes(*of_largest)
 )]
 pub struct TooLittleMemory {
     /// Memory needed at least, in bytes.
@@ -115,9 +116,9 @@ mod tests {
         estimate.check_with(4 << 30).unwrap();
         let message = estimate.check_with((4 << 30) - 1).unwrap_err().to_string();
         for words in [
-            "at least 4.0 GiB",
-            "4.0 GiB are free",
-            "3.0 GiB for weights",
+            "at least 4.00 GiB",
+            "4.00 GiB are free",
+            "3.00 GiB for weights",
             "lower encoder.dim",
         ] {
             assert!(message.contains(words), "{words}: {message}");

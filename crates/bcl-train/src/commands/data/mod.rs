@@ -2,6 +2,7 @@
 
 mod progress;
 
+use super::print_rows;
 use crate::{
     cli::{CheckData, Data, FetchData, ListData},
     error::Error,
@@ -12,6 +13,7 @@ use bcl_data::{
     download::{self, Observer, Silent},
     printable_lines,
 };
+use bcl_report::Column;
 use progress::Progress;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -38,19 +40,16 @@ fn list(args: &ListData) {
         println!("{:#}", json!(entries));
         return;
     }
-    let width = manifests.iter().map(|manifest| manifest.name.len()).max().unwrap_or(0);
-    for manifest in manifests {
-        println!("{:width$}  {}", manifest.name, manifest.title);
-        for path in files(manifest, &args.data) {
-            println!("{:width$}  found at {}", "", path.display());
-        }
-        for source in &manifest.sources {
-            println!("{:width$}  from {}", "", source.url);
-        }
-        if let Some(access) = &manifest.access {
-            println!("{:width$}  {}", "", access.trim());
-        }
-    }
+    let rows = manifests.iter().flat_map(|manifest| {
+        let found = files(manifest, &args.data)
+            .into_iter()
+            .map(|path| format!("found at {}", path.display()));
+        let sources = manifest.sources.iter().map(|source| format!("from {}", source.url));
+        let access = manifest.access.iter().map(|access| access.trim().to_owned());
+        let more = found.chain(sources).chain(access).map(|line| [String::new(), line]);
+        std::iter::once([manifest.name.clone(), manifest.title.clone()]).chain(more)
+    });
+    print_rows([Column::verbatim(""), Column::verbatim("")], rows);
 }
 
 fn described(manifest: &Manifest, dir: &Path) -> Value {

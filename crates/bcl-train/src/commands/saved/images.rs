@@ -1,6 +1,6 @@
 //! The commands on a run of an image encoder: evaluate, embed, export.
 
-use super::{SavedRun, vectors_as_csv};
+use super::{SavedRun, print_metrics, vectors_as_csv};
 use crate::{
     error::Error,
     npy,
@@ -41,9 +41,7 @@ pub(super) fn evaluate(run: SavedRun<ImageRecipe>, backend: &Backend, json: bool
             images.len(),
             printable(&data.name)
         );
-        for (name, value) in &metrics {
-            println!("{name:>20}  {value:.4}");
-        }
+        print_metrics(&metrics);
     }
     Ok(())
 }

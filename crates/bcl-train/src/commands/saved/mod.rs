@@ -13,12 +13,19 @@ use bcl_backend::Backend;
 use bcl_data::{InteractionData, SearchPath};
 use bcl_images::ImageData;
 use bcl_report::{
+    Column,
     files::refuse_overwriting,
     notice::{self, Working},
     read_run,
-    result::DataSize,
+    result::{DataSize, Metrics},
 };
 use std::path::Path;
+
+/// Prints metrics by name.
+fn print_metrics(metrics: &Metrics) {
+    let rows = metrics.iter().map(|(name, value)| [name.clone(), format!("{value:.4}")]);
+    super::print_rows([Column::number(""), Column::number("")], rows);
+}
 
 /// A finished run of one kind of recipe.
 struct SavedRun<R> {

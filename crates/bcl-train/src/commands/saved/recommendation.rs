@@ -1,9 +1,10 @@
 //! The output of `recommend`: the best items for one user, with notes on how far to trust them.
 
-use bcl_data::{InteractionData, printable};
+use bcl_data::InteractionData;
 use bcl_eval::ranking::RankedItem;
+use bcl_report::{Cell, Column, Table};
 use serde::Serialize;
-use std::{fmt::Write, path::PathBuf};
+use std::path::PathBuf;
 
 /// The items recommended to a user, best first.
 #[derive(Debug, PartialEq, Serialize)]
@@ -59,21 +60,23 @@ impl Recommendation {
         })
     }
 
-    /// One line per item: rank, id, score, marks.
-    pub(super) fn to_text(&self, bold: bool) -> String {
-        let mut text = String::new();
-        for (rank, ranked) in self.items.iter().enumerate() {
-            let item = printable(&ranked.item);
-            let item = if bold { format!("\u{1b}[1m{item}\u{1b}[0m") } else { item };
+    /// One row per item: rank, id, score, marks.
+    pub(super) fn table(&self) -> Table {
+        let rows = self.items.iter().zip(1..).map(|(ranked, rank): (_, usize)| {
             let marks = [(ranked.in_test, "in test"), (!ranked.in_train, "not in training")];
             let marks: Vec<&str> = marks.iter().filter(|(holds, _)| *holds).map(|(_, mark)| *mark).collect();
-            let _ = write!(text, "{:>3}  {item}  {:.4}", rank + 1, ranked.score);
-            if !marks.is_empty() {
-                let _ = write!(text, "  ({})", marks.join(", "));
-            }
-            text.push('\n');
-        }
-        text
+            let marks = if marks.is_empty() {
+                String::new()
+            } else {
+                format!("({})", marks.join(", "))
+            };
+            let [rank, score] = [rank.to_string(), format!("{:.4}", ranked.score)];
+            [rank.into(), Cell::bold(&ranked.item), score.into(), marks.into()]
+        });
+        Table::new(
+            [Column::number(""), Column::verbatim(""), Column::number(""), Column::text("")],
+            rows,
+        )
     }
 }
 
@@ -81,6 +84,7 @@ impl Recommendation {
 mod tests {
     use super::*;
     use bcl_data::{IdMap, Interactions};
+    use bcl_report::TextStyle;
 
     fn data() -> InteractionData {
         let ids = |raw: &[&str]| raw.iter().map(|id| (*id).to_owned()).collect::<IdMap>();
@@ -122,9 +126,10 @@ mod tests {
     #[test]
     fn the_terminal_gets_marks_and_no_control_characters() {
         assert_eq!(
-            of(0).to_text(false),
-            "  1  z  0.5000  (in test, not in training)\n  2  \\u{1b}[2Jy  0.2500\n"
+            of(0).table().to_string(),
+            "1  z           0.5000  (in test, not in training)\n2  \\u{1b}[2Jy  0.2500\n"
         );
-        assert!(of(0).to_text(true).starts_with("  1  \u{1b}[1mz\u{1b}[0m  0.5000"));
+        let bold = of(0).table().render(&TextStyle { width: None, bold: true });
+        assert!(bold.starts_with("1  \u{1b}[1mz\u{1b}[0m  "), "{bold}");
     }
 }

@@ -1,6 +1,6 @@
 //! The commands on a run of a recommender: evaluate, recommend, embed, export.
 
-use super::{SavedRun, recommendation::Recommendation, vectors_as_csv};
+use super::{SavedRun, print_metrics, recommendation::Recommendation, vectors_as_csv};
 use crate::{
     error::Error,
     recipe::RecommenderRecipe,
@@ -66,9 +66,7 @@ pub(super) fn evaluate(run: SavedRun<RecommenderRecipe>, backend: &Backend, json
             evaluator.num_evaluated_users(),
             printable(&data.name)
         );
-        for (name, value) in &metrics {
-            println!("{name:>20}  {value:.4}");
-        }
+        print_metrics(&metrics);
     }
     Ok(())
 }
@@ -104,7 +102,7 @@ pub(super) fn recommend(
     if json {
         println!("{:#}", json!(recommendation));
     } else {
-        print!("{}", recommendation.to_text(TextStyle::of_stdout().bold));
+        print!("{}", recommendation.table().render(&TextStyle::of_stdout()));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Text layout for the terminal.
 
 use bcl_data::printable;
-use std::io::IsTerminal;
+use std::{fmt::Display, io::IsTerminal};
 
 /// How to lay out text: line width and bold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +32,16 @@ impl TextStyle {
         }
     }
 
+    /// Formats `text` so that its [tables](super::Table) fit.
+    pub fn fitted(self, text: impl Display) -> String {
+        match self.width {
+            Some(width) => format!("{text:width$}"),
+            None => text.to_string(),
+        }
+    }
+
     /// Wraps `text` into lines that fit, each with a line break; continuation lines are indented.
-    pub(super) fn wrapped(self, text: &str) -> String {
+    pub(crate) fn wrapped(self, text: &str) -> String {
         const INDENT: &str = "  ";
         let width = self.width.unwrap_or(usize::MAX);
         let mut lines = String::new();
