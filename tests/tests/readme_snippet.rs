@@ -67,34 +67,61 @@ fn rust_code_in_the_guide_is_part_of_an_example() {
     }
 }
 
+/// The READMEs of the project and of the crates that can be published.
+const READMES: [&str; 5] = [
+    "README.md",
+    "crates/bcl-core/README.md",
+    "crates/bcl-data/README.md",
+    "crates/bcl-kernels/README.md",
+    "crates/bcl-models/README.md",
+];
+
 #[test]
-fn the_dependencies_in_the_readme_are_complete_and_of_the_right_version() {
-    let dependencies = blocks("README.md", "toml")
-        .into_iter()
-        .find(|block| block.starts_with("[dependencies]"));
-    let dependencies = dependencies.expect("README names what its program depends on");
-    for program in blocks("README.md", "rust") {
-        for line in program.lines().filter_map(|line| line.strip_prefix("use ")) {
-            let package = line.split("::").next().unwrap_or_default().replace('_', "-");
-            assert!(
-                dependencies.contains(&format!("\n{package} = ")),
-                "{package} is missing in\n{dependencies}"
-            );
-        }
-    }
+fn the_dependencies_in_each_readme_are_complete_and_of_the_right_version() {
     let workspace = file("Cargo.toml");
-    let line = |text: &str| {
-        text.lines()
-            .find(|line| line.starts_with("burn = "))
-            .map(str::to_owned)
-            .expect("burn is named")
+    for readme in READMES {
+        let dependencies = blocks(readme, "toml")
+            .into_iter()
+            .find(|block| block.starts_with("[dependencies]"));
+        let dependencies = dependencies.unwrap_or_else(|| panic!("{readme} does not name what its program depends on"));
+        for program in blocks(readme, "rust") {
+            for line in program.lines().filter_map(|line| line.strip_prefix("use ")) {
+                let package = line.split("::").next().unwrap_or_default().replace('_', "-");
+                assert!(
+                    dependencies.contains(&format!("\n{package} = ")),
+                    "{readme}: {package} is missing in\n{dependencies}"
+                );
+            }
+        }
+        let line = |text: &str| text.lines().find(|line| line.starts_with("burn = ")).map(str::to_owned);
+        let quoted = |line: String| line.split('"').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+        let Some(theirs) = line(&dependencies).map(quoted) else {
+            continue;
+        };
+        let ours = line(&workspace).map(quoted).expect("the workspace names burn");
+        assert_eq!(ours[0], theirs[0], "{readme}: the versions of burn differ");
+        assert!(
+            theirs.iter().all(|part| ours.contains(part)),
+            "{readme}: {theirs:?} is not among {ours:?}"
+        );
+    }
+}
+
+#[test]
+fn the_readme_of_each_crate_names_its_version_and_the_oldest_rust() {
+    let workspace: Vec<_> = file("Cargo.toml").lines().map(str::to_owned).collect();
+    let value = |key: &str| {
+        let line = workspace.iter().find_map(|line| line.strip_prefix(&format!("{key} = \"")));
+        line.expect("the workspace sets it").trim_end_matches('"').to_owned()
     };
-    let quoted = |line: &str| line.split('"').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
-    let (ours, theirs) = (quoted(&line(&workspace)), quoted(&line(&dependencies)));
-    assert_eq!(ours[0], theirs[0], "the versions of burn differ");
-    assert!(
-        theirs.iter().all(|part| ours.contains(part)),
-        "{theirs:?} is not among {ours:?}"
-    );
-    assert!(file("crates/bcl-core/Cargo.toml").contains("name = \"bcl-core\""));
+    let (version, rust) = (value("version"), value("rust-version"));
+    let (compatible, _) = version.rsplit_once('.').expect("a version has three parts");
+    for readme in &READMES[1..] {
+        let name = readme.split('/').nth(1).expect("a crate has a folder");
+        assert!(file(readme).contains(&format!("\n{name} = \"{compatible}\"\n")), "{readme}");
+        assert!(
+            file(readme).contains(&format!("The oldest supported Rust is {rust}.")),
+            "{readme}"
+        );
+    }
 }

@@ -20,7 +20,7 @@
 //! assert_eq!(first.grad(&gradients).unwrap().dims(), [8, 16]);
 //! ```
 //!
-//! The `custom_loop` example of this crate is a complete training loop.
+//! The example `custom_loop` of this crate is a complete training loop.
 //!
 //! # Scores and estimators
 //!
@@ -54,6 +54,10 @@
 //! | change α during training | [`schedule`] |
 //! | compare estimators on data with known truth | [`simulation`] |
 //!
+//! # Features
+//!
+//! `cuda`, `metal`, `vulkan` and `wgpu` add those backends of Burn, with the kernels of `bcl-kernels`. The CPU needs none.
+//!
 //! # NaN and infinity
 //!
 //! NaN ranks above every number, as +∞ does, so every row has ranks and ranking never panics, in [`posterior::ecdf`] and in the kernels
@@ -84,3 +88,7 @@ pub use losses::Losses;
 pub use parameter::ParameterError;
 pub use scores::Scores;
 pub use side_information::SideInformation;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -18,7 +18,7 @@
 //! | --- | --- |
 //! | read your own files (CSV, MovieLens, RecBole, NGCF; plain or gzipped) | [`load()`], [`Format`], [`ReadOptions`] |
 //! | read a published data set by name | [`load_named`], [`Manifest`] |
-//! | download and verify it | `download`, behind the feature of that name |
+//! | download and verify it | `download`, with the feature of that name |
 //! | generate data with known false negatives | [`PlantedConfig`], [`Truth`] |
 //! | split interactions per user | [`split_per_user`], [`hold_out`], [`SplitOptions`] |
 //! | look up items, counts and ids | [`Interactions`], [`IdMap`] |
@@ -29,6 +29,8 @@
 //!
 //! Only `download` opens network connections. Nothing here reads a clock, and all randomness comes from a [`Seed`] passed in. Bad files
 //! give a [`DataError`] that names the file, the line, the value and the remedy.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod dataset;
 #[cfg(feature = "download")]
@@ -60,3 +62,7 @@ pub use printable::{printable, printable_lines};
 pub use search_path::{FileNotFound, SearchPath};
 pub use seed::{Seed, Xoshiro256PlusPlus};
 pub use split::{SplitOptions, hold_out, split_per_user};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

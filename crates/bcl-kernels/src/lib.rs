@@ -68,3 +68,7 @@ pub use sampled::{SampledOps, gather_rows, sampled_dot};
 pub use similarity::Similarity;
 pub use sparse::{SparseMatrix, SparseOps, propagate, sparse_matmul};
 pub use unit::{UnitOps, unit_rows};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

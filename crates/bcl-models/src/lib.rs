@@ -2,17 +2,33 @@
 //! projection head for images.
 //!
 //! An encoder turns each user, item or image into one vector. It knows nothing of losses or data sets. Encoders of users and items
-//! share the type [`Recommender`], built from a [`RecommenderConfig`]:
+//! share the type [`Recommender`], built from a [`RecommenderConfig`]. From interactions to the gradient of a loss:
 //!
 //! ```
-//! use bcl_models::{Graph, RecommenderConfig};
-//! use burn::tensor::Device;
+//! use bcl_models::{Graph, LightGcnConfig, RecommenderConfig};
+//! use burn::tensor::{Device, Tensor, activation::log_sigmoid};
 //!
-//! let graph = Graph { num_users: 2, num_items: 3, edges: vec![(0, 0), (0, 1), (1, 2)] };
-//! let config: RecommenderConfig = serde_json::from_str(r#"{ "kind": "light_gcn", "dim": 8, "layers": 2 }"#).unwrap();
-//! let encoder = config.init(&graph, 0, &Device::flex());
-//! assert_eq!(encoder.embeddings().items.dims(), [3, 8]);
+//! let device = Device::flex().autodiff();
+//! let graph = Graph { num_users: 2, num_items: 4, edges: vec![(0, 0), (0, 1), (1, 2)] };
+//! let config = RecommenderConfig::LightGcn(LightGcnConfig { dim: 8, layers: 2, ..LightGcnConfig::default() });
+//! let encoder = config.init(&graph, 0, &device);
+//!
+//! // Both users, one positive item each and two sampled negatives each.
+//! let users = Tensor::from_ints([0, 1], &device);
+//! let positives = Tensor::from_ints([1, 2], &device);
+//! let negatives = Tensor::from_ints([[2, 3], [0, 3]], &device);
+//! let (positives, negatives) = encoder.score_batch(users, positives, negatives);
+//!
+//! // The BPR loss; the losses of `bcl-core` take the same scores.
+//! let loss = -log_sigmoid(positives.unsqueeze_dim::<2>(1) - negatives).mean();
+//! let gradients = loss.backward();
+//! assert_eq!(encoder.tables().items.val().grad(&gradients).unwrap().dims(), [4, 8]);
+//!
+//! // After training: the vectors of all users and items, whose dot product is the score.
+//! assert_eq!(encoder.embeddings().items.dims(), [4, 8]);
 //! ```
+//!
+//! Configurations are also read by serde, as the `[encoder]` table of a recipe.
 //!
 //! | to | see |
 //! | --- | --- |
@@ -25,6 +41,10 @@
 //! | keep a momentum encoder | [`vision::ema_target`], [`vision::ema_update`] |
 //!
 //! Initial values depend only on the configuration and a seed, never on Burn's global random source.
+//!
+//! # Features
+//!
+//! `cuda`, `metal`, `vulkan` and `wgpu` add those backends of Burn, with the kernels of `bcl-kernels`. The CPU needs none.
 
 mod compare;
 mod config;
@@ -43,3 +63,7 @@ pub use light_gcn::LightGcn;
 pub use matrix_factorisation::MatrixFactorisation;
 pub use recommender::{Embeddings, Recommender};
 pub use tables::Tables;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
