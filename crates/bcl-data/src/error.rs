@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 /// A line of a file, shown as `file:line`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct LineLocation {
     /// The file.
     pub path: PathBuf,
     /// The line, from 1. If the file is compressed, a line of the unpacked text.
     pub line: u64,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for LineLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.path.display(), self.line)
     }
@@ -111,14 +111,14 @@ pub enum DataError {
     #[error("{at}: the gzip file is truncated after this line. Fetch or copy it again.")]
     TruncatedGzip {
         /// Where the text ends.
-        at: Place,
+        at: LineLocation,
     },
 
     /// A gzip file is damaged.
     #[error("{at}: the gzip file is damaged after this line ({source}). Fetch or copy it again.")]
     DamagedGzip {
         /// Where the text ends.
-        at: Place,
+        at: LineLocation,
         /// What is wrong with it.
         source: std::io::Error,
     },
@@ -127,7 +127,7 @@ pub enum DataError {
     #[error("{at}: byte {column} of the line is not UTF-8. Convert the file, for example with `iconv -f LATIN1 -t UTF-8`.")]
     NotUtf8 {
         /// The line.
-        at: Place,
+        at: LineLocation,
         /// The first invalid byte of the line, from 1.
         column: usize,
     },
@@ -136,7 +136,7 @@ pub enum DataError {
     #[error("{at}: the line is longer than {} MiB. Check that this is a text file with one row or user per line.", limit >> 20)]
     LineTooLong {
         /// The line.
-        at: Place,
+        at: LineLocation,
         /// The maximum length in bytes.
         limit: usize,
     },
@@ -158,14 +158,14 @@ pub enum DataError {
     #[error("{at}: the quote (\") that opens here is never closed. Close it, or write a quote within a field in quotes as \"\".")]
     UnclosedQuote {
         /// The line with the opening quote.
-        at: Place,
+        at: LineLocation,
     },
 
     /// A row has more or fewer fields than its format requires.
     #[error("{at}: {found} field(s) in `{line}`, but {format} rows have {expected}. Correct the line, or set `format`.")]
     FieldCount {
         /// The line.
-        at: Place,
+        at: LineLocation,
         /// Its text, shortened.
         line: String,
         /// How the file is read.
@@ -180,7 +180,7 @@ pub enum DataError {
     #[error("{at}: no column `{column}` in the header `{header}`. Rename the column that contains it.")]
     MissingColumn {
         /// The header's line.
-        at: Place,
+        at: LineLocation,
         /// The column.
         column: &'static str,
         /// The header, shortened.
@@ -191,7 +191,7 @@ pub enum DataError {
     #[error("{at}: {field} `{value}` {problem}.")]
     BadField {
         /// The line.
-        at: Place,
+        at: LineLocation,
         /// Name of the field.
         field: &'static str,
         /// Its text, shortened.
@@ -281,7 +281,7 @@ pub enum DataError {
     )]
     Leakage {
         /// The first such line of test.
-        at: Place,
+        at: LineLocation,
         /// The training file.
         train: PathBuf,
         /// The user.
@@ -430,7 +430,7 @@ impl DataError {
     }
 }
 
-impl Place {
+impl LineLocation {
     pub(crate) fn new(path: &Path, line: u64) -> Self {
         Self {
             path: path.to_path_buf(),

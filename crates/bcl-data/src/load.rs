@@ -171,7 +171,7 @@ impl Loader {
             pairs.push(pair);
             if (pair.0 as usize) < train.num_users() && train.contains(pair.0, pair.1) {
                 leaks.insert(pair);
-                first_leak.get_or_insert_with(|| (line.place(), user.to_string(), item.to_string()));
+                first_leak.get_or_insert_with(|| (line.location(), user.to_string(), item.to_string()));
             }
         })?;
         if let Some((at, user, item)) = first_leak {

@@ -91,7 +91,7 @@ impl SearchPath {
 
 /// A file that a recipe names is in none of the folders searched.
 #[derive(Debug, thiserror::Error)]
-#[error("{key}: {}", self.place())]
+#[error("{key}: {}", self.location())]
 #[non_exhaustive]
 pub struct FileNotFound {
     /// The key of the recipe.
@@ -103,7 +103,7 @@ pub struct FileNotFound {
 }
 
 impl FileNotFound {
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         let (file, search) = (&self.file, &self.search);
         let name = file.display();
         if file.is_absolute() {

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 /// A file, or an entry of an archive, shown as `archive.tar.gz: entry train/cat/1.jpg`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct FileLocation {
     /// The file or archive.
     pub path: PathBuf,
     /// The entry, if the file is an archive.
     pub entry: Option<String>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FileLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.path.display())?;
         match &self.entry {
@@ -45,7 +45,7 @@ pub enum ImageError {
     #[error("{at}: cannot be read: {source}. Check its permissions and the disk.")]
     Io {
         /// The file.
-        at: Place,
+        at: FileLocation,
         /// The system's error.
         source: std::io::Error,
     },
@@ -63,14 +63,14 @@ pub enum ImageError {
     #[error("{at}: the archive is truncated here. Fetch or copy it again.")]
     TruncatedArchive {
         /// Where it ends.
-        at: Place,
+        at: FileLocation,
     },
 
     /// An archive is damaged, or packed in an unsupported way.
     #[error("{at}: the archive cannot be read here: {reason}. Fetch it again, or repack it as .tar.gz or .zip.")]
     BadArchive {
         /// The last position that was read.
-        at: Place,
+        at: FileLocation,
         /// What is wrong with it.
         reason: String,
     },
@@ -79,7 +79,7 @@ pub enum ImageError {
     #[error("{at}: the name {problem}. Do not trust this archive; repack it with plain relative names.")]
     BadName {
         /// The entry.
-        at: Place,
+        at: FileLocation,
         /// What is wrong with its name.
         problem: &'static str,
     },
@@ -88,7 +88,7 @@ pub enum ImageError {
     #[error("{at}: is {what}. Repack the archive with the files themselves (`tar --dereference`).")]
     NotAFile {
         /// The entry.
-        at: Place,
+        at: FileLocation,
         /// What it is.
         what: &'static str,
     },
@@ -97,7 +97,7 @@ pub enum ImageError {
     #[error("{at}: is a link to a folder that contains it, so its files would be read again and again. Remove the link.")]
     LinkLoop {
         /// The link.
-        at: Place,
+        at: FileLocation,
     },
 
     /// An archive is a decompression bomb.
@@ -111,14 +111,14 @@ pub enum ImageError {
     #[error("{at}: exists twice, so it is unclear which one to use. Remove one of the two.")]
     Twice {
         /// The second one.
-        at: Place,
+        at: FileLocation,
     },
 
     /// A size exceeds its limit.
     #[error("{at}: {what} is {found}, more than the limit of {limit}. Remove it, or split or shrink the data.")]
     TooMuch {
         /// What is too large.
-        at: Place,
+        at: FileLocation,
         /// Which size.
         what: &'static str,
         /// The size.
@@ -131,7 +131,7 @@ pub enum ImageError {
     #[error("{at}: is {found}, but only JPEG and PNG images are read. Convert it, or remove it.")]
     NotAnImage {
         /// The file.
-        at: Place,
+        at: FileLocation,
         /// What it is instead.
         found: String,
     },
@@ -140,14 +140,14 @@ pub enum ImageError {
     #[error("{at}: the image is truncated. Fetch or copy it again, or remove it.")]
     TruncatedImage {
         /// The file.
-        at: Place,
+        at: FileLocation,
     },
 
     /// An image cannot be decoded.
     #[error("{at}: the image cannot be decoded: {reason}. Fetch it again, save it again as PNG, or remove it.")]
     BadImage {
         /// The file.
-        at: Place,
+        at: FileLocation,
         /// The decoder's message.
         reason: String,
     },
@@ -156,7 +156,7 @@ pub enum ImageError {
     #[error("{at}: is a JPEG in four colours (CMYK), whose RGB values depend on the printer. Convert it to RGB, or remove it.")]
     FourColours {
         /// The file.
-        at: Place,
+        at: FileLocation,
     },
 
     /// Images cannot be read; lists all of them.
@@ -192,7 +192,7 @@ pub enum ImageError {
     )]
     NoClass {
         /// The image.
-        at: Place,
+        at: FileLocation,
     },
 
     /// A class folder contains no images.
@@ -245,7 +245,7 @@ pub enum ImageError {
     )]
     WrongSize {
         /// The file.
-        at: Place,
+        at: FileLocation,
         /// Its size.
         bytes: u64,
         /// The size of an image with its labels.
@@ -258,7 +258,7 @@ pub enum ImageError {
     #[error("{at}: the file is empty. Fetch or unpack it again.")]
     EmptyFile {
         /// The file.
-        at: Place,
+        at: FileLocation,
     },
 
     /// A label is out of range.
@@ -268,7 +268,7 @@ pub enum ImageError {
     )]
     LabelOutOfRange {
         /// The file.
-        at: Place,
+        at: FileLocation,
         /// The image, from 0.
         record: usize,
         /// Where the label is, from 0.
@@ -285,7 +285,7 @@ pub enum ImageError {
     #[error("{at}: {labels} labels for {images} images. Both files must be of the same release: fetch or unpack them again.")]
     LabelCount {
         /// The file of the labels.
-        at: Place,
+        at: FileLocation,
         /// Labels.
         labels: usize,
         /// Images.
@@ -296,7 +296,7 @@ pub enum ImageError {
     #[error("{at}: names {found} different classes, but the data set has {expected}. Fetch or unpack it again.")]
     ClassNames {
         /// The file.
-        at: Place,
+        at: FileLocation,
         /// Classes there must be.
         expected: usize,
         /// Different names.
@@ -307,7 +307,7 @@ pub enum ImageError {
     #[error("{at}:{line}: `{text}` {problem}. Correct the line, or fetch the file again.")]
     BadLine {
         /// The file.
-        at: Place,
+        at: FileLocation,
         /// The line, from 1.
         line: usize,
         /// Its text, shortened.
@@ -320,21 +320,21 @@ pub enum ImageError {
     #[error("{at}: is not UTF-8 text. Fetch or unpack it again, or convert it, for example with `iconv -f LATIN1 -t UTF-8`.")]
     NotText {
         /// The file.
-        at: Place,
+        at: FileLocation,
     },
 
     /// The annotations do not list a validation image.
     #[error("{at}: val_annotations.txt does not list its class. Fetch or unpack the data set again, or remove the image.")]
     NotAnnotated {
         /// The image.
-        at: Place,
+        at: FileLocation,
     },
 
     /// An image has a class that the data set does not list.
     #[error("{at}: its class `{class}` is not in wnids.txt. Fetch or unpack the data set again, or remove the folder.")]
     NotListed {
         /// The image.
-        at: Place,
+        at: FileLocation,
         /// The class.
         class: String,
     },
@@ -375,7 +375,7 @@ pub enum ImageError {
 
 impl ImageError {
     /// The file and the reason, if the error concerns a single image file.
-    pub(crate) fn of_one_image(&self) -> Option<(&Place, String)> {
+    pub(crate) fn of_one_image(&self) -> Option<(&FileLocation, String)> {
         match self {
             Self::NotAnImage { at, found } => Some((at, found.clone())),
             Self::TruncatedImage { at } => Some((at, "truncated".to_string())),

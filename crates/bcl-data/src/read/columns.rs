@@ -50,7 +50,7 @@ impl Columns {
         };
         if is_header {
             let missing = |column| DataError::MissingColumn {
-                at: first.place(),
+                at: first.location(),
                 column,
                 header: excerpt(first.text),
             };
@@ -104,7 +104,7 @@ impl Columns {
         }
         if found != self.width {
             return Err(DataError::FieldCount {
-                at: line.place(),
+                at: line.location(),
                 line: excerpt(line.text),
                 format: self.format,
                 expected: self.expected(),

@@ -2,7 +2,7 @@
 
 use super::quoted::QuotedRecord;
 use crate::DataError;
-use crate::error::{FieldProblem, Place, excerpt};
+use crate::error::{FieldProblem, LineLocation, excerpt};
 use crate::input::{self, Bomb};
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -116,7 +116,7 @@ impl Lines {
             self.take_apart()?;
         }
         let text = std::str::from_utf8(&self.buffer).map_err(|error| DataError::NotUtf8 {
-            at: Place::new(&self.path, number),
+            at: LineLocation::new(&self.path, number),
             column: error.valid_up_to() + 1,
         })?;
         Ok(Some(Line {
@@ -141,7 +141,7 @@ impl Lines {
         self.number += 1;
         if self.buffer.len() > LONGEST_LINE {
             return Err(DataError::LineTooLong {
-                at: self.place(),
+                at: self.location(),
                 limit: LONGEST_LINE,
             });
         }
@@ -153,7 +153,7 @@ impl Lines {
         let Some(mut record) = self.quoted.take() else {
             return Ok(());
         };
-        let at = self.place();
+        let at = self.location();
         record.clear();
         let mut fed = 0;
         loop {
@@ -173,8 +173,8 @@ impl Lines {
         Ok(())
     }
 
-    fn place(&self) -> Place {
-        Place::new(&self.path, self.number)
+    fn location(&self) -> LineLocation {
+        LineLocation::new(&self.path, self.number)
     }
 
     fn read_error(&self, source: io::Error) -> DataError {
@@ -182,9 +182,9 @@ impl Lines {
             return DataError::Bomb { path: self.path.clone() };
         }
         match source.kind() {
-            ErrorKind::UnexpectedEof if self.gzipped => DataError::TruncatedGzip { at: self.place() },
+            ErrorKind::UnexpectedEof if self.gzipped => DataError::TruncatedGzip { at: self.location() },
             ErrorKind::InvalidInput | ErrorKind::InvalidData if self.gzipped => DataError::DamagedGzip {
-                at: self.place(),
+                at: self.location(),
                 source,
             },
             ErrorKind::IsADirectory => DataError::IsFolder { path: self.path.clone() },
@@ -197,8 +197,8 @@ impl Lines {
 }
 
 impl Line<'_> {
-    pub(crate) fn place(&self) -> Place {
-        Place::new(self.path, self.number)
+    pub(crate) fn location(&self) -> LineLocation {
+        LineLocation::new(self.path, self.number)
     }
 
     /// Checks that `raw` is a valid id.
@@ -227,7 +227,7 @@ impl Line<'_> {
 
     fn bad_field(&self, field: &'static str, raw: &str, problem: FieldProblem) -> DataError {
         DataError::BadField {
-            at: self.place(),
+            at: self.location(),
             field,
             value: excerpt(raw),
             problem,

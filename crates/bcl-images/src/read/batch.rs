@@ -3,7 +3,7 @@
 use super::decode::{Outline, Picture};
 use super::limits::Limits;
 use super::store::Entry;
-use crate::error::{ImageError, Place};
+use crate::error::{FileLocation, ImageError};
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub(super) struct Decoded {
 /// Collects image files and decodes them in parallel.
 pub(super) struct Decoder {
     limits: Limits,
-    waiting: Vec<(String, Place, Outline, Vec<u8>)>,
+    waiting: Vec<(String, FileLocation, Outline, Vec<u8>)>,
     waiting_bytes: u64,
     waiting_pixels: u64,
     all_pixels: u64,

@@ -4,7 +4,7 @@ use super::image_folder::check_enough;
 use super::names::shallow;
 use super::store::{Entry, Store};
 use super::text::Text;
-use crate::error::{ImageError, Place};
+use crate::error::{FileLocation, ImageError};
 use crate::{Collection, Image, ImageData};
 
 const SIDE: usize = 32;
@@ -45,7 +45,7 @@ pub(crate) const CIFAR100: Layout = Layout {
 
 /// The images of one file.
 pub(super) struct Batch {
-    at: Place,
+    at: FileLocation,
     /// The class of each image.
     labels: Vec<u8>,
     /// `[images, 32, 32, 3]`.
@@ -95,7 +95,7 @@ pub(crate) fn read(store: &Store, layout: &Layout) -> Result<ImageData, ImageErr
 }
 
 /// Fills `slot`; returns an error if it has been filled before.
-pub(super) fn once<T>(slot: &mut Option<T>, value: T, at: &Place) -> Result<(), ImageError> {
+pub(super) fn once<T>(slot: &mut Option<T>, value: T, at: &FileLocation) -> Result<(), ImageError> {
     match slot.replace(value) {
         None => Ok(()),
         Some(_) => Err(ImageError::Twice { at: at.clone() }),

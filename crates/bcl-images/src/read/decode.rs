@@ -7,7 +7,7 @@
 use super::jpeg;
 use super::limits::Limits;
 use crate::Image;
-use crate::error::{ImageError, Place};
+use crate::error::{FileLocation, ImageError};
 use image::{ImageFormat, ImageReader};
 use std::io::Cursor;
 
@@ -38,7 +38,7 @@ pub(super) struct Outline {
 
 impl Outline {
     /// Reads format and size without decoding, and refuses files that should not be decoded.
-    pub(super) fn read(bytes: &[u8], at: &Place, limits: Limits) -> Result<Self, ImageError> {
+    pub(super) fn read(bytes: &[u8], at: &FileLocation, limits: Limits) -> Result<Self, ImageError> {
         let outline = match bytes {
             [0xff, 0xd8, ..] => {
                 let frame = jpeg::frame(bytes).ok_or_else(|| ImageError::TruncatedImage { at: at.clone() })?;
@@ -87,7 +87,7 @@ impl Outline {
     }
 
     /// Decodes the file of this outline.
-    pub(super) fn decode(&self, bytes: &[u8], at: &Place, limits: Limits) -> Result<Picture, ImageError> {
+    pub(super) fn decode(&self, bytes: &[u8], at: &FileLocation, limits: Limits) -> Result<Picture, ImageError> {
         let mut allowed = image::Limits::default();
         allowed.max_image_width = Some(limits.side);
         allowed.max_image_height = Some(limits.side);
@@ -113,7 +113,7 @@ impl Outline {
     }
 }
 
-fn too_large(at: &Place, longest: u32, limits: Limits) -> ImageError {
+fn too_large(at: &FileLocation, longest: u32, limits: Limits) -> ImageError {
     ImageError::TooMuch {
         at: at.clone(),
         what: "its longer side in pixels",

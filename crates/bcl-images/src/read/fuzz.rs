@@ -3,7 +3,7 @@
 use super::store::{Entry, Store};
 use super::{Broken, Limits, cifar, image_folder, stl, tiny_imagenet};
 use crate::Collection;
-use crate::error::Place;
+use crate::error::FileLocation;
 use std::path::Path;
 
 /// Small limits, so that thousands of cases run per second.
@@ -46,7 +46,7 @@ pub fn stl(bytes: &[u8]) {
 
 fn with_entry<T>(mut bytes: &[u8], read: impl FnOnce(&mut Entry) -> T) -> T {
     let size = bytes.len() as u64;
-    let at = Place::file(Path::new("fuzzed"));
+    let at = FileLocation::file(Path::new("fuzzed"));
     read(&mut Entry {
         name: String::new(),
         at,

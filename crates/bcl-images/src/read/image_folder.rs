@@ -3,7 +3,7 @@
 use super::batch::{Broken, Decoded, Decoder};
 use super::layout::{Kind, Layout, Part};
 use super::store::{Entry, Store};
-use crate::error::{ImageError, Place};
+use crate::error::{FileLocation, ImageError};
 use crate::subset::most_alike;
 use crate::{Collection, ImageData};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ pub(crate) fn read(store: &Store, broken: Broken) -> Result<ImageData, ImageErro
     folder.top = layout.top.iter().take(5).cloned().collect();
     store.for_each(&mut |entry| {
         let name = entry.name.clone();
-        match layout.place(&name) {
+        match layout.part_and_name(&name) {
             Some((part, name)) => folder.take(part, name, entry),
             None => Ok(()),
         }
@@ -57,7 +57,7 @@ struct Folder<'s> {
     /// Class folders, with or without images.
     classes: BTreeSet<(Part, String)>,
     /// The first image of each part outside the class folders.
-    strays: BTreeMap<Part, Place>,
+    strays: BTreeMap<Part, FileLocation>,
     /// Whether an image is deeper than `CLASS/FILE`.
     is_deep: bool,
     /// Maps images, `PART/CLASS/…/FILE`, to their names in the folder or archive.

@@ -96,7 +96,7 @@ impl Layout {
     }
 
     /// The part of a file or folder, and its name within the part.
-    pub(super) fn place<'a>(&self, name: &'a str) -> Option<(Part, &'a str)> {
+    pub(super) fn part_and_name<'a>(&self, name: &'a str) -> Option<(Part, &'a str)> {
         if self.has_parts {
             return part_of(name);
         }

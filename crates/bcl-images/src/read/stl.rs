@@ -5,7 +5,7 @@ use super::image_folder::check_enough;
 use super::names::shallow;
 use super::store::{Entry, Store};
 use super::text::Text;
-use crate::error::{ImageError, Place};
+use crate::error::{FileLocation, ImageError};
 use crate::{Collection, Image, ImageData};
 
 const SIDE: usize = 96;
@@ -20,14 +20,14 @@ const UNLABELLED: &str = "Fetch or unpack it again, or set `unlabelled = false` 
 
 /// The images of one file, `[96, 96, 3]` each.
 pub(super) struct Images {
-    at: Place,
+    at: FileLocation,
     blocks: Vec<Vec<u8>>,
     len: usize,
 }
 
 /// The labels of one file, from 0.
 pub(super) struct Labels {
-    at: Place,
+    at: FileLocation,
     labels: Vec<u8>,
 }
 

@@ -1,7 +1,7 @@
 //! Iterates over the files of a folder or an archive.
 
 use super::{Limits, names, tarred, walk, zipped};
-use crate::error::{ImageError, Place};
+use crate::error::{FileLocation, ImageError};
 use bcl_data::input::{self, Bomb, NotRegular};
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(crate) struct Entry<'a> {
     /// Relative path with forward slashes.
     pub(crate) name: String,
     /// Its location, for errors.
-    pub(crate) at: Place,
+    pub(crate) at: FileLocation,
     /// Whether it is a folder, which has no content.
     pub(crate) is_folder: bool,
     /// Size according to the archive or the disk.
@@ -53,7 +53,7 @@ impl<'a> Store<'a> {
                 found: found.to_owned(),
             },
             _ => ImageError::Io {
-                at: Place::file(path),
+                at: FileLocation::file(path),
                 source,
             },
         };
@@ -90,10 +90,10 @@ impl<'a> Store<'a> {
     }
 
     /// The location of the file called `name`.
-    pub(crate) fn place(&self, name: &str) -> Place {
+    pub(crate) fn location(&self, name: &str) -> FileLocation {
         match self.packing {
-            Packing::Folder => Place::file(&self.path.join(name)),
-            _ => Place {
+            Packing::Folder => FileLocation::file(&self.path.join(name)),
+            _ => FileLocation {
                 path: self.path.clone(),
                 entry: Some(name.to_string()),
             },
@@ -127,7 +127,7 @@ impl<'a> Store<'a> {
             return Ok(());
         }
         Err(ImageError::TooMuch {
-            at: Place::file(&self.path),
+            at: FileLocation::file(&self.path),
             what,
             found,
             limit,
@@ -138,7 +138,7 @@ impl<'a> Store<'a> {
         let reader: Box<dyn ReadSeek> = match self.memory {
             Some(bytes) => Box::new(Cursor::new(bytes)),
             None => Box::new(input::open(&self.path).map_err(|source| ImageError::Io {
-                at: Place::file(&self.path),
+                at: FileLocation::file(&self.path),
                 source,
             })?),
         };
@@ -184,7 +184,7 @@ impl Entry<'_> {
     }
 }
 
-impl Place {
+impl FileLocation {
     pub(crate) fn file(path: &Path) -> Self {
         Self {
             path: path.to_path_buf(),
@@ -201,7 +201,7 @@ impl Place {
 
 impl ImageError {
     /// Classifies a read error: the disk's or the archive's.
-    pub(super) fn reading(at: Place, source: io::Error) -> Self {
+    pub(super) fn reading(at: FileLocation, source: io::Error) -> Self {
         if source.raw_os_error().is_some() {
             return Self::Io { at, source };
         }
@@ -233,7 +233,7 @@ fn sniff(path: &Path, reader: &mut dyn Read) -> Result<Packing, ImageError> {
     let mut head = Vec::new();
     let read = reader.take(512).read_to_end(&mut head);
     read.map_err(|source| ImageError::Io {
-        at: Place::file(path),
+        at: FileLocation::file(path),
         source,
     })?;
     let found = match head.as_slice() {

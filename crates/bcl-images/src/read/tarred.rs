@@ -2,7 +2,7 @@
 
 use super::names;
 use super::store::{Entry, Store, Visit};
-use crate::error::{ImageError, Place};
+use crate::error::{FileLocation, ImageError};
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::rc::Rc;
@@ -20,8 +20,8 @@ pub(super) fn for_each<R: Read>(store: &Store, reader: R, visit: &mut Visit) -> 
         reader,
         left: Rc::clone(&left),
     });
-    let mut last = Place::file(store.path());
-    let failed = |last: &Place| {
+    let mut last = FileLocation::file(store.path());
+    let failed = |last: &FileLocation| {
         let last = last.clone();
         move |error| ImageError::reading(last, error)
     };
@@ -39,9 +39,14 @@ pub(super) fn for_each<R: Read>(store: &Store, reader: R, visit: &mut Visit) -> 
     Ok(())
 }
 
-fn visit_one<R: Read>(store: &Store, tarred: &mut tar::Entry<R>, visit: &mut Visit, last: &mut Place) -> Result<(), ImageError> {
+fn visit_one<R: Read>(
+    store: &Store,
+    tarred: &mut tar::Entry<R>,
+    visit: &mut Visit,
+    last: &mut FileLocation,
+) -> Result<(), ImageError> {
     let raw = tarred.path_bytes().into_owned();
-    let at = store.place(&String::from_utf8_lossy(&raw));
+    let at = store.location(&String::from_utf8_lossy(&raw));
     *last = at.clone();
     let is_folder = match tarred.header().entry_type() {
         // In old archives, only a trailing slash marks a folder.
@@ -74,7 +79,7 @@ fn visit_one<R: Read>(store: &Store, tarred: &mut tar::Entry<R>, visit: &mut Vis
 }
 
 /// Counts a header for all following files, whose content is not used, and checks its size.
-fn visit_global_header<R: Read>(tarred: &mut tar::Entry<R>, at: Place, visit: &mut Visit) -> Result<(), ImageError> {
+fn visit_global_header<R: Read>(tarred: &mut tar::Entry<R>, at: FileLocation, visit: &mut Visit) -> Result<(), ImageError> {
     let size = tarred.size();
     if size > HEADERS {
         return Err(ImageError::TooMuch {

@@ -1,7 +1,7 @@
 //! Small text files that come with images: class names and annotations.
 
 use super::store::Entry;
-use crate::error::{ImageError, Place};
+use crate::error::{FileLocation, ImageError};
 use std::collections::HashSet;
 
 /// Size limit in bytes, above that of any such file.
@@ -9,7 +9,7 @@ const LARGEST: u64 = 16 << 20;
 
 /// A text file and its location.
 pub(super) struct Text {
-    pub(super) at: Place,
+    pub(super) at: FileLocation,
     text: String,
 }
 

@@ -2,7 +2,7 @@
 
 use super::names;
 use super::store::{Entry, Visit};
-use crate::error::{ImageError, Place};
+use crate::error::{FileLocation, ImageError};
 use bcl_data::input;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -20,12 +20,14 @@ pub(super) fn for_each(root: &Path, visit: &mut Visit) -> Result<(), ImageError>
 /// `around` contains the enclosing folders, with links resolved.
 fn descend(folder: &Path, name: &str, around: &mut Vec<PathBuf>, visit: &mut Visit) -> Result<(), ImageError> {
     let failed = |source| ImageError::Io {
-        at: Place::file(folder),
+        at: FileLocation::file(folder),
         source,
     };
     let itself = fs::canonicalize(folder).map_err(failed)?;
     if around.contains(&itself) {
-        return Err(ImageError::LinkLoop { at: Place::file(folder) });
+        return Err(ImageError::LinkLoop {
+            at: FileLocation::file(folder),
+        });
     }
     around.push(itself);
     let mut children = Vec::new();
@@ -36,7 +38,7 @@ fn descend(folder: &Path, name: &str, around: &mut Vec<PathBuf>, visit: &mut Vis
 
     for child in children {
         let path = folder.join(&child);
-        let at = Place::file(&path);
+        let at = FileLocation::file(&path);
         let Some(child) = child.to_str() else {
             return Err(ImageError::BadName {
                 at,

@@ -2,7 +2,7 @@
 
 use super::names;
 use super::store::{Entry, Store, Visit};
-use crate::error::{ImageError, Place};
+use crate::error::{FileLocation, ImageError};
 use bcl_data::input;
 use std::collections::HashSet;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -11,7 +11,7 @@ use zip::result::ZipError;
 
 /// Calls `visit` with each folder and file.
 pub(super) fn for_each<R: Read + Seek>(store: &Store, mut reader: R, visit: &mut Visit) -> Result<(), ImageError> {
-    let of_archive = |error| failed(Place::file(store.path()), error);
+    let of_archive = |error| failed(FileLocation::file(store.path()), error);
     let archive = ZipArchive::new(&mut reader).map_err(of_archive)?;
     let (start, unpacked) = (archive.central_directory_start(), archive.decompressed_size());
     refuse_repeats(store, &mut reader, start).map_err(of_archive)??;
@@ -25,8 +25,8 @@ pub(super) fn for_each<R: Read + Seek>(store: &Store, mut reader: R, visit: &mut
     let mut archive = ZipArchive::new(reader).map_err(of_archive)?;
     for index in 0..archive.len() {
         let raw = archive.by_index_raw(index).map(|zipped| zipped.name().as_bytes().to_vec());
-        let raw = raw.map_err(|error| failed(Place::file(store.path()), error))?;
-        let at = store.place(&String::from_utf8_lossy(&raw));
+        let raw = raw.map_err(|error| failed(FileLocation::file(store.path()), error))?;
+        let at = store.location(&String::from_utf8_lossy(&raw));
         let mut zipped = archive.by_index(index).map_err(|error| failed(at.clone(), error))?;
         if zipped.is_symlink() {
             return Err(ImageError::NotAFile { at, what: "a link" });
@@ -62,14 +62,14 @@ fn refuse_repeats(store: &Store, reader: &mut (impl Read + Seek), start: u64) ->
         directory.read_exact(&mut name)?;
         let rest = number(30) + number(32);
         io::copy(&mut directory.by_ref().take(rest), &mut io::sink())?;
-        let at = store.place(&String::from_utf8_lossy(&name));
+        let at = store.location(&String::from_utf8_lossy(&name));
         if !name.ends_with(b"/") && !names.insert(name) {
             return Ok(Err(ImageError::Twice { at }));
         }
     }
 }
 
-fn failed(at: Place, error: ZipError) -> ImageError {
+fn failed(at: FileLocation, error: ZipError) -> ImageError {
     match error {
         ZipError::Io(error) => ImageError::reading(at, error),
         // The directory is at the end, so a truncated file lacks it.

@@ -50,8 +50,8 @@ impl Views {
         out.par_chunks_exact_mut(self.view_len())
             .with_min_len(MIN_VIEWS)
             .enumerate()
-            .for_each(|(place, out)| {
-                let (which, sample) = (place / indices.len(), indices[place % indices.len()]);
+            .for_each(|(index, out)| {
+                let (which, sample) = (index / indices.len(), indices[index % indices.len()]);
                 self.view(collection.get(sample), view_seed(run, epoch, sample, which), out);
             });
     }

@@ -44,8 +44,8 @@ impl Views {
             for which in 0..2 {
                 let view = &batch[(which * num_rows + row) * self.view_len()..][..self.view_len()];
                 let colour = |x: usize, y: usize| {
-                    let place = y / zoom * side + x / zoom;
-                    [0, 1, 2].map(|channel| self.normalisation.level(channel, view[channel * side * side + place]))
+                    let pixel = y / zoom * side + x / zoom;
+                    [0, 1, 2].map(|channel| self.normalisation.level(channel, view[channel * side * side + pixel]))
                 };
                 paste(&mut sheet, [GAP + (1 + which) * pitch, top], [side * zoom; 2], colour);
             }
@@ -76,8 +76,8 @@ fn paste_original(sheet: &mut RgbImage, image: Image<'_>, [left, top]: [usize; 2
     let size = [columns * zoom, rows * zoom];
     let middle = [left + (cell - size[0]) / 2, top + (cell - size[1]) / 2];
     let colour = |x: usize, y: usize| {
-        let place = y / zoom * columns + x / zoom;
-        [0, 1, 2].map(|channel| planes[channel * columns * rows + place])
+        let pixel = y / zoom * columns + x / zoom;
+        [0, 1, 2].map(|channel| planes[channel * columns * rows + pixel])
     };
     paste(sheet, middle, size, colour);
 }

@@ -83,9 +83,9 @@ fn sixths([red, green, blue]: [[u8; BLOCK]; 3], value: [u8; BLOCK], range: [f32;
 /// 1/130050 to the midpoint between two levels, so it rounds correctly.
 fn level(offset: f32, hue: [u8; BLOCK], saturation: [f32; BLOCK], value: [u8; BLOCK]) -> [u8; BLOCK] {
     each(|i| {
-        let place = offset * 255.0 + 6.0 * f32::from(hue[i]);
-        let place = if place >= 1530.0 { place - 1530.0 } else { place };
-        let w = place.min(1020.0 - place).clamp(0.0, 255.0);
+        let position = offset * 255.0 + 6.0 * f32::from(hue[i]);
+        let position = if position >= 1530.0 { position - 1530.0 } else { position };
+        let w = position.min(1020.0 - position).clamp(0.0, 255.0);
         let exact = f32::from(value[i]) * (65025.0 - saturation[i] * w);
         nearest(exact / 65025.0)
     })

@@ -17,14 +17,14 @@ fn zip_of(files: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 /// A folder `outer/inner` that contains the archive.
-struct Place(TempDir);
+struct ArchiveFolder(TempDir);
 
-impl Place {
+impl ArchiveFolder {
     fn with(archive: &[u8]) -> Self {
-        let place = Self(TempDir::new().unwrap());
-        fs::create_dir(place.inner()).unwrap();
-        fs::write(place.inner().join("archive"), archive).unwrap();
-        place
+        let folder = Self(TempDir::new().unwrap());
+        fs::create_dir(folder.inner()).unwrap();
+        fs::write(folder.inner().join("archive"), archive).unwrap();
+        folder
     }
 
     fn inner(&self) -> PathBuf {
@@ -74,32 +74,32 @@ const ROOMY: Limits = Limits {
 
 #[test]
 fn an_archive_gives_its_files_back() {
-    let place = Place::with(&zip_of(&[
+    let folder = ArchiveFolder::with(&zip_of(&[
         ("ml/README", b"read me"),
         ("ml/sub/u.data", b"1 2 3"),
         ("top", b""),
     ]));
-    assert_eq!(place.extract(ROOMY).unwrap(), Unpacked::Now { files: 3 });
-    assert_eq!(place.read("ml/sub/u.data"), "1 2 3");
+    assert_eq!(folder.extract(ROOMY).unwrap(), Unpacked::Now { files: 3 });
+    assert_eq!(folder.read("ml/sub/u.data"), "1 2 3");
     let names = ["", "/archive", "/ml", "/ml/README", "/ml/sub", "/ml/sub/u.data", "/top"];
-    assert_eq!(place.everything(), names.map(|name| format!("inner{name}")));
-    assert_eq!(place.extract(ROOMY).unwrap(), Unpacked::Before);
+    assert_eq!(folder.everything(), names.map(|name| format!("inner{name}")));
+    assert_eq!(folder.extract(ROOMY).unwrap(), Unpacked::Before);
 }
 
 #[test]
 fn a_folder_without_files_is_made_too() {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     zip.add_directory("empty/", SimpleFileOptions::default()).unwrap();
-    let place = Place::with(&zip.finish().unwrap().into_inner());
-    assert_eq!(place.extract(ROOMY).unwrap(), Unpacked::Now { files: 0 });
-    assert!(place.inner().join("empty").is_dir());
+    let folder = ArchiveFolder::with(&zip.finish().unwrap().into_inner());
+    assert_eq!(folder.extract(ROOMY).unwrap(), Unpacked::Now { files: 0 });
+    assert!(folder.inner().join("empty").is_dir());
 }
 
 #[test]
 fn names_that_lead_out_of_the_folder_are_refused() {
     for name in ["../evil", "a/../../evil", "/evil", "..\\evil", "a/..", ".."] {
-        let place = Place::with(&zip_of(&[("good", b"x"), (name, b"evil")]));
-        place.assert_refused(ROOMY, "points outside the folder");
+        let folder = ArchiveFolder::with(&zip_of(&[("good", b"x"), (name, b"evil")]));
+        folder.assert_refused(ROOMY, "points outside the folder");
     }
 }
 
@@ -107,8 +107,8 @@ fn names_that_lead_out_of_the_folder_are_refused() {
 fn links_are_refused() {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     zip.add_symlink("link", "../..", SimpleFileOptions::default()).unwrap();
-    let place = Place::with(&zip.finish().unwrap().into_inner());
-    place.assert_refused(ROOMY, "\"link\" is a link");
+    let folder = ArchiveFolder::with(&zip.finish().unwrap().into_inner());
+    folder.assert_refused(ROOMY, "\"link\" is a link");
 }
 
 #[test]
@@ -119,10 +119,10 @@ fn a_bomb_is_refused_before_anything_is_written() {
         bytes: 1_999_999,
         entries: 2,
     };
-    let place = Place::with(&zip_of(files));
-    place.assert_refused(limits, "more than 1999999 bytes");
+    let folder = ArchiveFolder::with(&zip_of(files));
+    folder.assert_refused(limits, "more than 1999999 bytes");
     assert!(
-        place
+        folder
             .extract(Limits {
                 bytes: 2_000_000,
                 entries: 2
@@ -136,45 +136,45 @@ fn a_bomb_that_announces_less_is_refused() {
     let honest = zip_of(&[("bomb", &vec![0; 123_456])]);
     let mut lying = honest.clone();
     let announced = 123_456_u32.to_le_bytes();
-    let places: Vec<_> = (0..honest.len() - 3).filter(|&at| honest[at..at + 4] == announced).collect();
-    assert!(!places.is_empty());
-    for at in places {
+    let offsets: Vec<_> = (0..honest.len() - 3).filter(|&at| honest[at..at + 4] == announced).collect();
+    assert!(!offsets.is_empty());
+    for at in offsets {
         lying[at..at + 4].copy_from_slice(&10_u32.to_le_bytes());
     }
-    let place = Place::with(&lying);
-    place.assert_refused(Limits { bytes: 100, entries: 1 }, "bomb declares 10 bytes, but contains more");
+    let folder = ArchiveFolder::with(&lying);
+    folder.assert_refused(Limits { bytes: 100, entries: 1 }, "bomb declares 10 bytes, but contains more");
 }
 
 #[test]
 fn no_more_is_read_than_shows_that_an_announcement_was_wrong() {
-    let place = Place::with(&zip_of(&[]));
-    let path = place.inner().join("archive");
+    let folder = ArchiveFolder::with(&zip_of(&[]));
+    let path = folder.inner().join("archive");
     let archive = Archive::open(&path).unwrap();
     let entry = Entry {
         path: PathBuf::from("bomb"),
         size: Some(10),
     };
     let mut content = io::repeat(0).take(1 << 20);
-    unpack(&archive, &entry, &mut content, &place.inner()).unwrap_err();
+    unpack(&archive, &entry, &mut content, &folder.inner()).unwrap_err();
     assert_eq!(content.limit(), (1 << 20) - 11);
 }
 
 #[test]
 fn too_many_entries_are_refused() {
-    let place = Place::with(&zip_of(&[("a", b""), ("b", b""), ("c", b"")]));
-    place.assert_refused(Limits { bytes: 100, entries: 2 }, "more than 2 entries");
+    let folder = ArchiveFolder::with(&zip_of(&[("a", b""), ("b", b""), ("c", b"")]));
+    folder.assert_refused(Limits { bytes: 100, entries: 2 }, "more than 2 entries");
 }
 
 #[test]
 fn a_name_that_comes_twice_is_refused() {
-    let place = Place::with(&zip_of(&[]));
-    let path = place.inner().join("archive");
+    let folder = ArchiveFolder::with(&zip_of(&[]));
+    let path = folder.inner().join("archive");
     let archive = Archive::open(&path).unwrap();
     let entry = Entry {
         path: PathBuf::from("a"),
         size: Some(1),
     };
-    let unpack = |content: &[u8]| unpack(&archive, &entry, &mut &*content, &place.inner());
+    let unpack = |content: &[u8]| unpack(&archive, &entry, &mut &*content, &folder.inner());
     unpack(b"1").unwrap();
     let error = unpack(b"2").unwrap_err();
     assert!(error.to_string().contains("it contains a twice"), "{error}");
@@ -184,34 +184,34 @@ fn a_name_that_comes_twice_is_refused() {
 fn a_damaged_archive_leaves_nothing_behind() {
     let mut zip = zip_of(&[("a", &vec![7; 50_000])]);
     zip[40] ^= 0xff; // in the packed content
-    let place = Place::with(&zip);
-    assert!(matches!(place.extract(ROOMY), Err(FetchError::Archive { .. })));
-    assert_eq!(place.everything(), ["inner", "inner/archive"]);
+    let folder = ArchiveFolder::with(&zip);
+    assert!(matches!(folder.extract(ROOMY), Err(FetchError::Archive { .. })));
+    assert_eq!(folder.everything(), ["inner", "inner/archive"]);
 }
 
 #[test]
 fn a_file_that_differs_is_kept() {
-    let place = Place::with(&zip_of(&[("new", b"new"), ("ml/u.data", b"theirs")]));
-    fs::create_dir(place.inner().join("ml")).unwrap();
-    fs::write(place.inner().join("ml/u.data"), "mine").unwrap();
-    let error = place.extract(ROOMY).unwrap_err();
+    let folder = ArchiveFolder::with(&zip_of(&[("new", b"new"), ("ml/u.data", b"theirs")]));
+    fs::create_dir(folder.inner().join("ml")).unwrap();
+    fs::write(folder.inner().join("ml/u.data"), "mine").unwrap();
+    let error = folder.extract(ROOMY).unwrap_err();
     assert!(
         matches!(&error, FetchError::InTheWay { path, .. } if path.ends_with("inner/ml")),
         "{error}"
     );
-    assert_eq!(place.read("ml/u.data"), "mine");
-    assert!(!place.inner().join("new").exists());
+    assert_eq!(folder.read("ml/u.data"), "mine");
+    assert!(!folder.inner().join("new").exists());
 }
 
 #[test]
 fn an_interrupted_extraction_is_completed() {
-    let place = Place::with(&zip_of(&[("a/x", b"x"), ("b/y", b"y")]));
+    let folder = ArchiveFolder::with(&zip_of(&[("a/x", b"x"), ("b/y", b"y")]));
     // The state after a process was killed between the two renames.
-    fs::create_dir_all(place.inner().join("a")).unwrap();
-    fs::write(place.inner().join("a/x"), "x").unwrap();
-    fs::create_dir_all(place.inner().join(".unpacking/b")).unwrap();
-    fs::write(place.inner().join(".unpacking/b/y"), "half").unwrap();
-    assert_eq!(place.extract(ROOMY).unwrap(), Unpacked::Now { files: 2 });
-    assert_eq!(place.read("b/y"), "y");
-    assert!(!place.inner().join(".unpacking").exists());
+    fs::create_dir_all(folder.inner().join("a")).unwrap();
+    fs::write(folder.inner().join("a/x"), "x").unwrap();
+    fs::create_dir_all(folder.inner().join(".unpacking/b")).unwrap();
+    fs::write(folder.inner().join(".unpacking/b/y"), "half").unwrap();
+    assert_eq!(folder.extract(ROOMY).unwrap(), Unpacked::Now { files: 2 });
+    assert_eq!(folder.read("b/y"), "y");
+    assert!(!folder.inner().join(".unpacking").exists());
 }
