@@ -7,7 +7,7 @@ use crate::{
 };
 use bcl_bench::{
     Place,
-    loss::{self, Contender, Plan, Sample},
+    loss::{self, Contender, LossPlan, Sample},
 };
 use std::{process::ExitCode, thread};
 
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         Err(error) => return failure(&format!("cannot find the path of this program: {error}")),
     };
     let all_cores = || thread::available_parallelism().map_or(1, usize::from);
-    let plan = Plan {
+    let plan = LossPlan {
         batch_sizes: arguments.batch,
         contenders: if arguments.loss.is_empty() {
             Contender::all()

@@ -5,7 +5,7 @@ use crate::{
     input::{at_least_one, draws},
     output::Output,
 };
-use bcl_bench::simulation::{self, Figure, Plan};
+use bcl_bench::simulation::{self, Figure, SimulationPlan};
 use bcl_core::simulation::SimulationConfig;
 use bcl_data::{Seed, printable};
 use std::{fs, path::PathBuf, process::ExitCode};
@@ -87,8 +87,8 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 }
 
 impl Arguments {
-    fn plan(&self) -> Plan {
-        Plan {
+    fn plan(&self) -> SimulationPlan {
+        SimulationPlan {
             base: SimulationConfig {
                 num_anchors: self.num_anchors,
                 num_negatives: self.num_negatives,

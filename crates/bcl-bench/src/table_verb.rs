@@ -6,7 +6,7 @@ use crate::{
 };
 use bcl_bench::{
     Place,
-    tables::{self, Fixed, Plan, Ranges, Row, Search, Sensitivity, Workshop},
+    tables::{self, Fixed, Ranges, Row, Search, Sensitivity, TablePlan, Workshop},
 };
 use bcl_data::printable_lines;
 use bcl_report::{TextStyle, files::unbroken, notice};
@@ -132,7 +132,7 @@ fn make(arguments: &Arguments, stop: Stop) -> Result<(), Error> {
 
 impl Arguments {
     /// The plan of the requested table.
-    pub(crate) fn plan(&self, ranges: &Ranges) -> Result<Plan, Error> {
+    pub(crate) fn plan(&self, ranges: &Ranges) -> Result<TablePlan, Error> {
         let number: Option<u32> = self.table.parse().ok();
         if let Some(number) = number {
             check_table(number, self.dataset.as_deref())?;
@@ -155,7 +155,7 @@ impl Arguments {
             None => self.table.clone(),
         };
         let parts = [Some(title), self.dataset.clone(), self.encoder.clone()];
-        Ok(Plan {
+        Ok(TablePlan {
             title: parts.into_iter().flatten().collect::<Vec<_>>().join(", "),
             printed,
             rows,

@@ -43,7 +43,7 @@ pub(super) fn devices(programs: &Programs, backend: Backend) -> Part {
 
 /// All other parts, for a device.
 pub(super) fn parts(programs: &Programs, wishes: &Wishes, device: &Device) -> Vec<Part> {
-    let plan = Plan {
+    let plan = Planner {
         programs,
         wishes,
         device,
@@ -71,13 +71,13 @@ pub(super) fn without_device(backend: Backend) -> Vec<Part> {
         .into()
 }
 
-struct Plan<'a> {
+struct Planner<'a> {
     programs: &'a Programs,
     wishes: &'a Wishes<'a>,
     device: &'a Device,
 }
 
-impl Plan<'_> {
+impl Planner<'_> {
     fn bench(&self, label: &str, answer: Answer, finding: fn(&serde_json::Value) -> Vec<String>) -> Job {
         Job::new(self.programs, Program::Bench, label, answer, finding)
     }

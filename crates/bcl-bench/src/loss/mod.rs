@@ -22,7 +22,7 @@ use std::{path::Path, process::Command};
 
 /// What to measure.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct LossPlan {
     /// Batch sizes; in-batch scores have `2 B` anchors with `2 B - 2` negatives each.
     pub batch_sizes: Vec<usize>,
     /// The losses to measure.
@@ -49,7 +49,7 @@ pub const SAMPLE_VERB: &str = "loss-sample";
 /// Measures all losses on a backend. `program` is this program, which is started again for every measurement. `progress`
 /// receives the next step, and `finished` all results after each batch size.
 pub fn run(
-    plan: &Plan,
+    plan: &LossPlan,
     backend: &Backend,
     program: &Path,
     mut progress: impl FnMut(&str),
@@ -106,7 +106,7 @@ fn shortage(benchmark: &Benchmark, backend: &Backend, contender: &Contender, bat
 }
 
 /// Measures one loss in a new process.
-fn start(plan: &Plan, backend: &Backend, program: &Path, contender: &Contender, batch_size: usize) -> Result<Sample, String> {
+fn start(plan: &LossPlan, backend: &Backend, program: &Path, contender: &Contender, batch_size: usize) -> Result<Sample, String> {
     let output = Command::new(program)
         .arg(SAMPLE_VERB)
         .args(Place::arguments(backend))

@@ -1,6 +1,6 @@
 //! Time and memory of losses as tables and as JSON.
 
-use super::{Contender, Outcome, Plan, Sample, growth};
+use super::{Contender, Outcome, LossPlan, Sample, growth};
 use crate::{environment::Environment, spread::median};
 use bcl_report::{Column, Table};
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ pub struct Growth {
 }
 
 impl Benchmark {
-    pub(super) fn new(plan: &Plan, environment: Environment) -> Self {
+    pub(super) fn new(plan: &LossPlan, environment: Environment) -> Self {
         Self {
             environment,
             dim: plan.dim,
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     fn benchmark() -> Benchmark {
-        let plan = Plan {
+        let plan = LossPlan {
             batch_sizes: Vec::new(),
             contenders: Vec::new(),
             rounds: 1,

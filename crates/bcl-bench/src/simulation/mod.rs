@@ -35,5 +35,5 @@ pub use drawing::{Csv, Drawing};
 pub use losses::{Difference, Losses, Slopes, losses};
 pub use noise::{Noise, noise};
 pub use parameter::Parameter;
-pub use report::{Figure, Plan, Simulation, run};
+pub use report::{Figure, Simulation, SimulationPlan, run};
 pub use sweep::{Estimate, Point, Sweep, sweeps};

@@ -32,7 +32,7 @@ pub enum Figure {
 
 /// What to simulate.
 #[derive(Debug, Clone, Serialize)]
-pub struct Plan {
+pub struct SimulationPlan {
     /// The settings at the centre of every sweep.
     pub base: SimulationConfig,
     /// The seed of all draws.
@@ -47,7 +47,7 @@ pub struct Plan {
 #[derive(Debug, Serialize)]
 pub struct Simulation {
     environment: Environment,
-    plan: Plan,
+    plan: SimulationPlan,
     sweeps: Vec<Sweep>,
     calibrations: Vec<Calibration>,
     losses: Option<Losses>,
@@ -61,8 +61,8 @@ pub struct Simulation {
 ///
 /// # Panics
 /// Panics if a parameter is out of range; [`SimulationConfig::check`] returns an error instead.
-pub fn run(plan: &Plan) -> Simulation {
-    let Plan { base, seed, .. } = *plan;
+pub fn run(plan: &SimulationPlan) -> Simulation {
+    let SimulationPlan { base, seed, .. } = *plan;
     let wanted = |figure: Figure| plan.only.is_empty() || plan.only.contains(&figure);
     let mut drawings = Vec::new();
     if wanted(Figure::Densities) {

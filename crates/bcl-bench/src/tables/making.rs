@@ -1,7 +1,7 @@
 //! Makes a table: tunes, tests and summarises.
 
 use super::{
-    Plan, Row, Rung, TableResult, Trial, Workshop,
+    Row, Rung, TablePlan, TableResult, Trial, Workshop,
     journal::Outcome,
     race::{Candidate, TUNING_SEED, draws, survivors},
     result::{Common, Tested},
@@ -28,13 +28,13 @@ const TUNED: &str = "tuned";
 /// Returns an error if the folder contains another table or another process is writing to it, if data or recipes do not fit, if
 /// a file cannot be written, or if the work is interrupted. What was written stays, and the same call continues. A diverging
 /// loss is not an error but a failed trial.
-pub fn run(plan: &Plan, out: &Path, workshop: &Workshop) -> Result<TableResult, Error> {
+pub fn run(plan: &TablePlan, out: &Path, workshop: &Workshop) -> Result<TableResult, Error> {
     make(plan, out, workshop, &prepare(plan, out, workshop)?)
 }
 
 /// Loads the data of a plan, and finds out what could stop it before hours of training. The data must be that of the table in
 /// the folder, if there is one.
-pub(super) fn prepare(plan: &Plan, out: &Path, workshop: &Workshop) -> Result<Prepared, Error> {
+pub(super) fn prepare(plan: &TablePlan, out: &Path, workshop: &Workshop) -> Result<Prepared, Error> {
     let first = plan.rows[0].recipe();
     let search = first.search_path(&workshop.data_dir);
     let prepared = match plan.kept_data(out)? {
@@ -59,7 +59,7 @@ pub(super) fn prepare(plan: &Plan, out: &Path, workshop: &Workshop) -> Result<Pr
 }
 
 /// Makes a table from loaded data.
-pub(super) fn make(plan: &Plan, out: &Path, workshop: &Workshop, prepared: &Prepared) -> Result<TableResult, Error> {
+pub(super) fn make(plan: &TablePlan, out: &Path, workshop: &Workshop, prepared: &Prepared) -> Result<TableResult, Error> {
     let _lock = hold(out)?;
     plan.keep(out, prepared.kept())?;
     let bench = Bench {
@@ -85,7 +85,7 @@ pub(super) fn hold(out: &Path) -> Result<FolderLock, Error> {
 
 /// A plan being carried out.
 struct Bench<'a> {
-    plan: &'a Plan,
+    plan: &'a TablePlan,
     out: &'a Path,
     workshop: &'a Workshop,
     prepared: &'a Prepared,

@@ -3,7 +3,7 @@
 //!
 //! | step | file | what it does |
 //! | --- | --- | --- |
-//! | plan | [`Plan`] | which recipes, ranges, budget and seeds; saved as `plan.json` |
+//! | plan | [`TablePlan`] | which recipes, ranges, budget and seeds; saved as `plan.json` |
 //! | tune | [`Search`], [`Space`] | draws settings, trains each on a part of train, evaluates on the rest |
 //! | test | [`run`] | trains the best settings of each row with every seed and measures them on test |
 //! | report | [`TableResult`] | means, intervals, paired differences corrected for their number, what wins and what ties |
@@ -36,7 +36,7 @@ mod workshop;
 pub use ladder::{Rung, Search};
 pub use making::run;
 pub use paper::{Paper, Printed};
-pub use plan::Plan;
+pub use plan::TablePlan;
 pub use result::{RowResult, TableResult, Trial};
 pub use row::Row;
 pub use sensitivity::{Curve, Fixed, Sensitivity};

@@ -1,6 +1,6 @@
 //! The metrics that the papers print, and how our tables deviate from theirs.
 
-use super::Plan;
+use super::TablePlan;
 use bcl_report::{
     all_metrics, default_metrics,
     result::{Metrics, RunResult},
@@ -57,7 +57,7 @@ impl Paper {
     }
 }
 
-impl Plan {
+impl TablePlan {
     /// The paper's version of this table; empty if the paper has none.
     pub(super) fn paper(&self) -> Printed {
         let is_recommender = self.rows[0].is_recommender();

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// Everything that determines a table, apart from the machine that computes it.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct TablePlan {
     /// The heading, such as `Table 10, ml-100k, mf`.
     pub title: String,
     /// The table of the paper, and which of its data sets, such as `("table10", "ml-100k")`.
@@ -43,7 +43,7 @@ struct KeptRow<'a> {
     space: &'a Space,
 }
 
-impl Plan {
+impl TablePlan {
     /// The metric for tuning and for comparing rows: the one that recommenders select epochs by, or the linear probe of images.
     pub fn select_by(&self) -> String {
         match self.rows[0].recipe().recommender() {
@@ -144,8 +144,8 @@ mod tests {
     use crate::tables::Ranges;
     use bcl_data::PlantedConfig;
 
-    fn plan(budget: usize, seeds: usize) -> Plan {
-        Plan {
+    fn plan(budget: usize, seeds: usize) -> TablePlan {
+        TablePlan {
             title: "t".to_owned(),
             printed: None,
             rows: Row::find("quickstart", None, &[], &Ranges::builtin()).unwrap(),

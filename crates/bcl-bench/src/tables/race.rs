@@ -1,6 +1,6 @@
 //! Candidates that compete during tuning.
 
-use super::{Plan, Row};
+use super::{Row, TablePlan};
 use bcl_data::Seed;
 
 /// The seed of all tuning, both of draws and of runs. No test uses it.
@@ -15,7 +15,7 @@ pub(super) struct Candidate {
 }
 
 /// All settings to try. A row in which nothing is searched has none.
-pub(super) fn draws(plan: &Plan) -> Vec<Candidate> {
+pub(super) fn draws(plan: &TablePlan) -> Vec<Candidate> {
     let seed = Seed(TUNING_SEED).named("draws");
     let of_row = |(row, of): (usize, &Row)| {
         let space = of.space.clone();

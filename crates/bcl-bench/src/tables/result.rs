@@ -1,6 +1,6 @@
 //! A finished table, as it is saved and compared.
 
-use super::{Paired, Plan, Row, Search, Space, statistics::all_pairs};
+use super::{Paired, Row, Search, Space, TablePlan, statistics::all_pairs};
 use bcl_report::{
     Interval,
     result::{DataSummary, Environment, Metrics, RunResult},
@@ -159,7 +159,7 @@ pub(super) struct Common {
 }
 
 impl TableResult {
-    pub(super) fn new(plan: &Plan, tested: Vec<Tested<'_>>, common: Common) -> Self {
+    pub(super) fn new(plan: &TablePlan, tested: Vec<Tested<'_>>, common: Common) -> Self {
         let paper = plan.paper();
         let select_by = plan.select_by();
         let rows: Vec<RowResult> = tested

@@ -1,7 +1,7 @@
 //! How much a table depends on one parameter: the same table at several fixed values of it.
 
 use super::{
-    Parts, Plan, Ranges, Row, TableResult, Workshop,
+    Parts, Ranges, Row, TablePlan, TableResult, Workshop,
     making::{hold, prepare},
     run,
 };
@@ -101,7 +101,7 @@ impl Sensitivity {
     ///
     /// # Errors
     /// As [`run`]; also returns an error if no row has the parameter.
-    pub fn run(plan: &Plan, fixed: &Fixed, ranges: &Ranges, out: &Path, workshop: &Workshop) -> Result<Self, Error> {
+    pub fn run(plan: &TablePlan, fixed: &Fixed, ranges: &Ranges, out: &Path, workshop: &Workshop) -> Result<Self, Error> {
         let with = |row: &Row, value: f64| fixed.flag(row, value).map(|flag| row.set(&[flag], ranges));
         let (has, has_not): (Vec<&Row>, Vec<&Row>) = plan.rows.iter().partition(|row| fixed.flag(row, fixed.values[0]).is_some());
         if has.is_empty() {
@@ -116,14 +116,14 @@ impl Sensitivity {
             let rows: Result<Vec<Row>, Error> = has.iter().filter_map(|row| with(row, value)).collect();
             plans.push((
                 value,
-                Plan {
+                TablePlan {
                     title: format!("{}, {} {value}", plan.title, fixed.name),
                     rows: rows?,
                     ..plan.clone()
                 },
             ));
         }
-        let others = Plan {
+        let others = TablePlan {
             rows: has_not.into_iter().cloned().collect(),
             ..plan.clone()
         };
