@@ -9,7 +9,7 @@ use bcl_bench::{
     tables::{self, Fixed, Ranges, Row, Search, Sensitivity, TablePlan, Workshop},
 };
 use bcl_data::printable_lines;
-use bcl_report::{TextStyle, files::unbroken, notice};
+use bcl_report::{TextStyle, files::critical_section, notice};
 use bcl_train::{
     commands::stop_on_signals,
     error::Error,
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     notice::set_quiet(arguments.quiet);
     let outcome = stop_on_signals().and_then(|stop| make(arguments, stop));
     // From here on, a signal has nothing left to stop.
-    let _ending = unbroken();
+    let _ending = critical_section();
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(Error::Interrupted(_)) => {

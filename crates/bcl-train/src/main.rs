@@ -3,7 +3,7 @@
 use bcl_backend::{Backend, Inventory, launch};
 use bcl_data::printable_lines;
 use bcl_report::{
-    files::{refuse_full_output, unbroken},
+    files::{critical_section, refuse_full_output},
     notice,
 };
 use bcl_train::{
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     refuse_full_output();
     let outcome = run(cli::parse());
     // From here on, a signal has nothing left to stop.
-    let _ending = unbroken();
+    let _ending = critical_section();
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -1,19 +1,19 @@
 //! Files of runs, tables and reports: written atomically, verified when read, locked while written.
 
 pub mod checksums;
+mod critical_section;
 mod error;
 mod lock;
 mod output;
 mod own;
 mod sealed;
-mod unbroken;
 
+pub use critical_section::{CriticalSection, close, critical_section};
 pub use error::FileError;
 pub use lock::FolderLock;
 pub use output::refuse_full_output;
 pub use own::refuse_overwriting;
 pub use sealed::{Seal, seal, unseal};
-pub use unbroken::{Unbroken, close, unbroken};
 
 use std::{
     fs::{self, File},
@@ -43,7 +43,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Ok(_) => return File::options().write(true).open(path)?.write_all(bytes),
         Err(_) => path.to_path_buf(),
     };
-    let _unbroken = unbroken();
+    let _critical = critical_section();
     let temporary = temporary_name(&path);
     let written = write_synced(&temporary, bytes).and_then(|()| fs::rename(&temporary, &path));
     if written.is_err() {

@@ -20,7 +20,7 @@ use super::{
 use crate::{error::Error, evaluation_error::EvaluationError, methods::Method};
 use bcl_core::Estimator;
 use bcl_report::{
-    files::unbroken,
+    files::critical_section,
     result::{EpochRecord, Metrics, Phase},
 };
 use burn::{
@@ -339,7 +339,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
 
     /// Writes a checkpoint after the current step.
     fn save(&mut self, learner: &Learner<Learned<M>>) -> Result<(), Error> {
-        let _unbroken = unbroken();
+        let _critical = critical_section();
         if let Some(checkpointer) = &mut self.components.checkpointer {
             checkpointer.checkpoint(learner, self.progress.step, &self.components.event_store);
         }
@@ -374,7 +374,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
 /// Appends the record of an epoch to `metrics.jsonl`.
 fn log_epoch(path: &std::path::Path, record: &EpochRecord) -> Result<(), Error> {
     use std::io::Write;
-    let _unbroken = unbroken();
+    let _critical = critical_section();
     let mut line = serde_json::to_vec(record).expect("a record is plain data");
     line.push(b'\n');
     std::fs::OpenOptions::new()

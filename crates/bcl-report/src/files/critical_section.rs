@@ -21,14 +21,14 @@ static GATE: Gate = Gate::new();
 /// A critical section, which ends on drop. [`close`] waits for it.
 #[derive(Debug)]
 #[must_use = "the work is protected only while this lives"]
-pub struct Unbroken(&'static Gate);
+pub struct CriticalSection(&'static Gate);
 
 /// Starts a critical section, which the end of the process must not interrupt. Sections may be nested.
 ///
 /// Blocks forever once [`close`] has returned, because the process is about to end.
-pub fn unbroken() -> Unbroken {
+pub fn critical_section() -> CriticalSection {
     GATE.enter();
-    Unbroken(&GATE)
+    CriticalSection(&GATE)
 }
 
 /// Waits until no critical section is running and prevents new ones. The caller must end the process next.
@@ -65,7 +65,7 @@ impl Gate {
     }
 }
 
-impl Drop for Unbroken {
+impl Drop for CriticalSection {
     fn drop(&mut self) {
         self.0.leave();
     }
