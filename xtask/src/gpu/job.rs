@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// Where a program leaves its report.
+/// Where to read the report of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum ReportSource {
     /// JSON on its standard output.
     Printed,
     /// JSON in the file given by `--json FILE`, updated from the first result on.
@@ -27,7 +27,7 @@ pub(super) struct Job {
     label: String,
     program: PathBuf,
     arguments: Vec<OsString>,
-    answer: Answer,
+    source: ReportSource,
     /// Summarises a report, which may be incomplete.
     finding: fn(&Value) -> Vec<String>,
 }
@@ -49,12 +49,12 @@ pub(super) struct JobRecord {
     pub(super) report: Option<Value>,
 }
 
-/// The folder in which jobs leave their files.
-pub(super) struct Desk {
+/// The folder of the files that jobs write.
+pub(super) struct JobFolder {
     folder: PathBuf,
 }
 
-impl Desk {
+impl JobFolder {
     /// Creates the folder beside the results file.
     pub(super) fn beside(out: &Path) -> anyhow::Result<Self> {
         let folder = out.with_extension("parts");
@@ -63,7 +63,7 @@ impl Desk {
     }
 
     /// Path of a job's file or folder. Removes what an earlier call left there.
-    fn place(&self, part: &str, label: &str, kind: &str) -> anyhow::Result<PathBuf> {
+    fn path(&self, part: &str, label: &str, kind: &str) -> anyhow::Result<PathBuf> {
         let plain = |c: char| {
             if c.is_ascii_alphanumeric() {
                 c.to_ascii_lowercase()
@@ -90,14 +90,14 @@ impl Job {
         programs: &Programs,
         program: Program,
         label: &str,
-        answer: Answer,
+        source: ReportSource,
         finding: fn(&Value) -> Vec<String>,
     ) -> Self {
         Self {
             label: label.to_owned(),
             program: programs.path(program),
             arguments: Vec::new(),
-            answer,
+            source,
             finding,
         }
     }
@@ -120,7 +120,7 @@ impl Job {
     }
 
     /// Runs the job and stops it at the deadline.
-    pub(super) fn run(self, part: &str, desk: &Desk, deadline: Instant) -> JobRecord {
+    pub(super) fn run(self, part: &str, job_folder: &JobFolder, deadline: Instant) -> JobRecord {
         let start = Instant::now();
         let mut record = JobRecord {
             label: self.label.clone(),
@@ -132,30 +132,30 @@ impl Job {
             findings: Vec::new(),
             report: None,
         };
-        if let Err(error) = self.fill(&mut record, part, desk, deadline) {
+        if let Err(error) = self.fill(&mut record, part, job_folder, deadline) {
             record.failure = Some(format!("{error:#}"));
         }
         record.seconds = start.elapsed().as_secs_f64();
         record
     }
 
-    fn fill(self, record: &mut JobRecord, part: &str, desk: &Desk, deadline: Instant) -> anyhow::Result<()> {
-        let place = |kind| desk.place(part, &self.label, kind);
-        let (stdout, stderr) = (place("out")?, place("log")?);
+    fn fill(self, record: &mut JobRecord, part: &str, job_folder: &JobFolder, deadline: Instant) -> anyhow::Result<()> {
+        let path = |kind| job_folder.path(part, &self.label, kind);
+        let (stdout, stderr) = (path("out")?, path("log")?);
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
-        let answer = match self.answer {
-            Answer::Printed => {
+        let report = match self.source {
+            ReportSource::Printed => {
                 command.arg("--json");
                 stdout.clone()
             }
-            Answer::Written => {
-                let file = place("json")?;
+            ReportSource::Written => {
+                let file = path("json")?;
                 command.arg("--json").arg(&file);
                 file
             }
-            Answer::Run => {
-                let folder = place("runs")?;
+            ReportSource::Run => {
+                let folder = path("runs")?;
                 command.arg("--out").arg(&folder);
                 folder
             }
@@ -163,9 +163,9 @@ impl Job {
         record.command = typed(&command);
         let end = process::run_until(&mut command, deadline, &stdout, &stderr)
             .with_context(|| format!("cannot run {}", self.program.display()))?;
-        record.report = match self.answer {
-            Answer::Run => run_folder(&answer),
-            Answer::Printed | Answer::Written => whole(&answer),
+        record.report = match self.source {
+            ReportSource::Run => run_folder(&report),
+            ReportSource::Printed | ReportSource::Written => whole(&report),
         };
         record.findings = record.report.as_ref().map(self.finding).unwrap_or_default();
         match end {
@@ -270,12 +270,12 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_time_left_is_cleared_away() {
+    fn files_of_an_earlier_call_are_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let desk = Desk::beside(&folder.path().join("cuda.json")).unwrap();
-        let place = || desk.place("steps", "ResNet-18 f32", "json").unwrap();
-        fs::write(place(), "old").unwrap();
-        assert_eq!(place(), folder.path().join("cuda.parts/steps-resnet-18-f32.json"));
-        assert!(!place().exists());
+        let job_folder = JobFolder::beside(&folder.path().join("cuda.json")).unwrap();
+        let path = || job_folder.path("steps", "ResNet-18 f32", "json").unwrap();
+        fs::write(path(), "old").unwrap();
+        assert_eq!(path(), folder.path().join("cuda.parts/steps-resnet-18-f32.json"));
+        assert!(!path().exists());
     }
 }

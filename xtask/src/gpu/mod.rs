@@ -3,7 +3,7 @@
 //! Builds the programs with the backend, or takes prebuilt ones, and then runs parts one after the other, each with a share of the time:
 //! the devices, parity with reference values, kernels, losses, a `LightGCN` epoch, steps of image encoders, a short training with its
 //! probe. Time that a part does not use goes to the next. A part that exceeds its share is stopped and keeps its measurements so far; a
-//! failed part does not stop the others. [`report`] turns the results into one table and one file.
+//! failed part does not stop the others. [`results`] turns the results into one table and one file.
 //!
 //! Nothing here computes: `bcl-train` and `bcl-bench` do.
 
@@ -15,16 +15,16 @@ mod part;
 mod plan;
 mod process;
 mod programs;
-mod report;
+mod results;
 mod share;
 
 use backend::{Backend, Device};
-use job::Desk;
+use job::JobFolder;
 use outcome::{Outcome, State};
 use part::Part;
-use plan::Wishes;
+use plan::Request;
 use programs::Programs;
-use report::Report;
+use results::Results;
 use share::Shares;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -57,7 +57,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> ExitCode {
     match measure(options) {
         Ok(_) if process::interrupted() => ExitCode::from(130),
-        Ok(report) => ExitCode::from(u8::from(report.failed())),
+        Ok(results) => ExitCode::from(u8::from(results.failed())),
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::from(2)
@@ -65,11 +65,11 @@ pub(crate) fn run(options: &Options) -> ExitCode {
     }
 }
 
-fn measure(options: &Options) -> anyhow::Result<Report> {
+fn measure(options: &Options) -> anyhow::Result<Results> {
     let out = options.out.clone().unwrap_or_else(|| options.backend.default_file());
-    let desk = Desk::beside(&out)?;
-    let mut report = Report::new(options.backend, options.minutes);
-    report.write(&out)?;
+    let job_folder = JobFolder::beside(&out)?;
+    let mut results = Results::new(options.backend, options.minutes);
+    results.write(&out)?;
     let programs = match &options.programs {
         Some(folder) => Programs::find(folder)?,
         None => Programs::build(options.backend)?,
@@ -80,18 +80,18 @@ fn measure(options: &Options) -> anyhow::Result<Report> {
     let end = start + Duration::from_secs_f64(60.0 * options.minutes);
     let mut shares = Shares::new(end, plan::MINUTES_OF_DEVICES + plan::MINUTES_OF_ALL_ELSE);
     let deadline = shares.next(Instant::now(), plan::MINUTES_OF_DEVICES);
-    let mut outcome = plan::devices(&programs, options.backend).run(&desk, deadline);
+    let mut outcome = plan::devices(&programs, options.backend).run(&job_folder, deadline);
     let device = Device::read(&mut outcome, options.backend);
-    report.device.clone_from(&device);
-    report.add(outcome, &out)?;
+    results.device.clone_from(&device);
+    results.add(outcome, &out)?;
 
-    let wishes = Wishes {
+    let request = Request {
         backend: options.backend,
         data: &options.data,
         golden: &options.golden,
     };
     let parts = match &device {
-        Some(device) => plan::parts(&programs, &wishes, device),
+        Some(device) => plan::parts(&programs, &request, device),
         None => plan::without_device(options.backend),
     };
     let mut shares = Shares::new(end, parts.iter().map(Part::weight).sum());
@@ -100,15 +100,15 @@ fn measure(options: &Options) -> anyhow::Result<Report> {
             Outcome::of_nothing(part.name, State::Skipped("interrupted".to_owned()))
         } else {
             let deadline = shares.next(Instant::now(), part.weight());
-            part.run(&desk, deadline)
+            part.run(&job_folder, deadline)
         };
-        report.add(outcome, &out)?;
+        results.add(outcome, &out)?;
     }
-    report.seconds = start.elapsed().as_secs_f64();
-    report.write(&out)?;
-    println!("{report}");
+    results.seconds = start.elapsed().as_secs_f64();
+    results.write(&out)?;
+    println!("{results}");
     println!("full results: {}", out.display());
-    Ok(report)
+    Ok(results)
 }
 
 fn minutes(text: &str) -> Result<f64, String> {

@@ -1,6 +1,6 @@
 //! A part: related commands that share a time budget.
 
-use super::job::{Desk, Job};
+use super::job::{Job, JobFolder};
 use super::outcome::{Outcome, State};
 use super::process;
 use super::share::{Shares, seconds_until};
@@ -22,7 +22,7 @@ impl Part {
     }
 
     /// Runs its commands one after the other, each with an equal share of the part's time.
-    pub(super) fn run(self, desk: &Desk, deadline: Instant) -> Outcome {
+    pub(super) fn run(self, job_folder: &JobFolder, deadline: Instant) -> Outcome {
         let jobs = match self.jobs {
             Ok(jobs) => jobs,
             Err(why) => return Outcome::of_nothing(self.name, State::Skipped(why)),
@@ -34,7 +34,7 @@ impl Part {
             let name = format!("{} {}", self.name, job.label());
             eprintln!("gpu: {} ({:.0} s at most) ...", name.trim_end(), seconds_until(deadline));
             if !process::interrupted() {
-                records.push(job.run(self.name, desk, deadline));
+                records.push(job.run(self.name, job_folder, deadline));
             }
         }
         Outcome::of(self.name, records)
@@ -43,7 +43,7 @@ impl Part {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::super::job::Answer;
+    use super::super::job::ReportSource;
     use super::super::programs::{Program, Programs};
     use super::*;
     use serde_json::Value;
@@ -77,22 +77,22 @@ mod tests {
     }
 
     /// Runs a part of two jobs with the given arguments.
-    fn run(script: &str, words: [&str; 2], answer: Answer, seconds: f64) -> Outcome {
+    fn run(script: &str, words: [&str; 2], source: ReportSource, seconds: f64) -> Outcome {
         let folder = tempfile::tempdir().unwrap();
         let programs = programs(folder.path(), script);
-        let job = |words: &str| Job::new(&programs, Program::Bench, words, answer, value).words(words);
+        let job = |words: &str| Job::new(&programs, Program::Bench, words, source, value).words(words);
         let part = Part {
             name: "trial",
             minutes: 1.0,
             jobs: Ok(words.map(job).into()),
         };
-        let desk = Desk::beside(&folder.path().join("out.json")).unwrap();
-        part.run(&desk, Instant::now() + Duration::from_secs_f64(seconds))
+        let job_folder = JobFolder::beside(&folder.path().join("out.json")).unwrap();
+        part.run(&job_folder, Instant::now() + Duration::from_secs_f64(seconds))
     }
 
     #[test]
     fn what_programs_print_is_found() {
-        let outcome = run("echo \"{\\\"value\\\": $1}\"", ["1", "2"], Answer::Printed, 60.0);
+        let outcome = run("echo \"{\\\"value\\\": $1}\"", ["1", "2"], ReportSource::Printed, 60.0);
         assert_eq!(outcome.state, State::Done);
         assert_eq!(outcome.findings(), ["1: found 1", "2: found 2"]);
         assert_eq!(outcome.jobs[0].command, "bcl-bench 1 --json");
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_command_that_fails_does_not_keep_the_next_from_running() {
         let script = "[ $1 = bad ] && { echo 'error: it is broken' >&2; exit 2; }; echo '{\"value\": 7}'";
-        let outcome = run(script, ["bad", "good"], Answer::Printed, 60.0);
+        let outcome = run(script, ["bad", "good"], ReportSource::Printed, 60.0);
         assert_eq!(outcome.state, State::Failed("it is broken".to_owned()));
         assert_eq!(outcome.findings(), ["good: found 7"]);
         assert_eq!(outcome.jobs[0].exit_code, Some(2));
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_part_that_is_stopped_keeps_what_was_written_and_leaves_time_to_its_next_command() {
         let script = "echo '{\"value\": 3}' > $3; [ $1 = slow ] && sleep 30; exit 0";
-        let outcome = run(script, ["slow", "quick"], Answer::Written, 2.0);
+        let outcome = run(script, ["slow", "quick"], ReportSource::Written, 2.0);
         assert_eq!(outcome.state, State::Stopped);
         assert_eq!(outcome.findings(), ["slow: found 3", "quick: found 3"]);
         assert!(outcome.jobs[0].stopped && !outcome.jobs[1].stopped);
@@ -126,7 +126,10 @@ mod tests {
             jobs: Err("no data".to_owned()),
         };
         assert_eq!(part.weight(), 0.0);
-        let desk = Desk::beside(&folder.path().join("out.json")).unwrap();
-        assert_eq!(part.run(&desk, Instant::now()).state, State::Skipped("no data".to_owned()));
+        let job_folder = JobFolder::beside(&folder.path().join("out.json")).unwrap();
+        assert_eq!(
+            part.run(&job_folder, Instant::now()).state,
+            State::Skipped("no data".to_owned())
+        );
     }
 }

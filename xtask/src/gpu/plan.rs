@@ -5,7 +5,7 @@
 
 use super::backend::{Backend, Device};
 use super::finding;
-use super::job::{Answer, Job};
+use super::job::{Job, ReportSource};
 use super::part::Part;
 use super::programs::{Program, Programs};
 use bcl_data::{DataError, Manifest};
@@ -25,7 +25,7 @@ const STEPS: &str = "steps";
 const TRAINING: &str = "training";
 
 /// What the user asked for.
-pub(super) struct Wishes<'a> {
+pub(super) struct Request<'a> {
     pub(super) backend: Backend,
     pub(super) data: &'a Path,
     pub(super) golden: &'a [PathBuf],
@@ -33,7 +33,7 @@ pub(super) struct Wishes<'a> {
 
 /// The first part: lists the devices.
 pub(super) fn devices(programs: &Programs, backend: Backend) -> Part {
-    let job = Job::new(programs, Program::Train, "", Answer::Printed, finding::devices);
+    let job = Job::new(programs, Program::Train, "", ReportSource::Printed, finding::devices);
     Part {
         name: "devices",
         minutes: MINUTES_OF_DEVICES,
@@ -42,10 +42,10 @@ pub(super) fn devices(programs: &Programs, backend: Backend) -> Part {
 }
 
 /// All other parts, for a device.
-pub(super) fn parts(programs: &Programs, wishes: &Wishes, device: &Device) -> Vec<Part> {
+pub(super) fn parts(programs: &Programs, request: &Request, device: &Device) -> Vec<Part> {
     let plan = Planner {
         programs,
-        wishes,
+        request,
         device,
     };
     [
@@ -73,22 +73,27 @@ pub(super) fn without_device(backend: Backend) -> Vec<Part> {
 
 struct Planner<'a> {
     programs: &'a Programs,
-    wishes: &'a Wishes<'a>,
+    request: &'a Request<'a>,
     device: &'a Device,
 }
 
 impl Planner<'_> {
-    fn bench(&self, label: &str, answer: Answer, finding: fn(&serde_json::Value) -> Vec<String>) -> Job {
-        Job::new(self.programs, Program::Bench, label, answer, finding)
+    fn bench(&self, label: &str, source: ReportSource, finding: fn(&serde_json::Value) -> Vec<String>) -> Job {
+        Job::new(self.programs, Program::Bench, label, source, finding)
     }
 
     fn train(&self, recipe: &str) -> Job {
-        let job = Job::new(self.programs, Program::Train, "", Answer::Run, finding::training);
-        self.placed(job.words("train").argument(recipe).words("--data").argument(self.wishes.data))
+        let job = Job::new(self.programs, Program::Train, "", ReportSource::Run, finding::training);
+        self.placed(
+            job.words("train")
+                .argument(recipe)
+                .words("--data")
+                .argument(self.request.data),
+        )
     }
 
     fn placed(&self, job: Job) -> Job {
-        job.words("--backend").argument(self.wishes.backend.name())
+        job.words("--backend").argument(self.request.backend.name())
     }
 
     /// Chooses between a value for a GPU and one for a CPU.
@@ -99,24 +104,24 @@ impl Planner<'_> {
     fn parity(&self) -> Result<Vec<Job>, String> {
         let job = |file: &PathBuf| {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
-            let job = self.bench(&name, Answer::Printed, finding::parity);
+            let job = self.bench(&name, ReportSource::Printed, finding::parity);
             self.placed(job.words("parity").argument(file))
         };
-        if self.wishes.golden.is_empty() {
+        if self.request.golden.is_empty() {
             return Err("no --golden FILE was given".to_owned());
         }
-        Ok(self.wishes.golden.iter().map(job).collect())
+        Ok(self.request.golden.iter().map(job).collect())
     }
 
     fn kernels(&self) -> Vec<Job> {
-        let job = self.bench("", Answer::Written, finding::kernels);
+        let job = self.bench("", ReportSource::Written, finding::kernels);
         let seconds = self.sized("1", "0.2");
         vec![self.placed(job.words("kernels --seconds").words(seconds))]
     }
 
     /// The benchmark itself skips batches that do not fit into memory.
     fn losses(&self) -> Vec<Job> {
-        let job = self.bench("", Answer::Written, finding::losses);
+        let job = self.bench("", ReportSource::Written, finding::losses);
         let batches = self.sized("256 1024 4096 16384", "64 256 1024");
         let job = job
             .words("loss --loss info_nce hard bayesian --rounds 3 --seconds 1 --batch")
@@ -140,7 +145,7 @@ impl Planner<'_> {
         let job = |depth: &'static str| {
             move |precision: &'static str| {
                 let label = format!("ResNet-{depth} {precision}");
-                let job = self.bench(&label, Answer::Written, finding::steps);
+                let job = self.bench(&label, ReportSource::Written, finding::steps);
                 let job = job.words("step --stem cifar --side 32 --rounds 2 --steps 3 --loss info_nce bayesian");
                 self.placed(
                     job.words(size)
@@ -174,12 +179,12 @@ impl Planner<'_> {
     }
 
     fn located<T>(&self, dataset: &str, locate: fn(&Manifest, &Path) -> Result<T, DataError>) -> Result<(), String> {
-        let found = Manifest::find(dataset).and_then(|manifest| locate(manifest, self.wishes.data));
+        let found = Manifest::find(dataset).and_then(|manifest| locate(manifest, self.request.data));
         found.map(|_| ()).map_err(|_| self.missing(dataset))
     }
 
     fn missing(&self, dataset: &str) -> String {
-        let folder = self.wishes.data.display();
+        let folder = self.request.data.display();
         format!(
             "no {dataset} in {folder}; fetch it (bcl-train data fetch {dataset} --data {folder}) or name its folder with --data"
         )
@@ -203,12 +208,12 @@ mod tests {
             driver: None,
             precisions: precisions.iter().map(ToString::to_string).collect(),
         };
-        let wishes = Wishes {
+        let request = Request {
             backend: Backend::Wgpu,
             data: folder,
             golden,
         };
-        parts(&Programs::find(folder).unwrap(), &wishes, &device)
+        parts(&Programs::find(folder).unwrap(), &request, &device)
     }
 
     #[test]

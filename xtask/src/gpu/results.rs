@@ -13,7 +13,7 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 /// What ran, where and when, with the results.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct Results {
     /// Start time in UTC.
     date: String,
     /// Git revision of the source.
@@ -28,7 +28,7 @@ pub(super) struct Report {
     parts: Vec<Outcome>,
 }
 
-impl Report {
+impl Results {
     pub(super) fn new(backend: Backend, minutes: f64) -> Self {
         Self {
             date: now(),
@@ -46,18 +46,18 @@ impl Report {
     pub(super) fn add(&mut self, outcome: Outcome, out: &Path) -> anyhow::Result<()> {
         self.seconds += outcome.seconds;
         // Prebuilt programs know the git revision of their source even if the source is not here.
-        let told = outcome
+        let built_from = outcome
             .jobs
             .iter()
             .filter_map(|job| job.report.as_ref())
-            .find_map(told_revision);
-        self.commit = self.commit.take().or(told);
+            .find_map(revision_of_program);
+        self.commit = self.commit.take().or(built_from);
         self.parts.push(outcome);
         self.write(out)
     }
 
     pub(super) fn write(&self, out: &Path) -> anyhow::Result<()> {
-        let text = serde_json::to_string_pretty(self).expect("a report is plain data");
+        let text = serde_json::to_string_pretty(self).expect("results are plain data");
         fs::write(out, text).with_context(|| format!("cannot write {}", out.display()))
     }
 
@@ -82,12 +82,12 @@ fn revision() -> Option<String> {
     Some(String::from_utf8(output).ok()?.trim().to_owned()).filter(|revision| !revision.is_empty())
 }
 
-fn told_revision(report: &Value) -> Option<String> {
+fn revision_of_program(report: &Value) -> Option<String> {
     let revision = report.pointer("/result/environment/git_revision")?.as_str()?;
     Some(revision.to_owned())
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for Results {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rows = vec![["part", "result", "seconds", "state"].map(str::to_owned)];
         for part in &self.parts {
@@ -124,10 +124,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn report(outcomes: Vec<Outcome>) -> (Report, Value) {
+    fn report(outcomes: Vec<Outcome>) -> (Results, Value) {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("gpu.json");
-        let mut report = Report::new(Backend::Wgpu, 20.0);
+        let mut report = Results::new(Backend::Wgpu, 20.0);
         for outcome in outcomes {
             report.add(outcome, &out).unwrap();
         }
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn without_the_source_the_programs_tell_the_revision() {
         let training = json!({"result": {"environment": {"git_revision": "abc123"}}});
-        assert_eq!(told_revision(&training).as_deref(), Some("abc123"));
-        assert_eq!(told_revision(&json!({"result": null})), None);
+        assert_eq!(revision_of_program(&training).as_deref(), Some("abc123"));
+        assert_eq!(revision_of_program(&json!({"result": null})), None);
     }
 }
