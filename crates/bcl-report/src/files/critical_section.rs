@@ -18,21 +18,21 @@ struct State {
 /// The gate of this process.
 static GATE: Gate = Gate::new();
 
-/// A critical section, which ends on drop. [`close`] waits for it.
+/// A critical section, which ends on drop. [`finish_critical_sections`] waits for it.
 #[derive(Debug)]
 #[must_use = "the work is protected only while this lives"]
 pub struct CriticalSection(&'static Gate);
 
 /// Starts a critical section, which the end of the process must not interrupt. Sections may be nested.
 ///
-/// Blocks forever once [`close`] has returned, because the process is about to end.
+/// Blocks forever once [`finish_critical_sections`] has returned, because the process is about to end.
 pub fn critical_section() -> CriticalSection {
     GATE.enter();
     CriticalSection(&GATE)
 }
 
 /// Waits until no critical section is running and prevents new ones. The caller must end the process next.
-pub fn close() {
+pub fn finish_critical_sections() {
     GATE.close();
 }
 

@@ -8,7 +8,7 @@ mod output;
 mod own;
 mod sealed;
 
-pub use critical_section::{CriticalSection, close, critical_section};
+pub use critical_section::{CriticalSection, critical_section, finish_critical_sections};
 pub use error::FileError;
 pub use lock::FolderLock;
 pub use output::refuse_full_output;

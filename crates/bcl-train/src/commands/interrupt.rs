@@ -1,7 +1,7 @@
 //! Ctrl-C and the other signals that ask a process to end. SIGINT, SIGTERM and SIGHUP are treated alike.
 
 use crate::{error::Error, training::Stop};
-use bcl_report::{files::close, notice};
+use bcl_report::{files::finish_critical_sections, notice};
 use std::{
     process,
     sync::OnceLock,
@@ -56,7 +56,7 @@ fn end(stop: &Stop) {
         notice::status("stopping after this step; press Ctrl-C again to stop immediately");
         thread::sleep(GRACE);
     }
-    close();
+    finish_critical_sections();
     // Work that has stopped attending by now has saved itself.
     let lost = if stop.is_attended() {
         format!(
