@@ -64,13 +64,13 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         let info = backend.info();
         return bad_input(&format!("{} ({}) does not support this --dtype", info.backend, info.name));
     }
-    let report = parity::compare(&golden, &arguments.file, &precisions, &backend);
+    let result = parity::compare(&golden, &arguments.file, &precisions, &backend);
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&report).expect("a report is plain data"));
+        println!("{}", serde_json::to_string_pretty(&result).expect("a result is plain data"));
     } else {
-        println!("{}", printable_lines(TextStyle::of_stdout().fitted(&report)));
+        println!("{}", printable_lines(TextStyle::of_stdout().fitted(&result)));
     }
-    ExitCode::from(u8::from(!report.passed))
+    ExitCode::from(u8::from(!result.passed))
 }
 
 impl Dtype {

@@ -4,8 +4,8 @@
 //! times in alternation and gather the results ([`Results::gather`]). A single run of criterion only knows the noise within
 //! itself, and a single run of most verbs knows none.
 
+mod display;
 mod ratio;
-mod report;
 
 pub use ratio::{Ratio, Verdict};
 

@@ -5,17 +5,17 @@
 //! that other work on the machine affects both alike. Times are medians over all rounds; a ratio is computed within each round.
 //! A run ends when a value of its result has been read back, because a GPU computes in the background.
 
+mod benchmark;
 mod case;
 mod graphs;
 mod images;
 mod random;
-mod report;
 mod scores;
 mod tables;
 mod timing;
 
+pub use benchmark::{KernelBenchmark, KernelMeasurement};
 pub use case::{Case, Contest, Pass};
-pub use report::{KernelBenchmark, KernelMeasurement};
 pub use timing::Timing;
 
 use crate::{environment::Environment, memory};

@@ -5,14 +5,14 @@
 //! `InfoNCE` is the median of the ratios within each round.
 
 mod all_pairs;
+mod benchmark;
 pub(crate) mod growth;
 mod in_batch;
-mod report;
 mod sample;
 mod variant;
 
+pub use benchmark::{Growth, LossBenchmark, LossMeasurement};
 pub use in_batch::InBatchLoss;
-pub use report::{Benchmark, Growth, Measurement};
 pub use sample::Sample;
 pub use variant::{Contender, LARGEST_ALL_PAIRS};
 
@@ -53,9 +53,9 @@ pub fn run(
     backend: &Backend,
     program: &Path,
     mut progress: impl FnMut(&str),
-    mut finished: impl FnMut(&Benchmark),
-) -> Benchmark {
-    let mut benchmark = Benchmark::new(plan, Environment::read(plan.threads).on(backend.info()));
+    mut finished: impl FnMut(&LossBenchmark),
+) -> LossBenchmark {
+    let mut benchmark = LossBenchmark::new(plan, Environment::read(plan.threads).on(backend.info()));
     for &batch_size in &plan.batch_sizes {
         let contenders = plan.contenders.iter().filter(|contender| contender.takes_part(batch_size));
         let mut samples: Vec<(Contender, Outcome)> = contenders
@@ -94,7 +94,7 @@ enum Outcome {
 }
 
 /// Explains why a measurement would not fit into the device's memory, if so.
-fn shortage(benchmark: &Benchmark, backend: &Backend, contender: &Contender, batch_size: usize) -> Option<String> {
+fn shortage(benchmark: &LossBenchmark, backend: &Backend, contender: &Contender, batch_size: usize) -> Option<String> {
     let available = memory::of(backend.info())?;
     let entries = |batch_size: usize| (2 * batch_size) as f64 * (2 * batch_size - 2) as f64;
     let expected = match benchmark.largest_memory(contender.name()) {

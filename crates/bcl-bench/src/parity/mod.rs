@@ -8,7 +8,7 @@
 //! summary of a gradient, its norm is compared to itself, its first entries to the largest entry, and its probes to the norm.
 //! Differences below 1e-12 always pass. In f32, a case may also exceed its tolerance because its similarities are rounded: if
 //! the estimator's own error is within the tolerance or smaller than the effect of the rounding, the case counts as `rounded`,
-//! and the report lists it.
+//! and the result lists it.
 
 mod arrays;
 mod case;
@@ -19,14 +19,14 @@ mod golden;
 mod judge;
 mod named;
 mod precision;
-mod report;
+mod result;
 mod weight_row;
 mod weights;
 
 pub use error::ParityError;
 pub use golden::Golden;
 pub use precision::Precision;
-pub use report::{EstimatorRow, Excess, Report, WeightsRow};
+pub use result::{EstimatorRow, Excess, ParityResult, WeightsRow};
 
 use bcl_backend::Backend;
 use case::Case;
@@ -34,23 +34,23 @@ use judge::{Deviations, Verdict};
 use precision::Arithmetic;
 use std::path::Path;
 
-/// Compares everything in a reference file on a backend, in precisions that it supports. `file` is only the name in the report.
-pub fn compare(golden: &Golden, file: &Path, precisions: &[Precision], backend: &Backend) -> Report {
-    let mut report = Report::new(file, backend.info());
+/// Compares everything in a reference file on a backend, in precisions that it supports. `file` is only the name in the result.
+pub fn compare(golden: &Golden, file: &Path, precisions: &[Precision], backend: &Backend) -> ParityResult {
+    let mut result = ParityResult::new(file, backend.info());
     for &precision in precisions {
         let device = backend.device();
         let arithmetic = Arithmetic { precision, device };
         for case in &golden.cases {
-            compare_case(golden, case, &arithmetic, &mut report);
+            compare_case(golden, case, &arithmetic, &mut result);
         }
         for row in &golden.weights {
-            weights::compare(row, &arithmetic, &mut report);
+            weights::compare(row, &arithmetic, &mut result);
         }
     }
-    report
+    result
 }
 
-fn compare_case(golden: &Golden, case: &Case, arithmetic: &Arithmetic, report: &mut Report) {
+fn compare_case(golden: &Golden, case: &Case, arithmetic: &Arithmetic, result: &mut ParityResult) {
     let precision = arithmetic.precision;
     let views = &golden.views[&case.shape];
     let computed = compute::compute(case, views, arithmetic);
@@ -60,9 +60,9 @@ fn compare_case(golden: &Golden, case: &Case, arithmetic: &Arithmetic, report: &
     let tolerance = precision.tolerance(&case.config);
     for (quantity, deviation) in found.beyond(tolerance) {
         let excess = Excess::new(precision, format!("case {}", case.id), quantity, deviation, tolerance);
-        report.note(excess, verdict);
+        result.note(excess, verdict);
     }
-    let row = report.estimator(precision, named::display_name(&case.config), tolerance);
+    let row = result.estimator(precision, named::display_name(&case.config), tolerance);
     row.cases += 1;
     row.rounded += usize::from(verdict == Verdict::Rounded);
     row.failed += usize::from(verdict == Verdict::Failed);

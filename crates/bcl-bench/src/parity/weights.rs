@@ -5,7 +5,7 @@ use super::{
     deviation::Deviation,
     judge::Verdict,
     precision::{Arithmetic, Precision},
-    report::{Excess, Report},
+    result::{Excess, ParityResult},
     weight_row::WeightRow,
 };
 use bcl_core::{
@@ -15,7 +15,7 @@ use bcl_core::{
 use burn::tensor::{Tensor, TensorData};
 
 /// Compares one row. The posterior's functions compute in f64, so only the f64 comparison includes them.
-pub(super) fn compare(row: &WeightRow, arithmetic: &Arithmetic, report: &mut Report) {
+pub(super) fn compare(row: &WeightRow, arithmetic: &Arithmetic, result: &mut ParityResult) {
     let precision = arithmetic.precision;
     let mut judge = |column: &'static str, found: &dyn Fn() -> Vec<f64>, expected: &Option<Vec<f64>>| {
         let Some(expected) = expected else { return };
@@ -24,9 +24,9 @@ pub(super) fn compare(row: &WeightRow, arithmetic: &Arithmetic, report: &mut Rep
         let within = deviation.within(tolerance);
         if !within {
             let excess = Excess::new(precision, row.name.clone(), column, deviation, tolerance);
-            report.note(excess, Verdict::Failed);
+            result.note(excess, Verdict::Failed);
         }
-        let line = report.weights(precision, column);
+        let line = result.weights(precision, column);
         line.rows += 1;
         line.failed += usize::from(!within);
         line.worst = line.worst.max(deviation.relative);

@@ -9,14 +9,14 @@
 //! Results can be saved in a file of the same form, so gathered results can be read, compared and gathered again.
 
 mod criterion;
+mod display;
 mod error;
 mod gathered;
-mod report;
 mod verbs;
 
+pub use display::duration;
 pub use error::ResultsError;
 pub use gathered::Gathered;
-pub use report::duration;
 
 use crate::{Environment, Spread, spread::median};
 use serde::{Deserialize, Serialize};

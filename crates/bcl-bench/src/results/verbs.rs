@@ -4,7 +4,7 @@ use super::{Case, Kind, Results, ResultsError};
 use crate::{
     Spread,
     kernels::{KernelBenchmark, Pass},
-    loss::Benchmark as LossBenchmark,
+    loss::LossBenchmark,
     step::StepBenchmark,
     views::ViewsBenchmark,
 };

@@ -26,7 +26,7 @@ mod noise;
 mod omega;
 mod parameter;
 mod repeat;
-mod report;
+mod run;
 mod sweep;
 
 pub use calibration::{Bin, Calibration, calibrations};
@@ -35,5 +35,5 @@ pub use drawing::{Csv, Drawing};
 pub use losses::{Difference, Losses, Slopes, losses};
 pub use noise::{Noise, noise};
 pub use parameter::Parameter;
-pub use report::{Figure, Simulation, SimulationPlan, run};
+pub use run::{Figure, Simulation, SimulationPlan, run};
 pub use sweep::{Estimate, Point, Sweep, sweeps};

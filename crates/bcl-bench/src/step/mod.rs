@@ -10,12 +10,12 @@
 //!
 //! Every measurement runs in its own process, so that the peak memory is its own. The losses alternate in several rounds.
 
+mod benchmark;
 mod phases;
-mod report;
 mod sample;
 
+pub use benchmark::{StepBenchmark, StepMeasurement};
 pub use phases::Phases;
-pub use report::{Measurement, StepBenchmark};
 pub use sample::StepSample;
 
 use crate::{Place, environment::Environment};

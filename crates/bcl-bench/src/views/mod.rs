@@ -4,9 +4,9 @@
 //! of recipes. The numbers of threads alternate in several rounds per size, so that other work on the machine affects all of
 //! them alike. A speed-up is the median of the ratios within each round.
 
-mod report;
+mod benchmark;
 
-pub use report::{Measurement, ViewsBenchmark};
+pub use benchmark::{ViewsBenchmark, ViewsMeasurement};
 
 use crate::environment::Environment;
 use bcl_data::Seed;

@@ -19,12 +19,12 @@ pub struct ViewsBenchmark {
     /// Number of rounds.
     pub rounds: usize,
     /// One entry per size and number of threads.
-    pub measurements: Vec<Measurement>,
+    pub measurements: Vec<ViewsMeasurement>,
 }
 
 /// The rate of one size with one number of threads.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Measurement {
+pub struct ViewsMeasurement {
     /// Height and width of a view.
     pub side: usize,
     /// Number of threads.
@@ -52,7 +52,7 @@ impl ViewsBenchmark {
         for (&threads, of_rounds) in threads.iter().zip(rates) {
             let views_per_second = Spread::of(of_rounds);
             let ratios = of_rounds.iter().zip(&rates[0]).map(|(rate, first)| rate / first);
-            self.measurements.push(Measurement {
+            self.measurements.push(ViewsMeasurement {
                 side,
                 threads,
                 views_per_second,
@@ -74,7 +74,7 @@ impl fmt::Display for ViewsBenchmark {
             "images/s (2 views)",
             "speed-up",
         ];
-        Table::new(header.map(Column::number), self.measurements.iter().map(Measurement::cells)).fmt(f)?;
+        Table::new(header.map(Column::number), self.measurements.iter().map(ViewsMeasurement::cells)).fmt(f)?;
         writeln!(f)?;
         write!(
             f,
@@ -84,7 +84,7 @@ impl fmt::Display for ViewsBenchmark {
     }
 }
 
-impl Measurement {
+impl ViewsMeasurement {
     fn cells(&self) -> Vec<String> {
         let Spread { median, least, most } = self.views_per_second;
         let rates = [median, least, most, self.pairs_per_second];

@@ -21,12 +21,12 @@ pub struct StepBenchmark {
     /// Number of rounds.
     pub rounds: usize,
     /// One entry per loss.
-    pub measurements: Vec<Measurement>,
+    pub measurements: Vec<StepMeasurement>,
 }
 
 /// The time of a step with one loss.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Measurement {
+pub struct StepMeasurement {
     /// Name of the loss.
     pub loss: String,
     /// Times of the parts of a step in seconds, each the median over all steps.
@@ -52,13 +52,13 @@ impl StepBenchmark {
             config: plan.config.clone(),
             rounds: plan.rounds,
             measurements: measurements
-                .map(|(loss, rounds)| Measurement::new(loss.name(), rounds))
+                .map(|(loss, rounds)| StepMeasurement::new(loss.name(), rounds))
                 .collect(),
         }
     }
 }
 
-impl Measurement {
+impl StepMeasurement {
     fn new(loss: &str, rounds: &[StepSample]) -> Self {
         let steps: Vec<Phases> = rounds.iter().flat_map(|round| round.steps.clone()).collect();
         let alone: Vec<f64> = rounds.iter().flat_map(|round| round.loss_alone.clone()).collect();
@@ -99,7 +99,7 @@ impl fmt::Display for StepBenchmark {
         let whole = ["step", "least", "most", "loss alone", "loss / step", "peak MiB"];
         let numbers = parts.into_iter().chain(whole).map(Column::number);
         let columns = [Column::text("loss")].into_iter().chain(numbers);
-        Table::new(columns, self.measurements.iter().map(Measurement::cells)).fmt(f)?;
+        Table::new(columns, self.measurements.iter().map(StepMeasurement::cells)).fmt(f)?;
         writeln!(f)?;
         let StepConfig {
             trunk,
@@ -150,7 +150,7 @@ mod tests {
             loss_alone: vec![0.5 * slower],
             peak_mib: Some(slower),
         };
-        let measured = Measurement::new("ring", &[sample(1.0), sample(10.0), sample(3.0)]);
+        let measured = StepMeasurement::new("ring", &[sample(1.0), sample(10.0), sample(3.0)]);
         assert!((measured.loss_share - 0.05).abs() < 1e-12);
         assert_eq!((measured.step.median, measured.seconds.backward), (30.0, 15.0));
         assert_eq!((measured.peak_mib, measured.repetitions), (Some(10.0), 3));

@@ -8,20 +8,20 @@ use std::fmt;
 
 /// All measurements of a run.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Benchmark {
+pub struct LossBenchmark {
     /// Machine and build.
     pub environment: Environment,
     /// Embedding size.
     pub dim: usize,
     /// One entry per batch size and loss.
-    pub measurements: Vec<Measurement>,
+    pub measurements: Vec<LossMeasurement>,
     /// One entry per loss.
     pub growth: Vec<Growth>,
 }
 
 /// Time and memory of one loss at one batch size.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Measurement {
+pub struct LossMeasurement {
     /// Name of the loss.
     pub loss: String,
     /// Samples per batch, `B`.
@@ -58,7 +58,7 @@ pub struct Growth {
     pub memory_at_the_end: Option<f64>,
 }
 
-impl Benchmark {
+impl LossBenchmark {
     pub(super) fn new(plan: &LossPlan, environment: Environment) -> Self {
         Self {
             environment,
@@ -80,7 +80,7 @@ impl Benchmark {
             _ => None,
         });
         for (contender, outcome) in outcomes {
-            let mut measurement = Measurement {
+            let mut measurement = LossMeasurement {
                 loss: contender.name().to_owned(),
                 batch_size,
                 num_negatives: 2 * batch_size - 2,
@@ -117,14 +117,14 @@ impl Benchmark {
     }
 
     fn growth_of(&self, loss: String) -> Growth {
-        let mut measured: Vec<&Measurement> = self
+        let mut measured: Vec<&LossMeasurement> = self
             .measurements
             .iter()
             .filter(|measurement| measurement.loss == loss && measurement.median_ms.is_some())
             .collect();
         measured.sort_by_key(|measurement| measurement.num_negatives);
-        let points = |cost: fn(&Measurement) -> Option<f64>| -> Vec<(f64, f64)> {
-            let point = |m: &&Measurement| Some((m.num_negatives as f64, cost(m).filter(|cost| *cost > 0.0)?));
+        let points = |cost: fn(&LossMeasurement) -> Option<f64>| -> Vec<(f64, f64)> {
+            let point = |m: &&LossMeasurement| Some((m.num_negatives as f64, cost(m).filter(|cost| *cost > 0.0)?));
             measured.iter().filter_map(point).collect()
         };
         let (times, memories) = (points(|m| m.median_ms), points(|m| m.extra_mib));
@@ -157,14 +157,14 @@ fn ratio(rounds: &[Sample], reference: &[f64]) -> f64 {
     median(ratios.collect())
 }
 
-impl fmt::Display for Benchmark {
+impl fmt::Display for LossBenchmark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = |numbers: &[&str]| {
             let numbers = numbers.iter().copied().map(Column::number);
             [Column::text("loss")].into_iter().chain(numbers).collect::<Vec<_>>()
         };
         let costs = columns(&["batch", "negatives", "ms", "to InfoNCE", "extra MiB", "repetitions"]);
-        Table::new(costs, self.measurements.iter().map(Measurement::cells)).fmt(f)?;
+        Table::new(costs, self.measurements.iter().map(LossMeasurement::cells)).fmt(f)?;
         writeln!(f)?;
         let growth = columns(&["sizes", "time ~ N^", "at the end", "memory at the end"]);
         Table::new(growth, self.growth.iter().map(Growth::cells)).fmt(f)?;
@@ -182,7 +182,7 @@ impl fmt::Display for Benchmark {
     }
 }
 
-impl Measurement {
+impl LossMeasurement {
     fn cells(&self) -> Vec<String> {
         vec![
             self.loss.clone(),
@@ -216,7 +216,7 @@ fn or_dash(value: Option<f64>, digits: usize) -> String {
 mod tests {
     use super::*;
 
-    fn benchmark() -> Benchmark {
+    fn benchmark() -> LossBenchmark {
         let plan = LossPlan {
             batch_sizes: Vec::new(),
             contenders: Vec::new(),
@@ -225,7 +225,7 @@ mod tests {
             threads: 1,
             seconds: 1.0,
         };
-        Benchmark::new(&plan, Environment::read(1))
+        LossBenchmark::new(&plan, Environment::read(1))
     }
 
     fn rounds(name: &str, milliseconds: &[f64]) -> (Contender, Outcome) {

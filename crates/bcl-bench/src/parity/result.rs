@@ -8,7 +8,7 @@ use std::{fmt, path::Path};
 
 /// The result of comparing one file.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct ParityResult {
     /// Name of the file.
     pub file: String,
     /// Backend that computed.
@@ -82,7 +82,7 @@ pub struct Excess {
     pub tolerance: f64,
 }
 
-impl Report {
+impl ParityResult {
     pub(super) fn new(file: &Path, device: &DeviceInfo) -> Self {
         Self {
             file: file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -165,7 +165,7 @@ impl Excess {
 /// Number of failures printed; the JSON lists all.
 const SHOWN: usize = 20;
 
-impl fmt::Display for Report {
+impl fmt::Display for ParityResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.estimators.is_empty() {
             let numbers = ["cases", "loss", "gradient", "Ng", "tolerance", "rounded"];
