@@ -16,10 +16,10 @@ mod compute;
 mod deviation;
 mod error;
 mod golden;
-mod judge;
 mod named;
 mod precision;
 mod result;
+mod verdict;
 mod weight_row;
 mod weights;
 
@@ -30,9 +30,9 @@ pub use result::{EstimatorRow, Excess, ParityResult, WeightsRow};
 
 use bcl_backend::Backend;
 use case::Case;
-use judge::{Deviations, Verdict};
 use precision::Arithmetic;
 use std::path::Path;
+use verdict::{Deviations, Verdict};
 
 /// Compares everything in a reference file on a backend, in precisions that it supports. `file` is only the name in the result.
 pub fn compare(golden: &Golden, file: &Path, precisions: &[Precision], backend: &Backend) -> ParityResult {
@@ -55,7 +55,7 @@ fn compare_case(golden: &Golden, case: &Case, arithmetic: &Arithmetic, result: &
     let views = &golden.views[&case.shape];
     let computed = compute::compute(case, views, arithmetic);
     let found = Deviations::of(&computed, case, views, precision);
-    let verdict = judge::judge(case, views, arithmetic, &computed, &found);
+    let verdict = verdict::of_case(case, views, arithmetic, &computed, &found);
 
     let tolerance = precision.tolerance(&case.config);
     for (quantity, deviation) in found.beyond(tolerance) {

@@ -3,9 +3,9 @@
 use super::{
     compute::values,
     deviation::Deviation,
-    judge::Verdict,
     precision::{Arithmetic, Precision},
     result::{Excess, ParityResult},
+    verdict::Verdict,
     weight_row::WeightRow,
 };
 use bcl_core::{
@@ -17,7 +17,7 @@ use burn::tensor::{Tensor, TensorData};
 /// Compares one row. The posterior's functions compute in f64, so only the f64 comparison includes them.
 pub(super) fn compare(row: &WeightRow, arithmetic: &Arithmetic, result: &mut ParityResult) {
     let precision = arithmetic.precision;
-    let mut judge = |column: &'static str, found: &dyn Fn() -> Vec<f64>, expected: &Option<Vec<f64>>| {
+    let mut check = |column: &'static str, found: &dyn Fn() -> Vec<f64>, expected: &Option<Vec<f64>>| {
         let Some(expected) = expected else { return };
         let deviation = Deviation::of_numbers(&found(), expected);
         let tolerance = precision.weight_tolerance();
@@ -35,20 +35,20 @@ pub(super) fn compare(row: &WeightRow, arithmetic: &Arithmetic, result: &mut Par
         let of_ecdf = |weight: fn(&Posterior, f64) -> f64| -> Vec<f64> {
             ecdf(&row.scores).into_iter().map(|u| weight(&row.posterior, u)).collect()
         };
-        judge("ecdf", &|| ecdf(&row.scores), &row.ecdf);
-        judge("omega exact, posterior", &|| of_ecdf(Posterior::omega), &row.omega_exact);
-        judge(
+        check("ecdf", &|| ecdf(&row.scores), &row.ecdf);
+        check("omega exact, posterior", &|| of_ecdf(Posterior::omega), &row.omega_exact);
+        check(
             "omega official, posterior",
             &|| of_ecdf(Posterior::omega_official),
             &row.omega_official,
         );
     }
-    judge(
+    check(
         "omega exact, estimator",
         &|| by_estimator(row, BayesianVariant::Exact, arithmetic),
         &row.omega_exact,
     );
-    judge(
+    check(
         "omega official, estimator",
         &|| by_estimator(row, BayesianVariant::Official, arithmetic),
         &row.omega_official,

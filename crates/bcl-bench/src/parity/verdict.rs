@@ -53,7 +53,7 @@ impl Deviations {
     }
 }
 
-/// Judges a case.
+/// Decides the outcome of a case.
 ///
 /// At a small temperature `t`, rounding two similarities changes their difference over `t` by `1e-7 / 0.07`, which is more than
 /// a loss may be off, and by a multiple of that if the estimator subtracts nearly equal masses. No arithmetic on those
@@ -61,7 +61,7 @@ impl Deviations {
 /// that f32 computed. This leaves the estimator's own errors, which must be within the tolerance or smaller than the effect of
 /// the rounding. Whether the estimator is right at all is decided in f64, where the same case must be within its tolerance of
 /// the reference.
-pub(super) fn judge(case: &Case, views: &Views, arithmetic: &Arithmetic, computed: &Computed, found: &Deviations) -> Verdict {
+pub(super) fn of_case(case: &Case, views: &Views, arithmetic: &Arithmetic, computed: &Computed, found: &Deviations) -> Verdict {
     let precision = arithmetic.precision;
     let tolerance = precision.tolerance(&case.config);
     if found.beyond(tolerance).next().is_none() {
@@ -139,7 +139,7 @@ mod tests {
         let mut computed = compute::compute(case, views, &arithmetic);
         change(&mut computed);
         let found = Deviations::of(&computed, case, views, precision);
-        judge(case, views, &arithmetic, &computed, &found)
+        of_case(case, views, &arithmetic, &computed, &found)
     }
 
     #[test]
