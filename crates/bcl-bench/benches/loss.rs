@@ -1,7 +1,7 @@
 //! Every loss on in-batch scores, forward pass alone and with gradients.
 
 use crate::training_device;
-use bcl_bench::loss::{Contender, InBatchLoss};
+use bcl_bench::loss::{InBatchLoss, LossVariant};
 use criterion::{Criterion, Throughput};
 use std::{cell::LazyCell, hint::black_box};
 
@@ -17,17 +17,17 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(format!("loss/{batch_size}"));
         let num_negatives = 2 * batch_size * (2 * batch_size - 2);
         group.throughput(Throughput::Elements(num_negatives as u64));
-        for contender in Contender::all() {
-            if !contender.takes_part(batch_size) {
+        for variant in LossVariant::all() {
+            if !variant.takes_part(batch_size) {
                 continue;
             }
             // Created on first run, so that a benchmark that the command line filters out costs nothing.
-            let loss = LazyCell::new(|| InBatchLoss::new(&contender, batch_size, DIM, &device));
-            group.bench_function(format!("{}/forward", contender.name()), |bencher| {
+            let loss = LazyCell::new(|| InBatchLoss::new(&variant, batch_size, DIM, &device));
+            group.bench_function(format!("{}/forward", variant.name()), |bencher| {
                 let loss = LazyCell::force(&loss);
                 bencher.iter(|| black_box(loss.forward()));
             });
-            group.bench_function(format!("{}/gradients", contender.name()), |bencher| {
+            group.bench_function(format!("{}/gradients", variant.name()), |bencher| {
                 let loss = LazyCell::force(&loss);
                 bencher.iter(|| black_box(loss.gradients()));
             });

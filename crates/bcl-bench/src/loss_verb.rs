@@ -7,7 +7,7 @@ use crate::{
 };
 use bcl_bench::{
     Place,
-    loss::{self, Contender, LossPlan, Sample},
+    loss::{self, LossPlan, LossVariant, Sample},
 };
 use std::{process::ExitCode, thread};
 
@@ -17,8 +17,8 @@ pub(crate) struct Arguments {
     #[arg(long, num_args = 1.., default_values_t = [64, 128, 256, 512, 1024, 2048, 4096], value_parser = at_least_two)]
     batch: Vec<usize>,
     /// Losses to measure [default: all].
-    #[arg(long, value_name = "NAME", num_args = 1.., value_parser = contender)]
-    loss: Vec<Contender>,
+    #[arg(long, value_name = "NAME", num_args = 1.., value_parser = variant)]
+    loss: Vec<LossVariant>,
     /// Number of rounds; every loss runs in each.
     #[arg(long, default_value_t = 5, value_parser = at_least_one)]
     rounds: usize,
@@ -39,8 +39,8 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Args)]
 pub(crate) struct SampleArguments {
-    #[arg(long, value_parser = contender)]
-    contender: Contender,
+    #[arg(long, value_parser = variant)]
+    variant: LossVariant,
     #[arg(long, value_parser = at_least_two)]
     batch: usize,
     #[arg(long, value_parser = at_least_one)]
@@ -59,8 +59,8 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let all_cores = || thread::available_parallelism().map_or(1, usize::from);
     let plan = LossPlan {
         batch_sizes: arguments.batch,
-        contenders: if arguments.loss.is_empty() {
-            Contender::all()
+        variants: if arguments.loss.is_empty() {
+            LossVariant::all()
         } else {
             arguments.loss
         },
@@ -94,7 +94,7 @@ pub(crate) fn sample(arguments: &SampleArguments) -> ExitCode {
         Err(error) => return bad_input(&error.to_string()),
     };
     let sample = Sample::measure(
-        &arguments.contender,
+        &arguments.variant,
         arguments.batch,
         arguments.dim,
         arguments.seconds,
@@ -104,9 +104,9 @@ pub(crate) fn sample(arguments: &SampleArguments) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn contender(name: &str) -> Result<Contender, String> {
-    Contender::named(name).ok_or_else(|| {
-        let names: Vec<_> = Contender::all().iter().map(Contender::name).collect();
+fn variant(name: &str) -> Result<LossVariant, String> {
+    LossVariant::named(name).ok_or_else(|| {
+        let names: Vec<_> = LossVariant::all().iter().map(LossVariant::name).collect();
         format!("must be one of {}", names.join(", "))
     })
 }

@@ -1,6 +1,6 @@
 //! Time and memory of losses as tables and as JSON.
 
-use super::{Contender, Outcome, LossPlan, Sample, growth};
+use super::{LossVariant, Outcome, LossPlan, Sample, growth};
 use crate::{environment::Environment, spread::median};
 use bcl_report::{Column, Table};
 use serde::{Deserialize, Serialize};
@@ -74,14 +74,14 @@ impl LossBenchmark {
     }
 
     /// Adds the measurements of one batch size and fits the growth again.
-    pub(super) fn add(&mut self, batch_size: usize, outcomes: Vec<(Contender, Outcome)>) {
-        let info_nce: Option<Vec<f64>> = outcomes.iter().find_map(|(contender, outcome)| match outcome {
-            Outcome::Measured(rounds) if contender.name() == "info_nce" => Some(rounds.iter().map(Sample::median_ms).collect()),
+    pub(super) fn add(&mut self, batch_size: usize, outcomes: Vec<(LossVariant, Outcome)>) {
+        let info_nce: Option<Vec<f64>> = outcomes.iter().find_map(|(variant, outcome)| match outcome {
+            Outcome::Measured(rounds) if variant.name() == "info_nce" => Some(rounds.iter().map(Sample::median_ms).collect()),
             _ => None,
         });
-        for (contender, outcome) in outcomes {
+        for (variant, outcome) in outcomes {
             let mut measurement = LossMeasurement {
-                loss: contender.name().to_owned(),
+                loss: variant.name().to_owned(),
                 batch_size,
                 num_negatives: 2 * batch_size - 2,
                 median_ms: None,
@@ -219,7 +219,7 @@ mod tests {
     fn benchmark() -> LossBenchmark {
         let plan = LossPlan {
             batch_sizes: Vec::new(),
-            contenders: Vec::new(),
+            variants: Vec::new(),
             rounds: 1,
             dim: 8,
             threads: 1,
@@ -228,16 +228,16 @@ mod tests {
         LossBenchmark::new(&plan, Environment::read(1))
     }
 
-    fn rounds(name: &str, milliseconds: &[f64]) -> (Contender, Outcome) {
+    fn rounds(name: &str, milliseconds: &[f64]) -> (LossVariant, Outcome) {
         let sample = |&milliseconds: &f64| Sample {
             times_ms: vec![milliseconds],
             extra_mib: Some(2.0 * milliseconds),
         };
         let samples = milliseconds.iter().map(sample).collect();
-        (Contender::named(name).expect("a known name"), Outcome::Measured(samples))
+        (LossVariant::named(name).expect("a known name"), Outcome::Measured(samples))
     }
 
-    fn measured(name: &str, milliseconds: f64) -> (Contender, Outcome) {
+    fn measured(name: &str, milliseconds: f64) -> (LossVariant, Outcome) {
         rounds(name, &[milliseconds])
     }
 
@@ -267,11 +267,11 @@ mod tests {
     #[test]
     fn what_was_skipped_or_failed_has_a_note_and_no_part_in_the_growth() {
         let mut benchmark = benchmark();
-        let contender = || Contender::named("hard").expect("a known name");
+        let variant = || LossVariant::named("hard").expect("a known name");
         benchmark.add(9, vec![measured("hard", 1.0)]);
-        benchmark.add(17, vec![(contender(), Outcome::Skipped("skipped: too large".to_owned()))]);
+        benchmark.add(17, vec![(variant(), Outcome::Skipped("skipped: too large".to_owned()))]);
         assert!(!benchmark.failed());
-        benchmark.add(33, vec![(contender(), Outcome::Failed("failed: killed".to_owned()))]);
+        benchmark.add(33, vec![(variant(), Outcome::Failed("failed: killed".to_owned()))]);
         assert!(benchmark.failed());
         assert_eq!((benchmark.growth[0].sizes, benchmark.growth[0].time), (1, None));
         let text = benchmark.to_string();

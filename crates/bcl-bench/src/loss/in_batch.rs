@@ -1,6 +1,6 @@
 //! The function that is timed: a loss on in-batch scores.
 
-use super::Contender;
+use super::LossVariant;
 use bcl_core::{Scores, Similarity, unit_rows};
 use burn::tensor::{Device, Distribution, Tensor, TensorData};
 
@@ -15,13 +15,13 @@ impl InBatchLoss {
     ///
     /// # Shapes
     /// - each batch: `[batch_size, dim]`
-    pub fn new(contender: &Contender, batch_size: usize, dim: usize, device: &Device) -> Self {
+    pub fn new(variant: &LossVariant, batch_size: usize, dim: usize, device: &Device) -> Self {
         device.seed(0);
         let views = [0, 1].map(|_| {
             let view = Tensor::<2>::random([batch_size, dim], Distribution::Normal(0.0, 1.0), device);
             unit_rows(view).detach().require_grad()
         });
-        let loss = contender.init(batch_size, &views[0]);
+        let loss = variant.init(batch_size, &views[0]);
         Self { views, loss }
     }
 

@@ -14,7 +14,7 @@ mod variant;
 pub use benchmark::{Growth, LossBenchmark, LossMeasurement};
 pub use in_batch::InBatchLoss;
 pub use sample::Sample;
-pub use variant::{Contender, LARGEST_ALL_PAIRS};
+pub use variant::{LARGEST_ALL_PAIRS, LossVariant};
 
 use crate::{Place, environment::Environment, memory};
 use bcl_backend::Backend;
@@ -26,7 +26,7 @@ pub struct LossPlan {
     /// Batch sizes; in-batch scores have `2 B` anchors with `2 B - 2` negatives each.
     pub batch_sizes: Vec<usize>,
     /// The losses to measure.
-    pub contenders: Vec<Contender>,
+    pub variants: Vec<LossVariant>,
     /// Number of rounds; every loss runs in each.
     pub rounds: usize,
     /// Embedding size.
@@ -57,21 +57,21 @@ pub fn run(
 ) -> LossBenchmark {
     let mut benchmark = LossBenchmark::new(plan, Environment::read(plan.threads).on(backend.info()));
     for &batch_size in &plan.batch_sizes {
-        let contenders = plan.contenders.iter().filter(|contender| contender.takes_part(batch_size));
-        let mut samples: Vec<(Contender, Outcome)> = contenders
-            .map(|contender| {
-                let outcome = match shortage(&benchmark, backend, contender, batch_size) {
+        let variants = plan.variants.iter().filter(|variant| variant.takes_part(batch_size));
+        let mut samples: Vec<(LossVariant, Outcome)> = variants
+            .map(|variant| {
+                let outcome = match shortage(&benchmark, backend, variant, batch_size) {
                     Some(shortage) => Outcome::Skipped(shortage),
                     None => Outcome::Measured(Vec::new()),
                 };
-                (contender.clone(), outcome)
+                (variant.clone(), outcome)
             })
             .collect();
         for round in 1..=plan.rounds {
             progress(&format!("batch {batch_size}: round {round} of {}", plan.rounds));
-            for (contender, outcome) in &mut samples {
+            for (variant, outcome) in &mut samples {
                 if let Outcome::Measured(rounds) = outcome {
-                    match start(plan, backend, program, contender, batch_size) {
+                    match start(plan, backend, program, variant, batch_size) {
                         Ok(sample) => rounds.push(sample),
                         Err(error) => *outcome = Outcome::Failed(error),
                     }
@@ -94,10 +94,10 @@ enum Outcome {
 }
 
 /// Explains why a measurement would not fit into the device's memory, if so.
-fn shortage(benchmark: &LossBenchmark, backend: &Backend, contender: &Contender, batch_size: usize) -> Option<String> {
+fn shortage(benchmark: &LossBenchmark, backend: &Backend, variant: &LossVariant, batch_size: usize) -> Option<String> {
     let available = memory::of(backend.info())?;
     let entries = |batch_size: usize| (2 * batch_size) as f64 * (2 * batch_size - 2) as f64;
-    let expected = match benchmark.largest_memory(contender.name()) {
+    let expected = match benchmark.largest_memory(variant.name()) {
         Some((measured_at, extra)) => extra * entries(batch_size) / entries(measured_at),
         None => ASSUMED_TENSORS * 4.0 * entries(batch_size) / f64::from(1 << 20),
     };
@@ -106,11 +106,11 @@ fn shortage(benchmark: &LossBenchmark, backend: &Backend, contender: &Contender,
 }
 
 /// Measures one loss in a new process.
-fn start(plan: &LossPlan, backend: &Backend, program: &Path, contender: &Contender, batch_size: usize) -> Result<Sample, String> {
+fn start(plan: &LossPlan, backend: &Backend, program: &Path, variant: &LossVariant, batch_size: usize) -> Result<Sample, String> {
     let output = Command::new(program)
         .arg(SAMPLE_VERB)
         .args(Place::arguments(backend))
-        .args(["--contender", contender.name()])
+        .args(["--variant", variant.name()])
         .args(["--batch", &batch_size.to_string()])
         .args(["--dim", &plan.dim.to_string()])
         .args(["--seconds", &(plan.seconds / plan.rounds as f64).to_string()])

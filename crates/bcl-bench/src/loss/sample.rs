@@ -1,6 +1,6 @@
 //! One measurement, in its own process so that the peak memory is its own.
 
-use super::{Contender, InBatchLoss};
+use super::{InBatchLoss, LossVariant};
 use crate::{memory::Meter, spread::median};
 use bcl_backend::Backend;
 use serde::{Deserialize, Serialize};
@@ -20,8 +20,8 @@ impl Sample {
     /// Measures forward and backward of a loss on in-batch scores, in this process.
     ///
     /// Repeats until `seconds` of measured time have passed, at least once.
-    pub fn measure(contender: &Contender, batch_size: usize, dim: usize, seconds: f64, backend: &Backend) -> Self {
-        let loss = InBatchLoss::new(contender, batch_size, dim, &backend.training_device());
+    pub fn measure(variant: &LossVariant, batch_size: usize, dim: usize, seconds: f64, backend: &Backend) -> Self {
+        let loss = InBatchLoss::new(variant, batch_size, dim, &backend.training_device());
 
         let meter = Meter::start(backend);
         loss.gradients();
@@ -49,11 +49,11 @@ mod tests {
     use bcl_backend::BackendChoice;
 
     #[test]
-    fn every_contender_is_measured_at_least_once() {
+    fn every_variant_is_measured_at_least_once() {
         let backend = Backend::open(BackendChoice::Flex, None).expect("it is in every build");
-        for contender in Contender::all() {
-            let sample = Sample::measure(&contender, 4, 8, 0.0, &backend);
-            assert_eq!(sample.times_ms.len(), 1, "{}", contender.name());
+        for variant in LossVariant::all() {
+            let sample = Sample::measure(&variant, 4, 8, 0.0, &backend);
+            assert_eq!(sample.times_ms.len(), 1, "{}", variant.name());
         }
     }
 }

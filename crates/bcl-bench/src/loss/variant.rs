@@ -6,7 +6,7 @@ use burn::tensor::{Tensor, TensorData};
 
 /// A loss to measure.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Contender {
+pub enum LossVariant {
     /// An estimator with default parameters.
     Estimator(EstimatorConfig),
     /// The Bayesian loss with an eCDF that compares all pairs of scores in a row.
@@ -19,7 +19,7 @@ pub const LARGEST_ALL_PAIRS: usize = 512;
 /// Number of classes among the samples, for the oracle.
 const CLASSES: usize = 10;
 
-impl Contender {
+impl LossVariant {
     /// All losses, `InfoNCE` first.
     pub fn all() -> Vec<Self> {
         let official = EstimatorConfig::Bayesian(BayesianConfig::new().with_variant(BayesianVariant::Official));
@@ -33,7 +33,7 @@ impl Contender {
 
     /// Finds a loss by name.
     pub fn named(name: &str) -> Option<Self> {
-        Self::all().into_iter().find(|contender| contender.name() == name)
+        Self::all().into_iter().find(|variant| variant.name() == name)
     }
 
     /// The name, without spaces.
@@ -90,10 +90,10 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_lead_back() {
-        for contender in Contender::all() {
-            assert_eq!(Contender::named(contender.name()), Some(contender));
+        for variant in LossVariant::all() {
+            assert_eq!(LossVariant::named(variant.name()), Some(variant));
         }
-        assert_eq!(Contender::named("triplet"), None);
+        assert_eq!(LossVariant::named("triplet"), None);
     }
 
     #[test]
