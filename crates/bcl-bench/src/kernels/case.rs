@@ -36,7 +36,7 @@ pub struct Case {
     prepare: Box<Prepare>,
 }
 
-type Prepare = dyn FnOnce(Pass, &Device) -> Contest;
+type Prepare = dyn FnOnce(Pass, &Device) -> Implementations;
 
 impl Case {
     pub(super) fn new(
@@ -44,7 +44,7 @@ impl Case {
         size: String,
         pass: Pass,
         entries: usize,
-        prepare: impl FnOnce(Pass, &Device) -> Contest + 'static,
+        prepare: impl FnOnce(Pass, &Device) -> Implementations + 'static,
     ) -> Self {
         let prepare = Box::new(prepare);
         Self {
@@ -57,20 +57,20 @@ impl Case {
     }
 
     /// Creates the inputs, on a device that tracks gradients.
-    pub fn prepare(self, device: &Device) -> Contest {
+    pub fn prepare(self, device: &Device) -> Implementations {
         (self.prepare)(self.pass, device)
     }
 }
 
 /// The two implementations to time. Each computes once and returns when the device is done.
-pub struct Contest {
+pub struct Implementations {
     /// The kernel.
     pub kernel: Box<dyn Fn()>,
     /// The same function, composed of tensor operations.
     pub portable: Box<dyn Fn()>,
 }
 
-impl Contest {
+impl Implementations {
     /// Two implementations of one function of `inputs`. The backward pass starts from the sum of the output times `outer`.
     pub(super) fn new<const D: usize, const E: usize>(
         pass: Pass,

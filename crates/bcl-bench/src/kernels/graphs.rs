@@ -1,7 +1,7 @@
 //! Kernels that propagate embeddings along a graph of users and items.
 
 use super::{
-    case::{Case, Contest, Pass},
+    case::{Case, Implementations, Pass},
     random::{below, normal},
 };
 use bcl_kernels::{SparseMatrix, portable, propagate, sparse_matmul};
@@ -20,7 +20,7 @@ pub(super) fn cases() -> Vec<Case> {
     GRAPHS
         .into_iter()
         .flat_map(|(name, shape, interactions)| {
-            let case = |kernel, pass, prepare: fn(Pass, Graph) -> Contest| {
+            let case = |kernel, pass, prepare: fn(Pass, Graph) -> Implementations| {
                 let size = format!("{name}, {DIM} dimensions");
                 Case::new(kernel, size, pass, interactions * DIM, move |pass, device| {
                     prepare(pass, Graph::new(shape, interactions, pass, device))
@@ -37,10 +37,10 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// Users and items are both inputs, but only the items are multiplied.
-fn multiplied(pass: Pass, graph: Graph) -> Contest {
+fn multiplied(pass: Pass, graph: Graph) -> Implementations {
     let Graph { matrix, inputs, outer } = graph;
     let same = matrix.clone();
-    Contest::new(
+    Implementations::new(
         pass,
         inputs[1..].to_vec(),
         outer,
@@ -49,10 +49,10 @@ fn multiplied(pass: Pass, graph: Graph) -> Contest {
     )
 }
 
-fn propagated(pass: Pass, graph: Graph) -> Contest {
+fn propagated(pass: Pass, graph: Graph) -> Implementations {
     let Graph { matrix, inputs, outer } = graph;
     let same = matrix.clone();
-    Contest::new(
+    Implementations::new(
         pass,
         inputs,
         outer,

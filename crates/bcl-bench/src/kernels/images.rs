@@ -1,7 +1,7 @@
 //! Kernels of image encoders, at the four stages of a ResNet-18 of width 16 on images of 32 x 32 pixels.
 
 use super::{
-    case::{Case, Contest, Pass},
+    case::{Case, Implementations, Pass},
     random::normal,
 };
 use bcl_kernels::{batch_norm_relu, convolve, portable};
@@ -34,7 +34,7 @@ fn normalised(shape: [usize; 4], pass: Pass) -> Case {
     Case::new("batch_norm_relu", format!("{shape:?}"), pass, entries, move |pass, device| {
         let affine = [0, 1].map(|_| pass.input(Tensor::<1>::ones([shape[1]], device)));
         let same = affine.clone();
-        Contest::new(
+        Implementations::new(
             pass,
             vec![pass.input(normal(shape, device))],
             normal(shape, device),
@@ -54,7 +54,7 @@ fn convolved(shape: [usize; 4], pass: Pass) -> Case {
     let entries = 9 * shape.iter().product::<usize>();
     Case::new("convolve", format!("3 x 3, {shape:?}"), pass, entries, move |pass, device| {
         let kernels = [shape[1], shape[1], 3, 3];
-        Contest::new(
+        Implementations::new(
             pass,
             [shape, kernels].map(|shape| pass.input(normal(shape, device))).to_vec(),
             normal(shape, device),

@@ -15,7 +15,7 @@ mod tables;
 mod timing;
 
 pub use benchmark::{KernelBenchmark, KernelMeasurement};
-pub use case::{Case, Contest, Pass};
+pub use case::{Case, Implementations, Pass};
 pub use timing::Timing;
 
 use crate::{environment::Environment, memory};

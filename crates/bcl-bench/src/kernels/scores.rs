@@ -1,7 +1,7 @@
 //! Kernels over rows of scores: in-batch scores of growing batches, and a few long rows as from a queue of negatives.
 
 use super::{
-    case::{Case, Contest, Pass},
+    case::{Case, Implementations, Pass},
     random::normal,
 };
 use bcl_kernels::{mass, portable, rank_weights, ranked_mass};
@@ -18,7 +18,7 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 fn of_size(shape: [usize; 2]) -> [Case; 5] {
-    let case = |kernel, pass, prepare: fn(Pass, Scores) -> Contest| {
+    let case = |kernel, pass, prepare: fn(Pass, Scores) -> Implementations| {
         Case::new(
             kernel,
             format!("{shape:?}"),
@@ -36,9 +36,9 @@ fn of_size(shape: [usize; 2]) -> [Case; 5] {
     ]
 }
 
-fn weighed(pass: Pass, Scores { inputs, table, .. }: Scores) -> Contest {
+fn weighed(pass: Pass, Scores { inputs, table, .. }: Scores) -> Implementations {
     let (outer, same) = (inputs[0].clone(), table.clone());
-    Contest::new(
+    Implementations::new(
         pass,
         inputs,
         outer,
@@ -47,8 +47,8 @@ fn weighed(pass: Pass, Scores { inputs, table, .. }: Scores) -> Contest {
     )
 }
 
-fn summed(pass: Pass, Scores { inputs, outer, .. }: Scores) -> Contest {
-    Contest::new(
+fn summed(pass: Pass, Scores { inputs, outer, .. }: Scores) -> Implementations {
+    Implementations::new(
         pass,
         inputs,
         outer,
@@ -57,10 +57,10 @@ fn summed(pass: Pass, Scores { inputs, outer, .. }: Scores) -> Contest {
     )
 }
 
-fn weighed_and_summed(pass: Pass, scores: Scores) -> Contest {
+fn weighed_and_summed(pass: Pass, scores: Scores) -> Implementations {
     let Scores { inputs, table, outer } = scores;
     let same = table.clone();
-    Contest::new(
+    Implementations::new(
         pass,
         inputs,
         outer,

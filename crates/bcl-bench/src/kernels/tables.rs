@@ -1,7 +1,7 @@
 //! Kernels that read rows of an embedding table: a batch of 1,024 users with 128 sampled items each.
 
 use super::{
-    case::{Case, Contest, Pass},
+    case::{Case, Implementations, Pass},
     random::{indices, normal},
 };
 use bcl_kernels::{gather_rows, portable, sampled_dot, unit_rows};
@@ -34,7 +34,7 @@ fn sampled(num_rows: usize, pass: Pass) -> Case {
         let inputs = [NUM_ANCHORS, num_rows].map(|rows| pass.input(normal([rows, DIM], device)));
         let sampled = indices([NUM_ANCHORS, NUM_SAMPLED], num_rows, device);
         let same = sampled.clone();
-        Contest::new(
+        Implementations::new(
             pass,
             inputs.to_vec(),
             normal([NUM_ANCHORS, NUM_SAMPLED], device),
@@ -49,7 +49,7 @@ fn gathered(num_rows: usize) -> Case {
     Case::new("gather_rows", size, Pass::Gradients, num_rows * DIM, move |pass, device| {
         let read = indices([NUM_ANCHORS], num_rows, device);
         let same = read.clone();
-        Contest::new(
+        Implementations::new(
             pass,
             vec![pass.input(normal([num_rows, DIM], device))],
             normal([NUM_ANCHORS, DIM], device),
@@ -62,7 +62,7 @@ fn gathered(num_rows: usize) -> Case {
 fn units(num_rows: usize) -> Case {
     let size = format!("[{num_rows}, {DIM}]");
     Case::new("unit_rows", size, Pass::Gradients, num_rows * DIM, move |pass, device| {
-        Contest::new(
+        Implementations::new(
             pass,
             vec![pass.input(normal([num_rows, DIM], device))],
             normal([num_rows, DIM], device),

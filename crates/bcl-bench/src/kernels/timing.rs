@@ -1,6 +1,6 @@
 //! Times two implementations in alternation.
 
-use super::case::Contest;
+use super::case::Implementations;
 use crate::spread::median;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -35,16 +35,16 @@ struct Round {
 
 impl Timing {
     /// Times both for about `seconds` in total, after one warm-up run each, which compiles what is compiled on first use.
-    pub(super) fn of(contest: &Contest, seconds: f64) -> Self {
-        (contest.kernel)();
-        (contest.portable)();
+    pub(super) fn of(implementations: &Implementations, seconds: f64) -> Self {
+        (implementations.kernel)();
+        (implementations.portable)();
         let start = Instant::now();
         let turn = seconds / (2 * ROUNDS) as f64;
         let mut rounds = Vec::new();
         while rounds.len() < ROUNDS && (rounds.is_empty() || start.elapsed().as_secs_f64() < PATIENCE * seconds) {
             rounds.push(Round {
-                kernel: repeat(&contest.kernel, turn),
-                portable: repeat(&contest.portable, turn),
+                kernel: repeat(&implementations.kernel, turn),
+                portable: repeat(&implementations.portable, turn),
             });
         }
         Self::over(&rounds)
@@ -98,11 +98,11 @@ mod tests {
             let log = log.clone();
             Box::new(move || log.borrow_mut().push(name))
         };
-        let contest = Contest {
+        let implementations = Implementations {
             kernel: contestant('k'),
             portable: contestant('p'),
         };
-        let timing = Timing::of(&contest, 1e-9);
+        let timing = Timing::of(&implementations, 1e-9);
         // Even in next to no time, one round is measured.
         assert_eq!(log.borrow().len(), 2 * (1 + timing.rounds));
         assert!(log.borrow().starts_with("kpkp"));
