@@ -56,7 +56,7 @@ impl PositiveMargins {
     ///
     /// # Shapes
     /// - weights: `[num_anchors, num_negatives]`, 0 where masked out
-    pub(crate) fn weighed(scores: &Scores, temperature: f64, weights: &Tensor<2>) -> Self {
+    pub(crate) fn weighted(scores: &Scores, temperature: f64, weights: &Tensor<2>) -> Self {
         // NaN stays in, so that it shows in the loss.
         let weightless = weights
             .clone()

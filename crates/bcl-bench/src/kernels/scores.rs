@@ -28,15 +28,15 @@ fn of_size(shape: [usize; 2]) -> [Case; 5] {
         )
     };
     [
-        case("rank_weights", Pass::Forward, weighed),
+        case("rank_weights", Pass::Forward, weighted),
         case("mass", Pass::Forward, summed),
         case("mass", Pass::Gradients, summed),
-        case("ranked_mass", Pass::Forward, weighed_and_summed),
-        case("ranked_mass", Pass::Gradients, weighed_and_summed),
+        case("ranked_mass", Pass::Forward, weighted_and_summed),
+        case("ranked_mass", Pass::Gradients, weighted_and_summed),
     ]
 }
 
-fn weighed(pass: Pass, Scores { inputs, table, .. }: Scores) -> Implementations {
+fn weighted(pass: Pass, Scores { inputs, table, .. }: Scores) -> Implementations {
     let (outer, same) = (inputs[0].clone(), table.clone());
     Implementations::new(
         pass,
@@ -57,7 +57,7 @@ fn summed(pass: Pass, Scores { inputs, outer, .. }: Scores) -> Implementations {
     )
 }
 
-fn weighed_and_summed(pass: Pass, scores: Scores) -> Implementations {
+fn weighted_and_summed(pass: Pass, scores: Scores) -> Implementations {
     let Scores { inputs, table, outer } = scores;
     let same = table.clone();
     Implementations::new(

@@ -76,7 +76,7 @@ impl RankTable {
             }
         }
         let weights = self.weights(scores, weight);
-        let margins = PositiveMargins::weighed(scores, temperature, &weights);
+        let margins = PositiveMargins::weighted(scores, temperature, &weights);
         margins.losses(margins.loss(margins.mass(Some(weights))))
     }
 

@@ -64,7 +64,7 @@ impl Supervised {
 impl Estimator for Supervised {
     fn losses(&self, scores: Scores, side: &SideInformation) -> Losses {
         let weights = self.true_negatives(&scores, side);
-        let margins = PositiveMargins::weighed(&scores, self.config.temperature, &weights);
+        let margins = PositiveMargins::weighted(&scores, self.config.temperature, &weights);
         margins.losses(margins.loss(margins.mass(Some(weights))))
     }
 

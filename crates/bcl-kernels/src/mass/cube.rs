@@ -7,7 +7,7 @@ use cubecl::prelude::*;
 
 use super::{MassOps, portable};
 use crate::cube::{THREADS, addresses, empty, rows, single, sum_of_workgroup, workgroups};
-use crate::ranks::cube::{Tilt, Weighed, weigh};
+use crate::ranks::cube::{Tilt, Weighted, weigh};
 
 /// Scores that one workgroup sums in the kernel without ranks.
 const BLOCK: usize = 8 * THREADS as usize;
@@ -37,7 +37,7 @@ impl MassOps for Cube {
 }
 
 /// Adds up the sums of the blocks and casts the masses to the precision of the input.
-fn finish(Weighed { values, sums }: Weighed, dtype: FloatDType) -> (FloatTensor<Cube>, FloatTensor<Cube>) {
+fn finish(Weighted { values, sums }: Weighted, dtype: FloatDType) -> (FloatTensor<Cube>, FloatTensor<Cube>) {
     let masses = if sums.shape()[1] == 1 {
         sums
     } else {
@@ -46,7 +46,7 @@ fn finish(Weighed { values, sums }: Weighed, dtype: FloatDType) -> (FloatTensor<
     (Cube::float_cast(masses, dtype), Cube::float_cast(values, dtype))
 }
 
-fn tilt(scores: FloatTensor<Cube>, offsets: FloatTensor<Cube>, rate: f64) -> Weighed {
+fn tilt(scores: FloatTensor<Cube>, offsets: FloatTensor<Cube>, rate: f64) -> Weighted {
     let (scores, offsets) = (rows(single(scores)), rows(single(offsets)));
     let shape = scores.shape();
     let [num_rows, num_columns] = shape.dims();
@@ -68,7 +68,7 @@ fn tilt(scores: FloatTensor<Cube>, offsets: FloatTensor<Cube>, rate: f64) -> Wei
         rate as f32,
         BLOCK,
     );
-    Weighed { values, sums }
+    Weighted { values, sums }
 }
 
 /// One workgroup per block of a row.

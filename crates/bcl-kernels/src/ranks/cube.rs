@@ -63,7 +63,7 @@ pub(crate) struct Tilt {
 }
 
 /// The output of the kernels.
-pub(crate) struct Weighed {
+pub(crate) struct Weighted {
     /// The weight of each score, times `exp((score - offset) · rate)` if tilted; `[num_rows, num_columns]`.
     pub(crate) values: CubeTensor,
     /// Sums of tilted values over blocks of each row, `[num_rows, num_blocks]`.
@@ -75,7 +75,7 @@ pub(crate) struct Weighed {
 /// # Shapes
 /// - scores: `[num_rows, num_columns]`, `f32`, not empty
 /// - table:  `[num_columns]`, `f32`
-pub(crate) fn weigh(scores: CubeTensor, table: CubeTensor, tilt: Option<Tilt>) -> Weighed {
+pub(crate) fn weigh(scores: CubeTensor, table: CubeTensor, tilt: Option<Tilt>) -> Weighted {
     let (scores, table) = (rows(scores), rows(table));
     let shape = scores.shape();
     let [num_rows, num_columns] = shape.dims();
@@ -107,7 +107,7 @@ pub(crate) fn weigh(scores: CubeTensor, table: CubeTensor, tilt: Option<Tilt>) -
             num_columns > COUNTED,
             is_tilted,
         );
-        return Weighed { values, sums };
+        return Weighted { values, sums };
     }
     let tiles = num_columns.div_ceil(TILE);
     let sorted = empty(&scores, [num_rows, tiles * TILE], DType::U32);
@@ -143,7 +143,7 @@ pub(crate) fn weigh(scores: CubeTensor, table: CubeTensor, tilt: Option<Tilt>) -
         SOUGHT,
         is_tilted,
     );
-    Weighed { values, sums }
+    Weighted { values, sums }
 }
 
 /// One workgroup per row.

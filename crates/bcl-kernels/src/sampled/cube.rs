@@ -107,7 +107,7 @@ fn scattered(weights: Option<CubeTensor>, anchors: CubeTensor, indices: CubeTens
     let num_sampled = indices.shape()[1];
     let dim = anchors.shape()[1];
     let Inverse { starts, entries } = Inverse::new(row_numbers(indices), num_rows);
-    let is_weighed = weights.is_some();
+    let is_weighted = weights.is_some();
     // Without weights, any tensor serves as a placeholder.
     let weights = weights.unwrap_or_else(|| anchors.clone());
     let out = empty(&anchors, [num_rows, dim], DType::F32);
@@ -125,7 +125,7 @@ fn scattered(weights: Option<CubeTensor>, anchors: CubeTensor, indices: CubeTens
         num_rows * dim,
         num_sampled,
         dim,
-        is_weighed,
+        is_weighted,
     );
     out
 }
@@ -190,7 +190,7 @@ fn scatter(
     num_elements: usize,
     num_sampled: usize,
     dim: usize,
-    #[comptime] is_weighed: bool,
+    #[comptime] is_weighted: bool,
 ) {
     let position = ABSOLUTE_POS;
     if position >= num_elements {
@@ -204,7 +204,7 @@ fn scatter(
     for i in start..end {
         let entry = entries[i] as usize;
         let value = anchors[entry / num_sampled * dim + column];
-        if comptime!(is_weighed) {
+        if comptime!(is_weighted) {
             sum += weights[entry] * value;
         } else {
             sum += value;

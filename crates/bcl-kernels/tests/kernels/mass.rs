@@ -49,11 +49,11 @@ fn masses_and_gradients_are_those_of_tensor_operations() {
             let ranked = measured(&case, |case| {
                 ranked_mass(case.scores.clone(), case.offsets.clone(), case.table.clone(), TEMPERATURE)
             });
-            let weighed = measured(&case, |case| {
+            let weighted = measured(&case, |case| {
                 let weights = portable::rank_weights(case.scores.clone(), case.table.clone());
                 (weights * terms(case)).sum_dim(1)
             });
-            for (ours, expected) in plain.into_iter().zip(expected).chain(ranked.into_iter().zip(weighed)) {
+            for (ours, expected) in plain.into_iter().zip(expected).chain(ranked.into_iter().zip(weighted)) {
                 assert_close(ours, expected);
             }
         }

@@ -11,7 +11,7 @@
 //! | [`SimSiam`] | image encoders | losses of its own | |
 //! | [`Recommendation`] | recommenders | scores of chosen against sampled items | |
 //!
-//! Nothing here reads recipes or files, and a method knows nothing of how its scores are weighed.
+//! Nothing here reads recipes or files, and a method knows nothing of how its scores are weighted.
 
 mod config;
 mod embeddings;
