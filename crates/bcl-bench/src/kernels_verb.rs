@@ -2,7 +2,7 @@
 
 use crate::{bad_input, input::at_least_one, output::Output};
 use bcl_bench::{
-    Place,
+    DeviceArguments,
     kernels::{self, KernelPlan},
 };
 use clap::builder::PossibleValuesParser;
@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
     #[command(flatten)]
-    place: Place,
+    device: DeviceArguments,
     #[command(flatten)]
     output: Output,
 }
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
     if let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(plan.threads).build_global() {
         return bad_input(&format!("cannot start {} threads: {error}", plan.threads));
     }
-    let backend = match arguments.place.open() {
+    let backend = match arguments.device.open() {
         Ok(backend) => backend,
         Err(error) => return bad_input(&error.to_string()),
     };

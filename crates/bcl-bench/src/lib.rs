@@ -16,13 +16,13 @@
 //! Only benchmarks read the clock, and it only decides how often to repeat a measurement.
 
 pub mod compare;
+mod device_arguments;
 mod differences;
 mod environment;
 pub mod kernels;
 pub mod loss;
 mod memory;
 pub mod parity;
-mod place;
 pub mod results;
 pub mod simulation;
 pub mod site;
@@ -31,6 +31,6 @@ pub mod step;
 pub mod tables;
 pub mod views;
 
+pub use device_arguments::DeviceArguments;
 pub use environment::Environment;
-pub use place::Place;
 pub use spread::Spread;

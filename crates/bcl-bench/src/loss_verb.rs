@@ -6,7 +6,7 @@ use crate::{
     output::{Output, failure},
 };
 use bcl_bench::{
-    Place,
+    DeviceArguments,
     loss::{self, LossPlan, LossVariant, Sample},
 };
 use std::{process::ExitCode, thread};
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1.5)]
     seconds: f64,
     #[command(flatten)]
-    place: Place,
+    device: DeviceArguments,
     #[command(flatten)]
     output: Output,
 }
@@ -48,7 +48,7 @@ pub(crate) struct SampleArguments {
     #[arg(long)]
     seconds: f64,
     #[command(flatten)]
-    place: Place,
+    device: DeviceArguments,
 }
 
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
     if let Err(code) = arguments.output.prepare() {
         return code;
     }
-    let backend = match arguments.place.open() {
+    let backend = match arguments.device.open() {
         Ok(backend) => backend,
         Err(error) => return bad_input(&error.to_string()),
     };
@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
 }
 
 pub(crate) fn sample(arguments: &SampleArguments) -> ExitCode {
-    let backend = match arguments.place.open() {
+    let backend = match arguments.device.open() {
         Ok(backend) => backend,
         Err(error) => return bad_input(&error.to_string()),
     };

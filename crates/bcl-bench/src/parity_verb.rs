@@ -3,7 +3,7 @@
 use crate::bad_input;
 use bcl_backend::Backend;
 use bcl_bench::{
-    Place,
+    DeviceArguments,
     parity::{self, Golden, Precision},
 };
 use bcl_data::printable_lines;
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// Reference values as JSON; long arrays are in a .safetensors file of the same name beside it.
     file: PathBuf,
     #[command(flatten)]
-    place: Place,
+    device: DeviceArguments,
     /// Precision to compute in [default: both, if the device supports them].
     #[arg(long, value_enum, default_value_t = Dtype::Both, hide_default_value = true)]
     dtype: Dtype,
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         Ok(golden) => golden,
         Err(error) => return bad_input(&error.to_string()),
     };
-    let backend = match arguments.place.open() {
+    let backend = match arguments.device.open() {
         Ok(backend) => backend,
         Err(error) => return bad_input(&error.to_string()),
     };

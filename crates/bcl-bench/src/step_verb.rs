@@ -6,7 +6,7 @@ use crate::{
     output::{Output, failure},
 };
 use bcl_bench::{
-    Place,
+    DeviceArguments,
     step::{self, StepConfig, StepPlan, StepSample},
 };
 use bcl_core::{EstimatorConfig, gradient_cache::blocks};
@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_parser = at_least_one)]
     threads: Option<usize>,
     #[command(flatten)]
-    place: Place,
+    device: DeviceArguments,
     #[command(flatten)]
     output: Output,
 }
@@ -71,7 +71,7 @@ pub(crate) struct SampleArguments {
     #[arg(long, value_parser = config)]
     config: StepConfig,
     #[command(flatten)]
-    place: Place,
+    device: DeviceArguments,
 }
 
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
@@ -110,7 +110,7 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         threads: arguments.threads.unwrap_or_else(all_cores),
         rounds: arguments.rounds,
     };
-    let backend = match arguments.place.open() {
+    let backend = match arguments.device.open() {
         Ok(backend) => backend,
         Err(error) => return bad_input(&error.to_string()),
     };
@@ -128,7 +128,7 @@ pub(crate) fn sample(arguments: &SampleArguments) -> ExitCode {
     if let Err(error) = arguments.config.trunk.check() {
         return bad_input(&error);
     }
-    let backend = match arguments.place.open() {
+    let backend = match arguments.device.open() {
         Ok(backend) => backend,
         Err(error) => return bad_input(&error.to_string()),
     };

@@ -5,7 +5,7 @@ use crate::{
     output::failure,
 };
 use bcl_bench::{
-    Place,
+    DeviceArguments,
     tables::{self, Fixed, Ranges, Row, Search, Sensitivity, TablePlan, Workshop},
 };
 use bcl_data::printable_lines;
@@ -86,7 +86,7 @@ pub(crate) struct Arguments {
     #[arg(long, short)]
     quiet: bool,
     #[command(flatten)]
-    place: Place,
+    device: DeviceArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
@@ -167,7 +167,7 @@ impl Arguments {
     }
 
     fn workshop(&self, stop: Stop) -> Result<Workshop, Error> {
-        let backend = self.place.open()?;
+        let backend = self.device.open()?;
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let on_processor = backend.name() == "flex";
         let jobs = self.jobs.unwrap_or(if on_processor { cores } else { 1 });

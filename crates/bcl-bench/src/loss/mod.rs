@@ -16,7 +16,7 @@ pub use in_batch::InBatchLoss;
 pub use sample::Sample;
 pub use variant::{LARGEST_ALL_PAIRS, LossVariant};
 
-use crate::{Place, environment::Environment, memory};
+use crate::{DeviceArguments, environment::Environment, memory};
 use bcl_backend::Backend;
 use std::{path::Path, process::Command};
 
@@ -109,7 +109,7 @@ fn shortage(benchmark: &LossBenchmark, backend: &Backend, variant: &LossVariant,
 fn start(plan: &LossPlan, backend: &Backend, program: &Path, variant: &LossVariant, batch_size: usize) -> Result<Sample, String> {
     let output = Command::new(program)
         .arg(SAMPLE_VERB)
-        .args(Place::arguments(backend))
+        .args(DeviceArguments::arguments(backend))
         .args(["--variant", variant.name()])
         .args(["--batch", &batch_size.to_string()])
         .args(["--dim", &plan.dim.to_string()])

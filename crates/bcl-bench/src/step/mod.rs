@@ -18,7 +18,7 @@ pub use benchmark::{StepBenchmark, StepMeasurement};
 pub use phases::Phases;
 pub use sample::StepSample;
 
-use crate::{Place, environment::Environment};
+use crate::{DeviceArguments, environment::Environment};
 use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
 use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
@@ -93,7 +93,7 @@ fn start(plan: &StepPlan, backend: &Backend, program: &Path, loss: &EstimatorCon
     let config = serde_json::to_string(&plan.config).expect("a configuration is plain data");
     let output = Command::new(program)
         .arg(SAMPLE_VERB)
-        .args(Place::arguments(backend))
+        .args(DeviceArguments::arguments(backend))
         .args(["--loss", loss.name()])
         .args(["--config", &config])
         .env("RAYON_NUM_THREADS", plan.threads.to_string())

@@ -4,7 +4,7 @@ use bcl_backend::{Backend, BackendChoice, BackendError, launch};
 
 /// A backend and one of its devices, as named on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::Args)]
-pub struct Place {
+pub struct DeviceArguments {
     /// Backend that computes.
     #[arg(long, value_enum, value_name = "NAME", default_value_t = BackendChoice::Flex)]
     backend: BackendChoice,
@@ -13,7 +13,7 @@ pub struct Place {
     device: Option<usize>,
 }
 
-impl Place {
+impl DeviceArguments {
     /// Opens the backend. If it is not in this build, a program that has it takes over.
     ///
     /// # Errors
