@@ -6,7 +6,7 @@ use crate::{
 };
 use bcl_bench::{
     DeviceArguments,
-    tables::{self, Fixed, Ranges, Row, Search, Sensitivity, TablePlan, Workshop},
+    tables::{self, Fixed, Ranges, Row, RunPool, Search, Sensitivity, TablePlan},
 };
 use bcl_data::printable_lines;
 use bcl_report::{TextStyle, files::critical_section, notice};
@@ -112,15 +112,15 @@ fn make(arguments: &Arguments, stop: Stop) -> Result<(), Error> {
     };
     let plan = arguments.plan(&ranges)?;
     stop.advise(Some(GOES_ON.to_owned()));
-    let workshop = arguments.workshop(stop)?;
+    let pool = arguments.pool(stop)?;
     let out = arguments.out.clone().unwrap_or_else(|| arguments.default_out());
     match &arguments.fix {
         None => {
-            let table = tables::run(&plan, &out, &workshop)?;
+            let table = tables::run(&plan, &out, &pool)?;
             arguments.print(&table);
         }
         Some(fixed) => {
-            let curves = Sensitivity::run(&plan, fixed, &ranges, &out, &workshop)?;
+            let curves = Sensitivity::run(&plan, fixed, &ranges, &out, &pool)?;
             arguments.print(&curves);
         }
     }
@@ -166,12 +166,12 @@ impl Arguments {
         })
     }
 
-    fn workshop(&self, stop: Stop) -> Result<Workshop, Error> {
+    fn pool(&self, stop: Stop) -> Result<RunPool, Error> {
         let backend = self.device.open()?;
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let on_processor = backend.name() == "flex";
         let jobs = self.jobs.unwrap_or(if on_processor { cores } else { 1 });
-        Ok(Workshop {
+        Ok(RunPool {
             backend,
             data_dir: self.data.clone(),
             jobs,

@@ -1,11 +1,11 @@
 //! Makes a table: tunes, tests and summarises.
 
 use super::{
-    Row, Rung, TablePlan, TableResult, Trial, Workshop,
+    Row, RunPool, Rung, TablePlan, TableResult, Trial,
     journal::Outcome,
     race::{Candidate, TUNING_SEED, draws, survivors},
     result::{Common, Tested},
-    workshop::Task,
+    run_pool::Task,
 };
 use bcl_data::SearchPath;
 use bcl_report::{
@@ -28,28 +28,28 @@ const TUNED: &str = "tuned";
 /// Returns an error if the folder contains another table or another process is writing to it, if data or recipes do not fit, if
 /// a file cannot be written, or if the work is interrupted. What was written stays, and the same call continues. A diverging
 /// loss is not an error but a failed trial.
-pub fn run(plan: &TablePlan, out: &Path, workshop: &Workshop) -> Result<TableResult, Error> {
-    make(plan, out, workshop, &prepare(plan, out, workshop)?)
+pub fn run(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<TableResult, Error> {
+    make(plan, out, pool, &prepare(plan, out, pool)?)
 }
 
 /// Loads the data of a plan, and finds out what could stop it before hours of training. The data must be that of the table in
 /// the folder, if there is one.
-pub(super) fn prepare(plan: &TablePlan, out: &Path, workshop: &Workshop) -> Result<Prepared, Error> {
+pub(super) fn prepare(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<Prepared, Error> {
     let first = plan.rows[0].recipe();
-    let search = first.search_path(&workshop.data_dir);
+    let search = first.search_path(&pool.data_dir);
     let prepared = match plan.kept_data(out)? {
         None => Prepared::load(first, &search)?,
         Some(kept) => Prepared::load_again(first, &search, &kept, out)?,
     };
     for row in &plan.rows {
-        let search = row.recipe().search_path(&workshop.data_dir);
+        let search = row.recipe().search_path(&pool.data_dir);
         if !prepared.serves(row.recipe(), &search)? {
             return Err(Error::Input(format!(
                 "{} and {} differ in their data or in what is measured, so they need two tables; choose one with --dataset",
                 plan.rows[0].name, row.name
             )));
         }
-        prepared.check(row.recipe(), &search, &workshop.backend)?;
+        prepared.check(row.recipe(), &search, &pool.backend)?;
     }
     // Check that the recipes accept the ranges before hours of training.
     for candidate in &draws(plan) {
@@ -59,13 +59,13 @@ pub(super) fn prepare(plan: &TablePlan, out: &Path, workshop: &Workshop) -> Resu
 }
 
 /// Makes a table from loaded data.
-pub(super) fn make(plan: &TablePlan, out: &Path, workshop: &Workshop, prepared: &Prepared) -> Result<TableResult, Error> {
+pub(super) fn make(plan: &TablePlan, out: &Path, pool: &RunPool, prepared: &Prepared) -> Result<TableResult, Error> {
     let _lock = hold(out)?;
     plan.keep(out, prepared.kept())?;
     let bench = Bench {
         plan,
         out,
-        workshop,
+        pool,
         prepared,
     };
     let (best, trials) = bench.tune(draws(plan))?;
@@ -87,7 +87,7 @@ pub(super) fn hold(out: &Path) -> Result<FolderLock, Error> {
 struct Bench<'a> {
     plan: &'a TablePlan,
     out: &'a Path,
-    workshop: &'a Workshop,
+    pool: &'a RunPool,
     prepared: &'a Prepared,
 }
 
@@ -109,7 +109,7 @@ impl<'a> Bench<'a> {
                 .iter()
                 .map(|candidate| self.trial(candidate, step, *rung, rungs.len()))
                 .collect::<Result<Vec<_>, _>>()?;
-            let outcomes = self.workshop.each(&tasks, |task| self.select(task, &select_by))?;
+            let outcomes = self.pool.each(&tasks, |task| self.select(task, &select_by))?;
             let mut ranked: Vec<(Candidate, Option<f64>)> = Vec::new();
             for (candidate, outcome) in race.into_iter().zip(outcomes) {
                 let figure = outcome.figure(&select_by);
@@ -207,7 +207,7 @@ impl<'a> Bench<'a> {
             });
         }
         let select_by = self.plan.select_by();
-        let results = self.workshop.each(&tasks, |task| self.measure(task, &select_by))?;
+        let results = self.pool.each(&tasks, |task| self.measure(task, &select_by))?;
         for (index, (task, result)) in tasks.iter().zip(results).enumerate() {
             tested[index / self.plan.seeds].runs.push((task.recipe.seed(), result));
         }
@@ -240,8 +240,8 @@ impl<'a> Bench<'a> {
     /// The folder of a run, which may be a trial, and where its files are searched for.
     fn folder(&self, task: &Task, trial_of: Option<&str>) -> Result<(RunFolder, SearchPath), Error> {
         let invocation = Invocation {
-            search: task.recipe.search_path(&self.workshop.data_dir),
-            backend: self.workshop.backend.name().to_owned(),
+            search: task.recipe.search_path(&self.pool.data_dir),
+            backend: self.pool.backend.name().to_owned(),
             trial_of: trial_of.map(str::to_owned),
         };
         let folder = RunFolder::at(&task.folder, &task.recipe, &invocation, self.prepared.kept())?;
@@ -252,9 +252,9 @@ impl<'a> Bench<'a> {
         Surroundings {
             folder,
             search,
-            backend: &self.workshop.backend,
+            backend: &self.pool.backend,
             quiet: true,
-            stop: self.workshop.stop.clone(),
+            stop: self.pool.stop.clone(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! How much a table depends on one parameter: the same table at several fixed values of it.
 
 use super::{
-    Parts, Ranges, Row, TablePlan, TableResult, Workshop,
+    Parts, Ranges, Row, RunPool, TablePlan, TableResult,
     making::{hold, prepare},
     run,
 };
@@ -101,7 +101,7 @@ impl Sensitivity {
     ///
     /// # Errors
     /// As [`run`]; also returns an error if no row has the parameter.
-    pub fn run(plan: &TablePlan, fixed: &Fixed, ranges: &Ranges, out: &Path, workshop: &Workshop) -> Result<Self, Error> {
+    pub fn run(plan: &TablePlan, fixed: &Fixed, ranges: &Ranges, out: &Path, pool: &RunPool) -> Result<Self, Error> {
         let with = |row: &Row, value: f64| fixed.flag(row, value).map(|flag| row.set(&[flag], ranges));
         let (has, has_not): (Vec<&Row>, Vec<&Row>) = plan.rows.iter().partition(|row| fixed.flag(row, fixed.values[0]).is_some());
         if has.is_empty() {
@@ -130,24 +130,24 @@ impl Sensitivity {
         // Find what could stop the first table before there is a folder.
         let folder_of = |value: f64| out.join(format!("{}-{value}", fixed.name));
         if others.rows.is_empty() {
-            prepare(&plans[0].1, &folder_of(plans[0].0), workshop)?;
+            prepare(&plans[0].1, &folder_of(plans[0].0), pool)?;
         } else {
-            prepare(&others, &out.join("others"), workshop)?;
+            prepare(&others, &out.join("others"), pool)?;
         }
         let _lock = hold(out)?;
         let metric = plan.select_by();
         let levels = if others.rows.is_empty() {
             Vec::new()
         } else {
-            figures(&run(&others, &out.join("others"), workshop)?, &metric)
+            figures(&run(&others, &out.join("others"), pool)?, &metric)
         };
         let mut tables = Vec::new();
         for (value, plan) in &plans {
             let folder = folder_of(*value);
-            if !workshop.quiet {
+            if !pool.quiet {
                 notice::status(format!("{} {value}", fixed.name));
             }
-            tables.push((*value, run(plan, &folder, workshop)?));
+            tables.push((*value, run(plan, &folder, pool)?));
         }
         let curves = has
             .iter()

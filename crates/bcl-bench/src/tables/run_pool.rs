@@ -14,7 +14,7 @@ use std::{
 
 /// Where and how runs are computed.
 #[derive(Debug)]
-pub struct Workshop {
+pub struct RunPool {
     /// The device that computes.
     pub backend: Backend,
     /// Folder to search for data files.
@@ -37,7 +37,7 @@ pub(super) struct Task {
     pub(super) folder: PathBuf,
 }
 
-impl Workshop {
+impl RunPool {
     /// Works through tasks, [`jobs`](Self::jobs) at a time, and returns their results in order. At the first error, all stop.
     ///
     /// `work` returns a result and a short message about it.
