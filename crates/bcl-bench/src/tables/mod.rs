@@ -18,29 +18,29 @@
 //! Every trial and every seed is a run in its own folder, with its recipe. The same command run again keeps what is finished,
 //! continues the rest from the last checkpoints, and ends in the same table.
 
-mod journal;
-mod ladder;
-mod making;
+mod candidates;
+mod format;
+mod make;
+mod outcome;
 mod paper;
 mod plan;
-mod race;
 mod result;
 mod row;
 mod run_pool;
+mod search;
 mod sensitivity;
 mod space;
 mod statistics;
-mod tell;
 mod verdict;
 
-pub use ladder::{Rung, Search};
-pub use making::run;
+pub(crate) use format::Parts;
+pub use make::run;
 pub use paper::{Paper, Printed};
 pub use plan::TablePlan;
 pub use result::{RowResult, TableResult, Trial};
 pub use row::Row;
 pub use run_pool::RunPool;
+pub use search::{Rung, Search};
 pub use sensitivity::{Curve, Fixed, Sensitivity};
 pub use space::{Range, Ranges, Space};
 pub use statistics::{Paired, holm};
-pub(crate) use tell::Parts;

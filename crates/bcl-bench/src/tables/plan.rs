@@ -29,15 +29,15 @@ pub struct TablePlan {
 
 /// The part of a plan that must not change when a table is resumed.
 #[derive(Serialize)]
-struct Kept<'a> {
+struct SavedPlan<'a> {
     search: Search,
     budget: usize,
     seeds: usize,
-    rows: Vec<KeptRow<'a>>,
+    rows: Vec<SavedRow<'a>>,
 }
 
 #[derive(Serialize)]
-struct KeptRow<'a> {
+struct SavedRow<'a> {
     name: &'a str,
     recipe: Value,
     space: &'a Space,
@@ -93,14 +93,14 @@ impl TablePlan {
     }
 
     fn to_json(&self) -> Value {
-        let kept = Kept {
+        let kept = SavedPlan {
             search: self.search,
             budget: self.budget,
             seeds: self.seeds,
             rows: self
                 .rows
                 .iter()
-                .map(|row| KeptRow {
+                .map(|row| SavedRow {
                     name: &row.name,
                     recipe: row.json(),
                     space: &row.space,

@@ -2,7 +2,7 @@
 
 use super::{
     Parts, Ranges, Row, RunPool, TablePlan, TableResult,
-    making::{hold, prepare},
+    make::{lock_folder, prepare},
     run,
 };
 use bcl_report::{
@@ -134,7 +134,7 @@ impl Sensitivity {
         } else {
             prepare(&others, &out.join("others"), pool)?;
         }
-        let _lock = hold(out)?;
+        let _lock = lock_folder(out)?;
         let metric = plan.select_by();
         let levels = if others.rows.is_empty() {
             Vec::new()

@@ -2,8 +2,8 @@
 
 use super::{
     Row, RunPool, Rung, TablePlan, TableResult, Trial,
-    journal::Outcome,
-    race::{Candidate, TUNING_SEED, draws, survivors},
+    candidates::{Candidate, TUNING_SEED, draws, survivors},
+    outcome::Outcome,
     result::{Common, Tested},
     run_pool::Task,
 };
@@ -60,21 +60,21 @@ pub(super) fn prepare(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<Pr
 
 /// Makes a table from loaded data.
 pub(super) fn make(plan: &TablePlan, out: &Path, pool: &RunPool, prepared: &Prepared) -> Result<TableResult, Error> {
-    let _lock = hold(out)?;
+    let _lock = lock_folder(out)?;
     plan.keep(out, prepared.kept())?;
-    let bench = Bench {
+    let run = TableRun {
         plan,
         out,
         pool,
         prepared,
     };
-    let (best, trials) = bench.tune(draws(plan))?;
-    let tested = bench.test(best, trials)?;
-    bench.finish(tested)
+    let (best, trials) = run.tune(draws(plan))?;
+    let tested = run.test(best, trials)?;
+    run.finish(tested)
 }
 
 /// Creates and locks the folder of a table. No other process can write a table there until the lock is dropped.
-pub(super) fn hold(out: &Path) -> Result<FolderLock, Error> {
+pub(super) fn lock_folder(out: &Path) -> Result<FolderLock, Error> {
     files::create_folder(out)?;
     let lock = FolderLock::take(out)?;
     for folder in [out, &out.join(TUNED)] {
@@ -84,7 +84,7 @@ pub(super) fn hold(out: &Path) -> Result<FolderLock, Error> {
 }
 
 /// A plan being carried out.
-struct Bench<'a> {
+struct TableRun<'a> {
     plan: &'a TablePlan,
     out: &'a Path,
     pool: &'a RunPool,
@@ -94,9 +94,9 @@ struct Bench<'a> {
 /// The settings of each row.
 type Settings = Vec<Vec<(String, toml::Value)>>;
 
-impl<'a> Bench<'a> {
+impl<'a> TableRun<'a> {
     /// Finds the best settings of each row. Returns them with all trials.
-    fn tune(&self, mut race: Vec<Candidate>) -> Result<(Settings, Vec<Vec<Trial>>), Error> {
+    fn tune(&self, mut candidates: Vec<Candidate>) -> Result<(Settings, Vec<Vec<Trial>>), Error> {
         let rows = &self.plan.rows;
         let select_by = self.plan.select_by();
         let mut trials: Vec<Vec<Trial>> = vec![Vec::new(); rows.len()];
@@ -105,13 +105,13 @@ impl<'a> Bench<'a> {
             .search
             .rungs(self.plan.budget, rows.iter().map(Row::epochs).max().unwrap_or(1));
         for (step, rung) in rungs.iter().enumerate() {
-            let tasks = race
+            let tasks = candidates
                 .iter()
                 .map(|candidate| self.trial(candidate, step, *rung, rungs.len()))
                 .collect::<Result<Vec<_>, _>>()?;
             let outcomes = self.pool.each(&tasks, |task| self.select(task, &select_by))?;
             let mut ranked: Vec<(Candidate, Option<f64>)> = Vec::new();
-            for (candidate, outcome) in race.into_iter().zip(outcomes) {
+            for (candidate, outcome) in candidates.into_iter().zip(outcomes) {
                 let figure = outcome.figure(&select_by);
                 trials[candidate.row].push(Trial {
                     number: candidate.number,
@@ -122,10 +122,10 @@ impl<'a> Bench<'a> {
                 ranked.push((candidate, figure));
             }
             let keep = rungs.get(step + 1).map_or(1, |next| next.trials);
-            race = survivors(ranked, rows.len(), keep);
+            candidates = survivors(ranked, rows.len(), keep);
         }
         let mut best: Settings = vec![Vec::new(); rows.len()];
-        for candidate in race {
+        for candidate in candidates {
             best[candidate.row] = candidate.values;
         }
         Ok((best, trials))

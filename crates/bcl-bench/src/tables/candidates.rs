@@ -6,7 +6,7 @@ use bcl_data::Seed;
 /// The seed of all tuning, both of draws and of runs. No test uses it.
 pub(super) const TUNING_SEED: u64 = 1_000_003;
 
-/// Settings of a row that are still in the race.
+/// Settings of a row that are not yet eliminated.
 #[derive(Clone)]
 pub(super) struct Candidate {
     pub(super) row: usize,
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn each_row_keeps_its_best_and_equals_go_by_number() {
-        let race = ranked(&[
+        let candidates = ranked(&[
             (0, Some(0.1)),
             (0, Some(0.3)),
             (0, Some(0.3)),
@@ -73,7 +73,7 @@ mod tests {
             (1, Some(0.01)),
             (1, Some(0.0)),
         ]);
-        let kept: Vec<(usize, usize)> = survivors(race, 2, 2).iter().map(|of| (of.row, of.number)).collect();
+        let kept: Vec<(usize, usize)> = survivors(candidates, 2, 2).iter().map(|of| (of.row, of.number)).collect();
         assert_eq!(kept, [(0, 1), (0, 2), (1, 4), (1, 5)]);
     }
 }
