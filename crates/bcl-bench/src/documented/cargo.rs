@@ -1,4 +1,4 @@
-//! The part of cargo's command line that our documents use; whatever else they come to use is to be added here.
+//! The part of cargo's command line that the documents use. Add what else they come to use.
 
 use clap::{Args, Parser, Subcommand};
 
@@ -10,7 +10,7 @@ pub(super) struct Cargo {
     pub(super) verb: Verb,
 }
 
-/// What cargo is asked for.
+/// The subcommand.
 #[derive(Debug, Subcommand)]
 pub(super) enum Verb {
     /// Runs a program or an example of a package.
@@ -18,12 +18,12 @@ pub(super) enum Verb {
     /// Runs tests or benchmarks.
     #[command(alias = "bench")]
     Test(Test),
-    /// Makes the manual.
+    /// Builds the documentation.
     Doc {
         /// The package.
         #[arg(short, long)]
         package: String,
-        /// Shows it.
+        /// Opens it.
         #[arg(long)]
         open: bool,
     },
@@ -38,7 +38,7 @@ pub(super) enum Verb {
     },
     /// Runs a chore of the project.
     Xtask {
-        /// Its words.
+        /// Its arguments.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<String>,
     },

@@ -1,7 +1,7 @@
-//! Whether a command that a document shows would run.
+//! Checks that a command in a document would run.
 
 use super::cargo::{Cargo, Verb as CargoVerb};
-use super::shown::Shown;
+use super::commands::DocumentedCommand;
 use crate::{Arguments, Verb};
 use bcl_bench::tables::Ranges;
 use bcl_data::Manifest;
@@ -12,37 +12,37 @@ use bcl_train::{
 use clap::{Parser, error::ErrorKind};
 use std::{env, path::Path, process};
 
-/// Folders of the repository. A word that begins in one of them is a path that has to be there.
+/// Folders of the repository. A word that begins with one of them is a path that must exist.
 const FOLDERS: [&str; 5] = ["crates/", "datasets/", "docs/", "tests/", "xtask/"];
 
-/// What a command has to do with data sets, by their names.
+/// The data sets of a command, by name.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Datasets {
-    /// Those that it downloads.
+    /// Data sets that it downloads.
     pub(super) fetched: Vec<String>,
-    /// Those that have to be there.
+    /// Data sets that it reads.
     pub(super) needed: Vec<String>,
 }
 
 /// Checks programs, verbs, flags, recipes, data sets and files of a command; `root` is the folder of the repository.
 ///
 /// # Errors
-/// What would go wrong.
-pub(super) fn check(shown: &Shown, root: &Path) -> Result<Datasets, String> {
-    for word in &shown.words {
+/// Says why the command would fail.
+pub(super) fn check(command: &DocumentedCommand, root: &Path) -> Result<Datasets, String> {
+    for word in &command.words {
         if FOLDERS.iter().any(|folder| word.starts_with(folder)) && !is_placeholder(word) && !root.join(word).exists() {
             return Err(format!("there is no {word}"));
         }
     }
-    let words: Vec<&str> = shown.words.iter().map(String::as_str).collect();
+    let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
     let checked = match words[0] {
         "cargo" => cargo(&words, root),
         "--set" => train(&words),
         program => ours(program, &words[1..]),
     };
     match checked {
-        // In running text the beginning of a command will do.
-        Err(Problem::Parser(error)) if shown.is_inline && error.kind() == ErrorKind::MissingRequiredArgument => {
+        // In running text, a command may be incomplete.
+        Err(Problem::Parser(error)) if command.is_inline && error.kind() == ErrorKind::MissingRequiredArgument => {
             Ok(Datasets::default())
         }
         Err(Problem::Parser(error)) => Err(error.to_string()),
@@ -113,7 +113,7 @@ fn exists(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Asks xtask for the help of a chore with its flags: it refuses what it does not know.
+/// Runs xtask with these words and `--help`, which fails on unknown ones.
 fn xtask(words: &[String]) -> Result<(), String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = process::Command::new(cargo)
@@ -133,7 +133,7 @@ fn ours(program: &str, words: &[&str]) -> Result<Datasets, Problem> {
     match program {
         "bcl-train" => train(words),
         "bcl-bench" => bench(words),
-        other => Err(format!("{other} is no program of ours").into()),
+        other => Err(format!("{other} is not a program of this project").into()),
     }
 }
 
@@ -158,11 +158,11 @@ fn train(words: &[&str]) -> Result<Datasets, Problem> {
     Ok(datasets)
 }
 
-/// The data sets of the recipes that would be trained. A recipe of the reader's own may be any: one of ours has to take the flags.
+/// The data sets of the recipes that would be trained. If the recipe is a placeholder, some built-in recipe must accept the flags.
 fn needed(train: &Train) -> Result<Vec<String>, String> {
     let is_flag_alone = train.recipes.is_empty() && !train.set.is_empty();
     if is_flag_alone || train.recipes.iter().any(|recipe| is_placeholder(recipe)) {
-        return takes(&train.overrides()).map(|()| Vec::new());
+        return some_recipe_accepts(&train.overrides()).map(|()| Vec::new());
     }
     let recipes = train.load().map_err(|error| error.to_string())?;
     if train.print_recipe {
@@ -171,8 +171,8 @@ fn needed(train: &Train) -> Result<Vec<String>, String> {
     Ok(recipes.iter().filter_map(dataset).collect())
 }
 
-/// Whether a recipe that comes with the program takes these values.
-fn takes(overrides: &[Override]) -> Result<(), String> {
+/// Checks that some built-in recipe accepts these values.
+fn some_recipe_accepts(overrides: &[Override]) -> Result<(), String> {
     let mut refusal = String::new();
     for recipe in built_in() {
         match Recipe::read(&Found::Builtin(*recipe), overrides) {
@@ -195,7 +195,7 @@ fn bench(words: &[&str]) -> Result<Datasets, Problem> {
     Ok(datasets)
 }
 
-/// The data set of a recipe that has to be on the disk.
+/// The data set that a recipe reads from disk, if any.
 fn dataset(recipe: &Recipe) -> Option<String> {
     let name = match recipe {
         Recipe::Recommender(recipe) => recipe.data.dataset.clone(),
@@ -204,7 +204,7 @@ fn dataset(recipe: &Recipe) -> Option<String> {
     name.filter(|name| name != "planted")
 }
 
-/// Whether a word stands for the reader's own: `NAME`, `runs/NAME-SEED`, `my-recipe.toml`, `recipes/…`.
+/// Whether the reader must replace a word: `NAME`, `runs/NAME-SEED`, `my-recipe.toml`, `recipes/…`.
 fn is_placeholder(word: &str) -> bool {
     let is_capital = |part: &str| part.len() > 1 && part.chars().all(|c| c.is_ascii_uppercase());
     let mut parts = word.split(|c: char| !c.is_alphanumeric());

@@ -1,18 +1,18 @@
-//! Commands and recipes in the documents for users work: programs, verbs and flags parse, recipes, files and packages exist, and a
+//! Tests that the commands and recipes in the documents work: programs, verbs and flags parse, recipes, files and packages exist, and a
 //! command of the same document downloads each data set that a recipe needs.
 
 mod cargo;
 mod check;
-mod shown;
+mod commands;
 
 use bcl_train::cli::{self, Command};
 use check::check;
 use std::fs;
 use std::path::Path;
 
-/// What is wrong in a document, one problem per item.
+/// Lists the problems in a document.
 fn problems(markdown: &str, root: &Path) -> Vec<String> {
-    let commands = match shown::commands(markdown) {
+    let commands = match commands::commands(markdown) {
         Ok(commands) => commands,
         Err(problem) => return vec![problem],
     };
@@ -25,7 +25,7 @@ fn problems(markdown: &str, root: &Path) -> Vec<String> {
         }
     }
     for (index, (command, datasets)) in checked.iter().enumerate() {
-        // Whoever copies a block runs it from top to bottom; running text has no such order.
+        // Blocks are run from top to bottom; running text has no order.
         let before = if command.is_inline { &checked[..] } else { &checked[..index] };
         for name in &datasets.needed {
             if !before.iter().any(|(_, earlier)| earlier.fetched.contains(name)) {
@@ -64,9 +64,9 @@ fn every_command_of_the_documents_would_run() {
     for (document, fewest) in documents() {
         let text = fs::read_to_string(root().join(&document)).unwrap();
         wrong.extend(problems(&text, root()).iter().map(|problem| format!("{document}: {problem}")));
-        let shown = shown::commands(&text).unwrap_or_default().len();
-        if shown < fewest {
-            wrong.push(format!("{document} shows {shown} commands: is it read at all?"));
+        let found = commands::commands(&text).unwrap_or_default().len();
+        if found < fewest {
+            wrong.push(format!("{document} has {found} commands, expected at least {fewest}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -80,7 +80,7 @@ fn every_recipe_of_the_documents_is_read() {
     for (document, _) in documents() {
         let text = fs::read_to_string(root().join(&document)).unwrap();
         let blocks = text.split("```toml\n").skip(1).filter_map(|block| block.split("```").next());
-        // Others are excerpts, or no recipes.
+        // Other blocks are excerpts or not recipes.
         let is_recipe = |block: &&str| block.contains("[loss]") && (block.contains("[data]") || block.contains("extends"));
         for recipe in blocks.filter(is_recipe) {
             fs::write(&path, recipe).unwrap();
@@ -93,11 +93,11 @@ fn every_recipe_of_the_documents_is_read() {
             read += 1;
         }
     }
-    assert!(read >= 4, "{read} recipes are read: are they found at all?");
+    assert!(read >= 4, "only {read} recipes found");
 }
 
 #[test]
-fn what_would_not_run_is_told() {
+fn commands_that_would_not_run_are_reported() {
     for (command, problem) in [
         ("cargo run -p bcl-train -- quickstart --sed 3", "unexpected argument '--sed'"),
         ("cargo run -p bcl-train -- table10/ml-100k/mf", "no such recipe"),
@@ -125,9 +125,9 @@ fn what_would_not_run_is_told() {
     }
 }
 
-/// What the README of version 0.1 told: fetch one data set, train on another.
+/// The README of version 0.1 fetched one data set and trained on another.
 #[test]
-fn a_recipe_on_a_data_set_that_was_not_fetched_is_told() {
+fn a_data_set_that_no_command_fetches_is_reported() {
     let document = |dataset: &str| {
         format!(
             "```sh\nbcl-train data fetch {dataset}\nbcl-train table10/ml-100k/mf-bayesian\n\

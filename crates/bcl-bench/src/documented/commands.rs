@@ -1,30 +1,30 @@
-//! The commands that a Markdown text shows.
+//! Finds the commands in a Markdown text.
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
-/// Programs whose commands are ours to keep right.
+/// Programs whose commands are checked.
 const PROGRAMS: [&str; 3] = ["cargo", "bcl-train", "bcl-bench"];
 
-/// First words of lines in a block that run something else: shell syntax, and programs that the text had one build.
+/// First words of lines that are not checked: shell syntax, and programs that the reader has built.
 const OTHERS: [&str; 4] = ["for", "done", "./old", "./new"];
 
 /// A command in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Shown {
-    /// Where it begins, from 1.
+pub(super) struct DocumentedCommand {
+    /// Line of its first word, from 1.
     pub(super) line: usize,
-    /// Its words, the program's name among them.
+    /// Its words, starting with the program.
     pub(super) words: Vec<String>,
-    /// Whether it stands in running text, where it may be the beginning of a command.
+    /// Whether it is in running text, where it may be incomplete.
     pub(super) is_inline: bool,
 }
 
-/// The commands of fenced `sh` blocks, of indented blocks and of code in running text.
+/// Finds the commands in fenced `sh` blocks, in indented blocks and in code in running text.
 ///
 /// # Errors
-/// A line of a block that is neither a command of ours nor known to be another's.
-pub(super) fn commands(markdown: &str) -> Result<Vec<Shown>, String> {
-    let mut shown = Vec::new();
+/// Names a line of a block whose program is unknown.
+pub(super) fn commands(markdown: &str) -> Result<Vec<DocumentedCommand>, String> {
+    let mut commands = Vec::new();
     let mut in_commands = false;
     for (event, range) in Parser::new(markdown).into_offset_iter() {
         let first = 1 + markdown[..range.start].matches('\n').count();
@@ -34,16 +34,16 @@ pub(super) fn commands(markdown: &str) -> Result<Vec<Shown>, String> {
             Event::End(TagEnd::CodeBlock) => in_commands = false,
             Event::Text(text) if in_commands => {
                 for (line, text) in (first..).zip(text.lines()) {
-                    shown.extend(in_block(line, text)?);
+                    commands.extend(in_block(line, text)?);
                 }
             }
             Event::Code(code) => {
                 let words = words(first, &code)?;
-                // `cargo run` and `--set` alone are talk about them; `--set KEY=VALUE` is a flag of any training.
+                // Without arguments, `cargo run` and `--set` are mentioned, not used; `--set KEY=VALUE` is a flag of `train`.
                 let first_word = words.first().map_or("", String::as_str);
                 let least = if first_word == "cargo" { 3 } else { 2 };
                 if (first_word == "--set" || PROGRAMS.contains(&first_word)) && words.len() >= least {
-                    shown.push(Shown {
+                    commands.push(DocumentedCommand {
                         line: first,
                         words,
                         is_inline: true,
@@ -53,22 +53,22 @@ pub(super) fn commands(markdown: &str) -> Result<Vec<Shown>, String> {
             _ => {}
         }
     }
-    Ok(shown)
+    Ok(commands)
 }
 
-/// The command of a line of a block, without the description that two spaces or a `#` separate from it.
-fn in_block(line: usize, text: &str) -> Result<Option<Shown>, String> {
+/// The command in a line of a block, without the description that follows after two spaces or a `#`.
+fn in_block(line: usize, text: &str) -> Result<Option<DocumentedCommand>, String> {
     let command = text.trim().split("  ").next().unwrap_or_default();
     let words = words(line, command)?;
     match words.first().map(String::as_str) {
         None => Ok(None),
         Some(first) if OTHERS.contains(&first) => Ok(None),
-        Some(first) if PROGRAMS.contains(&first) => Ok(Some(Shown {
+        Some(first) if PROGRAMS.contains(&first) => Ok(Some(DocumentedCommand {
             line,
             words,
             is_inline: false,
         })),
-        Some(first) => Err(format!("line {line}: `{first}` is no program of ours")),
+        Some(first) => Err(format!("line {line}: `{first}` is not a program of this project")),
     }
 }
 
@@ -81,12 +81,15 @@ mod tests {
     use super::*;
 
     fn lines(markdown: &str) -> Vec<(usize, String)> {
-        let shown = commands(markdown).unwrap();
-        shown.into_iter().map(|shown| (shown.line, shown.words.join(" "))).collect()
+        let commands = commands(markdown).unwrap();
+        commands
+            .into_iter()
+            .map(|command| (command.line, command.words.join(" ")))
+            .collect()
     }
 
     #[test]
-    fn commands_stand_in_blocks_and_in_running_text() {
+    fn commands_are_found_in_blocks_and_in_running_text() {
         let text = "\
 Run `cargo\ntest --workspace`, not `rm -rf`, `cargo test` or `--set`.
 
@@ -112,8 +115,8 @@ cargo = 1
     }
 
     #[test]
-    fn a_line_that_nobody_can_check_is_told() {
+    fn a_line_with_an_unknown_program_is_reported() {
         let problem = commands("    make all\n").unwrap_err();
-        assert_eq!(problem, "line 1: `make` is no program of ours");
+        assert_eq!(problem, "line 1: `make` is not a program of this project");
     }
 }
