@@ -33,13 +33,13 @@ const OF_IMAGES: [&str; 11] = [
 const SHOWN_OF_IMAGES: [&str; 4] = ["probe_top1", "official_top1", "knn_top1", CALIBRATION_ERROR];
 
 /// The evaluation that a metric of image encoders comes from.
-pub(super) struct Judge {
+pub(super) struct Evaluation {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
 }
 
 /// The evaluation behind a metric.
-pub(super) fn judge(metric: &str) -> Judge {
+pub(super) fn evaluation(metric: &str) -> Evaluation {
     let (name, about) = match metric {
         "probe_top1" | "probe_top5" => (
             "linear probe",
@@ -74,7 +74,7 @@ pub(super) fn judge(metric: &str) -> Judge {
         ),
         _ => ("other", "metrics that this version of the program does not know."),
     };
-    Judge { name, about }
+    Evaluation { name, about }
 }
 
 /// Splits `ndcg@20` into `ndcg` and 20.

@@ -187,7 +187,7 @@ pub enum DataSize {
 
 impl DataSize {
     /// Returns whether a run can be evaluated on test data. Images need labels for that.
-    pub fn has_judges(&self) -> bool {
+    pub fn can_be_evaluated(&self) -> bool {
         match *self {
             Self::Interactions { .. } => true,
             Self::Images { classes, test, .. } => classes > 0 && test > 0,

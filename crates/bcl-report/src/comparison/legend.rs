@@ -21,8 +21,8 @@ impl Comparison {
                     .to_owned(),
             );
         }
-        let judged_images = |table: &DataTable| of_images(table) && table.data.size.has_judges();
-        if self.tables.iter().any(|table| !table.data.size.has_judges()) {
+        let probed_images = |table: &DataTable| of_images(table) && table.data.size.can_be_evaluated();
+        if self.tables.iter().any(|table| !table.data.size.can_be_evaluated()) {
             lines.push(
                 "Without labelled test images, the quality of the features cannot be measured. alignment: mean squared distance between \
                  two views of an image; uniformity: log of the mean Gaussian potential over all pairs of images. Both use test images, or \
@@ -30,7 +30,7 @@ impl Comparison {
                     .to_owned(),
             );
         }
-        if self.tables.iter().any(judged_images) {
+        if self.tables.iter().any(probed_images) {
             lines.push(
                 "last epoch: test metrics of frozen features after the last epoch; nothing was chosen on the test set."
                     .to_owned(),

@@ -70,13 +70,13 @@ fn test(view: &DataView, id: &str) -> Option<Figure> {
     let point = |chosen: &Chosen| Some((chosen.epoch, *chosen.metrics.get(metric)?));
     series.extend(marks(view, |run| point(&run.0.validation)));
     let references = baselines(view);
-    let judged = view.data.size.has_judges();
-    let title = if judged {
+    let evaluated = view.data.size.can_be_evaluated();
+    let title = if evaluated {
         format!("{metric} on the test set")
     } else {
         metric.clone()
     };
-    let description = if judged {
+    let description = if evaluated {
         "The metric on the test set over epochs of training on all training data, with baselines as dashed lines."
     } else {
         "The metric over epochs of training, with baselines as dashed lines."
@@ -90,7 +90,7 @@ fn test(view: &DataView, id: &str) -> Option<Figure> {
     } else {
         "the epoch chosen on the validation set"
     };
-    let mut caption = if judged {
+    let mut caption = if evaluated {
         format!("Trained on all training data. A point marks {mark}")
     } else {
         format!("Computed from two views of the same images; it describes the features, not their quality. A point marks {mark}")

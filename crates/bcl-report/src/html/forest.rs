@@ -23,7 +23,7 @@ pub(super) fn html(view: &DataView, table: &DataTable) -> String {
         })
         .collect();
     // Without labelled test data, no row is better than another.
-    if rows.len() < 2 || !view.data.size.has_judges() {
+    if rows.len() < 2 || !view.data.size.can_be_evaluated() {
         return String::new();
     }
     format!(

@@ -10,8 +10,8 @@ pub(super) fn html(page: &Page, index: usize) -> String {
     let view = &page.data[index];
     // Uses the table of all metrics, because the metric that chose the epoch may not be among those shown.
     let table = &page.complete.tables[index];
-    if !view.data.size.has_judges() {
-        return without_judges(table);
+    if !view.data.size.can_be_evaluated() {
+        return without_probes(table);
     }
     let mut sentences = Vec::new();
     let Some((best, interval)) = highest(table, RowKind::Recipe, &view.metric) else {
@@ -47,7 +47,7 @@ pub(super) fn html(page: &Page, index: usize) -> String {
 }
 
 /// The headline without labelled test images, which cannot say which features are better.
-fn without_judges(table: &DataTable) -> String {
+fn without_probes(table: &DataTable) -> String {
     let mut recipes = table.rows.iter().filter(|row| row.kind == RowKind::Recipe);
     let figures = match (recipes.next(), recipes.next()) {
         (Some(only), None) => {

@@ -5,29 +5,33 @@ use super::table::{Cells, head, row, table};
 use super::view::Page;
 use crate::Choice;
 use crate::markup::{each, escape};
-use crate::metric_names::judge;
+use crate::metric_names::evaluation;
 
 /// The table, followed by notes on its columns.
 pub(super) fn html(page: &Page, index: usize) -> String {
     let (view, results) = (&page.data[index], &page.complete.tables[index]);
     let has = |metric: &&String| results.rows.iter().any(|of| of.validation.contains_key(*metric));
     let metrics: Vec<&String> = page.complete.metrics.iter().filter(has).collect();
-    let groups: Vec<&[&String]> = metrics.chunk_by(|a, b| judge(a).name == judge(b).name).collect();
+    let groups: Vec<&[&String]> = metrics.chunk_by(|a, b| evaluation(a).name == evaluation(b).name).collect();
     let group_head = each(&groups, |group| {
         format!(
             "<th scope=\"colgroup\" colspan=\"{}\">{}</th>",
             group.len(),
-            escape(judge(group[0]).name)
+            escape(evaluation(group[0]).name)
         )
     });
     let body = each(&results.rows, |of| {
         let figures = metrics.iter().map(|metric| cell(results, of, Choice::Validation, metric));
         row(&row_header(of, view), figures)
     });
-    let title = if view.data.size.has_judges() { "Probes" } else { "Features" };
+    let title = if view.data.size.can_be_evaluated() {
+        "Probes"
+    } else {
+        "Features"
+    };
     let notes = each(&groups, |group| {
-        let judge = judge(group[0]);
-        format!("<li>{}: {}</li>\n", escape(judge.name), escape(judge.about))
+        let evaluation = evaluation(group[0]);
+        format!("<li>{}: {}</li>\n", escape(evaluation.name), escape(evaluation.about))
     });
     format!(
         "<h4>{title}</h4>\n{}<ul class=\"notes\">\n{notes}</ul>\n",
