@@ -18,7 +18,7 @@ pub struct Reference {
 }
 
 /// A candidate position of the label: its anchor at `left`, the horizontal range it covers, and its text baseline.
-struct Place {
+struct LabelPosition {
     anchor: &'static str,
     left: f64,
     columns: Range<f64>,
@@ -26,30 +26,33 @@ struct Place {
 }
 
 impl Reference {
-    /// Draws the line and places its label where `curves` leave the most room.
+    /// Draws the line and positions its label where `curves` leave the most room.
     pub(super) fn draw(&self, frame: &mut Frame, curves: &[(f64, f64)]) {
         frame.level("reference", self.value);
-        let places = self.places(frame).into_iter().filter(|place| frame.holds(place.baseline));
-        let roomier = |best: Place, other: Place| {
+        let positions = self
+            .positions(frame)
+            .into_iter()
+            .filter(|position| frame.holds(position.baseline));
+        let roomier = |best: LabelPosition, other: LabelPosition| {
             if other.room(frame, curves) > best.room(frame, curves) {
                 other
             } else {
                 best
             }
         };
-        if let Some(place) = places.reduce(roomier) {
+        if let Some(position) = positions.reduce(roomier) {
             frame.push(format_args!(
                 "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{}\">{}</text>",
-                place.left,
-                place.baseline,
-                place.anchor,
+                position.left,
+                position.baseline,
+                position.anchor,
                 escape(&self.name)
             ));
         }
     }
 
     /// The candidate positions: above and below the line, at its left and right end.
-    fn places(&self, frame: &Frame) -> [Place; 4] {
+    fn positions(&self, frame: &Frame) -> [LabelPosition; 4] {
         let width = LETTER * self.name.chars().count() as f64;
         let top = frame.top(self.value);
         let (start, end) = frame.sides();
@@ -61,7 +64,7 @@ impl Reference {
             } else {
                 (end, end - width..end)
             };
-            Place {
+            LabelPosition {
                 anchor,
                 left,
                 columns,
@@ -71,7 +74,7 @@ impl Reference {
     }
 }
 
-impl Place {
+impl LabelPosition {
     /// Vertical distance from the middle of the text to the nearest curve, capped at two lines of text.
     fn room(&self, frame: &Frame, curves: &[(f64, f64)]) -> f64 {
         let middle = self.baseline - LINE / 3.0;
@@ -89,7 +92,7 @@ mod tests {
     use super::*;
 
     /// The label's position for a line at 0.5 next to `curves`.
-    fn place(curves: &[(f64, f64)]) -> String {
+    fn position(curves: &[(f64, f64)]) -> String {
         let mut frame = Frame::new(Scale::between(0.0, 10.0), Scale::between(0.0, 1.0), 240.0, "");
         let reference = Reference {
             name: "ease".to_owned(),
@@ -103,16 +106,16 @@ mod tests {
 
     #[test]
     fn a_name_stands_at_the_right_unless_a_curve_is_there() {
-        assert!(place(&[(10.0, 0.0)]).contains("\"end\""));
+        assert!(position(&[(10.0, 0.0)]).contains("\"end\""));
         let both_sides_of_the_level = [(10.0, 0.53), (10.0, 0.46)];
-        assert!(place(&both_sides_of_the_level).contains("\"start\""));
+        assert!(position(&both_sides_of_the_level).contains("\"start\""));
     }
 
     #[test]
     fn a_name_avoids_a_curve_above_by_standing_below() {
         let above = [(0.0, 0.53), (10.0, 0.53)];
-        let height = |place: &str| {
-            place
+        let height = |position: &str| {
+            position
                 .split("y=\"")
                 .nth(1)
                 .unwrap()
@@ -122,6 +125,6 @@ mod tests {
                 .parse::<f64>()
                 .unwrap()
         };
-        assert!(height(&place(&above)) > height(&place(&[])));
+        assert!(height(&position(&above)) > height(&position(&[])));
     }
 }
