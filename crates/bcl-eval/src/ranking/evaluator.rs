@@ -1,6 +1,6 @@
 //! Ranks all items for every user and averages the metrics.
 
-use super::spread::Spread;
+use super::coverage::RecommendationCounts;
 use super::top_k::{RankedItem, top_k};
 use super::user_metrics::{Discounts, UserMetrics, insert_means};
 use super::{RankingError, Scorer};
@@ -159,7 +159,7 @@ impl RankingEvaluator {
         let block_users = (self.block_bytes / size_of::<f32>() / num_items).max(1);
         let mut scores = Vec::new();
         let mut sums = vec![UserMetrics::default(); self.cutoffs.len()];
-        let mut spreads: Vec<Spread> = self.cutoffs.iter().map(|_| Spread::new(num_items)).collect();
+        let mut counts: Vec<RecommendationCounts> = self.cutoffs.iter().map(|_| RecommendationCounts::new(num_items)).collect();
 
         for users in self.users.chunks(block_users) {
             if (self.interrupt.0)() {
@@ -183,7 +183,7 @@ impl RankingEvaluator {
                     for (sum, figure) in sums[index].iter_mut().zip(metrics[index]) {
                         *sum += figure;
                     }
-                    spreads[index].add(list.iter().take(cutoff).map(|ranked| ranked.item));
+                    counts[index].add(list.iter().take(cutoff).map(|ranked| ranked.item));
                 }
             }
         }
@@ -191,7 +191,7 @@ impl RankingEvaluator {
         let mut metrics = Metrics::new();
         for (index, &cutoff) in self.cutoffs.iter().enumerate() {
             insert_means(&mut metrics, cutoff, &sums[index], self.users.len());
-            spreads[index].insert(&mut metrics, cutoff, &self.train_counts);
+            counts[index].insert(&mut metrics, cutoff, &self.train_counts);
         }
         Ok(metrics)
     }

@@ -9,11 +9,11 @@
 //! - Ties are ordered by item id and sums are taken in the order of the users, so results are bit-identical on any number of threads.
 //! - A NaN score is an error; it never enters a ranking.
 
+mod coverage;
 mod error;
 mod evaluator;
 mod recommend;
 mod scorer;
-mod spread;
 #[cfg(test)]
 mod tests;
 mod top_k;

@@ -26,7 +26,7 @@ struct LabelPosition {
 }
 
 impl Reference {
-    /// Draws the line and positions its label where `curves` leave the most room.
+    /// Draws the line and puts its label where `curves` leave the most room.
     pub(super) fn draw(&self, frame: &mut Frame, curves: &[(f64, f64)]) {
         frame.level("reference", self.value);
         let positions = self

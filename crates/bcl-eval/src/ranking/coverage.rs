@@ -4,11 +4,11 @@ use bcl_report::result::Metrics;
 
 /// Counts how often each item is recommended within one cutoff.
 #[derive(Debug)]
-pub(super) struct Spread {
+pub(super) struct RecommendationCounts {
     counts: Vec<u32>,
 }
 
-impl Spread {
+impl RecommendationCounts {
     /// Starts with all counts at 0.
     pub(super) fn new(num_items: usize) -> Self {
         Self {
@@ -79,8 +79,8 @@ mod tests {
 
     #[test]
     fn gini_is_zero_for_equal_counts_and_largest_for_a_single_item() {
-        assert_eq!(Spread { counts: vec![3; 5] }.gini(), 0.0);
-        let single = Spread {
+        assert_eq!(RecommendationCounts { counts: vec![3; 5] }.gini(), 0.0);
+        let single = RecommendationCounts {
             counts: vec![0, 0, 7, 0],
         };
         assert_eq!(single.gini(), 0.75);
@@ -88,14 +88,14 @@ mod tests {
 
     #[test]
     fn gini_of_one_two_three_is_two_ninths() {
-        let spread = Spread { counts: vec![3, 1, 2] };
-        assert!((spread.gini() - 2.0 / 9.0).abs() < 1e-15);
+        let counts = RecommendationCounts { counts: vec![3, 1, 2] };
+        assert!((counts.gini() - 2.0 / 9.0).abs() < 1e-15);
     }
 
     #[test]
     fn nothing_recommended_is_no_division_by_zero() {
         let mut metrics = Metrics::new();
-        Spread::new(3).insert(&mut metrics, 5, &[1, 2, 3]);
+        RecommendationCounts::new(3).insert(&mut metrics, 5, &[1, 2, 3]);
         assert!(metrics.values().all(|&figure| figure == 0.0));
     }
 }
