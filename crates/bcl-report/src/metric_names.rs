@@ -140,8 +140,8 @@ pub(super) fn last_accuracy(metrics: Vec<String>) -> Option<String> {
     metrics.into_iter().rfind(|metric| metric != CALIBRATION_ERROR)
 }
 
-/// Returns whether higher is better. Coverage, evenness and popularity of recommendations are neither good nor bad, and neither are alignment and
-/// uniformity on their own.
+/// Returns whether higher is better. The Gini coefficient and the popularity of recommendations are neither good nor bad, and neither are
+/// alignment and uniformity on their own.
 pub(super) fn higher_is_better(metric: &str) -> bool {
     !matches!(parts(metric), Some(("gini" | "mean_popularity", _)))
         && !matches!(metric, LAST_LOSS | ALIGNMENT | UNIFORMITY | CALIBRATION_ERROR)

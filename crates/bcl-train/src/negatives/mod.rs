@@ -8,7 +8,7 @@
 mod alias;
 mod config;
 mod in_batch;
-mod marks;
+mod item_set;
 mod popularity;
 mod stream;
 mod uniform;
@@ -21,18 +21,18 @@ pub use uniform::Uniform;
 pub use uniform_all::UniformAll;
 
 use bcl_data::{Interactions, Seed};
-use marks::Marks;
+use item_set::ItemSet;
 use rayon::prelude::*;
 use std::fmt::Debug;
 use stream::Stream;
 
-/// Rows per job: enough to pay for a set of marks, few enough to split a batch of 128 between two threads.
+/// Rows per job: enough to pay for an `ItemSet`, few enough to split a batch of 128 between two threads.
 const ROWS_PER_JOB: usize = 32;
 
 /// A distribution over items, from which the negatives of a user are drawn.
 pub(crate) trait NegativeSource: Debug + Send + Sync {
-    /// Fills `out` with items for `user`. `marks` is empty on entry and must be empty on return.
-    fn draw(&self, user: u32, stream: &mut Stream, marks: &mut Marks, out: &mut [i32]);
+    /// Fills `out` with items for `user`. `excluded` is empty on entry and must be empty on return.
+    fn draw(&self, user: u32, stream: &mut Stream, excluded: &mut ItemSet, out: &mut [i32]);
 }
 
 /// Draws negative items for batches of users.
@@ -113,8 +113,8 @@ impl NegativeSampler {
             .enumerate()
             .with_min_len(ROWS_PER_JOB)
             .for_each_init(
-                || Marks::new(self.train.num_items()),
-                |marks, (row, (out, &user))| source.draw(user, &mut Stream::new(step.index(row as u64)), marks, out),
+                || ItemSet::new(self.train.num_items()),
+                |excluded, (row, (out, &user))| source.draw(user, &mut Stream::new(step.index(row as u64)), excluded, out),
             );
     }
 
@@ -149,15 +149,15 @@ impl NegativeSampler {
             .enumerate()
             .with_min_len(ROWS_PER_JOB)
             .for_each_init(
-                || Marks::new(self.train.num_items()),
-                |marks, (row, (keep, &user))| {
+                || ItemSet::new(self.train.num_items()),
+                |excluded, (row, (keep, &user))| {
                     let first = if shared { 0 } else { row * count };
                     let known = self.train.items_of(user);
-                    marks.set(known);
+                    excluded.insert(known);
                     for (keep, &item) in keep.iter_mut().zip(&items[first..]) {
-                        *keep = !marks.contains(item as u32);
+                        *keep = !excluded.contains(item as u32);
                     }
-                    marks.clear(known);
+                    excluded.remove(known);
                 },
             );
     }

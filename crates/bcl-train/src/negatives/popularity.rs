@@ -1,6 +1,6 @@
 //! Negatives in proportion to a power of their popularity.
 
-use super::{NegativeSource, NegativesError, alias::AliasTable, marks::Marks, stream::Stream};
+use super::{NegativeSource, NegativesError, alias::AliasTable, item_set::ItemSet, stream::Stream};
 use bcl_data::Interactions;
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ pub(crate) fn source(config: &Popularity, train: &Interactions) -> Result<Box<dy
 }
 
 impl NegativeSource for Source {
-    fn draw(&self, _user: u32, stream: &mut Stream, _marks: &mut Marks, out: &mut [i32]) {
+    fn draw(&self, _user: u32, stream: &mut Stream, _excluded: &mut ItemSet, out: &mut [i32]) {
         out.fill_with(|| self.table.draw(stream) as i32);
     }
 }

@@ -1,6 +1,6 @@
 //! Uniform negatives that the user has not interacted with.
 
-use super::{NegativeSource, NegativesError, marks::Marks, stream::Stream};
+use super::{NegativeSource, NegativesError, item_set::ItemSet, stream::Stream};
 use bcl_data::Interactions;
 use serde::{Deserialize, Serialize};
 
@@ -37,10 +37,10 @@ pub(crate) fn source(train: &Interactions) -> Result<Box<dyn NegativeSource>, Ne
 }
 
 impl NegativeSource for Source {
-    fn draw(&self, user: u32, stream: &mut Stream, marks: &mut Marks, out: &mut [i32]) {
+    fn draw(&self, user: u32, stream: &mut Stream, excluded: &mut ItemSet, out: &mut [i32]) {
         let known = self.train.items_of(user);
         let num_items = self.train.num_items() as u32;
-        marks.set(known);
+        excluded.insert(known);
         // A known item is written like any other and overwritten by the next draw. A branch here would be mispredicted as often
         // as items are rejected, which costs more than the draw.
         let mut filled = 0;
@@ -50,9 +50,9 @@ impl NegativeSource for Source {
             }
             let (item, _) = stream.below(num_items);
             out[filled] = item as i32;
-            filled += usize::from(!marks.contains(item));
+            filled += usize::from(!excluded.contains(item));
         }
-        marks.clear(known);
+        excluded.remove(known);
         out[filled..].fill_with(|| draw_unknown(known, num_items, stream));
     }
 }
@@ -98,14 +98,14 @@ mod tests {
     }
 
     #[test]
-    fn a_row_leaves_no_marks_behind() {
+    fn a_row_leaves_the_set_empty() {
         let train = Interactions::from_pairs(1, 200, [(0, 0), (0, 63), (0, 64), (0, 199)]);
-        let mut marks = Marks::new(200);
+        let mut excluded = ItemSet::new(200);
         let mut out = [0; 16];
         source(&train)
             .unwrap()
-            .draw(0, &mut Stream::new(Seed(1)), &mut marks, &mut out);
-        assert!((0..200).all(|item| !marks.contains(item)));
+            .draw(0, &mut Stream::new(Seed(1)), &mut excluded, &mut out);
+        assert!((0..200).all(|item| !excluded.contains(item)));
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
         let source = source(&train).unwrap();
         for user in 0..2 {
             let mut out = [0; 2000];
-            source.draw(user, &mut Stream::new(Seed(1)), &mut Marks::new(100), &mut out);
+            source.draw(user, &mut Stream::new(Seed(1)), &mut ItemSet::new(100), &mut out);
             let drawn: BTreeSet<u32> = out.iter().map(|&item| item as u32).collect();
             let unknown = (0..100).filter(|&item| !train.contains(user, item)).collect();
             assert_eq!(drawn, unknown);

@@ -1,6 +1,6 @@
 //! Uniform negatives from all items.
 
-use super::{NegativeSource, marks::Marks, stream::Stream};
+use super::{NegativeSource, item_set::ItemSet, stream::Stream};
 use bcl_data::Interactions;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ pub(crate) fn source(train: &Interactions) -> Box<dyn NegativeSource> {
 }
 
 impl NegativeSource for Source {
-    fn draw(&self, _user: u32, stream: &mut Stream, _marks: &mut Marks, out: &mut [i32]) {
+    fn draw(&self, _user: u32, stream: &mut Stream, _excluded: &mut ItemSet, out: &mut [i32]) {
         out.fill_with(|| stream.below(self.num_items).0 as i32);
     }
 }

@@ -2,11 +2,11 @@
 
 /// One bit per item. Each thread reuses one set for row after row, so no table of users times items is needed.
 #[derive(Debug, Clone)]
-pub(crate) struct Marks {
+pub(crate) struct ItemSet {
     words: Vec<u64>,
 }
 
-impl Marks {
+impl ItemSet {
     /// An empty set with room for `num_items`.
     pub(crate) fn new(num_items: usize) -> Self {
         Self {
@@ -16,15 +16,15 @@ impl Marks {
 
     /// Adds items.
     #[inline]
-    pub(crate) fn set(&mut self, items: &[u32]) {
+    pub(crate) fn insert(&mut self, items: &[u32]) {
         for &item in items {
             self.words[item as usize / 64] |= 1 << (item % 64);
         }
     }
 
-    /// Removes items. This clears whole words, so pass all items that were set.
+    /// Removes items. This clears whole words, so pass all items of the set.
     #[inline]
-    pub(crate) fn clear(&mut self, items: &[u32]) {
+    pub(crate) fn remove(&mut self, items: &[u32]) {
         for &item in items {
             self.words[item as usize / 64] = 0;
         }
