@@ -1,4 +1,4 @@
-//! Batches of two views of each image.
+//! Batches of images.
 
 use super::BatchViews;
 use bcl_models::vision::Mode;
@@ -10,14 +10,14 @@ use std::{ops::Range, sync::Arc};
 pub struct ImageBatch {
     /// The views.
     pub views: BatchViews,
-    /// The class of each image, where that is known and asked for.
+    /// The class of each image, if known and requested.
     pub classes: Option<Arc<[u32]>>,
-    /// Which statistics batch normalisation uses.
+    /// Statistics that batch normalisation uses.
     pub mode: Mode,
 }
 
 impl ImageBatch {
-    /// Which negatives share the class of their anchor, for some of the anchors, where that is known and asked for.
+    /// Which negatives of some anchors have the class of their anchor; `None` without classes.
     ///
     /// # Shapes
     /// - anchors: a range of `0..2 · batch_size`
@@ -32,8 +32,8 @@ impl ImageBatch {
     }
 }
 
-/// Which negatives share their anchor's class, row by row, in the order of [`Scores::from_views`](bcl_core::Scores::from_views): an
-/// anchor's negatives are the first and then the second views of all samples but its own.
+/// Which negatives have their anchor's class, row by row, in the order of [`Scores::from_views`](bcl_core::Scores::from_views): an
+/// anchor's negatives are the first and then the second views of all other samples.
 fn same_class(classes: &[u32], anchors: Range<usize>) -> Vec<bool> {
     let others = |own: usize| {
         let other = move |&(sample, _): &(usize, &u32)| sample != own;
@@ -53,7 +53,7 @@ mod tests {
     use bcl_core::{Scores, Similarity};
 
     #[test]
-    fn the_truth_lies_where_the_scores_lie() {
+    fn same_class_has_the_order_of_the_scores() {
         let labels = [0u32, 1, 0, 1, 1];
         // Orthogonal classes: a similarity of 1 is a shared class.
         let rows: Vec<f32> = labels

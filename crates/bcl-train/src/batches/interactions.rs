@@ -1,28 +1,28 @@
-//! Batches of interactions with their negatives.
+//! Batches of interactions.
 
 use burn::tensor::{Bool, Int, Tensor};
 use std::ops::Range;
 
-/// Users, what they chose, and what they are to be told from.
+/// Users with their positive items and negatives.
 #[derive(Debug, Clone)]
 pub struct InteractionBatch {
     /// Anchors, `[batch_size]`.
     pub users: Tensor<1, Int>,
     /// Their positives, `[batch_size]`.
     pub positives: Tensor<1, Int>,
-    /// Where the negatives come from.
+    /// The negatives.
     pub negatives: Negatives,
-    /// The negatives that count, `[batch_size, num_negatives]`, where some do not.
+    /// Which negatives count, `[batch_size, num_negatives]`; `None` if all do.
     pub mask: Option<Tensor<2, Bool>>,
-    /// The negatives their user likes in truth, where that is known.
+    /// Which negatives are false (the user likes them); `None` if the data do not tell, as only planted data do.
     pub same_class: Option<Tensor<2, Bool>>,
-    /// What the log-Q correction takes off the scores, where it is asked for.
+    /// The log-Q correction, if requested.
     pub log_q: Option<LogQ>,
 }
 
-/// Temperature times the log probability with which items are drawn as negatives.
+/// The log-Q correction: temperature times the log probability with which an item is drawn as a negative.
 ///
-/// Estimators divide scores by the temperature, so taking this off a score is the correction `s / t - log q`.
+/// Estimators divide scores by the temperature, so subtracting this gives `s / t - log q`.
 #[derive(Debug, Clone)]
 pub struct LogQ {
     /// Of the positives, `[batch_size]`.
@@ -34,23 +34,23 @@ pub struct LogQ {
 /// The negatives of a batch.
 #[derive(Debug, Clone)]
 pub enum Negatives {
-    /// Items of their own for every anchor, `[batch_size, num_negatives]`.
+    /// Different items for each anchor, `[batch_size, num_negatives]`.
     PerAnchor(Tensor<2, Int>),
     /// The same items for all anchors, `[num_negatives]`; the positives of the batch for `in_batch`.
     Shared(Tensor<1, Int>),
 }
 
 impl InteractionBatch {
-    /// The same batch with some of its anchors only.
+    /// Restricts the batch to some of its anchors.
     ///
     /// # Panics
-    /// When the range leaves the batch.
+    /// Panics if the range exceeds the batch.
     pub fn of_anchors(&self, anchors: Range<usize>) -> Self {
         let [batch_size] = self.users.dims();
         if anchors == (0..batch_size) {
             return self.clone();
         }
-        let of_marks = |marks: &Tensor<2, Bool>| marks.clone().slice_dim(0, anchors.clone());
+        let of_mask = |mask: &Tensor<2, Bool>| mask.clone().slice_dim(0, anchors.clone());
         let of_items = |items: &Tensor<1, Int>| items.clone().slice_dim(0, anchors.clone());
         let shared = matches!(self.negatives, Negatives::Shared(_));
         Self {
@@ -60,8 +60,8 @@ impl InteractionBatch {
                 Negatives::PerAnchor(items) => Negatives::PerAnchor(items.clone().slice_dim(0, anchors.clone())),
                 Negatives::Shared(items) => Negatives::Shared(items.clone()),
             },
-            mask: self.mask.as_ref().map(of_marks),
-            same_class: self.same_class.as_ref().map(of_marks),
+            mask: self.mask.as_ref().map(of_mask),
+            same_class: self.same_class.as_ref().map(of_mask),
             log_q: self.log_q.clone().map(|LogQ { positives, negatives }| LogQ {
                 positives: positives.slice_dim(0, anchors.clone()),
                 negatives: if shared {

@@ -8,13 +8,13 @@ use safetensors::{Dtype, tensor::TensorView};
 pub struct NamedTensors(Vec<(String, TensorData)>);
 
 impl NamedTensors {
-    /// These and one more.
+    /// Adds a tensor.
     pub fn with(mut self, name: impl Into<String>, data: TensorData) -> Self {
         self.0.push((name.into(), data));
         self
     }
 
-    /// These and one more, if there is one.
+    /// Adds a tensor, if present.
     pub fn with_some(self, name: &str, data: Option<TensorData>) -> Self {
         match data {
             Some(data) => self.with(name, data),
@@ -22,12 +22,12 @@ impl NamedTensors {
         }
     }
 
-    /// Adds one more.
+    /// Adds a tensor in place.
     pub(crate) fn push(&mut self, name: String, data: TensorData) {
         self.0.push((name, data));
     }
 
-    /// The tensor of a name.
+    /// Returns the tensor of a name.
     ///
     /// # Panics
     /// Panics if there is none.
@@ -36,7 +36,7 @@ impl NamedTensors {
         found.map_or_else(|| panic!("there is no tensor named {name}"), |(_, data)| data)
     }
 
-    /// The name of the first that has a number that is not finite.
+    /// Name of the first tensor with a value that is not finite.
     pub fn first_not_finite(&self) -> Option<&str> {
         let is_finite = |data: &TensorData| !data.dtype().is_float() || data.iter::<f32>().all(f32::is_finite);
         self.0
@@ -45,7 +45,7 @@ impl NamedTensors {
             .map(|(name, _)| name.as_str())
     }
 
-    /// As a safetensors file: floating point numbers as F32, whole numbers as I64, truth values as BOOL.
+    /// Serializes the tensors as safetensors: floats as F32, integers as I64, booleans as BOOL.
     pub fn to_safetensors(&self) -> Vec<u8> {
         let stored: Vec<_> = self.0.iter().map(|(name, data)| (name, stored(data))).collect();
         let views = stored.iter().map(|(name, (dtype, shape, bytes))| {

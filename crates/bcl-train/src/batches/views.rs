@@ -1,32 +1,32 @@
-//! The views of a batch: made beforehand, or part by part when the encoder asks for them.
+//! The views of a batch, made in advance or in parts while the encoder runs.
 
-use super::Ahead;
+use super::Prefetch;
 use bcl_core::gradient_cache::blocks;
 use bcl_data::Seed;
 use bcl_images::{ImageData, Views};
 use burn::tensor::{Device, Tensor, TensorData};
 use std::{iter, sync::Arc};
 
-/// What views are made of. They are counter-based: any number of threads makes the same, as often as it is asked.
+/// Makes views. They are counter-based: the same image and epoch always give the same views, on any number of threads.
 #[derive(Debug)]
 pub struct ViewSource {
-    /// The images; those for training.
+    /// The data set, of which the training images are used.
     pub data: Arc<ImageData>,
-    /// How views are made.
+    /// The augmentations.
     pub views: Views,
     /// The run's seed.
     pub seed: Seed,
 }
 
 impl ViewSource {
-    /// Two views of each image, `[2, images.len(), 3, side, side]`.
+    /// Makes two views of each image, `[2, images.len(), 3, side, side]`.
     pub(crate) fn make(&self, images: &[usize], epoch: u64) -> Vec<f32> {
         let mut pixels = Vec::new();
         self.views.batch(&self.data.train, images, epoch, self.seed, &mut pixels);
         pixels
     }
 
-    /// Views that were made, on a device.
+    /// Moves views to a device.
     pub(crate) fn on_device(&self, pixels: Vec<f32>, device: &Device) -> [Tensor<4>; 2] {
         let side = self.views.config().side;
         let batch_size = pixels.len() / (2 * self.views.view_len());
@@ -40,20 +40,20 @@ impl ViewSource {
 pub enum BatchViews {
     /// On the device, `[batch_size, 3, side, side]` each.
     Made(Box<[Tensor<4>; 2]>),
-    /// To be made when they are needed, so that those of a whole batch need not fit into memory.
+    /// Made when they are needed, so that those of a whole batch need not fit into memory.
     OnDemand(ViewsOnDemand),
 }
 
-/// Which views, and where they go.
+/// Views that are made in parts.
 #[derive(Debug, Clone)]
 pub struct ViewsOnDemand {
-    /// What they are made of.
+    /// Makes the views.
     pub source: Arc<ViewSource>,
-    /// Of which images.
+    /// Indices of the images.
     pub images: Arc<[usize]>,
-    /// In which epoch.
+    /// The epoch.
     pub epoch: u64,
-    /// Where they go.
+    /// The device of the views.
     pub device: Device,
 }
 
@@ -66,7 +66,7 @@ impl BatchViews {
         }
     }
 
-    /// The views of at most so many images at a time, as [`blocks`] divides them.
+    /// The views in parts of at most `at_most` images, as [`blocks`] divides them.
     pub fn parts(&self, at_most: usize) -> Box<dyn Iterator<Item = [Tensor<4>; 2]>> {
         let parts = blocks(self.batch_size(), at_most);
         match self.clone() {
@@ -80,11 +80,11 @@ impl BatchViews {
 }
 
 impl ViewsOnDemand {
-    /// A thread prepares the views of one part ahead.
+    /// A thread prefetches the views of one part.
     fn parts(self, at_most: usize) -> impl Iterator<Item = [Tensor<4>; 2]> {
         let parts = blocks(self.images.len(), at_most);
         let views = self.clone();
-        let made = Ahead::new(0, parts.map(move |part| views.source.make(&views.images[part], views.epoch)));
+        let made = Prefetch::new(0, parts.map(move |part| views.source.make(&views.images[part], views.epoch)));
         made.map(move |pixels| {
             // An encoder's forward pass has no way to return an error; the run turns the panic into one.
             let pixels = pixels.unwrap_or_else(|panicked| panic!("{panicked}"));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_on_demand_are_those_of_views_made_beforehand_as_often_as_they_are_asked_for() {
+    fn views_made_on_demand_always_equal_views_made_in_advance() {
         let views = on_demand();
         let pixels = views.source.make(&views.images, views.epoch);
         let made = BatchViews::Made(Box::new(views.source.on_device(pixels, &views.device)));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_nobody_waits_for_are_not_made() {
+    fn the_prefetching_thread_ends_when_the_parts_are_dropped() {
         let views = on_demand();
         let source = Arc::downgrade(&views.source);
         let mut parts = BatchViews::OnDemand(views).parts(2);

@@ -1,7 +1,7 @@
 //! The data loader of images, which prepares batches of two views per image.
 
 use crate::{
-    batches::{Ahead, BatchViews, ImageBatch, ViewSource, ViewsOnDemand},
+    batches::{BatchViews, ImageBatch, Prefetch, ViewSource, ViewsOnDemand},
     training::step::{EpochPlan, PlannedLoader, Step},
 };
 use bcl_core::Estimator;
@@ -195,7 +195,7 @@ impl DataLoader<Step<ImageBatch>> for ImageLoader {
         let (epoch, first_step) = (plan.epoch, plan.first_step);
         let order = source.order(epoch);
         let steps = first_step..source.steps_per_epoch();
-        let prepared = Ahead::new(
+        let prepared = Prefetch::new(
             READY,
             steps.map(move |step| {
                 let first = step * source.batch_size;
@@ -231,7 +231,7 @@ impl DataLoader<Step<ImageBatch>> for ImageLoader {
 struct Epoch<'a> {
     loader: &'a ImageLoader,
     plan: EpochPlan,
-    prepared: Ahead<Prepared>,
+    prepared: Prefetch<Prepared>,
     step: usize,
 }
 
