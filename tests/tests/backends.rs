@@ -125,7 +125,7 @@ mod with_a_cargo {
     use whole_program_tests::write_program;
 
     /// A package with a target folder that contains the real program, and a script in place of cargo.
-    struct Workshop(tempfile::TempDir);
+    struct FakePackage(tempfile::TempDir);
 
     /// Records its arguments; fails with the content of the file `failure` if present; else copies the file `program` to where the real
     /// cargo would put its result.
@@ -143,17 +143,17 @@ fi
 printf '    Finished `dev` profile\n' >&2
 "#;
 
-    impl Workshop {
+    impl FakePackage {
         fn new() -> Self {
             let folder = tempfile::tempdir().expect("a folder");
-            let workshop = Self(folder);
-            fs::create_dir_all(workshop.path("target/debug")).expect("writable");
-            workshop.write("target/CACHEDIR.TAG", "");
-            workshop.write("Cargo.toml", "");
-            workshop.script("cargo", CARGO);
-            workshop.script("program", "#!/bin/sh\necho $$\npwd\nprintf '%s\\n' \"$@\"\nexit 7\n");
-            copy_program(bcl_train().get_program().as_ref(), &workshop.path("target/debug/bcl-train"));
-            workshop
+            let package = Self(folder);
+            fs::create_dir_all(package.path("target/debug")).expect("writable");
+            package.write("target/CACHEDIR.TAG", "");
+            package.write("Cargo.toml", "");
+            package.script("cargo", CARGO);
+            package.script("program", "#!/bin/sh\necho $$\npwd\nprintf '%s\\n' \"$@\"\nexit 7\n");
+            copy_program(bcl_train().get_program().as_ref(), &package.path("target/debug/bcl-train"));
+            package
         }
 
         fn path(&self, path: &str) -> PathBuf {
@@ -193,8 +193,8 @@ printf '    Finished `dev` profile\n' >&2
 
     #[test]
     fn the_first_use_builds_the_backend_and_the_second_starts_at_once() {
-        let workshop = Workshop::new();
-        let child = workshop
+        let package = FakePackage::new();
+        let child = package
             .command(&ASKED)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -209,7 +209,7 @@ printf '    Finished `dev` profile\n' >&2
         assert_eq!(lines.next(), Some(process.as_str()), "{}", shown(&first));
         assert_eq!(
             lines.next().map(Path::new),
-            Some(workshop.path("target").as_path()),
+            Some(package.path("target").as_path()),
             "{}",
             shown(&first)
         );
@@ -219,36 +219,36 @@ printf '    Finished `dev` profile\n' >&2
             told.contains("building it once, in backends/wgpu") && told.contains("from now on it starts immediately"),
             "{told}"
         );
-        let log = fs::read_to_string(workshop.path("target/backends/wgpu.log")).expect("a log");
+        let log = fs::read_to_string(package.path("target/backends/wgpu.log")).expect("a log");
         assert!(
             log.contains("Compiling left v1\n") && log.contains("warning: unused\n"),
             "{log}"
         );
-        assert!(workshop.calls().contains("--features wgpu"), "{}", workshop.calls());
+        assert!(package.calls().contains("--features wgpu"), "{}", package.calls());
 
-        let second = workshop.run(&ASKED);
+        let second = package.run(&ASKED);
         assert_eq!((second.status.code(), stderr(&second).as_str()), (Some(7), ""));
         assert_eq!(
-            fs::read_to_string(workshop.path("target/backends/wgpu.log")).expect("a log"),
+            fs::read_to_string(package.path("target/backends/wgpu.log")).expect("a log"),
             log
         );
     }
 
     #[test]
     fn quiet_builds_without_a_word() {
-        let workshop = Workshop::new();
-        let output = workshop.run(&["--backend", "vulkan", "--quiet"]);
+        let package = FakePackage::new();
+        let output = package.run(&["--backend", "vulkan", "--quiet"]);
         assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(7), ""));
     }
 
     #[test]
     fn a_failing_build_is_its_first_error_and_where_the_rest_is() {
-        let workshop = Workshop::new();
-        workshop.write(
+        let package = FakePackage::new();
+        package.write(
             "failure",
             "   Compiling left v1\nerror[E0432]: unresolved import `x`\n --> src/lib.rs:1:5\n\nerror: could not compile `left`\n",
         );
-        let output = workshop.run(&ASKED);
+        let output = package.run(&ASKED);
         assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
         let told = stderr(&output);
         let (_, error) = told.split_once("error: ").expect("an error");
@@ -261,15 +261,15 @@ printf '    Finished `dev` profile\n' >&2
 
     #[test]
     fn without_llvm_cuda_is_one_explanation() {
-        let workshop = Workshop::new();
-        workshop.write(
+        let package = FakePackage::new();
+        package.write(
             "failure",
             "   Compiling left v1\nerror: failed to run custom build command for `tracel-llvm-bundler v23.1.0-4`\n\nCaused by:\n  \
              process didn't exit successfully\n  --- stderr\n\n  thread 'main' panicked at build.rs:59:37:\n  called `Result::unwrap()` on \
              an `Err` value: HostNotFound\n",
         );
         // With DOCS_RS set nothing is downloaded, which keeps the test off the network.
-        let output = workshop
+        let output = package
             .command(&["--backend", "cuda", "--quiet"])
             .env("DOCS_RS", "1")
             .output()
@@ -279,34 +279,34 @@ printf '    Finished `dev` profile\n' >&2
 
     #[test]
     fn a_program_that_was_built_for_it_and_still_lacks_it_does_not_build_again() {
-        let workshop = Workshop::new();
-        copy_program(bcl_train().get_program().as_ref(), &workshop.path("program"));
-        let output = workshop.run(&["--backend", "wgpu", "--quiet"]);
+        let package = FakePackage::new();
+        copy_program(bcl_train().get_program().as_ref(), &package.path("program"));
+        let output = package.run(&["--backend", "wgpu", "--quiet"]);
         assert_refused_in_one_line(&output, &["is not in this build"]);
-        assert_eq!(workshop.calls().lines().filter(|call| call.starts_with("build")).count(), 1);
+        assert_eq!(package.calls().lines().filter(|call| call.starts_with("build")).count(), 1);
     }
 
     #[test]
     fn nothing_is_built_for_auto_for_another_system_or_for_a_wrong_recipe() {
-        let workshop = Workshop::new();
+        let package = FakePackage::new();
         assert_eq!(
-            workshop.run(&["--backend", "auto", "--set", "los.beta=1"]).status.code(),
+            package.run(&["--backend", "auto", "--set", "los.beta=1"]).status.code(),
             Some(2)
         );
         assert_eq!(
-            workshop.run(&["no-such-recipe.toml", "--backend", "wgpu"]).status.code(),
+            package.run(&["no-such-recipe.toml", "--backend", "wgpu"]).status.code(),
             Some(2)
         );
         if !cfg!(target_os = "macos") {
-            assert_refused_in_one_line(&workshop.run(&["--backend", "metal"]), &["Apple"]);
+            assert_refused_in_one_line(&package.run(&["--backend", "metal"]), &["Apple"]);
         }
-        assert_eq!(workshop.calls(), "");
+        assert_eq!(package.calls(), "");
     }
 
     #[test]
     fn a_cargo_that_is_gone_is_named() {
-        let workshop = Workshop::new();
-        fs::remove_file(workshop.path("cargo")).expect("it was there");
-        assert_refused_in_one_line(&workshop.run(&["--backend", "wgpu"]), &["cannot start", "cargo"]);
+        let package = FakePackage::new();
+        fs::remove_file(package.path("cargo")).expect("it was there");
+        assert_refused_in_one_line(&package.run(&["--backend", "wgpu"]), &["cannot start", "cargo"]);
     }
 }

@@ -8,22 +8,22 @@
 //! A program that cargo did not start builds nothing. Its error names the command to run.
 
 mod build;
+mod cargo_program;
 mod error;
 mod llvm;
 mod output;
 mod progress;
 mod target_folder;
-mod workshop;
 
 pub use error::BuildError;
 
 use crate::{BackendChoice, BackendError, built};
+use cargo_program::CargoProgram;
 use std::{
     path::{Path, PathBuf},
     process::Command,
 };
 use target_folder::TargetFolder;
-use workshop::Workshop;
 
 /// Marks a program that was built on request, so that it does not build itself again.
 const TAKEN_OVER: &str = "BCL_TAKEN_OVER";
@@ -44,12 +44,12 @@ pub fn ensure(choice: BackendChoice, package: &str, quiet: bool) -> Result<(), B
     }
     let environment = |name: &str| std::env::var_os(name);
     let program = std::env::current_exe().unwrap_or_default();
-    let workshop = Workshop::find(package, &program, environment);
-    let Some(workshop) = workshop.filter(|_| environment(TAKEN_OVER).is_none()) else {
+    let cargo_program = CargoProgram::find(package, &program, environment);
+    let Some(cargo_program) = cargo_program.filter(|_| environment(TAKEN_OVER).is_none()) else {
         let command = command(choice, package);
         return Err(BackendError::NotBuiltHere { missing, command });
     };
-    let program = workshop.build(choice, quiet)?;
+    let program = cargo_program.build(choice, quiet)?;
     take_over(choice, &program)
 }
 

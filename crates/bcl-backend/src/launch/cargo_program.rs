@@ -1,4 +1,4 @@
-//! Reads what cargo told the program that it started: enough to build the program again.
+//! Reads what cargo variables the program that it started: enough to build the program again.
 
 use super::{BuildError, build, llvm, target_folder::TargetFolder};
 use crate::BackendChoice;
@@ -8,16 +8,16 @@ use std::{
     process::Command,
 };
 
-/// Everything needed to build a program again.
+/// A program that `cargo run` started, and can build again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Workshop {
+pub(super) struct CargoProgram {
     package: String,
     cargo: OsString,
     manifest: PathBuf,
     folder: TargetFolder,
 }
 
-impl Workshop {
+impl CargoProgram {
     /// Succeeds if `cargo run` started `program` of `package`. Cargo also starts tests and other programs, which have other
     /// packages.
     pub(super) fn find(package: &str, program: &Path, environment: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
@@ -120,25 +120,25 @@ mod tests {
             self.0.path().join(path)
         }
 
-        fn find(&self, program: &str, told: &[(&str, &str)]) -> Option<Workshop> {
+        fn find(&self, program: &str, variables: &[(&str, &str)]) -> Option<CargoProgram> {
             let here = self.0.path().as_os_str().to_owned();
-            Workshop::find("bcl-train", &self.path(program), |name| {
-                let told = told
+            CargoProgram::find("bcl-train", &self.path(program), |name| {
+                let value = variables
                     .iter()
                     .find(|(key, _)| *key == name)
                     .map(|(_, value)| OsString::from(value));
-                told.or_else(|| (name == "CARGO_MANIFEST_DIR").then(|| here.clone()))
+                value.or_else(|| (name == "CARGO_MANIFEST_DIR").then(|| here.clone()))
             })
         }
     }
 
-    const TOLD: [(&str, &str); 2] = [("CARGO", "/bin/cargo"), ("CARGO_PKG_NAME", "bcl-train")];
+    const VARIABLES: [(&str, &str); 2] = [("CARGO", "/bin/cargo"), ("CARGO_PKG_NAME", "bcl-train")];
 
     #[test]
     fn the_build_is_that_of_this_program_with_one_more_feature() {
         let sandbox = Sandbox::new();
-        let workshop = sandbox.find("target/release/bcl-train", &TOLD).unwrap();
-        let command = workshop.build_command(BackendChoice::Vulkan);
+        let program = sandbox.find("target/release/bcl-train", &VARIABLES).unwrap();
+        let command = program.build_command(BackendChoice::Vulkan);
         assert_eq!(command.get_program(), "/bin/cargo");
         let (manifest, target) = (sandbox.path("Cargo.toml"), sandbox.path("target/backends/vulkan"));
         let expected = [
@@ -164,12 +164,12 @@ mod tests {
     }
 
     #[test]
-    fn cargo_is_told_nothing_of_the_running_package() {
+    fn cargo_gets_no_variables_of_the_running_package() {
         // Cargo sets these variables for every test.
         assert!(std::env::var_os("CARGO_PKG_NAME").is_some());
         let sandbox = Sandbox::new();
         let command = sandbox
-            .find("target/release/bcl-train", &TOLD)
+            .find("target/release/bcl-train", &VARIABLES)
             .unwrap()
             .build_command(BackendChoice::Wgpu);
         for name in ["CARGO_PKG_NAME", "CARGO_MANIFEST_DIR"] {
@@ -181,11 +181,11 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_was_asked_for_is_kept() {
+    fn the_target_triple_is_kept() {
         let sandbox = Sandbox::new();
         let program = "target/x86_64-unknown-linux-musl/debug/bcl-train";
         fs::create_dir_all(sandbox.path(program)).unwrap();
-        let command = sandbox.find(program, &TOLD).unwrap().build_command(BackendChoice::Wgpu);
+        let command = sandbox.find(program, &VARIABLES).unwrap().build_command(BackendChoice::Wgpu);
         let arguments: Vec<_> = command.get_args().filter_map(|argument| argument.to_str()).collect();
         assert!(
             arguments.ends_with(&["--target", "x86_64-unknown-linux-musl"]),
@@ -195,16 +195,16 @@ mod tests {
     }
 
     #[test]
-    fn only_a_program_that_cargo_started_finds_it() {
+    fn only_a_program_that_cargo_started_is_found() {
         let sandbox = Sandbox::new();
         assert_eq!(sandbox.find("target/release/bcl-train", &[]), None);
         // Cargo started the tests, and the tests started the program.
         assert_eq!(
-            sandbox.find("target/release/bcl-train", &[TOLD[0], ("CARGO_PKG_NAME", "tests")]),
+            sandbox.find("target/release/bcl-train", &[VARIABLES[0], ("CARGO_PKG_NAME", "tests")]),
             None
         );
-        assert_eq!(sandbox.find("bin/bcl-train", &TOLD), None);
+        assert_eq!(sandbox.find("bin/bcl-train", &VARIABLES), None);
         fs::remove_file(sandbox.path("Cargo.toml")).unwrap();
-        assert_eq!(sandbox.find("target/release/bcl-train", &TOLD), None);
+        assert_eq!(sandbox.find("target/release/bcl-train", &VARIABLES), None);
     }
 }
