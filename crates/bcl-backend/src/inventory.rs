@@ -12,14 +12,14 @@ pub struct Inventory {
     /// Usable devices, those of the fastest backend first.
     pub devices: Vec<DeviceInfo>,
     /// Backends and devices of this build that cannot be used here.
-    pub unusable: Vec<Absent>,
+    pub unusable: Vec<Unavailable>,
     /// Backends that are not in this build.
-    pub not_in_this_build: Vec<Absent>,
+    pub not_in_this_build: Vec<Unavailable>,
 }
 
 /// A backend, or one of its devices, that is not available.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct Absent {
+pub struct Unavailable {
     /// Name of the backend, as `--backend` takes it.
     pub backend: &'static str,
     /// What is wrong, or the command that adds the backend.
@@ -44,20 +44,20 @@ impl Inventory {
                 } else {
                     "not available on this operating system".to_owned()
                 };
-                inventory.not_in_this_build.push(Absent { backend, remedy });
+                inventory.not_in_this_build.push(Unavailable { backend, remedy });
                 continue;
             }
             let found = built::devices(choice);
             if found.is_empty() {
                 let remedy = "no device found".to_owned();
-                inventory.unusable.push(Absent { backend, remedy });
+                inventory.unusable.push(Unavailable { backend, remedy });
             }
             for (index, device) in found.iter().enumerate() {
                 match DeviceInfo::read(choice, index, device) {
                     Ok(info) => inventory.devices.push(info),
                     Err(problem) => {
                         let remedy = format!("device {index} cannot be used: {problem}");
-                        inventory.unusable.push(Absent { backend, remedy });
+                        inventory.unusable.push(Unavailable { backend, remedy });
                     }
                 }
             }
@@ -70,7 +70,7 @@ impl fmt::Display for Inventory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = ["backend", "device", "name", "memory", "precisions", "driver"].map(Column::text);
         Table::new(columns, self.devices.iter().map(cells)).fmt(f)?;
-        let absent = |f: &mut fmt::Formatter<'_>, title: &str, list: &[Absent]| {
+        let absent = |f: &mut fmt::Formatter<'_>, title: &str, list: &[Unavailable]| {
             if list.is_empty() {
                 return Ok(());
             }
