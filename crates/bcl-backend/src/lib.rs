@@ -35,7 +35,7 @@ pub use built::built;
 pub use choice::{BackendChoice, MissingBackend};
 pub use device::{DeviceInfo, DeviceKind};
 pub use error::BackendError;
-pub use inventory::{Unavailable, Inventory};
+pub use inventory::{Inventory, Unavailable};
 pub use processor::{memory as processor_memory, model as processor_model};
 
 #[cfg(test)]

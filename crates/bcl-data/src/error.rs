@@ -81,8 +81,8 @@ pub enum DataError {
     },
 
     /// A compressed file is a decompression bomb.
-    #[error("{}: {}.", path.display(), crate::input::Bomb)]
-    Bomb {
+    #[error("{}: {}.", path.display(), crate::input::DecompressionBomb)]
+    DecompressionBomb {
         /// The file.
         path: PathBuf,
     },

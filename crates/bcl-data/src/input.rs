@@ -48,7 +48,7 @@ pub struct TooLarge {
      file and pass the unpacked one",
     MOST_RATIO
 )]
-pub struct Bomb;
+pub struct DecompressionBomb;
 
 impl NotRegular {
     /// The [`NotRegular`] in an error, if that is why the file could not be opened.
@@ -57,8 +57,8 @@ impl NotRegular {
     }
 }
 
-impl Bomb {
-    /// The [`Bomb`] in an error, if it is one.
+impl DecompressionBomb {
+    /// The [`DecompressionBomb`] in an error, if it is one.
     pub fn of(error: &io::Error) -> Option<Self> {
         source_of(error)
     }
@@ -101,12 +101,12 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     String::from_utf8(read(path, limit)?).map_err(not_text)
 }
 
-/// Whether a file with these packed and unpacked sizes is a [`Bomb`].
+/// Whether a file with these packed and unpacked sizes is a [`DecompressionBomb`].
 pub fn is_bomb(packed: u64, unpacked: u64) -> bool {
     unpacked > FREE_BYTES && unpacked / MOST_RATIO > packed
 }
 
-/// Unpacks gzip. Reading fails with [`Bomb`] if the data are one.
+/// Unpacks gzip. Reading fails with [`DecompressionBomb`] if the data are one.
 pub fn gunzip<R: BufRead>(packed: R) -> impl Read {
     Gunzip {
         decoder: MultiGzDecoder::new(Counted {
@@ -127,7 +127,7 @@ impl<R: BufRead> Read for Gunzip<R> {
         let count = self.decoder.read(buffer)?;
         self.unpacked += count as u64;
         if is_bomb(self.decoder.get_ref().count, self.unpacked) {
-            return Err(io::Error::other(Bomb));
+            return Err(io::Error::other(DecompressionBomb));
         }
         Ok(count)
     }
@@ -239,7 +239,7 @@ mod tests {
         let small = vec![b'\n'; 1 << 20];
         assert_eq!(unpacked(&pack(&small)).unwrap(), 1 << 20);
         let bomb = unpacked(&pack(&vec![b'\n'; 80 << 20])).unwrap_err();
-        assert_eq!(Bomb::of(&bomb), Some(Bomb));
+        assert_eq!(DecompressionBomb::of(&bomb), Some(DecompressionBomb));
         assert!(!is_bomb(1 << 20, 200 << 20) && is_bomb(1 << 20, 201 << 20) && !is_bomb(0, FREE_BYTES));
     }
 }

@@ -101,8 +101,8 @@ pub enum ImageError {
     },
 
     /// An archive is a decompression bomb.
-    #[error("{}: {}.", path.display(), bcl_data::input::Bomb)]
-    Bomb {
+    #[error("{}: {}.", path.display(), bcl_data::input::DecompressionBomb)]
+    DecompressionBomb {
         /// The archive.
         path: PathBuf,
     },

@@ -3,7 +3,7 @@
 use super::quoted::QuotedRecord;
 use crate::DataError;
 use crate::error::{FieldProblem, LineLocation, excerpt};
-use crate::input::{self, Bomb};
+use crate::input::{self, DecompressionBomb};
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -178,8 +178,8 @@ impl Lines {
     }
 
     fn read_error(&self, source: io::Error) -> DataError {
-        if Bomb::of(&source).is_some() {
-            return DataError::Bomb { path: self.path.clone() };
+        if DecompressionBomb::of(&source).is_some() {
+            return DataError::DecompressionBomb { path: self.path.clone() };
         }
         match source.kind() {
             ErrorKind::UnexpectedEof if self.gzipped => DataError::TruncatedGzip { at: self.location() },

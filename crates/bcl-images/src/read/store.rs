@@ -2,7 +2,7 @@
 
 use super::{Limits, names, tarred, walk, zipped};
 use crate::error::{FileLocation, ImageError};
-use bcl_data::input::{self, Bomb, NotRegular};
+use bcl_data::input::{self, DecompressionBomb, NotRegular};
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
@@ -211,8 +211,8 @@ impl ImageError {
                 found: found.to_owned(),
             };
         }
-        if Bomb::of(&source).is_some() {
-            return Self::Bomb { path: at.path };
+        if DecompressionBomb::of(&source).is_some() {
+            return Self::DecompressionBomb { path: at.path };
         }
         match source.kind() {
             io::ErrorKind::UnexpectedEof => Self::TruncatedArchive { at },

@@ -18,7 +18,7 @@ pub(super) fn for_each<R: Read + Seek>(store: &Store, mut reader: R, visit: &mut
     let packed = reader.seek(SeekFrom::End(0)).map_err(|error| of_archive(error.into()))?;
     // Entries may share compressed bytes, so only the total size is meaningful.
     if unpacked.is_some_and(|unpacked| input::is_bomb(packed, u64::try_from(unpacked).unwrap_or(u64::MAX))) {
-        return Err(ImageError::Bomb {
+        return Err(ImageError::DecompressionBomb {
             path: store.path().to_path_buf(),
         });
     }
