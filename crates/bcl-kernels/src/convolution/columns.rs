@@ -107,12 +107,12 @@ fn walk(geometry: &Geometry, num_images: usize, mut visit: impl FnMut(usize, Opt
 }
 
 /// Reorders `[images, channels, pixels]` to `[channels, images · pixels]`, or back.
-pub(super) fn swap<T: Value>(values: &[T], channels_and_images: [usize; 2], places: usize, out: &mut [T]) {
+pub(super) fn swap<T: Value>(values: &[T], channels_and_images: [usize; 2], output_pixels: usize, out: &mut [T]) {
     let [outer, inner] = channels_and_images;
     for i in 0..outer {
         for j in 0..inner {
-            let (from, to) = ((j * outer + i) * places, (i * inner + j) * places);
-            out[to..to + places].copy_from_slice(&values[from..from + places]);
+            let (from, to) = ((j * outer + i) * output_pixels, (i * inner + j) * output_pixels);
+            out[to..to + output_pixels].copy_from_slice(&values[from..from + output_pixels]);
         }
     }
 }

@@ -33,7 +33,7 @@ impl ConvolutionOps for Flex {
             input, T => {
                 let geometry = geometry(&input, &weight, stride, padding);
                 match geometry.reversed() {
-                    Some(reversed) => forward::<T>(&reversed, grad, turned::<T>(&geometry, weight)),
+                    Some(reversed) => forward::<T>(&reversed, grad, rotated::<T>(&geometry, weight)),
                     None => input_backward::<T>(&geometry, weight, grad),
                 }
             },
@@ -75,7 +75,7 @@ impl<T: Value> Buffers<T> {
     fn new(geometry: &Geometry) -> Self {
         let zeros = |a_column: usize| vec![T::ZERO; a_column * geometry.group()];
         Self {
-            columns: zeros(geometry.taps() * geometry.places()),
+            columns: zeros(geometry.taps() * geometry.output_pixels()),
             rows: zeros(geometry.image_out()),
             images: zeros(geometry.image()),
         }
@@ -89,7 +89,12 @@ fn forward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTensor, weig
         channels_out,
         ..
     } = *geometry;
-    let (taps, places, group, order) = (geometry.taps(), geometry.places(), geometry.group(), Order::of(geometry));
+    let (taps, output_pixels, group, order) = (
+        geometry.taps(),
+        geometry.output_pixels(),
+        geometry.group(),
+        Order::of(geometry),
+    );
     let weight = Matrix::new(T::of(&weight), channels_out, taps);
     let mut out = vec![T::ZERO; batch_size * geometry.image_out()];
     if !out.is_empty() {
@@ -99,9 +104,9 @@ fn forward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTensor, weig
                 || Buffers::new(geometry),
                 |Buffers { columns, rows, images }, (out, input)| {
                     let count = input.len() / geometry.image();
-                    let columns = &mut columns[..taps * count * places];
+                    let columns = &mut columns[..taps * count * output_pixels];
                     order.see(geometry, input, images, columns);
-                    let columns = Matrix::new(columns, taps, count * places);
+                    let columns = Matrix::new(columns, taps, count * output_pixels);
                     if count == 1 {
                         return product(out, false, weight, columns, T::ONE);
                     }
@@ -116,7 +121,7 @@ fn forward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTensor, weig
 }
 
 /// Kernels with input and output channels swapped and rotated by 180°: `[channels_in, channels_out, kernel_height, kernel_width]`.
-fn turned<T: Value>(geometry: &Geometry, weight: FlexTensor) -> FlexTensor {
+fn rotated<T: Value>(geometry: &Geometry, weight: FlexTensor) -> FlexTensor {
     let weight = cpu::contiguous(weight);
     let Geometry {
         channels_in,
@@ -143,7 +148,12 @@ fn input_backward<T: Value + ComplexField>(geometry: &Geometry, weight: FlexTens
         channels_out,
         ..
     } = *geometry;
-    let (taps, places, group, order) = (geometry.taps(), geometry.places(), geometry.group(), Order::of(geometry));
+    let (taps, output_pixels, group, order) = (
+        geometry.taps(),
+        geometry.output_pixels(),
+        geometry.group(),
+        Order::of(geometry),
+    );
     let weight = Matrix::new(T::of(&weight), channels_out, taps).transpose();
     let mut out = vec![T::ZERO; batch_size * geometry.image()];
     if !out.is_empty() {
@@ -152,7 +162,7 @@ fn input_backward<T: Value + ComplexField>(geometry: &Geometry, weight: FlexTens
             .for_each_init(
                 || Buffers::new(geometry),
                 |Buffers { columns, rows, images }, (out, grads)| {
-                    let columns = &mut columns[..taps * (out.len() / geometry.image()) * places];
+                    let columns = &mut columns[..taps * (out.len() / geometry.image()) * output_pixels];
                     let rows = in_rows(geometry, &order, grads, rows);
                     product(columns, false, weight, rows, T::ONE);
                     order.unsee(geometry, columns, images, out);
@@ -166,7 +176,7 @@ fn input_backward<T: Value + ComplexField>(geometry: &Geometry, weight: FlexTens
 fn weight_backward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTensor, grad: FlexTensor) -> FlexTensor {
     let (input, grad) = (cpu::contiguous(input), cpu::contiguous(grad));
     let channels_out = geometry.channels_out;
-    let (taps, places, group, shard) = (geometry.taps(), geometry.places(), geometry.group(), geometry.shard());
+    let (taps, output_pixels, group, shard) = (geometry.taps(), geometry.output_pixels(), geometry.group(), geometry.shard());
     let order = Order::of(geometry);
     let sums: Vec<Vec<T>> = T::of(&input)
         .par_chunks(shard * geometry.image())
@@ -181,10 +191,10 @@ fn weight_backward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTens
             let groups = input.chunks(group * geometry.image());
             for (input, grads) in groups.zip(grads.chunks(group * geometry.image_out())) {
                 let count = input.len() / geometry.image();
-                let columns = &mut columns[..taps * count * places];
+                let columns = &mut columns[..taps * count * output_pixels];
                 order.see(geometry, input, &mut images, columns);
                 let rows = in_rows(geometry, &order, grads, &mut rows);
-                let columns = Matrix::new(columns, taps, count * places).transpose();
+                let columns = Matrix::new(columns, taps, count * output_pixels).transpose();
                 product(&mut sum, true, rows, columns, T::ONE);
             }
             sum
@@ -203,12 +213,12 @@ fn weight_backward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTens
 
 /// The gradient of some images' outputs as `[channels_out, columns]`.
 fn in_rows<'a, T: Value>(geometry: &Geometry, order: &Order, grads: &'a [T], buffer: &'a mut [T]) -> Matrix<'a, T> {
-    let (channels_out, places) = (geometry.channels_out, geometry.places());
+    let (channels_out, output_pixels) = (geometry.channels_out, geometry.output_pixels());
     let count = grads.len() / geometry.image_out();
     if count == 1 {
-        return Matrix::new(grads, channels_out, places);
+        return Matrix::new(grads, channels_out, output_pixels);
     }
     let buffer = &mut buffer[..grads.len()];
     order.rows(geometry, grads, buffer);
-    Matrix::new(buffer, channels_out, count * places)
+    Matrix::new(buffer, channels_out, count * output_pixels)
 }

@@ -17,7 +17,7 @@ pub(super) struct Geometry {
 }
 
 /// Output pixels that one matrix product should have at least, so that reading the kernels pays off.
-const PLACES: usize = 256;
+const OUTPUT_PIXELS: usize = 256;
 
 /// Number of partial sums in the gradient of the weight, which are added in a fixed order: few, to save memory, but enough for many
 /// processors. A constant, so that the result does not depend on the number of threads.
@@ -63,13 +63,13 @@ impl Geometry {
     }
 
     /// Number of output pixels per image, for one channel.
-    pub(super) fn places(&self) -> usize {
+    pub(super) fn output_pixels(&self) -> usize {
         self.output[0] * self.output[1]
     }
 
     /// Number of output values per image.
     pub(super) fn image_out(&self) -> usize {
-        self.channels_out * self.places()
+        self.channels_out * self.output_pixels()
     }
 
     /// Number of values in the input window of one output pixel: the rows of the im2col matrix.
@@ -79,7 +79,10 @@ impl Geometry {
 
     /// Number of images that share a matrix product.
     pub(super) fn group(&self) -> usize {
-        PLACES.div_ceil(self.places()).min(self.batch_size.div_ceil(SHARDS)).max(1)
+        OUTPUT_PIXELS
+            .div_ceil(self.output_pixels())
+            .min(self.batch_size.div_ceil(SHARDS))
+            .max(1)
     }
 
     /// Number of images in each partial sum of the weight's gradient; a multiple of the group size.

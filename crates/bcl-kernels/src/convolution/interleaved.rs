@@ -7,13 +7,13 @@ use crate::cpu::Value;
 const BLOCK: usize = 16;
 
 /// The input pixel under each kernel tap for each output pixel; `None` in the padding.
-pub(super) struct Sight(Vec<Option<usize>>);
+pub(super) struct TapIndices(Vec<Option<usize>>);
 
-impl Sight {
+impl TapIndices {
     pub(super) fn of(geometry: &Geometry) -> Self {
-        let pixel = |tap: [usize; 2], place: [usize; 2]| {
+        let pixel = |tap: [usize; 2], output: [usize; 2]| {
             let [row, column] = [0, 1].map(|axis| {
-                let position = (place[axis] * geometry.stride + tap[axis]).checked_sub(geometry.padding)?;
+                let position = (output[axis] * geometry.stride + tap[axis]).checked_sub(geometry.padding)?;
                 (position < geometry.input[axis]).then_some(position)
             });
             Some(row? * geometry.input[1] + column?)
@@ -21,7 +21,7 @@ impl Sight {
         let all = |[height, width]: [usize; 2]| (0..height).flat_map(move |y| (0..width).map(move |x| [y, x]));
         Self(
             all(geometry.kernel)
-                .flat_map(|tap| all(geometry.output).map(move |place| pixel(tap, place)))
+                .flat_map(|tap| all(geometry.output).map(move |output| pixel(tap, output)))
                 .collect(),
         )
     }

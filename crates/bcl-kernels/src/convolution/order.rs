@@ -2,7 +2,7 @@
 
 use super::columns::{gather, scatter, swap};
 use super::geometry::Geometry;
-use super::interleaved::{Sight, transpose};
+use super::interleaved::{TapIndices, transpose};
 use crate::cpu::Value;
 
 /// Group size from which it pays to interleave the images: planes are small then, so runs within one plane are short.
@@ -13,7 +13,7 @@ pub(super) enum Order {
     /// Image by image.
     ByImage,
     /// Output pixel by output pixel, with the images side by side at each.
-    ByPlace(Sight),
+    ByPixel(TapIndices),
 }
 
 impl Order {
@@ -22,7 +22,7 @@ impl Order {
         if geometry.group() < SIDE_BY_SIDE {
             Self::ByImage
         } else {
-            Self::ByPlace(Sight::of(geometry))
+            Self::ByPixel(TapIndices::of(geometry))
         }
     }
 
@@ -30,10 +30,10 @@ impl Order {
     pub(super) fn see<T: Value>(&self, geometry: &Geometry, images: &[T], buffer: &mut [T], columns: &mut [T]) {
         match self {
             Self::ByImage => gather(geometry, images, columns),
-            Self::ByPlace(sight) => {
-                let turned = &mut buffer[..images.len()];
-                transpose(images, images.len() / geometry.image(), turned);
-                sight.gather(geometry, turned, columns);
+            Self::ByPixel(taps) => {
+                let transposed = &mut buffer[..images.len()];
+                transpose(images, images.len() / geometry.image(), transposed);
+                taps.gather(geometry, transposed, columns);
             }
         }
     }
@@ -42,11 +42,11 @@ impl Order {
     pub(super) fn unsee<T: Value>(&self, geometry: &Geometry, columns: &[T], buffer: &mut [T], images: &mut [T]) {
         match self {
             Self::ByImage => scatter(geometry, columns, images),
-            Self::ByPlace(sight) => {
-                let turned = &mut buffer[..images.len()];
-                turned.fill(T::ZERO);
-                sight.scatter(geometry, columns, turned);
-                transpose(turned, geometry.image(), images);
+            Self::ByPixel(taps) => {
+                let transposed = &mut buffer[..images.len()];
+                transposed.fill(T::ZERO);
+                taps.scatter(geometry, columns, transposed);
+                transpose(transposed, geometry.image(), images);
             }
         }
     }
@@ -55,8 +55,8 @@ impl Order {
     pub(super) fn rows<T: Value>(&self, geometry: &Geometry, outputs: &[T], rows: &mut [T]) {
         let count = outputs.len() / geometry.image_out();
         match self {
-            Self::ByImage => swap(outputs, [geometry.channels_out, count], geometry.places(), rows),
-            Self::ByPlace(_) => transpose(outputs, count, rows),
+            Self::ByImage => swap(outputs, [geometry.channels_out, count], geometry.output_pixels(), rows),
+            Self::ByPixel(_) => transpose(outputs, count, rows),
         }
     }
 
@@ -64,8 +64,8 @@ impl Order {
     pub(super) fn outputs<T: Value>(&self, geometry: &Geometry, rows: &[T], outputs: &mut [T]) {
         let count = outputs.len() / geometry.image_out();
         match self {
-            Self::ByImage => swap(rows, [count, geometry.channels_out], geometry.places(), outputs),
-            Self::ByPlace(_) => transpose(rows, geometry.image_out(), outputs),
+            Self::ByImage => swap(rows, [count, geometry.channels_out], geometry.output_pixels(), outputs),
+            Self::ByPixel(_) => transpose(rows, geometry.image_out(), outputs),
         }
     }
 }

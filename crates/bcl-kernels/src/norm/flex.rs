@@ -59,7 +59,7 @@ fn to_tensor<T: Value>(values: &[f64]) -> FlexTensor {
 #[derive(Clone, Copy)]
 struct Layout {
     num_channels: usize,
-    places: usize,
+    pixels: usize,
     /// Planes per task.
     planes: usize,
     /// Values per channel.
@@ -69,18 +69,18 @@ struct Layout {
 impl Layout {
     fn of(shape: &Shape) -> Self {
         let [batch_size, num_channels] = [shape[0], shape[1]];
-        let places = shape.num_elements() / (batch_size * num_channels);
+        let pixels = shape.num_elements() / (batch_size * num_channels);
         Self {
             num_channels,
-            places,
-            planes: rows_per_task(4 * places),
-            count: (batch_size * places) as f64,
+            pixels,
+            planes: rows_per_task(4 * pixels),
+            count: (batch_size * pixels) as f64,
         }
     }
 
     /// Values per task.
     fn chunk(&self) -> usize {
-        self.planes * self.places
+        self.planes * self.pixels
     }
 
     /// Adds up the results of a channel's planes over all samples, after applying `term` to the channel and the plane's two sums.
@@ -119,7 +119,7 @@ fn forward<T: Value>(
         .for_each(|(task, (out, input))| {
             let kernel = Normalised {
                 input,
-                places: layout.places,
+                pixels: layout.pixels,
                 channels: &channels,
                 first: task * layout.planes,
                 out,
@@ -131,15 +131,15 @@ fn forward<T: Value>(
 
 /// Mean and biased variance of each channel.
 fn statistics<T: Value>(values: &[T], layout: Layout) -> (Vec<f64>, Vec<f64>) {
-    let mut planes = vec![[T::ZERO; 2]; values.len() / layout.places];
+    let mut planes = vec![[T::ZERO; 2]; values.len() / layout.pixels];
     planes
         .par_chunks_mut(layout.planes)
         .zip(values.par_chunks(layout.chunk()))
         .for_each(|(out, input)| {
-            let places = layout.places;
-            Moments { input, places, out }.dispatch();
+            let pixels = layout.pixels;
+            Moments { input, pixels, out }.dispatch();
         });
-    let places = layout.places as f64;
+    let pixels = layout.pixels as f64;
     let mean: Vec<f64> = layout
         .over_samples(&planes, |_, [sum, _]| sum)
         .iter()
@@ -147,7 +147,7 @@ fn statistics<T: Value>(values: &[T], layout: Layout) -> (Vec<f64>, Vec<f64>) {
         .collect();
     // Total squared deviation = deviations within the planes + deviations of the planes' means.
     let squares = layout.over_samples(&planes, |channel, [sum, squares]| {
-        squares + places * (sum / places - mean[channel]).powi(2)
+        squares + pixels * (sum / pixels - mean[channel]).powi(2)
     });
     let variance = squares.iter().map(|sum| sum / layout.count).collect();
     (mean, variance)
@@ -176,7 +176,7 @@ fn backward<T: Value>(
     let (values, grads) = (T::of(&input), T::of(&grad));
     let channels = channels::<T>(&weight, &bias, &mean, &variance, epsilon, relu);
 
-    let mut planes = vec![[T::ZERO; 2]; values.len() / layout.places];
+    let mut planes = vec![[T::ZERO; 2]; values.len() / layout.pixels];
     planes
         .par_chunks_mut(layout.planes)
         .zip(values.par_chunks(layout.chunk()))
@@ -186,7 +186,7 @@ fn backward<T: Value>(
             let kernel = GradientMoments {
                 input,
                 grad,
-                places: layout.places,
+                pixels: layout.pixels,
                 channels: &channels,
                 first: task * layout.planes,
                 out,
@@ -216,7 +216,7 @@ fn backward<T: Value>(
             let kernel = InputGradient {
                 input,
                 grad,
-                places: layout.places,
+                pixels: layout.pixels,
                 channels: &channels,
                 lines: &lines,
                 first: task * layout.planes,

@@ -29,15 +29,15 @@ impl<T: Value> Channel<T> {
 /// For each plane, the sum and the sum of squared deviations from the plane's own mean.
 pub(super) struct Moments<'a, T> {
     pub(super) input: &'a [T],
-    pub(super) places: usize,
+    pub(super) pixels: usize,
     pub(super) out: &'a mut [[T; 2]],
 }
 
 impl<T: Value> Kernel for Moments<'_, T> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let inverse = T::from_f64(1.0 / self.places as f64);
-        for (out, plane) in self.out.iter_mut().zip(self.input.chunks_exact(self.places)) {
+        let inverse = T::from_f64(1.0 / self.pixels as f64);
+        for (out, plane) in self.out.iter_mut().zip(self.input.chunks_exact(self.pixels)) {
             let total = sum(plane, |value| value);
             let mean = total * inverse;
             let squares = sum(plane, |value| (value - mean) * (value - mean));
@@ -49,7 +49,7 @@ impl<T: Value> Kernel for Moments<'_, T> {
 /// Normalises planes. The first plane must belong to the first channel.
 pub(super) struct Normalised<'a, T> {
     pub(super) input: &'a [T],
-    pub(super) places: usize,
+    pub(super) pixels: usize,
     pub(super) channels: &'a [Channel<T>],
     pub(super) first: usize,
     pub(super) out: &'a mut [T],
@@ -58,8 +58,8 @@ pub(super) struct Normalised<'a, T> {
 impl<T: Value> Kernel for Normalised<'_, T> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let planes = self.input.chunks_exact(self.places);
-        for (index, (out, plane)) in self.out.chunks_exact_mut(self.places).zip(planes).enumerate() {
+        let planes = self.input.chunks_exact(self.pixels);
+        for (index, (out, plane)) in self.out.chunks_exact_mut(self.pixels).zip(planes).enumerate() {
             let channel = self.channels[(self.first + index) % self.channels.len()];
             // Two loops, so that the branch is not taken for every value.
             if channel.relu {
@@ -80,7 +80,7 @@ impl<T: Value> Kernel for Normalised<'_, T> {
 pub(super) struct GradientMoments<'a, T> {
     pub(super) input: &'a [T],
     pub(super) grad: &'a [T],
-    pub(super) places: usize,
+    pub(super) pixels: usize,
     pub(super) channels: &'a [Channel<T>],
     pub(super) first: usize,
     pub(super) out: &'a mut [[T; 2]],
@@ -89,7 +89,7 @@ pub(super) struct GradientMoments<'a, T> {
 impl<T: Value> Kernel for GradientMoments<'_, T> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let planes = self.input.chunks_exact(self.places).zip(self.grad.chunks_exact(self.places));
+        let planes = self.input.chunks_exact(self.pixels).zip(self.grad.chunks_exact(self.pixels));
         for (index, (out, (plane, grad))) in self.out.iter_mut().zip(planes).enumerate() {
             let channel = self.channels[(self.first + index) % self.channels.len()];
             *out = if channel.relu {
@@ -115,7 +115,7 @@ fn moments<T: Value>(plane: &[T], grad: &[T], channel: Channel<T>, relu: bool) -
 pub(super) struct InputGradient<'a, T> {
     pub(super) input: &'a [T],
     pub(super) grad: &'a [T],
-    pub(super) places: usize,
+    pub(super) pixels: usize,
     pub(super) channels: &'a [Channel<T>],
     pub(super) lines: &'a [[T; 2]],
     pub(super) first: usize,
@@ -125,8 +125,8 @@ pub(super) struct InputGradient<'a, T> {
 impl<T: Value> Kernel for InputGradient<'_, T> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let planes = self.input.chunks_exact(self.places).zip(self.grad.chunks_exact(self.places));
-        for (index, (out, (plane, grad))) in self.out.chunks_exact_mut(self.places).zip(planes).enumerate() {
+        let planes = self.input.chunks_exact(self.pixels).zip(self.grad.chunks_exact(self.pixels));
+        for (index, (out, (plane, grad))) in self.out.chunks_exact_mut(self.pixels).zip(planes).enumerate() {
             let number = (self.first + index) % self.channels.len();
             let (channel, line) = (self.channels[number], self.lines[number]);
             if channel.relu {

@@ -133,13 +133,13 @@ fn place_entries(
         terminate!();
     }
     let first = own_tile * len;
-    let mut places = Array::<usize>::new(own);
+    let mut positions = Array::<usize>::new(own);
     let mut own_keys = Array::<u32>::new(own);
     #[unroll]
     for i in 0..own {
-        let place = i * CUBE_DIM as usize + UNIT_POS as usize;
-        places[i] = place;
-        own_keys[i] = tile_keys[first + place];
+        let position = i * CUBE_DIM as usize + UNIT_POS as usize;
+        positions[i] = position;
+        own_keys[i] = tile_keys[first + position];
     }
     let mut tile = Shared::<[u32]>::new_slice(len);
     for t in 0..tiles {
@@ -156,9 +156,9 @@ fn place_entries(
                 let key = own_keys[i];
                 // Equal keys in earlier tiles have earlier positions.
                 if t < own_tile {
-                    places[i] += at_most(&tile, key, len);
+                    positions[i] += at_most(&tile, key, len);
                 } else if key > 0 {
-                    places[i] += at_most(&tile, key - 1, len);
+                    positions[i] += at_most(&tile, key - 1, len);
                 }
             }
         }
@@ -167,8 +167,8 @@ fn place_entries(
     for i in 0..own {
         let entry = tile_entries[first + i * CUBE_DIM as usize + UNIT_POS as usize];
         if (entry as usize) < num_entries {
-            keys[places[i]] = own_keys[i];
-            entries[places[i]] = entry;
+            keys[positions[i]] = own_keys[i];
+            entries[positions[i]] = entry;
         }
     }
 }
