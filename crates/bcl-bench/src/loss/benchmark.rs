@@ -1,6 +1,6 @@
 //! Time and memory of losses as tables and as JSON.
 
-use super::{LossVariant, Outcome, LossPlan, Sample, growth};
+use super::{LossPlan, LossVariant, Outcome, Sample, growth};
 use crate::{environment::Environment, spread::median};
 use bcl_report::{Column, Table};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! The result of a comparison, as tables and as JSON.
 
-use super::{deviation::Deviation, verdict::Verdict, precision::Precision};
+use super::{deviation::Deviation, precision::Precision, verdict::Verdict};
 use bcl_backend::DeviceInfo;
 use bcl_report::{Column, Table};
 use serde::Serialize;

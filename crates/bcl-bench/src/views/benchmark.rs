@@ -74,7 +74,11 @@ impl fmt::Display for ViewsBenchmark {
             "images/s (2 views)",
             "speed-up",
         ];
-        Table::new(header.map(Column::number), self.measurements.iter().map(ViewsMeasurement::cells)).fmt(f)?;
+        Table::new(
+            header.map(Column::number),
+            self.measurements.iter().map(ViewsMeasurement::cells),
+        )
+        .fmt(f)?;
         writeln!(f)?;
         write!(
             f,
