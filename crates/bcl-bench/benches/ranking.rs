@@ -3,10 +3,9 @@
 use crate::{movielens, training_device};
 use bcl_eval::{
     baselines::Popularity,
-    ranking::{RankingEvaluator, Scorer},
+    ranking::{EmbeddingScorer, RankingEvaluator, Scorer},
 };
 use bcl_models::Embeddings;
-use bcl_train::training::recommender::ranking::EmbeddingScorer;
 use burn::tensor::{Distribution, Tensor};
 use criterion::{Criterion, Throughput};
 use std::hint::black_box;

@@ -7,6 +7,7 @@
 //! | recommend items to a user | [`ranking::top_items`] |
 //! | compare with popularity and EASE | [`baselines`] |
 //! | classify frozen features by nearest neighbours or a linear probe | [`probe::knn()`], [`probe::probe_fixed`] |
+//! | compute all metrics of an image encoder | [`images::ImageJudge`] |
 //! | measure alignment and uniformity of features | [`probe::alignment`], [`probe::uniformity`] |
 //!
 //! Recommenders are evaluated on held-out interactions:
@@ -43,5 +44,11 @@
 //! This crate trains no encoder, draws no negatives and touches no files. Results do not depend on the number of threads.
 
 pub mod baselines;
+mod error;
+pub mod images;
+mod interrupt;
 pub mod probe;
 pub mod ranking;
+
+pub use error::EvaluationError;
+pub use interrupt::Interrupt;

@@ -31,6 +31,7 @@
 //! | build another page in the same style | [`page`] |
 //! | print a table in the terminal | [`Table`] |
 //! | draw a chart as SVG | [`chart::LineChart`] |
+//! | write arrays for NumPy | [`npy`] |
 //! | warn the user, or tell what long work is doing | [`notice`] |
 //! | write files atomically, verify checksums, lock folders | [`files`] |
 //!
@@ -51,6 +52,7 @@ mod interval;
 mod markup;
 mod metric_names;
 pub mod notice;
+pub mod npy;
 pub mod page;
 mod page_path;
 mod read;

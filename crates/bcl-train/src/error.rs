@@ -1,7 +1,7 @@
 //! Errors of commands, and the exit codes they end with.
 
-use crate::{evaluation_error::EvaluationError, recipe};
-use bcl_eval::{baselines::EaseError, ranking::RankingError};
+use crate::recipe;
+use bcl_eval::{EvaluationError, baselines::EaseError, ranking::RankingError};
 use bcl_report::files::FileError;
 use std::{
     io,

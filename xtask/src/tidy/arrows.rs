@@ -13,7 +13,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("bcl-recipe", &["bcl-data"]),
     ("bcl-report", &["bcl-data"]),
     ("bcl-backend", &["bcl-report"]),
-    ("bcl-eval", &["bcl-core", "bcl-data", "bcl-report"]),
+    (
+        "bcl-eval",
+        &["bcl-core", "bcl-data", "bcl-images", "bcl-models", "bcl-report"],
+    ),
     (
         "bcl-train",
         &[

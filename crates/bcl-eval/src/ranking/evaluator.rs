@@ -4,10 +4,10 @@ use super::coverage::RecommendationCounts;
 use super::top_k::{RankedItem, top_k};
 use super::user_metrics::{Discounts, UserMetrics, insert_means};
 use super::{RankingError, Scorer};
+use crate::Interrupt;
 use bcl_data::Interactions;
 use bcl_report::result::Metrics;
 use rayon::prelude::*;
-use std::fmt;
 
 /// Maximum size of the scores of one block of users, in bytes; a block has at least one user.
 const BLOCK_BYTES: usize = 32 << 20;
@@ -50,21 +50,6 @@ pub struct RankingEvaluator {
     discounts: Discounts,
     block_bytes: usize,
     interrupt: Interrupt,
-}
-
-/// A callback that says whether to stop early.
-struct Interrupt(Box<dyn Fn() -> bool + Send + Sync>);
-
-impl Interrupt {
-    fn never() -> Self {
-        Self(Box::new(|| false))
-    }
-}
-
-impl fmt::Debug for Interrupt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Interrupt")
-    }
 }
 
 /// One user's list and its metrics.
@@ -110,7 +95,7 @@ impl RankingEvaluator {
             users,
             discounts: Discounts::new(longest),
             block_bytes: BLOCK_BYTES,
-            interrupt: Interrupt::never(),
+            interrupt: Interrupt::default(),
         }
     }
 
@@ -125,7 +110,7 @@ impl RankingEvaluator {
     /// Makes [`evaluate`](Self::evaluate) stop with [`RankingError::Interrupted`] once `is_requested` returns `true`. It is checked
     /// before each block of users.
     pub fn with_interrupt(mut self, is_requested: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        self.interrupt = Interrupt(Box::new(is_requested));
+        self.interrupt = Interrupt::when(is_requested);
         self
     }
 
@@ -162,7 +147,7 @@ impl RankingEvaluator {
         let mut counts: Vec<RecommendationCounts> = self.cutoffs.iter().map(|_| RecommendationCounts::new(num_items)).collect();
 
         for users in self.users.chunks(block_users) {
-            if (self.interrupt.0)() {
+            if self.interrupt.is_requested() {
                 return Err(RankingError::Interrupted);
             }
             scorer.score(users, &mut scores);

@@ -1,6 +1,6 @@
 //! Ranking evaluation: ranks all items except a user's training items, and measures how high the held-out items are.
 //!
-//! Anything that scores items for users is a [`Scorer`]: a trained encoder, [`Popularity`](crate::baselines::Popularity),
+//! Anything that scores items for users is a [`Scorer`]: [embeddings](EmbeddingScorer), [`Popularity`](crate::baselines::Popularity),
 //! [`Ease`](crate::baselines::Ease). [`RankingEvaluator`] computes its [`Metrics`](bcl_report::result::Metrics), and [`top_items`]
 //! recommends items to one user.
 //!
@@ -10,6 +10,7 @@
 //! - A NaN score is an error; it never enters a ranking.
 
 mod coverage;
+mod embeddings;
 mod error;
 mod evaluator;
 mod recommend;
@@ -19,6 +20,7 @@ mod tests;
 mod top_k;
 mod user_metrics;
 
+pub use embeddings::EmbeddingScorer;
 pub use error::RankingError;
 pub use evaluator::RankingEvaluator;
 pub use recommend::top_items;

@@ -2,10 +2,8 @@
 
 use super::{Estimate, F32, product};
 use crate::recipe::{ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageOptimizerKind, ImageRecipe, Precision};
+use bcl_eval::images::Shown;
 use bcl_images::ImageData;
-
-/// Number of images that are evaluated at a time.
-pub(crate) const JUDGED_IMAGES: usize = 256;
 
 /// The sizes of the data that a run's memory depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +124,7 @@ fn judging(recipe: &ImageRecipe, judged: u64) -> Estimate {
     let features = recipe.encoder.config().trunk.num_features() as u64;
     let with_pixels = recipe.evaluation.baselines.contains(&ImageBaselineKind::RawPixels);
     let raw_pixels = if with_pixels { product([3, side, side]) } else { 0 };
-    let shown = (JUDGED_IMAGES as u64).min(judged / 2);
+    let shown = (Shown::BLOCK as u64).min(judged / 2);
     Estimate::default()
         .with(
             format!("the features of {judged} images"),

@@ -131,7 +131,9 @@ impl RecipeKind for ImageRecipe {
         };
         self.optimizer.check(epochs)?;
         self.training.check().map_err(parameter("training"))?;
-        self.evaluation.check()?;
+        self.evaluation
+            .check()
+            .map_err(|message| Refusal::of_parameter("evaluation", &message))?;
         match &self.loss {
             Some(loss) => check_schedule(loss, self.alpha_schedule),
             None => Ok(()),

@@ -17,8 +17,9 @@ use super::{
     stopping::Until,
 };
 
-use crate::{error::Error, evaluation_error::EvaluationError, methods::Method};
+use crate::{error::Error, methods::Method};
 use bcl_core::Estimator;
+use bcl_eval::EvaluationError;
 use bcl_report::{
     files::critical_section,
     result::{EpochRecord, Metrics, Phase},

@@ -6,11 +6,9 @@ use super::{
     step::Step,
 };
 
-use crate::{
-    evaluation_error::EvaluationError,
-    methods::{Method, Objective},
-};
+use crate::methods::{Method, Objective};
 use bcl_core::{Estimator, Scores, posterior::Posterior};
+use bcl_eval::EvaluationError;
 use bcl_report::result::Metrics;
 use burn::{
     data::{

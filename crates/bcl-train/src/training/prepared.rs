@@ -2,23 +2,22 @@
 
 use super::{
     Baselines, ImageRun, KeptData, Run, RunFolder, Stop,
-    images::{
-        baselines::JudgedBaselines,
-        measure::{has_judges, judges_off},
-        start,
-    },
+    images::{baselines::JudgedBaselines, start},
     recommender::baselines::baselines,
 };
 
 use crate::{
     batches::message,
     error::Error,
-    evaluation_error::EvaluationError,
     memory,
     recipe::{DataConfig, EvaluationConfig, ImageDataConfig, ImageRecipe, Recipe},
 };
 use bcl_backend::{Backend, DeviceKind};
 use bcl_data::{InteractionData, KnownIds, SearchPath, Seed};
+use bcl_eval::{
+    EvaluationError,
+    images::{has_judges, judges_off},
+};
 use bcl_images::{ImageData, hold_out};
 use bcl_report::{
     notice::{self, working},

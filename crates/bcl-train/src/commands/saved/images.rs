@@ -3,7 +3,6 @@
 use super::{SavedRun, print_metrics, vectors_as_csv};
 use crate::{
     error::Error,
-    npy,
     recipe::ImageRecipe,
     training::{
         Stop,
@@ -15,7 +14,7 @@ use bcl_backend::Backend;
 use bcl_data::printable;
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{ImageEncoder, weights::to_safetensors};
-use bcl_report::files;
+use bcl_report::{files, npy};
 use serde_json::json;
 use std::{path::Path, sync::Arc};
 

@@ -1,14 +1,10 @@
 //! The commands on a run of a recommender: evaluate, recommend, embed, export.
 
 use super::{SavedRun, print_metrics, recommendation::Recommendation, vectors_as_csv};
-use crate::{
-    error::Error,
-    recipe::RecommenderRecipe,
-    training::{folder::load_kept, recommender::ranking::EmbeddingScorer},
-};
+use crate::{error::Error, recipe::RecommenderRecipe, training::folder::load_kept};
 use bcl_backend::Backend;
 use bcl_data::{InteractionData, printable};
-use bcl_eval::ranking::{RankingEvaluator, top_items};
+use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator, top_items};
 use bcl_models::{Embeddings, Graph, Recommender};
 use bcl_report::{TextStyle, files, notice};
 use safetensors::{Dtype, tensor::TensorView};

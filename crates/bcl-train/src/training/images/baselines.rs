@@ -1,11 +1,14 @@
 //! Features that nothing was trained for, judged as those of a run are.
 
-use super::{measure::ImageJudge, start::untrained};
+use super::start::untrained;
 
 use crate::{
-    evaluation_error::EvaluationError,
-    recipe::{ImageBaselineKind, ImageDataConfig, ImageEvaluationConfig, ImageRecipe},
+    recipe::{ImageDataConfig, ImageRecipe},
     training::recommender::run::Baselines,
+};
+use bcl_eval::{
+    EvaluationError,
+    images::{ImageBaselineKind, ImageEvaluationConfig, ImageJudge},
 };
 use bcl_images::ViewsConfig;
 use bcl_models::vision::ImageEncoderConfig;

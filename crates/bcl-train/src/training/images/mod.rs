@@ -2,9 +2,6 @@
 
 pub mod baselines;
 pub mod batch;
-pub mod features;
-pub mod map;
-pub mod measure;
+mod online;
 pub mod run;
-pub mod showcase;
 pub mod start;

@@ -3,9 +3,6 @@
 use super::{
     baselines::JudgedBaselines,
     batch::{ImageLoader, LoaderOptions},
-    features::Shown,
-    measure::{ImageJudge, Online},
-    showcase::showcase,
     start::{initial, untrained},
 };
 use crate::{
@@ -31,7 +28,11 @@ use crate::{
 use bcl_backend::Backend;
 use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
 use bcl_data::{SearchPath, Seed};
-use bcl_eval::probe::Labelled;
+use bcl_eval::{
+    Interrupt,
+    images::{ImageJudge, Shown, showcase},
+    probe::Labelled,
+};
 use bcl_images::ImageData;
 use bcl_report::{
     notice::{self, Working, working},
@@ -259,7 +260,7 @@ impl WithMethod for Training<'_> {
         let loader = ImageLoader::new(run.data.clone(), plan, options);
         let tau_plus = recipe.estimator().and_then(EstimatorConfig::tau_plus);
         let task = EvaluationTask {
-            measure: Some(Arc::new(Online(judge.clone()))),
+            measure: Some(judge.clone()),
             // Shown after an epoch; it chooses nothing.
             select_by: Arc::from(judge.shown_figure()),
             probe: loader.probe(estimator, &run.backend.device()),
@@ -305,7 +306,7 @@ pub fn judge(recipe: &ImageRecipe, data: &Arc<ImageData>, backend: &Backend, sto
         side: evaluation.side.unwrap_or(views.config().side),
         views,
         device: backend.device(),
-        stop,
+        interrupt: Interrupt::when(move || stop.is_requested()),
     };
     ImageJudge::new(data.clone(), shown, evaluation, Seed(recipe.seed))
 }

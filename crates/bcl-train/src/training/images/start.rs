@@ -1,12 +1,12 @@
 //! The initial encoder of a run, and the checks of its images.
 
-use super::measure::has_judges;
 use crate::{error::Error, recipe::ImageRecipe};
 use bcl_core::schedule::AlphaMeasurement;
 use bcl_data::{
     SearchPath, Seed,
     input::{self, NotRegular},
 };
+use bcl_eval::images::has_judges;
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{
     ImageEncoder,

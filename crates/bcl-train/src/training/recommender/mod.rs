@@ -2,5 +2,5 @@
 
 pub mod baselines;
 pub mod batch;
-pub mod ranking;
+mod ranking;
 pub mod run;

@@ -1,55 +1,15 @@
-//! Evaluates recommenders by ranking.
+//! Evaluates recommenders during training.
 
-use crate::{evaluation_error::EvaluationError, training::evaluate::Measure};
-use bcl_eval::ranking::{RankingEvaluator, Scorer};
-use bcl_models::{Embeddings, Recommender};
+use crate::training::evaluate::Measure;
+use bcl_eval::{
+    EvaluationError,
+    ranking::{EmbeddingScorer, RankingEvaluator},
+};
+use bcl_models::Recommender;
 use bcl_report::result::Metrics;
-use burn::tensor::{Int, Tensor, TensorData};
 
 impl Measure<Recommender> for RankingEvaluator {
     fn measure(&self, encoder: &Recommender) -> Result<Metrics, EvaluationError> {
         Ok(self.evaluate(&EmbeddingScorer::new(encoder.embeddings()))?)
-    }
-}
-
-/// Scores items for users by the dot product of their embeddings.
-#[derive(Debug)]
-pub struct EmbeddingScorer {
-    users: Tensor<2>,
-    items_transposed: Tensor<2>,
-    num_items: usize,
-}
-
-impl EmbeddingScorer {
-    /// Creates a scorer from embeddings that are prepared so that their dot product is the similarity.
-    pub fn new(embeddings: Embeddings) -> Self {
-        let [num_items, _] = embeddings.items.dims();
-        Self {
-            users: embeddings.users,
-            items_transposed: embeddings.items.transpose(),
-            num_items,
-        }
-    }
-}
-
-impl Scorer for EmbeddingScorer {
-    fn num_items(&self) -> usize {
-        self.num_items
-    }
-
-    fn score(&self, users: &[u32], out: &mut Vec<f32>) {
-        let ids: Vec<i32> = users.iter().map(|&user| user as i32).collect();
-        let ids = Tensor::<1, Int>::from_data(TensorData::from(ids.as_slice()), &self.users.device());
-        let scores = self
-            .users
-            .clone()
-            .select(0, ids)
-            .matmul(self.items_transposed.clone())
-            .into_data();
-        out.clear();
-        match scores.as_slice::<f32>() {
-            Ok(values) => out.extend_from_slice(values),
-            Err(_) => out.extend(scores.iter::<f32>()),
-        }
     }
 }

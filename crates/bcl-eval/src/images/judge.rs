@@ -1,13 +1,11 @@
-//! How good an encoder of images is: its frozen features before the judges of [`probe`](bcl_eval::probe).
+//! How good an encoder of images is: its frozen features before the judges of [`probe`](crate::probe).
 
-use super::features::Shown;
+use super::{ImageEvaluationConfig, Protocol, Shown};
 use crate::{
-    evaluation_error::EvaluationError,
-    recipe::{ImageEvaluationConfig, Protocol},
-    training::evaluate::Measure,
+    EvaluationError,
+    probe::{Labelled, TopK, alignment, knn, probe_fixed, probe_views, ridge_accuracy, uniformity},
 };
 use bcl_data::Seed;
-use bcl_eval::probe::{Labelled, TopK, alignment, knn, probe_fixed, probe_views, ridge_accuracy, uniformity};
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{ImageEncoder, Mode, ResNet};
 use bcl_report::result::{ALIGNMENT, Metrics, ONLINE_PROBE, UNIFORMITY};
@@ -199,7 +197,11 @@ impl ImageJudge {
     }
 
     /// What is cheap enough for every few epochs: nearest neighbours, and a linear probe in closed form.
-    fn online(&self, trunk: &ResNet) -> Result<Metrics, EvaluationError> {
+    ///
+    /// # Errors
+    /// As [`encoder`](Self::encoder).
+    pub fn online(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
+        let trunk = &encoder.trunk;
         if !self.is_on {
             return self.of_two_views(trunk);
         }
@@ -288,14 +290,4 @@ impl ImageJudge {
 fn insert(figures: &mut Metrics, judge: &str, found: TopK) {
     figures.insert(format!("{judge}_top1"), found.top1);
     figures.extend(found.top5.map(|top5| (format!("{judge}_top5"), top5)));
-}
-
-/// What is measured during training.
-#[derive(Debug)]
-pub struct Online(pub Arc<ImageJudge>);
-
-impl Measure<ImageEncoder> for Online {
-    fn measure(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
-        self.0.online(&encoder.trunk)
-    }
 }

@@ -1,14 +1,17 @@
 //! Writes arrays as NumPy's `.npy` files, version 1.0: a header that is a Python dictionary, then the values.
 
 /// A two-dimensional array of `float32`, row-major.
-pub(crate) fn of_floats(values: &[f32], shape: [usize; 2]) -> Vec<u8> {
+///
+/// # Panics
+/// Panics if the number of values does not match the shape.
+pub fn of_floats(values: &[f32], shape: [usize; 2]) -> Vec<u8> {
     assert_eq!(values.len(), shape[0] * shape[1], "as many values as the shape says");
     let bytes = values.iter().flat_map(|value| value.to_le_bytes());
     file("<f4", &format!("({}, {})", shape[0], shape[1]), bytes)
 }
 
 /// A one-dimensional array of `int64`.
-pub(crate) fn of_integers(values: &[i64]) -> Vec<u8> {
+pub fn of_integers(values: &[i64]) -> Vec<u8> {
     let bytes = values.iter().flat_map(|value| value.to_le_bytes());
     file("<i8", &format!("({},)", values.len()), bytes)
 }

@@ -1,6 +1,6 @@
 //! What can go wrong when a model is evaluated.
 
-use bcl_eval::{probe::ProbeError, ranking::RankingError};
+use crate::{probe::ProbeError, ranking::RankingError};
 use thiserror::Error;
 
 /// Why a model could not be evaluated.
@@ -15,7 +15,7 @@ pub enum EvaluationError {
         /// Which scores: `positives` or `negatives`.
         scores: &'static str,
     },
-    /// A [`Stop`](crate::training::Stop) was requested.
+    /// An [`Interrupt`](crate::Interrupt) asked for it.
     #[error("interrupted while the model was evaluated")]
     Interrupted,
     /// Items cannot be ranked.

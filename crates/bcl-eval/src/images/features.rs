@@ -1,12 +1,9 @@
 //! Features of whole images, block by block.
 
-use crate::{evaluation_error::EvaluationError, memory::images::JUDGED_IMAGES, training::Stop};
+use crate::{EvaluationError, Interrupt};
 use bcl_images::{Collection, Views};
 use bcl_models::vision::{Mode, ResNet};
 use burn::tensor::{Device, Tensor, TensorData};
-
-/// Images that are encoded at a time.
-const BLOCK: usize = JUDGED_IMAGES;
 
 /// How whole images are shown to an encoder.
 #[derive(Debug, Clone)]
@@ -18,14 +15,17 @@ pub struct Shown {
     /// Where they are encoded.
     pub device: Device,
     /// Ends the work between two blocks.
-    pub stop: Stop,
+    pub interrupt: Interrupt,
 }
 
 impl Shown {
+    /// Number of images that are encoded at a time.
+    pub const BLOCK: usize = 256;
+
     /// Makes a row of features of each chosen image, or of all: `[num_chosen, num_features]`.
     ///
     /// # Errors
-    /// When an image cannot be shown, or [`stop`](Self::stop) is requested.
+    /// When an image cannot be shown, or [`interrupt`](Self::interrupt) asks for it.
     pub fn rows(
         &self,
         images: &Collection,
@@ -34,8 +34,8 @@ impl Shown {
     ) -> Result<Tensor<2>, EvaluationError> {
         let indices = chosen.map_or_else(|| (0..images.len()).collect(), <[usize]>::to_vec);
         let mut blocks = Vec::new();
-        for block in indices.chunks(BLOCK) {
-            if self.stop.is_requested() {
+        for block in indices.chunks(Self::BLOCK) {
+            if self.interrupt.is_requested() {
                 return Err(EvaluationError::Interrupted);
             }
             let mut pixels = Vec::new();

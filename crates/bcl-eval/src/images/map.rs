@@ -24,7 +24,7 @@ const THETA: f32 = 0.5;
 /// # Shapes
 /// - features: `[num_images, num_features]`
 /// - output:   `num_images` places
-pub fn map(features: Tensor<2>) -> Option<Vec<[f64; 2]>> {
+pub(super) fn map(features: Tensor<2>) -> Option<Vec<[f64; 2]>> {
     let [num_images, _] = features.dims();
     if num_images < LEAST {
         return None;

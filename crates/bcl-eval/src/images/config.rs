@@ -1,8 +1,10 @@
-//! The `[evaluation]` table of a recipe that trains on images.
+//! How image encoders are evaluated: the `[evaluation]` table of a recipe.
 
-use super::super::Refusal;
-use bcl_core::parameter::{MOST_EPOCHS, count_in};
-use bcl_eval::probe::{KnnConfig, LinearProbeConfig};
+use crate::probe::{KnnConfig, LinearProbeConfig};
+use bcl_core::{
+    ParameterError,
+    parameter::{MOST_EPOCHS, count_in},
+};
 use bcl_images::LARGEST_SIDE;
 use serde::{Deserialize, Serialize};
 
@@ -74,22 +76,22 @@ impl ImageEvaluationConfig {
     ///
     /// # Errors
     /// Returns an error that names the first parameter out of range, its value and the remedy.
-    pub fn check(&self) -> Result<(), Refusal> {
-        let parameter = |table| move |error| Refusal::of_parameter(table, &error);
-        count_in("every", self.every, 0, MOST_EPOCHS).map_err(parameter("evaluation"))?;
-        self.probe.check().map_err(parameter("evaluation.probe"))?;
-        self.knn.check().map_err(parameter("evaluation.knn"))?;
+    pub fn check(&self) -> Result<(), String> {
+        let below = |table| move |error: ParameterError| format!("{table}{error}");
+        count_in("every", self.every, 0, MOST_EPOCHS).map_err(below(""))?;
+        self.probe.check().map_err(below("probe."))?;
+        self.knn.check().map_err(below("knn."))?;
         if let Some(side) = self.side {
-            count_in("side", side, 1, LARGEST_SIDE).map_err(parameter("evaluation"))?;
+            count_in("side", side, 1, LARGEST_SIDE).map_err(below(""))?;
         }
         each_once("protocols", &self.protocols)?;
         each_once("baselines", &self.baselines)
     }
 }
 
-fn each_once<T: PartialEq>(key: &str, names: &[T]) -> Result<(), Refusal> {
+fn each_once<T: PartialEq>(key: &str, names: &[T]) -> Result<(), String> {
     if names.iter().enumerate().any(|(i, name)| names[..i].contains(name)) {
-        return Err(Refusal::new(format!("evaluation.{key}"), "names one twice; name each once"));
+        return Err(format!("{key} names one twice; name each once"));
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! What there is to see of an encoder: a map of test images, and the training images that it takes for neighbours. Where there is no
 //! test, training images stand for it; where there are no labels, nothing is coloured by class.
 
-use super::{map::map, measure::ImageJudge};
+use super::{ImageJudge, map::map};
+use crate::probe::Labelled;
 use bcl_core::Similarity;
 use bcl_data::Seed;
-use bcl_eval::probe::Labelled;
 use bcl_images::Collection;
 use bcl_report::{MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};
 use burn::tensor::{Int, Tensor};
@@ -137,8 +137,8 @@ fn picture((images, labelled): (&Collection, &[usize]), place: usize, labels: &[
 mod tests {
     use super::*;
     use crate::{
-        recipe::ImageEvaluationConfig,
-        training::{Stop, images::features::Shown},
+        Interrupt,
+        images::{ImageEvaluationConfig, Shown},
     };
     use base64::{Engine, engine::general_purpose::STANDARD};
     use bcl_images::{Image, ImageData, ViewsConfig};
@@ -169,7 +169,7 @@ mod tests {
             side: views.config().side,
             views,
             device: Device::flex(),
-            stop: Stop::new(),
+            interrupt: Interrupt::default(),
         };
         let data = ImageData {
             name: "grey".into(),
