@@ -2,6 +2,7 @@
 
 use super::*;
 use bcl_core::EstimatorConfig;
+use bcl_report::files::checksums::sha256;
 use std::{collections::BTreeSet, fs};
 
 /// The least a recipe says.
@@ -149,6 +150,21 @@ fn the_hash_is_frozen() {
         recipe.hash(),
         "5f3f5e09173326021242f9d9293aa4bf7f768f5626c4f40271746ee6f49d36d2"
     );
+}
+
+/// A change of the list means that results of before and after are no longer recognised as runs of one recipe.
+#[test]
+fn built_in_recipes_keep_their_hashes_and_their_resolved_text() {
+    let digest_of = |recipe: &Builtin| {
+        let read = Recipe::read(&Found::Builtin(*recipe), &[]).unwrap();
+        let [hash, text] = [read.hash(), sha256(read.to_toml().as_bytes())].map(|digest| digest[..16].to_owned());
+        format!("{} {hash} {text}", recipe.name)
+    };
+    let found: BTreeSet<String> = built_in().iter().map(digest_of).collect();
+    let known: BTreeSet<String> = include_str!("digests.txt").lines().map(str::to_owned).collect();
+    assert!(known.len() >= 131, "{} recipes", known.len());
+    let changed: Vec<&String> = known.difference(&found).collect();
+    assert!(changed.is_empty(), "{changed:#?} are no longer among\n{found:#?}");
 }
 
 #[test]
