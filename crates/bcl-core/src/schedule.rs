@@ -1,4 +1,11 @@
-//! Schedules of `α` over epochs: an untrained encoder separates nothing (`α = 1/2`), a trained one does.
+//! Schedules of the parameters of an estimator over epochs.
+//!
+//! [`Schedule`] is one of any numeric parameter. [`AlphaSchedule`] is one of `α`, which can be measured: an untrained encoder separates
+//! nothing (`α = 1/2`), a trained one does.
+
+mod parameters;
+
+pub use parameters::{Schedule, ScheduleError, Schedules};
 
 use crate::{
     ParameterError,

@@ -1,6 +1,9 @@
 //! The values of the schedules, their limits and their form in recipes.
 
-use bcl_core::schedule::{AlphaMeasurement, AlphaReading, AlphaSchedule};
+use bcl_core::{
+    EstimatorConfig, PercentileRingConfig,
+    schedule::{AlphaMeasurement, AlphaReading, AlphaSchedule, Schedule, Schedules},
+};
 use proptest::prelude::*;
 
 const LINEAR: AlphaSchedule = AlphaSchedule::Linear {
@@ -179,4 +182,222 @@ fn parameters_out_of_range_are_refused_by_name() {
         "every is 0, but must be in [1, 1000000]"
     );
     assert_eq!(text(label_free(1.0)), "smoothing is 1, but must be in [0, 1)");
+}
+
+fn schedule(text: &str) -> Schedule {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn near(schedule: &Schedule, expected: &[(usize, f64)]) {
+    for &(epoch, value) in expected {
+        let found = schedule.value(epoch);
+        assert!(
+            (found - value).abs() < 1e-12,
+            "{schedule:?}, epoch {epoch}: {found} is not {value}"
+        );
+    }
+}
+
+#[test]
+fn a_parameter_goes_from_start_to_end_and_stays() {
+    let linear = schedule(r#"{"kind": "linear", "start": 0.5, "end": 0.1, "epochs": 40}"#);
+    near(&linear, &[(0, 0.5), (10, 0.4), (40, 0.1), (400, 0.1)]);
+    let cosine = schedule(r#"{"kind": "cosine", "start": 0.5, "end": 0.1, "epochs": 40}"#);
+    near(
+        &cosine,
+        &[(0, 0.5), (10, 0.3 + 0.2 * 0.5f64.sqrt()), (20, 0.3), (40, 0.1), (400, 0.1)],
+    );
+    let constant = schedule(r#"{"kind": "constant", "value": 0.3}"#);
+    near(&constant, &[(0, 0.3), (99, 0.3)]);
+}
+
+#[test]
+fn a_cosine_with_a_period_goes_back_and_forth() {
+    let cosine = schedule(r#"{"kind": "cosine", "start": 1.0, "end": 0.1, "period": 400}"#);
+    near(
+        &cosine,
+        &[(0, 1.0), (100, 0.55), (200, 0.1), (300, 0.55), (400, 1.0), (1000, 0.1)],
+    );
+}
+
+#[test]
+fn each_step_holds_until_its_epoch() {
+    let steps = schedule(r#"{"kind": "steps", "values": [0.5, 0.2, 0.1], "epochs": [20, 40]}"#);
+    near(&steps, &[(0, 0.5), (19, 0.5), (20, 0.2), (39, 0.2), (40, 0.1), (99, 0.1)]);
+}
+
+proptest! {
+    #[test]
+    fn no_value_leaves_the_range_between_start_and_end(start in 0.0..1.0, end in 0.0..1.0, epoch in 0usize..100) {
+        for schedule in [
+            Schedule::Linear { start, end, epochs: 37 },
+            Schedule::Cosine { start, end, epochs: Some(37), period: None },
+            Schedule::Cosine { start, end, epochs: None, period: Some(7) },
+        ] {
+            prop_assert!((f64::min(start, end)..=f64::max(start, end)).contains(&schedule.value(epoch)));
+        }
+    }
+}
+
+#[test]
+fn schedules_of_parameters_survive_a_round_trip_and_refuse_unknown_keys() {
+    for text in [
+        r#"{"kind":"constant","value":0.5}"#,
+        r#"{"kind":"linear","start":0.5,"end":0.1,"epochs":3}"#,
+        r#"{"kind":"cosine","start":0.5,"end":0.1,"epochs":3}"#,
+        r#"{"kind":"cosine","start":0.5,"end":0.1,"period":3}"#,
+        r#"{"kind":"steps","values":[0.5,0.1],"epochs":[3]}"#,
+        r#"{"kind":"learned","start":0.07,"least":0.01,"most":100.0}"#,
+    ] {
+        assert_eq!(serde_json::to_string(&schedule(text)).unwrap(), text);
+        let error = serde_json::from_str::<Schedule>(&text.replace('}', r#","warmup":1}"#)).unwrap_err();
+        assert!(error.to_string().contains("warmup"), "{error}");
+    }
+    let learned = schedule(r#"{"kind":"learned","start":0.07}"#);
+    assert!(matches!(
+        learned,
+        Schedule::Learned {
+            least: 0.01,
+            most: 100.0,
+            ..
+        }
+    ));
+}
+
+/// Why a schedule of a parameter is refused.
+fn refused(parameters: &[(&str, &str)], kind: &str) -> String {
+    let schedules: Schedules = parameters
+        .iter()
+        .map(|(name, text)| ((*name).to_owned(), schedule(text)))
+        .collect();
+    let config: EstimatorConfig = serde_json::from_str(&format!(r#"{{"kind": "{kind}"}}"#)).unwrap();
+    schedules
+        .check(&config, 100)
+        .err()
+        .map_or_else(String::new, |error| error.to_string())
+}
+
+#[test]
+fn every_value_that_a_parameter_can_take_is_in_its_range() {
+    for (parameter, kind, text, expected) in [
+        (
+            "temperature",
+            "info_nce",
+            r#"{"kind":"cosine","start":0.5,"end":0,"epochs":9}"#,
+            "temperature.end is 0, but must be in [1e-6, 1000000]",
+        ),
+        (
+            "beta",
+            "bayesian",
+            r#"{"kind":"steps","values":[0.5,1.5],"epochs":[4]}"#,
+            "beta.values is 1.5, but must be in [0, 1]",
+        ),
+        (
+            "alpha",
+            "bayesian",
+            r#"{"kind":"constant","value":0.4}"#,
+            "alpha.value is 0.4, but must be in [0.5, 1]",
+        ),
+        (
+            "upper",
+            "ring",
+            r#"{"kind":"linear","start":0.0,"end":0.5,"epochs":9}"#,
+            "upper.start is 0, but must be in [2.2250738585072014e-308, 1]",
+        ),
+        (
+            "lambda",
+            "augmented",
+            r#"{"kind":"linear","start":0.0,"end":0.5,"epochs":0}"#,
+            "lambda.epochs is 0, but must be in [1, 1000000]",
+        ),
+        (
+            "lambda",
+            "augmented",
+            r#"{"kind":"cosine","start":0.0,"end":0.5,"period":1}"#,
+            "lambda.period is 1, but must be in [2, 1000000]",
+        ),
+        (
+            "lambda",
+            "augmented",
+            r#"{"kind":"cosine","start":0.0,"end":0.5,"period":4,"epochs":4}"#,
+            "lambda.period cannot be combined with epochs",
+        ),
+        (
+            "lambda",
+            "augmented",
+            r#"{"kind":"cosine","start":0.0,"end":0.5}"#,
+            "lambda.epochs is missing; give epochs",
+        ),
+        (
+            "lambda",
+            "augmented",
+            r#"{"kind":"steps","values":[0.5],"epochs":[4]}"#,
+            "lambda.values has 1 numbers, but must have one more than epochs, which has 1",
+        ),
+        (
+            "lambda",
+            "augmented",
+            r#"{"kind":"steps","values":[0.1,0.2,0.3],"epochs":[4,4]}"#,
+            "lambda.epochs has 4 before 4, but must ascend",
+        ),
+        (
+            "lambda",
+            "augmented",
+            r#"{"kind":"learned","start":0.5}"#,
+            "lambda.kind is \"learned\", but only the temperature can be learned",
+        ),
+        (
+            "temperature",
+            "info_nce",
+            r#"{"kind":"learned","start":0.5,"most":0.2}"#,
+            "temperature.start is 0.5, but must be in [0.01, 0.2]",
+        ),
+        (
+            "temperature",
+            "info_nce",
+            r#"{"kind":"learned","start":0.5,"least":0.0}"#,
+            "temperature.least is 0, but must be in [1e-6, 1000000]",
+        ),
+    ] {
+        let found = refused(&[(parameter, text)], kind);
+        assert!(found.starts_with(expected), "{found}");
+    }
+    let valid = r#"{"kind":"steps","values":[0.1,1],"epochs":[4]}"#;
+    for config in EstimatorConfig::all() {
+        assert_eq!(refused(&[("temperature", valid)], config.name()), "");
+    }
+}
+
+#[test]
+fn parameters_that_limit_each_other_do_so_in_every_epoch() {
+    let rise = |from, to| format!(r#"{{"kind":"linear","start":{from},"end":{to},"epochs":10}}"#);
+    let steps = r#"{"kind":"steps","values":[0.2,0.9],"epochs":[8]}"#;
+    // The ends of either are beyond the start of the other.
+    assert_eq!(refused(&[("lower", &rise(0.1, 0.7)), ("upper", &rise(0.5, 0.9))], "ring"), "");
+    assert_eq!(
+        refused(&[("lower", &rise(0.1, 0.7)), ("upper", &rise(0.5, 0.6))], "ring"),
+        "lower.end is 0.7, but must be in [0, 0.6)"
+    );
+    let found = refused(&[("lower", &rise(0.1, 0.7)), ("upper", steps)], "ring");
+    assert!(
+        found.starts_with("lower is 0.2") && found.contains("in epoch 3, but must be in [0, 0.2)"),
+        "{found}"
+    );
+    assert_eq!(
+        refused(
+            &[
+                ("upper", r#"{"kind":"linear","start":0.9,"end":0.1,"epochs":10}"#),
+                ("lower", &rise(0.2, 0.2))
+            ],
+            "ring"
+        ),
+        "lower.end is 0.2, but must be in [0, 0.1)"
+    );
+    // A parameter without a schedule can be the one that is out of range.
+    let schedules: Schedules = [("upper".to_owned(), schedule(&rise(0.9, 0.4)))].into_iter().collect();
+    let ring = EstimatorConfig::Ring(PercentileRingConfig::new().with_lower(0.5));
+    assert_eq!(
+        schedules.check(&ring, 100).unwrap_err().to_string(),
+        "upper.end is 0.4, with which lower is 0.5, but must be in [0, 0.4)"
+    );
 }
