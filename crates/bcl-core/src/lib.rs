@@ -51,7 +51,8 @@
 //! | inspect the posterior behind the Bayesian weight | [`posterior`] |
 //! | measure how well an encoder separates | [`auc`] |
 //! | choose the prior τ+ | [`prior`] |
-//! | change α during training | [`schedule`] |
+//! | change the temperature, α or any other parameter during training | [`schedule`] |
+//! | learn the temperature | [`Scores::scaled`] |
 //! | compare estimators on data with known truth | [`simulation`] |
 //!
 //! # Features

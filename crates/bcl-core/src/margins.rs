@@ -33,8 +33,10 @@ pub(crate) struct PositiveMargins {
     positives_mask: Option<Tensor<2, Bool>>,
     /// Number of negatives that count, `[num_anchors, 1]` or `[1, 1]`.
     counts: Tensor<2>,
-    /// The lowest possible similarity, if any.
+    /// The lowest possible similarity, if any, before the factor.
     least: Option<f64>,
+    /// What the similarities were multiplied by, `[1, 1]`.
+    factor: Option<Tensor<2>>,
     temperature: f64,
 }
 
@@ -74,9 +76,10 @@ impl PositiveMargins {
         let least = scores.least_similarity;
         Self::shifted_by(scores, masked_out(scores), temperature, |hardest, positives| {
             let shift = hardest.clamp_min(0.0);
-            match least {
-                Some(least) => shift.max_pair(-positives + least),
-                None => shift,
+            match (least, &scores.factor) {
+                (Some(least), Some(factor)) => shift.max_pair(-positives + factor.clone().detach() * least),
+                (Some(least), None) => shift.max_pair(-positives + least),
+                (None, _) => shift,
             }
         })
     }
@@ -130,6 +133,7 @@ impl PositiveMargins {
             positives_mask: scores.positives_mask.clone(),
             counts: scores.counts(),
             least: scores.least_similarity,
+            factor: scores.factor.clone(),
             temperature,
         }
     }
@@ -241,11 +245,13 @@ impl PositiveMargins {
         let Some(least) = self.least else {
             return mass.clamp_min(0.0);
         };
-        let least = (self.positives.clone() + self.shift.clone() - least / self.temperature)
-            .neg()
-            .exp()
-            * self.counts.clone();
-        mass.max_pair(least)
+        let least = least / self.temperature;
+        let positives = self.positives.clone() + self.shift.clone();
+        let above_least = match &self.factor {
+            Some(factor) => positives - factor.clone() * least,
+            None => positives - least,
+        };
+        mass.max_pair(above_least.neg().exp() * self.counts.clone())
     }
 
     /// The loss `log(1 + Ng / x+)` at each positive from the mass `Ng / (x+ e^c)`.

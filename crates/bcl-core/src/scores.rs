@@ -33,6 +33,8 @@ pub struct Scores {
     /// The debiased, hard and positive-unlabelled losses bound the mass of the negatives from below by the mass at this similarity, or
     /// by 0 if it is `None`.
     pub least_similarity: Option<f64>,
+    /// The factor of [`scaled`](Self::scaled), `[1, 1]`. The least similarity is that before.
+    pub factor: Option<Tensor<2>>,
 }
 
 impl Scores {
@@ -89,6 +91,7 @@ impl Scores {
             mask: None,
             log_weights: None,
             least_similarity: None,
+            factor: None,
         }
     }
 
@@ -162,6 +165,38 @@ impl Scores {
     /// Sets the [lowest value](Self::least_similarity) that a similarity can take, such as [`Similarity::least`](crate::Similarity::least).
     pub fn with_least_similarity(mut self, least: impl Into<Option<f64>>) -> Self {
         self.least_similarity = least.into();
+        self
+    }
+
+    /// Multiplies all similarities by a positive factor, through which a gradient can flow. With the inverse of a learned temperature and
+    /// an estimator of temperature 1, the temperature gets its gradient from every estimator; from those with a floor, too, which is then
+    /// that of the learned temperature.
+    ///
+    /// # Shapes
+    /// - factor: `[1]`
+    ///
+    /// # Panics
+    /// Panics if the scores are scaled already.
+    ///
+    /// ```
+    /// use bcl_core::{DebiasedConfig, Estimator, Reduction, Scores, Similarity};
+    /// use burn::tensor::{Device, Distribution, Tensor};
+    ///
+    /// let device = Device::flex().autodiff();
+    /// let [first, second] = [0, 1].map(|_| Tensor::<2>::random([4, 8], Distribution::Default, &device));
+    /// let log_rate = Tensor::<1>::from_data([0.07f32.recip().ln()], &device).require_grad();
+    ///
+    /// let scores = Scores::from_views(first, second, Similarity::Cosine).scaled(log_rate.clone().exp());
+    /// let estimator = DebiasedConfig::new().with_temperature(1.0).init();
+    /// let gradients = estimator.forward(scores, Reduction::Mean).backward();
+    /// assert!(log_rate.grad(&gradients).is_some());
+    /// ```
+    pub fn scaled(mut self, factor: Tensor<1>) -> Self {
+        assert!(self.factor.is_none(), "the scores are scaled already");
+        let factor = factor.cast(self.negatives.dtype()).unsqueeze::<2>();
+        self.positives = self.positives * factor.clone();
+        self.negatives = self.negatives * factor.clone();
+        self.factor = Some(factor);
         self
     }
 

@@ -391,3 +391,95 @@ fn log_weights_of_another_shape_are_refused() {
     let device = Device::flex();
     Scores::new(Tensor::zeros([4], &device), Tensor::zeros([4, 7], &device)).with_log_weights(Tensor::zeros([2, 7], &device));
 }
+
+/// Scores whose first row is at the floor of the losses that have one: its positive takes off more than its negatives weigh.
+fn cosines() -> Scores {
+    let (mut positives, mut negatives) = (wave(ANCHORS, 0.3), negatives());
+    positives[0] = 0.99;
+    for negative in &mut negatives[..NEGATIVES] {
+        *negative = *negative / 4.0 - 0.7;
+    }
+    Scores::multi_positive(matrix(positives, DType::F64), matrix(negatives, DType::F64)).with_least_similarity(-1.0)
+}
+
+#[test]
+fn scaled_scores_are_those_at_another_temperature() {
+    let temperature = 0.2;
+    for config in EstimatorConfig::all() {
+        for weighted in [false, true] {
+            let scores = || {
+                let scores = cosines();
+                if weighted {
+                    scores.with_log_weights(matrix(wave(ANCHORS * NEGATIVES, 2.2), DType::F64))
+                } else {
+                    scores
+                }
+            };
+            let loss = |config: &EstimatorConfig, scores| {
+                let side = side(same_class(), DType::F64);
+                values(config.init().losses(scores, &side).values())
+            };
+            let at = |temperature| {
+                let mut config = config.clone();
+                config.set_parameter("temperature", temperature);
+                config
+            };
+            let rate = Tensor::from_data(
+                TensorData::from([1.0 / temperature]),
+                (&Device::flex().autodiff(), DType::F64),
+            );
+            let pairs = loss(&at(temperature), scores())
+                .into_iter()
+                .zip(loss(&at(1.0), scores().scaled(rate)));
+            for (expected, found) in pairs {
+                assert!(
+                    (found - expected).abs() < 1e-12,
+                    "{}: {found} is not {expected}",
+                    config.name()
+                );
+            }
+        }
+    }
+}
+
+/// The gradient reaches the temperature through scores and floor.
+#[test]
+fn the_gradient_of_a_learned_temperature_is_the_slope_of_the_loss() {
+    const STEP: f64 = 1e-5;
+    let mut floored = 0;
+    for config in EstimatorConfig::all() {
+        // Their noise holds parts of the loss constant, so its slope is another.
+        if config.init().noise_shape().is_some() {
+            continue;
+        }
+        let side = || side(same_class(), DType::F64);
+        for log_rate in [0.5, 2.0] {
+            let loss = |log_rate: f64| {
+                let mut config = config.clone();
+                config.set_parameter("temperature", (-log_rate).exp());
+                values(config.init().forward_with(cosines(), &side(), Reduction::Mean))[0]
+            };
+            let slope = (loss(log_rate + STEP) - loss(log_rate - STEP)) / (2.0 * STEP);
+
+            let device = Device::flex().autodiff();
+            let parameter = Tensor::<1>::from_data(TensorData::from([log_rate]), (&device, DType::F64)).require_grad();
+            let mut at_one = config.clone();
+            at_one.set_parameter("temperature", 1.0);
+            let scores = cosines().scaled(parameter.clone().exp());
+            let gradients = at_one.init().forward_with(scores, &side(), Reduction::Mean).backward();
+            let gradient = values(parameter.grad(&gradients).expect("the loss depends on it"))[0];
+            assert!(
+                (gradient - slope).abs() < 1e-7 * slope.abs().max(1.0),
+                "{}: {gradient} is not {slope}",
+                config.name()
+            );
+
+            // Without the floor, some loss is another one: the floor takes part.
+            let mut scores = cosines().scaled(parameter.exp());
+            scores.least_similarity = None;
+            let unfloored = at_one.init().forward_with(scores, &side(), Reduction::Mean);
+            floored += usize::from((values(unfloored)[0] - loss(log_rate)).abs() > 1e-3);
+        }
+    }
+    assert_eq!(floored, 3, "{floored} cases have an active floor");
+}

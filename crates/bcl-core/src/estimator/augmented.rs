@@ -69,6 +69,10 @@ impl Estimator for Augmented {
         scores.weighted(scores.negatives.ones_like())
     }
 
+    fn temperature(&self) -> f64 {
+        self.config.temperature
+    }
+
     fn noise_shape(&self) -> Option<f64> {
         Some(1.0)
     }

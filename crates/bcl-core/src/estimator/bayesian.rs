@@ -159,6 +159,10 @@ impl Estimator for Bayesian {
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
         scores.weighted(self.table.weights(scores, &self.weight))
     }
+
+    fn temperature(&self) -> f64 {
+        self.temperature
+    }
 }
 
 /// The importance weight in one of its arithmetics.

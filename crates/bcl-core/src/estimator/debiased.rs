@@ -65,4 +65,8 @@ impl Estimator for Debiased {
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
         scores.weighted(scores.negatives.full_like(1.0 / (1.0 - self.config.tau_plus)))
     }
+
+    fn temperature(&self) -> f64 {
+        self.config.temperature
+    }
 }

@@ -48,4 +48,8 @@ impl Estimator for Decoupled {
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
         scores.weighted(scores.negatives.ones_like())
     }
+
+    fn temperature(&self) -> f64 {
+        self.temperature
+    }
 }

@@ -57,6 +57,10 @@ impl Estimator for Geometric {
         scores.weighted(scores.negatives.ones_like())
     }
 
+    fn temperature(&self) -> f64 {
+        self.temperature
+    }
+
     fn noise_shape(&self) -> Option<f64> {
         Some(2.0)
     }

@@ -77,4 +77,8 @@ impl Estimator for HardNegatives {
         let margins = PositiveMargins::new(scores, self.config.temperature);
         scores.weighted(over(margins.hard_weights(self.config.beta), 1.0 - self.config.tau_plus))
     }
+
+    fn temperature(&self) -> f64 {
+        self.config.temperature
+    }
 }

@@ -47,4 +47,8 @@ impl Estimator for InfoNce {
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
         scores.weighted(scores.negatives.ones_like())
     }
+
+    fn temperature(&self) -> f64 {
+        self.temperature
+    }
 }

@@ -99,6 +99,9 @@ pub trait Estimator: Debug + Send + Sync {
         self.losses(scores, &SideInformation::none()).values()
     }
 
+    /// Returns the temperature that scores are divided by.
+    fn temperature(&self) -> f64;
+
     /// Returns the shape of the Gamma draws (unit rate) that the estimator needs as [`SideInformation::noise`], if any.
     fn noise_shape(&self) -> Option<f64> {
         None

@@ -87,4 +87,8 @@ impl Estimator for PositiveUnlabelled {
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
         scores.weighted(scores.negatives.full_like(self.unlabelled_weight()))
     }
+
+    fn temperature(&self) -> f64 {
+        self.config.temperature
+    }
 }

@@ -65,6 +65,10 @@ impl Estimator for PercentileRing {
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
         scores.weighted(self.table.weights(scores, &self.config))
     }
+
+    fn temperature(&self) -> f64 {
+        self.config.temperature
+    }
 }
 
 impl RankWeight for PercentileRingConfig {

@@ -72,6 +72,10 @@ impl Estimator for Supervised {
         scores.weighted(self.true_negatives(scores, side))
     }
 
+    fn temperature(&self) -> f64 {
+        self.config.temperature
+    }
+
     fn needs_truth(&self) -> bool {
         true
     }

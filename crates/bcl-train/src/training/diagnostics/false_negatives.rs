@@ -35,6 +35,7 @@ fn gradient(scores: &Scores, side: &SideInformation, estimator: &dyn Estimator) 
     scores.positives_mask = scores.positives_mask.map(Tensor::autodiff);
     scores.mask = scores.mask.map(Tensor::autodiff);
     scores.log_weights = scores.log_weights.map(Tensor::autodiff);
+    scores.factor = scores.factor.map(|factor| factor.detach().autodiff());
     let mut side = side.clone();
     side.same_class = side.same_class.map(Tensor::autodiff);
     side.noise = side.noise.map(Tensor::autodiff);
