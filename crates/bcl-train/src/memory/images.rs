@@ -11,7 +11,7 @@ pub struct Sizes {
     /// Number of training images.
     pub train: usize,
     /// Number of labelled images in train and test, on whose features the encoder is evaluated.
-    pub judged: usize,
+    pub evaluated: usize,
 }
 
 impl From<&ImageData> for Sizes {
@@ -20,7 +20,7 @@ impl From<&ImageData> for Sizes {
         Self {
             train: data.train.len(),
             // Without labelled test images, nothing is evaluated.
-            judged: if of_test > 0 { of_train + of_test } else { 0 },
+            evaluated: if of_test > 0 { of_train + of_test } else { 0 },
         }
     }
 }
@@ -57,16 +57,16 @@ pub fn training(recipe: &ImageRecipe, images: Sizes) -> Estimate {
         "encoder.trunk.width, encoder.head.hidden or encoder.head.out",
         product([F32, parameters]),
     );
-    let judging = judging(recipe, images.judged as u64);
+    let evaluation = evaluation(recipe, images.evaluated as u64);
     match recipe.training.epochs {
-        0 => weights.with_larger(judging, Estimate::default()),
+        0 => weights.with_larger(evaluation, Estimate::default()),
         _ => weights.with_larger(
             step(recipe, parameters, images).with(
                 "the memory of the method",
                 "method.queue, method.hidden or encoder.head.out",
                 product([F32, recipe.method.memory(recipe.encoder.config().head.out as u64)]),
             ),
-            judging,
+            evaluation,
         ),
     }
 }
@@ -119,22 +119,22 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
 }
 
 /// The features of all images, and the pixels of those being encoded.
-fn judging(recipe: &ImageRecipe, judged: u64) -> Estimate {
+fn evaluation(recipe: &ImageRecipe, evaluated: u64) -> Estimate {
     let side = recipe.evaluation.side.unwrap_or(recipe.views.side) as u64;
     let features = recipe.encoder.config().trunk.num_features() as u64;
     let with_pixels = recipe.evaluation.baselines.contains(&ImageBaselineKind::RawPixels);
     let raw_pixels = if with_pixels { product([3, side, side]) } else { 0 };
-    let shown = (Shown::BLOCK as u64).min(judged / 2);
+    let at_a_time = (Shown::BLOCK as u64).min(evaluated / 2);
     Estimate::default()
         .with(
-            format!("the features of {judged} images"),
+            format!("the features of {evaluated} images"),
             "encoder.trunk.width, evaluation.side or views.side, or leave raw_pixels out of evaluation.baselines",
-            product([F32, judged, features.max(raw_pixels)]),
+            product([F32, evaluated, features.max(raw_pixels)]),
         )
         .with(
-            format!("{shown} images being evaluated"),
+            format!("{at_a_time} images being evaluated"),
             "evaluation.side or views.side",
-            product([F32, 3, shown, side, side]),
+            product([F32, 3, at_a_time, side, side]),
         )
 }
 
@@ -149,7 +149,7 @@ mod tests {
             &from_toml(&text, "a", &[]).unwrap(),
             Sizes {
                 train: 4000,
-                judged: 5000,
+                evaluated: 5000,
             },
         )
     }

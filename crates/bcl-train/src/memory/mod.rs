@@ -149,7 +149,7 @@ mod tests {
                     recipe,
                     images::Sizes {
                         train: 105_000,
-                        judged: 13_000,
+                        evaluated: 13_000,
                     },
                 ),
             };

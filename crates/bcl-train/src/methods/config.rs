@@ -1,4 +1,4 @@
-//! The methods that train encoders of images, by the kind that recipes name.
+//! The `[method]` table of recipes, which names a method for encoders of images.
 
 use super::{ImageMethod, MoCoConfig, Precision, SimClr, SimSiamConfig};
 use bcl_core::ParameterError;
@@ -7,18 +7,18 @@ use bcl_models::vision::ImageEncoder;
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
-/// What works with any method: [`MethodConfig::init`] calls it with the one of the recipe.
+/// Code that is generic over the method. [`MethodConfig::init`] calls it with the method of the recipe.
 pub trait WithMethod {
-    /// What comes of it.
+    /// The return type.
     type Output;
 
-    /// Does it with a method.
+    /// Runs the code with a method.
     fn call<M: ImageMethod>(self, method: M) -> Self::Output;
 }
 
 /// A method with its parameters: the `[method]` table of a recipe, where `kind` names the method.
 ///
-/// A new method is a variant here, a line in each function below, and a file beside this one.
+/// To add a method, add a variant here, a line to each function below, and a file beside this one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind")]
 #[non_exhaustive]
@@ -84,7 +84,7 @@ impl MethodConfig {
         }
     }
 
-    /// How many numbers the method keeps beside encoders, at least, if projections have `dim` numbers.
+    /// Lower bound on the number of values that the method keeps beside its encoders, given the embedding size `dim`.
     pub fn memory(&self, dim: u64) -> u64 {
         match self {
             Self::SimClr(_) => 0,
@@ -93,7 +93,7 @@ impl MethodConfig {
         }
     }
 
-    /// Builds the method around an encoder with projections of `dim` numbers, and hands it to `user`.
+    /// Builds the method around an encoder with embedding size `dim`, and passes it to `user`.
     pub fn init<U: WithMethod>(&self, encoder: ImageEncoder, dim: usize, precision: Precision, seed: Seed, user: U) -> U::Output {
         let device = device_of(&encoder);
         match self {

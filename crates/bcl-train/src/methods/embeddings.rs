@@ -4,9 +4,9 @@ use bcl_core::gradient_cache::Table;
 use burn::tensor::Tensor;
 use std::ops::Range;
 
-/// The embeddings of a batch, or of a part of one, as named tables: `first` and `second` views, `queries` and `keys`, …
+/// The embeddings of a batch, or of a part of one, as named tables such as `first` and `second` views, or `queries` and `keys`.
 ///
-/// A table is trained, or constant, such as the output of a momentum encoder.
+/// A table is trained, or constant like the output of a momentum encoder.
 ///
 /// ```
 /// use bcl_train::methods::Embeddings;
@@ -21,12 +21,12 @@ use std::ops::Range;
 pub struct Embeddings(Vec<(&'static str, Table)>);
 
 impl Embeddings {
-    /// No tables.
+    /// Creates an empty set of tables.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a table that the encoder learns from.
+    /// Adds a table through which gradients flow.
     ///
     /// # Shapes
     /// - rows: `[num_embeddings, dim]`
@@ -35,7 +35,7 @@ impl Embeddings {
         self
     }
 
-    /// Adds a table that no gradient flows to.
+    /// Adds a table without gradients.
     ///
     /// # Shapes
     /// - rows: `[num_embeddings, dim]`
@@ -44,7 +44,7 @@ impl Embeddings {
         self
     }
 
-    /// The table of a name.
+    /// Returns the table of a name.
     ///
     /// # Panics
     /// Panics if there is none.
@@ -61,7 +61,7 @@ impl Embeddings {
         self.0.iter().map(|(_, table)| table.clone())
     }
 
-    /// The same tables with other rows, in the order of [`tables`](Self::tables): of a pass with a graph, or without.
+    /// Replaces the rows of all tables, in the order of [`tables`](Self::tables), for example by those with a graph.
     ///
     /// # Panics
     /// Panics if the numbers of tables differ.
@@ -74,7 +74,7 @@ impl Embeddings {
         Self(tables.collect())
     }
 
-    /// Stacks the tables of the parts of a batch, name by name. A single part costs nothing.
+    /// Stacks the tables of the parts of a batch, name by name. A single part is not copied.
     ///
     /// # Panics
     /// Panics if there is no part, or if the parts have different tables.
@@ -92,14 +92,14 @@ impl Embeddings {
         }
     }
 
-    /// The same values outside of any graph.
+    /// Detaches all tables from the graph.
     pub fn detached(&self) -> Self {
         let rows: Vec<_> = self.tables().map(|table| table.into_rows().detach()).collect();
         self.with_rows(&rows)
     }
 }
 
-/// Some rows of a tensor; all of them cost nothing.
+/// Slices rows of a tensor. If the range covers all rows, nothing is copied.
 pub(crate) fn rows_of<const D: usize>(tensor: Tensor<D>, rows: Range<usize>) -> Tensor<D> {
     if rows.len() == tensor.dims()[0] {
         tensor

@@ -1,4 +1,4 @@
-//! What methods on two views of each image share.
+//! The common part of all methods on two views of each image.
 
 use super::{Embeddings, Method, Objective, Precision};
 use crate::batches::{BatchViews, ImageBatch, NamedTensors};
@@ -14,7 +14,7 @@ use std::ops::Range;
 pub struct ImagePart {
     /// The views, `[num_images, 3, side, side]` each.
     pub views: [Tensor<4>; 2],
-    /// Which statistics batch normalisation uses.
+    /// Statistics that batch normalisation uses.
     pub mode: Mode,
 }
 
@@ -26,12 +26,12 @@ pub trait ImageMethod: Module + ModuleDisplay + 'static {
     /// Precision in which embeddings are computed.
     fn precision(&self) -> Precision;
 
-    /// How many anchors each image has: one per view, unless a view is only compared with.
+    /// Number of anchors per image: one per view, unless only one view is an anchor.
     fn anchors_per_image(&self) -> usize {
         2
     }
 
-    /// Whether the method keeps the classes of a batch for later ones, so that [`same_class`](Self::same_class) can tell.
+    /// Whether the method stores the classes of a batch for later batches, for [`same_class`](Self::same_class).
     fn remembers_classes(&self) -> bool {
         false
     }
@@ -39,7 +39,7 @@ pub trait ImageMethod: Module + ModuleDisplay + 'static {
     /// As [`Method::embed`].
     fn embed(&self, part: &ImagePart) -> Embeddings;
 
-    /// As [`Method::objective`]: what is compared is all in the embeddings.
+    /// As [`Method::objective`], which depends on the embeddings only.
     fn objective(&self, embeddings: &Embeddings, anchors: Range<usize>) -> Objective;
 
     /// As [`Method::same_class`].
@@ -97,15 +97,14 @@ impl<M: ImageMethod> Method for M {
     }
 }
 
-/// Projections of one view of the images of a part, as unit rows.
+/// Computes the projections of one view of all images of a part, as unit rows.
 ///
-/// Each view passes the encoder on its own, as in the released codes: batch normalisation never sees both views of an image.
+/// Each view is a forward pass of its own, as in the authors' code: batch statistics never cover both views of an image.
 pub(super) fn projections(encoder: &ImageEncoder, part: &ImagePart, view: usize, precision: Precision) -> Tensor<2> {
     encoder.projections(part.views[view].clone().cast(precision.dtype()), part.mode)
 }
 
-/// The tensors of a batch by name. Of views that are made on demand, which images and epoch they are made from: the views of a whole
-/// batch need not fit into memory.
+/// The tensors of a batch by name. For views made on demand, their images and epoch, because the views may not fit into memory.
 fn tensors(batch: &ImageBatch) -> NamedTensors {
     let views = match &batch.views {
         BatchViews::Made(views) => NamedTensors::default()

@@ -18,11 +18,11 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MoCoConfig {
-    /// Number of keys of the queue: the number of negatives once it is full.
+    /// Size of the queue, which is the number of negatives once it is full.
     pub queue: usize,
-    /// How much of the momentum encoder stays in a step, in [0, 1].
+    /// Momentum of the key encoder, in [0, 1].
     pub momentum: f64,
-    /// Whether both views are queries, each against the other's key; otherwise the first view is.
+    /// Whether both views are queries, each against the other's key; otherwise only the first view is a query.
     pub symmetric: bool,
 }
 
@@ -50,7 +50,7 @@ impl MoCoConfig {
         in_closed("momentum", self.momentum, 0.0, 1.0)
     }
 
-    /// Builds the method around an encoder that projects to `dim` numbers.
+    /// Builds the method around an encoder with embedding size `dim`.
     pub fn init(&self, encoder: ImageEncoder, dim: usize, precision: Precision, device: &Device) -> MoCo {
         MoCo {
             momentum_encoder: ema_target(&encoder),
@@ -64,13 +64,13 @@ impl MoCoConfig {
 
 /// The positive of a query is the key of the image's other view; negatives are the keys of earlier batches.
 ///
-/// Keys come from a slow copy of the encoder, which follows it after each step,
+/// Keys come from a momentum encoder, which is updated after each step,
 ///
 /// ```text
 /// momentum_encoder <- momentum · momentum_encoder + (1 - momentum) · encoder
 /// ```
 ///
-/// and then enter the [queue](KeyQueue): in a symmetric step, too, no query meets a key of its own batch as a negative.
+/// and then enter the [queue](KeyQueue), so no query has a key of its own batch as a negative, not even in a symmetric step.
 ///
 /// Source: He et al., [Momentum Contrast for Unsupervised Visual Representation Learning](https://arxiv.org/abs/1911.05722).
 #[derive(Module, Debug)]
@@ -91,12 +91,12 @@ impl MoCo {
     /// Names of the tables of either view: queries of the encoder and keys of the momentum encoder.
     pub const TABLES: [[&'static str; 2]; 2] = [["first_queries", "first_keys"], ["second_queries", "second_keys"]];
 
-    /// The views that are queries; the other view of each is its key.
+    /// The views that are queries. The key is the other view.
     fn query_views(&self) -> Range<usize> {
         0..if self.config.symmetric { 2 } else { 1 }
     }
 
-    /// A table of the views, one below the other.
+    /// Stacks the tables of the views.
     fn stacked(embeddings: &Embeddings, names: impl Iterator<Item = &'static str>) -> Tensor<2> {
         let mut tables: Vec<_> = names.map(|name| embeddings.rows(name)).collect();
         match tables.len() {

@@ -1,17 +1,17 @@
-//! Methods: what is trained, and what a training step minimises.
+//! Methods: the networks to train, and the objective of a training step.
 //!
 //! A [`Method`] owns networks and memory. It embeds the parts of a batch into named [tables](Embeddings), and turns the tables of the
-//! whole batch into an [`Objective`]: scores, which any estimator turns into losses, or losses of its own. A step may be cut between the
-//! two: for gradient caching, and for processes that share a batch.
+//! whole batch into an [`Objective`]: scores, which any estimator turns into losses, or losses of its own. Gradient caching works between
+//! these two functions.
 //!
 //! | method | trains | objective | memory |
 //! | --- | --- | --- | --- |
-//! | [`SimClr`] | image encoders | scores of the other view against the rest of the batch | |
-//! | [`MoCo`] | image encoders | scores against a queue of keys | momentum encoder, queue |
+//! | [`SimClr`] | image encoders | scores with the rest of the batch as negatives | |
+//! | [`MoCo`] | image encoders | scores with a queue of keys as negatives | momentum encoder, queue |
 //! | [`SimSiam`] | image encoders | losses of its own | |
-//! | [`Recommendation`] | recommenders | scores of chosen against sampled items | |
+//! | [`Recommendation`] | recommenders | scores with sampled items as negatives | |
 //!
-//! Nothing here reads recipes or files, and a method knows nothing of how its scores are weighted.
+//! Nothing here reads recipes or files. A method does not know how its scores are weighted.
 
 mod config;
 mod embeddings;
@@ -43,29 +43,29 @@ use burn::{
 };
 use std::{fmt::Debug, ops::Range};
 
-/// What is trained: an encoder with whatever the method adds to it, and what a step minimises.
+/// An encoder with all that the method adds to it, and the objective of a training step.
 ///
-/// State that is no parameter, such as a queue or a momentum encoder, consists of parameters without gradients: it is saved in
-/// checkpoints with all others, and an interrupted run ends in the same bits.
+/// State that is not trained, such as a queue or a momentum encoder, is stored as parameters without gradients. So checkpoints contain
+/// it, and an interrupted run ends with the same bits.
 pub trait Method: Module + ModuleDisplay + 'static {
-    /// The network that a finished run keeps and evaluation judges.
+    /// The network that is evaluated, and that a finished run keeps.
     type Encoder: Module + ModuleDisplay;
 
-    /// What is compared in one step.
+    /// The input of one step.
     type Batch: Debug + Clone + Send + Sync + 'static;
 
     /// The part of a batch that is encoded at a time.
     type Part;
 
-    /// Whether the objective is a mean over anchors, each of which needs the embeddings of the batch but not the losses of other
-    /// anchors. Only then may a batch be compared in blocks of anchors (gradient caching).
+    /// Whether the objective is a mean of losses per anchor, each a function of the embeddings of the batch. Gradient caching, which
+    /// computes it in blocks of anchors, requires this.
     const SEPARABLE: bool;
 
     /// The encoder.
     fn encoder(&self) -> &Self::Encoder;
 
-    /// Splits a batch into parts of at most `at_most` samples. The stacked embeddings of the parts are those of the batch. If an encoder
-    /// does not work sample by sample, the only part is the whole.
+    /// Splits a batch into parts of at most `at_most` samples. The stacked embeddings of the parts equal those of the batch. An encoder
+    /// that needs the whole batch returns it as the only part.
     fn parts(batch: &Self::Batch, at_most: usize) -> impl Iterator<Item = Self::Part>;
 
     /// Embeds a part of a batch.
@@ -74,10 +74,10 @@ pub trait Method: Module + ModuleDisplay + 'static {
     /// Number of anchors of a batch.
     fn num_anchors(&self, batch: &Self::Batch) -> usize;
 
-    /// Compares some anchors of a batch, given the embeddings of all of it.
+    /// Computes the objective of some anchors, given the embeddings of the whole batch.
     fn objective(&self, batch: &Self::Batch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective;
 
-    /// Which negatives of some anchors share their class; `None` if the batch has no classes or the method no negatives.
+    /// Which negatives of some anchors have the anchor's class; `None` if the batch has no classes or the method no negatives.
     ///
     /// # Shapes
     /// - output: `[anchors.len(), num_negatives]`
@@ -85,15 +85,15 @@ pub trait Method: Module + ModuleDisplay + 'static {
         None
     }
 
-    /// The method after an optimizer step: momentum encoders move, queues take new keys. `embeddings` are those of the step, detached.
+    /// Updates memory after an optimizer step, such as a momentum encoder or a queue. `embeddings` are those of the step, detached.
     fn after_step(self, _: &Self::Batch, _: &Embeddings) -> Self {
         self
     }
 
-    /// The tensors of a batch by name, which are kept if its loss is not finite.
+    /// The tensors of a batch by name, which a diverged run saves.
     fn tensors(batch: &Self::Batch) -> NamedTensors;
 
-    /// A term that is added to the mean loss, if any.
+    /// A term to add to the mean loss, such as an L2 penalty.
     ///
     /// # Shapes
     /// - output: `[1]`
@@ -101,7 +101,7 @@ pub trait Method: Module + ModuleDisplay + 'static {
         None
     }
 
-    /// The factor that gradients are computed at so that they do not underflow (loss scaling).
+    /// Loss scale, which keeps gradients in f16 from underflowing.
     fn gradient_scale(&self) -> f64 {
         1.0
     }

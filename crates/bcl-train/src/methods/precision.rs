@@ -10,11 +10,11 @@ pub enum Precision {
     /// 32 bits.
     #[default]
     F32,
-    /// bfloat16: convolutions, products and activations have 16 bits, forward and backward. It has the exponents of 32 bits, so the loss
+    /// bfloat16: convolutions, matrix products and activations have 16 bits, forward and backward. Its range is that of f32, so the loss
     /// needs no scaling.
     Bf16,
-    /// IEEE half precision, for GPUs without bf16: three more bits of mantissa, but fewer exponents, so the loss is
-    /// [scaled](Self::gradient_scale) against underflow in the backward pass.
+    /// IEEE half precision, for GPUs without bf16: three more bits of mantissa, but a smaller range, so the loss is
+    /// [scaled](Self::gradient_scale) to prevent underflow in the backward pass.
     F16,
 }
 
@@ -28,8 +28,8 @@ impl Precision {
         }
     }
 
-    /// Loss scale: the loss is multiplied by it before the backward pass, and gradients are divided by it afterwards. f16 has no numbers
-    /// between 0 and 6e-8, where gradients of activations of large batches lie. A power of two, so it causes no rounding.
+    /// Loss scale: the loss is multiplied by it before the backward pass, and gradients are divided by it afterwards. Gradients of
+    /// activations of large batches may be below 6e-8, the smallest positive f16. A power of two causes no rounding.
     pub fn gradient_scale(self) -> f64 {
         match self {
             Self::F32 | Self::Bf16 => 1.0,

@@ -9,25 +9,24 @@ use burn::{
 /// The class of a key whose image has no label.
 const UNKNOWN: i64 = -1;
 
-/// The last keys of a momentum encoder, with the classes of their images.
+/// The latest keys of a momentum encoder, with the classes of their images, as a ring buffer.
 ///
-/// Keys enter at a position that moves on and wraps around, so each replaces the oldest. Positions that no key has entered yet take no
-/// part: until the queue is full there are fewer negatives.
+/// Each new key replaces the oldest. Empty positions are masked, so there are fewer negatives until the queue is full.
 #[derive(Module, Debug)]
 pub struct KeyQueue {
     /// Unit rows, `[size, dim]`.
     keys: Param<Tensor<2>>,
     /// Class of each key, `[size]`; -1 if the image has no label.
     classes: Param<Tensor<1, Int>>,
-    /// How many keys have entered so far, `[1]`.
+    /// Number of keys that have entered so far, `[1]`.
     entered: Param<Tensor<1, Int>>,
-    /// The same on the host, once it is known there: reading it from the device would wait for all work under way.
+    /// `entered` on the host, once known: reading it from the device would wait for all queued work.
     #[module(skip)]
     known: Option<usize>,
 }
 
 impl KeyQueue {
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
     /// # Panics
     /// Panics if `size` or `dim` is 0.
@@ -56,12 +55,12 @@ impl KeyQueue {
         self.entered() == 0
     }
 
-    /// The position at which the next key enters.
+    /// The position of the next key.
     pub fn position(&self) -> usize {
         self.entered() % self.size()
     }
 
-    /// All positions, `[size, dim]`; zeros where no key has entered.
+    /// All positions, `[size, dim]`; empty ones are zero.
     pub fn rows(&self) -> Tensor<2> {
         self.keys.val()
     }
@@ -70,7 +69,7 @@ impl KeyQueue {
         self.known.unwrap_or_else(|| self.entered.val().into_scalar::<i64>() as usize)
     }
 
-    /// Adds keys in their order, one after the other; each replaces the oldest.
+    /// Adds keys in order; each replaces the oldest.
     ///
     /// # Shapes
     /// - keys:    `[num_keys, dim]`, unit rows
@@ -86,7 +85,7 @@ impl KeyQueue {
         let classes = Tensor::<1, Int>::from_data(TensorData::new(classes, [num_keys]), &device);
         let keys = keys.detach();
         let (mut rows, mut row_classes) = (self.keys.val(), self.classes.val());
-        // Of more keys than fit, the last remain.
+        // If there are more keys than fit, the last ones remain.
         let mut taken = num_keys.saturating_sub(size);
         while taken < num_keys {
             let position = (entered + taken) % size;
@@ -105,13 +104,13 @@ impl KeyQueue {
         }
     }
 
-    /// Scores of queries against their keys, and against the keys of the queue. Gradients flow to the queries alone.
+    /// Computes the scores of queries with their keys as positives and the queue as negatives. Gradients flow to the queries only.
     ///
     /// # Shapes
     /// - queries, keys: `[num_anchors, dim]`, unit rows
     pub fn scores(&self, queries: Tensor<2>, keys: Tensor<2>) -> Scores {
         let positives = (queries.clone() * keys.detach()).sum_dim(1);
-        // An anchor without any negative is left out of the mean, so an empty queue needs one column to mask.
+        // Scores need a negative: an empty queue gives one masked column, so its anchors are left out of the mean.
         let count = self.len().max(1);
         let negatives = queries.matmul(self.keys.val().slice_dim(0, 0..count).detach().transpose());
         let [num_anchors, _] = negatives.dims();
@@ -123,10 +122,10 @@ impl KeyQueue {
             .with_least_similarity(Similarity::Cosine.least())
     }
 
-    /// Which keys share the class of some anchors.
+    /// Which keys have the class of an anchor.
     ///
     /// # Shapes
-    /// - output: `[classes.len(), num_negatives]`, as [`scores`](Self::scores) has them
+    /// - output: `[classes.len(), num_negatives]`, as in [`scores`](Self::scores)
     pub fn same_class(&self, classes: &[u32], device: &Device) -> Tensor<2, Bool> {
         let (num_anchors, count) = (classes.len(), self.len().max(1));
         let of_anchors: Vec<i64> = classes.iter().map(|&class| class.into()).collect();

@@ -1,4 +1,4 @@
-//! Recommendation: the items that users chose against items that they did not.
+//! Recommendation: items of a user as positives, sampled items as negatives.
 
 use super::{Embeddings, Method, Objective, rows_of};
 use crate::batches::{InteractionBatch, NamedTensors, Negatives};
@@ -10,7 +10,7 @@ use burn::{
 };
 use std::{iter, ops::Range};
 
-/// The positive of a user is an item that they chose; a [sampler](crate::negatives) draws the negatives.
+/// The positive of a user is an item with which they interacted; a [sampler](crate::negatives) draws the negatives.
 #[derive(Module, Debug)]
 pub struct Recommendation {
     /// The encoder.
@@ -35,7 +35,7 @@ impl Method for Recommendation {
         &self.encoder
     }
 
-    /// The only part is the whole: most graph encoders compute all embeddings at once.
+    /// Returns the whole batch as the only part, because graph encoders compute all embeddings at once.
     fn parts(batch: &InteractionBatch, _: usize) -> impl Iterator<Item = InteractionBatch> {
         iter::once(batch.clone())
     }
@@ -57,7 +57,7 @@ impl Method for Recommendation {
             Negatives::PerAnchor(negatives) => compare_sampled(users, items, batch.positives, negatives),
             Negatives::Shared(negatives) => compare_shared(users, items, batch.positives, negatives),
         };
-        // Shifted scores have no lowest value.
+        // Scores with the log-Q correction have no lower bound.
         let least_similarity = self.encoder.similarity().least().filter(|_| batch.log_q.is_none());
         if let Some(log_q) = batch.log_q {
             positive_scores = positive_scores - log_q.positives;

@@ -1,4 +1,4 @@
-//! SimCLR: two views of each image against the rest of the batch.
+//! SimCLR: two views of an image are positives, the rest of the batch are negatives.
 
 use super::{Embeddings, ImageMethod, ImagePart, Objective, Precision, image::projections};
 use crate::batches::ImageBatch;
@@ -17,7 +17,7 @@ use std::ops::Range;
 pub struct SimClr {
     /// The encoder.
     pub encoder: ImageEncoder,
-    /// Precision in which it computes projections.
+    /// Precision of the encoder.
     #[module(skip)]
     pub precision: Precision,
 }
@@ -43,7 +43,7 @@ impl ImageMethod for SimClr {
 
     fn objective(&self, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
         let [first, second] = Self::TABLES.map(|name| embeddings.rows(name));
-        // Projections are unit rows already.
+        // Projections are already unit rows, so the dot product is the cosine.
         let scores = Scores::from_views_of(first, second, Similarity::Dot, anchors);
         Objective::Scores(scores.with_least_similarity(Similarity::Cosine.least()))
     }

@@ -1,4 +1,4 @@
-//! SimSiam: predict the projection of the other view, without negatives.
+//! SimSiam: predicts the projection of the other view, without negatives.
 
 use super::{Embeddings, ImageMethod, ImagePart, Objective, Precision, rows_of};
 use bcl_core::{Losses, ParameterError, parameter::count_in, unit_rows};
@@ -36,7 +36,7 @@ impl SimSiamConfig {
         count_in("hidden", self.hidden, 1, Self::MOST)
     }
 
-    /// Builds the method around an encoder that projects to `dim` numbers; the seed draws the predictor.
+    /// Builds the method around an encoder with embedding size `dim`; the seed initialises the predictor.
     pub fn init(&self, encoder: ImageEncoder, dim: usize, precision: Precision, seed: u64, device: &Device) -> SimSiam {
         let predictor = ProjectionHeadConfig {
             hidden: self.hidden,
@@ -50,7 +50,7 @@ impl SimSiamConfig {
     }
 }
 
-/// A predictor maps the projection of a view to that of the other view, which counts as constant:
+/// A predictor maps the projection of a view to that of the other view, which gets no gradient:
 ///
 /// ```text
 /// loss = -cos(predictor(z), z'.detach())
@@ -63,7 +63,7 @@ impl SimSiamConfig {
 pub struct SimSiam {
     /// The encoder, whose projections are predicted.
     pub encoder: ImageEncoder,
-    /// Projections to predictions.
+    /// Maps projections to predictions.
     pub predictor: ProjectionHead,
     #[module(skip)]
     precision: Precision,

@@ -82,7 +82,7 @@ fn assert_distribution(counts: &[f64], probabilities: &[f64]) {
 }
 
 #[test]
-fn uniform_is_flat_over_what_a_user_has_not() {
+fn uniform_is_flat_over_items_that_the_user_does_not_have() {
     let train = train();
     let sampler = sampler(&NegativesConfig::Uniform(Uniform { count: 16 }), 1);
     // The last user has more than half of the items, so the exact map draws most of the negatives.
@@ -146,7 +146,7 @@ fn in_batch_log_q_is_the_share_of_the_interactions() {
 }
 
 #[test]
-fn log_q_is_given_only_where_it_is_asked_for() {
+fn log_q_is_none_unless_configured() {
     let in_batch = NegativesConfig::InBatch(InBatch {
         log_q: false,
         ..InBatch::default()
@@ -221,7 +221,7 @@ fn shared_draws_are_one_row() {
 }
 
 #[test]
-fn the_mask_tells_accidental_hits() {
+fn the_mask_removes_accidental_hits() {
     let train = train();
     let users: Vec<u32> = (0..40).collect();
     for config in configs().iter().filter(|config| config.mask_hits()) {
@@ -238,12 +238,15 @@ fn the_mask_tells_accidental_hits() {
                 .collect();
             assert_eq!(keep, expected, "{config:?} row {row}");
         }
-        assert!(keep.contains(&false), "{config:?}: nothing was hit, so nothing was tested");
+        assert!(
+            keep.contains(&false),
+            "{config:?}: there was no hit, so the test shows nothing"
+        );
     }
 }
 
 #[test]
-fn no_mask_is_made_where_none_is_wanted() {
+fn there_is_no_mask_unless_configured() {
     let off = NegativesConfig::UniformAll(UniformAll {
         mask_hits: false,
         ..UniformAll::default()

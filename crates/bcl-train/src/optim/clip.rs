@@ -1,4 +1,4 @@
-//! Clipping by the norm of the whole gradient. Burn's own clips each parameter tensor by its own norm.
+//! Gradient clipping by the global norm. Burn's clips each parameter tensor by its own norm.
 
 use super::scale::{Factor, multiplied};
 use burn::{
@@ -7,22 +7,22 @@ use burn::{
     tensor::Tensor,
 };
 
-/// Keeps the quotient finite where all gradients are 0; PyTorch's.
+/// Keeps the quotient finite if all gradients are 0; as in PyTorch.
 const EPSILON: f64 = 1e-6;
 
-/// Shortens the gradient of a module to a largest norm, leaving its direction,
+/// Scales the gradients of a module so that their global norm is at most `limit`,
 ///
 /// ```text
 /// g <- g · min(1, limit / (‖g‖ + 1e-6))
 /// ```
 ///
-/// with `‖g‖` the Euclidean norm over all parameters: PyTorch's `clip_grad_norm_`. The norm stays on the device, which need not wait for
-/// the host.
+/// where `‖g‖` is the Euclidean norm over all parameters, as in PyTorch's `clip_grad_norm_`. The norm stays on the device, so nothing
+/// waits for the host.
 ///
 /// Source: Pascanu, Mikolov, Bengio, [On the difficulty of training recurrent neural networks](https://arxiv.org/abs/1211.5063).
 ///
 /// # Panics
-/// When the limit is not above 0.
+/// Panics if the limit is not positive.
 pub fn clip_global_norm<M: Module>(module: &M, gradients: GradientsParams, limit: f64) -> GradientsParams {
     assert!(limit > 0.0, "the largest norm is {limit}, but must be above 0");
     let mut squares = SumOfSquares {
@@ -87,12 +87,12 @@ mod tests {
     #[test]
     fn a_long_gradient_is_shortened_as_a_whole() {
         let [weight, bias] = clipped(1.0);
-        // One tensor at a time, both would be 1.
+        // Clipped tensor by tensor, both would be 1.
         assert!((weight - 0.6).abs() < 1e-6 && (bias - 0.8).abs() < 1e-6, "{weight} {bias}");
     }
 
     #[test]
-    fn a_short_gradient_stays_as_it_is_bit_for_bit() {
+    fn a_short_gradient_keeps_its_bits() {
         assert_eq!(clipped(5.1), [3.0, 4.0]);
     }
 

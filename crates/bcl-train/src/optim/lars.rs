@@ -1,4 +1,4 @@
-//! Layer-wise adaptive rates, for large batches.
+//! LARS: layer-wise adaptive learning rates, for large batches.
 
 use burn::{
     optim::{
@@ -8,10 +8,10 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
-/// Configuration of [`Lars`]; the defaults are those of SimCLR, but for the decay, which it sets to 1e-6.
+/// Configuration of [`Lars`]. The defaults are those of SimCLR, except for the weight decay, which SimCLR sets to 1e-6.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LarsConfig {
-    /// Trust coefficient η, above 0: how far a step may move a weight tensor, relative to its norm.
+    /// Trust coefficient η, above 0: length of a step relative to the norm of the weight tensor.
     pub trust_coefficient: f64,
     /// Momentum m, in [0, 1).
     pub momentum: f64,
@@ -30,7 +30,7 @@ impl Default for LarsConfig {
 }
 
 impl LarsConfig {
-    /// Builds the rule for one parameter; `ModuleOptimizer::from` makes the optimizer of a module of it.
+    /// Builds the update rule; `ModuleOptimizer::from` turns it into an optimizer.
     pub fn init(&self) -> Lars {
         let momentum = MomentumConfig::new().with_momentum(self.momentum).with_dampening(0.0);
         Lars {
@@ -41,20 +41,20 @@ impl LarsConfig {
     }
 }
 
-/// LARS: stochastic gradient descent with momentum, whose rate adapts to each weight tensor,
+/// LARS: SGD with momentum, with a learning rate that adapts to each weight tensor,
 ///
 /// ```text
 /// u = g + λ w
-/// r = η ‖w‖ / ‖u‖                   (1 where either norm is 0)
+/// r = η ‖w‖ / ‖u‖                   (1 if either norm is 0)
 /// v <- m v + γ r u
 /// w <- w - v
 /// ```
 ///
-/// with γ the rate of the schedule. Parameters of rank 1, which are biases and those of batch normalisation, get neither decay nor
-/// adaptation: `u = g`, `r = 1`.
+/// where γ is the learning rate of the schedule. Parameters of rank 1, which are biases and those of batch normalisation, get neither
+/// weight decay nor adaptation: `u = g`, `r = 1`.
 ///
-/// Source: You, Gitman, Ginsburg, [Large Batch Training of Convolutional Networks](https://arxiv.org/abs/1708.03888), as SimCLR's
-/// released code has it: the norm of the decayed gradient, where the paper writes its upper bound `‖g‖ + λ ‖w‖`.
+/// Source: You, Gitman, Ginsburg, [Large Batch Training of Convolutional Networks](https://arxiv.org/abs/1708.03888). As in SimCLR's
+/// released code, the denominator is the norm of `u`; the paper has its upper bound `‖g‖ + λ ‖w‖`.
 ///
 /// ```
 /// use bcl_train::optim::LarsConfig;
@@ -87,7 +87,7 @@ impl Optimizer for Lars {
             let ratio = self.trust_ratio(norm(weight.clone()), norm(decayed.clone()));
             decayed * (ratio * rate).unsqueeze()
         };
-        // The rate is part of the velocity, so that steps under an older rate go on under it.
+        // The learning rate is part of the velocity, so a new rate does not rescale earlier steps.
         let (velocity, state) = self.momentum.transform(update, state);
         (weight - velocity, Some(state))
     }
@@ -98,7 +98,7 @@ impl Optimizer for Lars {
 }
 
 impl Lars {
-    /// `r`, `[1]`: found on the device, which need not wait for the host.
+    /// `r`, `[1]`, computed on the device, so nothing waits for the host.
     fn trust_ratio(&self, weight: Tensor<1>, update: Tensor<1>) -> Tensor<1> {
         let undefined = weight.clone().equal_scalar(0.0).bool_or(update.clone().equal_scalar(0.0));
         (weight / update * self.trust_coefficient).mask_fill(undefined, 1.0)

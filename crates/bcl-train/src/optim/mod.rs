@@ -1,4 +1,4 @@
-//! What Burn's optimizers lack: layer-wise rates, schedules of rates above 1, and changes of the whole gradient at once.
+//! What Burn's optimizers lack: LARS, learning rates above 1, and clipping by the global norm.
 
 mod clip;
 mod lars;

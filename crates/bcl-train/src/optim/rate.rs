@@ -1,4 +1,4 @@
-//! The learning rate of each step: a linear warm-up, then constant or along half a cosine.
+//! Learning rate schedules: a linear warm-up, then a constant rate or cosine decay.
 
 use burn::{
     lr_scheduler::{LrScheduler, LrSchedulerRecord},
@@ -6,18 +6,18 @@ use burn::{
 };
 use std::f64::consts::PI;
 
-/// How the learning rate moves after the warm-up.
+/// The learning rate after the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decay {
-    /// It stays.
+    /// Constant.
     Constant,
-    /// It falls along half a cosine, towards 0 at the end of training.
+    /// Cosine decay towards 0 at the end of training.
     Cosine,
 }
 
-/// The learning rate of each step, for any positive finite peak: Burn's own schedulers refuse peaks above 1, which SGD and LARS need.
+/// A learning rate schedule with any positive finite peak. Burn's own schedulers refuse peaks above 1, which SGD and LARS need.
 ///
-/// With `w` warm-up steps of `n` in all and peak γ, step `i`, counted from 0, has the rate
+/// With `n` steps in total, `w` of them warm-up, and peak γ, step `i` (from 0) has the learning rate
 ///
 /// ```text
 /// i < w:              γ - (γ - γ/w) / w · (w - i)        γ/w at first, rising linearly
@@ -25,7 +25,7 @@ pub enum Decay {
 /// i ≥ w, cosine:      γ/2 · (1 + cos(π (i - w) / (n - w)))
 /// ```
 ///
-/// For peaks up to 1 these are the very bits of Burn's linear and cosine schedulers one after the other.
+/// For peaks up to 1, these are bit by bit the rates of Burn's linear scheduler followed by its cosine scheduler.
 ///
 /// ```
 /// use bcl_train::optim::{Decay, RateSchedule};
@@ -46,7 +46,7 @@ pub struct RateSchedule {
 }
 
 impl RateSchedule {
-    /// A schedule of `steps` in all, of which the first `warmup` rise to the peak.
+    /// Creates a schedule of `steps` in total, of which the first `warmup` rise to the peak.
     pub fn new(peak: f64, warmup: usize, steps: usize, decay: Decay) -> Self {
         Self {
             peak,
@@ -74,7 +74,7 @@ impl RateSchedule {
     }
 }
 
-/// The name of the number of steps in a checkpoint.
+/// Key of the number of steps in a checkpoint.
 const STEP: &str = "step";
 
 impl LrScheduler for RateSchedule {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_at_the_start_the_end_of_the_warmup_the_middle_and_the_end() {
+    fn rates_at_start_end_of_warmup_middle_and_end() {
         for peak in [1e-3, 1.0, 4.8, 100.0] {
             let cosine = RateSchedule::new(peak, 10, 110, Decay::Cosine);
             near(cosine.rate(0), peak / 10.0);
@@ -120,7 +120,7 @@ mod tests {
             assert_eq!(cosine.rate(10), peak);
             near(cosine.rate(60), peak / 2.0);
             near(cosine.rate(109), peak * 0.5 * (1.0 + (0.99 * PI).cos()));
-            assert!(cosine.rate(109) > 0.0, "the last step still moves");
+            assert!(cosine.rate(109) > 0.0, "the last step has a positive rate");
             near(cosine.rate(110), 0.0);
 
             let constant = RateSchedule::new(peak, 4, 100, Decay::Constant);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restored_schedule_goes_on_where_it_was() {
+    fn a_restored_schedule_continues_where_it_stopped() {
         let mut straight = RateSchedule::new(4.8, 3, 20, Decay::Cosine);
         for _ in 0..7 {
             straight.step();

@@ -1,4 +1,4 @@
-//! Gradients of a module times a number.
+//! Scales the gradients of a module.
 
 use burn::{
     module::{Module, ModuleVisitor, Param},
@@ -6,7 +6,7 @@ use burn::{
     tensor::Tensor,
 };
 
-/// A number that every gradient of a module is multiplied by; on the device or not.
+/// A factor, on the host or on the device.
 #[derive(Debug, Clone)]
 pub(super) enum Factor {
     Known(f64),
@@ -14,7 +14,7 @@ pub(super) enum Factor {
     OnDevice(Box<Tensor<1>>),
 }
 
-/// Multiplies every gradient of a module by a number.
+/// Multiplies all gradients of a module by a factor.
 pub fn scaled<M: Module>(module: &M, gradients: GradientsParams, factor: f64) -> GradientsParams {
     multiplied(module, gradients, Factor::Known(factor))
 }

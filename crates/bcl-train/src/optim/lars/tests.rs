@@ -1,4 +1,4 @@
-//! What LARS promises.
+//! LARS against its formula.
 
 use super::*;
 use burn::{
@@ -14,7 +14,7 @@ const CONFIG: LarsConfig = LarsConfig {
     weight_decay: 0.1,
 };
 
-/// Rates of three steps: a warm-up, whose velocities keep the rate they were made under.
+/// Learning rates of three steps. They differ, because velocities keep the rate of their step.
 const RATES: [f64; 3] = [0.5, 1.0, 0.75];
 
 const WEIGHT: [f64; 6] = [0.5, -1.0, 2.0, 0.25, 0.0, -1.5];
@@ -28,7 +28,7 @@ fn norm_of(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
-/// The formula, in f64, value by value.
+/// The formula in f64, entry by entry.
 fn by_hand(adapted: bool) -> Vec<f64> {
     let mut weight = WEIGHT.to_vec();
     let mut velocity = [0.0; 6];
@@ -67,7 +67,7 @@ fn assert_close(found: &[f64], expected: &[f64]) {
 }
 
 #[test]
-fn a_matrix_and_a_kernel_move_as_the_formula_says() {
+fn a_matrix_and_a_kernel_follow_the_formula() {
     assert_close(&by_optimizer([2, 3]), &by_hand(true));
     assert_close(&by_optimizer([1, 3, 2, 1]), &by_hand(true));
 }
@@ -78,7 +78,7 @@ fn a_vector_is_neither_decayed_nor_adapted() {
 }
 
 #[test]
-fn a_step_moves_a_matrix_by_the_trust_coefficient_however_large_its_gradient() {
+fn the_length_of_a_step_does_not_depend_on_that_of_the_gradient() {
     for scale in [1e-6, 1.0, 1e6] {
         let gradient = tensor::<2>(&GRADIENTS[0], [2, 3]) * scale;
         let lars = LarsConfig {
@@ -92,7 +92,7 @@ fn a_step_moves_a_matrix_by_the_trust_coefficient_however_large_its_gradient() {
 }
 
 #[test]
-fn where_a_norm_is_zero_there_is_no_adaptation_and_nothing_is_lost() {
+fn a_norm_of_zero_turns_adaptation_off() {
     let lars = LarsConfig {
         weight_decay: 0.0,
         ..CONFIG
@@ -127,6 +127,6 @@ fn steps_after_saving_and_loading_are_the_same_bits() {
     let bits = |layer: Linear| layer.into_record().into_bytes().unwrap();
     let expected = bits(step(&mut straight, layer.clone(), 1.0));
     assert_eq!(bits(step(&mut resumed, layer.clone(), 1.0)), expected);
-    // Without the velocities it would have gone elsewhere.
+    // Without the velocities, the step differs.
     assert_ne!(bits(step(&mut new(), layer, 1.0)), expected);
 }
