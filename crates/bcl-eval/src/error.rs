@@ -1,4 +1,4 @@
-//! What can go wrong when a model is evaluated.
+//! Errors of an evaluation.
 
 use crate::{probe::ProbeError, ranking::RankingError};
 use thiserror::Error;
@@ -15,16 +15,16 @@ pub enum EvaluationError {
         /// Which scores: `positives` or `negatives`.
         scores: &'static str,
     },
-    /// An [`Interrupt`](crate::Interrupt) asked for it.
+    /// An [`Interrupt`](crate::Interrupt) asked to stop.
     #[error("interrupted while the model was evaluated")]
     Interrupted,
     /// Items cannot be ranked.
     #[error(transparent)]
     Ranking(RankingError),
-    /// Image features cannot be judged.
+    /// Image features cannot be evaluated.
     #[error(transparent)]
     Probe(#[from] ProbeError),
-    /// Images cannot be shown to the encoder.
+    /// Images cannot be prepared for the encoder.
     #[error(transparent)]
     Views(#[from] bcl_images::ViewsError),
 }
@@ -39,7 +39,7 @@ impl From<RankingError> for EvaluationError {
 }
 
 impl EvaluationError {
-    /// Whether the model's numbers are to blame: it has diverged.
+    /// Whether the cause is a model that has diverged.
     pub fn is_divergence(&self) -> bool {
         matches!(
             self,

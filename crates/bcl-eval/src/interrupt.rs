@@ -1,8 +1,8 @@
-//! Ending an evaluation early.
+//! Stops an evaluation early.
 
 use std::{fmt, sync::Arc};
 
-/// A question that an evaluation asks between two blocks of work: whether to stop.
+/// A callback that an evaluation asks between two blocks of work whether to stop.
 #[derive(Clone)]
 pub struct Interrupt(Arc<dyn Fn() -> bool + Send + Sync>);
 

@@ -27,14 +27,14 @@ pub struct ImageEvaluationConfig {
     pub knn: KnnConfig,
 }
 
-/// What a linear probe is trained on.
+/// The features on which a linear probe is trained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
     /// Features of whole images under the running statistics of batch normalisation, computed once.
     Clean,
-    /// The protocol of the released codes: each epoch trains on features of new random views, from an encoder left in train mode, so its
-    /// running statistics keep moving; whole test images are then encoded with the moved statistics.
+    /// The protocol of the authors' code: each epoch trains on features of new random views, from an encoder in training mode. This
+    /// updates the running statistics, with which whole test images are then encoded.
     Official,
 }
 
@@ -91,7 +91,7 @@ impl ImageEvaluationConfig {
 
 fn each_once<T: PartialEq>(key: &str, names: &[T]) -> Result<(), String> {
     if names.iter().enumerate().any(|(i, name)| names[..i].contains(name)) {
-        return Err(format!("{key} names one twice; name each once"));
+        return Err(format!("{key} lists a name twice; list each once"));
     }
     Ok(())
 }

@@ -1,18 +1,18 @@
-//! Features of whole images, block by block.
+//! Computes features of whole images in blocks.
 
 use crate::{EvaluationError, Interrupt};
 use bcl_images::{Collection, Views};
 use bcl_models::vision::{Mode, ResNet};
 use burn::tensor::{Device, Tensor, TensorData};
 
-/// How whole images are shown to an encoder.
+/// Computes features of whole images.
 #[derive(Debug, Clone)]
 pub struct Shown {
-    /// How they are normalised.
+    /// Normalises the images.
     pub views: Views,
-    /// Rows and columns.
+    /// Height and width of the input.
     pub side: usize,
-    /// Where they are encoded.
+    /// The device that computes.
     pub device: Device,
     /// Ends the work between two blocks.
     pub interrupt: Interrupt,
@@ -22,10 +22,10 @@ impl Shown {
     /// Number of images that are encoded at a time.
     pub const BLOCK: usize = 256;
 
-    /// Makes a row of features of each chosen image, or of all: `[num_chosen, num_features]`.
+    /// Computes a row of features for each chosen image, or for all: `[num_chosen, num_features]`.
     ///
     /// # Errors
-    /// When an image cannot be shown, or [`interrupt`](Self::interrupt) asks for it.
+    /// Returns an error if an image cannot be prepared for the encoder, or [`interrupt`](Self::interrupt) asks to stop.
     pub fn rows(
         &self,
         images: &Collection,
@@ -46,18 +46,18 @@ impl Shown {
         Ok(Tensor::cat(blocks, 0))
     }
 
-    /// Features of an encoder under its running statistics, not normalised.
+    /// Features of an encoder in evaluation mode, not normalised to unit length.
     ///
     /// # Errors
-    /// When an image cannot be shown.
+    /// As [`rows`](Self::rows).
     pub fn encoded(&self, images: &Collection, chosen: Option<&[usize]>, trunk: &ResNet) -> Result<Tensor<2>, EvaluationError> {
         self.rows(images, chosen, |block| trunk.forward(block, Mode::Eval))
     }
 
-    /// The pixels themselves as features.
+    /// Pixel values as features.
     ///
     /// # Errors
-    /// When an image cannot be shown.
+    /// As [`rows`](Self::rows).
     pub fn raw_pixels(&self, images: &Collection, chosen: Option<&[usize]>) -> Result<Tensor<2>, EvaluationError> {
         self.rows(images, chosen, |block| block.flatten(1, 3))
     }

@@ -1,4 +1,4 @@
-//! How good an encoder of images is: its frozen features before the judges of [`probe`](crate::probe).
+//! Evaluates image encoders: applies the measures of [`probe`](crate::probe) to their frozen features.
 
 use super::{ImageEvaluationConfig, Protocol, Shown};
 use crate::{
@@ -12,41 +12,41 @@ use bcl_report::result::{ALIGNMENT, Metrics, ONLINE_PROBE, UNIFORMITY};
 use burn::tensor::{Tensor, TensorData};
 use std::sync::Arc;
 
-/// Images whose views show alignment and uniformity: the latter compares all pairs.
+/// Maximum number of images for alignment and uniformity, which compares all pairs.
 const MOST_PAIRED: usize = 2048;
 
-/// Images of a part that are looked at where no judge needs all of them.
+/// Maximum number of images per part if there are no labels.
 const MOST_SHOWN: usize = 2048;
 
-/// Views of test images that are encoded at a time.
+/// Number of views that are encoded at a time.
 const VIEWS_BLOCK: usize = 512;
 
-/// Whether encoders can be judged on a data set: test has images with a class. What train must have for it, a run's check says.
+/// Whether a data set has labelled test images, which probes and nearest neighbours need.
 pub fn has_judges(data: &ImageData) -> bool {
     data.test.labels().iter().any(Option::is_some)
 }
 
-/// What is switched off on a data set, in a sentence, and what would switch it on; `None` where encoders can be judged.
+/// A sentence that says why probes and nearest neighbours are off, and how to turn them on; `None` if they are on.
 pub fn judges_off(data: &ImageData) -> Option<String> {
     let missing = match (data.train.labels().iter().any(Option::is_some), data.test.is_empty()) {
         _ if has_judges(data) => return None,
-        (true, _) => "no test images; give some in test/CLASS/",
-        (false, true) => "no labels and no test; give images in train/CLASS/ and test/CLASS/",
-        (false, false) => "no labels; give images in train/CLASS/ and test/CLASS/",
+        (true, _) => "no labelled test images; put some into test/CLASS/",
+        (false, true) => "neither labels nor test images; put images into train/CLASS/ and test/CLASS/",
+        (false, false) => "no labels; put images into train/CLASS/ and test/CLASS/",
     };
     Some(format!(
-        "probes and nearest neighbours are off, because {} has {missing} to switch them on",
+        "probes and nearest neighbours are off, because {} has {missing} to turn them on",
         data.name
     ))
 }
 
-/// Judges encoders on the labelled images of a data set.
+/// Evaluates encoders on the labelled images of a data set.
 ///
-/// Without labelled test images [no judge](Self::is_on) can say how good features are; what is left is how they lie: alignment and
-/// uniformity, of test images or, where there are none, of training images.
+/// Without labelled test images, probes and nearest neighbours are [off](Self::is_on). Alignment and uniformity remain, measured on test
+/// images or, if there are fewer than two, on training images.
 #[derive(Debug)]
 pub struct ImageJudge {
-    /// How images are shown.
+    /// Computes the features.
     pub shown: Shown,
     data: Arc<ImageData>,
     train: Sample,
@@ -57,23 +57,23 @@ pub struct ImageJudge {
     seed: Seed,
 }
 
-/// The images of one part of a data set that are looked at.
+/// The images of one part of a data set that are evaluated.
 #[derive(Debug, Clone)]
 struct Sample {
     images: Vec<usize>,
-    /// The class of each; empty where not all are known.
+    /// The class of each image; empty if not all are known.
     classes: Vec<u32>,
 }
 
 impl Sample {
-    /// All images that have a class.
+    /// All images with a class.
     fn labelled(images: &Collection) -> Self {
         let labelled = images.labels().iter().enumerate().filter_map(|(i, &label)| Some((i, label?)));
         let (images, classes) = labelled.unzip();
         Self { images, classes }
     }
 
-    /// Images at equal distances, whether or not they have a class.
+    /// At most [`MOST_SHOWN`] images, evenly spaced, with or without a class.
     fn spread(images: &Collection) -> Self {
         let count = images.len().min(MOST_SHOWN);
         let chosen: Vec<usize> = (0..count).map(|i| i * images.len() / count).collect();
@@ -86,10 +86,10 @@ impl Sample {
 }
 
 impl ImageJudge {
-    /// A judge for a data set.
+    /// Creates an evaluator for a data set.
     pub fn new(data: Arc<ImageData>, shown: Shown, config: ImageEvaluationConfig, seed: Seed) -> Self {
         let is_on = has_judges(&data);
-        // Uniformity compares pairs, which a single image has not.
+        // Uniformity needs at least two images.
         let looks_at_train = !is_on && data.test.len() < 2;
         let [train, test] = match (is_on, looks_at_train) {
             (true, _) => [&data.train, &data.test].map(Sample::labelled),
@@ -108,17 +108,17 @@ impl ImageJudge {
         }
     }
 
-    /// Whether there are labels to judge features by.
+    /// Whether probes and nearest neighbours are on, because there are labels.
     pub fn is_on(&self) -> bool {
         self.is_on
     }
 
-    /// Whether training images stand for test images, because there are none, or a single one without a class.
+    /// Whether training images replace test images, because there are fewer than two and no labels.
     pub fn looks_at_train(&self) -> bool {
         self.looks_at_train
     }
 
-    /// The images of train and test that are looked at, by their indices.
+    /// The images of train and test that are evaluated, with their indices.
     pub fn images(&self) -> [(&Collection, &[usize]); 2] {
         [
             (&self.data.train, &self.train.images),
@@ -126,7 +126,7 @@ impl ImageJudge {
         ]
     }
 
-    /// The images in the place of test.
+    /// The collection of the images that count as test.
     fn test_images(&self) -> &Collection {
         if self.looks_at_train() {
             &self.data.train
@@ -135,24 +135,24 @@ impl ImageJudge {
         }
     }
 
-    /// Features of [the images that are looked at](Self::images) under an encoder's running statistics; without labels where some of
-    /// them have none.
+    /// Computes the features of [the evaluated images](Self::images), with their labels if all are known.
     ///
     /// # Errors
-    /// When images cannot be shown.
+    /// Returns an error if an image cannot be prepared for the encoder, or the evaluation is interrupted.
     pub fn features(&self, encoder: &ImageEncoder) -> Result<[Labelled; 2], EvaluationError> {
         self.both(|images, sample| self.shown.encoded(images, Some(&sample.images), &encoder.trunk))
     }
 
-    /// All figures of an encoder.
+    /// Computes all metrics of an encoder.
     ///
     /// # Errors
-    /// When images cannot be shown, there is nothing to tell apart, or features are not numbers.
+    /// Returns an error if an image cannot be prepared for the encoder, there are fewer than two classes, features are not finite, or the evaluation is
+    /// interrupted.
     pub fn encoder(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
         self.encoder_with(encoder, &self.features(encoder)?)
     }
 
-    /// As [`encoder`](Self::encoder), with its [`features`](Self::features).
+    /// As [`encoder`](Self::encoder), given its [`features`](Self::features).
     ///
     /// # Errors
     /// As [`encoder`](Self::encoder).
@@ -169,7 +169,7 @@ impl ImageJudge {
         Ok(figures)
     }
 
-    /// How the features of two views of an image lie: what can be told without labels.
+    /// Alignment and uniformity, which need no labels.
     fn of_two_views(&self, trunk: &ResNet) -> Result<Metrics, EvaluationError> {
         let [first, second] = self.two_views(trunk);
         let figures = [
@@ -179,7 +179,7 @@ impl ImageJudge {
         Ok(figures.map(|(name, figure)| (name.to_owned(), figure)).into())
     }
 
-    /// The figures of the pixels themselves; none where there are no labels.
+    /// Computes the metrics of pixel values as features; empty without labels.
     ///
     /// # Errors
     /// As [`encoder`](Self::encoder).
@@ -191,12 +191,12 @@ impl ImageJudge {
         self.figures(&train, &test)
     }
 
-    /// The figure that is shown during training.
+    /// The metric to show during training.
     pub fn shown_figure(&self) -> &'static str {
         if self.is_on { ONLINE_PROBE } else { UNIFORMITY }
     }
 
-    /// What is cheap enough for every few epochs: nearest neighbours, and a linear probe in closed form.
+    /// Computes the metrics that are cheap enough for use during training: nearest neighbours, and a linear probe in closed form.
     ///
     /// # Errors
     /// As [`encoder`](Self::encoder).
@@ -223,14 +223,14 @@ impl ImageJudge {
         Ok(figures)
     }
 
-    /// The probe of the released codes: a new random view of each training image an epoch, and an encoder that was left in train mode,
-    /// so that each batch is normalised by itself and moves the running statistics, under which test images are encoded at last.
+    /// The probe of the authors' code: a new random view of each training image per epoch, and an encoder in training mode, so that each
+    /// batch is normalised by its own statistics and updates the running ones, with which test images are encoded.
     fn official(&self, trunk: &ResNet) -> Result<TopK, EvaluationError> {
-        // Statistics of its own: the encoder that is judged keeps its own.
+        // A copy, so that the running statistics of the evaluated encoder do not change.
         let trunk = trunk.clone();
-        let views = |epoch: usize, places: &[usize]| {
-            let images: Vec<usize> = places.iter().map(|&place| self.train.images[place]).collect();
-            // What is left of an epoch may be one image, which has no variance.
+        let views = |epoch: usize, rows: &[usize]| {
+            let images: Vec<usize> = rows.iter().map(|&row| self.train.images[row]).collect();
+            // The last batch of an epoch may be a single image, which has no variance.
             let mode = if images.len() > 1 { Mode::Train } else { Mode::Eval };
             trunk.forward(self.random_view(&self.data.train, &images, epoch as u64), mode)
         };
@@ -287,7 +287,7 @@ impl ImageJudge {
     }
 }
 
-fn insert(figures: &mut Metrics, judge: &str, found: TopK) {
-    figures.insert(format!("{judge}_top1"), found.top1);
-    figures.extend(found.top5.map(|top5| (format!("{judge}_top5"), top5)));
+fn insert(figures: &mut Metrics, name: &str, accuracy: TopK) {
+    figures.insert(format!("{name}_top1"), accuracy.top1);
+    figures.extend(accuracy.top5.map(|top5| (format!("{name}_top5"), top5)));
 }

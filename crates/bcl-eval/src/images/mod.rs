@@ -6,7 +6,7 @@
 //! | encode images in blocks | [`Shown`] |
 //! | draw a map and the nearest neighbours of test images | [`showcase`] |
 //!
-//! Metrics need labels. Without them, [`ImageJudge`] measures alignment and uniformity alone.
+//! Accuracies need labels. Without labels, [`ImageJudge`] only measures alignment and uniformity.
 
 mod config;
 mod features;

@@ -1,5 +1,5 @@
-//! What there is to see of an encoder: a map of test images, and the training images that it takes for neighbours. Where there is no
-//! test, training images stand for it; where there are no labels, nothing is coloured by class.
+//! The pictures of a report on an image encoder: a map of test images, and their nearest training images. Training images replace test
+//! images if there are none. Without labels, nothing is coloured by class.
 
 use super::{ImageJudge, map::map};
 use crate::probe::Labelled;
@@ -11,30 +11,30 @@ use burn::tensor::{Int, Tensor};
 use image::{RgbImage, imageops::thumbnail};
 use rand::seq::SliceRandom;
 
-/// The most images on the map: enough to see groups, few enough to tell points apart.
+/// Maximum number of images on the map: enough to show groups, few enough to distinguish points.
 const MOST_MAPPED: usize = 1000;
-/// Test images whose neighbours are shown.
+/// Number of test images whose neighbours are shown.
 const QUERIES: usize = 8;
-/// Neighbours of each.
+/// Number of neighbours per test image.
 const NEIGHBOURS: usize = 8;
-/// Training images that are compared at a time.
+/// Number of training images that are compared at a time.
 const BLOCK: usize = 4096;
-/// The most pixels on the longer side of a picture.
+/// Maximum length of the longer side of a thumbnail, in pixels.
 const LONGEST: u32 = 64;
 
-/// Makes the showcase of features that a judge computed; which images are shown depends on the seed alone.
+/// Makes the showcase of features that an evaluator computed. The seed determines which images are shown.
 pub fn showcase(judge: &ImageJudge, [train, test]: &[Labelled; 2], seed: Seed) -> Showcase {
     let [num_test, _] = test.features.dims();
     let mut order: Vec<usize> = (0..num_test).collect();
     order.shuffle(&mut seed.named("showcase").rng());
     let mut mapped = order[..order.len().min(MOST_MAPPED)].to_vec();
     mapped.sort_unstable();
-    let places = map(rows(&test.features, &mapped)).unwrap_or_default();
-    let point = |(place, [x, y]): (&usize, [f64; 2])| MapPoint {
-        // Hundredths of a unit are less than a pixel.
+    let points = map(rows(&test.features, &mapped)).unwrap_or_default();
+    let point = |(row, [x, y]): (&usize, [f64; 2])| MapPoint {
+        // Hundredths are finer than a pixel.
         x: (x * 100.0).round() / 100.0,
         y: (y * 100.0).round() / 100.0,
-        class: class(&test.labels, *place),
+        class: class(&test.labels, *row),
     };
     let [train_images, test_images] = judge.images();
     let queries = queries(&order, &test.labels);
@@ -43,16 +43,16 @@ pub fn showcase(judge: &ImageJudge, [train, test]: &[Labelled; 2], seed: Seed) -
         .into_iter()
         .zip(&queries);
     let found = found.map(|(mut found, query)| {
-        found.retain(|(place, _)| !(judge.looks_at_train() && place == query));
+        found.retain(|(row, _)| !(judge.looks_at_train() && row == query));
         found.truncate(NEIGHBOURS);
         found
     });
-    let row = |(place, found): (&usize, Vec<(usize, f32)>)| NeighbourRow {
-        query: picture(test_images, *place, &test.labels),
+    let row = |(row, found): (&usize, Vec<(usize, f32)>)| NeighbourRow {
+        query: picture(test_images, *row, &test.labels),
         nearest: found
             .into_iter()
-            .map(|(place, similarity)| NearImage {
-                image: picture(train_images, place, &train.labels),
+            .map(|(row, similarity)| NearImage {
+                image: picture(train_images, row, &train.labels),
                 similarity: (f64::from(similarity) * 1000.0).round() / 1000.0,
             })
             .collect(),
@@ -64,41 +64,41 @@ pub fn showcase(judge: &ImageJudge, [train, test]: &[Labelled; 2], seed: Seed) -
             train_images.0.classes().to_vec()
         },
         of_train: judge.looks_at_train(),
-        map: mapped.iter().zip(places).map(point).collect(),
+        map: mapped.iter().zip(points).map(point).collect(),
         neighbours: queries.iter().zip(found).map(row).collect(),
     }
 }
 
-/// The class of the image at a place; 0 where classes are not known.
-fn class(labels: &[u32], place: usize) -> u32 {
-    labels.get(place).copied().unwrap_or_default()
+/// The class of a row; 0 if classes are not known.
+fn class(labels: &[u32], row: usize) -> u32 {
+    labels.get(row).copied().unwrap_or_default()
 }
 
-fn rows(features: &Tensor<2>, places: &[usize]) -> Tensor<2> {
-    let places: Vec<i64> = places.iter().map(|&place| place as i64).collect();
+fn rows(features: &Tensor<2>, indices: &[usize]) -> Tensor<2> {
+    let indices: Vec<i64> = indices.iter().map(|&row| row as i64).collect();
     features
         .clone()
-        .select(0, Tensor::<1, Int>::from_data(places.as_slice(), &features.device()))
+        .select(0, Tensor::<1, Int>::from_data(indices.as_slice(), &features.device()))
 }
 
-/// The places of test images that are shown: of as many classes as there is room for, and of all of them equally many.
+/// The rows of the test images to show: as many classes as possible, with equal numbers of images.
 fn queries(order: &[usize], labels: &[u32]) -> Vec<usize> {
     let mut seen = vec![0usize; labels.iter().max().map_or(1, |&most| most as usize + 1)];
     let mut by_turn: Vec<(usize, usize)> = order
         .iter()
-        .map(|&place| {
-            let turn = &mut seen[class(labels, place) as usize];
+        .map(|&row| {
+            let turn = &mut seen[class(labels, row) as usize];
             *turn += 1;
-            (*turn, place)
+            (*turn, row)
         })
         .collect();
     by_turn.sort_by_key(|&(turn, _)| turn);
-    let mut chosen: Vec<usize> = by_turn.into_iter().take(QUERIES).map(|(_, place)| place).collect();
-    chosen.sort_by_key(|&place| (class(labels, place), place));
+    let mut chosen: Vec<usize> = by_turn.into_iter().take(QUERIES).map(|(_, row)| row).collect();
+    chosen.sort_by_key(|&row| (class(labels, row), row));
     chosen
 }
 
-/// The training rows of largest cosine with each query, largest first and equals in order.
+/// The training rows with the largest cosine to each query, largest first, ties in order.
 fn nearest(train: &Tensor<2>, queries: &Tensor<2>) -> Vec<Vec<(usize, f32)>> {
     let [num_queries, _] = queries.dims();
     let queries = Similarity::Cosine.prepare(queries.clone().detach());
@@ -111,16 +111,16 @@ fn nearest(train: &Tensor<2>, queries: &Tensor<2>) -> Vec<Vec<(usize, f32)>> {
         for (best, cosines) in best.iter_mut().zip(cosines.chunks(length)) {
             best.extend(cosines.iter().enumerate().map(|(i, &cosine)| (start + i, cosine)));
             best.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-            // One more, in case that the query is one of them.
+            // One more, in case the query is among them.
             best.truncate(NEIGHBOURS + 1);
         }
     }
     best
 }
 
-/// The picture of the labelled image at a place.
-fn picture((images, labelled): (&Collection, &[usize]), place: usize, labels: &[u32]) -> Thumbnail {
-    let image = images.get(labelled[place]);
+/// The thumbnail of a row's image.
+fn picture((images, labelled): (&Collection, &[usize]), row: usize, labels: &[u32]) -> Thumbnail {
+    let image = images.get(labelled[row]);
     let (width, height) = (image.width as u32, image.height as u32);
     let full = RgbImage::from_raw(width, height, image.pixels.to_vec()).expect("a collection holds whole images");
     let longer = width.max(height);
@@ -130,7 +130,7 @@ fn picture((images, labelled): (&Collection, &[usize]), place: usize, labels: &[
     } else {
         full
     };
-    Thumbnail::new(class(labels, place), &small)
+    Thumbnail::new(class(labels, row), &small)
 }
 
 #[cfg(test)]
@@ -145,7 +145,7 @@ mod tests {
     use burn::tensor::Device;
     use std::sync::Arc;
 
-    /// Two classes and images without any, some larger than a picture; features are one-hot in the class.
+    /// Two classes and images without a class, some larger than a thumbnail; features are one-hot in the class.
     fn judged() -> (ImageJudge, [Labelled; 2]) {
         let mut images = Collection::new(vec!["dark".into(), "light".into()]);
         let mut labels = Vec::new();
@@ -195,27 +195,24 @@ mod tests {
     }
 
     #[test]
-    fn pictures_go_with_their_labels_and_images_without_a_class_are_left_out() {
+    fn thumbnails_have_their_labels_and_images_without_a_class_are_left_out() {
         let (judge, features) = judged();
         let shown = showcase(&judge, &features, Seed(1));
         assert_eq!((shown.map.len(), shown.neighbours.len()), (20, QUERIES));
         let right = |row: &NeighbourRow| row.nearest.iter().all(|near| near.image.class == row.query.class);
-        assert!(
-            shown.neighbours.iter().all(right),
-            "equal features are those of the same class"
-        );
+        assert!(shown.neighbours.iter().all(right), "features are equal within a class");
         let [(images, labelled), _] = judge.images();
-        for (place, label) in features[0].labels.iter().enumerate() {
-            let image = picture((images, labelled), place, &features[0].labels);
+        for (row, label) in features[0].labels.iter().enumerate() {
+            let image = picture((images, labelled), row, &features[0].labels);
             let grey = usize::from(decoded(&image).get_pixel(0, 0)[0]);
-            assert_eq!(grey, labelled[place], "every image has a grey of its own");
-            assert_eq!(Some(image.class), images.labels()[labelled[place]]);
+            assert_eq!(grey, labelled[row], "every image has its own shade of grey");
+            assert_eq!(Some(image.class), images.labels()[labelled[row]]);
             assert_eq!(image.class, *label);
         }
     }
 
     #[test]
-    fn large_images_become_small_pictures_of_the_same_shape() {
+    fn large_images_become_thumbnails_of_the_same_shape() {
         let (judge, features) = judged();
         let [(images, labelled), _] = judge.images();
         let large = labelled.iter().position(|&image| images.get(image).width == 200).unwrap();
@@ -224,26 +221,26 @@ mod tests {
     }
 
     #[test]
-    fn every_class_has_its_turn_before_one_has_a_second() {
+    fn queries_cover_all_classes_before_repeating_one() {
         let labels = [0, 0, 0, 1, 2, 1, 0];
         let order = [6, 0, 1, 2, 3, 4, 5];
         let chosen = queries(&order, &labels);
         assert_eq!(chosen.len(), 7);
         let many: Vec<u32> = (0..40).map(|i| i % 20).collect();
         let order: Vec<usize> = (0..40).collect();
-        let classes: Vec<u32> = queries(&order, &many).iter().map(|&place| many[place]).collect();
+        let classes: Vec<u32> = queries(&order, &many).iter().map(|&row| many[row]).collect();
         assert_eq!(classes, [0, 1, 2, 3, 4, 5, 6, 7]);
         let two: Vec<u32> = (0..40).map(|i| u32::from(i > 30)).collect();
-        let classes: Vec<u32> = queries(&order, &two).iter().map(|&place| two[place]).collect();
+        let classes: Vec<u32> = queries(&order, &two).iter().map(|&row| two[row]).collect();
         assert_eq!(classes, [0, 0, 0, 0, 1, 1, 1, 1]);
     }
 
     #[test]
-    fn the_nearest_are_those_of_the_same_direction_whatever_their_length() {
+    fn nearest_compares_directions_and_not_lengths() {
         let device = Device::flex();
         let train = Tensor::<2>::from_data([[0.0, 9.0], [0.1, 0.0], [1.0, 1.0], [-5.0, 0.0]], &device);
         let found = nearest(&train, &Tensor::from_data([[3.0, 0.3]], &device));
-        let order: Vec<usize> = found[0].iter().map(|(place, _)| *place).collect();
+        let order: Vec<usize> = found[0].iter().map(|(row, _)| *row).collect();
         assert_eq!(order, [1, 2, 0, 3]);
     }
 
@@ -254,9 +251,9 @@ mod tests {
         let angles = Tensor::<1, Int>::arange(0..count as i64, &device).float() * -0.0003;
         let train = Tensor::stack::<2>(vec![angles.clone().cos(), angles.sin()], 1);
         let last = train.clone().narrow(0, count - 1, 1);
-        let places: Vec<usize> = nearest(&train, &last)[0].iter().map(|(place, _)| *place).collect();
-        let mut sorted = places.clone();
+        let indices: Vec<usize> = nearest(&train, &last)[0].iter().map(|(row, _)| *row).collect();
+        let mut sorted = indices.clone();
         sorted.sort_unstable();
-        assert!(sorted.contains(&(count - 1)) && sorted.contains(&(BLOCK - 1)), "{places:?}");
+        assert!(sorted.contains(&(count - 1)) && sorted.contains(&(BLOCK - 1)), "{indices:?}");
     }
 }

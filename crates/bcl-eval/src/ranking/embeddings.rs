@@ -1,4 +1,4 @@
-//! Scores of embeddings.
+//! Scores items by embeddings.
 
 use super::Scorer;
 use bcl_models::Embeddings;

@@ -1,4 +1,4 @@
-//! Features that nothing was trained for, judged as those of a run are.
+//! Baselines of image encoders: raw pixels and the untrained encoder.
 
 use super::start::untrained;
 
@@ -15,11 +15,11 @@ use bcl_models::vision::ImageEncoderConfig;
 use bcl_report::result::Metrics;
 use burn::tensor::Device;
 
-/// Baselines by what they depend on. Runs of one command mostly share it, and an official probe takes as long as a training.
+/// Caches baselines: most runs of a command share them, and an official probe takes as long as training.
 #[derive(Debug, Default)]
 pub struct JudgedBaselines(Vec<(Circumstances, Metrics)>);
 
-/// All that the figures of a baseline depend on.
+/// All that determines the metrics of a baseline.
 #[derive(Debug, Clone, PartialEq)]
 struct Circumstances {
     kind: ImageBaselineKind,
@@ -31,10 +31,10 @@ struct Circumstances {
 }
 
 impl JudgedBaselines {
-    /// The baselines of a recipe, by name.
+    /// Returns the baselines of a recipe, by name.
     ///
     /// # Errors
-    /// When images cannot be shown, or there is nothing to tell apart.
+    /// As [`ImageJudge::encoder`].
     pub fn of(&mut self, recipe: &ImageRecipe, judge: &ImageJudge, device: &Device) -> Result<Baselines, EvaluationError> {
         let mut baselines = Baselines::new();
         for &kind in &recipe.evaluation.baselines {
