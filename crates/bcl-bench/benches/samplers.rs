@@ -1,8 +1,10 @@
 //! Every source of negatives: draws for a batch of users, and the mask of accidental hits if the source's default asks for one.
 
 use crate::movielens;
-use bcl_data::{Interactions, Seed};
-use bcl_train::negatives::{InBatch, NegativeSampler, NegativesConfig, Popularity, Uniform, UniformAll};
+use bcl_data::{
+    Interactions, Seed,
+    negatives::{InBatch, NegativeSampler, NegativesConfig, Popularity, Uniform, UniformAll},
+};
 use criterion::{Criterion, Throughput};
 use std::hint::black_box;
 

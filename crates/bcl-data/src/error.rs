@@ -398,9 +398,9 @@ fn did_you_mean(suggestion: Option<&str>) -> String {
     suggestion.map_or(".".to_string(), |name| format!("; did you mean `{name}`?"))
 }
 
-/// Formats a number of a recipe; huge ones get an exponent instead of hundreds of digits.
+/// Formats a number of a recipe; very large and very small ones get an exponent instead of hundreds of digits.
 pub(crate) fn shown(value: f64) -> String {
-    if value.is_finite() && value.abs() >= 1e15 {
+    if value.is_finite() && value != 0.0 && !(1e-4..1e15).contains(&value.abs()) {
         format!("{value:e}")
     } else {
         value.to_string()

@@ -21,6 +21,7 @@
 //! | download and verify it | `download`, with the feature of that name |
 //! | generate data with known false negatives | [`PlantedConfig`], [`Truth`] |
 //! | split interactions per user | [`split_per_user`], [`hold_out`], [`SplitOptions`] |
+//! | draw negative items for users | [`negatives::NegativeSampler`] |
 //! | look up items, counts and ids | [`Interactions`], [`IdMap`] |
 //! | derive independent random streams | [`Seed`] |
 //! | open files from outside safely, and print their text safely | [`input`], [`printable()`] |
@@ -43,6 +44,7 @@ pub mod interactions;
 pub mod load;
 pub mod manifest;
 pub mod memory;
+pub mod negatives;
 pub mod planted;
 mod printable;
 pub mod read;

@@ -29,7 +29,7 @@ pub enum Error {
     Recipe(#[from] recipe::RecipeError),
     /// No negatives can be drawn from this data.
     #[error(transparent)]
-    Negatives(#[from] crate::negatives::NegativesError),
+    Negatives(#[from] bcl_data::negatives::NegativesError),
     /// A parameter is out of range for this data.
     #[error(transparent)]
     Parameter(#[from] bcl_core::ParameterError),

@@ -3,7 +3,6 @@
 //! | to | see |
 //! | --- | --- |
 //! | read or write a recipe | [`recipe`] |
-//! | draw negative items | [`negatives`] |
 //! | train | [`training`] |
 //! | run a verb of the command line | [`commands`] |
 
@@ -13,7 +12,6 @@ pub mod commands;
 pub mod error;
 pub mod memory;
 pub mod methods;
-pub mod negatives;
 pub mod optim;
 pub mod recipe;
 pub mod training;

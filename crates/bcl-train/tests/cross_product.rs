@@ -3,11 +3,13 @@
 mod common;
 
 use bcl_core::{EstimatorConfig, Reduction};
-use bcl_data::{PlantedConfig, Seed};
+use bcl_data::{
+    PlantedConfig, Seed,
+    negatives::{InBatch, NegativeSampler, NegativesConfig},
+};
 use bcl_models::{Graph, LightGcnConfig, MatrixFactorisationConfig, RecommenderConfig};
 use bcl_train::{
     methods::{Method, Recommendation},
-    negatives::{InBatch, NegativeSampler, NegativesConfig},
     training::{
         recommender::batch::{InteractionLoader, LoaderOptions},
         step::EpochPlan,

@@ -3,7 +3,7 @@
 mod common;
 
 use bcl_core::{Estimator, EstimatorConfig, Reduction, Scores, Similarity, gradient_cache::blocks};
-use bcl_data::{PlantedConfig, Seed};
+use bcl_data::{PlantedConfig, Seed, negatives::NegativeSampler};
 use bcl_images::{PlantedImagesConfig, ViewsConfig};
 use bcl_models::{
     Graph, LightGcnConfig, MatrixFactorisationConfig, RecommenderConfig,
@@ -12,7 +12,6 @@ use bcl_models::{
 use bcl_train::{
     batches::{BatchViews, ImageBatch, NamedTensors, ViewSource, ViewsOnDemand},
     methods::{Embeddings, Method, Objective, Recommendation, SimClr},
-    negatives::NegativeSampler,
     recipe::Precision,
     training::{
         recommender::batch::{InteractionLoader, LoaderOptions},

@@ -10,7 +10,7 @@ use burn::{
 };
 use std::{iter, ops::Range};
 
-/// The positive of a user is an item with which they interacted; a [sampler](crate::negatives) draws the negatives.
+/// The positive of a user is an item with which they interacted; a [sampler](bcl_data::negatives) draws the negatives.
 #[derive(Module, Debug)]
 pub struct Recommendation {
     /// The encoder.

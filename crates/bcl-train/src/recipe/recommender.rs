@@ -4,8 +4,8 @@ use super::{
     DataConfig, DataSource, EvaluationConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, TrainingConfig,
     check::check_schedule,
 };
-use crate::negatives::NegativesConfig;
 use bcl_core::schedule::{AlphaMeasurement, AlphaSchedule};
+use bcl_data::negatives::NegativesConfig;
 use bcl_models::RecommenderConfig;
 use bcl_recipe::check_header;
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,9 @@ impl RecipeKind for RecommenderRecipe {
         self.encoder
             .check()
             .map_err(|message| Refusal::of_parameter("encoder", &message))?;
-        self.negatives.check().map_err(parameter("negatives"))?;
+        self.negatives
+            .check()
+            .map_err(|error| Refusal::of_parameter("negatives", &error))?;
         self.loss.without_data().check().map_err(parameter("loss"))?;
         self.alpha_schedule.check().map_err(parameter("alpha_schedule"))?;
         self.optimizer.check().map_err(parameter("optimizer"))?;

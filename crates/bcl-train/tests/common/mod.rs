@@ -1,6 +1,6 @@
 //! Code that tests of estimators and negatives share.
 
-use bcl_train::negatives::{InBatch, NegativesConfig, Popularity, Uniform, UniformAll};
+use bcl_data::negatives::{InBatch, NegativesConfig, Popularity, Uniform, UniformAll};
 
 /// Every source of negatives, in all its configurations.
 pub(crate) fn sources() -> Vec<NegativesConfig> {

@@ -2,11 +2,10 @@
 
 use crate::{
     batches::{InteractionBatch, LogQ, Negatives},
-    negatives::NegativeSampler,
     training::step::{EpochPlan, PlannedLoader, Step},
 };
 use bcl_core::Estimator;
-use bcl_data::{Interactions, Seed, dataset::Truth};
+use bcl_data::{Interactions, Seed, dataset::Truth, negatives::NegativeSampler};
 use burn::{
     data::{
         dataloader::{DataLoader, DataLoaderIterator, Progress},

@@ -5,7 +5,6 @@ use crate::{
     error::Error,
     memory::recommender::PROBE_ANCHORS,
     methods::Recommendation,
-    negatives::NegativeSampler,
     recipe::RecommenderRecipe,
     training::{
         data_size,
@@ -24,7 +23,7 @@ use crate::{
 };
 use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
-use bcl_data::{InteractionData, Interactions, Seed, hold_out};
+use bcl_data::{InteractionData, Interactions, Seed, hold_out, negatives::NegativeSampler};
 use bcl_eval::ranking::RankingEvaluator;
 use bcl_models::Graph;
 use bcl_report::{

@@ -76,7 +76,7 @@ impl AliasTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bcl_data::Seed;
+    use crate::Seed;
     use proptest::prelude::*;
 
     proptest! {

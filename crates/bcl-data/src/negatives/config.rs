@@ -1,19 +1,15 @@
 //! The `[negatives]` table of a recipe.
 
-use super::{InBatch, Popularity, Uniform, UniformAll};
-use bcl_core::{
-    ParameterError,
-    parameter::{count_in, in_closed},
-};
+use super::{InBatch, NegativesError, Popularity, Uniform, UniformAll};
 use serde::{Deserialize, Serialize};
 
 /// The most draws per anchor, or per batch if shared.
-const MOST_NEGATIVES: usize = 1_000_000;
+const MOST_NEGATIVES: f64 = 1e6;
 
 /// The source of negatives, with its parameters.
 ///
 /// ```
-/// use bcl_train::negatives::NegativesConfig;
+/// use bcl_data::negatives::NegativesConfig;
 ///
 /// let config: NegativesConfig = toml::from_str("kind = 'popularity'\nexponent = 0.5").unwrap();
 /// assert_eq!(config.count(), Some(128));
@@ -21,6 +17,7 @@ const MOST_NEGATIVES: usize = 1_000_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[allow(missing_docs)] // each variant is documented at its configuration
+#[non_exhaustive]
 pub enum NegativesConfig {
     Uniform(Uniform),
     UniformAll(UniformAll),
@@ -39,12 +36,12 @@ impl NegativesConfig {
     ///
     /// # Errors
     /// Returns an error that names the first parameter out of range, its value and the range.
-    pub fn check(&self) -> Result<(), ParameterError> {
+    pub fn check(&self) -> Result<(), NegativesError> {
         if let Some(count) = self.count() {
-            count_in("count", count, 1, MOST_NEGATIVES)?;
+            in_range("count", count as f64, 1.0, MOST_NEGATIVES)?;
         }
         match self {
-            Self::Popularity(config) => in_closed("exponent", config.exponent, 0.0, 2.0),
+            Self::Popularity(config) => in_range("exponent", config.exponent, 0.0, 2.0),
             _ => Ok(()),
         }
     }
@@ -88,4 +85,12 @@ impl NegativesConfig {
             Self::InBatch(_) => "in_batch",
         }
     }
+}
+
+fn in_range(name: &'static str, value: f64, low: f64, high: f64) -> Result<(), NegativesError> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    let range = format!("[{low}, {high}]");
+    Err(NegativesError::OutOfRange { name, value, range })
 }

@@ -1,7 +1,7 @@
 //! Negatives in proportion to a power of their popularity.
 
 use super::{NegativeSource, NegativesError, alias::AliasTable, item_set::ItemSet, stream::Stream};
-use bcl_data::Interactions;
+use crate::Interactions;
 use serde::{Deserialize, Serialize};
 
 /// Draws item `i` with probability `c_i^exponent / Σ_j c_j^exponent`, where `c_i` is the number of training interactions of

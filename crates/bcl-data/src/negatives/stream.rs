@@ -1,6 +1,6 @@
 //! Random numbers of one row.
 
-use bcl_data::Seed;
+use crate::Seed;
 
 /// `SplitMix64` (Steele, Lea and Flood 2014): output `i` is a hash of `start + i · γ`.
 ///

@@ -1,7 +1,7 @@
 //! Uniform negatives that the user has not interacted with.
 
 use super::{NegativeSource, NegativesError, item_set::ItemSet, stream::Stream};
-use bcl_data::Interactions;
+use crate::Interactions;
 use serde::{Deserialize, Serialize};
 
 /// Average number of tries per negative in a row, before the rest of the row is drawn exactly.
@@ -83,7 +83,7 @@ fn nth_unknown(known: &[u32], rank: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bcl_data::Seed;
+    use crate::Seed;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 

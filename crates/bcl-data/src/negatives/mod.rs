@@ -20,7 +20,7 @@ pub use popularity::Popularity;
 pub use uniform::Uniform;
 pub use uniform_all::UniformAll;
 
-use bcl_data::{Interactions, Seed};
+use crate::{Interactions, Seed, error::shown};
 use item_set::ItemSet;
 use rayon::prelude::*;
 use std::fmt::Debug;
@@ -38,8 +38,10 @@ pub(crate) trait NegativeSource: Debug + Send + Sync {
 /// Draws negative items for batches of users.
 ///
 /// ```
-/// use bcl_data::{Interactions, Seed};
-/// use bcl_train::negatives::{NegativeSampler, NegativesConfig, Uniform};
+/// use bcl_data::{
+///     Interactions, Seed,
+///     negatives::{NegativeSampler, NegativesConfig, Uniform},
+/// };
 ///
 /// let train = Interactions::from_pairs(2, 4, [(0, 1), (0, 2), (1, 3)]);
 /// let config = NegativesConfig::Uniform(Uniform { count: 5 });
@@ -49,7 +51,7 @@ pub(crate) trait NegativeSource: Debug + Send + Sync {
 /// sampler.sample(0, &[0, 1], &mut items); // [num_users = 2, count = 5]
 /// assert!(items[..5].iter().all(|item| [0, 3].contains(item)));
 /// assert!(items[5..].iter().all(|item| [0, 1, 2].contains(item)));
-/// # Ok::<(), bcl_train::negatives::NegativesError>(())
+/// # Ok::<(), bcl_data::negatives::NegativesError>(())
 /// ```
 #[derive(Debug)]
 pub struct NegativeSampler {
@@ -185,10 +187,20 @@ impl NegativeSampler {
     }
 }
 
-/// Why no sampler can be built from the interactions.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// Why no sampler can be built from a configuration or from the interactions.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NegativesError {
+    /// A parameter is out of range.
+    #[error("{name} is {}, but must be in {range}", shown(*value))]
+    OutOfRange {
+        /// The parameter, as in recipes.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// Its range.
+        range: String,
+    },
     /// There are no items.
     #[error("there are no items to draw negatives from")]
     NoItems,

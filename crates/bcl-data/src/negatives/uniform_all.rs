@@ -1,7 +1,7 @@
 //! Uniform negatives from all items.
 
 use super::{NegativeSource, item_set::ItemSet, stream::Stream};
-use bcl_data::Interactions;
+use crate::Interactions;
 use serde::{Deserialize, Serialize};
 
 /// Draws every negative uniformly from all items, including those that the user has interacted with: the unlabelled draws of
