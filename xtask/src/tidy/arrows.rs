@@ -6,9 +6,10 @@ use super::metadata::{Metadata, Package};
 /// Each crate of the workspace with the workspace crates it may depend on, dev-dependencies included.
 const ARROWS: &[(&str, &[&str])] = &[
     ("bcl-kernels", &[]),
-    ("bcl-core", &["bcl-kernels"]),
+    ("bcl-core", &["bcl-golden", "bcl-kernels"]),
     ("bcl-models", &["bcl-kernels"]),
     ("bcl-data", &[]),
+    ("bcl-golden", &["bcl-data"]),
     ("bcl-images", &["bcl-data"]),
     ("bcl-recipe", &["bcl-data"]),
     ("bcl-report", &["bcl-data"]),
@@ -24,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bcl-core",
             "bcl-data",
             "bcl-eval",
+            "bcl-golden",
             "bcl-images",
             "bcl-kernels",
             "bcl-models",
@@ -39,6 +41,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bcl-core",
             "bcl-data",
             "bcl-eval",
+            "bcl-golden",
             "bcl-images",
             "bcl-kernels",
             "bcl-models",
@@ -57,7 +60,7 @@ const HTTP: &str = "ureq";
 const DOWNLOADS_FOR: &str = "bcl-train";
 
 /// Crates that stay quick to build: they must not depend on Burn, not even indirectly.
-const WITHOUT_BURN: &[&str] = &["bcl-data", "bcl-images", "bcl-recipe", "bcl-report", "xtask"];
+const WITHOUT_BURN: &[&str] = &["bcl-data", "bcl-golden", "bcl-images", "bcl-recipe", "bcl-report", "xtask"];
 
 /// Third-party crates that the `bcl-core` library may use: none of them opens files, reads clocks or seeds itself.
 const CORE_MAY_USE: &[&str] = &["burn", "libm", "rand", "rand_distr", "serde", "thiserror"];

@@ -1,7 +1,8 @@
 //! Computes a case with our estimators.
 
-use super::{case::Case, golden::Views, precision::Arithmetic};
+use super::{golden::Case, precision::Arithmetic};
 use bcl_core::{EstimatorConfig, Reduction, Scores, SideInformation, Similarity};
+use bcl_golden::Views;
 use burn::tensor::{Tensor, TensorData};
 
 /// Loss and gradients of a case.
@@ -50,7 +51,7 @@ fn compute_at(case: &Case, views: &Views, arithmetic: &Arithmetic, change: impl 
     let [first, second] = tensors(views, &arithmetic).map(Tensor::require_grad);
     let scores = change(cosines(first.clone(), second.clone()));
     let mut side = SideInformation::none();
-    if let Some(draws) = &case.draws {
+    if let Some(draws) = &case.reference.draws {
         let noise = TensorData::from(standard_draws(case, views, draws).as_slice());
         side = side.with_noise(Tensor::from_data(noise, arithmetic.options()));
     }

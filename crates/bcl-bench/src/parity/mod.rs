@@ -10,26 +10,20 @@
 //! the estimator's own error is within the tolerance or smaller than the effect of the rounding, the case counts as `rounded`,
 //! and the result lists it.
 
-mod arrays;
-mod case;
 mod compute;
-mod deviation;
-mod error;
 mod golden;
-mod named;
 mod precision;
 mod result;
 mod verdict;
-mod weight_row;
 mod weights;
 
-pub use error::ParityError;
+pub use bcl_golden::GoldenError;
 pub use golden::Golden;
 pub use precision::Precision;
 pub use result::{EstimatorRow, Excess, ParityResult, WeightsRow};
 
 use bcl_backend::Backend;
-use case::Case;
+use golden::Case;
 use precision::Arithmetic;
 use std::path::Path;
 use verdict::{Deviations, Verdict};
@@ -43,8 +37,8 @@ pub fn compare(golden: &Golden, file: &Path, precisions: &[Precision], backend: 
         for case in &golden.cases {
             compare_case(golden, case, &arithmetic, &mut result);
         }
-        for row in &golden.weights {
-            weights::compare(row, &arithmetic, &mut result);
+        for (row, posterior) in &golden.weights {
+            weights::compare(row, posterior, &arithmetic, &mut result);
         }
     }
     result
@@ -52,17 +46,23 @@ pub fn compare(golden: &Golden, file: &Path, precisions: &[Precision], backend: 
 
 fn compare_case(golden: &Golden, case: &Case, arithmetic: &Arithmetic, result: &mut ParityResult) {
     let precision = arithmetic.precision;
-    let views = &golden.views[&case.shape];
+    let views = &golden.views[&case.reference.shape];
     let computed = compute::compute(case, views, arithmetic);
     let found = Deviations::of(&computed, case, views, precision);
     let verdict = verdict::of_case(case, views, arithmetic, &computed, &found);
 
     let tolerance = precision.tolerance(&case.config);
     for (quantity, deviation) in found.beyond(tolerance) {
-        let excess = Excess::new(precision, format!("case {}", case.id), quantity, deviation, tolerance);
+        let excess = Excess::new(
+            precision,
+            format!("case {}", case.reference.id),
+            quantity,
+            deviation,
+            tolerance,
+        );
         result.note(excess, verdict);
     }
-    let row = result.estimator(precision, named::display_name(&case.config), tolerance);
+    let row = result.estimator(precision, golden::display_name(&case.config), tolerance);
     row.cases += 1;
     row.rounded += usize::from(verdict == Verdict::Rounded);
     row.failed += usize::from(verdict == Verdict::Failed);

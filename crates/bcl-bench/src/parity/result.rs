@@ -1,7 +1,8 @@
 //! The result of a comparison, as tables and as JSON.
 
-use super::{deviation::Deviation, precision::Precision, verdict::Verdict};
+use super::{precision::Precision, verdict::Verdict};
 use bcl_backend::DeviceInfo;
+use bcl_golden::Deviation;
 use bcl_report::{Column, Table};
 use serde::Serialize;
 use std::{fmt, path::Path};

@@ -1,12 +1,11 @@
 //! Decides whether a case is within its tolerance, and if not, whether rounding explains it.
 
 use super::{
-    case::{Case, Gradient},
     compute::{self, Computed},
-    deviation::Deviation,
-    golden::Views,
+    golden::Case,
     precision::{Arithmetic, Precision},
 };
+use bcl_golden::{Deviation, Gradient, Views};
 
 /// The deviation of each quantity of a case.
 #[derive(Debug, Clone, Copy)]
@@ -31,12 +30,12 @@ const SIMILARITY_ROUNDING: f64 = 5e-7;
 
 impl Deviations {
     pub(super) fn of(computed: &Computed, case: &Case, views: &Views, precision: Precision) -> Self {
-        let with_mass = precision == Precision::F64 && !case.negative_masses.is_empty();
+        let with_mass = precision == Precision::F64 && !case.reference.negative_masses.is_empty();
         Self {
-            loss: Deviation::of_number(computed.loss, case.loss),
-            gradient: of_gradients(computed, &case.gradients),
+            loss: Deviation::of_number(computed.loss, case.reference.loss),
+            gradient: of_gradients(computed, &case.reference.gradients),
             negative_mass: with_mass
-                .then(|| Deviation::of_numbers(&compute::negative_masses(case, views), &case.negative_masses)),
+                .then(|| Deviation::of_numbers(&compute::negative_masses(case, views), &case.reference.negative_masses)),
         }
     }
 
@@ -102,6 +101,7 @@ fn of_gradients(computed: &Computed, expected: &[Gradient; 2]) -> Deviation {
 mod tests {
     use super::*;
     use bcl_core::{DebiasedConfig, EstimatorConfig};
+    use bcl_golden::LossCase;
 
     /// Two samples at an angle, the same in both views, and a prior that nearly cancels the mass of their negatives.
     fn cancelling() -> (Case, Views) {
@@ -117,17 +117,20 @@ mod tests {
             .with_temperature(0.07)
             .with_tau_plus(mean_ratio * (1.0 - 1e-4));
         let mut case = Case {
-            id: "cancelling".to_owned(),
-            shape: "2x2".to_owned(),
             config: EstimatorConfig::Debiased(config),
-            loss: 0.0,
-            negative_masses: Vec::new(),
-            draws: None,
-            gradients: [Gradient::Full(vec![0.0; 4]), Gradient::Full(vec![0.0; 4])],
+            reference: LossCase {
+                id: "cancelling".to_owned(),
+                shape: "2x2".to_owned(),
+                estimator: serde_json::from_str(r#"{ "est": "dcl" }"#).unwrap(),
+                loss: 0.0,
+                negative_masses: Vec::new(),
+                draws: None,
+                gradients: [Gradient::Full(vec![0.0; 4]), Gradient::Full(vec![0.0; 4])],
+            },
         };
         let exact = compute::compute(&case, &views, &Arithmetic::reference());
-        case.loss = exact.loss;
-        case.gradients = exact.gradients.map(Gradient::Full);
+        case.reference.loss = exact.loss;
+        case.reference.gradients = exact.gradients.map(Gradient::Full);
         (case, views)
     }
 
@@ -156,7 +159,7 @@ mod tests {
     #[test]
     fn rounding_excuses_nothing_where_f64_is_wrong_too() {
         let (mut case, views) = cancelling();
-        case.loss *= 1.001;
+        case.reference.loss *= 1.001;
         assert_eq!(verdict(&case, &views, Precision::F64, |_| ()), Verdict::Failed);
         assert_eq!(verdict(&case, &views, Precision::F32, |_| ()), Verdict::Failed);
     }

@@ -2,20 +2,19 @@
 
 use super::{
     compute::values,
-    deviation::Deviation,
     precision::{Arithmetic, Precision},
     result::{Excess, ParityResult},
     verdict::Verdict,
-    weight_row::WeightRow,
 };
 use bcl_core::{
     BayesianConfig, BayesianVariant, Estimator, Scores, SideInformation,
     posterior::{Posterior, ecdf},
 };
+use bcl_golden::{Deviation, WeightRow};
 use burn::tensor::{Tensor, TensorData};
 
 /// Compares one row. The posterior's functions compute in f64, so only the f64 comparison includes them.
-pub(super) fn compare(row: &WeightRow, arithmetic: &Arithmetic, result: &mut ParityResult) {
+pub(super) fn compare(row: &WeightRow, posterior: &Posterior, arithmetic: &Arithmetic, result: &mut ParityResult) {
     let precision = arithmetic.precision;
     let mut check = |column: &'static str, found: &dyn Fn() -> Vec<f64>, expected: &Option<Vec<f64>>| {
         let Some(expected) = expected else { return };
@@ -33,7 +32,7 @@ pub(super) fn compare(row: &WeightRow, arithmetic: &Arithmetic, result: &mut Par
     };
     if precision == Precision::F64 {
         let of_ecdf = |weight: fn(&Posterior, f64) -> f64| -> Vec<f64> {
-            ecdf(&row.scores).into_iter().map(|u| weight(&row.posterior, u)).collect()
+            ecdf(&row.scores).into_iter().map(|u| weight(posterior, u)).collect()
         };
         check("ecdf", &|| ecdf(&row.scores), &row.ecdf);
         check("omega exact, posterior", &|| of_ecdf(Posterior::omega), &row.omega_exact);
@@ -60,9 +59,9 @@ fn by_estimator(row: &WeightRow, variant: BayesianVariant, arithmetic: &Arithmet
     let negatives = Tensor::<2>::from_data(data, arithmetic.options());
     let positives = negatives.clone().slice([0..1, 0..1]).squeeze_dim(1);
     let estimator = BayesianConfig::new()
-        .with_alpha(row.posterior.alpha())
-        .with_beta(row.posterior.beta())
-        .with_tau_plus(row.posterior.tau_plus())
+        .with_alpha(row.alpha)
+        .with_beta(row.beta)
+        .with_tau_plus(row.tau_plus)
         .with_variant(variant)
         .init();
     values(estimator.weights(&Scores::new(positives, negatives), &SideInformation::none()))

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-/// Why a file of reference values cannot be used. The message names the place and what is expected.
+/// Why a file of reference values cannot be used. The message names the file, the case and what is expected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ParityError {
+pub enum GoldenError {
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
@@ -15,23 +15,23 @@ pub enum ParityError {
         source: std::io::Error,
     },
     /// Something in the file is missing or wrong.
-    #[error("{}: {place}: {problem}", path.display())]
+    #[error("{}: {case}: {problem}", path.display())]
     IllFormed {
         /// The file.
         path: PathBuf,
         /// The case, row or array.
-        place: String,
+        case: String,
         /// What is wrong, and what is expected.
         problem: String,
     },
 }
 
-impl ParityError {
-    pub(crate) fn ill_formed(path: &Path, place: impl Into<String>, problem: impl Into<String>) -> Self {
+impl GoldenError {
+    pub(crate) fn ill_formed(path: &Path, case: impl Into<String>, problem: impl ToString) -> Self {
         Self::IllFormed {
             path: path.to_owned(),
-            place: place.into(),
-            problem: problem.into(),
+            case: case.into(),
+            problem: problem.to_string(),
         }
     }
 }

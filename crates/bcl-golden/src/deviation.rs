@@ -1,6 +1,6 @@
 //! Measures how far a value is from its reference.
 
-use super::case::Gradient;
+use crate::Gradient;
 
 /// The distance between what was found and what was expected.
 ///
@@ -13,9 +13,11 @@ use super::case::Gradient;
 /// | the head of an array | `max \|found - expected\|` | divided by `max \|found\|` over the whole array, whose norm is compared |
 /// | the probes of an array | `max \|found - expected\|` | divided by the norm |
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Deviation {
-    pub(crate) absolute: f64,
-    pub(crate) relative: f64,
+pub struct Deviation {
+    /// The difference.
+    pub absolute: f64,
+    /// The difference divided by the scale of the table above.
+    pub relative: f64,
 }
 
 /// Absolute differences up to this size always pass: losses under an active floor go down to 1e-11, which is the precision of
@@ -23,7 +25,8 @@ pub(crate) struct Deviation {
 const ABSOLUTE_TOLERANCE: f64 = 1e-12;
 
 impl Deviation {
-    pub(crate) const NONE: Self = Self {
+    /// No difference.
+    pub const NONE: Self = Self {
         absolute: 0.0,
         relative: 0.0,
     };
@@ -36,23 +39,26 @@ impl Deviation {
         Self { absolute, relative }
     }
 
-    pub(crate) fn of_number(found: f64, expected: f64) -> Self {
+    /// A number.
+    pub fn of_number(found: f64, expected: f64) -> Self {
         Self::new((found - expected).abs(), expected.abs())
     }
 
-    pub(crate) fn of_numbers(found: &[f64], expected: &[f64]) -> Self {
-        found
-            .iter()
-            .zip(expected)
+    /// Several numbers, each on its own scale.
+    pub fn of_numbers(found: &[f64], expected: &[f64]) -> Self {
+        let pairs = pairs(found, expected);
+        pairs
             .map(|(&found, &expected)| Self::of_number(found, expected))
             .fold(Self::NONE, Self::max)
     }
 
-    pub(crate) fn of_array(found: &[f64], expected: &[f64]) -> Self {
+    /// A full array.
+    pub fn of_array(found: &[f64], expected: &[f64]) -> Self {
         Self::new(largest_difference(found, expected), largest(expected))
     }
 
-    pub(crate) fn of_gradient(found: &[f64], expected: &Gradient) -> Self {
+    /// A gradient, in full or summarised.
+    pub fn of_gradient(found: &[f64], expected: &Gradient) -> Self {
         let (l2, head, probe) = match expected {
             Gradient::Full(values) => return Self::of_array(found, values),
             Gradient::Summary { l2, head, probe } => (*l2, head, probe),
@@ -62,26 +68,31 @@ impl Deviation {
         Self::of_number(norm(found), l2).max(of_head).max(of_probes)
     }
 
-    pub(crate) fn max(self, other: Self) -> Self {
+    /// The larger of both, absolute and relative.
+    pub fn max(self, other: Self) -> Self {
         Self {
             absolute: self.absolute.max(other.absolute),
             relative: self.relative.max(other.relative),
         }
     }
 
-    pub(crate) fn within(self, relative_tolerance: f64) -> bool {
+    /// Whether it is within a relative tolerance, or negligible.
+    pub fn within(self, relative_tolerance: f64) -> bool {
         self.relative <= relative_tolerance || self.absolute <= ABSOLUTE_TOLERANCE
     }
 }
 
+/// Pairs what was found with what was expected, which may be its head only.
+fn pairs<'a>(found: &'a [f64], expected: &'a [f64]) -> impl Iterator<Item = (&'a f64, &'a f64)> {
+    let [few, many] = [found.len(), expected.len()];
+    assert!(few >= many, "{few} values cannot be compared with {many}");
+    found.iter().zip(expected)
+}
+
 fn largest_difference(found: &[f64], expected: &[f64]) -> f64 {
-    let difference = |(found, expected): (&f64, &f64)| (found - expected).abs();
+    let differences = pairs(found, expected).map(|(found, expected)| (found - expected).abs());
     // `f64::max` would drop NaN.
-    found
-        .iter()
-        .zip(expected)
-        .map(difference)
-        .fold(0.0, |most, next| if next.is_nan() { f64::INFINITY } else { most.max(next) })
+    differences.fold(0.0, |most, next| if next.is_nan() { f64::INFINITY } else { most.max(next) })
 }
 
 fn largest(values: &[f64]) -> f64 {

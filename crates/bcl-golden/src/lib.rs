@@ -1,0 +1,34 @@
+//! Reads files of reference values, and measures how far a result is from them.
+//!
+//! Independent implementations (`PyTorch` and numpy) computed the values in f64. Long arrays are in a `.safetensors` file of the same name
+//! beside the JSON.
+//!
+//! | file | content | type | excerpt in this crate |
+//! | --- | --- | --- | --- |
+//! | losses | losses and gradients on two views of a batch, Bayesian weights of rows of scores | [`LossFile`] | [`LOSSES`] |
+//! | frameworks | losses of image frameworks, and traces of what they remember (queues, momentum encoders) | [`FrameworkFile`] | [`FRAMEWORKS`] |
+//!
+//! Both name estimators as their papers do; [`Estimator::table`] translates them into the `[loss]` table of a recipe. Errors name the file,
+//! the case and the problem.
+
+mod arrays;
+mod deviation;
+mod error;
+mod estimator;
+mod frameworks;
+mod gradient;
+mod losses;
+
+pub use arrays::Array;
+pub use deviation::Deviation;
+pub use error::GoldenError;
+pub use estimator::Estimator;
+pub use frameworks::{FrameworkCase, FrameworkFile, Item, Trace};
+pub use gradient::Gradient;
+pub use losses::{LossCase, LossFile, Views, WeightRow};
+
+/// Path of the excerpt of the file of losses.
+pub const LOSSES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/losses.json");
+
+/// Path of the excerpt of the file of frameworks: cases of 4 samples of 8 numbers, and traces.
+pub const FRAMEWORKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/frameworks.json");
