@@ -1,7 +1,7 @@
 //! A recipe before its keys are read.
 
 use crate::{
-    Override, Place, RecipeError, Refusal,
+    Origin, Override, RecipeError, Refusal,
     lines::{Lines, locate},
 };
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub(crate) const EXTENDS: &str = "extends";
 pub struct Document {
     pub(crate) recipe: String,
     pub(crate) table: Table,
-    places: BTreeMap<String, Place>,
+    origins: BTreeMap<String, Origin>,
     /// By table, the kind that it had before a child or a flag gave another; `None` if it had none.
     pub(crate) former_kinds: BTreeMap<String, Option<Value>>,
 }
@@ -24,7 +24,7 @@ impl Document {
     /// Parses TOML. `recipe` is what error messages call the text.
     pub(crate) fn parse(text: &str, recipe: &str) -> Result<Self, RecipeError> {
         let lines = Lines::of(text);
-        let line_of = |offset| Place::Line {
+        let line_of = |offset| Origin::Line {
             recipe: recipe.to_owned(),
             line: lines.line_of(offset),
         };
@@ -34,28 +34,28 @@ impl Document {
         };
         let table: Table = text.parse().map_err(syntax)?;
         let spans = DeTable::parse(text).map_err(syntax)?;
-        let mut places = BTreeMap::new();
+        let mut origins = BTreeMap::new();
         locate(&spans.into_inner(), "", &mut |key, start, _| {
-            places.insert(key, line_of(start));
+            origins.insert(key, line_of(start));
         });
         Ok(Self {
             recipe: recipe.to_owned(),
             table,
-            places,
+            origins,
             former_kinds: BTreeMap::new(),
         })
     }
 
-    /// Takes out `extends`, with its place.
+    /// Takes out `extends`, with its origin.
     ///
     /// # Errors
     /// Returns an error if its value is not a text.
-    pub(crate) fn take_extends(&mut self) -> Result<Option<(String, Place)>, RecipeError> {
+    pub(crate) fn take_extends(&mut self) -> Result<Option<(String, Origin)>, RecipeError> {
         let Some(value) = self.table.remove(EXTENDS) else {
             return Ok(None);
         };
-        let at = self.place(EXTENDS);
-        self.places.remove(EXTENDS);
+        let at = self.origin(EXTENDS);
+        self.origins.remove(EXTENDS);
         let found = match value {
             Value::String(parent) if !parent.is_empty() => return Ok(Some((parent, at))),
             Value::Array(_) => "a list".to_owned(),
@@ -75,7 +75,7 @@ impl Document {
     pub(crate) fn overlay(&mut self, child: &Self) {
         self.recipe.clone_from(&child.recipe);
         self.table.remove("name");
-        self.places.remove("name");
+        self.origins.remove("name");
         for (table, value) in &child.table {
             let (Some(kind), Some(parent)) = (value.get("kind"), self.table.get(table)) else {
                 continue;
@@ -85,9 +85,9 @@ impl Document {
                 self.former_kinds.insert(table.clone(), former.cloned());
             }
         }
-        merge(&mut self.table, &child.table, "", &mut self.places);
-        self.places
-            .extend(child.places.iter().map(|(key, place)| (key.clone(), place.clone())));
+        merge(&mut self.table, &child.table, "", &mut self.origins);
+        self.origins
+            .extend(child.origins.iter().map(|(key, origin)| (key.clone(), origin.clone())));
     }
 
     /// Removes a key, such as `data` or `data.planted`.
@@ -100,8 +100,8 @@ impl Document {
         if let Some(table) = table {
             table.remove(last);
         }
-        forget_below(&mut self.places, key);
-        self.places.remove(key);
+        forget_below(&mut self.origins, key);
+        self.origins.remove(key);
     }
 
     /// Sets the keys of flags.
@@ -121,10 +121,10 @@ impl Document {
         self.value(key)?.as_str()
     }
 
-    /// Makes an error of a refusal: adds its place.
+    /// Makes an error of a refusal: adds the origin of its key.
     pub fn refuse(&self, refusal: Refusal) -> RecipeError {
         RecipeError::Refused {
-            at: self.place(&refusal.key),
+            at: self.origin(&refusal.key),
             refusal,
         }
     }
@@ -132,7 +132,7 @@ impl Document {
     /// Sets the key of a flag.
     pub(crate) fn set(&mut self, change: &Override) -> Result<(), RecipeError> {
         let (last, parents) = change.path.split_last().expect("a key has at least one part");
-        let flag = || Place::Flag(change.flag.clone());
+        let flag = || Origin::Flag(change.flag.clone());
         if change.path[0] == EXTENDS {
             return Err(RecipeError::Refused {
                 at: flag(),
@@ -146,7 +146,7 @@ impl Document {
             let Value::Table(inner) = entry else {
                 return Err(RecipeError::NotATable { at: flag(), key });
             };
-            self.places.entry(key).or_insert_with(flag);
+            self.origins.entry(key).or_insert_with(flag);
             table = inner;
         }
         let former = table.insert(last.clone(), change.value.clone());
@@ -154,8 +154,8 @@ impl Document {
         if let Some(table) = key.strip_suffix(".kind") {
             self.former_kinds.entry(table.to_owned()).or_insert(former);
         }
-        forget_below(&mut self.places, &key);
-        self.places.insert(key, flag());
+        forget_below(&mut self.origins, &key);
+        self.origins.insert(key, flag());
         Ok(())
     }
 
@@ -167,29 +167,29 @@ impl Document {
     }
 
     /// Where a key was set, or else the table around it.
-    pub fn place(&self, key: &str) -> Place {
+    pub fn origin(&self, key: &str) -> Origin {
         let mut key = key;
         loop {
-            if let Some(place) = self.places.get(key) {
-                return place.clone();
+            if let Some(origin) = self.origins.get(key) {
+                return origin.clone();
             }
             match key.rsplit_once('.') {
                 Some((parent, _)) => key = parent,
-                None => return Place::Recipe(self.recipe.clone()),
+                None => return Origin::Recipe(self.recipe.clone()),
             }
         }
     }
 }
 
 /// Puts the entries of `child` in the place of those of `parent`, table by table. Tables that give way take their lines with them.
-fn merge(parent: &mut Table, child: &Table, prefix: &str, places: &mut BTreeMap<String, Place>) {
+fn merge(parent: &mut Table, child: &Table, prefix: &str, origins: &mut BTreeMap<String, Origin>) {
     for (key, value) in child {
         let path = format!("{prefix}{key}");
         match (parent.get_mut(key), value) {
-            (Some(Value::Table(inner)), Value::Table(value)) => merge(inner, value, &format!("{path}."), places),
+            (Some(Value::Table(inner)), Value::Table(value)) => merge(inner, value, &format!("{path}."), origins),
             (former, value) => {
                 if let Some(Value::Table(_)) = former {
-                    forget_below(places, &path);
+                    forget_below(origins, &path);
                 }
                 parent.insert(key.clone(), value.clone());
             }
@@ -198,14 +198,14 @@ fn merge(parent: &mut Table, child: &Table, prefix: &str, places: &mut BTreeMap<
 }
 
 /// Forgets where the keys below a key were set.
-fn forget_below(places: &mut BTreeMap<String, Place>, key: &str) {
+fn forget_below(origins: &mut BTreeMap<String, Origin>, key: &str) {
     // `/` comes right after `.`.
-    let below: Vec<String> = places
+    let below: Vec<String> = origins
         .range(format!("{key}.")..format!("{key}/"))
         .map(|(key, _)| key.clone())
         .collect();
     for key in below {
-        places.remove(&key);
+        origins.remove(&key);
     }
 }
 
@@ -224,14 +224,14 @@ mod tests {
     fn every_key_knows_its_line() {
         let document = document();
         for (key, line) in [("name", 1), ("loss", 3), ("loss.beta", 5), ("data.planted.noise", 8)] {
-            assert_eq!(document.place(key).to_string(), format!("a.toml:{line}"), "{key}");
+            assert_eq!(document.origin(key).to_string(), format!("a.toml:{line}"), "{key}");
         }
     }
 
     #[test]
-    fn a_key_that_was_not_set_is_placed_at_its_table() {
-        assert_eq!(document().place("loss.alpha").to_string(), "a.toml:3");
-        assert_eq!(document().place("training.epochs").to_string(), "a.toml");
+    fn a_key_that_was_not_set_has_the_origin_of_its_table() {
+        assert_eq!(document().origin("loss.alpha").to_string(), "a.toml:3");
+        assert_eq!(document().origin("training.epochs").to_string(), "a.toml");
     }
 
     #[test]
@@ -241,15 +241,15 @@ mod tests {
         document.set(&"training.epochs=3".parse().unwrap()).unwrap();
         assert_eq!(document.table["loss"]["beta"], Value::Float(0.9));
         assert_eq!(document.table["training"]["epochs"], Value::Integer(3));
-        assert_eq!(document.place("loss.beta").to_string(), "--set loss.beta=0.9");
-        assert_eq!(document.place("loss.kind").to_string(), "a.toml:4");
+        assert_eq!(document.origin("loss.beta").to_string(), "--set loss.beta=0.9");
+        assert_eq!(document.origin("loss.kind").to_string(), "a.toml:4");
     }
 
     #[test]
     fn a_flag_that_replaces_a_table_forgets_its_lines() {
         let mut document = document();
         document.set(&"loss={kind='info_nce'}".parse().unwrap()).unwrap();
-        assert_eq!(document.place("loss.beta").to_string(), "--set loss={kind='info_nce'}");
+        assert_eq!(document.origin("loss.beta").to_string(), "--set loss={kind='info_nce'}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Keys that lose their meaning when a table changes its kind: `--set loss.kind=info_nce` on a recipe that gives `loss.alpha`, or a recipe
 //! whose `loss.kind` differs from that of the recipe it extends.
 
-use crate::{Document, Place, RecipeKind, fault::FaultKind, value};
+use crate::{Document, Origin, RecipeKind, fault::FaultKind, value};
 use std::{fmt, mem};
 use toml::{Table, Value};
 
@@ -48,12 +48,12 @@ impl Document {
 
     /// Leaves out keys that meant something before flags changed the kind of their table, and returns them.
     pub(crate) fn drop_for_flags<R: RecipeKind>(&mut self) -> Vec<DroppedKeys> {
-        let dropped = self.drop_outdated::<R>(|document, key| matches!(document.place(key), Place::Flag(_)));
+        let dropped = self.drop_outdated::<R>(|document, key| matches!(document.origin(key), Origin::Flag(_)));
         dropped
             .into_iter()
             .map(|(table, kind, keys)| DroppedKeys {
                 recipe: self.recipe.clone(),
-                flag: self.place(&format!("{table}.kind")).to_string(),
+                flag: self.origin(&format!("{table}.kind")).to_string(),
                 table,
                 kind,
                 keys,

@@ -1,9 +1,9 @@
 //! Errors of recipes.
 
-use crate::{Place, Refusal};
+use crate::{Origin, Refusal};
 use std::{io, path::PathBuf};
 
-/// Why a recipe cannot be used: the place, the key, and the remedy.
+/// Why a recipe cannot be used: the line, the key and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecipeError {
@@ -35,7 +35,7 @@ pub enum RecipeError {
     #[error("{at}: not TOML: {problem}")]
     Syntax {
         /// The line.
-        at: Place,
+        at: Origin,
         /// What the parser says.
         problem: String,
     },
@@ -43,7 +43,7 @@ pub enum RecipeError {
     #[error("{at}: extends \"{parent}\", {problem}{chain}")]
     Extends {
         /// The line of `extends`.
-        at: Place,
+        at: Origin,
         /// What it names.
         parent: String,
         /// What is wrong with it.
@@ -55,7 +55,7 @@ pub enum RecipeError {
     #[error("{at}: unknown key {key}{}; {known}", did_you_mean(meant.as_deref()))]
     UnknownKey {
         /// Where it was set.
-        at: Place,
+        at: Origin,
         /// The key, in full.
         key: String,
         /// A known key of a similar name.
@@ -67,7 +67,7 @@ pub enum RecipeError {
     #[error("{at}: {key} is \"{word}\", but must be one of {known}")]
     UnknownWord {
         /// Where it was set.
-        at: Place,
+        at: Origin,
         /// The key, in full.
         key: String,
         /// The word.
@@ -79,7 +79,7 @@ pub enum RecipeError {
     #[error("{at}: {key} is {found}, but must be {expected}")]
     WrongValue {
         /// Where it was set.
-        at: Place,
+        at: Origin,
         /// The key, in full.
         key: String,
         /// The value.
@@ -91,7 +91,7 @@ pub enum RecipeError {
     #[error("{at}: {key} is missing{}{hint}", meant.as_ref().map_or_else(String::new, |there| format!("; did you misspell it as {there}?")))]
     MissingKey {
         /// The table it belongs to.
-        at: Place,
+        at: Origin,
         /// The key, in full.
         key: String,
         /// A present key of a similar name.
@@ -103,7 +103,7 @@ pub enum RecipeError {
     #[error("{at}: {key} is not a table, so it has no keys")]
     NotATable {
         /// The flag that sets a key in it.
-        at: Place,
+        at: Origin,
         /// What is not a table.
         key: String,
     },
@@ -111,7 +111,7 @@ pub enum RecipeError {
     #[error("{at}: {refusal}")]
     Refused {
         /// Where it was set.
-        at: Place,
+        at: Origin,
         /// The key and the reason.
         refusal: Refusal,
     },
@@ -135,7 +135,7 @@ pub enum RecipeError {
     #[error("{at}: {key}: {problem}")]
     Other {
         /// Where it was set.
-        at: Place,
+        at: Origin,
         /// The key, in full.
         key: String,
         /// What serde says.

@@ -10,7 +10,7 @@ use crate::{
 use toml::Value;
 
 impl Document {
-    /// Makes an error of a mistake: adds its place and suggestions. `hint` says what to write for a required key.
+    /// Makes an error of a mistake: adds the origin of its key and suggestions. `hint` says what to write for a required key.
     pub(crate) fn explain(&self, fault: Fault, hint: fn(&str) -> String) -> RecipeError {
         let inside = |key: &str| {
             let keys: Vec<&str> = fault
@@ -28,7 +28,7 @@ impl Document {
                 let full = inside(key);
                 let (table, known) = self.known_keys(&path, key, known);
                 RecipeError::UnknownKey {
-                    at: self.place(&full),
+                    at: self.origin(&full),
                     meant: nearest(key, known.iter().map(String::as_str)).map(inside),
                     key: full,
                     known: format!("{table} has {}", known.join(", ")),
@@ -37,14 +37,14 @@ impl Document {
             FaultKind::UnknownWord { word, known } => {
                 let choices: Vec<String> = known.iter().map(|word| format!("\"{word}\"")).collect();
                 RecipeError::UnknownWord {
-                    at: self.place(&path),
+                    at: self.origin(&path),
                     known: choices.join(", ") + &did_you_mean(nearest(&word, known.iter().copied())),
                     key: path,
                     word,
                 }
             }
             FaultKind::WrongValue { found, expected } => RecipeError::WrongValue {
-                at: self.place(&path),
+                at: self.origin(&path),
                 key: path,
                 found,
                 expected,
@@ -55,14 +55,14 @@ impl Document {
                     _ => None,
                 };
                 RecipeError::MissingKey {
-                    at: self.place(there.as_deref().unwrap_or(&path)),
+                    at: self.origin(there.as_deref().unwrap_or(&path)),
                     key: inside(key),
                     meant: there,
                     hint: hint(&inside(key)),
                 }
             }
             FaultKind::Other(problem) => RecipeError::Other {
-                at: self.place(&path),
+                at: self.origin(&path),
                 key: path,
                 problem,
             },

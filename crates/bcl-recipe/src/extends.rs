@@ -20,7 +20,7 @@ enum Source {
     File(PathBuf),
     /// A built-in recipe: `extends` is a path relative to it, or its name.
     Builtin(Builtin),
-    /// A text without a place: `extends` is a built-in recipe.
+    /// A text without an origin: `extends` is a built-in recipe.
     Text,
 }
 
@@ -64,7 +64,7 @@ impl Source {
         match self {
             Self::File(path) => text_of(path),
             Self::Builtin(recipe) => Ok(recipe.text.to_owned()),
-            Self::Text => unreachable!("nothing extends a text without a place"),
+            Self::Text => unreachable!("nothing extends a text without an origin"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Errors of serde kept as data, so that place and suggestions can be added: the key, and what would be accepted.
+//! Errors of serde kept as data, so that the line and suggestions can be added: the key, and what would be accepted.
 
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Where each value of a resolved recipe comes from.
 
 use crate::{
-    Document, Place,
+    Document, Origin,
     lines::{Lines, locate},
 };
 use bcl_data::printable;
@@ -14,17 +14,17 @@ use toml::{
 /// The column at which comments begin, if the values before them are not longer.
 const COLUMN: usize = 40;
 
-/// Where each value of a resolved recipe comes from: the line of a recipe or a flag. What has no place is a default.
+/// Where each value of a resolved recipe comes from: the line of a recipe or a flag. What has no origin is a default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Origins(BTreeMap<String, Place>);
+pub struct Origins(BTreeMap<String, Origin>);
 
 impl Origins {
-    /// The places of all values that a document gives.
+    /// The origins of all values that a document gives.
     pub(crate) fn of(document: &Document) -> Self {
         let mut origins = Self::default();
         origins.add(document, &document.table, "");
         // Without a name, a recipe is called after its file.
-        origins.set("name", document.place("name"));
+        origins.set("name", document.origin("name"));
         origins
     }
 
@@ -33,24 +33,24 @@ impl Origins {
             let key = format!("{prefix}{key}");
             match value {
                 Value::Table(inner) => self.add(document, inner, &format!("{key}.")),
-                _ => self.set(&key, document.place(&key)),
+                _ => self.set(&key, document.origin(&key)),
             }
         }
     }
 
     /// Where the value of a key, such as `loss.beta`, comes from; `None` for a default.
-    pub fn get(&self, key: &str) -> Option<&Place> {
+    pub fn get(&self, key: &str) -> Option<&Origin> {
         self.0.get(key)
     }
 
-    /// The places of all values that are no defaults.
-    pub fn places(&self) -> impl Iterator<Item = &Place> {
+    /// The origins of all values that are no defaults.
+    pub fn values(&self) -> impl Iterator<Item = &Origin> {
         self.0.values()
     }
 
-    /// Says that the value of a key comes from `place`.
-    pub fn set(&mut self, key: &str, place: Place) {
-        self.0.insert(key.to_owned(), place);
+    /// Says that the value of a key comes from `origin`.
+    pub fn set(&mut self, key: &str, origin: Origin) {
+        self.0.insert(key.to_owned(), origin);
     }
 
     /// Adds to each value of a resolved recipe a comment that says where it comes from, or `default`.

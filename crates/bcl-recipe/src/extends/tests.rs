@@ -233,10 +233,10 @@ fn each_value_comes_from_where_it_was_last_set() {
     let found = Found::File(folder.path().join("child.toml"));
     let (recipe, origins) = Sample::read(&found, &["loss.alpha=0.9"], &mut Vec::new()).unwrap();
     let shown = |key: &str| {
-        let place = origins.get(key).map_or("default".to_owned(), ToString::to_string);
-        place.replace(&format!("{}/", folder.path().display()), "")
+        let origin = origins.get(key).map_or("default".to_owned(), ToString::to_string);
+        origin.replace(&format!("{}/", folder.path().display()), "")
     };
-    for (key, place) in [
+    for (key, origin) in [
         ("name", "child.toml"),
         ("seed", "base.toml:2"),
         ("loss.kind", "base.toml:5"),
@@ -246,7 +246,7 @@ fn each_value_comes_from_where_it_was_last_set() {
         ("training.batch_size", "default"),
         ("encoder.kind", "default"),
     ] {
-        assert_eq!(shown(key), place, "{key}");
+        assert_eq!(shown(key), origin, "{key}");
     }
     let resolved = toml::to_string(&recipe).unwrap();
     let text = origins.annotate(&resolved);

@@ -1,7 +1,7 @@
 //! The arguments of `train`.
 
 use super::{Output, Place, Seeds, seeds::single_seed};
-use crate::recipe::{DroppedKeys, Origins, Override, Place as RecipePlace, Recipe, RecipeError, find};
+use crate::recipe::{DroppedKeys, Origin, Origins, Override, Recipe, RecipeError, find};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -109,7 +109,7 @@ impl Train {
                     runs.push((recipe, origins));
                     continue;
                 };
-                origins.set("seed", RecipePlace::Flag("--seeds".to_owned()));
+                origins.set("seed", Origin::Flag("--seeds".to_owned()));
                 runs.extend(seeds.iter().map(|&seed| (recipe.clone().with_seed(seed), origins.clone())));
             }
         }

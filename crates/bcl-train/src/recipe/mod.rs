@@ -31,7 +31,7 @@ mod recommender;
 mod sections;
 mod trained;
 
-pub use bcl_recipe::{Builtin, DroppedKeys, Found, Origins, Override, Place, RecipeError, RecipeKind, Refusal};
+pub use bcl_recipe::{Builtin, DroppedKeys, Found, Origin, Origins, Override, RecipeError, RecipeKind, Refusal};
 pub use images::{ImageEncoderKind, ImageRecipe, ResNetEncoderConfig};
 pub use library::{built_in, find};
 pub use recommender::RecommenderRecipe;

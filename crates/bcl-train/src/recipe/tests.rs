@@ -63,8 +63,8 @@ fn every_base_is_built_in_and_extended_by_a_recipe() {
         let (_, origins) = Recipe::read_with_origins(&Found::Builtin(*recipe), &[], &mut Vec::new()).unwrap();
         used.extend(
             origins
-                .places()
-                .map(|place| place.to_string().split(':').next().unwrap().to_owned()),
+                .values()
+                .map(|origin| origin.to_string().split(':').next().unwrap().to_owned()),
         );
     }
     for base in found {
@@ -557,7 +557,7 @@ const BAD: &[Bad] = &[
 ];
 
 #[test]
-fn a_bad_recipe_is_refused_with_place_key_value_and_remedy() {
+fn a_bad_recipe_is_refused_with_line_key_value_and_remedy() {
     let mut wrong = Vec::new();
     for (text, flags, expected) in BAD {
         let changes: Vec<Override> = flags.iter().map(|flag| flag.parse().unwrap()).collect();

@@ -46,7 +46,7 @@ impl Trained {
             };
             let meant = nearest(kind, known.iter().copied()).map_or(String::new(), |meant| format!("; did you mean {meant}?"));
             return Err(RecipeError::UnknownWord {
-                at: document.place("encoder.kind"),
+                at: document.origin("encoder.kind"),
                 key: "encoder.kind".to_owned(),
                 word: kind.to_owned(),
                 known: quoted(&known, ", ") + &meant,

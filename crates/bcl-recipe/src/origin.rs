@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Where a key got its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Origin {
     /// A line of a recipe, from 1.
     Line {
         /// The recipe: the path of a file, or the name of a built-in recipe.
@@ -18,7 +18,7 @@ pub enum Place {
     Recipe(String),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line { recipe, line } => write!(f, "{recipe}:{line}"),
