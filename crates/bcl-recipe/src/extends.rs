@@ -3,7 +3,7 @@
 //! The parent is a file beside the recipe or a built-in recipe, and may extend another one in turn. Tables are merged key by key, the
 //! child's values win, and keys that the child's kinds do not know are left out.
 
-use crate::{Builtin, Document, DroppedKeys, Found, Library, Origins, Override, RecipeError, RecipeKind, value};
+use crate::{Builtin, Document, DroppedKeys, Library, Origins, Override, RecipeError, RecipeKind, RecipeSource, value};
 use bcl_data::input::{self, MOST_TEXT};
 use std::{
     fs,
@@ -81,13 +81,13 @@ impl<'a> Chain<'a> {
     ///
     /// # Errors
     /// Returns an error if a recipe of the chain is missing, cannot be read or is not TOML, or if the chain is a circle or too long.
-    pub fn open(found: &Found, library: &'a Library) -> Result<Self, RecipeError> {
+    pub fn open(found: &RecipeSource, library: &'a Library) -> Result<Self, RecipeError> {
         match found {
-            Found::File(path) => {
+            RecipeSource::File(path) => {
                 let name = path.display().to_string();
                 Self::of(&text_of(path)?, &name, Source::File(path.clone()), library)
             }
-            Found::Builtin(recipe) => Self::of(recipe.text, recipe.name, Source::Builtin(*recipe), library),
+            RecipeSource::Builtin(recipe) => Self::of(recipe.text, recipe.name, Source::Builtin(*recipe), library),
         }
     }
 

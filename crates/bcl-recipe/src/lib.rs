@@ -77,7 +77,7 @@ pub use error::RecipeError;
 pub use extends::Chain;
 pub use header::check_header;
 pub use kind::RecipeKind;
-pub use library::{Builtin, Found, Library, Rules};
+pub use library::{Builtin, Library, RecipeSource, Rules};
 pub use origin::Origin;
 pub use origins::Origins;
 pub use overrides::Override;

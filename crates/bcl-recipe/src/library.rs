@@ -40,16 +40,16 @@ impl Builtin {
     }
 }
 
-/// A recipe that was found.
+/// A file or a built-in recipe.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum RecipeSource {
     /// A file.
     File(PathBuf),
     /// A built-in recipe.
     Builtin(Builtin),
 }
 
-impl Found {
+impl RecipeSource {
     /// The folder of the file; a built-in recipe has none.
     pub fn folder(&self) -> Option<&Path> {
         match self {
@@ -127,7 +127,7 @@ impl Library {
     ///
     /// # Errors
     /// Returns an error if there is no such recipe, or the folder cannot be read or has none.
-    pub fn find(&self, name: &str) -> Result<Vec<Found>, RecipeError> {
+    pub fn find(&self, name: &str) -> Result<Vec<RecipeSource>, RecipeError> {
         let path = Path::new(name);
         if path.is_dir() {
             let mut files = Vec::new();
@@ -136,21 +136,21 @@ impl Library {
             if files.is_empty() {
                 return Err(RecipeError::EmptyFolder { path: path.to_owned() });
             }
-            return Ok(files.into_iter().map(Found::File).collect());
+            return Ok(files.into_iter().map(RecipeSource::File).collect());
         }
         if path.exists() {
-            return Ok(vec![Found::File(path.to_owned())]);
+            return Ok(vec![RecipeSource::File(path.to_owned())]);
         }
         let bare = name.strip_prefix("recipes/").unwrap_or(name);
         let bare = bare.strip_suffix(".toml").unwrap_or(bare).trim_end_matches('/');
         let group = format!("{bare}/");
-        let found: Vec<Found> = match self.named(bare) {
-            Some(recipe) => vec![Found::Builtin(recipe)],
+        let found: Vec<RecipeSource> = match self.named(bare) {
+            Some(recipe) => vec![RecipeSource::Builtin(recipe)],
             None => self
                 .recipes
                 .iter()
                 .filter(|recipe| recipe.name.starts_with(&group))
-                .map(|recipe| Found::Builtin(*recipe))
+                .map(|recipe| RecipeSource::Builtin(*recipe))
                 .collect(),
         };
         if found.is_empty() {
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use crate::sample::library;
 
-    fn find(name: &str) -> Result<Vec<Found>, String> {
+    fn find(name: &str) -> Result<Vec<RecipeSource>, String> {
         library().find(name).map_err(|error| error.to_string())
     }
 
@@ -202,8 +202,8 @@ mod tests {
         assert_eq!(
             files,
             [
-                Found::File(folder.path().join("b.toml")),
-                Found::File(folder.path().join("inner/a.toml"))
+                RecipeSource::File(folder.path().join("b.toml")),
+                RecipeSource::File(folder.path().join("inner/a.toml"))
             ]
         );
         assert_eq!(find(folder.path().join("b.toml").to_str().unwrap()).unwrap(), files[..1]);
@@ -220,7 +220,7 @@ mod tests {
         assert!(text("quickstart/bayes").contains("did you mean quickstart/bayesian?"));
         assert_eq!(text("nonsense"), "nonsense: no such recipe file, folder or built-in recipe");
         assert!(text(folder.path().to_str().unwrap()).contains("has no recipe"));
-        let gone = Found::File(folder.path().join("gone.toml"));
+        let gone = RecipeSource::File(folder.path().join("gone.toml"));
         let gone = crate::Chain::open(&gone, library()).unwrap_err().to_string();
         assert!(gone.contains("gone.toml: cannot be read"), "{gone}");
     }

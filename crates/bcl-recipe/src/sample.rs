@@ -1,7 +1,7 @@
 //! A kind of recipe for tests: two tables with kinds, one of which is optional.
 
 use crate::{
-    Builtin, Chain, DroppedKeys, Found, Library, Origins, Override, RecipeError, RecipeKind, Refusal, Rules, check_header,
+    Builtin, Chain, DroppedKeys, Library, Origins, Override, RecipeError, RecipeKind, RecipeSource, Refusal, Rules, check_header,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -181,7 +181,11 @@ impl Sample {
         chain.read(&overrides(flags), &mut Vec::new()).map(|(sample, _)| sample)
     }
 
-    pub(crate) fn read(found: &Found, flags: &[&str], dropped: &mut Vec<DroppedKeys>) -> Result<(Self, Origins), RecipeError> {
+    pub(crate) fn read(
+        found: &RecipeSource,
+        flags: &[&str],
+        dropped: &mut Vec<DroppedKeys>,
+    ) -> Result<(Self, Origins), RecipeError> {
         Chain::open(found, library())?.read(&overrides(flags), dropped)
     }
 }

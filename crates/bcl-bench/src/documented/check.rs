@@ -7,7 +7,7 @@ use bcl_bench::tables::Ranges;
 use bcl_data::Manifest;
 use bcl_train::{
     cli::{self, Command, Data, Train},
-    recipe::{Found, Override, Recipe, built_in},
+    recipe::{Override, Recipe, RecipeSource, built_in},
 };
 use clap::{Parser, error::ErrorKind};
 use std::{env, path::Path, process};
@@ -175,7 +175,7 @@ fn needed(train: &Train) -> Result<Vec<String>, String> {
 fn some_recipe_accepts(overrides: &[Override]) -> Result<(), String> {
     let mut refusal = String::new();
     for recipe in built_in() {
-        match Recipe::read(&Found::Builtin(*recipe), overrides) {
+        match Recipe::read(&RecipeSource::Builtin(*recipe), overrides) {
             Ok(_) => return Ok(()),
             Err(error) => refusal = error.to_string(),
         }

@@ -3,7 +3,7 @@
 use super::space::{Ranges, Space, overrides};
 use bcl_train::{
     error::Error,
-    recipe::{DroppedKeys, Found, Override, Recipe, RecipeError, find},
+    recipe::{DroppedKeys, Override, Recipe, RecipeError, RecipeSource, find},
 };
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub struct Row {
     pub space: Space,
     /// Keys of the recipe that a flag made meaningless.
     pub dropped: Vec<DroppedKeys>,
-    found: Found,
+    found: RecipeSource,
     /// Flags that apply to every run of the row.
     set: Vec<Override>,
     recipe: Recipe,
@@ -59,7 +59,7 @@ impl Row {
         Ok(rows)
     }
 
-    fn read(found: Found, set: &[Override], ranges: &Ranges) -> Result<Self, Error> {
+    fn read(found: RecipeSource, set: &[Override], ranges: &Ranges) -> Result<Self, Error> {
         let mut dropped = Vec::new();
         let recipe = Recipe::read_noting(&found, set, &mut dropped)?;
         let whole = recipe.name().to_owned();

@@ -1,7 +1,7 @@
 //! Tests of `extends`.
 
 use crate::{
-    Found,
+    RecipeSource,
     sample::{Sample, library},
 };
 use std::{fs, path::Path};
@@ -19,7 +19,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 }
 
 fn read(folder: &Path, name: &str, flags: &[&str]) -> Result<Sample, String> {
-    Sample::read(&Found::File(folder.join(name)), flags, &mut Vec::new())
+    Sample::read(&RecipeSource::File(folder.join(name)), flags, &mut Vec::new())
         .map(|(sample, _)| sample)
         .map_err(|error| error.to_string().replace(&format!("{}/", folder.display()), ""))
 }
@@ -96,7 +96,7 @@ fn a_parent_is_a_file_of_another_folder_or_a_built_in_recipe() {
     ];
     let folder = folder(&files);
     let recipe = read(folder.path(), "a/child.toml", &[]).unwrap();
-    let builtin = Found::Builtin(library().named("quickstart/infonce").unwrap());
+    let builtin = RecipeSource::Builtin(library().named("quickstart/infonce").unwrap());
     let (builtin, _) = Sample::read(&builtin, &["training.epochs=3", "name=child"], &mut Vec::new()).unwrap();
     assert_eq!(recipe, builtin);
 
@@ -230,7 +230,7 @@ fn each_value_comes_from_where_it_was_last_set() {
         ("child.toml", "extends = 'base.toml'\nloss.beta = 0.8\n"),
         ("base.toml", BASE),
     ]);
-    let found = Found::File(folder.path().join("child.toml"));
+    let found = RecipeSource::File(folder.path().join("child.toml"));
     let (recipe, origins) = Sample::read(&found, &["loss.alpha=0.9"], &mut Vec::new()).unwrap();
     let shown = |key: &str| {
         let origin = origins.get(key).map_or("default".to_owned(), ToString::to_string);
@@ -261,7 +261,7 @@ fn each_value_comes_from_where_it_was_last_set() {
 #[test]
 fn the_comments_of_a_printed_recipe_cannot_break_it() {
     let folder = folder(&[("a\nseed = 1\n#.toml", "data.dataset = 'planted'\nloss.kind = 'hard'\n")]);
-    let found = Found::File(folder.path().join("a\nseed = 1\n#.toml"));
+    let found = RecipeSource::File(folder.path().join("a\nseed = 1\n#.toml"));
     let (recipe, origins) = Sample::read(&found, &[], &mut Vec::new()).unwrap();
     let again = |sample: &Sample| Sample::parse(&origins.annotate(&toml::to_string(sample).unwrap()), &[]).unwrap();
     assert_eq!(again(&recipe), recipe);

@@ -105,7 +105,7 @@ fn product<const N: usize>(sizes: [u64; N]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::{Found, built_in};
+    use crate::recipe::{RecipeSource, built_in};
 
     #[test]
     fn what_does_not_fit_is_refused_with_both_sizes_and_the_key() {
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn no_built_in_recipe_needs_more_than_a_large_machine_has() {
         for builtin in built_in() {
-            let recipe = Recipe::read(&Found::Builtin(*builtin), &[]).unwrap();
+            let recipe = Recipe::read(&RecipeSource::Builtin(*builtin), &[]).unwrap();
             let needed = match &recipe {
                 Recipe::Recommender(recipe) => recommender::training(
                     recipe,

@@ -2,7 +2,7 @@
 
 use super::ImageEncoderKind;
 use bcl_core::EstimatorConfig;
-use bcl_recipe::{Builtin, Document, Found, Library, RecipeError, Rules};
+use bcl_recipe::{Builtin, Document, Library, RecipeError, RecipeSource, Rules};
 use include_dir::{Dir, include_dir};
 use std::sync::LazyLock;
 
@@ -37,7 +37,7 @@ pub fn built_in() -> &'static [Builtin] {
 ///
 /// # Errors
 /// Returns an error if there is no such recipe, or the folder cannot be read or has none.
-pub fn find(name: &str) -> Result<Vec<Found>, RecipeError> {
+pub fn find(name: &str) -> Result<Vec<RecipeSource>, RecipeError> {
     LIBRARY.find(name)
 }
 

@@ -31,7 +31,7 @@ mod recommender;
 mod sections;
 mod trained;
 
-pub use bcl_recipe::{Builtin, DroppedKeys, Found, Origin, Origins, Override, RecipeError, RecipeKind, Refusal};
+pub use bcl_recipe::{Builtin, DroppedKeys, Origin, Origins, Override, RecipeError, RecipeKind, RecipeSource, Refusal};
 pub use images::{ImageEncoderKind, ImageRecipe, ResNetEncoderConfig};
 pub use library::{built_in, find};
 pub use recommender::RecommenderRecipe;
@@ -75,7 +75,7 @@ impl Recipe {
     ///
     /// # Errors
     /// As [`from_file`](Self::from_file).
-    pub fn read(found: &Found, overrides: &[Override]) -> Result<Self, RecipeError> {
+    pub fn read(found: &RecipeSource, overrides: &[Override]) -> Result<Self, RecipeError> {
         Self::read_noting(found, overrides, &mut Vec::new())
     }
 
@@ -94,7 +94,11 @@ impl Recipe {
     ///
     /// # Errors
     /// As [`from_file`](Self::from_file).
-    pub fn read_noting(found: &Found, overrides: &[Override], dropped: &mut Vec<DroppedKeys>) -> Result<Self, RecipeError> {
+    pub fn read_noting(
+        found: &RecipeSource,
+        overrides: &[Override],
+        dropped: &mut Vec<DroppedKeys>,
+    ) -> Result<Self, RecipeError> {
         Self::read_with_origins(found, overrides, dropped).map(|(recipe, _)| recipe)
     }
 
@@ -103,7 +107,7 @@ impl Recipe {
     /// # Errors
     /// As [`from_file`](Self::from_file).
     pub fn read_with_origins(
-        found: &Found,
+        found: &RecipeSource,
         overrides: &[Override],
         dropped: &mut Vec<DroppedKeys>,
     ) -> Result<(Self, Origins), RecipeError> {
@@ -117,7 +121,7 @@ impl Recipe {
     /// Returns an error if the file, or one that it extends, cannot be read, is not TOML, or has a key or value that a recipe cannot
     /// have; the error names the line, the key and the remedy.
     pub fn from_file(path: impl AsRef<Path>, overrides: &[Override]) -> Result<Self, RecipeError> {
-        Self::read(&Found::File(path.as_ref().to_owned()), overrides)
+        Self::read(&RecipeSource::File(path.as_ref().to_owned()), overrides)
     }
 
     /// Reads a recipe from its text; `encoder.kind` says what it trains. `origin`, the path of its file or its name, stands in errors and

@@ -21,7 +21,9 @@ fn every_file_in_the_recipes_folder_is_a_recipe_and_named_after_its_path() {
     let found = find(recipes_folder().to_str().unwrap()).unwrap();
     assert!(found.len() >= 30, "{} recipes", found.len());
     for file in found {
-        let Found::File(path) = &file else { unreachable!("{file:?}") };
+        let RecipeSource::File(path) = &file else {
+            unreachable!("{file:?}")
+        };
         let recipe = Recipe::read(&file, &[]).unwrap_or_else(|error| panic!("{error}"));
         let name = path.strip_prefix(recipes_folder()).unwrap().with_extension("");
         assert_eq!(Path::new(recipe.name()), name);
@@ -34,8 +36,8 @@ fn the_built_in_recipes_are_the_files() {
     let files: BTreeSet<PathBuf> = files
         .into_iter()
         .map(|file| match file {
-            Found::File(path) => path.strip_prefix(recipes_folder()).unwrap().with_extension(""),
-            Found::Builtin(_) => unreachable!(),
+            RecipeSource::File(path) => path.strip_prefix(recipes_folder()).unwrap().with_extension(""),
+            RecipeSource::Builtin(_) => unreachable!(),
         })
         .collect();
     let built_in: BTreeSet<PathBuf> = built_in().iter().map(|recipe| recipe.name.into()).collect();
@@ -60,7 +62,7 @@ fn every_base_is_built_in_and_extended_by_a_recipe() {
     assert!(found.len() >= 20, "{found:?}");
     let mut used = BTreeSet::new();
     for recipe in built_in() {
-        let (_, origins) = Recipe::read_with_origins(&Found::Builtin(*recipe), &[], &mut Vec::new()).unwrap();
+        let (_, origins) = Recipe::read_with_origins(&RecipeSource::Builtin(*recipe), &[], &mut Vec::new()).unwrap();
         used.extend(
             origins
                 .values()
@@ -156,7 +158,7 @@ fn the_hash_is_frozen() {
 #[test]
 fn built_in_recipes_keep_their_hashes_and_their_resolved_text() {
     let digest_of = |recipe: &Builtin| {
-        let read = Recipe::read(&Found::Builtin(*recipe), &[]).unwrap();
+        let read = Recipe::read(&RecipeSource::Builtin(*recipe), &[]).unwrap();
         let [hash, text] = [read.hash(), sha256(read.to_toml().as_bytes())].map(|digest| digest[..16].to_owned());
         format!("{} {hash} {text}", recipe.name)
     };
@@ -579,7 +581,7 @@ fn read(text: &str, flags: &[&str]) -> (Result<Recipe, RecipeError>, Vec<String>
     fs::write(&path, text).unwrap();
     let changes: Vec<Override> = flags.iter().map(|flag| flag.parse().unwrap()).collect();
     let mut dropped = Vec::new();
-    let recipe = Recipe::read_noting(&Found::File(path), &changes, &mut dropped);
+    let recipe = Recipe::read_noting(&RecipeSource::File(path), &changes, &mut dropped);
     let folder = format!("{}/", folder.path().display());
     (
         recipe,
