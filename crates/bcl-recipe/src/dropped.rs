@@ -1,7 +1,7 @@
 //! Keys that lose their meaning when a table changes its kind: `--set loss.kind=info_nce` on a recipe that gives `loss.alpha`, or a recipe
 //! whose `loss.kind` differs from that of the recipe it extends.
 
-use crate::{Document, Origin, RecipeKind, fault::FaultKind, value};
+use crate::{Document, Origin, RecipeKind, read_error::ReadErrorKind, value};
 use std::{fmt, mem};
 use toml::{Table, Value};
 
@@ -104,7 +104,7 @@ fn knows<R: RecipeKind>(table: &str, kind: &Value, key: &str, value: &Value) -> 
     let recipe: Table = [(table.to_owned(), Value::Table(alone.into_iter().collect()))]
         .into_iter()
         .collect();
-    let Err(fault) = value::read::<R>(&recipe) else { return true };
-    let is_unknown = matches!(&fault.kind, FaultKind::UnknownKey { key: unknown, .. } if unknown == key);
-    !(is_unknown && fault.path == [table])
+    let Err(error) = value::read::<R>(&recipe) else { return true };
+    let is_unknown = matches!(&error.kind, ReadErrorKind::UnknownKey { key: unknown, .. } if unknown == key);
+    !(is_unknown && error.path == [table])
 }

@@ -4,16 +4,16 @@ use crate::{
     Document, RecipeError,
     document::EXTENDS,
     error::did_you_mean,
-    fault::{Fault, FaultKind},
     nearest,
+    read_error::{ReadError, ReadErrorKind},
 };
 use toml::Value;
 
 impl Document {
     /// Makes an error of a mistake: adds the origin of its key and suggestions. `hint` says what to write for a required key.
-    pub(crate) fn explain(&self, fault: Fault, hint: fn(&str) -> String) -> RecipeError {
+    pub(crate) fn explain(&self, error: ReadError, hint: fn(&str) -> String) -> RecipeError {
         let inside = |key: &str| {
-            let keys: Vec<&str> = fault
+            let keys: Vec<&str> = error
                 .path
                 .iter()
                 .map(String::as_str)
@@ -23,8 +23,8 @@ impl Document {
             keys.join(".")
         };
         let path = inside("");
-        match fault.kind {
-            FaultKind::UnknownKey { ref key, known } => {
+        match error.kind {
+            ReadErrorKind::UnknownKey { ref key, known } => {
                 let full = inside(key);
                 let (table, known) = self.known_keys(&path, key, known);
                 RecipeError::UnknownKey {
@@ -34,7 +34,7 @@ impl Document {
                     known: format!("{table} has {}", known.join(", ")),
                 }
             }
-            FaultKind::UnknownWord { word, known } => {
+            ReadErrorKind::UnknownWord { word, known } => {
                 let choices: Vec<String> = known.iter().map(|word| format!("\"{word}\"")).collect();
                 RecipeError::UnknownWord {
                     at: self.origin(&path),
@@ -43,13 +43,13 @@ impl Document {
                     word,
                 }
             }
-            FaultKind::WrongValue { found, expected } => RecipeError::WrongValue {
+            ReadErrorKind::WrongValue { found, expected } => RecipeError::WrongValue {
                 at: self.origin(&path),
                 key: path,
                 found,
                 expected,
             },
-            FaultKind::MissingKey { key } => {
+            ReadErrorKind::MissingKey { key } => {
                 let there = match self.value(&path) {
                     Some(Value::Table(table)) => nearest(key, table.keys().map(String::as_str)).map(inside),
                     _ => None,
@@ -61,7 +61,7 @@ impl Document {
                     hint: hint(&inside(key)),
                 }
             }
-            FaultKind::Other(problem) => RecipeError::Other {
+            ReadErrorKind::Other(problem) => RecipeError::Other {
                 at: self.origin(&path),
                 key: path,
                 problem,

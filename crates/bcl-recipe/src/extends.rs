@@ -163,7 +163,7 @@ impl<'a> Chain<'a> {
         for (table, kind) in R::default_kinds() {
             document.default_kind(table, kind);
         }
-        let mut recipe: R = value::read(&document.table).map_err(|fault| document.explain(fault, self.library.rules.hint))?;
+        let mut recipe: R = value::read(&document.table).map_err(|error| document.explain(error, self.library.rules.hint))?;
         if document.value("name").is_none() {
             *recipe.name_mut() = name_from(&document.recipe);
         }

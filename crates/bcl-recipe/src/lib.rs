@@ -57,7 +57,6 @@ mod dropped;
 mod error;
 mod explain;
 mod extends;
-mod fault;
 mod header;
 mod kind;
 mod library;
@@ -65,6 +64,7 @@ mod lines;
 mod origin;
 mod origins;
 mod overrides;
+mod read_error;
 mod refusal;
 #[cfg(test)]
 mod sample;

@@ -1,6 +1,6 @@
 //! Reads serde types from TOML values so that a mistake comes back with the keys that lead to it.
 
-use crate::fault::{Fault, FaultKind};
+use crate::read_error::{ReadError, ReadErrorKind};
 use serde::{
     Deserializer,
     de::{DeserializeOwned, DeserializeSeed, IntoDeserializer, MapAccess, Visitor, value::SeqDeserializer},
@@ -9,21 +9,21 @@ use serde::{
 use toml::{Table, Value};
 
 /// Reads a `T` from a table.
-pub(crate) fn read<T: DeserializeOwned>(table: &Table) -> Result<T, Fault> {
+pub(crate) fn read<T: DeserializeOwned>(table: &Table) -> Result<T, ReadError> {
     let attempt = |table: &Table| T::deserialize(Node(&Value::Table(table.clone())));
-    attempt(table).map_err(|fault| blame(table, fault, |table| attempt(table).err()))
+    attempt(table).map_err(|error| blame(table, error, |table| attempt(table).err()))
 }
 
 /// Finds the key of a wrong value in a table with a `kind`.
 ///
 /// Serde buffers such a table until it knows the kind, and loses the keys. So each key is tried alone with the kind: the one that fails in
 /// the same way is to blame.
-fn blame(table: &Table, fault: Fault, attempt: impl Fn(&Table) -> Option<Fault>) -> Fault {
-    let ([section], FaultKind::WrongValue { .. } | FaultKind::UnknownWord { .. }) = (&fault.path[..], &fault.kind) else {
-        return fault;
+fn blame(table: &Table, error: ReadError, attempt: impl Fn(&Table) -> Option<ReadError>) -> ReadError {
+    let ([section], ReadErrorKind::WrongValue { .. } | ReadErrorKind::UnknownWord { .. }) = (&error.path[..], &error.kind) else {
+        return error;
     };
     let Some(Value::Table(fields)) = table.get(section) else {
-        return fault;
+        return error;
     };
     // The kind comes first: if it is wrong, every key fails.
     let kind = fields.get_key_value("kind");
@@ -35,12 +35,12 @@ fn blame(table: &Table, fault: Fault, attempt: impl Fn(&Table) -> Option<Fault>)
             .collect();
         let mut table = table.clone();
         table.insert(section.clone(), Value::Table(alone));
-        if attempt(&table).as_ref() == Some(&fault) {
+        if attempt(&table).as_ref() == Some(&error) {
             let path = vec![section.clone(), key.clone()];
-            return Fault { path, ..fault };
+            return ReadError { path, ..error };
         }
     }
-    fault
+    error
 }
 
 /// A TOML value as a deserializer.
@@ -48,9 +48,9 @@ fn blame(table: &Table, fault: Fault, attempt: impl Fn(&Table) -> Option<Fault>)
 struct Node<'a>(&'a Value);
 
 impl<'de> Deserializer<'de> for Node<'_> {
-    type Error = Fault;
+    type Error = ReadError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match self.0 {
             Value::String(text) => visitor.visit_str(text),
             Value::Integer(number) => visitor.visit_i64(*number),
@@ -66,11 +66,11 @@ impl<'de> Deserializer<'de> for Node<'_> {
         }
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, ReadError> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -79,7 +79,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, ReadError> {
         match self.0 {
             Value::String(text) => visitor.visit_enum(text.as_str().into_deserializer()),
             _ => self.deserialize_any(visitor),
@@ -92,7 +92,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
     }
 }
 
-impl IntoDeserializer<'_, Fault> for Node<'_> {
+impl IntoDeserializer<'_, ReadError> for Node<'_> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -107,17 +107,17 @@ struct Entries<'a> {
 }
 
 impl<'de> MapAccess<'de> for Entries<'_> {
-    type Error = Fault;
+    type Error = ReadError;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, ReadError> {
         self.current = self.entries.next();
         let Some((key, _)) = self.current else { return Ok(None) };
         seed.deserialize(key.as_str().into_deserializer()).map(Some)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
         let (key, value) = self.current.expect("serde asks for a value after its key");
-        seed.deserialize(Node(value)).map_err(|fault| fault.below(key))
+        seed.deserialize(Node(value)).map_err(|error| error.below(key))
     }
 }
 
@@ -158,13 +158,13 @@ mod tests {
         second: f64,
     }
 
-    fn read_text(text: &str) -> Result<Outer, Fault> {
+    fn read_text(text: &str) -> Result<Outer, ReadError> {
         read(&text.parse().unwrap())
     }
 
-    fn fault(text: &str) -> (String, FaultKind) {
-        let fault = read_text(text).unwrap_err();
-        (fault.path.join("."), fault.kind)
+    fn error(text: &str) -> (String, ReadErrorKind) {
+        let error = read_text(text).unwrap_err();
+        (error.path.join("."), error.kind)
     }
 
     #[test]
@@ -183,37 +183,37 @@ mod tests {
 
     #[test]
     fn a_wrong_value_is_found_by_its_keys() {
-        let wrong = |found: &str, expected: &str| FaultKind::WrongValue {
+        let wrong = |found: &str, expected: &str| ReadErrorKind::WrongValue {
             found: found.into(),
             expected: expected.into(),
         };
         let whole = "a whole number, 0 or more";
-        assert_eq!(fault("[inner]\ncount = -1"), ("inner.count".into(), wrong("-1", whole)));
-        assert_eq!(fault("[inner]\ncount = 1.5"), ("inner.count".into(), wrong("1.5", whole)));
+        assert_eq!(error("[inner]\ncount = -1"), ("inner.count".into(), wrong("-1", whole)));
+        assert_eq!(error("[inner]\ncount = 1.5"), ("inner.count".into(), wrong("1.5", whole)));
         assert_eq!(
-            fault("[inner]\ncount = 1\nshare = 'x'"),
+            error("[inner]\ncount = 1\nshare = 'x'"),
             ("inner.share".into(), wrong("the text \"x\"", "a number"))
         );
-        assert_eq!(fault("inner = 3"), ("inner".into(), wrong("3", "a table")));
+        assert_eq!(error("inner = 3"), ("inner".into(), wrong("3", "a table")));
     }
 
     #[test]
     fn a_wrong_value_in_a_table_with_a_kind_is_found_too() {
         let text = |fields: &str| format!("inner.count = 1\n[tagged]\nkind = 'some'\n{fields}");
-        assert_eq!(fault(&text("first = 1\nsecond = 'x'")).0, "tagged.second");
+        assert_eq!(error(&text("first = 1\nsecond = 'x'")).0, "tagged.second");
         // Of two equal mistakes, the first is named.
-        assert_eq!(fault(&text("first = 'x'\nsecond = 'x'")).0, "tagged.first");
+        assert_eq!(error(&text("first = 'x'\nsecond = 'x'")).0, "tagged.first");
     }
 
     #[test]
     fn unknown_and_missing_keys_come_with_their_table() {
         assert!(
-            matches!(fault("[inner]\ncuont = 1"), (path, FaultKind::UnknownKey { key, .. }) if path == "inner" && key == "cuont")
+            matches!(error("[inner]\ncuont = 1"), (path, ReadErrorKind::UnknownKey { key, .. }) if path == "inner" && key == "cuont")
         );
-        assert!(matches!(fault("[inner]"), (path, FaultKind::MissingKey { key: "count" }) if path == "inner"));
+        assert!(matches!(error("[inner]"), (path, ReadErrorKind::MissingKey { key: "count" }) if path == "inner"));
         assert!(matches!(
-            fault("inner.count = 1\ntagged.kind = 'sum'"),
-            (path, FaultKind::UnknownWord { word, .. }) if path == "tagged.kind" && word == "sum"
+            error("inner.count = 1\ntagged.kind = 'sum'"),
+            (path, ReadErrorKind::UnknownWord { word, .. }) if path == "tagged.kind" && word == "sum"
         ));
     }
 }

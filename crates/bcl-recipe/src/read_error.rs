@@ -5,14 +5,14 @@ use std::fmt;
 
 /// A mistake in a value, and the path of keys to it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Fault {
+pub(crate) struct ReadError {
     /// Keys from the outside in.
     pub(crate) path: Vec<String>,
-    pub(crate) kind: FaultKind,
+    pub(crate) kind: ReadErrorKind,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum FaultKind {
+pub(crate) enum ReadErrorKind {
     /// An unknown key.
     UnknownKey { key: String, known: &'static [&'static str] },
     /// A word that is none of the choices.
@@ -25,7 +25,7 @@ pub(crate) enum FaultKind {
     Other(String),
 }
 
-impl Fault {
+impl ReadError {
     /// The same mistake, with the path beginning in the table that has the value under `key`.
     pub(crate) fn below(mut self, key: &str) -> Self {
         self.path.insert(0, key.to_owned());
@@ -33,15 +33,15 @@ impl Fault {
     }
 }
 
-impl From<FaultKind> for Fault {
-    fn from(kind: FaultKind) -> Self {
+impl From<ReadErrorKind> for ReadError {
+    fn from(kind: ReadErrorKind) -> Self {
         Self { path: Vec::new(), kind }
     }
 }
 
-impl de::Error for Fault {
+impl de::Error for ReadError {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        FaultKind::Other(message.to_string()).into()
+        ReadErrorKind::Other(message.to_string()).into()
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
@@ -54,7 +54,7 @@ impl de::Error for Fault {
             // TOML distinguishes 10.0 from 10, which a reader may not.
             wanted = format!("{wanted}, without a decimal point; write {value:.0}");
         }
-        FaultKind::WrongValue {
+        ReadErrorKind::WrongValue {
             found: describe(&found),
             expected: wanted,
         }
@@ -66,7 +66,7 @@ impl de::Error for Fault {
     }
 
     fn unknown_variant(word: &str, known: &'static [&'static str]) -> Self {
-        FaultKind::UnknownWord {
+        ReadErrorKind::UnknownWord {
             word: word.to_owned(),
             known,
         }
@@ -74,7 +74,7 @@ impl de::Error for Fault {
     }
 
     fn unknown_field(key: &str, known: &'static [&'static str]) -> Self {
-        FaultKind::UnknownKey {
+        ReadErrorKind::UnknownKey {
             key: key.to_owned(),
             known,
         }
@@ -82,17 +82,17 @@ impl de::Error for Fault {
     }
 
     fn missing_field(key: &'static str) -> Self {
-        FaultKind::MissingKey { key }.into()
+        ReadErrorKind::MissingKey { key }.into()
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {:?}", self.path.join("."), self.kind)
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for ReadError {}
 
 /// What a count or seed must be.
 const WHOLE_NUMBER: &str = "a whole number, 0 or more";
