@@ -7,7 +7,7 @@ use bcl_report::{
     notice,
 };
 use bcl_train::{
-    cli::{self, Command, Output, Place, Train},
+    cli::{self, Command, ComputeArguments, Output, Train},
     commands::{self, Session},
     error::Error,
     recipe::{Origins, Recipe, built_in},
@@ -40,19 +40,24 @@ fn run(command: Command) -> Result<(), Error> {
     match command {
         Command::Train(train) => run_training(&train, stop),
         Command::Evaluate(args) => {
-            let backend = open(&args.place, args.output)?;
-            commands::evaluate(&args.run, args.place.data.as_deref(), &backend, args.output.json)
+            let backend = open(&args.compute, args.output)?;
+            commands::evaluate(&args.run, args.compute.data.as_deref(), &backend, args.output.json)
         }
         Command::Embed(args) => {
             let out = args.out.unwrap_or_else(|| args.run.join("embeddings"));
-            commands::embed(&args.run, args.place.data.as_deref(), &open(&args.place, args.output)?, &out)
+            commands::embed(
+                &args.run,
+                args.compute.data.as_deref(),
+                &open(&args.compute, args.output)?,
+                &out,
+            )
         }
         Command::Recommend(args) => {
-            let backend = open(&args.place, args.output)?;
+            let backend = open(&args.compute, args.output)?;
             let top = args.top as usize;
             commands::recommend(
                 &args.run,
-                args.place.data.as_deref(),
+                args.compute.data.as_deref(),
                 &backend,
                 &args.user,
                 top,
@@ -61,7 +66,12 @@ fn run(command: Command) -> Result<(), Error> {
         }
         Command::Export(args) => {
             let out = args.out.unwrap_or_else(|| args.run.join("model.safetensors"));
-            commands::export(&args.run, args.place.data.as_deref(), &open(&args.place, args.output)?, &out)
+            commands::export(
+                &args.run,
+                args.compute.data.as_deref(),
+                &open(&args.compute, args.output)?,
+                &out,
+            )
         }
         Command::Report(args) => commands::report(&args),
         Command::Data(data) => commands::data(&data, &stop),
@@ -90,9 +100,9 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
         }
         return Ok(());
     }
-    args.place.check_data()?;
+    args.compute.check_data()?;
     if let Some(picture) = &args.dump_views {
-        return commands::dump_views(&load(args)?, args.place.data_dir(), picture);
+        return commands::dump_views(&load(args)?, args.compute.data_dir(), picture);
     }
     // Building another backend takes minutes, so a wrong recipe is refused first.
     let recipes = match (&args.resume, args.recipes.is_empty()) {
@@ -100,9 +110,9 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
         _ => load(args)?,
     };
     let session = Session {
-        backend: open(&args.place, args.output)?,
-        data_dir: args.place.data_dir().to_path_buf(),
-        moved_data: args.place.data.clone(),
+        backend: open(&args.compute, args.output)?,
+        data_dir: args.compute.data_dir().to_path_buf(),
+        moved_data: args.compute.data.clone(),
         out: args.out.clone(),
         quiet: args.output.quiet,
         json: args.output.json,
@@ -131,14 +141,14 @@ fn load_with_origins(args: &Train) -> Result<Vec<(Recipe, Origins)>, Error> {
 
 /// Opens the requested backend with the requested number of threads. If it is not in this build, a program that has it takes
 /// over.
-fn open(place: &Place, output: Output) -> Result<Backend, Error> {
-    place.check_data()?;
-    launch::ensure(place.backend, PACKAGE, output.quiet)?;
-    if let Some(threads) = place.threads {
+fn open(compute: &ComputeArguments, output: Output) -> Result<Backend, Error> {
+    compute.check_data()?;
+    launch::ensure(compute.backend, PACKAGE, output.quiet)?;
+    if let Some(threads) = compute.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(usize::from(threads))
             .build_global()
             .map_err(|error| Error::Training(format!("cannot start {threads} threads: {error}")))?;
     }
-    Ok(Backend::open(place.backend, place.device)?)
+    Ok(Backend::open(compute.backend, compute.device)?)
 }

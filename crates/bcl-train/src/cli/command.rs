@@ -52,7 +52,7 @@ impl Command {
 
 /// Where a command computes, and where it looks for data.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Place {
+pub struct ComputeArguments {
     /// Backend that computes.
     #[arg(long, value_enum, value_name = "NAME", default_value_t = BackendChoice::Flex)]
     pub backend: BackendChoice,
@@ -71,7 +71,7 @@ pub struct Place {
     pub threads: Option<u16>,
 }
 
-impl Place {
+impl ComputeArguments {
     /// Checks that the folder given as `--data` exists.
     ///
     /// # Errors
@@ -111,7 +111,7 @@ pub struct Evaluate {
     pub run: PathBuf,
     /// Where it runs.
     #[command(flatten)]
-    pub place: Place,
+    pub compute: ComputeArguments,
     /// What is printed.
     #[command(flatten)]
     pub output: Output,
@@ -127,7 +127,7 @@ pub struct Embed {
     pub out: Option<PathBuf>,
     /// Where it runs.
     #[command(flatten)]
-    pub place: Place,
+    pub compute: ComputeArguments,
     /// What is printed.
     #[command(flatten)]
     pub output: Output,
@@ -146,7 +146,7 @@ pub struct Recommend {
     pub top: u32,
     /// Where it runs.
     #[command(flatten)]
-    pub place: Place,
+    pub compute: ComputeArguments,
     /// What is printed.
     #[command(flatten)]
     pub output: Output,
@@ -162,7 +162,7 @@ pub struct Export {
     pub out: Option<PathBuf>,
     /// Where it runs.
     #[command(flatten)]
-    pub place: Place,
+    pub compute: ComputeArguments,
     /// What is printed.
     #[command(flatten)]
     pub output: Output,

@@ -19,7 +19,7 @@ mod seeds;
 mod train;
 mod verb;
 
-pub use command::{Command, Completions, Devices, Embed, Evaluate, Export, Output, Place, Recipes, Recommend, Report};
+pub use command::{Command, Completions, ComputeArguments, Devices, Embed, Evaluate, Export, Output, Recipes, Recommend, Report};
 pub use data::{CheckData, Data, FetchData, ListData};
 pub use seeds::{BadSeed, BadSeeds, Seeds};
 pub use train::Train;

@@ -50,15 +50,15 @@ fn without_a_recipe_the_quickstart_runs() {
 fn defaults_are_what_the_help_says() {
     let train = train("");
     assert_eq!(
-        train.place,
-        Place {
+        train.compute,
+        ComputeArguments {
             backend: BackendChoice::Flex,
             device: None,
             data: None,
             threads: None
         }
     );
-    assert_eq!(train.place.data_dir(), Path::new("data"));
+    assert_eq!(train.compute.data_dir(), Path::new("data"));
     assert_eq!((train.out, train.output), (PathBuf::from("runs"), Output::default()));
 }
 
@@ -114,7 +114,7 @@ fn verbs_have_their_arguments() {
         panic!()
     };
     assert_eq!(
-        (recommend.user.as_str(), recommend.top, recommend.place.data),
+        (recommend.user.as_str(), recommend.top, recommend.compute.data),
         ("ann", 3, Some("d".into()))
     );
 

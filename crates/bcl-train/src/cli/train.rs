@@ -1,6 +1,6 @@
 //! The arguments of `train`.
 
-use super::{Output, Place, Seeds, seeds::single_seed};
+use super::{ComputeArguments, Output, Seeds, seeds::single_seed};
 use crate::recipe::{DroppedKeys, Origin, Origins, Override, Recipe, RecipeError, find};
 use clap::Args;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ pub struct Train {
 
     /// Where it runs.
     #[command(flatten)]
-    pub place: Place,
+    pub compute: ComputeArguments,
 
     /// What is printed.
     #[command(flatten)]
