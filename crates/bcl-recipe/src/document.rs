@@ -1,4 +1,4 @@
-//! A recipe before its keys are read.
+//! A parsed recipe whose keys have not been checked yet.
 
 use crate::{
     Origin, Override, RecipeError, Refusal,
@@ -10,13 +10,13 @@ use toml::{Table, Value, de::DeTable};
 /// The key that names the parent of a recipe.
 pub(crate) const EXTENDS: &str = "extends";
 
-/// A recipe as text gives it, before its keys are read: a table that knows where each key was set.
+/// A parsed recipe whose keys have not been checked yet: a table, with the origin of each key.
 #[derive(Debug, Clone)]
 pub struct Document {
     pub(crate) recipe: String,
     pub(crate) table: Table,
     origins: BTreeMap<String, Origin>,
-    /// By table, the kind that it had before a child or a flag gave another; `None` if it had none.
+    /// The kind that each table had before a child or a flag changed it; `None` if it had none.
     pub(crate) former_kinds: BTreeMap<String, Option<Value>>,
 }
 
@@ -46,10 +46,10 @@ impl Document {
         })
     }
 
-    /// Takes out `extends`, with its origin.
+    /// Removes `extends` and returns it with its origin.
     ///
     /// # Errors
-    /// Returns an error if its value is not a text.
+    /// Returns an error if its value is not a string.
     pub(crate) fn take_extends(&mut self) -> Result<Option<(String, Origin)>, RecipeError> {
         let Some(value) = self.table.remove(EXTENDS) else {
             return Ok(None);
@@ -66,12 +66,12 @@ impl Document {
             at,
             key: EXTENDS.to_owned(),
             found,
-            expected: "a text in quotes: the path of a recipe, or the name of a built-in one".to_owned(),
+            expected: "a string in quotes: the path of a recipe, or the name of a built-in one".to_owned(),
         })
     }
 
-    /// Puts a child on top of this document, its parent: the child's keys win, table by table. The name is not inherited, because it
-    /// names the folder of runs.
+    /// Merges a child into this document, its parent: the child's keys win, table by table. The name is not inherited, because it names
+    /// the folder of runs.
     pub(crate) fn overlay(&mut self, child: &Self) {
         self.recipe.clone_from(&child.recipe);
         self.table.remove("name");
@@ -104,7 +104,7 @@ impl Document {
         self.origins.remove(key);
     }
 
-    /// Sets the keys of flags.
+    /// Applies all flags.
     pub(crate) fn change(&mut self, overrides: &[Override]) -> Result<(), RecipeError> {
         overrides.iter().try_for_each(|change| self.set(change))
     }
@@ -116,12 +116,12 @@ impl Document {
         parts.try_fold(first, |value, key| value.as_table()?.get(key))
     }
 
-    /// The text at a key, if there is text.
+    /// The string at a key, if it is one.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.value(key)?.as_str()
     }
 
-    /// Makes an error of a refusal: adds the origin of its key.
+    /// Turns a refusal into an error with the origin of its key.
     pub fn refuse(&self, refusal: Refusal) -> RecipeError {
         RecipeError::Refused {
             at: self.origin(&refusal.key),
@@ -159,14 +159,14 @@ impl Document {
         Ok(())
     }
 
-    /// Gives a table without a `kind` the default kind.
+    /// Sets the `kind` of a table to the default if it has none.
     pub(crate) fn default_kind(&mut self, table: &str, kind: &str) {
         if let Some(Value::Table(table)) = self.table.get_mut(table) {
             table.entry("kind").or_insert_with(|| kind.into());
         }
     }
 
-    /// Where a key was set, or else the table around it.
+    /// The origin of a key or, if it was not set, of its table.
     pub fn origin(&self, key: &str) -> Origin {
         let mut key = key;
         loop {
@@ -181,7 +181,7 @@ impl Document {
     }
 }
 
-/// Puts the entries of `child` in the place of those of `parent`, table by table. Tables that give way take their lines with them.
+/// Overwrites the entries of `parent` with those of `child`, table by table. Origins below an overwritten table are removed.
 fn merge(parent: &mut Table, child: &Table, prefix: &str, origins: &mut BTreeMap<String, Origin>) {
     for (key, value) in child {
         let path = format!("{prefix}{key}");
@@ -197,7 +197,7 @@ fn merge(parent: &mut Table, child: &Table, prefix: &str, origins: &mut BTreeMap
     }
 }
 
-/// Forgets where the keys below a key were set.
+/// Removes the origins of all keys below a key.
 fn forget_below(origins: &mut BTreeMap<String, Origin>, key: &str) {
     // `/` comes right after `.`.
     let below: Vec<String> = origins
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_takes_the_place_of_a_line() {
+    fn the_origin_of_a_key_is_the_flag_that_sets_it() {
         let mut document = document();
         document.set(&"loss.beta=0.9".parse().unwrap()).unwrap();
         document.set(&"training.epochs=3".parse().unwrap()).unwrap();

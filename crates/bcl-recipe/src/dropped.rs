@@ -1,11 +1,11 @@
-//! Keys that lose their meaning when a table changes its kind: `--set loss.kind=info_nce` on a recipe that gives `loss.alpha`, or a recipe
-//! whose `loss.kind` differs from that of the recipe it extends.
+//! Drops keys that a table loses when its kind changes: `--set loss.kind=info_nce` on a recipe with `loss.alpha`, or a recipe whose
+//! `loss.kind` differs from that of its parent.
 
 use crate::{Document, Origin, RecipeKind, read_error::ReadErrorKind, value};
 use std::{fmt, mem};
 use toml::{Table, Value};
 
-/// Keys of one table that a run leaves out: a flag changed the table's kind, and the new kind does not have them.
+/// Keys of one table that are dropped because a flag changed the table's kind, and the new kind does not have them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DroppedKeys {
     recipe: String,
@@ -41,12 +41,12 @@ impl fmt::Display for DroppedKeys {
 }
 
 impl Document {
-    /// Leaves out what a child's kinds do not know of its parent's keys. `child` was just [put on top](Self::overlay).
+    /// Drops keys of the parent that the child's kinds do not have. `child` has just been [merged](Self::overlay).
     pub(crate) fn drop_for_child<R: RecipeKind>(&mut self, child: &Self) {
         self.drop_outdated::<R>(|_, key| child.value(key).is_some());
     }
 
-    /// Leaves out keys that meant something before flags changed the kind of their table, and returns them.
+    /// Drops keys whose table has a new kind because of a flag, and returns them.
     pub(crate) fn drop_for_flags<R: RecipeKind>(&mut self) -> Vec<DroppedKeys> {
         let dropped = self.drop_outdated::<R>(|document, key| matches!(document.origin(key), Origin::Flag(_)));
         dropped
@@ -61,8 +61,8 @@ impl Document {
             .collect()
     }
 
-    /// Removes the keys that the former kind of a table knew and the new one does not, and returns them by table and new kind. A key
-    /// that `is_new`, or that neither kind knows, is a mistake and stays.
+    /// Removes keys that the former kind of a table has and the new kind lacks, and returns them by table and new kind. A key that
+    /// `is_new`, or that neither kind has, is a mistake and stays.
     fn drop_outdated<R: RecipeKind>(&mut self, is_new: impl Fn(&Self, &str) -> bool) -> Vec<(String, String, Vec<String>)> {
         let defaults = R::default_kinds();
         let default = |table: &str| -> Option<Value> {

@@ -22,7 +22,7 @@ pub enum RecipeError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A folder without recipes.
@@ -36,7 +36,7 @@ pub enum RecipeError {
     Syntax {
         /// The line.
         at: Origin,
-        /// What the parser says.
+        /// The message of the parser.
         problem: String,
     },
     /// A parent that cannot be used.
@@ -44,11 +44,11 @@ pub enum RecipeError {
     Extends {
         /// The line of `extends`.
         at: Origin,
-        /// What it names.
+        /// The value of `extends`.
         parent: String,
         /// What is wrong with it.
         problem: String,
-        /// The recipes from the one that was asked for up to this one, in parentheses; empty if it is that one.
+        /// The chain from the requested recipe to this one, in parentheses; empty for the requested recipe itself.
         chain: String,
     },
     /// An unknown key.
@@ -131,14 +131,14 @@ pub enum RecipeError {
         /// What is wrong.
         problem: &'static str,
     },
-    /// Anything else that serde finds.
+    /// Any other error of serde.
     #[error("{at}: {key}: {problem}")]
     Other {
         /// Where it was set.
         at: Origin,
         /// The key, in full.
         key: String,
-        /// What serde says.
+        /// The message of serde.
         problem: String,
     },
 }

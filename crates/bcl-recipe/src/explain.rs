@@ -1,4 +1,4 @@
-//! Errors of serde as errors of recipes.
+//! Turns errors of serde into errors of recipes.
 
 use crate::{
     Document, RecipeError,
@@ -10,7 +10,7 @@ use crate::{
 use toml::Value;
 
 impl Document {
-    /// Makes an error of a mistake: adds the origin of its key and suggestions. `hint` says what to write for a required key.
+    /// Adds the origin of the key and suggestions to an error of serde. `hint` says what to write for a required key.
     pub(crate) fn explain(&self, error: ReadError, hint: fn(&str) -> String) -> RecipeError {
         let inside = |key: &str| {
             let keys: Vec<&str> = error
@@ -73,7 +73,7 @@ impl Document {
     fn known_keys(&self, path: &str, unknown: &str, known: &[&str]) -> (String, Vec<String>) {
         let mut known: Vec<String> = known.iter().map(|&key| key.to_owned()).collect();
         let kind = match self.value(path) {
-            // A table in which `kind` is unknown has no kind.
+            // If `kind` itself is unknown, the table has no kinds.
             Some(Value::Table(table)) if unknown != "kind" => table.get("kind").and_then(Value::as_str),
             _ => None,
         };
@@ -82,7 +82,7 @@ impl Document {
             known.insert(0, "kind".to_owned());
         }
         if path.is_empty() {
-            // Serde does not know it: it is taken out before the other keys are read.
+            // Serde does not know `extends`, which is removed before the other keys are read.
             known.push(EXTENDS.to_owned());
         }
         let table = match (path, kind) {

@@ -1,4 +1,4 @@
-//! `extends = "…"`: a recipe that says only how it differs from another.
+//! `extends = "…"`: a recipe that contains only its differences from another.
 //!
 //! The parent is a file beside the recipe or a built-in recipe, and may extend another one in turn. Tables are merged key by key, the
 //! child's values win, and keys that the child's kinds do not know are left out.
@@ -10,22 +10,22 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The most recipes that a chain may have.
+/// Maximum length of a chain.
 const LONGEST: usize = 32;
 
-/// Where the text of a recipe comes from, which decides what its `extends` may name.
+/// The source of a recipe's text, which determines what its `extends` may name.
 #[derive(Debug, Clone)]
 enum Source {
     /// A file: `extends` is a path relative to it, or a built-in recipe.
     File(PathBuf),
     /// A built-in recipe: `extends` is a path relative to it, or its name.
     Builtin(Builtin),
-    /// A text without an origin: `extends` is a built-in recipe.
+    /// A text without a file: `extends` is a built-in recipe.
     Text,
 }
 
 impl Source {
-    /// What errors call it.
+    /// The name in error messages.
     fn name(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
@@ -43,12 +43,12 @@ impl Source {
         }
     }
 
-    /// The recipe that this one calls `wanted`.
+    /// The recipe that this one names in `extends`.
     fn parent(&self, wanted: &str, library: &Library) -> Option<Self> {
         let beside = match self {
             Self::File(path) => {
                 let path = path.parent().unwrap_or(Path::new("")).join(wanted);
-                // What cannot be looked at is there, and reading it says why not.
+                // If the check fails, assume that the file exists: reading it gives the reason.
                 path.try_exists().unwrap_or(true).then(|| Self::File(shortest(path)))
             }
             Self::Builtin(recipe) => wanted
@@ -64,12 +64,12 @@ impl Source {
         match self {
             Self::File(path) => text_of(path),
             Self::Builtin(recipe) => Ok(recipe.text.to_owned()),
-            Self::Text => unreachable!("nothing extends a text without an origin"),
+            Self::Text => unreachable!("nothing extends a text without a file"),
         }
     }
 }
 
-/// A recipe and those that it extends, one after the other.
+/// A recipe and all recipes that it extends, in order.
 #[derive(Debug)]
 pub struct Chain<'a> {
     documents: Vec<Document>,
@@ -77,7 +77,7 @@ pub struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    /// Reads a recipe that was [found](Library::find) and what it extends.
+    /// Reads a recipe that [`Library::find`] returned, and all that it extends.
     ///
     /// # Errors
     /// Returns an error if a recipe of the chain is missing, cannot be read or is not TOML, or if the chain is a circle or too long.
@@ -91,8 +91,8 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Parses the text of a recipe and reads what it extends. `origin`, the path of its file or its name, stands in errors and for a
-    /// missing name. The text has no folder, so it can extend built-in recipes only.
+    /// Parses the text of a recipe and reads all that it extends. `origin` is its path or name, for errors and as the default name. The text
+    /// has no folder, so it can only extend built-in recipes.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -137,7 +137,7 @@ impl<'a> Chain<'a> {
         Ok(Self { documents, library })
     }
 
-    /// The keys of the whole chain and of flags, before anything says which kind of recipe they are.
+    /// Merges the chain and applies the flags, before the kind of recipe is known.
     ///
     /// # Errors
     /// Returns an error if a flag sets a key of something that is not a table.
@@ -147,10 +147,10 @@ impl<'a> Chain<'a> {
         Ok(document)
     }
 
-    /// Reads the recipe as one of a kind; values of flags replace its own. Keys that a flag made meaningless go to `dropped`.
+    /// Reads the chain as a recipe of type `R`, with the values of flags on top. Keys that a flag's new kind lacks go to `dropped`.
     ///
     /// # Errors
-    /// Returns an error if the kind has no such key or refuses its value; the error names the line, the key and the remedy.
+    /// Returns an error if `R` does not have a key or refuses its value; the error names the line, the key and the remedy.
     pub fn read<R: RecipeKind>(
         &self,
         overrides: &[Override],
@@ -180,20 +180,20 @@ impl<'a> Chain<'a> {
             whole.overlay(child);
             merged_with(&mut whole, child);
         }
-        // Only flags are still to come.
+        // Only flags are still to be applied.
         whole.former_kinds.clear();
         whole
     }
 }
 
-/// The chain up to the recipe that is refused. A chain of two says nothing that the message does not.
+/// Describes the chain up to the refused recipe. A chain of two adds nothing to the message.
 fn chain(first: &str, parents: &[Source], wanted: &str) -> String {
     if parents.is_empty() {
         return String::new();
     }
     let mut names = vec![first.to_owned()];
     names.extend(parents.iter().map(Source::name));
-    // The beginning and the end of a long one.
+    // Of a long chain, only both ends are listed.
     if names.len() > 6 {
         names.splice(3..names.len() - 2, ["…".to_owned()]);
     }

@@ -1,11 +1,11 @@
-//! The keys above all tables.
+//! The keys `name` and `seed`.
 
 use crate::Refusal;
 
 /// Checks the name and the seed of a recipe.
 ///
 /// # Errors
-/// Returns an error if the name is no relative path of plain characters, or TOML cannot hold the seed.
+/// Returns an error if the name is not a relative path of plain characters, or the seed is too large for TOML.
 pub fn check_header(name: &str, seed: u64) -> Result<(), Refusal> {
     check_name(name)?;
     if seed > i64::MAX as u64 {
@@ -14,7 +14,7 @@ pub fn check_header(name: &str, seed: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Checks that the name, which becomes a folder inside the one for runs, does not leave that folder.
+/// Checks that the name, which becomes a folder of runs, does not lead out of the folder for all runs.
 fn check_name(name: &str) -> Result<(), Refusal> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     let part_fits = |part: &str| !part.is_empty() && part != "." && part != "..";

@@ -1,19 +1,19 @@
-//! What a type must say about itself to be read as a recipe.
+//! The trait of types that can be read as recipes.
 
 use crate::Refusal;
 use serde::{Serialize, de::DeserializeOwned};
 
-/// A kind of recipe: the tables that it has, and what must hold between them.
+/// A kind of recipe: its tables, and the checks between them.
 pub trait RecipeKind: Serialize + DeserializeOwned {
     /// The name of the recipe.
     fn name_mut(&mut self) -> &mut String;
 
-    /// Tables with a `kind` that is optional, and their default kind.
+    /// Tables whose `kind` is optional, with the default kind.
     fn default_kinds() -> Vec<(&'static str, &'static str)> {
         Vec::new()
     }
 
-    /// Checks all tables, and that they fit together.
+    /// Checks all tables, and that they are consistent.
     ///
     /// # Errors
     /// Returns an error that names the first refused key, its value, and what would be accepted.

@@ -1,8 +1,8 @@
-//! Layered TOML recipes: one file per run, which says only how it differs from the file that it extends.
+//! Layered TOML recipes: one file per run, which contains only its differences from the file that it extends.
 //!
 //! A recipe is a serde type with `#[serde(deny_unknown_fields)]` that implements [`RecipeKind`]. This crate reads it from a file, the files
-//! that it [extends](Chain), and flags such as `--set loss.beta=0.8`, and knows for each value where it was set. It knows no key besides
-//! `name`, `seed`, `extends`, and `kind`, which chooses between the variants of a table.
+//! that it [extends](Chain), and flags such as `--set loss.beta=0.8`, and records where each value was set. The only keys that it knows
+//! itself are `name`, `seed`, `extends`, and `kind`, which selects the variant of a table.
 //!
 //! ```
 //! use bcl_recipe::{Chain, Library, RecipeKind, Refusal};
@@ -43,9 +43,9 @@
 //!
 //! | to | see |
 //! | --- | --- |
-//! | find a recipe: a file, or one that comes with the program | [`Library`] |
-//! | read a recipe and those that it extends | [`Chain`] |
-//! | decide by its keys which kind of recipe it is | [`Document`] |
+//! | find a recipe: a file or a built-in one | [`Library`] |
+//! | read a recipe and all that it extends | [`Chain`] |
+//! | look at its keys to decide which kind of recipe it is | [`Document`] |
 //! | set a key from the command line | [`Override`] |
 //! | print a recipe with the origin of every value | [`Origins::annotate`] |
 //! | refuse a value | [`Refusal`] |

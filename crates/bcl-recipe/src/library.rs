@@ -1,4 +1,4 @@
-//! The recipes that come with the program, and finding a recipe by name or path.
+//! Built-in recipes, and finding a recipe by name or path.
 
 use crate::{Document, RecipeError, nearest};
 use include_dir::Dir;
@@ -7,16 +7,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A recipe that is part of the program.
+/// A built-in recipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Builtin {
-    /// Its name: the path in its folder, without the ending.
+    /// Its name: the path in the folder of recipes, without the extension.
     pub name: &'static str,
     /// Its text.
     pub text: &'static str,
 }
 
-/// Whether a file is only there to be extended: its name begins with `_`.
+/// Whether a file only exists to be extended, because its name begins with `_`.
 fn is_base(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'))
 }
@@ -34,7 +34,7 @@ fn collect_builtin(folder: &'static Dir<'static>, found: &mut Vec<Builtin>) {
 }
 
 impl Builtin {
-    /// What the recipe is for: the comment in its first line.
+    /// The purpose of the recipe, from the comment in its first line.
     pub fn summary(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim()
     }
@@ -59,15 +59,15 @@ impl RecipeSource {
     }
 }
 
-/// What the recipes of a program have in common besides their files.
+/// Messages and rules of a program for its recipes.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// What lists the built-in recipes, as the end of the error for a name that is unknown: "; `program recipes` lists what there is".
+    /// End of the error for an unknown name, which says how to list the built-in recipes: "; `program recipes` lists them".
     pub listed: &'static str,
-    /// What to write for a required key, as the end of the error for its absence; may be empty.
+    /// End of the error for a missing required key, which says what to write; may be empty.
     pub hint: fn(key: &str) -> String,
-    /// Removes from a recipe what contradicts one that extends it and is about to be put on top of it: a recipe's own `data.file` takes the
-    /// place of an inherited `data.dataset`.
+    /// Removes keys of a parent that contradict those of the child, before the child is merged into it. For example, the child's
+    /// `data.file` replaces an inherited `data.dataset`.
     pub make_way: fn(parent: &mut Document, child: &Document),
 }
 
@@ -83,7 +83,7 @@ impl Default for Rules {
 
 /// The recipes that come with a program.
 ///
-/// A file whose name begins with `_` is a base: others extend it, and it is found only by its own name.
+/// A file whose name begins with `_` is a base for other recipes. It is found only by its full name.
 #[derive(Debug, Default)]
 pub struct Library {
     recipes: Vec<Builtin>,
@@ -92,16 +92,16 @@ pub struct Library {
 }
 
 impl Library {
-    /// The `.toml` files of a folder that is built into the program.
+    /// Creates a library of the `.toml` files of an embedded folder.
     pub fn of_folder(folder: &'static Dir<'static>, rules: Rules) -> Self {
         let mut files = Vec::new();
         collect_builtin(folder, &mut files);
         Self::new(files, rules)
     }
 
-    /// A library of these files.
+    /// Creates a library of these files.
     pub fn new(mut files: Vec<Builtin>, rules: Rules) -> Self {
-        // As paths, so that the recipes of one folder stand together: `a/b` before `a-c`.
+        // Compare paths, not strings, to keep the recipes of a folder together: `a/b` before `a-c`.
         files.sort_by_key(|file| Path::new(file.name));
         let (bases, recipes) = files.into_iter().partition(|file| is_base(Path::new(file.name)));
         Self { recipes, bases, rules }
@@ -123,7 +123,7 @@ impl Library {
     }
 
     /// Finds recipes: a file, all `.toml` files below a folder, a built-in recipe by name, or all whose names begin with `name/`.
-    /// Built-in ones may be written as their path too: without such a file, `recipes/quickstart.toml` is `quickstart`.
+    /// A built-in recipe may also be given by its path: `recipes/quickstart.toml` is `quickstart` if there is no such file.
     ///
     /// # Errors
     /// Returns an error if there is no such recipe, or the folder cannot be read or has none.
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_found_is_said_with_a_guess() {
+    fn an_unknown_name_gives_a_suggestion() {
         let folder = tempfile::tempdir().unwrap();
         let text = |name: &str| find(name).unwrap_err();
         assert!(text("quickstart/bayes").contains("did you mean quickstart/bayesian?"));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn recipes_are_ordered_by_path_and_say_what_they_are_for() {
+    fn recipes_are_ordered_by_path_and_have_a_summary() {
         let names: Vec<&str> = library().all().iter().map(|recipe| recipe.name).collect();
         assert_eq!(names, ["quickstart/bayesian", "quickstart/infonce", "quickstart-images"]);
         assert_eq!(library().all()[0].summary(), "Bayesian weights.");

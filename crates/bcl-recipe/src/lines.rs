@@ -1,11 +1,11 @@
-//! Where the keys of a TOML text stand.
+//! Finds the lines of the keys in a TOML text.
 
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
 };
 
-/// The line ends of a text. Counting lines anew for each of many keys would take minutes.
+/// The positions of all line ends in a text. Counting the lines for each of many keys would take minutes.
 pub(crate) struct Lines(Vec<usize>);
 
 impl Lines {

@@ -1,8 +1,8 @@
-//! Where a key got its value.
+//! The origin of a value.
 
 use std::fmt;
 
-/// Where a key got its value.
+/// The origin of a value: the place where its key was set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// A line of a recipe, from 1.

@@ -1,4 +1,4 @@
-//! Where each value of a resolved recipe comes from.
+//! The origins of all values of a resolved recipe.
 
 use crate::{
     Document, Origin,
@@ -14,16 +14,16 @@ use toml::{
 /// The column at which comments begin, if the values before them are not longer.
 const COLUMN: usize = 40;
 
-/// Where each value of a resolved recipe comes from: the line of a recipe or a flag. What has no origin is a default.
+/// The origins of all values of a resolved recipe. Defaults have none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Origins(BTreeMap<String, Origin>);
 
 impl Origins {
-    /// The origins of all values that a document gives.
+    /// The origins of all values in a document.
     pub(crate) fn of(document: &Document) -> Self {
         let mut origins = Self::default();
         origins.add(document, &document.table, "");
-        // Without a name, a recipe is called after its file.
+        // A recipe without a name is named after its file.
         origins.set("name", document.origin("name"));
         origins
     }
@@ -43,17 +43,17 @@ impl Origins {
         self.0.get(key)
     }
 
-    /// The origins of all values that are no defaults.
+    /// The origins of all values that are not defaults.
     pub fn values(&self) -> impl Iterator<Item = &Origin> {
         self.0.values()
     }
 
-    /// Says that the value of a key comes from `origin`.
+    /// Sets the origin of a key.
     pub fn set(&mut self, key: &str, origin: Origin) {
         self.0.insert(key.to_owned(), origin);
     }
 
-    /// Adds to each value of a resolved recipe a comment that says where it comes from, or `default`.
+    /// Adds a comment with its origin, or `default`, to each value of a resolved recipe.
     ///
     /// # Panics
     /// Panics if `text` is not TOML.

@@ -1,10 +1,10 @@
-//! Values of flags that replace those of a recipe.
+//! Values of `--set` and other flags, which override those of a recipe.
 
 use crate::RecipeError;
 use std::str::FromStr;
 use toml::Value;
 
-/// Maximum number of parts of a key; no key has as many.
+/// Maximum number of parts of a key, more than any key has.
 const DEEPEST: usize = 16;
 
 /// A key and the value that a flag gives it.
@@ -15,7 +15,7 @@ const DEEPEST: usize = 16;
 /// let change: Override = "loss.beta=0.8".parse().unwrap();
 /// assert_eq!(change.value(), &toml::Value::Float(0.8));
 ///
-/// // A value that is not TOML is a text, so words need no quotes.
+/// // A value that is not TOML is a string, so words need no quotes.
 /// let change: Override = "encoder.kind=light_gcn".parse().unwrap();
 /// assert_eq!(change.value().as_str(), Some("light_gcn"));
 /// ```
@@ -27,7 +27,7 @@ pub struct Override {
 }
 
 impl Override {
-    /// Sets `key` for a flag other than `--set`: `Override::new("seed", 3, "--seed 3")`.
+    /// Creates an override for a flag other than `--set`: `Override::new("seed", 3, "--seed 3")`.
     ///
     /// # Panics
     /// Panics if `key` is empty.
@@ -70,7 +70,7 @@ impl FromStr for Override {
         if value.is_empty() {
             return Err(refuse("has no value"));
         }
-        // A value that begins like a quoted or nested one of TOML is meant as one, so it must parse; anything else is a bare word.
+        // A value that begins like a TOML string, array or table must parse; anything else is a bare word.
         let parsed = format!("value = {value}").parse::<toml::Table>().ok();
         let value = match parsed.and_then(|mut table| table.remove("value").filter(|_| table.is_empty())) {
             Some(value) => value,
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_toml_and_bare_words_are_texts() {
+    fn values_are_toml_and_bare_words_are_strings() {
         assert_eq!(value("a=3"), Value::Integer(3));
         assert_eq!(value("a = 1e-3"), Value::Float(1e-3));
         assert_eq!(value("a=true"), Value::Boolean(true));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused() {
+    fn malformed_overrides_are_refused() {
         for text in [
             "loss.beta",
             "=3",

@@ -1,9 +1,9 @@
-//! Errors of serde kept as data, so that the line and suggestions can be added: the key, and what would be accepted.
+//! Errors of serde as data: the path of keys and what would be accepted. Lines and suggestions are added later.
 
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;
 
-/// A mistake in a value, and the path of keys to it.
+/// A value that serde refuses, and the path of its keys.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ReadError {
     /// Keys from the outside in.
@@ -26,7 +26,7 @@ pub(crate) enum ReadErrorKind {
 }
 
 impl ReadError {
-    /// The same mistake, with the path beginning in the table that has the value under `key`.
+    /// Prepends `key` to the path.
     pub(crate) fn below(mut self, key: &str) -> Self {
         self.path.insert(0, key.to_owned());
         self
@@ -51,7 +51,7 @@ impl de::Error for ReadError {
             && value >= 0.0
             && value.fract() == 0.0
         {
-            // TOML distinguishes 10.0 from 10, which a reader may not.
+            // TOML distinguishes 10.0 from 10, which may surprise readers.
             wanted = format!("{wanted}, without a decimal point; write {value:.0}");
         }
         ReadErrorKind::WrongValue {
@@ -94,31 +94,31 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// What a count or seed must be.
+/// The expected value of counts and seeds.
 const WHOLE_NUMBER: &str = "a whole number, 0 or more";
 
-/// The value as its author wrote it.
+/// Describes a value as in TOML.
 fn describe(found: &Unexpected<'_>) -> String {
     match found {
         Unexpected::Bool(value) => value.to_string(),
         Unexpected::Signed(value) => value.to_string(),
         Unexpected::Unsigned(value) => value.to_string(),
-        // As TOML writes it, with a decimal point.
+        // With a decimal point, as in TOML.
         Unexpected::Float(value) => format!("{value:?}"),
-        Unexpected::Str(text) => format!("the text \"{text}\""),
+        Unexpected::Str(text) => format!("the string \"{text}\""),
         Unexpected::Seq => "a list".to_owned(),
         Unexpected::Map | Unexpected::NewtypeStruct => "a table".to_owned(),
         other => other.to_string(),
     }
 }
 
-/// The TOML name of a type that serde calls by its Rust name.
+/// Describes a type for readers, given serde's name for it.
 fn plain(expected: &str) -> String {
     match expected {
         "u64" | "u32" | "usize" => WHOLE_NUMBER,
         "f64" | "f32" => "a number",
         "a boolean" => "true or false",
-        "a string" | "path string" | "variant identifier" | "string or map" => "a text in quotes",
+        "a string" | "path string" | "variant identifier" | "string or map" => "a string in quotes",
         "a sequence" => "a list in brackets",
         "a map" => "a table",
         text if text.starts_with("struct ") || text.contains("tagged enum") => "a table",

@@ -1,4 +1,4 @@
-//! Refused values.
+//! Values that a recipe refuses.
 
 use std::fmt;
 

@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slips_are_recognised_and_strangers_are_not() {
+    fn similar_words_are_suggested_and_others_are_not() {
         let known = ["temperature", "tau_plus", "alpha", "beta", "kind"];
         for (word, meant) in [
             ("temprature", Some("temperature")),

@@ -1,4 +1,4 @@
-//! Reads serde types from TOML values so that a mistake comes back with the keys that lead to it.
+//! Reads serde types from TOML values, with errors that contain the path of keys.
 
 use crate::read_error::{ReadError, ReadErrorKind};
 use serde::{
@@ -16,8 +16,8 @@ pub(crate) fn read<T: DeserializeOwned>(table: &Table) -> Result<T, ReadError> {
 
 /// Finds the key of a wrong value in a table with a `kind`.
 ///
-/// Serde buffers such a table until it knows the kind, and loses the keys. So each key is tried alone with the kind: the one that fails in
-/// the same way is to blame.
+/// Serde buffers such a table until it knows the kind, and loses the keys. So each key is tried alone with the kind; the one that fails with
+/// the same error is reported.
 fn blame(table: &Table, error: ReadError, attempt: impl Fn(&Table) -> Option<ReadError>) -> ReadError {
     let ([section], ReadErrorKind::WrongValue { .. } | ReadErrorKind::UnknownWord { .. }) = (&error.path[..], &error.kind) else {
         return error;
@@ -56,7 +56,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
             Value::Integer(number) => visitor.visit_i64(*number),
             Value::Float(number) => visitor.visit_f64(*number),
             Value::Boolean(value) => visitor.visit_bool(*value),
-            // No key takes a date; as a text, it gets the usual error.
+            // No key takes a date; as a string, it gets the usual error.
             Value::Datetime(date) => visitor.visit_string(date.to_string()),
             Value::Array(values) => visitor.visit_seq(SeqDeserializer::new(values.iter().map(Node))),
             Value::Table(table) => visitor.visit_map(Entries {
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(error("[inner]\ncount = 1.5"), ("inner.count".into(), wrong("1.5", whole)));
         assert_eq!(
             error("[inner]\ncount = 1\nshare = 'x'"),
-            ("inner.share".into(), wrong("the text \"x\"", "a number"))
+            ("inner.share".into(), wrong("the string \"x\"", "a number"))
         );
         assert_eq!(error("inner = 3"), ("inner".into(), wrong("3", "a table")));
     }
@@ -201,7 +201,7 @@ mod tests {
     fn a_wrong_value_in_a_table_with_a_kind_is_found_too() {
         let text = |fields: &str| format!("inner.count = 1\n[tagged]\nkind = 'some'\n{fields}");
         assert_eq!(error(&text("first = 1\nsecond = 'x'")).0, "tagged.second");
-        // Of two equal mistakes, the first is named.
+        // Of two equal errors, the first is reported.
         assert_eq!(error(&text("first = 'x'\nsecond = 'x'")).0, "tagged.first");
     }
 

@@ -24,7 +24,7 @@ fn read(folder: &Path, name: &str, flags: &[&str]) -> Result<Sample, String> {
         .map_err(|error| error.to_string().replace(&format!("{}/", folder.display()), ""))
 }
 
-/// The same recipe whether it extends `base` or says everything itself.
+/// Asserts that a recipe that extends `base` equals one with all keys.
 #[track_caller]
 fn assert_same(files: &[(&str, &str)], flags: &[&str], whole: &str) {
     let folder = folder(files);
@@ -49,7 +49,7 @@ fn tables_are_merged_key_by_key_and_the_name_is_not_inherited() {
 }
 
 #[test]
-fn another_kind_leaves_the_keys_behind_that_it_does_not_know() {
+fn another_kind_drops_the_keys_that_it_does_not_have() {
     assert_same(
         &[
             ("child.toml", "extends = 'base.toml'\nloss.kind = 'debiased'\n"),
@@ -76,7 +76,7 @@ fn another_kind_leaves_the_keys_behind_that_it_does_not_know() {
 }
 
 #[test]
-fn a_key_that_was_left_behind_does_not_come_back() {
+fn a_dropped_key_does_not_come_back() {
     let files = [
         ("last.toml", "extends = 'child.toml'\nloss.kind = 'bayesian'\n"),
         ("child.toml", "extends = 'base.toml'\nloss.kind = 'info_nce'\n"),
@@ -106,7 +106,7 @@ fn a_parent_is_a_file_of_another_folder_or_a_built_in_recipe() {
 
 #[allow(clippy::too_many_lines)] // a table of cases
 #[test]
-fn mistakes_are_named_where_they_stand() {
+fn errors_name_the_file_and_line_of_the_mistake() {
     let refused = |files: &[(&str, &str)], flags: &[&str]| {
         let folder = folder(files);
         read(folder.path(), files[0].0, flags).unwrap_err()
@@ -152,12 +152,12 @@ fn mistakes_are_named_where_they_stand() {
         (
             vec![child("\nextends = 3")],
             &[],
-            "child.toml:2: extends is 3, but must be a text in quotes",
+            "child.toml:2: extends is 3, but must be a string in quotes",
         ),
         (
             vec![child("extends = ''")],
             &[],
-            "child.toml:1: extends is \"\", but must be a text in quotes",
+            "child.toml:1: extends is \"\", but must be a string in quotes",
         ),
         (
             vec![child("extend = 'x'")],
@@ -211,7 +211,7 @@ fn mistakes_are_named_where_they_stand() {
 }
 
 #[test]
-fn a_long_chain_is_refused_with_its_ends() {
+fn the_error_for_a_long_chain_lists_its_ends() {
     let files: Vec<(String, String)> = (0..40)
         .map(|i| (format!("{i}.toml"), format!("extends = '{}.toml'", i + 1)))
         .collect();
@@ -225,7 +225,7 @@ fn a_long_chain_is_refused_with_its_ends() {
 }
 
 #[test]
-fn each_value_comes_from_where_it_was_last_set() {
+fn the_origin_of_a_value_is_where_it_was_last_set() {
     let folder = folder(&[
         ("child.toml", "extends = 'base.toml'\nloss.beta = 0.8\n"),
         ("base.toml", BASE),

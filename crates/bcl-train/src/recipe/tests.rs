@@ -337,7 +337,7 @@ const BAD: &[Bad] = &[
     (
         "data.dataset = 'planted'\nloss.kind = 'hard'\nseed = '3'",
         &[],
-        "a.toml:3: seed is the text \"3\", but must be a whole number, 0 or more",
+        "a.toml:3: seed is the string \"3\", but must be a whole number, 0 or more",
     ),
     (
         "data.dataset = 'planted'\nloss.kind = 'hard'\nseed = -1",
@@ -357,7 +357,7 @@ const BAD: &[Bad] = &[
     (
         "data.dataset = 'planted'\n[loss]\nkind = 'hard'\ntemperature = 'cold'",
         &[],
-        "a.toml:4: loss.temperature is the text \"cold\", but must be a number",
+        "a.toml:4: loss.temperature is the string \"cold\", but must be a number",
     ),
     (
         "data.dataset = 'planted'\nloss = 3",
@@ -367,7 +367,7 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["evaluation.oracle=maybe"],
-        "--set evaluation.oracle=maybe: evaluation.oracle is the text \"maybe\", but must be true or false",
+        "--set evaluation.oracle=maybe: evaluation.oracle is the string \"maybe\", but must be true or false",
     ),
     (
         LEAST,
@@ -377,7 +377,7 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["loss.tau_plus=densty"],
-        "--set loss.tau_plus=densty: loss.tau_plus is the text \"densty\", but must be a number or the word \"density\"",
+        "--set loss.tau_plus=densty: loss.tau_plus is the string \"densty\", but must be a number or the word \"density\"",
     ),
     (LEAST, &["seed.x=1", "seed.x.y=2"], "--set seed.x.y=2: seed.x is not a table"),
     // Words that are none of the choices.
