@@ -29,7 +29,7 @@ impl Trained {
     /// Decides what a recipe trains.
     ///
     /// # Errors
-    /// Returns an error if `encoder.kind` is unknown or contradicts the data. RecipeSource later, the mistake would appear as unknown keys.
+    /// Returns an error if `encoder.kind` is unknown or contradicts the data. Found later, the mistake would appear as unknown keys.
     pub(super) fn by(document: &Document) -> Result<Self, RecipeError> {
         let data = Self::by_data(document);
         let Some(kind) = document.text("encoder.kind") else {
