@@ -11,7 +11,8 @@ pub struct Backend {
 }
 
 impl Backend {
-    /// Opens a device of a backend: the one at `index` in the order of [`Inventory`], or the first one, which is the best.
+    /// Opens a device of a backend: the one at `index` in the order of the [inventory](crate::Inventory), or the first one, which is the
+    /// best.
     ///
     /// [`BackendChoice::Auto`] takes the fastest backend that finds a device, but no CPU that presents itself as a GPU: flex is
     /// faster.

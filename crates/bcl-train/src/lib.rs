@@ -1,10 +1,15 @@
-//! Recipes, training loops, evaluation and the command line.
+//! Trains contrastive encoders of images and recommenders: recipes, methods, training loops, and the command line.
 //!
 //! | to | see |
 //! | --- | --- |
 //! | read or write a recipe | [`recipe`] |
+//! | define what is trained and what a step minimises | [`methods`] |
 //! | train | [`training`] |
+//! | estimate the memory of a run before it starts | [`memory`] |
 //! | run a verb of the command line | [`commands`] |
+//!
+//! What needs no training is in other crates: devices in [`bcl_backend`], the reader of layered TOML files in [`bcl_recipe`], evaluation
+//! in [`bcl_eval`], results and reports in [`bcl_report`], samplers of negatives in [`bcl_data::negatives`].
 
 pub mod batches;
 pub mod cli;

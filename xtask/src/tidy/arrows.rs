@@ -45,6 +45,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bcl-images",
             "bcl-kernels",
             "bcl-models",
+            "bcl-recipe",
             "bcl-report",
             "bcl-train",
         ],
