@@ -108,7 +108,7 @@ fn the_dependencies_in_each_readme_are_complete_and_of_the_right_version() {
 }
 
 #[test]
-fn the_readme_of_each_crate_names_its_version_and_the_oldest_rust() {
+fn the_front_page_of_each_crate_names_its_version_and_the_oldest_rust() {
     let workspace: Vec<_> = file("Cargo.toml").lines().map(str::to_owned).collect();
     let value = |key: &str| {
         let line = workspace.iter().find_map(|line| line.strip_prefix(&format!("{key} = \"")));
@@ -118,7 +118,14 @@ fn the_readme_of_each_crate_names_its_version_and_the_oldest_rust() {
     let (compatible, _) = version.rsplit_once('.').expect("a version has three parts");
     for readme in &READMES[1..] {
         let name = readme.split('/').nth(1).expect("a crate has a folder");
-        assert!(file(readme).contains(&format!("\n{name} = \"{compatible}\"\n")), "{readme}");
+        let dependencies = blocks(readme, "toml").remove(0);
+        assert!(dependencies.contains(&format!("\n{name} = \"{compatible}\"\n")), "{readme}");
+        let documentation = file(&readme.replace("README.md", "src/lib.rs"));
+        let is_documented = |line: &str| documentation.contains(&format!("\n//! {line}\n"));
+        assert!(
+            dependencies.lines().all(is_documented),
+            "{name}: the documentation differs from the README"
+        );
         assert!(
             file(readme).contains(&format!("The oldest supported Rust is {rust}.")),
             "{readme}"

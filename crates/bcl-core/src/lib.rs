@@ -2,8 +2,14 @@
 //! positive-unlabelled, ring and Bayesian losses.
 //!
 //! Self-supervised contrastive learning treats every other sample as a negative, though some share the anchor's class. The losses of
-//! this crate differ in the weight that each negative gets. Any encoder can be trained with them: from two batches of embeddings to a
-//! loss take two lines.
+//! this crate differ in the weight that each negative gets. Any encoder can be trained with them: it takes two lines from two batches of
+//! embeddings to a loss.
+//!
+//! ```toml
+//! [dependencies]
+//! bcl-core = "0.1"
+//! burn = { version = "=0.22.1", default-features = false, features = ["std", "autodiff", "flex"] }
+//! ```
 //!
 //! ```
 //! use bcl_core::{BayesianConfig, Estimator, Reduction, Scores, Similarity};

@@ -1,5 +1,10 @@
 //! Data for recommendation experiments: interactions, splits, downloads with checksums, synthetic data, and seeds. No tensors.
 //!
+//! ```toml
+//! [dependencies]
+//! bcl-data = "0.1"
+//! ```
+//!
 //! There are three ways to get an [`InteractionData`], which consists of train and test [`Interactions`] (compressed sparse rows) and the
 //! [`IdMap`]s back to the ids of the files: [`load_named`] for a data set with a [`Manifest`], [`load()`] for your own files, and
 //! [`PlantedConfig::generate`] for synthetic data with known false negatives:

@@ -3,7 +3,13 @@
 //!
 //! Tensor operations serve most of a contrastive loss well. The functions of this crate replace those steps that Burn lacks, or that
 //! it computes slowly or in no fixed order. Each is an ordinary function on Burn's [`Tensor`](burn::tensor::Tensor), on any device,
-//! with gradients:
+//! with gradients.
+//!
+//! ```toml
+//! [dependencies]
+//! bcl-kernels = "0.1"
+//! burn = { version = "=0.22.1", default-features = false, features = ["std", "autodiff", "flex"] }
+//! ```
 //!
 //! ```
 //! use bcl_kernels::sampled_dot;

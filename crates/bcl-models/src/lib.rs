@@ -2,7 +2,15 @@
 //! projection head for images.
 //!
 //! An encoder turns each user, item or image into one vector. It knows nothing of losses or data sets. Encoders of users and items
-//! share the type [`Recommender`], built from a [`RecommenderConfig`]. From interactions to the gradient of a loss:
+//! share the type [`Recommender`], built from a [`RecommenderConfig`].
+//!
+//! ```toml
+//! [dependencies]
+//! bcl-models = "0.1"
+//! burn = { version = "=0.22.1", default-features = false, features = ["std", "autodiff", "flex"] }
+//! ```
+//!
+//! From interactions to the gradient of a loss:
 //!
 //! ```
 //! use bcl_models::{Graph, LightGcnConfig, RecommenderConfig};
