@@ -171,7 +171,7 @@ pub fn complete(folder: &Path, progress: &Progress) -> Result<(), Error> {
 
 /// The checkpoint from which a phase continues.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct FoundCheckpoint {
     /// Its progress file.
     pub progress: Progress,
     /// Warnings for the user: newer checkpoints that cannot be used, missing checksums.
@@ -182,7 +182,7 @@ pub struct Found {
 ///
 /// # Errors
 /// If there are checkpoints but none of them is usable, or the folder cannot be listed.
-pub fn newest(folder: &Path, phase: Phase) -> Result<Option<Found>, Error> {
+pub fn newest(folder: &Path, phase: Phase) -> Result<Option<FoundCheckpoint>, Error> {
     let mut remarks = Vec::new();
     for step in completed_steps(folder)?.into_iter().rev() {
         match read(folder, step, phase) {
@@ -197,7 +197,7 @@ pub fn newest(folder: &Path, phase: Phase) -> Result<Option<Found>, Error> {
                         file.display()
                     ));
                 }
-                return Ok(Some(Found { progress, remarks }));
+                return Ok(Some(FoundCheckpoint { progress, remarks }));
             }
             Err(problem) => remarks.push(problem),
         }

@@ -95,7 +95,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> SupervisedLearningStrategy<Learned<M
 }
 
 /// A step whose loss has not been read yet.
-struct Taken<M: Method> {
+struct UnreadStep<M: Method> {
     /// Number of the step within the epoch, from 1.
     number: usize,
     step: Step<M::Batch>,
@@ -108,7 +108,7 @@ struct Taken<M: Method> {
     loss: Tensor<1>,
 }
 
-impl<M: Method> Taken<M> {
+impl<M: Method> UnreadStep<M> {
     /// Number of anchors with negatives. Waits for the device.
     fn num_counted(&self) -> usize {
         match &self.num_counted {
@@ -163,7 +163,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             total_items: loader.num_items(),
         });
 
-        let mut unread: Option<Taken<M>> = None;
+        let mut unread: Option<UnreadStep<M>> = None;
         let mut batches = loader.iter();
         let mut number = first_step;
         while let Some(step) = batches.next() {
@@ -174,7 +174,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             learner.optimizer_step(output.grads);
             number += 1;
             self.progress.step += 1;
-            let taken = Taken {
+            let unread_step = UnreadStep {
                 number,
                 step: kept,
                 method,
@@ -183,7 +183,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
                 loss: output.item.loss.clone(),
             };
             // Reading from a GPU waits for all queued work. Reading the loss one step late leaves the next step in the queue.
-            self.read_loss(unread.replace(taken))?;
+            self.read_loss(unread.replace(unread_step))?;
             let item = TrainingItem::new(output.item, batches.progress(), Some(number), Some(learner.lr_current()));
             self.emit_train(LearnerEvent::ProcessedItem(item));
             if self.plan.stop.is_requested() || self.components.interrupter.should_stop() {
@@ -200,18 +200,18 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
     }
 
     /// Reads the loss of a step, if any, and adds it to the sum of the epoch.
-    fn read_loss(&mut self, taken: Option<Taken<M>>) -> Result<(), Error> {
-        let Some(taken) = taken else { return Ok(()) };
-        let loss = taken.loss.clone().into_scalar::<f64>();
+    fn read_loss(&mut self, unread_step: Option<UnreadStep<M>>) -> Result<(), Error> {
+        let Some(unread_step) = unread_step else { return Ok(()) };
+        let loss = unread_step.loss.clone().into_scalar::<f64>();
         if !loss.is_finite() {
-            let (epoch, step) = (self.progress.epoch + 1, taken.number);
+            let (epoch, step) = (self.progress.epoch + 1, unread_step.number);
             let symptom = format!("the loss became {loss} in epoch {epoch}, step {step}");
-            return Err(self.diverged(symptom, &taken.step, &taken.method));
+            return Err(self.diverged(symptom, &unread_step.step, &unread_step.method));
         }
-        let num_counted = taken.num_counted();
+        let num_counted = unread_step.num_counted();
         self.progress.loss_sum += loss * num_counted as f64;
         self.progress.anchors += num_counted;
-        self.progress.anchors_without_negatives += taken.num_anchors - num_counted;
+        self.progress.anchors_without_negatives += unread_step.num_anchors - num_counted;
         Ok(())
     }
 

@@ -30,7 +30,7 @@ pub struct Learned<M: Method> {
     largest_norm: Option<f64>,
     /// Batch and embeddings of the last forward pass, kept for [`Method::after_step`].
     #[module(skip)]
-    seen: Seen,
+    last_batch: LastBatch,
 }
 
 impl<M: Method> Learned<M> {
@@ -39,29 +39,29 @@ impl<M: Method> Learned<M> {
         Self {
             method,
             largest_norm,
-            seen: Seen::default(),
+            last_batch: LastBatch::default(),
         }
     }
 }
 
 /// The last batch, of the method's own type, and its embeddings.
 #[derive(Clone, Default)]
-struct Seen(Arc<Mutex<Option<Box<dyn Any + Send>>>>);
+struct LastBatch(Arc<Mutex<Option<Box<dyn Any + Send>>>>);
 
-impl Seen {
+impl LastBatch {
     fn put<B: Send + 'static>(&self, batch: B, embeddings: Embeddings) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new((batch, embeddings)));
     }
 
     fn take<B: 'static>(&self) -> Option<(B, Embeddings)> {
-        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        Some(*seen.downcast().expect("a method has one type of batches"))
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        Some(*last.downcast().expect("a method has one type of batches"))
     }
 }
 
-impl fmt::Debug for Seen {
+impl fmt::Debug for LastBatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Seen")
+        f.write_str("LastBatch")
     }
 }
 
@@ -71,7 +71,7 @@ impl<M: Method> TrainStep for Learned<M> {
 
     fn step(&self, step: Step<M::Batch>) -> TrainOutput<StepOutput> {
         let (output, embeddings) = step.train(&self.method);
-        self.seen.put(step.batch, embeddings);
+        self.last_batch.put(step.batch, embeddings);
         output
     }
 
@@ -81,7 +81,7 @@ impl<M: Method> TrainStep for Learned<M> {
             None => gradients,
         };
         let moved = optimizer.step(rate, self, gradients);
-        match moved.seen.take::<M::Batch>() {
+        match moved.last_batch.take::<M::Batch>() {
             Some((batch, embeddings)) => Self {
                 method: moved.method.after_step(&batch, &embeddings),
                 ..moved

@@ -1,7 +1,7 @@
 //! One phase of a run, with its folder, checkpoints, metrics and progress bar, on Burn's `SupervisedTraining`.
 
 use super::{
-    checkpoint::{self, Found, KeepLast},
+    checkpoint::{self, FoundCheckpoint, KeepLast},
     epoch_loop::EpochLoop,
     estimator::EpochEstimator,
     evaluate::{EvaluationLoader, EvaluationTask},
@@ -42,7 +42,7 @@ impl Start {
         let checkpoint = newest(folder, &beginning)?;
         files::create_folder(&folder.checkpoints(beginning.phase))?;
         let resumed = checkpoint.is_some();
-        let Found { progress, remarks } = checkpoint.unwrap_or(Found {
+        let FoundCheckpoint { progress, remarks } = checkpoint.unwrap_or(FoundCheckpoint {
             progress: beginning,
             remarks: Vec::new(),
         });
@@ -58,7 +58,7 @@ impl Start {
 ///
 /// # Errors
 /// If the checkpoint belongs to another run or cannot be read.
-pub fn newest(folder: &RunFolder, beginning: &Progress) -> Result<Option<Found>, Error> {
+pub fn newest(folder: &RunFolder, beginning: &Progress) -> Result<Option<FoundCheckpoint>, Error> {
     let checkpoints = folder.checkpoints(beginning.phase);
     let Some(found) = checkpoint::newest(&checkpoints, beginning.phase)? else {
         return Ok(None);
