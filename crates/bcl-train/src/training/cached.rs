@@ -4,7 +4,7 @@
 //! See [`bcl_core::gradient_cache`] for why the gradients are the same.
 
 use super::{
-    figures::StepOutput,
+    live_metrics::StepOutput,
     step::{Step, gradients},
 };
 use crate::methods::{Embeddings, Method, rows_of};

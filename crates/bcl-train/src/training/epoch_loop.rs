@@ -7,9 +7,9 @@ use super::{
     checkpoint,
     estimator::EpochEstimator,
     evaluate::Evaluated,
-    figures::StepOutput,
     folder,
     learned::Learned,
+    live_metrics::StepOutput,
     post_mortem::{PostMortem, first_weight_not_finite},
     progress::Progress,
     step::{EpochPlan, PlannedLoader, Step},
@@ -257,7 +257,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             .next()
             .expect("an evaluation loader has one item")
             .expect("and it needs no reading");
-        if !self.plan.until.wants_figures(epoch) {
+        if !self.plan.until.needs_metrics(epoch) {
             task = task.without_measure();
         }
         let posterior = self

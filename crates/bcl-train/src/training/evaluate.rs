@@ -2,7 +2,7 @@
 
 use super::{
     diagnostics::Diagnostics,
-    figures::{self, Figures},
+    live_metrics::{self, LiveMetrics},
     step::Step,
 };
 
@@ -80,7 +80,7 @@ impl<M: Method> EvaluationTask<M> {
                         metrics: Some(Err(EvaluationError::NotFinite { scores })),
                         diagnostics: Diagnostics::default(),
                         alpha_hat: None,
-                        figures: Figures::new(),
+                        live: LiveMetrics::new(),
                     };
                 }
                 let side = self
@@ -94,23 +94,23 @@ impl<M: Method> EvaluationTask<M> {
         let alpha_hat = diagnostics
             .auc_unlabelled
             .map(|auc| bcl_core::auc::label_free_alpha(auc, self.tau_plus));
-        let mut figures = Figures::new();
-        figures.extend(
+        let mut live = LiveMetrics::new();
+        live.extend(
             diagnostics
                 .effective_sample_size
-                .map(|size| (figures::EFFECTIVE_SAMPLE_SIZE, size)),
+                .map(|size| (live_metrics::EFFECTIVE_SAMPLE_SIZE, size)),
         );
-        figures.extend(alpha_hat.map(|alpha| (figures::ALPHA_HAT, alpha)));
+        live.extend(alpha_hat.map(|alpha| (live_metrics::ALPHA_HAT, alpha)));
         if let Some(Ok(metrics)) = &metrics
             && let Some(&selected) = metrics.get(&*self.select_by)
         {
-            figures.insert(figures::SELECTED, selected);
+            live.insert(live_metrics::SELECTED, selected);
         }
         Evaluated {
             metrics,
             diagnostics,
             alpha_hat,
-            figures,
+            live,
         }
     }
 }
@@ -141,7 +141,7 @@ pub struct Evaluated {
     pub diagnostics: Diagnostics,
     /// The label-free estimate of the encoder's AUC.
     pub alpha_hat: Option<f64>,
-    figures: Figures,
+    live: LiveMetrics,
 }
 
 impl ItemLazy for Evaluated {
@@ -150,9 +150,9 @@ impl ItemLazy for Evaluated {
     }
 }
 
-impl Adaptor<Figures> for Evaluated {
-    fn adapt(&self) -> Figures {
-        self.figures.clone()
+impl Adaptor<LiveMetrics> for Evaluated {
+    fn adapt(&self) -> LiveMetrics {
+        self.live.clone()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     evaluate::{Evaluated, EvaluationTask},
-    figures::StepOutput,
+    live_metrics::StepOutput,
     step::Step,
 };
 use crate::{

@@ -5,9 +5,9 @@ use super::{
     epoch_loop::EpochLoop,
     estimator::EpochEstimator,
     evaluate::{EvaluationLoader, EvaluationTask},
-    figures::{ALPHA_HAT, EFFECTIVE_SAMPLE_SIZE, FigureMetric, LOSS, SELECTED},
     folder::RunFolder,
     learned::Learned,
+    live_metrics::{ALPHA_HAT, EFFECTIVE_SAMPLE_SIZE, LOSS, LiveMetric, SELECTED},
     numbered::numbered,
     progress::Progress,
     renderer::Renderer,
@@ -148,10 +148,10 @@ impl PhaseOptions<'_> {
                 first_epoch,
                 steps_per_epoch,
             )))
-            .metric_train_numeric(FigureMetric::new(LOSS))
-            .metric_valid_numeric(FigureMetric::new(SELECTED))
-            .metric_valid_numeric(FigureMetric::new(ALPHA_HAT))
-            .metric_valid_numeric(FigureMetric::new(EFFECTIVE_SAMPLE_SIZE))
+            .metric_train_numeric(LiveMetric::new(LOSS))
+            .metric_valid_numeric(LiveMetric::new(SELECTED))
+            .metric_valid_numeric(LiveMetric::new(ALPHA_HAT))
+            .metric_valid_numeric(LiveMetric::new(EFFECTIVE_SAMPLE_SIZE))
             .num_epochs(self.until.at_most())
             .label(&self.label)
             .launch(Learner::new(numbered(model), optimizer, learning_rate));

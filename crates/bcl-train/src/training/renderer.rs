@@ -1,6 +1,6 @@
 //! The progress display on stderr: a progress bar on a terminal, otherwise one line per epoch and one every ten seconds.
 
-use super::figures;
+use super::live_metrics;
 use bcl_report::notice::{Working, working_with_updates};
 use burn::train::{
     logger::{EvaluationProgressLogger, TrainingProgressLogger},
@@ -31,7 +31,7 @@ pub struct Renderer {
     /// Time and number of items at the end of this process's first step.
     origin: Option<(Instant, u64)>,
     metrics: Vec<MetricDefinition>,
-    figures: BTreeMap<String, String>,
+    values: BTreeMap<String, String>,
 }
 
 impl Renderer {
@@ -55,18 +55,18 @@ impl Renderer {
             steps_per_epoch,
             origin: None,
             metrics: Vec::new(),
-            figures: BTreeMap::new(),
+            values: BTreeMap::new(),
         }
     }
 
     /// The status line: loss, selecting metric, α̂, effective sample size, time left.
     fn status(&self) -> String {
-        let show = |key: &str, name: &str| self.figures.get(key).map(|value| format!("{name} {value}"));
+        let show = |key: &str, name: &str| self.values.get(key).map(|value| format!("{name} {value}"));
         let parts = [
-            show(figures::LOSS, "loss"),
-            show(figures::SELECTED, &self.selected_name),
-            show(figures::ALPHA_HAT, "α̂"),
-            show(figures::EFFECTIVE_SAMPLE_SIZE, "ess"),
+            show(live_metrics::LOSS, "loss"),
+            show(live_metrics::SELECTED, &self.selected_name),
+            show(live_metrics::ALPHA_HAT, "α̂"),
+            show(live_metrics::EFFECTIVE_SAMPLE_SIZE, "ess"),
             self.time_left(),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
@@ -107,7 +107,7 @@ impl Renderer {
         if let Some(definition) = definition
             && !entry.serialized_entry.is_not_available()
         {
-            self.figures
+            self.values
                 .insert(definition.name.to_string(), entry.serialized_entry.formatted);
         }
     }

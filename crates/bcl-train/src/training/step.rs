@@ -1,6 +1,6 @@
 //! One training step: a method turns a batch into scores, and an estimator weights them.
 
-use super::figures::StepOutput;
+use super::live_metrics::StepOutput;
 use crate::{
     methods::{Embeddings, Method, Objective, rows_of},
     optim,

@@ -52,7 +52,7 @@ impl Until {
     }
 
     /// Whether the metrics after an epoch (from 1) are needed.
-    pub fn wants_figures(&self, epoch: usize) -> bool {
+    pub fn needs_metrics(&self, epoch: usize) -> bool {
         match *self {
             Self::Epochs {
                 epochs,
@@ -82,23 +82,23 @@ impl Until {
 /// Returns the epoch (from 1) with the highest metric, the earliest among equals, and its value; `None` if no epoch has the metric.
 pub fn best<'a>(
     records: &[&'a EpochRecord],
-    figures: impl Fn(&'a EpochRecord) -> Option<&'a Metrics>,
+    metrics: impl Fn(&'a EpochRecord) -> Option<&'a Metrics>,
     select_by: &str,
 ) -> Option<(usize, f64)> {
     let mut best: Option<(usize, f64)> = None;
     for record in records {
-        if let Some(&figure) = figures(record).and_then(|figures| figures.get(select_by))
-            && best.is_none_or(|(_, highest)| figure > highest)
+        if let Some(&value) = metrics(record).and_then(|metrics| metrics.get(select_by))
+            && best.is_none_or(|(_, highest)| value > highest)
         {
-            best = Some((record.epoch, figure));
+            best = Some((record.epoch, value));
         }
     }
     best
 }
 
 /// Number of epochs since the best one.
-fn waited<'a>(records: &[&'a EpochRecord], figures: impl Fn(&'a EpochRecord) -> Option<&'a Metrics>, select_by: &str) -> usize {
-    records.len() - best(records, figures, select_by).map_or(0, |(epoch, _)| epoch)
+fn waited<'a>(records: &[&'a EpochRecord], metrics: impl Fn(&'a EpochRecord) -> Option<&'a Metrics>, select_by: &str) -> usize {
+    records.len() - best(records, metrics, select_by).map_or(0, |(epoch, _)| epoch)
 }
 
 #[cfg(test)]
@@ -107,8 +107,8 @@ mod tests {
     use bcl_report::result::Phase;
 
     fn records(validation: &[f64]) -> Vec<EpochRecord> {
-        let figures = |figure: f64| Some(Metrics::from([("ndcg@20".to_owned(), figure)]));
-        let record = |(i, &figure): (usize, &f64)| EpochRecord {
+        let metrics = |value: f64| Some(Metrics::from([("ndcg@20".to_owned(), value)]));
+        let record = |(i, &value): (usize, &f64)| EpochRecord {
             phase: Phase::Selection,
             epoch: i + 1,
             loss: 1.0,
@@ -121,8 +121,8 @@ mod tests {
             omega_histogram: vec![],
             calibration: vec![],
             false_negatives: None,
-            validation: figures(figure),
-            test: figures(figure),
+            validation: metrics(value),
+            test: metrics(value),
             train_seconds: 0.0,
             evaluation_seconds: 0.0,
         };
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn patience_counts_from_the_best_epoch() {
         let until = Until::NoImprovement { patience: 2, at_most: 9 };
-        let over = |figures: &[f64]| until.is_over(&records(figures).iter().collect::<Vec<_>>(), "ndcg@20");
+        let over = |metrics: &[f64]| until.is_over(&records(metrics).iter().collect::<Vec<_>>(), "ndcg@20");
         assert!(!over(&[0.1, 0.3, 0.2]));
         assert!(over(&[0.1, 0.3, 0.2, 0.3]));
         assert!(over(&[0.0; 3]), "an equal value is no improvement");
@@ -146,7 +146,7 @@ mod tests {
             oracle_patience: Some(1),
             at_most: 6,
         };
-        let over = |figures: &[f64]| until.is_over(&records(figures).iter().collect::<Vec<_>>(), "ndcg@20");
+        let over = |metrics: &[f64]| until.is_over(&records(metrics).iter().collect::<Vec<_>>(), "ndcg@20");
         assert!(!over(&[0.5, 0.4, 0.4]));
         assert!(over(&[0.5, 0.4, 0.4, 0.4]));
         assert!(!over(&[0.1, 0.2, 0.3, 0.4, 0.5]));

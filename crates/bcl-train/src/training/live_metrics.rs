@@ -13,9 +13,9 @@ use burn::{
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Metrics of one step or one epoch, by name.
-pub type Figures = BTreeMap<&'static str, f64>;
+pub type LiveMetrics = BTreeMap<&'static str, f64>;
 
-/// Name of the training loss among the [`Figures`].
+/// Name of the training loss among the [`LiveMetrics`].
 pub const LOSS: &str = "loss";
 /// Name of the label-free estimate of the encoder's AUC, which the papers use as α.
 pub const ALPHA_HAT: &str = "alpha_hat";
@@ -41,20 +41,20 @@ impl ItemLazy for StepOutput {
     }
 }
 
-impl Adaptor<Figures> for StepOutput {
-    fn adapt(&self) -> Figures {
+impl Adaptor<LiveMetrics> for StepOutput {
+    fn adapt(&self) -> LiveMetrics {
         let num_counted = self.num_counted.clone().map(Tensor::into_scalar::<f64>);
         if num_counted == Some(0.0) {
-            return Figures::new();
+            return LiveMetrics::new();
         }
         let loss = self.loss.clone().into_scalar::<f32>();
-        Figures::from([(LOSS, f64::from(loss))])
+        LiveMetrics::from([(LOSS, f64::from(loss))])
     }
 }
 
-/// One of the [`Figures`] as a Burn metric: its last value and its mean over the epoch.
+/// One of the [`LiveMetrics`] as a Burn metric: its last value and its mean over the epoch.
 #[derive(Debug, Clone)]
-pub struct FigureMetric {
+pub struct LiveMetric {
     key: &'static str,
     name: MetricName,
     last: Option<f64>,
@@ -62,7 +62,7 @@ pub struct FigureMetric {
     count: usize,
 }
 
-impl FigureMetric {
+impl LiveMetric {
     /// Creates the metric of this name.
     pub fn new(key: &'static str) -> Self {
         Self {
@@ -86,8 +86,8 @@ impl FigureMetric {
     }
 }
 
-impl Metric for FigureMetric {
-    type Input = Figures;
+impl Metric for LiveMetric {
+    type Input = LiveMetrics;
 
     fn name(&self) -> MetricName {
         self.name.clone()
@@ -101,8 +101,8 @@ impl Metric for FigureMetric {
         .into()
     }
 
-    fn update(&mut self, figures: &Figures, _: &MetricMetadata) -> Result<SerializedEntry, TensorReadError> {
-        self.last = figures.get(self.key).copied();
+    fn update(&mut self, metrics: &LiveMetrics, _: &MetricMetadata) -> Result<SerializedEntry, TensorReadError> {
+        self.last = metrics.get(self.key).copied();
         if let Some(value) = self.last {
             self.sum += value;
             self.count += 1;
@@ -119,7 +119,7 @@ impl Metric for FigureMetric {
     }
 }
 
-impl Numeric for FigureMetric {
+impl Numeric for LiveMetric {
     fn value(&self) -> Option<NumericEntry> {
         self.last.map(NumericEntry::Value)
     }
@@ -146,10 +146,10 @@ mod tests {
             num_anchors: 4,
             num_counted: num_counted.map(number),
         };
-        let shown = |num_counted| -> Figures { step(num_counted).adapt() };
-        assert_eq!(shown(Some(0.0)), Figures::new());
+        let shown = |num_counted| -> LiveMetrics { step(num_counted).adapt() };
+        assert_eq!(shown(Some(0.0)), LiveMetrics::new());
         for num_counted in [None, Some(1.0)] {
-            assert_eq!(shown(num_counted), Figures::from([(LOSS, 0.5)]));
+            assert_eq!(shown(num_counted), LiveMetrics::from([(LOSS, 0.5)]));
         }
     }
 }
