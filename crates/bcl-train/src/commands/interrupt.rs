@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Time that attended work has to save itself after the signal.
+/// Time that registered work has to save itself after the signal.
 const GRACE: Duration = Duration::from_millis(1500);
 
 /// A signal this soon after the first is the same request: GNU `timeout` and shells signal both the process and its group.
@@ -21,8 +21,8 @@ const INTERRUPTED: i32 = 130;
 /// Listens for SIGINT (Ctrl-C), SIGTERM and SIGHUP. After a signal, the process ends within about two seconds, with exit code
 /// 130.
 ///
-/// The first signal requests the returned [`Stop`]. Training ends after the current step, with a checkpoint. Work that does not
-/// [attend](Stop::attend) to the handle, such as loading data, fitting a baseline or evaluating features, has nothing to save
+/// The first signal requests the returned [`Stop`]. Training ends after the current step, with a checkpoint. Work that is not
+/// [registered](Stop::register), such as loading data, fitting a baseline or evaluating features, has nothing to save
 /// and ends at once. So does a step of more than 1.5 seconds; its run can continue from the last checkpoint. Files that are
 /// being written are completed first. A second signal, at least 0.3 seconds after the first, ends the process immediately.
 ///
@@ -48,17 +48,17 @@ pub fn stop_on_signals() -> Result<Stop, Error> {
     Ok(stop)
 }
 
-/// Ends the process, unless attended work does so first.
+/// Ends the process, unless registered work does so first.
 fn end(stop: &Stop) {
-    let attended = stop.is_attended();
+    let registered = stop.has_registered_work();
     stop.request();
-    if attended {
+    if registered {
         notice::status("stopping after this step; press Ctrl-C again to stop immediately");
         thread::sleep(GRACE);
     }
     finish_critical_sections();
-    // Work that has stopped attending by now has saved itself.
-    let lost = if stop.is_attended() {
+    // Work that is no longer registered has saved itself.
+    let lost = if stop.has_registered_work() {
         format!(
             "; the current step takes more than {:.1} s and is not saved",
             GRACE.as_secs_f64()

@@ -115,7 +115,7 @@ impl PhaseOptions<'_> {
     where
         L: PlannedLoader<M::Batch> + Clone + 'static,
     {
-        let _attended = self.stop.attend();
+        let _registration = self.stop.register();
         let Start { progress, resumed } = self.start;
         progress.steps_of_epoch(loader.steps_per_epoch())?;
         let checkpoints = self.folder.checkpoints(progress.phase);

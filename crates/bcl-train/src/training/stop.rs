@@ -7,7 +7,7 @@ use std::sync::{
 
 /// A handle that asks all runs of a command to stop; its clones share one request.
 ///
-/// Training checks it after every step and writes a checkpoint before it ends. It registers this with [`attend`](Self::attend): a signal
+/// Training checks it after every step and writes a checkpoint before it ends. It registers this with [`register`](Self::register): a signal
 /// gives registered work some time to save, and ends all other work at once (see [`stop_on_signals`](crate::commands::stop_on_signals)).
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<State>);
@@ -15,7 +15,7 @@ pub struct Stop(Arc<State>);
 #[derive(Debug, Default)]
 struct State {
     requested: AtomicBool,
-    attended: AtomicUsize,
+    registered: AtomicUsize,
     advice: Mutex<Option<String>>,
 }
 
@@ -36,14 +36,14 @@ impl Stop {
     }
 
     /// Registers that the caller checks the flag regularly and saves its work when asked to stop.
-    pub fn attend(&self) -> Attended {
-        self.0.attended.fetch_add(1, Ordering::SeqCst);
-        Attended(self.clone())
+    pub fn register(&self) -> Registration {
+        self.0.registered.fetch_add(1, Ordering::SeqCst);
+        Registration(self.clone())
     }
 
     /// Whether any work is registered.
-    pub fn is_attended(&self) -> bool {
-        self.0.attended.load(Ordering::SeqCst) > 0
+    pub fn has_registered_work(&self) -> bool {
+        self.0.registered.load(Ordering::SeqCst) > 0
     }
 
     /// Sets the advice to print if the process ends now, such as "continue with: bcl-train --resume runs/a-0".
@@ -59,11 +59,11 @@ impl Stop {
 
 /// Guard that registers work with its [`Stop`] until it is dropped.
 #[derive(Debug)]
-pub struct Attended(Stop);
+pub struct Registration(Stop);
 
-impl Drop for Attended {
+impl Drop for Registration {
     fn drop(&mut self) {
-        self.0.0.attended.fetch_sub(1, Ordering::SeqCst);
+        self.0.0.registered.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -75,13 +75,13 @@ mod tests {
     fn clones_share_request_registrations_and_advice() {
         let (stop, other) = (Stop::new(), Stop::new());
         let clone = stop.clone();
-        let attended = clone.attend();
+        let registered = clone.register();
         clone.request();
         clone.advise(Some("go on".to_owned()));
-        assert!(stop.is_requested() && stop.is_attended());
+        assert!(stop.is_requested() && stop.has_registered_work());
         assert_eq!(stop.advice().as_deref(), Some("go on"));
-        drop(attended);
-        assert!(!stop.is_attended());
+        drop(registered);
+        assert!(!stop.has_registered_work());
         assert!(!other.is_requested() && other.advice().is_none());
     }
 }
