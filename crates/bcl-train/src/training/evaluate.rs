@@ -21,19 +21,19 @@ use burn::{
 use std::{fmt::Debug, sync::Arc};
 
 /// Computes the metrics of an encoder: ranking metrics of recommenders, probe accuracies of image encoders.
-pub trait Measure<E>: Debug + Send + Sync {
+pub trait EvaluateEncoder<E>: Debug + Send + Sync {
     /// Computes the metrics of an encoder.
     ///
     /// # Errors
     /// If there is nothing to evaluate on, or the model has diverged.
-    fn measure(&self, encoder: &E) -> Result<Metrics, EvaluationError>;
+    fn evaluate_encoder(&self, encoder: &E) -> Result<Metrics, EvaluationError>;
 }
 
 /// The evaluation to run at the end of an epoch.
 #[derive(Debug)]
 pub struct EvaluationTask<M: Method> {
     /// Evaluates the encoder; `None` in epochs whose metrics nobody uses.
-    pub measure: Option<Arc<dyn Measure<M::Encoder>>>,
+    pub measure: Option<Arc<dyn EvaluateEncoder<M::Encoder>>>,
     /// The metric that selects an epoch.
     pub select_by: Arc<str>,
     /// The batch for the diagnostics, with the estimator of the epoch.
@@ -90,7 +90,7 @@ impl<M: Method> EvaluationTask<M> {
             }
             Objective::Losses(_) => Diagnostics::default(),
         };
-        let metrics = self.measure.map(|measure| measure.measure(method.encoder()));
+        let metrics = self.measure.map(|measure| measure.evaluate_encoder(method.encoder()));
         let alpha_hat = diagnostics
             .auc_unlabelled
             .map(|auc| bcl_core::auc::label_free_alpha(auc, self.tau_plus));

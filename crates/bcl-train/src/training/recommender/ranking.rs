@@ -1,6 +1,6 @@
 //! Evaluates recommenders during training.
 
-use crate::training::evaluate::Measure;
+use crate::training::evaluate::EvaluateEncoder;
 use bcl_eval::{
     EvaluationError,
     ranking::{EmbeddingScorer, RankingEvaluator},
@@ -8,8 +8,8 @@ use bcl_eval::{
 use bcl_models::Recommender;
 use bcl_report::result::Metrics;
 
-impl Measure<Recommender> for RankingEvaluator {
-    fn measure(&self, encoder: &Recommender) -> Result<Metrics, EvaluationError> {
+impl EvaluateEncoder<Recommender> for RankingEvaluator {
+    fn evaluate_encoder(&self, encoder: &Recommender) -> Result<Metrics, EvaluationError> {
         Ok(self.evaluate(&EmbeddingScorer::new(encoder.embeddings()))?)
     }
 }
