@@ -29,7 +29,7 @@ const RESULT: &str = "result.json";
 
 /// What `model.bpk` holds: the encoder, whichever method trained it.
 #[derive(Module, Debug)]
-struct Kept<E: Module> {
+struct SavedModel<E: Module> {
     encoder: E,
 }
 
@@ -53,7 +53,7 @@ pub fn load_kept<E: Module + ModuleDisplay>(encoder: E, folder: &RunFolder) -> R
     };
     let bytes = Bytes::from_bytes_vec(checksums::read(folder.path(), MODEL)?);
     let record = ModuleRecord::from_bytes(bytes).map_err(|error| broken(&error))?;
-    let kept = Kept { encoder }.try_load_record(record).map_err(|error| broken(&error))?;
+    let kept = SavedModel { encoder }.try_load_record(record).map_err(|error| broken(&error))?;
     Ok(kept.encoder)
 }
 
@@ -62,7 +62,7 @@ pub fn load_kept<E: Module + ModuleDisplay>(encoder: E, folder: &RunFolder) -> R
 /// # Errors
 /// If the file cannot be written.
 pub fn keep<E: Module + ModuleDisplay>(encoder: E, file: &Path) -> Result<(), Error> {
-    let bytes = Kept { encoder }
+    let bytes = SavedModel { encoder }
         .into_record()
         .into_bytes()
         .map_err(|error| Error::Training(error.to_string()))?;

@@ -17,11 +17,11 @@ use burn::tensor::Device;
 
 /// Caches baselines: most runs of a command share them, and an official probe takes as long as training.
 #[derive(Debug, Default)]
-pub struct JudgedBaselines(Vec<(Circumstances, Metrics)>);
+pub struct JudgedBaselines(Vec<(BaselineKey, Metrics)>);
 
 /// All that determines the metrics of a baseline.
 #[derive(Debug, Clone, PartialEq)]
-struct Circumstances {
+struct BaselineKey {
     kind: ImageBaselineKind,
     data: ImageDataConfig,
     views: ViewsConfig,
@@ -38,7 +38,7 @@ impl JudgedBaselines {
     pub fn of(&mut self, recipe: &ImageRecipe, judge: &ImageJudge, device: &Device) -> Result<Baselines, EvaluationError> {
         let mut baselines = Baselines::new();
         for &kind in &recipe.evaluation.baselines {
-            let circumstances = Circumstances {
+            let key = BaselineKey {
                 kind,
                 data: recipe.data.clone(),
                 views: recipe.views.clone(),
@@ -46,14 +46,14 @@ impl JudgedBaselines {
                 evaluation: recipe.evaluation.clone(),
                 seed: recipe.seed,
             };
-            let known = self.0.iter().find(|(known, _)| *known == circumstances);
+            let known = self.0.iter().find(|(known, _)| *known == key);
             let figures = match (known, kind) {
                 (Some((_, figures)), _) => figures.clone(),
                 (None, ImageBaselineKind::RawPixels) => judge.raw_pixels()?,
                 (None, ImageBaselineKind::RandomEncoder) => judge.encoder(&untrained(recipe, device))?,
             };
             if known.is_none() {
-                self.0.push((circumstances, figures.clone()));
+                self.0.push((key, figures.clone()));
             }
             if !figures.is_empty() {
                 baselines.insert(kind.name().to_owned(), figures);
