@@ -89,9 +89,9 @@ mod tests {
     };
 
     /// Counts only parameters that get a gradient; the visitor also sees running statistics.
-    struct Trained(u64);
+    struct TrainableCount(u64);
 
-    impl ModuleVisitor for Trained {
+    impl ModuleVisitor for TrainableCount {
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
             let value = param.val();
             if value.is_require_grad() {
@@ -108,7 +108,7 @@ mod tests {
                     trunk: ResNetConfig { depth, stem, width: 3 },
                     head: ProjectionHeadConfig { hidden: 7, out: 5 },
                 };
-                let mut trained = Trained(0);
+                let mut trained = TrainableCount(0);
                 config.init(0, &Device::flex().autodiff()).visit(&mut trained);
                 assert_eq!(config.size(32).parameters, trained.0, "{config:?}");
             }

@@ -53,7 +53,9 @@ pub fn load_kept<E: Module + ModuleDisplay>(encoder: E, folder: &RunFolder) -> R
     };
     let bytes = Bytes::from_bytes_vec(checksums::read(folder.path(), MODEL)?);
     let record = ModuleRecord::from_bytes(bytes).map_err(|error| broken(&error))?;
-    let kept = SavedModel { encoder }.try_load_record(record).map_err(|error| broken(&error))?;
+    let kept = SavedModel { encoder }
+        .try_load_record(record)
+        .map_err(|error| broken(&error))?;
     Ok(kept.encoder)
 }
 

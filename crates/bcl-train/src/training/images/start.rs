@@ -257,9 +257,9 @@ mod tests {
     }
 
     /// Parameters that a gradient reaches.
-    struct Trained(usize);
+    struct TrainableCount(usize);
 
-    impl ModuleVisitor for Trained {
+    impl ModuleVisitor for TrainableCount {
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
             self.0 += usize::from(param.val().is_require_grad());
         }
@@ -277,7 +277,7 @@ mod tests {
         let drawn = untrained(&recipe, &device);
         assert_eq!(values(&found), values(&other));
         assert_ne!(values(&drawn), values(&other));
-        let [mut of_found, mut of_drawn] = [Trained(0), Trained(0)];
+        let [mut of_found, mut of_drawn] = [TrainableCount(0), TrainableCount(0)];
         found.visit(&mut of_found);
         drawn.visit(&mut of_drawn);
         assert_eq!(of_found.0, of_drawn.0);
