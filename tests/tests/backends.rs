@@ -90,7 +90,7 @@ fn a_device_that_is_not_there_is_refused_with_those_that_are() {
 }
 
 #[test]
-fn devices_are_listed_with_what_they_can_and_how_to_get_the_rest() {
+fn devices_are_listed_with_precisions_and_missing_backends_with_a_command() {
     let text = String::from_utf8(outside_cargo(&["devices"]).stdout).expect("text");
     for part in ["flex", "f64 f32 bf16 f16", "cargo run -p bcl-train -- --backend cuda"] {
         assert!(text.contains(part), "`{part}` is missing in\n{text}");

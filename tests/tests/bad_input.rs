@@ -202,7 +202,7 @@ fn a_full_disk_is_refused_and_named() {
 
 #[test]
 #[cfg(unix)]
-fn a_reader_that_goes_away_is_no_failure() {
+fn a_closed_pipe_is_not_an_error() {
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
     let output = bcl_train()

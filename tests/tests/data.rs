@@ -30,7 +30,7 @@ fn the_list_names_every_data_set() {
 }
 
 #[test]
-fn the_list_says_what_is_there() {
+fn the_list_says_which_data_sets_are_present() {
     let folder = tempfile::tempdir().expect("a folder");
     let archive = folder.path().join("cifar-10-binary.tar.gz");
     fs::write(&archive, "").expect("a writable folder");
@@ -51,7 +51,7 @@ fn a_misspelt_name_is_bad_input_and_the_right_one_is_suggested() {
 }
 
 #[test]
-fn a_misspelt_name_is_told_before_another_one_is_downloaded() {
+fn a_misspelt_name_is_reported_before_any_download() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = Server::new(|_| b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec());
     let place = ["--data", text(folder.path()), "--url-base", &server.url()];
@@ -63,7 +63,7 @@ fn a_misspelt_name_is_told_before_another_one_is_downloaded() {
 }
 
 #[test]
-fn a_data_set_under_licence_says_where_to_ask_for_it() {
+fn the_error_for_a_licensed_data_set_names_where_to_request_it() {
     assert_refused(&data(&["fetch", "yahoo-r3"]), &["ask Yahoo! Webscope"]);
 }
 
@@ -84,7 +84,7 @@ fn a_wrong_file_never_gets_its_name() {
 }
 
 #[test]
-fn a_data_set_that_differs_from_its_manifest_is_told_and_the_others_are_checked_too() {
+fn all_data_sets_are_checked_and_those_that_differ_are_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let gowalla = folder.path().join("gowalla");
     fs::create_dir(&gowalla).expect("a writable folder");

@@ -154,7 +154,7 @@ fn rows_in_another_order_give_the_same_items_vectors_and_figures() {
 }
 
 #[test]
-fn other_interactions_are_refused_by_every_command_and_what_differs_is_named() {
+fn every_command_refuses_other_interactions_and_names_the_difference() {
     type Change = fn(&mut Vec<String>);
     let cases: &[(Change, &[&str])] = &[
         (|rows| rows.push("u3,i39".to_owned()), &["training interactions then and"]),
@@ -188,7 +188,7 @@ fn other_interactions_are_refused_by_every_command_and_what_differs_is_named() {
 }
 
 #[test]
-fn other_images_are_refused_by_every_command_and_what_differs_is_named() {
+fn every_command_refuses_other_images_and_names_the_difference() {
     let finished = Finished::images().without_result();
     let picture = |name: &str| finished.folder.path().join("pictures").join(name);
     let original = fs::read(picture("train/cat/3.jpg")).expect("a picture");
@@ -234,7 +234,7 @@ fn every_command_works_from_any_folder() {
 }
 
 #[test]
-fn data_that_have_moved_are_found_where_data_says() {
+fn moved_data_are_found_with_the_data_flag() {
     let finished = Finished::recommender().without_result();
     let folder = finished.folder.path();
     let moved = folder.join("moved/ratings.csv");
@@ -266,7 +266,7 @@ fn data_that_have_moved_are_found_where_data_says() {
 }
 
 #[test]
-fn files_lie_beside_the_recipe_or_in_the_folder_of_data_and_both_are_named_when_they_do_not() {
+fn files_are_searched_beside_the_recipe_and_in_the_data_folder() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = |name: &str| folder.path().join(name);
     for name in ["recipes", "store"] {
@@ -316,7 +316,7 @@ fn files_lie_beside_the_recipe_or_in_the_folder_of_data_and_both_are_named_when_
 }
 
 #[test]
-fn a_run_that_kept_nothing_of_its_data_is_not_gone_on_with_and_its_figures_come_with_a_warning() {
+fn a_run_without_data_json_cannot_be_resumed_and_is_evaluated_with_a_warning() {
     let finished = Finished::recommender();
     let figures = finished.figures_in(finished.folder.path());
     fs::remove_file(finished.run.join("data.json")).expect("it was there");
@@ -364,7 +364,7 @@ fn table(folder: &Path, more: &[&str]) -> Output {
 }
 
 #[test]
-fn a_table_finds_files_beside_its_recipes_and_goes_on_with_the_same_data_only() {
+fn a_table_finds_files_beside_its_recipes_and_resumes_with_the_same_data_only() {
     let folder = recipes();
     let made = |seeds: &str| {
         let output = table(folder.path(), &[seeds]);
@@ -386,7 +386,7 @@ fn a_table_finds_files_beside_its_recipes_and_goes_on_with_the_same_data_only() 
 }
 
 #[test]
-fn a_tuning_trial_is_no_run_of_its_recipe() {
+fn a_tuning_trial_cannot_be_used_as_a_run() {
     let folder = recipes();
     let output = table(folder.path(), &["1"]);
     assert!(output.status.success(), "{}", shown(&output));

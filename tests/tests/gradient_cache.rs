@@ -95,7 +95,7 @@ fn sizes_that_a_batch_cannot_be_taken_apart_into_are_bad_input() {
 }
 
 #[test]
-fn a_loss_that_is_not_a_number_leaves_what_views_are_made_of_and_the_first_anchors_without_a_loss() {
+fn a_nan_loss_with_views_on_demand_saves_their_images_and_the_first_bad_block() {
     let folder = tempfile::tempdir().expect("a folder");
     let recipe = small_image_recipe(folder.path(), PLANTED_IMAGES);
     let out = folder.path().join("runs");

@@ -87,7 +87,7 @@ fn a_recommender_has_no_views_and_two_recipes_are_one_too_many() {
 }
 
 #[test]
-fn exported_weights_are_judged_as_the_run_that_trained_them() {
+fn exported_weights_have_the_metrics_of_their_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let both = "evaluation.protocols=['clean', 'official']";
     let trained = train(folder.path(), "trained", &["--set", both]);
@@ -143,7 +143,7 @@ fn exported_weights_are_judged_as_the_run_that_trained_them() {
 }
 
 #[test]
-fn training_goes_on_from_weights() {
+fn training_continues_from_weights() {
     let folder = tempfile::tempdir().expect("a folder");
     let trained = train(folder.path(), "trained", &[]);
     let file = folder.path().join("w.safetensors");
@@ -161,7 +161,7 @@ fn training_goes_on_from_weights() {
 }
 
 #[test]
-fn a_loss_that_is_not_a_number_ends_the_run_and_leaves_what_led_to_it() {
+fn a_nan_loss_ends_the_run_and_saves_batch_scores_and_weights() {
     type Recipe = fn(&Path, &str) -> PathBuf;
     let images: (Recipe, &str, &str) = (small_image_recipe, PLANTED_IMAGES, "small-images-0");
     let recommender: (Recipe, &str, &str) = (small_recipe, "", "small-0");

@@ -245,26 +245,26 @@ fn anchors_of_an_unfinished_epoch(run: &Path) -> u64 {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_saves_a_recommender_exits_with_130_and_says_how_to_go_on() {
+fn ctrl_c_saves_a_recommender_exits_with_130_and_says_how_to_resume() {
     survives_ctrl_c(&Case::recommender());
 }
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_saves_an_image_encoder_exits_with_130_and_says_how_to_go_on() {
+fn ctrl_c_saves_an_image_encoder_exits_with_130_and_says_how_to_resume() {
     survives_ctrl_c(&Case::images());
 }
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_saves_the_memory_of_a_method_and_goes_on_to_the_same_bits() {
+fn a_method_with_memory_resumes_to_the_same_bits_after_ctrl_c() {
     survives_ctrl_c(&Case::moco());
     survives_ctrl_c(&Case::simsiam());
 }
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_saves_what_is_trained_by_gradient_caching_and_goes_on_to_the_same_bits() {
+fn gradient_caching_resumes_to_the_same_bits_after_ctrl_c() {
     survives_ctrl_c(&Case::recommender().with_gradient_cache());
     survives_ctrl_c(&Case::images().with_gradient_cache());
 }

@@ -89,7 +89,7 @@ fn a_page_of_other_runs_is_never_overwritten() {
 
 #[cfg(unix)]
 #[test]
-fn the_site_of_results_follows_no_circle_and_names_what_it_leaves_out() {
+fn the_site_of_results_survives_circular_links_and_lists_what_it_skips() {
     use std::os::unix::fs::symlink;
 
     let folder = tempfile::tempdir().expect("a folder");
@@ -113,7 +113,7 @@ fn the_site_of_results_follows_no_circle_and_names_what_it_leaves_out() {
 }
 
 #[test]
-fn a_user_without_training_is_said_to_be_one_and_ids_cannot_steer_a_terminal() {
+fn a_user_without_training_gets_a_note_and_ids_cannot_control_a_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let train_pairs: Vec<String> = (0..60).map(|i| format!("u{},i{}\n", i % 12, i * 7 % 11)).collect();
@@ -163,7 +163,7 @@ fn a_user_without_training_is_said_to_be_one_and_ids_cannot_steer_a_terminal() {
 }
 
 #[test]
-fn another_loss_keeps_what_it_knows_and_says_what_it_drops() {
+fn another_loss_keeps_common_keys_and_reports_dropped_ones() {
     let folder = tempfile::tempdir().expect("a folder");
     small_recipe(folder.path(), "");
     let output = in_folder(

@@ -216,7 +216,7 @@ fn write_progress(file: &Path, edit: impl FnOnce(&mut Value)) {
 type Edit = fn(&mut Value);
 
 #[test]
-fn whatever_a_progress_file_says_is_refused_or_leads_to_an_older_checkpoint() {
+fn an_edited_progress_file_is_refused_or_leads_to_an_older_checkpoint() {
     let runs = Runs::new();
     let newest = newest_step(&runs.interrupted);
     let edits: [(&str, Edit); 27] = [
@@ -280,7 +280,7 @@ fn whatever_a_progress_file_says_is_refused_or_leads_to_an_older_checkpoint() {
 }
 
 #[test]
-fn a_live_run_is_not_resumed_and_its_holder_is_named() {
+fn a_running_run_is_not_resumed_and_its_process_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let recipe = small_recipe(folder.path(), "");
     let out = folder.path().join("runs");
@@ -312,7 +312,7 @@ fn a_live_run_is_not_resumed_and_its_holder_is_named() {
 }
 
 #[test]
-fn runs_of_one_recipe_that_start_at_once_have_folders_of_their_own() {
+fn concurrent_runs_of_one_recipe_get_different_folders() {
     let folder = tempfile::tempdir().expect("a folder");
     let recipe = small_recipe(folder.path(), "");
     let out = folder.path().join("runs");
@@ -335,7 +335,7 @@ fn runs_of_one_recipe_that_start_at_once_have_folders_of_their_own() {
 }
 
 #[test]
-fn two_tables_in_one_folder_do_not_meet() {
+fn a_folder_in_which_a_table_is_made_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let recipe = small_recipe(folder.path(), "");
     let out = folder.path().join("table");

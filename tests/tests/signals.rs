@@ -89,7 +89,7 @@ fn loading_and_fitting_ease_end_at_once() {
 }
 
 #[test]
-fn a_step_of_many_seconds_ends_and_the_message_says_how_to_go_on() {
+fn a_slow_step_is_ended_and_the_message_says_how_to_resume() {
     for (flag, _) in SIGNALS {
         let folder = tempfile::tempdir().expect("a folder");
         let recipe = small_recipe(folder.path(), "");

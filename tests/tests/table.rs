@@ -97,7 +97,7 @@ fn seeds_are_added_to_a_table_and_other_changes_are_refused() {
 }
 
 #[test]
-fn a_parameter_is_held_and_estimators_without_it_stand_beside() {
+fn a_parameter_is_fixed_and_estimators_without_it_are_shown_separately() {
     let folder = recipes(SMALL_RECIPE);
     let (mut command, out) = table(
         folder.path(),
@@ -152,7 +152,7 @@ fn the_page_of_a_folder_holds_its_tables_and_loads_nothing() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_before_anything_is_written() {
+fn bad_ranges_and_flags_are_refused_before_anything_is_written() {
     let folder = tempfile::tempdir().expect("a folder");
     let ranges = folder.path().join("ranges.toml");
     fs::write(

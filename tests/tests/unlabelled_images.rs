@@ -161,7 +161,7 @@ fn an_archive_is_the_same_as_its_folder_and_a_resumed_run_as_an_uninterrupted_on
 }
 
 #[test]
-fn broken_images_are_told_all_at_once_and_skipped_when_asked() {
+fn broken_images_are_listed_together_and_skipped_on_request() {
     let (_, names, _) = layouts().swap_remove(0);
     let mut pictures = files(&names);
     pictures.push(("pictures/cut.jpg".to_owned(), jpeg(1)[..150].to_vec()));
@@ -195,7 +195,7 @@ fn broken_images_are_told_all_at_once_and_skipped_when_asked() {
 }
 
 #[test]
-fn what_reads_labels_is_refused_by_name_where_there_are_none() {
+fn losses_and_schedules_that_need_labels_are_refused_without_them() {
     let (_, names, _) = layouts().swap_remove(0);
     let (folder, recipe) = folder_of(&files(&names), "");
     let out = folder.path().join("runs");

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gpu_is_tested_where_there_is_a_driver() {
+    fn the_gpu_is_tested_if_there_is_a_driver() {
         let options = Options {
             fast: true,
             gpu: true,

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_backend_is_named_with_what_there_is() {
+    fn the_error_for_a_missing_backend_lists_the_available_ones() {
         let text = BackendChoice::Cuda
             .candidates(&[BackendChoice::Flex])
             .unwrap_err()
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn auto_takes_what_there_is() {
+    fn auto_takes_an_available_backend() {
         assert_eq!(
             BackendChoice::Auto.candidates(&[BackendChoice::Flex]),
             Ok(vec![BackendChoice::Flex])

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn linux_tells_model_and_memory() {
+    fn linux_reports_cpu_model_and_memory() {
         assert!(!model().contains("model name") && !model().starts_with(':'), "{}", model());
         let memory = memory().expect("Linux has /proc/meminfo");
         assert!(memory > 1 << 28, "{memory}");

@@ -13,7 +13,7 @@ fn flex_is_the_processor() {
 }
 
 #[test]
-fn auto_opens_something_that_is_no_software_gpu() {
+fn auto_does_not_open_a_software_gpu() {
     let backend = Backend::open(BackendChoice::Auto, None).unwrap();
     assert_ne!(backend.info().kind, DeviceKind::Software);
 }
@@ -38,7 +38,7 @@ fn a_backend_without_a_device_says_what_to_do_in_one_line() {
 }
 
 #[test]
-fn what_is_not_built_is_listed_with_its_command() {
+fn missing_backends_are_listed_with_their_command() {
     let inventory = Inventory::read(|choice| format!("get {}", choice.name()));
     assert_eq!(inventory.devices.last().unwrap().backend, "flex");
     for choice in BackendChoice::PREFERENCE {

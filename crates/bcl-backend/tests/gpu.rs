@@ -14,7 +14,7 @@ fn open() -> Option<Backend> {
 }
 
 #[test]
-fn a_device_tells_its_name_and_driver_and_computes() {
+fn a_device_reports_its_name_and_driver_and_computes() {
     let Some(backend) = open() else { return };
     let info = backend.info();
     assert_eq!((info.backend, info.index), ("wgpu", 0));
@@ -46,7 +46,7 @@ fn an_index_out_of_range_lists_the_devices() {
 }
 
 #[test]
-fn what_is_listed_is_what_can_be_opened() {
+fn listed_devices_can_be_opened() {
     let inventory = Inventory::read(|_| String::new());
     let listed = inventory.devices.iter().filter(|device| device.backend == "wgpu").count();
     assert_eq!(listed > 0, open().is_some());

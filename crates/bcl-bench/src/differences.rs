@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_that_is_told_and_differs_is_named_but_the_revision() {
+    fn differences_are_listed_except_the_revision() {
         let old = Environment {
             profile: Some("debug".to_owned()),
             driver: Some("1".to_owned()),

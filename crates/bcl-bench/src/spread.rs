@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_is_the_middle_and_both_ends() {
+    fn a_spread_is_the_median_and_both_extremes() {
         let spread = Spread::of(&[3.0, 9.0, 1.0]);
         assert_eq!((spread.median, spread.least, spread.most), (3.0, 1.0, 9.0));
     }

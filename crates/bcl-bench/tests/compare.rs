@@ -69,7 +69,7 @@ fn environment() -> Value {
 }
 
 #[test]
-fn what_every_verb_writes_can_be_gathered_and_compared() {
+fn results_of_every_verb_can_be_gathered_and_compared() {
     let folder = Folder::new();
     for (verb, cases) in [
         ("kernels --kernel gather_rows --seconds 0", 2),
@@ -94,7 +94,7 @@ fn what_every_verb_writes_can_be_gathered_and_compared() {
 }
 
 #[test]
-fn what_became_slower_ends_the_program_only_above_the_factor() {
+fn only_slowdowns_above_the_factor_fail() {
     let folder = Folder::new();
     folder.write("old.json", loss([1.0, 10.0]));
     folder.write("new.json", loss([1.1, 15.0]));
@@ -111,7 +111,7 @@ fn what_became_slower_ends_the_program_only_above_the_factor() {
 }
 
 #[test]
-fn runs_in_turns_are_judged_by_pairs() {
+fn alternating_runs_are_compared_in_pairs() {
     let folder = Folder::new();
     let rounds = [1.0, 3.0, 2.0, 1.5, 1.0];
     for (round, slowdown) in rounds.iter().enumerate() {
@@ -152,7 +152,7 @@ fn another_machine_is_warned_of() {
 }
 
 #[test]
-fn criterions_baselines_are_gathered_as_rounds() {
+fn baselines_of_criterion_are_gathered_as_rounds() {
     let folder = Folder::new();
     for (baseline, nanoseconds) in [("a1", 100.0), ("a2", 120.0), ("new", 500.0)] {
         let results = folder.path("criterion/views/32x32").join(baseline);
@@ -181,7 +181,7 @@ fn write(path: &Path, value: &Value) {
 }
 
 #[test]
-fn what_cannot_be_compared_is_bad_input_in_one_line() {
+fn files_that_cannot_be_compared_are_one_line_errors() {
     let folder = Folder::new();
     folder.write("good.json", loss([1.0, 2.0]));
     folder.write("empty.json", "\n");

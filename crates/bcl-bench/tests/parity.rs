@@ -137,7 +137,7 @@ fn assert_refused(output: &Output, expected: &[&str]) {
 }
 
 #[test]
-fn a_right_file_passes_with_a_row_an_estimator() {
+fn a_correct_file_passes_with_a_row_per_estimator() {
     let output = Copy::new().run(&[]);
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(0), "{text}");
@@ -264,7 +264,7 @@ fn ill_formed_cases_are_refused_by_file_case_and_problem() {
 }
 
 #[test]
-fn files_that_are_no_reference_are_refused() {
+fn files_without_reference_values_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("reference.json");
     assert_refused(&parity(&file, &[]), &["cannot read", "reference.json"]);

@@ -92,7 +92,7 @@ fn figures_can_be_chosen_and_have_the_same_numbers_alone() {
 }
 
 #[test]
-fn what_cannot_be_simulated_or_written_is_bad_input() {
+fn bad_parameters_and_an_unwritable_folder_are_bad_input() {
     for (arguments, named) in [
         (&["--alpha", "0.4"][..], "alpha"),
         (&["--alpha", "1", "--beta", "1"], "alpha"),

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_names_the_parameter_the_value_and_what_is_accepted() {
+    fn the_error_names_parameter_value_and_range() {
         let text = |result: Result<(), ParameterError>| result.unwrap_err().to_string();
         assert_eq!(
             text(not_below("trust", 0.1, 0.15)),

@@ -98,7 +98,7 @@ fn an_empty_sample_has_no_auc() {
 }
 
 #[test]
-fn what_is_not_a_number_makes_no_figure() {
+fn nan_scores_have_no_auc() {
     let nan = f64::NAN;
     assert_eq!(auc(&[1.0], &[0.0, nan]), None);
     assert_eq!(auc(&[nan], &[0.0, 1.0]), None);
@@ -112,7 +112,7 @@ fn what_is_not_a_number_makes_no_figure() {
 }
 
 #[test]
-fn what_is_masked_out_need_not_be_a_number() {
+fn masked_entries_may_be_nan() {
     let masked = scores(&[0.5, 0.5], &[0.1, 0.9, f64::NAN, 0.2]).with_mask(flags([[true, true], [false, true]]));
     assert_eq!(auc_unlabelled(&masked), Some(0.75));
     assert_eq!(auc_of_classes(&masked, &flags([[true, false], [true, false]])), Some(0.0));
@@ -137,7 +137,7 @@ fn draws_of_the_model_separate_less_than_alpha_and_lead_back_to_it() {
 }
 
 #[test]
-fn masked_negatives_count_for_nothing() {
+fn masked_negatives_have_no_effect() {
     let masked =
         scores(&[0.5, 0.5], &[0.1, 0.9, 0.5, 0.1, 0.9, 0.9]).with_mask(flags([[true, false, true], [true, false, false]]));
     assert_eq!(auc_unlabelled(&masked), Some(f64::midpoint(0.75, 1.0)));

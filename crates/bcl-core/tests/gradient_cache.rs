@@ -141,7 +141,7 @@ fn constant_embeddings_have_no_gradient_and_change_none_of_the_others() {
 }
 
 #[test]
-fn the_gradient_of_a_surrogate_is_what_it_was_made_of_bit_for_bit() {
+fn the_gradient_of_a_surrogate_is_bit_by_bit_the_given_one() {
     let leaves = embeddings(&Device::flex().autodiff()).map(Tensor::require_grad);
     let [second, first] = embeddings(&Device::flex());
     let given = vec![Some(first.clone()), Some(second.clone())];

@@ -196,7 +196,7 @@ fn equal_scores_share_the_largest_rank_of_their_run() {
 }
 
 #[test]
-fn what_is_not_a_number_ranks_above_all_as_in_the_kernels() {
+fn nan_ranks_above_all_as_in_the_kernels() {
     let row = [0.5, f64::NAN, 0.1, f64::INFINITY];
     assert_eq!(ecdf(&row), [0.5, 1.0, 0.25, 1.0]);
     let scores = Tensor::<1>::from_data(TensorData::from(row), (&Device::flex(), DType::F64)).unsqueeze::<2>();
@@ -252,7 +252,7 @@ fn parameters_out_of_range_are_refused_by_name() {
 }
 
 #[test]
-fn where_its_epsilon_cancels_a_the_released_weight_is_one_constant() {
+fn the_released_weight_is_constant_where_its_epsilon_cancels_a() {
     // (2α - 1)(τ- - τ+) = 1e-3: Φ is 0 for every score, where the exact weight rises from 0.2 to 1.8.
     let posterior = Posterior::new(0.501, 0.9, 0.25).unwrap();
     let official = posterior.rank_weights_official(8);

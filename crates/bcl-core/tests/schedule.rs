@@ -121,7 +121,7 @@ proptest! {
 }
 
 #[test]
-fn names_alone_give_the_published_settings() {
+fn defaults_are_the_published_settings() {
     assert_eq!(parse(r#"{"kind": "constant"}"#), Ok(AlphaSchedule::Constant {}));
     assert_eq!(parse(r#"{"kind": "linear"}"#), Ok(LINEAR));
     assert_eq!(parse(r#"{"kind": "released_steps"}"#), Ok(RELEASED));
@@ -199,7 +199,7 @@ fn near(schedule: &Schedule, expected: &[(usize, f64)]) {
 }
 
 #[test]
-fn a_parameter_goes_from_start_to_end_and_stays() {
+fn a_parameter_moves_from_start_to_end_and_stays() {
     let linear = schedule(r#"{"kind": "linear", "start": 0.5, "end": 0.1, "epochs": 40}"#);
     near(&linear, &[(0, 0.5), (10, 0.4), (40, 0.1), (400, 0.1)]);
     let cosine = schedule(r#"{"kind": "cosine", "start": 0.5, "end": 0.1, "epochs": 40}"#);
@@ -212,7 +212,7 @@ fn a_parameter_goes_from_start_to_end_and_stays() {
 }
 
 #[test]
-fn a_cosine_with_a_period_goes_back_and_forth() {
+fn a_cosine_with_a_period_oscillates() {
     let cosine = schedule(r#"{"kind": "cosine", "start": 1.0, "end": 0.1, "period": 400}"#);
     near(
         &cosine,

@@ -146,7 +146,7 @@ fn log_weights_of_zero_change_no_bit() {
 }
 
 #[test]
-fn a_log_weight_counts_as_so_many_equal_negatives() {
+fn a_log_weight_equals_that_many_negatives() {
     let log_weights = || {
         let entries = (0..ANCHORS * NEGATIVES).map(|i| (times(i / NEGATIVES, i % NEGATIVES) as f64).ln());
         matrix(entries.collect(), DType::F64)
@@ -194,7 +194,7 @@ fn all_and_normalised() -> Vec<EstimatorConfig> {
 }
 
 #[test]
-fn what_is_masked_out_may_have_any_log_weight() {
+fn masked_entries_may_have_any_log_weight() {
     let scores = Scores::multi_positive(matrix(wave(ANCHORS, 0.3), DType::F64), matrix(negatives(), DType::F64))
         .with_mask(marks(kept()))
         .with_least_similarity(-1.0);

@@ -129,7 +129,7 @@ fn truth_agrees_with_the_posterior_probability() {
 }
 
 #[test]
-fn independent_draws_separate_less_than_alpha_says() {
+fn the_auc_of_independent_draws_is_below_alpha() {
     for alpha in [0.5, 0.75, 1.0] {
         let (sampler, mut rng) = (ClassSampler::new(alpha), rng(4));
         let positives: Vec<f64> = (0..DRAWS).map(|_| sampler.false_negative(&mut rng)).collect();

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_at_all_has_density_zero() {
+    fn an_empty_data_set_has_density_zero() {
         assert_eq!(Interactions::from_pairs(0, 0, []).density(), 0.0);
         assert_eq!(Interactions::from_pairs(2, 4, [(0, 0), (1, 3)]).density(), 0.25);
     }

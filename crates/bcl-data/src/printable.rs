@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_acts_on_a_terminal_is_left() {
+    fn control_sequences_are_escaped() {
         for (text, safe) in [
             ("\u{1b}]0;title\u{7}", "\\u{1b}]0;title\\u{7}"),
             ("a\rb\tc\u{7f}", "a\\rb\\tc\\u{7f}"),

@@ -148,13 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_is_absolute() {
+    fn recorded_paths_are_absolute() {
         let search = SearchPath::new(Some(Path::new("")), Path::new("data"));
         assert!(search.recipe_dir().unwrap().is_absolute() && search.data_dir().is_absolute());
     }
 
     #[test]
-    fn an_absolute_path_that_is_missing_is_named_alone() {
+    fn a_missing_absolute_path_is_the_only_one_named() {
         let missing = std::env::current_dir().unwrap().join("no-such-folder/likes.csv");
         let error = SearchPath::new(None, Path::new("data"))
             .find("data.train", &missing)
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_built_in_recipe_has_no_folder_of_its_own() {
+    fn a_built_in_recipe_has_no_folder() {
         let error = SearchPath::new(None, Path::new("data"))
             .find("data.file", Path::new("no-such-file.csv"))
             .unwrap_err()

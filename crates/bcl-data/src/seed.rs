@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_in_two_parts_is_another_name() {
+    fn the_boundary_between_names_matters() {
         assert_ne!(Seed(0).named("ab"), Seed(0).named("a").named("b"));
     }
 

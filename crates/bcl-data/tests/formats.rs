@@ -91,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn formats_of_numbers_are_told_by_content_alone(rows in rows("[0-9]{1,6}")) {
+    fn the_content_determines_the_format(rows in rows("[0-9]{1,6}")) {
         for format in Format::ALL {
             let text = write(&rows, format);
             let told = read("file", text.as_bytes(), options(format, None));
@@ -122,7 +122,7 @@ fn csv_headers_find_columns_by_name_in_any_order_and_case() {
 }
 
 #[test]
-fn quotes_spaces_and_windows_line_ends_do_not_belong_to_the_ids() {
+fn quotes_spaces_and_windows_line_ends_are_not_part_of_ids() {
     let plain = read("a.csv", b"user,item\nx,1\nx,2\nx,3\ny,1\n", ReadOptions::default());
     let messy = b"\xef\xbb\xbf\"user\",\"item\"\r\n\r\n\"x\", 1\r\nx ,\"2\"\r\nx,3\r\n\r\ny,1";
     assert_eq!(plain, read("a.csv", messy, ReadOptions::default()));

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_a_number_is_never_within_tolerance() {
+    fn nan_is_never_within_tolerance() {
         for found in [f64::NAN, f64::INFINITY] {
             assert!(!Deviation::of_number(found, 1.0).within(1.0));
             assert!(!Deviation::of_array(&[1.0, found, 1.0], &[1.0; 3]).within(1.0));

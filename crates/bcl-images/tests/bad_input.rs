@@ -291,7 +291,7 @@ fn a_folder_is_refused_like_an_archive_and_names_the_file_itself() {
 }
 
 #[test]
-fn what_is_not_there_is_named() {
+fn missing_files_are_named() {
     let dir = tempfile::tempdir().unwrap();
     for kind in ["archive", "cifar10", "cifar100", "stl10", "tiny_imagenet"] {
         let result = load("mine", &source(kind, "nowhere.zip"), dir.path());
@@ -339,7 +339,7 @@ fn names_of_data_sets_are_checked() {
 }
 
 #[test]
-fn a_global_header_is_no_way_around_the_limits() {
+fn a_global_header_does_not_bypass_the_limits() {
     let large = vec![0; 2 << 20];
     let bytes = tar_of(&[("pax_global_header", EntryType::XGlobalHeader, &large)]);
     case(

@@ -80,7 +80,7 @@ fn a_test_without_classes_is_held_out() {
 }
 
 #[test]
-fn an_empty_folder_is_no_class_where_folders_need_not_be_classes() {
+fn an_empty_folder_is_ignored_if_folders_need_not_be_classes() {
     let dir = tempfile::tempdir().unwrap();
     let mut files: Files = vec![("notes/".into(), vec![])];
     files.extend(["cat/1.png", "dog/2.png"].map(|name| (name.to_string(), png(1))));
@@ -90,7 +90,7 @@ fn an_empty_folder_is_no_class_where_folders_need_not_be_classes() {
 }
 
 #[test]
-fn all_broken_images_are_told_at_once_and_can_be_left_out() {
+fn all_broken_images_are_listed_at_once_and_can_be_skipped() {
     let dir = tempfile::tempdir().unwrap();
     let mut files: Files = (0..20).map(|seed| (format!("{seed:02}.png"), png(seed))).collect();
     let whole: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();

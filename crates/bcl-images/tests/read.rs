@@ -61,7 +61,7 @@ fn an_image_folder_is_read_alike_from_a_folder_and_from_every_archive() {
 
 /// Two classes of a whole data set must train like an archive of only these two.
 #[test]
-fn a_choice_of_classes_is_what_an_archive_of_them_holds() {
+fn chosen_classes_equal_an_archive_of_those_classes() {
     let mut whole = image_folder();
     for (name, seed) in [
         ("train/ant/9.png", 6),
@@ -81,7 +81,7 @@ fn a_choice_of_classes_is_what_an_archive_of_them_holds() {
 }
 
 #[test]
-fn one_enclosing_folder_val_for_test_and_files_of_the_system_make_no_difference() {
+fn an_enclosing_folder_val_as_test_and_system_files_are_accepted() {
     let expected = read(&image_folder(), "data.tar", archive).unwrap();
     let renamed = |change: &dyn Fn(&str) -> String| -> Files {
         image_folder()
@@ -110,7 +110,7 @@ fn one_enclosing_folder_val_for_test_and_files_of_the_system_make_no_difference(
 }
 
 #[test]
-fn test_goes_before_val() {
+fn test_is_preferred_to_val() {
     let mut files = image_folder();
     files.push(("val/cat/9.png".into(), png(9)));
     assert_eq!(read_all(&files, archive), read(&image_folder(), "data.tar", archive).unwrap());
@@ -226,7 +226,7 @@ fn binary_files_are_found_without_their_folder_too() {
 }
 
 #[test]
-fn stl_10_is_turned_upright_and_its_unlabelled_images_come_last() {
+fn stl_10_is_transposed_and_its_unlabelled_images_come_last() {
     let data = read_all(&stl10(), |path| ImageSource::Stl10 { path, unlabelled: true });
     assert_eq!(data.train.labels(), [Some(0), Some(3), None, None, None]);
     assert_eq!(data.test.labels(), [Some(9)]);
@@ -237,7 +237,7 @@ fn stl_10_is_turned_upright_and_its_unlabelled_images_come_last() {
 }
 
 #[test]
-fn stl_10_can_be_had_with_labels_alone() {
+fn stl_10_can_be_read_without_its_unlabelled_images() {
     let labelled = read_all(&stl10(), |path| ImageSource::Stl10 { path, unlabelled: false });
     let all = read(&stl10(), "data.tar", |path| ImageSource::Stl10 { path, unlabelled: true }).unwrap();
     assert_eq!(labelled.train, all.train.labelled());

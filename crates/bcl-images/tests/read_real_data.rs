@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 #[test]
 #[ignore = "needs downloaded data: BCL_DATA=DIR cargo test -p bcl-images --test read_real_data -- --ignored"]
-fn every_data_set_that_is_there_loads_with_the_counts_of_its_manifest() {
+fn every_downloaded_data_set_has_the_counts_of_its_manifest() {
     let dir = PathBuf::from(std::env::var_os("BCL_DATA").expect("BCL_DATA must be the folder with the data sets"));
     let mut loaded = 0;
     for manifest in Manifest::all().iter().filter(|manifest| manifest.is_images()) {

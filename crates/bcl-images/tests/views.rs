@@ -133,7 +133,7 @@ fn evaluation_shows_images_as_they_are_or_at_a_side() {
 }
 
 #[test]
-fn images_of_different_sizes_do_not_go_into_a_batch_as_they_are() {
+fn images_of_different_sizes_need_a_common_side() {
     let images = images(&[[5, 9], [5, 9], [9, 5]]);
     let error = views(8).test_batch(&images, &[0, 1, 2], None, &mut Vec::new()).unwrap_err();
     assert_eq!(

@@ -38,7 +38,7 @@ proptest! {
     }
 
     #[test]
-    fn regions_lie_inside_images_of_any_size(
+    fn regions_are_inside_images_of_any_size(
         width in 1..3000usize, height in 1..3000usize, seed: u64, low in 0.001..1.0f64, high in 0.0..1.0f64, ratio in 0.01..100.0f64,
     ) {
         let crop = CropConfig { scale: [low, low + high * (1.0 - low)], ratio: [ratio, ratio * 1.5] };
@@ -71,7 +71,7 @@ proptest! {
     }
 
     #[test]
-    fn steps_that_change_nothing_change_nothing((width, _, pixels) in picture(12)) {
+    fn augmentations_without_effect_change_no_pixel((width, _, pixels) in picture(12)) {
         let original = planar(&pixels);
         let mut planes = original.clone();
         adjust_brightness(&mut planes, 1.0);
@@ -146,7 +146,7 @@ proptest! {
 
 /// 90 pixels are five blocks and a remainder; every step must treat the last pixels like the first.
 #[test]
-fn a_colour_changes_in_the_same_way_wherever_it_stands() {
+fn the_change_of_a_colour_does_not_depend_on_its_pixel() {
     let colour = [201, 37, 90];
     let mut alone = colour.to_vec();
     adjust_hue(&mut alone, 0.07);

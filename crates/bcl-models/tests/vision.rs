@@ -66,7 +66,7 @@ fn count(module: &impl Module) -> Count {
 }
 
 #[test]
-fn networks_have_as_many_parameters_as_torchvision_says() {
+fn networks_have_as_many_parameters_as_in_torchvision() {
     let published = [
         (ResNetDepth::ResNet18, 11_689_512),
         (ResNetDepth::ResNet34, 21_797_672),
@@ -229,7 +229,7 @@ fn a_single_value_has_no_variance() {
 }
 
 #[test]
-fn a_clone_and_a_record_have_statistics_of_their_own() {
+fn a_clone_and_a_record_do_not_share_statistics() {
     let device = Device::flex();
     let online = encoder(0, &device);
     let clone = online.clone();

@@ -125,7 +125,7 @@ fn a_pass_in_train_mode_leaves_the_running_statistics_of_pytorch() {
 }
 
 #[test]
-fn what_is_saved_is_loaded_again() {
+fn saved_weights_are_loaded_again() {
     let device = Device::flex();
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trunk.safetensors");
@@ -225,7 +225,7 @@ fn a_file_of_a_deeper_network_is_refused_although_its_first_blocks_fit() {
 }
 
 #[test]
-fn a_file_that_is_no_network_is_refused() {
+fn a_file_without_a_network_is_refused() {
     let device = Device::flex();
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["text.safetensors", "text.pth", "missing.pth", "missing.safetensors"] {
@@ -311,7 +311,7 @@ fn rename(header: &mut serde_json::Value, name: impl Fn(&str) -> String) {
 }
 
 #[test]
-fn dictionaries_and_modules_around_a_network_are_taken_off_and_told() {
+fn prefixes_of_wrapping_modules_are_removed_and_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("wrapped.safetensors");
     for prefix in [

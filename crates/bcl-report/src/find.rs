@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_found_below_a_folder_and_what_is_none_is_named() {
+    fn runs_are_found_below_a_folder_and_other_folders_are_listed() {
         let folder = folder_with(&[
             "b/y-0/result.json",
             "b/x-0/result.json",
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_nowhere_are_refused() {
+    fn folders_without_results_and_missing_ones_are_refused() {
         let folder = folder_with(&["c-0/recipe.toml", "notes.txt"]);
         let error = |name: &str| find_runs(&[folder.path().join(name)]).unwrap_err().to_string();
         assert!(error("c-0").contains("no result.json") && error("c-0").contains("--resume"));

@@ -40,14 +40,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_lies_beyond_the_bins_is_counted_at_their_ends() {
+    fn values_beyond_the_bins_are_counted_in_the_outermost_ones() {
         let counts = histogram([0.0, 1e-9, 1.0, 0.99, 1e9, f64::INFINITY]);
         assert_eq!((counts[0], counts[BINS / 2], counts[BINS - 1]), (2, 2, 2));
     }
 
     proptest! {
         #[test]
-        fn a_weight_lies_within_a_quarter_octave_of_the_middle_of_its_bin(weight in 0.0626_f64..15.9) {
+        fn a_weight_is_within_a_quarter_octave_of_the_centre_of_its_bin(weight in 0.0626_f64..15.9) {
             let bin = histogram([weight]).iter().position(|&count| count == 1).unwrap();
             prop_assert!((weight / centre(bin)).log2().abs() <= 0.25 + 1e-9);
         }

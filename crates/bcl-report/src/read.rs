@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_showcase_lies_beside_the_result_and_a_broken_one_is_named() {
+    fn a_showcase_is_a_file_beside_the_result_and_a_broken_one_is_named() {
         let (dir, result, _) = written();
         let (of_images, _) = sample::image_run("planted/bayesian", "bayesian", 3);
         let showcase = of_images.showcase.clone().unwrap();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_a_result_is_told_from_one_that_cannot_be_read() {
+    fn a_missing_result_and_an_unreadable_one_have_different_errors() {
         let dir = tempfile::tempdir().unwrap();
         let error = read_run(dir.path()).unwrap_err().to_string();
         assert!(error.contains("no result.json") && error.contains("--resume"), "{error}");

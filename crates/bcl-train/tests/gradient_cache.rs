@@ -176,7 +176,7 @@ fn numbers(model: &SimClr) -> Vec<f32> {
 }
 
 #[test]
-fn running_statistics_move_once_a_part_as_if_there_were_no_second_pass() {
+fn running_statistics_are_updated_once_per_part() {
     let config = &EstimatorConfig::all()[0];
     let [cached, encoded, fresh] = [(); 3].map(|()| encoder(Precision::F32));
     step(images(Mode::Train, true), config)
@@ -265,7 +265,7 @@ fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negati
 
 /// An encoder that records how many samples it encodes at a time, and whether with a graph.
 #[test]
-fn no_more_is_encoded_or_compared_at_a_time_than_asked_for_and_only_the_second_pass_has_a_graph() {
+fn parts_have_at_most_the_configured_size_and_only_the_second_pass_has_a_graph() {
     use std::{ops::Range, sync::Mutex};
 
     /// Samples per encoding and whether with a graph, and anchors per comparison.

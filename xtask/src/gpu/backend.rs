@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn no_device_is_a_failure_that_says_why() {
+    fn without_a_device_the_error_gives_the_reason() {
         let (outcome, device) =
             look(json!({"devices": [], "unusable": [{"backend": "wgpu", "remedy": "device 0 cannot be used: no"}]}));
         assert_eq!(

@@ -158,7 +158,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn parity_is_told_by_precision() {
+    fn the_summary_of_parity_is_by_precision() {
         let case = |precision: &str, failed: u32, rounded: u32| json!({"precision": precision, "cases": 10, "failed": failed, "rounded": rounded});
         let row = |precision: &str| json!({"precision": precision, "rows": 4, "failed": 1});
         let report = json!({"estimators": [case("f64", 0, 0), case("f64", 2, 0), case("f32", 0, 3)], "weights": [row("f64"), row("bf16")]});
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_is_told_by_its_slowest_size() {
+    fn the_summary_of_a_kernel_is_its_slowest_size() {
         let entry = |size: &str, ms: f64, ratio: f64| json!({"kernel": "mass", "size": size, "kernel_ms": ms, "ratio": ratio});
         let report = json!({"measurements": [entry("small", 1.0, 9.0), entry("large", 5.0, 2.0), {"kernel": "mass", "size": "huge", "note": "skipped"}]});
         assert_eq!(
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_is_told_by_the_largest_batch_measured() {
+    fn the_summary_of_a_loss_is_its_largest_batch() {
         let entry =
             |batch: u32, ms: Option<f64>| json!({"loss": "bayesian", "batch_size": batch, "median_ms": ms, "to_info_nce": 1.25});
         let growth = json!([{"loss": "bayesian", "time_at_the_end": 2.0, "memory_at_the_end": null}]);
@@ -196,13 +196,13 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_told_with_the_share_of_its_loss() {
+    fn the_summary_of_a_step_has_the_share_of_its_loss() {
         let report = json!({"measurements": [{"loss": "bayesian", "step": {"median": 0.25}, "loss_share": 0.004}]});
         assert_eq!(steps(&report), ["bayesian 250.0 ms per step, 0.40 % of it in the loss"]);
     }
 
     #[test]
-    fn a_training_that_was_stopped_tells_its_last_epoch() {
+    fn the_summary_of_a_stopped_training_is_its_last_epoch() {
         let epoch = |phase: &str, seconds: f64| json!({"phase": phase, "epoch": 1, "train_seconds": seconds});
         let epochs = json!([epoch("selection", 9.0), epoch("refit", 4.0)]);
         assert_eq!(
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_told_with_what_they_have() {
+    fn the_summary_of_devices_has_memory_and_precisions() {
         let device = json!({"backend": "cuda", "index": 0, "name": "a GPU", "memory_bytes": 8_589_934_592_u64, "precisions": ["f32", "bf16"]});
         assert_eq!(devices(&json!({"devices": [device]})), ["cuda 0: a GPU, 8 GiB, f32 bf16"]);
     }

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_stand_under_the_label_of_their_job() {
+    fn findings_have_the_label_of_their_job() {
         let jobs = vec![JobRecord::of_test("ResNet-18", &["a", "b"]), JobRecord::of_test("", &["c"])];
         let outcome = Outcome::of("steps", jobs);
         assert_eq!(outcome.findings(), ["ResNet-18: a", "ResNet-18: b", "c"]);

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_programs_print_is_found() {
+    fn reports_on_stdout_are_read() {
         let outcome = run("echo \"{\\\"value\\\": $1}\"", ["1", "2"], ReportSource::Printed, 60.0);
         assert_eq!(outcome.state, State::Done);
         assert_eq!(outcome.findings(), ["1: found 1", "2: found 2"]);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_stopped_keeps_what_was_written_and_leaves_time_to_its_next_command() {
+    fn a_stopped_command_keeps_its_results_and_leaves_time_for_the_next() {
         let script = "echo '{\"value\": 3}' > $3; [ $1 = slow ] && sleep 30; exit 0";
         let outcome = run(script, ["slow", "quick"], ReportSource::Written, 2.0);
         assert_eq!(outcome.state, State::Stopped);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_run_is_skipped_and_needs_no_time() {
+    fn a_part_that_cannot_run_is_skipped_and_takes_no_time() {
         let folder = tempfile::tempdir().unwrap();
         let part = Part {
             name: "trial",

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_nothing_for_is_skipped_with_the_remedy() {
+    fn parts_without_input_are_skipped_with_the_remedy() {
         let folder = tempfile::tempdir().unwrap();
         let parts = plan("discrete_gpu", &["f32"], folder.path(), &[]);
         let skipped: Vec<_> = parts

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_may_put_away_what_it_has() {
+    fn a_stopped_program_may_clean_up() {
         let (end, out, _) = run("trap 'echo kept; exit 130' TERM; touch ready; while :; do sleep 0.1; done");
         assert_eq!((end, out.trim()), (End::Stopped, "kept"));
     }

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_a_row_a_part_and_a_line_a_finding() {
+    fn the_table_has_a_row_per_part_and_a_line_per_finding() {
         let steps = Outcome::of("steps", vec![JobRecord::of_test("ResNet-18", &["12 ms", "13 ms"])]);
         let parity = Outcome::of_nothing("parity", State::Skipped("no file".to_owned()));
         let (report, _) = report(vec![steps, parity]);

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_does_not_use_goes_to_those_after_it() {
+    fn unused_time_goes_to_the_later_parts() {
         let start = Instant::now();
         let mut shares = Shares::new(start + 60 * SECOND, 3.0);
         shares.next(start, 1.0);
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_given_time_after_the_end() {
+    fn no_part_gets_time_after_the_end() {
         let start = Instant::now();
         let mut shares = Shares::new(start + SECOND, 2.0);
         let late = start + 5 * SECOND;

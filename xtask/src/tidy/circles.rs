@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_that_use_each_other_are_found_however_the_use_is_written() {
+    fn circular_modules_are_found_for_every_form_of_use() {
         let back = "//! B.\n\nuse std::fmt;\nuse crate::a::Thing;\n";
         for there in [
             "use crate::b::Other;",
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_tests_and_comments_may_use_what_they_like() {
+    fn sibling_modules_tests_and_comments_are_not_checked() {
         let found = found(&[
             ("crates/x/src/a/mod.rs", "//! A, see [`crate::b`].\nuse super::b::B;\n"),
             ("crates/x/src/a/one.rs", "//! One.\nuse super::two::Two;\n"),

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_finding_prints_place_what_and_remedy() {
+    fn a_finding_prints_location_problem_and_remedy() {
         let finding = Finding::new(Path::new("src/lib.rs"), 7, "it is crooked", "straighten it");
         assert_eq!(finding.to_string(), "src/lib.rs:7: it is crooked\n    remedy: straighten it");
     }

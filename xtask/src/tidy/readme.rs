@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_readme_of_more_than_one_page_is_found() {
+    fn a_readme_longer_than_a_page_is_found() {
         let fixture = Fixture::new(&[(README, &"x\n".repeat(MOST_LINES + 2))]);
         let expected = "README.md:131: the README has 132 lines, and one page has at most 130";
         assert_eq!(lines(&check(&fixture.tree()).unwrap()), [expected]);

@@ -67,7 +67,7 @@ mod tests {
     use crate::tidy::fixture::Fixture;
 
     #[test]
-    fn the_tree_holds_what_git_would_take_and_nothing_else() {
+    fn the_tree_contains_the_files_that_git_would_add() {
         let fixture = Fixture::new(&[
             ("committed.rs", ""),
             ("new.rs", ""),

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_its_own_is_a_cause_too() {
+    fn any_message_can_be_the_cause() {
         let output = lines(
             "error: failed to run custom build command for `tracel-llvm-bundler v1.2.3 (/x)`\n--- stderr\nArchive checksum mismatch\n",
         );

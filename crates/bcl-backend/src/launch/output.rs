@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_is_told_from_everything_else() {
+    fn progress_lines_are_recognised() {
         assert_eq!(status("   Compiling toml v1.2.0"), Some(("Compiling", "toml v1.2.0")));
         assert_eq!(
             status("    Blocking waiting for file lock on build directory"),

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_elsewhere_has_none() {
+    fn a_program_outside_a_target_folder_has_none() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(TargetFolder::of(&folder.path().join("bin/bcl-train")), None);
         assert_eq!(TargetFolder::of(Path::new("bcl-train")), None);

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_that_do_not_touch_tell_faster_from_slower() {
+    fn intervals_that_do_not_overlap_are_faster_or_slower() {
         let (quick, slow) = (case(&[[0.9, 1.0, 1.1]]), case(&[[1.9, 2.0, 2.2]]));
         let slower = Ratio::of(&quick, &slow);
         assert_eq!(slower.ratio, 2.0);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn five_rounds_in_turns_see_through_a_machine_that_slows_down() {
+    fn alternating_rounds_cancel_a_machine_that_slows_down() {
         let old = points(&[1.0, 10.0, 2.0, 4.0, 1.0]);
         let new = points(&[1.5, 15.0, 3.0, 6.0, 1.6]);
         let ratio = Ratio::of(&old, &new);

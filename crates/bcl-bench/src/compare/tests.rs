@@ -43,7 +43,7 @@ fn pairs_are_those_of_one_name_and_the_others_are_listed() {
 }
 
 #[test]
-fn only_what_is_surely_above_the_factor_is_held_against_it() {
+fn only_ratios_surely_above_the_factor_fail() {
     let comparison = compare(&results(&[("a", 1.0), ("b", 1.0)]), &results(&[("a", 1.21), ("b", 1.3)])).expect("both");
     let names = |factor| -> Vec<_> { comparison.above(factor).iter().map(|pair| pair.name.as_str()).collect() };
     // The interval of 1.21 reaches down to 1.21 x 0.99 / 1.01 = 1.186.

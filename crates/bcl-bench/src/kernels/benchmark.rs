@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_measured_has_dashes_and_a_note() {
+    fn unmeasured_losses_have_dashes_and_a_note() {
         let measurement = |timing: Option<Timing>, note: Option<&str>| KernelMeasurement {
             kernel: "mass".to_owned(),
             size: "[8, 6]".to_owned(),

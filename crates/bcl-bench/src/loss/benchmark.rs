@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_skipped_or_failed_has_a_note_and_no_part_in_the_growth() {
+    fn skipped_and_failed_losses_have_a_note_and_no_growth() {
         let mut benchmark = benchmark();
         let variant = || LossVariant::named("hard").expect("a known name");
         benchmark.add(9, vec![measured("hard", 1.0)]);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_growth_is_that_of_the_two_largest_sizes() {
+    fn the_final_growth_is_that_of_the_two_largest_sizes() {
         let mut benchmark = benchmark();
         // 4, 8 and 16 negatives: constant at first, then quadrupling.
         for (batch_size, milliseconds) in [(9, 4.0), (3, 1.0), (5, 1.0)] {

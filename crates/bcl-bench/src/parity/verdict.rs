@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rounding_of_similarities_explains_is_told_from_what_it_does_not() {
+    fn rounding_of_similarities_is_distinguished_from_errors() {
         let (case, views) = cancelling();
         assert_eq!(verdict(&case, &views, Precision::F64, |_| ()), Verdict::Within);
         assert_eq!(verdict(&case, &views, Precision::F32, |_| ()), Verdict::Rounded);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_excuses_nothing_where_f64_is_wrong_too() {
+    fn rounding_is_no_excuse_if_f64_is_wrong_too() {
         let (mut case, views) = cancelling();
         case.reference.loss *= 1.001;
         assert_eq!(verdict(&case, &views, Precision::F64, |_| ()), Verdict::Failed);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_number_fails() {
+    fn nan_fails() {
         let (case, views) = cancelling();
         assert_eq!(
             verdict(&case, &views, Precision::F32, |computed| computed.loss = f64::NAN),

@@ -62,7 +62,7 @@ fn sources_of_other_verbs_or_without_a_common_case_are_refused() {
 }
 
 #[test]
-fn what_was_gathered_is_read_again() {
+fn gathered_results_are_read_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("gathered.json");
     let written = results(Kind::Views, &[("a", 1.0), ("b", 0.1)]);
@@ -71,7 +71,7 @@ fn what_was_gathered_is_read_again() {
 }
 
 #[test]
-fn rates_of_views_become_times_whose_least_is_of_the_highest_rate() {
+fn rates_of_views_become_times() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("views.json");
     let written = serde_json::json!({
@@ -109,7 +109,7 @@ fn leave(folder: &Path, name: &str, baseline: &str, nanoseconds: f64) {
 }
 
 #[test]
-fn criterions_medians_are_read_with_their_intervals() {
+fn medians_of_criterion_are_read_with_their_intervals() {
     let folder = tempfile::tempdir().expect("a folder");
     leave(folder.path(), "loss/256/hard/forward", "new", 4e6);
     leave(folder.path(), "loss/256/hard/forward", "before", 2e6);

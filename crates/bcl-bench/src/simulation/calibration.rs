@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_posterior_keeps_what_it_promises_the_more_so_the_more_negatives() {
+    fn the_posterior_is_calibrated_and_more_so_with_more_negatives() {
         let found = calibrations(Seed(1), &small());
         assert_eq!(found.len(), 2 * ALPHAS.len() * TAU_PLUS.len());
         for pair in found.chunks(2) {

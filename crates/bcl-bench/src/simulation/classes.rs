@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_drawn_follows_the_formula() {
+    fn the_drawn_curves_follow_the_formula() {
         let classes = Classes::draw(Seed(1), &SimulationConfig::default());
         for (drawn, expected) in classes.drawn.iter().zip(&classes.expected) {
             assert!((expected.iter().sum::<f64>() - 1.0).abs() < 1e-9);

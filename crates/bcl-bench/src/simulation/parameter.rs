@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_range_beside_the_rest_is_left_out() {
+    fn values_outside_the_axis_are_left_out() {
         let base = SimulationConfig {
             beta: 1.0,
             ..SimulationConfig::default()

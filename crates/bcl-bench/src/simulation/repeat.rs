@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn repetitions_and_points_differ_and_more_repetitions_leave_the_first_alone() {
+    fn repetitions_differ_and_more_of_them_do_not_change_the_first() {
         let few = drawn(2, &points());
         assert!(few[0][0] != few[0][1] && few[0][0] != few[1][0]);
         let many = drawn(2, &points().map(|point| SimulationConfig { repetitions: 4, ..point }));

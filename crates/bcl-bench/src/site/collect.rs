@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_results_and_a_broken_table_are_told_apart() {
+    fn missing_results_and_a_broken_table_have_different_errors() {
         let folder = tempfile::tempdir().unwrap();
         assert!(matches!(Collection::read(folder.path()), Err(Problem::Empty(_))));
         fs::write(folder.path().join("table.json"), "{\"title\": 1").unwrap();
@@ -191,7 +191,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_are_followed_once_and_what_is_not_shown_is_named() {
+    fn links_are_followed_once_and_skipped_files_are_listed() {
         use std::os::unix::fs::symlink;
 
         let folder = tempfile::tempdir().unwrap();

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture_stands_in_a_figure_that_bounds_it() {
+    fn a_picture_is_inside_a_figure_that_limits_its_size() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(
             folder.path().join("error.svg"),

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_kept_no_data_is_not_gone_on_with() {
+    fn a_table_without_data_json_cannot_be_resumed() {
         let folder = tempfile::tempdir().unwrap();
         let data = KeptData::of_interactions(&PlantedConfig::default().generate());
         plan(4, 2).keep(folder.path(), &data).unwrap();

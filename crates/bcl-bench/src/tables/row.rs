@@ -206,14 +206,14 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_differ_in_a_number_stand_in_its_order() {
+    fn rows_that_differ_in_a_number_are_sorted_by_it() {
         let names: Vec<String> = rows("table4/cifar10", None, &[]).into_iter().map(|row| row.name).collect();
         assert_eq!(names[..3], ["infonce-n30", "infonce-n62", "infonce-n126"]);
         assert_eq!(names[9], "bayesian-n510");
     }
 
     #[test]
-    fn what_the_rows_are_compared_by_is_not_searched() {
+    fn keys_in_which_rows_differ_are_not_searched() {
         let rows = rows("table5/cifar10", None, &[]);
         assert_eq!(rows.len(), 6);
         for row in rows {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_flag_sets_is_not_searched() {
+    fn keys_set_by_a_flag_are_not_searched() {
         let rows = rows("table10/ml-100k", Some("mf"), &["loss.temperature=0.3"]);
         assert!(rows.iter().all(|row| !row.space.0.contains_key("loss.temperature")));
     }

@@ -274,7 +274,7 @@ fn without_a_least_similarity_nothing_bounds_the_mass_but_zero() {
 }
 
 #[test]
-fn hard_without_hardness_is_debiased_whatever_is_masked() {
+fn hard_without_hardness_is_debiased_for_any_mask() {
     let device = Device::flex();
     let keep = TensorData::new((0..4 * 9).map(|i| i % 9 < 6 - i / 9).collect::<Vec<_>>(), [4, 9]);
     let scores = || scores_on(&device, 4, 9).with_mask(Tensor::from_data(keep.clone(), &device));
@@ -356,7 +356,7 @@ fn negatives_without_weight_do_not_drown_the_others() {
 }
 
 #[test]
-fn the_loss_of_scores_that_are_not_numbers_is_none() {
+fn scores_that_are_not_finite_have_no_loss() {
     for config in EstimatorConfig::all() {
         for row in [[f32::NAN, 0.1, 0.2, 0.3], [0.1, 0.2, 0.3, f32::NAN]] {
             let [loss, ..] = with_gradients(&config, &[0.5], &row, None);
@@ -605,7 +605,7 @@ fn init_panics_with_the_text_of_the_check() {
 
 #[test]
 #[should_panic(expected = "with_same_class")]
-fn the_oracle_says_how_to_give_it_labels() {
+fn the_error_of_the_oracle_says_how_to_provide_labels() {
     let device = Device::flex();
     let scores = Scores::new(Tensor::zeros([1], &device), Tensor::zeros([1, 2], &device));
     SupervisedConfig::new().init().forward_no_reduction(scores);

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_packed_by_hand_has_no_checksum() {
+    fn archives_packed_by_hand_have_no_checksum() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("u.data.gz"), "anything").unwrap();
         assert_eq!(check(&manifest(), dir.path()).unwrap(), []);

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_the_file_is_left_at_the_end() {
+    fn only_the_file_remains_at_the_end() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("a.zip");
         let mut part = Part::open(&target).unwrap();

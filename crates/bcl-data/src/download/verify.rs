@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_size_is_told_with_both_sizes() {
+    fn the_error_for_a_wrong_size_has_both_sizes() {
         let mismatch = verdict(Some(6), None, Some(SHA256)).unwrap_err();
         let expected = Mismatch {
             property: "size in bytes",
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_checksum_is_told_with_both_checksums() {
+    fn the_error_for_a_wrong_checksum_has_both_checksums() {
         let mismatch = verdict(None, Some(MD5), Some(MD5)).unwrap_err();
         assert_eq!(
             mismatch,

@@ -58,7 +58,7 @@ fn every_file_in_datasets_is_built_in_under_its_name() {
 }
 
 #[test]
-fn every_manifest_can_be_had_somehow_and_counts_something() {
+fn every_manifest_has_a_source_and_counts() {
     for manifest in Manifest::all() {
         let name = &manifest.name;
         assert!(!manifest.sources.is_empty() || manifest.access.is_some(), "{name}");
@@ -84,7 +84,7 @@ fn checksums_are_lower_case_hex_of_their_length() {
 }
 
 #[test]
-fn what_is_downloaded_is_where_it_is_looked_for() {
+fn downloads_go_where_the_loader_looks() {
     for manifest in Manifest::all().iter().filter(|m| m.archive.is_none()) {
         let dir = tempfile::tempdir().unwrap();
         for source in &manifest.sources {
@@ -134,7 +134,7 @@ paper = { train = 4, test = 2, two_class_train = 4, two_class_test = 2 }
 "#;
 
 #[test]
-fn image_counts_agree_with_the_paper_or_say_why_not() {
+fn image_counts_agree_with_the_paper_or_have_a_note() {
     let mut compared = 0;
     for manifest in Manifest::all().iter().filter(|m| m.is_images()) {
         let counts = manifest.counts.images.as_ref().unwrap();
@@ -171,7 +171,7 @@ fn images_are_found_packed_before_unpacked_and_in_any_folder() {
 }
 
 #[test]
-fn images_are_no_interactions_and_interactions_no_images() {
+fn image_and_interaction_data_sets_are_not_interchangeable() {
     let dir = tempfile::tempdir().unwrap();
     let error = load_named("cifar10", dir.path()).unwrap_err().to_string();
     for words in ["`cifar10` contains images", "Name a data set of interactions"] {
@@ -325,7 +325,7 @@ fn a_threshold_leaves_the_number_of_rows_checked() {
 }
 
 #[test]
-fn another_share_for_test_is_no_other_data_set() {
+fn another_test_ratio_is_the_same_data_set() {
     let dir = tempfile::tempdir().unwrap();
     write(&dir, "u.data", RATINGS);
     let manifest = manifest(RATED);

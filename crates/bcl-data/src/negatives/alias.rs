@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_weight_is_never_drawn() {
+    fn items_of_weight_zero_are_never_drawn() {
         let table = AliasTable::new(&[0.0, 3.0, 0.0, 1.0, 0.0]);
         let mut stream = Stream::new(Seed(3));
         assert!((0..10_000).all(|_| [1, 3].contains(&table.draw(&mut stream))));

@@ -18,7 +18,7 @@ fn equal_configurations_give_equal_data_and_seeds_matter() {
 }
 
 #[test]
-fn users_have_the_number_of_interactions_asked_for() {
+fn users_have_the_configured_number_of_interactions() {
     let data = all(&config().generate());
     let sizes: Vec<usize> = (0..600).map(|user| data.items_of(user).len()).collect();
     assert!(sizes.iter().all(|size| (15..=45).contains(size)));

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unclosed_quote_is_no_end() {
+    fn a_record_with_an_unclosed_quote_is_incomplete() {
         assert_eq!(fields(&["1,\"a", "2,b"]), None);
     }
 

@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_number_comes_last() {
+    fn nan_is_sorted_last() {
         let scores = [f64::NAN, 0.9, 0.5];
         assert_eq!([0, 1, 2].map(|class| place(&scores, class)), [3, 0, 1]);
     }

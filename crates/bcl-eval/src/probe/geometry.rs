@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_measured_is_refused() {
+    fn features_that_cannot_be_measured_are_refused() {
         let device = Device::flex();
         assert_eq!(
             uniformity(Tensor::zeros([0, 3], &device)),

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn separate_clusters_are_told_apart_entirely_wherever_they_lie() {
+    fn separate_clusters_are_classified_perfectly_at_any_offset() {
         let (mut train, mut test) = (clusters(400, 16, 10, 0.05, 1), clusters(100, 16, 10, 0.05, 2));
         assert_eq!(ridge_accuracy(&train, &test, 10), Ok(Some(1.0)));
         train.features = train.features * 1e-6 + 1e-3;
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn features_too_large_to_be_squared_have_no_figure() {
+    fn features_too_large_to_be_squared_have_no_accuracy() {
         let (mut train, mut test) = (clusters(40, 6, 3, 0.05, 1), clusters(20, 6, 3, 0.05, 2));
         for scale in [1e18, 1e19, 1e25, 1e38] {
             let at = |features: Tensor<2>| features / 2.0 * scale;

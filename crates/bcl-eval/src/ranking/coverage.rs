@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_recommended_is_no_division_by_zero() {
+    fn without_recommendations_nothing_is_divided_by_zero() {
         let mut metrics = Metrics::new();
         RecommendationCounts::new(3).insert(&mut metrics, 5, &[1, 2, 3]);
         assert!(metrics.values().all(|&figure| figure == 0.0));

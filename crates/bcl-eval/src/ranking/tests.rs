@@ -96,7 +96,7 @@ fn figures_equal_those_computed_by_hand() {
 }
 
 #[test]
-fn ndcg_at_one_is_ideal_over_one_item_however_many_are_held_out() {
+fn the_ideal_ndcg_at_one_has_one_item() {
     let train = Interactions::from_pairs(1, 4, []);
     let held_out = Interactions::from_pairs(1, 4, [(0, 0), (0, 1), (0, 2)]);
     let table = Table {
@@ -145,7 +145,7 @@ fn a_score_that_is_not_a_number_is_an_error_that_names_it() {
 }
 
 #[test]
-fn nothing_held_out_is_an_error() {
+fn an_empty_test_set_is_an_error() {
     let (train, _, table) = two_users();
     let nothing = Interactions::from_pairs(3, 6, []);
     let evaluator = RankingEvaluator::new(&[2], &train, &nothing);

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn excluded_items_never_appear_however_good() {
+    fn excluded_items_never_appear_even_with_the_best_score() {
         assert_eq!(items(&[9.0, 1.0, 8.0, 2.0], &[0, 2], 3), [3, 1]);
     }
 

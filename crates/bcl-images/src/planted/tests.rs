@@ -67,7 +67,7 @@ fn accuracy_of_neighbours(train: &[(Vec<f32>, u32)], test: &[(Vec<f32>, u32)]) -
 }
 
 #[test]
-fn pixels_alone_do_not_tell_the_class() {
+fn pixels_alone_do_not_determine_the_class() {
     let data = PlantedImagesConfig {
         train: 2000,
         test: 300,
@@ -83,7 +83,7 @@ fn pixels_alone_do_not_tell_the_class() {
 }
 
 #[test]
-fn in_the_same_circumstances_pixels_do_tell_the_class() {
+fn without_nuisances_pixels_determine_the_class() {
     // The random circumstances hide the class: without them, each class is a single image up to noise.
     let config = small();
     let images = |class| config.draw(class, Seed(3));
@@ -98,7 +98,7 @@ fn in_the_same_circumstances_pixels_do_tell_the_class() {
 }
 
 #[test]
-fn neither_shape_nor_texture_alone_tells_the_class() {
+fn neither_shape_nor_texture_alone_determines_the_class() {
     let pairs: Vec<_> = (0..15).map(pair).collect();
     for (index, (shape, texture)) in pairs.iter().enumerate() {
         assert!(!pairs[..index].contains(&(*shape, *texture)), "{index}");

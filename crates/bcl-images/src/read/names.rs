@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_names_lose_what_means_nothing() {
+    fn redundant_parts_of_paths_are_removed() {
         assert_eq!(plain(b"./train//cat/1.jpg"), Ok("train/cat/1.jpg".to_string()));
         assert_eq!(plain(b"train/cat/"), Ok("train/cat".to_string()));
         assert_eq!(plain(b"a..b/..c"), Ok("a..b/..c".to_string()));

@@ -34,7 +34,7 @@ fn choice(classes: &[&str]) -> Subset {
 }
 
 #[test]
-fn labels_count_in_the_order_of_the_names_and_images_keep_theirs() {
+fn labels_follow_the_order_of_names_and_images_keep_their_order() {
     let subset = animals().select_classes(&["frog", "cat"]).unwrap();
     assert_eq!(subset.classes(), ["frog", "cat"]);
     assert_eq!(subset.labels(), [Some(0), Some(1), Some(0)]);
@@ -44,7 +44,7 @@ fn labels_count_in_the_order_of_the_names_and_images_keep_theirs() {
 }
 
 #[test]
-fn what_has_no_label_is_left_out_for_probes() {
+fn images_without_label_are_left_out_for_probes() {
     let labelled = animals().labelled();
     assert_eq!(labelled.labels(), [Some(2), Some(0), Some(1), Some(2)]);
     assert_eq!(labelled.classes(), animals().classes());
@@ -64,7 +64,7 @@ fn an_unknown_class_is_named_with_those_there_are() {
 }
 
 #[test]
-fn choices_that_leave_nothing_to_tell_apart_are_refused() {
+fn choices_of_fewer_than_two_classes_are_refused() {
     let both = Subset {
         two_random_classes: Some(1),
         ..choice(&["cat", "dog"])

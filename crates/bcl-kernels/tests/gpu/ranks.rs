@@ -89,7 +89,7 @@ fn no_rows_and_no_columns() {
 }
 
 #[test]
-fn halves_rank_exactly_where_there_are_any() {
+fn f16_ranks_exactly_if_supported() {
     for dtype in [DType::F16, DType::BF16] {
         if !gpu().supports_dtype(dtype) {
             continue;

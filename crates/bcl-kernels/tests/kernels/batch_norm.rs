@@ -108,7 +108,7 @@ fn statistics_of_values_far_from_zero_keep_their_digits() {
 }
 
 #[test]
-fn a_tensor_that_is_not_in_one_run_is_read_in_its_order() {
+fn a_non_contiguous_tensor_is_read_in_order() {
     let device = Device::flex();
     let mut numbers = Numbers(34);
     let input = input(&mut numbers, [4, 3, 5, 6], DType::F64, &device);
@@ -121,7 +121,7 @@ fn a_tensor_that_is_not_in_one_run_is_read_in_its_order() {
 }
 
 #[test]
-fn what_is_not_a_number_stays_visible() {
+fn nan_stays_visible() {
     let device = Device::flex();
     let input = matrix(vec![1.0, f64::NAN, 2.0, 3.0], [2, 2], DType::F32, &device);
     let (weight, bias) = (Tensor::ones([2], &device), Tensor::zeros([2], &device));

@@ -48,7 +48,7 @@ fn output_and_gradients_equal_burns() {
 }
 
 #[test]
-fn images_that_do_not_lie_in_one_run_are_read_in_their_order() {
+fn non_contiguous_images_are_read_in_order() {
     let device = Device::flex();
     let mut numbers = Numbers(41);
     let input = random(&mut numbers, [4, 3, 5, 6], DType::F64, &device);

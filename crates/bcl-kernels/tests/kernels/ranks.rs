@@ -55,14 +55,14 @@ fn awkward() -> impl Strategy<Value = f64> {
 
 proptest! {
     #[test]
-    fn ranks_equal_counting_whatever_the_scores(row in prop::collection::vec(awkward(), 1..200)) {
+    fn ranks_equal_counting_for_any_scores(row in prop::collection::vec(awkward(), 1..200)) {
         for dtype in TYPES {
             assert_ranks(&row, dtype);
         }
     }
 
     #[test]
-    fn masked_out_entries_neither_count_nor_rank(row in prop::collection::vec((awkward(), any::<bool>()), 1..60)) {
+    fn masked_entries_have_no_rank(row in prop::collection::vec((awkward(), any::<bool>()), 1..60)) {
         let (row, mask): (Vec<f64>, Vec<bool>) = row.into_iter().unzip();
         let shape = [1, row.len()];
         let device = Device::flex();
@@ -109,7 +109,7 @@ fn crowded_rows_rank_as_spread_rows_do() {
 }
 
 #[test]
-fn rows_of_one_and_of_none() {
+fn rows_with_one_and_without_negatives() {
     let device = Device::flex();
     assert_ranks(&[0.5], DType::F32);
     let none = Tensor::<2>::zeros([3, 0], &device);
@@ -118,7 +118,7 @@ fn rows_of_one_and_of_none() {
 }
 
 #[test]
-fn each_row_is_ranked_by_itself_however_it_lies_in_memory() {
+fn each_row_is_ranked_by_itself_for_any_memory_layout() {
     let device = Device::flex();
     let mut numbers = Numbers(2);
     let whole = numbers.matrix([40, 30], DType::F32, &device);

@@ -150,7 +150,7 @@ fn indices_may_be_of_any_integer_type() {
 }
 
 #[test]
-fn nothing_sampled_is_nothing_out() {
+fn empty_samples_give_an_empty_result() {
     let device = Device::flex().autodiff();
     let anchors = Numbers(16).matrix([4, 3], DType::F32, &device).require_grad();
     let table = Numbers(17).matrix([5, 3], DType::F32, &device).require_grad();

@@ -102,14 +102,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_axis_reaches_what_it_includes() {
+    fn an_axis_includes_the_given_values() {
         let scale = Axis::linear("density").including(0.0).scale([2.0, 3.0], true);
         assert!(scale.low <= 0.0 && scale.high >= 3.0);
     }
 
     #[test]
     #[should_panic(expected = "within what the axis can show, not 0 to 1")]
-    fn a_logarithmic_axis_does_not_begin_at_nothing() {
+    fn a_logarithmic_axis_does_not_start_at_zero() {
         let _ = Axis::logarithmic("x", 10).with_range(0.0, 1.0);
     }
 }

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn no_quantiles_are_no_chart() {
+    fn without_quantiles_there_is_no_chart() {
         assert_eq!(chart(&[]), None);
         assert_eq!(chart(&[(1.0, [f64::NAN; 7])]), None);
     }

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_outermost_points_touch_the_margin_and_what_is_not_finite_is_left_out() {
+    fn outermost_points_touch_the_margin_and_non_finite_ones_are_left_out() {
         let showcase = showcase(1, &[(-5.0, 0.0), (5.0, 2.0), (f64::NAN, 0.0)]);
         let svg = FeatureMap::of(&showcase, "T").to_svg("x").unwrap();
         assert!(

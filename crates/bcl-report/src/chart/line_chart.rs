@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_draw_is_no_chart() {
+    fn without_values_there_is_no_chart() {
         assert_eq!(over_epochs(line(&[])).to_svg("x"), None);
         assert_eq!(over_epochs(line(&[(1.0, f64::NAN)])).to_file(), None);
         let logarithmic = LineChart::new("", "", Axis::logarithmic("", 10), Axis::linear(""));
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_brings_its_style_its_title_and_a_legend_of_what_is_named() {
+    fn an_svg_file_contains_its_style_title_and_legend() {
         let chart = over_epochs(line(&[(1.0, 0.4), (2.0, 0.5)]));
         assert!(!chart.to_file().unwrap().contains("class=\"label\""));
         let second = Series::new("second", Shape::Dots, [(1.0, 0.4)]);

@@ -105,14 +105,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_at_the_right_unless_a_curve_is_there() {
+    fn a_label_is_at_the_right_unless_a_curve_is_there() {
         assert!(position(&[(10.0, 0.0)]).contains("\"end\""));
         let both_sides_of_the_level = [(10.0, 0.53), (10.0, 0.46)];
         assert!(position(&both_sides_of_the_level).contains("\"start\""));
     }
 
     #[test]
-    fn a_name_avoids_a_curve_above_by_standing_below() {
+    fn a_label_is_below_the_line_if_a_curve_is_above_it() {
         let above = [(0.0, 0.53), (10.0, 0.53)];
         let height = |position: &str| {
             position

@@ -151,7 +151,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_not_finite_does_not_stretch_the_axis() {
+    fn non_finite_values_do_not_stretch_the_axis() {
         let scale = Scale::around([1.0, f64::NAN, 2.0, f64::INFINITY]);
         assert!(scale.low > 0.9 && scale.high < 2.1);
         assert_eq!(Scale::around([f64::NAN]), Scale::between(0.0, 1.0));
@@ -193,7 +193,7 @@ mod tests {
         }
 
         #[test]
-        fn a_flat_line_lies_in_the_middle(value in -1e6_f64..1e6) {
+        fn a_flat_line_is_centred(value in -1e6_f64..1e6) {
             prop_assert!((Scale::around([value, value]).share(value) - 0.5).abs() < 1e-3);
         }
     }

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_of_few_powers_gets_what_lies_between() {
+    fn a_range_of_few_powers_has_ticks_in_between() {
         let labels = |low, high, base| labels(logarithmic(low, high, 4, base));
         assert_eq!(labels(20.0, 300.0, 10), ["20", "50", "100", "200"]);
         assert_eq!(labels(0.003, 0.02, 10), ["0.005", "0.01", "0.02"]);

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn one_seed_is_said_to_have_no_interval() {
+    fn one_seed_has_a_note_instead_of_an_interval() {
         let legend = legend_of(&[("a", 4)]);
         assert!(legend.contains("A single seed has no interval") && !legend.contains('±'));
         let legend = legend_of(&[("a", 4), ("bb", 4), ("bb", 5)]);

@@ -104,7 +104,7 @@ fn a_repeated_run_does_not_narrow_the_interval() {
 }
 
 #[test]
-fn recipes_of_equal_name_are_told_apart_by_their_hash() {
+fn recipes_of_equal_name_are_distinguished_by_hash() {
     let mut runs = vec![run_with("a", "bayesian", 0, 0.4), run_with("a", "bayesian", 0, 0.5)];
     runs[1].recipe_hash = "abcdefghijk".to_owned();
     let comparison = Comparison::new(&runs, &ndcg());
@@ -184,6 +184,6 @@ fn runs_without_an_oracle_have_no_such_column() {
 }
 
 #[test]
-fn no_runs_make_no_tables() {
+fn without_runs_there_are_no_tables() {
     assert!(Comparison::new([], &ndcg()).tables.is_empty());
 }

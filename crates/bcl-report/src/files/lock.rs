@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_at_a_time_and_the_other_is_told_who() {
+    fn a_second_process_is_refused_and_the_first_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let held = FolderLock::take(folder.path()).unwrap();
         let message = FolderLock::take(folder.path()).unwrap_err().to_string();

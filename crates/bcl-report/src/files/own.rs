@@ -122,7 +122,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_no_way_around() {
+    fn a_link_does_not_bypass_the_check() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["recipe.toml", "run.json"] {
             fs::write(folder.path().join(name), "").unwrap();

@@ -47,7 +47,7 @@ fn the_page_of_a_run_holds_every_part() {
 }
 
 #[test]
-fn anchors_without_negatives_are_told_under_the_loss() {
+fn the_loss_chart_mentions_anchors_without_negatives() {
     let mut runs = one_run();
     let told = "had no negatives and are left out";
     assert!(!render_html(&runs).contains(told));
@@ -114,7 +114,7 @@ fn figures_that_only_one_estimator_has_are_not_compared() {
 }
 
 #[test]
-fn pictures_lie_within_the_page_and_what_is_in_their_file_stays_text() {
+fn pictures_are_embedded_and_text_in_their_files_is_escaped() {
     let mut runs = one_image_run();
     let showcase = runs[0].0.showcase.as_mut().unwrap();
     showcase.classes[0] = "<b>\"".to_owned();
@@ -261,7 +261,7 @@ fn a_baseline_far_from_the_curve_is_named_below_it() {
 }
 
 #[test]
-fn a_gpu_is_said_to_sum_in_no_fixed_order() {
+fn a_gpu_warns_that_sums_have_no_fixed_order() {
     let mut runs = one_run();
     assert!(!render_html(&runs).contains("no fixed order"));
     runs[0].0.environment.backend = "cuda".to_owned();
@@ -269,7 +269,7 @@ fn a_gpu_is_said_to_sum_in_no_fixed_order() {
 }
 
 #[test]
-fn an_interval_that_includes_zero_is_no_victory() {
+fn an_interval_that_includes_zero_is_a_tie() {
     let mut runs: Runs = Vec::new();
     for (seed, difference) in [(0, 0.02), (1, -0.015), (2, 0.004)] {
         for (name, loss, extra) in [("reference", "info_nce", 0.0), ("other", "bayesian", difference)] {
@@ -319,7 +319,7 @@ fn pictures_shrink_to_their_cards_and_cards_to_the_page() {
 }
 
 #[test]
-fn a_page_names_what_it_shows_by_its_results() {
+fn the_identity_of_a_page_depends_on_its_results_only() {
     let identity = |runs: &Runs| {
         let page = render_html(runs);
         page.lines()

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_the_callers_own_puts_off_the_next() {
+    fn a_line_of_the_caller_delays_the_next_update() {
         let (sender, lines) = channel();
         let say = move |text: &str| sender.send(text.to_owned()).unwrap_or_default();
         let working = Working::new("step 1".to_owned(), Some(EVERY), say);

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stand_right_and_wide_characters_count_twice() {
+    fn numbers_are_right_aligned_and_wide_characters_count_twice() {
         let text = table("木木").to_string();
         let expected = "name     ms  about\n木木    1.5  a sentence of several words\nb     10.25\n";
         assert_eq!(text, expected);

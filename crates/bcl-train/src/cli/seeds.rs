@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bad_seeds_are_refused_with_what_is_wrong() {
+    fn bad_seeds_are_refused_with_the_reason() {
         for (text, problem) in [
             ("", "`` is not a whole number"),
             ("a", "`a` is not a whole number"),

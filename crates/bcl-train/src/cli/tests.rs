@@ -93,7 +93,7 @@ fn two_runs_of_one_folder_are_refused() {
 }
 
 #[test]
-fn a_mistake_of_a_flag_is_said_to_be_one_of_the_flag() {
+fn the_error_for_a_flag_names_the_flag() {
     let text = |line: &str| train(line).load().unwrap_err().to_string();
     assert!(
         text("quickstart/bayesian --set loss.bta=1")
@@ -134,7 +134,7 @@ fn verbs_have_their_arguments() {
 }
 
 #[test]
-fn bad_lines_are_refused_with_exit_code_2_and_what_is_wrong() {
+fn bad_lines_are_refused_with_exit_code_2_and_the_reason() {
     for (line, problem) in [
         ("--backend gpu", "possible values: flex, auto, wgpu, vulkan, metal, cuda"),
         ("--seeds 3..1", "the range `3..1` is empty"),

@@ -108,7 +108,7 @@ mod tests {
     use crate::recipe::{RecipeSource, built_in};
 
     #[test]
-    fn what_does_not_fit_is_refused_with_both_sizes_and_the_key() {
+    fn a_run_that_does_not_fit_is_refused_with_both_sizes_and_the_key() {
         let estimate =
             Estimate::default()
                 .with("weights", "encoder.dim", 3 << 30)

@@ -80,7 +80,7 @@ fn every_base_is_built_in_and_extended_by_a_recipe() {
 }
 
 #[test]
-fn every_built_in_recipe_says_what_it_is_for() {
+fn every_built_in_recipe_has_a_summary() {
     for recipe in built_in() {
         assert!(
             recipe.text.starts_with("# ") && recipe.summary().len() > 20,
@@ -91,7 +91,7 @@ fn every_built_in_recipe_says_what_it_is_for() {
 }
 
 #[test]
-fn what_is_written_is_read_back_equal() {
+fn written_files_are_read_back_equal() {
     for found in find("table10").unwrap().into_iter().chain(find("quickstart").unwrap()) {
         let recipe = Recipe::read(&found, &[]).unwrap();
         assert_eq!(self::recipe(&recipe.to_toml()), recipe);
@@ -101,7 +101,7 @@ fn what_is_written_is_read_back_equal() {
 }
 
 #[test]
-fn every_estimator_can_stand_in_a_recipe() {
+fn every_estimator_can_be_named_in_a_recipe() {
     for config in EstimatorConfig::all() {
         let recipe = recipe(&format!("data.dataset = 'planted'\nloss.kind = '{}'", config.name()));
         assert_eq!(recipe.recommender().unwrap().loss.estimator(0.1).unwrap(), config);
@@ -170,7 +170,7 @@ fn built_in_recipes_keep_their_hashes_and_their_resolved_text() {
 }
 
 #[test]
-fn a_name_is_taken_from_the_file_where_there_is_none() {
+fn a_recipe_without_a_name_is_named_after_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("my run.toml");
     std::fs::write(&path, LEAST).unwrap();
@@ -596,7 +596,7 @@ const BAYESIAN: &str =
     "data.dataset = 'planted'\n[loss]\nkind = 'bayesian'\ntemperature = 0.3\nalpha = 0.7\nbeta = 0.6\ntau_plus = 0.2\n";
 
 #[test]
-fn another_kind_keeps_what_it_knows_and_names_what_it_drops() {
+fn another_kind_keeps_common_keys_and_lists_dropped_ones() {
     let (recipe, dropped) = read(BAYESIAN, &["loss.kind=debiased"]);
     let loss = recipe.unwrap().recommender().unwrap().loss.without_data().clone();
     let EstimatorConfig::Debiased(config) = loss else {

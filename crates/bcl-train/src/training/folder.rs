@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_start_at_once_have_folders_of_their_own() {
+    fn concurrent_runs_get_different_folders() {
         const RUNS: usize = 8;
         let out = tempfile::tempdir().expect("a folder");
         let (recipe, start) = (recipe(), Barrier::new(RUNS));

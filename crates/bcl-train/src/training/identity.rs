@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_named_with_its_numbers() {
+    fn differences_are_described_with_their_counts() {
         let then = interactions(&[(0, 0), (0, 1), (1, 2)], &[(0, 2)], &["ann", "bob"]);
         let difference = |now: DataIdentity| then.difference(&now).expect("they differ");
         assert_eq!(

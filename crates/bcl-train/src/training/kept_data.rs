@@ -105,7 +105,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn what_is_kept_reads_back_and_a_changed_id_is_found() {
+    fn data_json_round_trips_and_a_changed_id_is_found() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(KeptData::read(folder.path()).unwrap(), None);
         let kept = KeptData::of_interactions(&PlantedConfig::default().generate());

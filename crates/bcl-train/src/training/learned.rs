@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_have_32_bits_whatever_the_precision() {
+    fn scores_have_32_bits_in_every_precision() {
         let batch = batch();
         let [full, mixed] = [Precision::F32, Precision::Bf16].map(|precision| negatives(&model(precision, None), &batch));
         assert_eq!([full.dtype(), mixed.dtype()], [DType::F32; 2]);

@@ -99,7 +99,7 @@ fn whole(body: &[u8], _: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_file_arrives_whole_and_nothing_else_is_left() {
+fn a_download_is_complete_and_leaves_no_other_file() {
     let server = Server::new(|_, _| whole(&body(), 0));
     let folder = Folder::new();
     folder.fetch(&source(&server.url("a"), &body()), 1).unwrap();
@@ -108,7 +108,7 @@ fn a_file_arrives_whole_and_nothing_else_is_left() {
 }
 
 #[test]
-fn a_second_run_goes_on_where_the_first_was_interrupted() {
+fn a_second_call_continues_where_the_first_was_interrupted() {
     let server = interrupting_server(&[VERSION], rest);
     let (folder, source) = (Folder::new(), source(&server.url("a"), &body()));
 
@@ -125,7 +125,7 @@ fn a_second_run_goes_on_where_the_first_was_interrupted() {
 }
 
 #[test]
-fn one_run_goes_on_by_itself() {
+fn an_interrupted_download_is_continued_in_the_same_call() {
     let server = interrupting_server(&["Last-Modified: Wed, 21 Oct 2015 07:28:00 GMT"], rest);
     let folder = Folder::new();
     folder.fetch(&source(&server.url("a"), &body()), 2).unwrap();
@@ -221,7 +221,7 @@ fn a_body_that_stays_short_is_a_network_failure_and_its_part_is_kept() {
 }
 
 #[test]
-fn a_missing_file_is_told_at_once() {
+fn a_missing_file_is_reported_at_once() {
     let server = Server::new(|_, _| answer("404 Not Found", &[], b"no such file"));
     let folder = Folder::new();
     let error = folder.fetch(&source(&server.url("gone"), &body()), 5).unwrap_err();
@@ -232,7 +232,7 @@ fn a_missing_file_is_told_at_once() {
 }
 
 #[test]
-fn a_busy_server_is_asked_again() {
+fn a_busy_server_is_retried() {
     let server = Server::new(|_, number| match number {
         0 => answer("503 Service Unavailable", &[], b"later"),
         _ => whole(&body(), 0),
@@ -266,7 +266,7 @@ fn a_redirect_is_followed_with_the_range() {
 }
 
 #[test]
-fn what_the_publisher_packed_stays_packed() {
+fn published_archives_stay_packed() {
     let server = Server::new(|_, _| answer("200 OK", &["Content-Encoding: gzip"], b"\x1f\x8bpacked"));
     let folder = Folder::new();
     folder.fetch(&source(&server.url("a"), b"\x1f\x8bpacked"), 1).unwrap();
@@ -275,7 +275,7 @@ fn what_the_publisher_packed_stays_packed() {
 }
 
 #[test]
-fn a_file_that_is_there_is_not_asked_for() {
+fn an_existing_file_is_not_downloaded_again() {
     let server = Server::new(|_, _| whole(&body(), 0));
     let folder = Folder::new();
     fs::write(folder.path("ratings.dat"), body()).unwrap();
@@ -284,7 +284,7 @@ fn a_file_that_is_there_is_not_asked_for() {
 }
 
 #[test]
-fn a_wrong_file_that_is_there_is_told_and_kept() {
+fn a_wrong_existing_file_is_reported_and_kept() {
     let folder = Folder::new();
     fs::write(folder.path("ratings.dat"), "mine").unwrap();
     let error = folder

@@ -69,7 +69,7 @@ fn both_zeros_are_the_same_similarity() {
 }
 
 #[test]
-fn separate_clusters_are_told_apart_entirely() {
+fn separate_clusters_are_classified_perfectly() {
     let (train, test) = (clusters(400, 16, 10, 0.05, 1), clusters(100, 16, 10, 0.05, 2));
     let found = knn(
         &train,
@@ -123,7 +123,7 @@ fn small_temperatures_stay_finite_and_follow_the_nearest() {
 }
 
 #[test]
-fn what_cannot_be_judged_is_refused() {
+fn features_that_cannot_be_evaluated_are_refused() {
     let good = clusters(10, 4, 2, 0.1, 7);
     let judge = |train: &Labelled, test: &Labelled| knn(train, test, 2, &KnnConfig::default()).unwrap_err();
     let with_labels = |labels| Labelled { labels, ..good.clone() };

@@ -92,7 +92,7 @@ fn first_weights_fill_the_interval_of_pytorch_and_no_more() {
 }
 
 #[test]
-fn separate_clusters_are_told_apart_entirely() {
+fn separate_clusters_are_classified_perfectly() {
     let (train, test) = (clusters(400, 16, 10, 0.05, 1), clusters(100, 16, 10, 0.05, 2));
     let config = LinearProbeConfig {
         learning_rate: 0.05,
@@ -167,7 +167,7 @@ fn the_seed_determines_the_layer() {
 }
 
 #[test]
-fn features_from_a_device_with_gradients_are_judged_alike() {
+fn features_of_an_autodiff_device_have_the_same_metrics() {
     let (train, test) = (clusters(60, 8, 3, 0.6, 3), clusters(60, 8, 3, 0.6, 4));
     let with_gradients = |set: &Labelled| Labelled {
         features: set.features.clone().autodiff().require_grad(),

@@ -103,6 +103,6 @@ fn an_escape_sequence_in_a_name_is_defused() {
 }
 
 #[test]
-fn no_runs_are_said_to_be_none() {
+fn without_runs_the_error_says_so() {
     assert_eq!(Comparison::new([], &[]).to_text(&TextStyle::PLAIN), "No runs.\n");
 }

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_known_size_gives_a_line_a_tenth_and_one_at_the_end() {
+    fn a_known_size_gives_a_line_per_tenth_and_one_at_the_end() {
         let mut next = 0;
         let steps = (0..=104).step_by(4).chain([105]);
         let printed: Vec<_> = steps.filter(|done| line(*done, Some(105), &mut next).is_some()).collect();
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_size_gives_a_line_each_32_mebibytes() {
+    fn an_unknown_size_gives_a_line_per_32_mebibytes() {
         let mut next = 0;
         let printed: Vec<_> = (0..=6)
             .filter(|step| line(step * LINE_EVERY / 2, None, &mut next).is_some())

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_without_training_is_said_to_be_one() {
+    fn a_user_without_training_gets_a_note() {
         assert_eq!(of(0).note(), None);
         assert!(of(1).note().unwrap().starts_with("user bob has no training interaction"));
     }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_terminal_gets_marks_and_no_control_characters() {
+    fn the_terminal_shows_marks_and_no_control_characters() {
         assert_eq!(
             of(0).table().to_string(),
             "1  z           0.5000  (in test, not in training)\n2  \\u{1b}[2Jy  0.2500\n"

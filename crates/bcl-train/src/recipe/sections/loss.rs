@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_kept_whatever_the_density_is() {
+    fn a_configured_number_does_not_depend_on_the_density() {
         let loss: LossConfig = toml::from_str("kind = 'debiased'\ntau_plus = 0.03").unwrap();
         assert_eq!(loss.estimator(0.5).unwrap().tau_plus(), Some(0.03));
     }
