@@ -168,6 +168,13 @@ fn bad_ranges_and_flags_are_refused_before_anything_is_written() {
     )
     .expect("writable");
     let beyond = beyond.to_str().expect("a path of letters");
+    let misspelt = folder.path().join("misspelt.toml");
+    fs::write(
+        &misspelt,
+        "[images]\n[recommender.shared]\n\"loss.temprature\" = { log = [0.1, 1.0] }\n",
+    )
+    .expect("writable");
+    let misspelt = misspelt.to_str().expect("a path of letters");
     let cases: &[(&[&str], &[&str])] = &[
         (&["10"], &["--dataset", "ml-100k", "gowalla"]),
         (&["7", "--dataset", "cifar10"], &["no table 7", "2, 3, 4, 5, 8, 10"]),
@@ -182,6 +189,10 @@ fn bad_ranges_and_flags_are_refused_before_anything_is_written() {
             &["ranges.toml", "loss.temperature", "positive"],
         ),
         (&["quickstart", "--ranges", beyond], &["loss.alpha", "1.5"]),
+        (
+            &["quickstart", "--ranges", misspelt],
+            &["misspelt.toml:3", "loss.temprature", "no recipe of quickstart", "did you mean loss.temperature?"],
+        ),
         (&["quickstart", "--fix", "warmth=1"], &["warmth", "temperature"]),
         (&["quickstart", "--fix", "temperature=warm"], &["warm", "such as"]),
         (&["quickstart", "--fix", "temperature=-1"], &["temperature", "-1"]),

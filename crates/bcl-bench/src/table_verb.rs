@@ -22,7 +22,7 @@ use std::{env, path::PathBuf, process::ExitCode, thread};
 const RANGES: &str = "\
 The file of --ranges lists the recipe keys to search, for recommenders and for encoders of images: under
 `shared` for every estimator, and under a loss.kind for that estimator. A key that is not listed, or that
---set sets, keeps the recipe's value. Both families must be present, even if one of them is an empty
+--set sets, keeps the recipe's value; a key that no recipe of the table has is refused. Both families must be present, even if one of them is an empty
 table.
 
   [recommender.shared]

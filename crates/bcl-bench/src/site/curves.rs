@@ -7,7 +7,7 @@ use bcl_report::page::{self, Cells, Figure, escape};
 /// Renders the section of one set of curves.
 pub(super) fn html(curves: &Sensitivity, id: &str) -> String {
     let chart = curves.chart().to_svg(&format!("{id}-chart")).unwrap_or_default();
-    let caption = format!("{} on test, mean and 95 % interval over seeds.", curves.metric);
+    let caption = format!("{} on the test set, mean and 95 % interval over seeds.", curves.metric);
     let figure = Figure::new(&format!("{} over {}", curves.metric, curves.parameter), chart, &caption).wide();
     let legend = page::legend(
         curves
@@ -20,7 +20,7 @@ pub(super) fn html(curves: &Sensitivity, id: &str) -> String {
     let figures = page::section("Curves", &intro, &legend, std::iter::once(figure));
     let table = format!(
         "<section>\n{}</section>\n",
-        set(&escape(&curves.metric), Cells::Figures, &curves.parts())
+        set(&escape(&curves.metric), Cells::Numbers, &curves.parts())
     );
     let verdicts = page::notes(curves.tables.iter().map(|(value, table)| {
         let text = table.verdict.join(" ");

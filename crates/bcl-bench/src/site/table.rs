@@ -18,11 +18,11 @@ pub(super) fn html(table: &TableResult, id: &str) -> String {
         ),
         plot(table),
         format!(
-            "<section>\n<h3>Metrics on test</h3>\n{}</section>\n",
-            set("metrics on test", Cells::Figures, &table.main())
+            "<section>\n<h3>Test metrics</h3>\n{}</section>\n",
+            set("test metrics", Cells::Numbers, &table.main())
         ),
         list("Cautions", &table.cautions()),
-        details("Pairs", &set("paired differences", Cells::Figures, &table.compared())),
+        details("Pairs", &set("paired differences", Cells::Numbers, &table.compared())),
         details("Settings that were tested", &set("settings", Cells::Text, &table.tuned())),
         details("Trials", &trials(table, id)),
         list("Deviations from the paper", &table.deviations),
@@ -41,7 +41,7 @@ fn plot(table: &TableResult) -> String {
     });
     let all: Vec<_> = rows.chain(baselines).collect();
     format!(
-        "<section>\n<h3>{} on test</h3>\n<p class=\"intro\">Mean and 95\u{a0}% interval over seeds. The axis does not start at 0.</p>\n{}</section>\n",
+        "<section>\n<h3>{} on the test set</h3>\n<p class=\"intro\">Mean and 95\u{a0}% interval over seeds. The axis does not start at 0.</p>\n{}</section>\n",
         escape(&table.select_by),
         page::forest(&all)
     )

@@ -20,7 +20,7 @@ impl TableResult {
             (budget, super::Search::Halving) => format!("{budget} trials per row by successive halving, {chosen}"),
         };
         format!(
-            "{searched}; then {} seed(s) on test, mean and {:.0} % interval. Rows are compared seed by seed on {}, p-values by Student's t \
+            "{searched}; then {} seed(s) on the test set, mean and {:.0} % interval. Rows are compared seed by seed on {}, p-values by Student's t \
              and Holm's correction over {} pairs, level {:.0} %.",
             self.seeds.len(),
             100.0 * CONFIDENCE,

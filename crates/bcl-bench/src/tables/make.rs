@@ -234,7 +234,7 @@ impl<'a> TableRun<'a> {
             }
         };
         let figure = result.validation.metrics.get(select_by).copied().unwrap_or(f64::NAN);
-        Ok((Ok(result), format!("{select_by} {figure:.4} on test")))
+        Ok((Ok(result), format!("{select_by} {figure:.4} on the test set")))
     }
 
     /// The folder of a run, which may be a trial, and where its files are searched for.

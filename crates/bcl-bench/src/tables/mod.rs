@@ -5,7 +5,7 @@
 //! | --- | --- | --- |
 //! | plan | [`TablePlan`] | which recipes, ranges, budget and seeds; saved as `plan.json` |
 //! | tune | [`Search`], [`Space`] | draws settings, trains each on a part of train, evaluates on the rest |
-//! | test | [`run`] | trains the best settings of each row with every seed and measures them on test |
+//! | test | [`run`] | trains the best settings of each row with every seed and measures them on the test set |
 //! | report | [`TableResult`] | means, intervals, paired differences corrected for their number, what wins and what ties |
 //!
 //! # Fairness

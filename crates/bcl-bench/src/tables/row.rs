@@ -6,6 +6,7 @@ use bcl_train::{
     recipe::{DroppedKeys, Override, Recipe, RecipeError, RecipeSource, find},
 };
 use serde_json::Value;
+use std::mem;
 
 /// A row of a table.
 #[derive(Debug, Clone)]
@@ -29,18 +30,13 @@ impl Row {
     /// # Errors
     /// Returns an error if there are none, one cannot be read, or two have the same name.
     pub fn find(name: &str, encoder: Option<&str>, set: &[Override], ranges: &Ranges) -> Result<Vec<Self>, Error> {
-        let mut rows: Vec<Self> = Vec::new();
-        let mut encoders: Vec<String> = Vec::new();
-        for found in find(name)? {
-            let row = Self::read(found, set, ranges)?;
-            let own = row.encoder();
-            if encoder.is_none_or(|asked| plain(asked) == plain(&own)) {
-                rows.push(row);
-            }
-            if !encoders.contains(&own) {
-                encoders.push(own);
-            }
-        }
+        let read = |found| Self::read(found, set, ranges);
+        let mut rows = find(name)?.into_iter().map(read).collect::<Result<Vec<Self>, Error>>()?;
+        ranges.check(name, &rows)?;
+        let mut encoders: Vec<String> = rows.iter().map(Self::encoder).collect();
+        encoders.sort();
+        encoders.dedup();
+        rows.retain(|row| encoder.is_none_or(|asked| plain(asked) == plain(&row.encoder())));
         if rows.is_empty() {
             return Err(Error::Input(format!(
                 "--encoder {}: no recipe of {name} has this encoder; they have {}",
@@ -72,12 +68,13 @@ impl Row {
             recipe,
         };
         row.space = ranges.of(row.is_recommender(), &row.estimator());
-        // Keys that a flag sets or that the estimator does not have are not searched.
-        let json = row.json();
-        row.space.0.retain(|key, _| {
+        // Keys that a flag sets or that the recipe does not have are not searched.
+        let mut space = mem::take(&mut row.space);
+        space.0.retain(|key, range| {
             let is_set = set.iter().any(|flag| flag.key() == *key);
-            !is_set && (!key.starts_with("loss.") || at(&json, key).is_some())
+            !is_set && row.takes(&[(key.clone(), range.at(0.0))])
         });
+        row.space = space;
         Ok(row)
     }
 
@@ -109,6 +106,16 @@ impl Row {
     /// Whether the recipe has a key, with defaults written out.
     pub fn has(&self, key: &str) -> bool {
         at(&self.json(), key).is_some()
+    }
+
+    /// Whether the recipe has the keys of these values, whatever it thinks of the values.
+    pub(super) fn takes(&self, values: &[(String, toml::Value)]) -> bool {
+        let is_there = |(key, _): &(String, toml::Value)| self.has(key);
+        values.iter().all(is_there)
+            || !matches!(
+                self.with(values),
+                Err(RecipeError::UnknownKey { .. } | RecipeError::NotATable { .. })
+            )
     }
 
     /// Whether the row trains a recommender.

@@ -1,14 +1,19 @@
 //! Ranges of parameters, and draws from them.
 
+use super::Row;
+use bcl_core::EstimatorConfig;
 use bcl_data::{
     Seed,
     input::{self, MOST_TEXT},
 };
-use bcl_train::{error::Error, recipe::Override};
+use bcl_train::{
+    error::Error,
+    recipe::{Override, RecipeError},
+};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path};
-use toml::Value;
+use toml::{Spanned, Value};
 
 /// The range of one parameter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,7 +31,7 @@ impl Range {
     /// The value at a fraction in [0, 1) of the range.
     ///
     /// Numbers are rounded to three significant digits, which keeps recipes readable. No result depends on the fourth digit.
-    fn at(&self, share: f64) -> Value {
+    pub(super) fn at(&self, share: f64) -> Value {
         match self {
             Self::Uniform([low, high]) => Value::Float(three_digits(low + share * (high - low))),
             Self::Log([low, high]) => Value::Float(three_digits(low * (high / low).powf(share))),
@@ -85,12 +90,33 @@ pub(super) fn overrides(values: &[(String, Value)]) -> Vec<Override> {
 /// [recommender.bayesian]                           # one of them
 /// "loss.beta" = { uniform = [0.5, 1.0] }
 /// ```
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Ranges {
     recommender: BTreeMap<String, Space>,
     images: BTreeMap<String, Space>,
+    /// Every entry of a file; empty for the built-in ranges, which fit every table.
+    entries: Vec<Entry>,
 }
+
+/// An entry of a file of ranges.
+#[derive(Debug, Clone, PartialEq)]
+struct Entry {
+    /// File and line.
+    place: String,
+    is_recommender: bool,
+    estimator: String,
+    key: String,
+    range: Range,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRanges {
+    recommender: RawSpaces,
+    images: RawSpaces,
+}
+
+type RawSpaces = BTreeMap<String, BTreeMap<String, Spanned<Range>>>;
 
 /// The name of the ranges that all estimators share.
 const SHARED: &str = "shared";
@@ -98,27 +124,68 @@ const SHARED: &str = "shared";
 impl Ranges {
     /// The built-in ranges.
     pub fn builtin() -> Self {
-        toml::from_str(include_str!("ranges.toml")).expect("the built-in ranges are valid")
+        let mut builtin = Self::parse(include_str!("ranges.toml"), "ranges.toml").expect("the built-in ranges are valid");
+        builtin.entries.clear();
+        builtin
     }
 
     /// Reads ranges from a file.
     ///
     /// # Errors
-    /// Returns an error that names the key and the remedy if the file cannot be read or contains something that is not a range.
+    /// Returns an error that names the line, the key and the remedy if the file cannot be read or contains something that is not a range.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = input::read_text(path, MOST_TEXT).map_err(Error::io("read", path))?;
-        let refuse = |problem: String| Error::Input(format!("{}: {problem}", path.display()));
-        let ranges: Self = toml::from_str(&text).map_err(|error| refuse(error.to_string().trim().replace('\n', " ")))?;
-        for (family, estimators) in [("recommender", &ranges.recommender), ("images", &ranges.images)] {
-            for (estimator, space) in estimators {
-                for (key, range) in &space.0 {
-                    range
-                        .check()
-                        .map_err(|problem| refuse(format!("{family}.{estimator}.\"{key}\": {problem}")))?;
+        Self::parse(&text, &path.display().to_string()).map_err(Error::Input)
+    }
+
+    fn parse(text: &str, file: &str) -> Result<Self, String> {
+        let raw: RawRanges =
+            toml::from_str(text).map_err(|error| format!("{file}: {}", error.to_string().trim().replace('\n', " ")))?;
+        let mut entries = Vec::new();
+        for (is_recommender, spaces) in [(true, raw.recommender), (false, raw.images)] {
+            for (estimator, space) in spaces {
+                for (key, range) in space {
+                    let line = 1 + text[..range.span().start].matches('\n').count();
+                    let entry = Entry {
+                        place: format!("{file}:{line}"),
+                        is_recommender,
+                        estimator: estimator.clone(),
+                        key,
+                        range: range.into_inner(),
+                    };
+                    entry.range.check().map_err(|problem| entry.problem(&problem))?;
+                    entries.push(entry);
                 }
             }
         }
-        Ok(ranges)
+        let of_family = |is_recommender: bool| {
+            let mut spaces: BTreeMap<String, Space> = BTreeMap::new();
+            for entry in entries.iter().filter(|entry| entry.is_recommender == is_recommender) {
+                let space = spaces.entry(entry.estimator.clone()).or_default();
+                space.0.insert(entry.key.clone(), entry.range.clone());
+            }
+            spaces
+        };
+        Ok(Self {
+            recommender: of_family(true),
+            images: of_family(false),
+            entries,
+        })
+    }
+
+    /// Checks that each entry of the file is of use: for the rows of a table, or for an estimator that it does not have.
+    ///
+    /// # Errors
+    /// Returns an error that names the line, the key and the remedy if no recipe has a key.
+    pub(super) fn check(&self, table: &str, rows: &[Row]) -> Result<(), Error> {
+        for entry in &self.entries {
+            let of_family = rows
+                .iter()
+                .filter(|row| row.is_recommender() == entry.is_recommender)
+                .collect();
+            entry.check(table, of_family).map_err(Error::Input)?;
+        }
+        Ok(())
     }
 
     /// The parameters to search for an estimator.
@@ -126,6 +193,44 @@ impl Ranges {
         let family = if is_recommender { &self.recommender } else { &self.images };
         let spaces = [SHARED, estimator].into_iter().filter_map(|name| family.get(name));
         Space(spaces.flat_map(|space| space.0.clone()).collect())
+    }
+}
+
+impl Entry {
+    fn problem(&self, problem: &str) -> String {
+        let family = if self.is_recommender { "recommender" } else { "images" };
+        format!("{}: {family}.{}.\"{}\" {problem}", self.place, self.estimator, self.key)
+    }
+
+    /// Checks the entry against the rows of its family. There are none if the table is of the other family.
+    fn check(&self, table: &str, mut rows: Vec<&Row>) -> Result<(), String> {
+        if self.estimator != SHARED {
+            let estimators = EstimatorConfig::all();
+            let Some(config) = estimators.iter().find(|config| config.name() == self.estimator) else {
+                let names: Vec<&str> = estimators.iter().map(EstimatorConfig::name).collect();
+                return Err(self.problem(&format!(
+                    "is for an unknown estimator; use `{SHARED}` or one of {}",
+                    names.join(", ")
+                )));
+            };
+            if let Some(parameter) = self.key.strip_prefix("loss.")
+                && config.parameter(parameter).is_none()
+            {
+                return Err(self.problem(&format!("is no parameter of {}; remove it", self.estimator)));
+            }
+            rows.retain(|row| row.estimator() == self.estimator);
+        }
+        let value = [(self.key.clone(), self.range.at(0.0))];
+        match rows.first() {
+            Some(first) if !rows.iter().any(|row| row.takes(&value)) => {
+                let meant = match first.with(&value) {
+                    Err(RecipeError::UnknownKey { meant: Some(meant), .. }) => format!("did you mean {meant}?"),
+                    _ => "remove it".to_owned(),
+                };
+                Err(self.problem(&format!("is a key that no recipe of {table} has; {meant}")))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -187,5 +292,42 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_key_that_no_recipe_has_is_refused_with_line_and_remedy() {
+        let refused = |text: &str| {
+            let ranges = Ranges::parse(&format!("# mine\n{text}\n[images]"), "my.toml").unwrap();
+            Row::find("quickstart", None, &[], &ranges).unwrap_err().to_string()
+        };
+        for (text, expected) in [
+            (
+                "[recommender.shared]\n\"loss.temprature\" = { log = [0.1, 1.0] }",
+                "my.toml:3: recommender.shared.\"loss.temprature\" is a key that no recipe of quickstart has; did you mean loss.temperature?",
+            ),
+            (
+                "[recommender.bayesian]\n\"loss.tau\" = { log = [0.1, 1.0] }",
+                "my.toml:3: recommender.bayesian.\"loss.tau\" is no parameter of bayesian; remove it",
+            ),
+            (
+                "[recommender.bayesain]\n\n\"loss.beta\" = { uniform = [0.5, 1.0] }",
+                "my.toml:4: recommender.bayesain.\"loss.beta\" is for an unknown estimator; use `shared` or one of info_nce",
+            ),
+            (
+                "[recommender.shared]\n\"encoder.trunk.depth\" = { choice = [18] }",
+                "my.toml:3: recommender.shared.\"encoder.trunk.depth\" is a key that no recipe of quickstart has",
+            ),
+        ] {
+            let error = refused(text);
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_key_of_an_estimator_or_family_that_the_table_lacks_is_ignored() {
+        let text = "[recommender.ring]\n\"loss.lower\" = { uniform = [0.1, 0.2] }\n[images.shared]\n\"encoder.trunk.depth\" = { choice = [18] }";
+        let ranges = Ranges::parse(text, "my.toml").unwrap();
+        let rows = Row::find("quickstart", None, &[], &ranges).unwrap();
+        assert!(rows.iter().all(|row| row.space.0.is_empty()));
     }
 }

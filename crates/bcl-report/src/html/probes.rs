@@ -37,7 +37,7 @@ pub(super) fn html(page: &Page, index: usize) -> String {
         "<h4>{title}</h4>\n{}<ul class=\"notes\">\n{notes}</ul>\n",
         table(
             title,
-            Cells::Figures,
+            Cells::Numbers,
             &format!(
                 "<tr><th scope=\"col\" rowspan=\"2\">recipe</th>{group_head}</tr>\n{}",
                 head(metrics.iter().map(|metric| escape(metric)))

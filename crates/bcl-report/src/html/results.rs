@@ -58,7 +58,7 @@ fn rows(comparison: &Comparison, results: &DataTable, view: &DataView) -> String
         let figures = columns.iter().map(|&(choice, metric)| cell(results, of, choice, metric));
         row(&row_header(of, view), std::iter::once(seeds).chain(figures))
     });
-    table("Results", Cells::Figures, &grouped_head(results, &columns), &body)
+    table("Results", Cells::Numbers, &grouped_head(results, &columns), &body)
 }
 
 /// The name of a row, with the colour of its recipe if there are several.
@@ -113,7 +113,7 @@ fn differences(comparison: &Comparison, results: &DataTable) -> String {
     format!(
         "<h4>Difference from {}, paired by seed</h4>\n{}",
         escape(&first.reference),
-        table("Differences", Cells::Figures, &grouped_head(results, &columns), &body)
+        table("Differences", Cells::Numbers, &grouped_head(results, &columns), &body)
     )
 }
 
@@ -131,6 +131,6 @@ fn all_figures(complete: &Comparison, index: usize) -> String {
     let head = head(std::iter::once(Choice::Validation.title(&results.data).to_owned()).chain(names));
     format!(
         "<details>\n<summary>All metrics</summary>\n{}</details>\n",
-        table("All metrics", Cells::Figures, &head, &body)
+        table("All metrics", Cells::Numbers, &head, &body)
     )
 }

@@ -6,7 +6,7 @@ use crate::markup::each;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cells {
     /// Right-aligned numbers.
-    Figures,
+    Numbers,
     /// Left-aligned text.
     Text,
 }
