@@ -191,7 +191,12 @@ fn bad_ranges_and_flags_are_refused_before_anything_is_written() {
         (&["quickstart", "--ranges", beyond], &["loss.alpha", "1.5"]),
         (
             &["quickstart", "--ranges", misspelt],
-            &["misspelt.toml:3", "loss.temprature", "no recipe of quickstart", "did you mean loss.temperature?"],
+            &[
+                "misspelt.toml:3",
+                "loss.temprature",
+                "no recipe of quickstart",
+                "did you mean loss.temperature?",
+            ],
         ),
         (&["quickstart", "--fix", "warmth=1"], &["warmth", "temperature"]),
         (&["quickstart", "--fix", "temperature=warm"], &["warm", "such as"]),

@@ -36,6 +36,15 @@ pub(super) enum Verb {
         #[arg(long, value_delimiter = ',')]
         features: Vec<String>,
     },
+    /// Packages and uploads crates.
+    Publish {
+        /// All packages.
+        #[arg(long, required = true)]
+        workspace: bool,
+        /// Uploads nothing.
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Runs a chore of the project.
     Xtask {
         /// Its arguments.

@@ -90,6 +90,7 @@ fn cargo(words: &[&str], root: &Path) -> Result<Datasets, Problem> {
                 }
             }
         }
+        CargoVerb::Publish { .. } => {}
         CargoVerb::Xtask { words } => xtask(&words)?,
     }
     Ok(Datasets::default())
