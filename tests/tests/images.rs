@@ -72,7 +72,7 @@ fn a_recommender_has_no_views_and_two_recipes_are_one_too_many() {
     let picture = folder.path().join("views.png");
     let recipe = small_recipe(folder.path(), "");
     for (recipe, words) in [
-        (text(&recipe), ["small", "recommender", "name a recipe on images"]),
+        (text(&recipe), ["small", "interactions", "name a recipe on images"]),
         (
             "quickstart-images",
             ["2 were given", "quickstart-images/bayesian", "name one of them"],
@@ -216,4 +216,43 @@ fn a_nan_loss_ends_the_run_and_saves_batch_scores_and_weights() {
         }
         assert!(!out.join(name).join("result.json").exists());
     }
+}
+
+#[test]
+fn held_out_images_choose_the_number_of_epochs_and_a_second_phase_trains_for_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let flags = [
+        "--epochs",
+        "6",
+        "--set",
+        "selection.held_out=0.25",
+        "--set",
+        "evaluation.every=1",
+        "--set",
+        "training.patience=2",
+    ];
+    let run = train(folder.path(), "out", &flags);
+    let lines = fs::read_to_string(run.join("metrics.jsonl")).expect("one line per epoch");
+    let records: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of = |phase: &str| records.iter().filter(|record| record["phase"] == phase).collect::<Vec<_>>();
+    let figures: Vec<f64> = of("selection")
+        .iter()
+        .map(|record| {
+            record["validation"]["knn_top1"]
+                .as_f64()
+                .expect("measured on held-out images")
+        })
+        .collect();
+    let (best, _) = figures
+        .iter()
+        .enumerate()
+        .rev()
+        .max_by(|(_, left), (_, right)| left.total_cmp(right))
+        .expect("epochs");
+    assert_eq!(of("refit").len(), best + 1, "{figures:?}");
+    assert_eq!(result(&run)["validation"]["epoch"], best + 1);
+    assert!(of("training").is_empty() && of("selection").iter().all(|record| record["test"].is_null()));
+    // Two epochs without a better one end the first phase.
+    assert_eq!(figures.len(), (best + 3).min(6));
+    assert!(result(&run)["validation"]["metrics"]["probe_top1"].is_number());
 }

@@ -63,6 +63,31 @@ impl Case {
         case
     }
 
+    /// Two phases with everything that recommenders and images share: gradients of several batches per step, momentum, a schedule of the
+    /// learning rate, clipping.
+    fn with_shared_tables(self) -> Self {
+        let flags = &[
+            "--set",
+            "optimizer={kind='sgd',learning_rate=0.05,schedule='cosine',warmup_epochs=1,clip_norm=1.0}",
+            "--set",
+            "training.accumulate=3",
+        ];
+        Self { flags, ..self }
+    }
+
+    /// Chooses the number of epochs on held-out images.
+    fn selecting_images() -> Self {
+        let flags = &[
+            "--set",
+            "selection.held_out=0.25",
+            "--set",
+            "evaluation.every=2",
+            "--set",
+            "training.patience=6",
+        ];
+        Self { flags, ..Self::images() }
+    }
+
     /// Enables gradient caching.
     fn with_gradient_cache(self) -> Self {
         let flags = &["--set", "training.gradient_cache=7"];
@@ -267,4 +292,11 @@ fn a_method_with_memory_resumes_to_the_same_bits_after_ctrl_c() {
 fn gradient_caching_resumes_to_the_same_bits_after_ctrl_c() {
     survives_ctrl_c(&Case::recommender().with_gradient_cache());
     survives_ctrl_c(&Case::images().with_gradient_cache());
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_saves_runs_with_the_tables_of_all_kinds_and_goes_on_to_the_same_bits() {
+    survives_ctrl_c(&Case::recommender().with_shared_tables());
+    survives_ctrl_c(&Case::selecting_images());
 }

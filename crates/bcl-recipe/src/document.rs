@@ -46,6 +46,27 @@ impl Document {
         })
     }
 
+    /// Moves the value of a key to the name that the key has now. Both are `table.key`.
+    pub(crate) fn rename(&mut self, former: &str, key: &str) -> Result<(), RecipeError> {
+        let Some(value) = self.value(former).cloned() else {
+            return Ok(());
+        };
+        if self.value(key).is_some() {
+            let problem = format!("is the former name of {key}, which is given, too; remove one of them");
+            return Err(self.refuse(Refusal::new(former, problem)));
+        }
+        let at = self.origin(former);
+        let (table, last) = key.split_once('.').expect("renamed keys are in tables");
+        self.remove(former);
+        let entry = self.table.entry(table).or_insert_with(|| Value::Table(Table::new()));
+        if let Value::Table(entries) = entry {
+            entries.insert(last.to_owned(), value);
+            self.origins.entry(table.to_owned()).or_insert_with(|| at.clone());
+            self.origins.insert(key.to_owned(), at);
+        }
+        Ok(())
+    }
+
     /// Removes `extends` and returns it with its origin.
     ///
     /// # Errors
@@ -104,11 +125,6 @@ impl Document {
         self.origins.remove(key);
     }
 
-    /// Applies all flags.
-    pub(crate) fn change(&mut self, overrides: &[Override]) -> Result<(), RecipeError> {
-        overrides.iter().try_for_each(|change| self.set(change))
-    }
-
     /// The value of a key, such as `loss.kind`.
     pub fn value(&self, key: &str) -> Option<&Value> {
         let mut parts = key.split('.');
@@ -159,11 +175,9 @@ impl Document {
         Ok(())
     }
 
-    /// Sets the `kind` of a table to the default if it has none.
-    pub(crate) fn default_kind(&mut self, table: &str, kind: &str) {
-        if let Some(Value::Table(table)) = self.table.get_mut(table) {
-            table.entry("kind").or_insert_with(|| kind.into());
-        }
+    /// Gives keys that are missing their defaults.
+    pub(crate) fn fill(&mut self, defaults: &Table) {
+        fill(&mut self.table, defaults);
     }
 
     /// The origin of a key or, if it was not set, of its table.
@@ -177,6 +191,17 @@ impl Document {
                 Some((parent, _)) => key = parent,
                 None => return Origin::Recipe(self.recipe.clone()),
             }
+        }
+    }
+}
+
+/// Adds the entries of `defaults` that a table lacks.
+fn fill(table: &mut Table, defaults: &Table) {
+    for (key, default) in defaults {
+        match (table.get_mut(key), default) {
+            (Some(Value::Table(inner)), Value::Table(defaults)) => fill(inner, defaults),
+            (Some(_), _) => {}
+            (None, _) => drop(table.insert(key.clone(), default.clone())),
         }
     }
 }
@@ -256,5 +281,47 @@ mod tests {
     fn a_mistake_in_the_syntax_has_its_line() {
         let error = Document::parse("name = 'a'\nseed = \n", "a.toml").unwrap_err().to_string();
         assert!(error.starts_with("a.toml:2: "), "{error}");
+    }
+
+    fn renamed(text: &str) -> Result<Document, String> {
+        let mut document = Document::parse(text, "a.toml").unwrap();
+        let outcome = document.rename("training.validation", "selection.held_out");
+        outcome.map(|()| document).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_renamed_key_keeps_its_line() {
+        let document = renamed("[training]\nepochs = 3\nvalidation = 0.2").unwrap();
+        assert_eq!(document.value("selection.held_out"), Some(&Value::Float(0.2)));
+        assert_eq!(document.value("training.validation"), None);
+        assert_eq!(document.origin("selection.held_out").to_string(), "a.toml:3");
+        assert_eq!(document.origin("training.epochs").to_string(), "a.toml:2");
+        assert_eq!(renamed("training = 3").unwrap().value("selection"), None);
+    }
+
+    #[test]
+    fn a_key_under_both_names_is_refused() {
+        let error = renamed("selection.held_out = 0.1\ntraining.validation = 0.2").unwrap_err();
+        assert!(
+            error.contains("a.toml:2: training.validation is the former name of selection.held_out"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn defaults_fill_gaps_alone() {
+        let mut document = Document::parse("training.epochs = 3", "a.toml").unwrap();
+        document.fill(&toml::toml! {
+            training.epochs = 60
+            training.batch_size = 8
+            selection.held_out = 0.1
+        });
+        for (key, value) in [
+            ("training.epochs", Value::Integer(3)),
+            ("training.batch_size", Value::Integer(8)),
+        ] {
+            assert_eq!(document.value(key), Some(&value), "{key}");
+        }
+        assert_eq!(document.value("selection.held_out"), Some(&Value::Float(0.1)));
     }
 }

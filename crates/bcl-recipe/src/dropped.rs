@@ -64,11 +64,8 @@ impl Document {
     /// Removes keys that the former kind of a table has and the new kind lacks, and returns them by table and new kind. A key that
     /// `is_new`, or that neither kind has, is a mistake and stays.
     fn drop_outdated<R: RecipeKind>(&mut self, is_new: impl Fn(&Self, &str) -> bool) -> Vec<(String, String, Vec<String>)> {
-        let defaults = R::default_kinds();
-        let default = |table: &str| -> Option<Value> {
-            let (_, kind) = defaults.iter().find(|(name, _)| *name == table)?;
-            Some((*kind).into())
-        };
+        let defaults = R::defaults();
+        let default = |table: &str| defaults.get(table)?.get("kind").cloned();
         let mut dropped = Vec::new();
         for (table, former) in mem::take(&mut self.former_kinds) {
             let (Some(former), Some(Value::Table(entries))) = (former.or_else(|| default(&table)), self.table.get(&table)) else {

@@ -3,7 +3,7 @@
 //! The parent is a file beside the recipe or a built-in recipe, and may extend another one in turn. Tables are merged key by key, the
 //! child's values win, and keys that the child's kinds do not know are left out.
 
-use crate::{Builtin, Document, DroppedKeys, Library, Origins, Override, RecipeError, RecipeKind, RecipeSource, value};
+use crate::{Builtin, Document, DroppedKeys, Library, Origins, Override, RecipeError, RecipeKind, RecipeSource, Refusal, value};
 use bcl_data::input::{self, MOST_TEXT};
 use std::{
     fs,
@@ -134,6 +134,11 @@ impl<'a> Chain<'a> {
             documents.push(Document::parse(&text, &parent.name())?);
             sources.push(parent);
         }
+        for document in &mut documents {
+            for (former, key) in library.rules.renamed {
+                document.rename(former, key)?;
+            }
+        }
         Ok(Self { documents, library })
     }
 
@@ -143,7 +148,7 @@ impl<'a> Chain<'a> {
     /// Returns an error if a flag sets a key of something that is not a table.
     pub fn document(&self, overrides: &[Override]) -> Result<Document, RecipeError> {
         let mut document = self.merged(|_, _| ());
-        document.change(overrides)?;
+        self.change(&mut document, overrides)?;
         Ok(document)
     }
 
@@ -157,12 +162,13 @@ impl<'a> Chain<'a> {
         dropped: &mut Vec<DroppedKeys>,
     ) -> Result<(R, Origins), RecipeError> {
         let mut document = self.merged(Document::drop_for_child::<R>);
-        document.change(overrides)?;
+        self.change(&mut document, overrides)?;
         dropped.extend(document.drop_for_flags::<R>());
-        let origins = Origins::of(&document);
-        for (table, kind) in R::default_kinds() {
-            document.default_kind(table, kind);
+        if let Some((key, problem)) = R::MEANINGLESS.iter().find(|(key, _)| document.value(key).is_some()) {
+            return Err(document.refuse(Refusal::new(*key, *problem)));
         }
+        let origins = Origins::of(&document);
+        document.fill(&R::defaults());
         let mut recipe: R = value::read(&document.table).map_err(|error| document.explain(error, self.library.rules.hint))?;
         if document.value("name").is_none() {
             *recipe.name_mut() = name_from(&document.recipe);
@@ -170,6 +176,11 @@ impl<'a> Chain<'a> {
         recipe.check().map_err(|refusal| document.refuse(refusal))?;
         recipe.resolve();
         Ok((recipe, origins))
+    }
+
+    fn change(&self, document: &mut Document, overrides: &[Override]) -> Result<(), RecipeError> {
+        let renamed = self.library.rules.renamed;
+        overrides.iter().try_for_each(|change| document.set(&change.renamed(renamed)))
     }
 
     fn merged(&self, mut merged_with: impl FnMut(&mut Document, &Document)) -> Document {

@@ -2,16 +2,20 @@
 
 use crate::Refusal;
 use serde::{Serialize, de::DeserializeOwned};
+use toml::Table;
 
 /// A kind of recipe: its tables, and the checks between them.
 pub trait RecipeKind: Serialize + DeserializeOwned {
+    /// Keys that the type has and that mean nothing for this kind, with the rest of the sentence that refuses them.
+    const MEANINGLESS: &'static [(&'static str, &'static str)] = &[];
+
+    /// Values of keys that a recipe leaves out, where this kind has another default than the type, or the `kind` of a table is optional.
+    fn defaults() -> Table {
+        Table::new()
+    }
+
     /// The name of the recipe.
     fn name_mut(&mut self) -> &mut String;
-
-    /// Tables whose `kind` is optional, with the default kind.
-    fn default_kinds() -> Vec<(&'static str, &'static str)> {
-        Vec::new()
-    }
 
     /// Checks all tables, and that they are consistent.
     ///

@@ -5,6 +5,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
+use toml::Table;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -148,8 +149,11 @@ impl RecipeKind for Sample {
         &mut self.name
     }
 
-    fn default_kinds() -> Vec<(&'static str, &'static str)> {
-        vec![("encoder", "mf"), ("negatives", "uniform")]
+    fn defaults() -> Table {
+        toml::toml! {
+            encoder.kind = "mf"
+            negatives.kind = "uniform"
+        }
     }
 
     fn check(&self) -> Result<(), Refusal> {

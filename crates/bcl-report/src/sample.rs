@@ -155,8 +155,9 @@ pub(super) fn run(name: &str, loss: &str, seed: u64) -> (RunResult, Vec<EpochRec
             "negatives": { "kind": "uniform", "count": 128, "shared": false },
             "loss": { "kind": loss, "temperature": 0.3 },
             "optimizer": { "kind": "adam", "learning_rate": 0.01 },
-            "training": { "batch_size": 1024, "epochs": 60, "patience": 12, "validation": 0.1 },
-            "evaluation": { "cutoffs": [5, 10, 20], "select_by": "ndcg@20", "oracle": true },
+            "training": { "batch_size": 1024, "epochs": 60, "patience": 12 },
+            "selection": { "held_out": 0.1, "metric": "ndcg@20", "oracle": true },
+            "evaluation": { "cutoffs": [5, 10, 20] },
         }),
         showcase: None,
     };

@@ -15,6 +15,7 @@ pub mod batches;
 pub mod cli;
 pub mod commands;
 pub mod error;
+pub mod kinds;
 pub mod memory;
 pub mod methods;
 pub mod optim;

@@ -9,11 +9,9 @@ use bcl_data::{
 };
 use bcl_models::{Graph, LightGcnConfig, MatrixFactorisationConfig, RecommenderConfig};
 use bcl_train::{
+    kinds::interactions::loader::{InteractionLoader, LoaderOptions},
     methods::{Method, Recommendation},
-    training::{
-        recommender::batch::{InteractionLoader, LoaderOptions},
-        step::EpochPlan,
-    },
+    training::step::EpochPlan,
 };
 use burn::{data::dataloader::DataLoader, tensor::Device};
 use common::sources;

@@ -11,12 +11,10 @@ use bcl_models::{
 };
 use bcl_train::{
     batches::{BatchViews, ImageBatch, NamedTensors, ViewSource, ViewsOnDemand},
+    kinds::interactions::loader::{InteractionLoader, LoaderOptions},
     methods::{Embeddings, Method, Objective, Recommendation, SimClr},
     recipe::Precision,
-    training::{
-        recommender::batch::{InteractionLoader, LoaderOptions},
-        step::{EpochPlan, Step},
-    },
+    training::step::{EpochPlan, Step},
 };
 use burn::{
     data::dataloader::DataLoader,

@@ -198,11 +198,7 @@ fn bench(words: &[&str]) -> Result<Datasets, Problem> {
 
 /// The data set that a recipe reads from disk, if any.
 fn dataset(recipe: &Recipe) -> Option<String> {
-    let name = match recipe {
-        Recipe::Recommender(recipe) => recipe.data.dataset.clone(),
-        Recipe::Images(recipe) => recipe.data.dataset.clone(),
-    };
-    name.filter(|name| name != "planted")
+    recipe.dataset().filter(|name| *name != "planted").map(str::to_owned)
 }
 
 /// Whether the reader must replace a word: `NAME`, `runs/NAME-SEED`, `my-recipe.toml`, `recipes/…`.

@@ -10,7 +10,7 @@ use bcl_models::vision::Mode;
 use bcl_train::{
     batches::{BatchViews, ImageBatch, ViewSource, ViewsOnDemand},
     methods::{Embeddings, Method, SimClr},
-    recipe::ImageOptimizerConfig,
+    recipe::OptimizerConfig,
     training::step::Step,
 };
 use burn::{
@@ -77,7 +77,7 @@ impl Bench {
             side: config.side,
             ..ViewsConfig::default()
         };
-        let optimizer = ImageOptimizerConfig::default();
+        let optimizer = OptimizerConfig::default();
         let model = SimClr {
             encoder: config.encoder().init(0, &device),
             precision: config.precision,

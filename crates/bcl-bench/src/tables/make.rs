@@ -15,7 +15,8 @@ use bcl_report::{
 };
 use bcl_train::{
     error::Error,
-    training::{Invocation, Prepared, RunFolder, Surroundings},
+    kinds::{Prepared, Surroundings},
+    training::{Invocation, RunFolder},
 };
 use std::{collections::BTreeMap, path::Path};
 

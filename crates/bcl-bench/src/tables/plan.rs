@@ -44,12 +44,9 @@ struct SavedRow<'a> {
 }
 
 impl TablePlan {
-    /// The metric for tuning and for comparing rows: the one that recommenders select epochs by, or the linear probe of images.
+    /// The metric for tuning and for comparing rows.
     pub fn select_by(&self) -> String {
-        match self.rows[0].recipe().recommender() {
-            Some(recipe) => recipe.evaluation.select_by.clone(),
-            None => "probe_top1".to_owned(),
-        }
+        self.rows[0].recipe().comparison_metric().to_owned()
     }
 
     /// What the table in a folder recorded about its data; `None` if there is no table yet.

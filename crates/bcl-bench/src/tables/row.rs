@@ -3,7 +3,7 @@
 use super::space::{Ranges, Space, overrides};
 use bcl_train::{
     error::Error,
-    recipe::{DroppedKeys, Override, Recipe, RecipeError, RecipeSource, find},
+    recipe::{DroppedKeys, Override, Recipe, RecipeError, RecipeSource, RecommenderRecipe, find},
 };
 use serde_json::Value;
 use std::mem;
@@ -120,7 +120,7 @@ impl Row {
 
     /// Whether the row trains a recommender.
     pub fn is_recommender(&self) -> bool {
-        self.recipe.recommender().is_some()
+        self.recipe.as_kind::<RecommenderRecipe>().is_some()
     }
 
     /// The kind of the loss.

@@ -191,9 +191,9 @@ impl ImageJudge {
         self.figures(&train, &test)
     }
 
-    /// The metric to show during training.
-    pub fn shown_figure(&self) -> &'static str {
-        if self.is_on { ONLINE_PROBE } else { UNIFORMITY }
+    /// The metric to show during training on a data set.
+    pub fn shown_metric(data: &ImageData) -> &'static str {
+        if has_judges(data) { ONLINE_PROBE } else { UNIFORMITY }
     }
 
     /// Computes the metrics that are cheap enough for use during training: nearest neighbours, and a linear probe in closed form.

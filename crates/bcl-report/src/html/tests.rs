@@ -142,7 +142,7 @@ fn a_page_of_images_without_a_showcase_has_no_features() {
 #[test]
 fn curves_show_the_figure_that_chose_the_epoch() {
     let mut runs = one_run();
-    runs[0].0.recipe["evaluation"]["select_by"] = "recall@10".into();
+    runs[0].0.recipe["selection"]["metric"] = "recall@10".into();
     let page = render_html(&runs);
     assert!(page.contains("<h4>recall@10 on the test set</h4>") && !page.contains("<h4>ndcg@20 on the test set</h4>"));
 }
@@ -176,7 +176,7 @@ fn names_and_recipes_are_escaped_wherever_they_appear() {
         result.data.name = attack.to_owned();
         result.environment.device = attack.to_owned();
         result.recipe[attack] = attack.into();
-        result.recipe["evaluation"]["select_by"] = attack.into();
+        result.recipe["selection"]["metric"] = attack.into();
         result.recipe_hash = format!("<i>{}", result.recipe_hash);
         result.validation.metrics.insert(attack.to_owned(), 0.5);
         let figures = result.baselines["ease"].clone();

@@ -88,10 +88,7 @@ impl<'a> DataView<'a> {
 /// The metric by which the first recipe chose its epoch, if all runs have it; else that of the linear probe, or the last one of the table.
 fn metric_of(recipes: &[RecipeView]) -> String {
     let results = recipes.iter().flat_map(|recipe| &recipe.runs).map(|(result, _)| *result);
-    let selected = results
-        .clone()
-        .next()
-        .and_then(|run| run.recipe["evaluation"]["select_by"].as_str());
+    let selected = results.clone().next().and_then(|run| selection_metric(&run.recipe));
     match selected {
         Some(metric) if results.clone().all(|run| run.validation.metrics.contains_key(metric)) => metric.to_owned(),
         _ => {
@@ -112,10 +109,18 @@ fn followed(recipes: &[RecipeView], metric: &str) -> String {
     last_accuracy(default_metrics(runs().map(|(result, _)| *result).collect::<Vec<_>>())).unwrap_or_default()
 }
 
+/// The metric that selected an epoch; version 0.1 kept it in the table of the evaluation.
+fn selection_metric(recipe: &serde_json::Value) -> Option<&str> {
+    let metric = &recipe["selection"]["metric"];
+    metric.as_str().or_else(|| recipe["evaluation"]["select_by"].as_str())
+}
+
 impl DataView<'_> {
     /// Returns whether results are those of the last epoch (images) rather than of an epoch chosen on the validation set.
     pub(super) fn is_of_last_epoch(&self) -> bool {
-        matches!(self.data.size, DataSize::Images { .. })
+        let selects = |(_, records): &Run<'_>| records.iter().any(|record| record.phase == Phase::Selection);
+        let is_of_images = matches!(self.data.size, DataSize::Images { .. });
+        is_of_images && !self.recipes.iter().flat_map(|recipe| &recipe.runs).any(selects)
     }
 }
 

@@ -67,7 +67,9 @@ fn flags_reach_the_recipe() {
     let runs = train("quickstart/bayesian --set loss.beta=0.7 --set encoder.kind=light_gcn --seed 3 --epochs 4")
         .load()
         .unwrap();
-    let recipe = runs[0].recommender().expect("the quickstart recommends");
+    let recipe = runs[0]
+        .as_kind::<crate::recipe::RecommenderRecipe>()
+        .expect("the quickstart recommends");
     assert_eq!(
         (recipe.seed, recipe.training.epochs, recipe.encoder.name()),
         (3, 4, "light_gcn")

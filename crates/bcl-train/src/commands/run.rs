@@ -3,8 +3,9 @@
 use super::{Failed, Finished, print_table, write_page};
 use crate::{
     error::Error,
+    kinds::{Prepared, Surroundings},
     recipe::Recipe,
-    training::{Invocation, Prepared, RunFolder, Stop, Surroundings},
+    training::{Invocation, RunFolder, Stop},
 };
 use bcl_backend::Backend;
 use bcl_data::{SearchPath, printable_lines};

@@ -1,18 +1,27 @@
 //! The hash that identifies runs of one recipe.
 
+use super::library::RENAMED;
 use bcl_report::files::checksums::sha256;
-use serde::Serialize;
 use toml::{Table, Value};
 
 /// SHA-256 of a resolved recipe without its seed, 64 hexadecimal digits.
 ///
 /// It covers one line `key = value` per key, in alphabetical order. The order of a file, its comments, and defaults that are written out
-/// make no difference.
-pub(super) fn hash(recipe: &impl Serialize) -> String {
-    let mut table = Table::try_from(recipe).expect("a recipe is plain data");
+/// make no difference. So that a run keeps its hash, a renamed key is covered under its first name, and a line of `added` keys, whose
+/// value is what runs did before the key was there, is left out.
+pub(super) fn hash(mut table: Table, added: &[&str]) -> String {
     table.remove("seed");
     let mut lines = Vec::new();
     flatten(&Value::Table(table), "", &mut lines);
+    lines.retain(|line| !added.contains(&&**line));
+    for line in &mut lines {
+        for (former, key) in RENAMED {
+            if let Some(value) = line.strip_prefix(&format!("{key} = ")) {
+                *line = format!("{former} = {value}");
+                break;
+            }
+        }
+    }
     lines.sort();
     sha256(lines.join("\n").as_bytes())
 }

@@ -1,16 +1,21 @@
 //! Recipes of image encoders, and what must hold between their tables beyond the range of each value.
 
 use super::{
-    ImageDataConfig, ImageEvaluationConfig, ImageOptimizerConfig, ImageTrainingConfig, LossConfig, RecipeKind, Refusal,
-    check::check_schedule,
+    ImageDataConfig, ImageEvaluationConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, RunRecipe, SelectionConfig,
+    TrainingConfig, check::check_schedule, shared_tables,
 };
 use crate::methods::MethodConfig;
 use bcl_core::{EstimatorConfig, parameter::MOST_EPOCHS, schedule::AlphaSchedule};
+use bcl_data::manifest::Layout;
 use bcl_images::ViewsConfig;
 use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
 use bcl_recipe::check_header;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use toml::Table;
+
+/// Metrics that may select an epoch: they are measured during training and in results. The first is the default.
+const SELECTION_METRICS: [&str; 2] = ["knn_top1", "knn_top5"];
 
 /// Everything that determines the run of an image encoder, apart from the device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,10 +45,13 @@ pub struct ImageRecipe {
     pub alpha_schedule: AlphaSchedule,
     /// Optimizer, learning rate schedule and clipping.
     #[serde(default)]
-    pub optimizer: ImageOptimizerConfig,
+    pub optimizer: OptimizerConfig,
     /// Batch size and number of epochs.
     #[serde(default)]
-    pub training: ImageTrainingConfig,
+    pub training: TrainingConfig,
+    /// How the number of epochs is chosen; by default it is that of `[training]`.
+    #[serde(default)]
+    pub selection: SelectionConfig,
     /// How features are evaluated.
     #[serde(default)]
     pub evaluation: ImageEvaluationConfig,
@@ -102,13 +110,48 @@ impl ImageEncoderKind {
     }
 }
 
-impl RecipeKind for ImageRecipe {
-    fn name_mut(&mut self) -> &mut String {
-        &mut self.name
+impl RunRecipe for ImageRecipe {
+    shared_tables!();
+
+    const SAMPLES: &'static str = "images";
+    const ENCODERS: &'static [&'static str] = &ImageEncoderKind::KINDS;
+    const OWN_KEYS: &'static [&'static str] = &[
+        "data.images",
+        "data.classes",
+        "data.two_random_classes",
+        "data.skip_broken",
+        "views",
+        "method",
+    ];
+    const ADDED: &'static [&'static str] = &["training.accumulate = 1", "selection.held_out = 0.0"];
+
+    fn comparison_metric(&self) -> &str {
+        self.selection_metric().unwrap_or("probe_top1")
     }
 
-    fn default_kinds() -> Vec<(&'static str, &'static str)> {
-        vec![("method", MethodConfig::DEFAULT)]
+    fn has_layout(layout: &Layout) -> bool {
+        matches!(layout, Layout::Images { .. })
+    }
+}
+
+impl RecipeKind for ImageRecipe {
+    const MEANINGLESS: &'static [(&'static str, &'static str)] = &[
+        (
+            "optimizer.l2",
+            "has no meaning for images: it regularises embedding tables, which they do not have; use optimizer.weight_decay",
+        ),
+        (
+            "selection.oracle",
+            "has no meaning for images: test is evaluated in full after the last epoch alone; remove it",
+        ),
+    ];
+
+    fn defaults() -> Table {
+        toml::toml! { method.kind = "simclr" }
+    }
+
+    fn name_mut(&mut self) -> &mut String {
+        &mut self.name
     }
 
     fn check(&self) -> Result<(), Refusal> {
@@ -123,14 +166,14 @@ impl RecipeKind for ImageRecipe {
         self.method.check().map_err(parameter("method"))?;
         self.check_loss()?;
         self.alpha_schedule.check().map_err(parameter("alpha_schedule"))?;
+        self.optimizer.check_rate_of_networks()?;
         // Without training, no warm-up is too long.
-        let epochs = if self.training.epochs == 0 {
-            MOST_EPOCHS
-        } else {
-            self.training.epochs
-        };
-        self.optimizer.check(epochs)?;
-        self.training.check().map_err(parameter("training"))?;
+        self.optimizer.check(match self.training.epochs {
+            0 => MOST_EPOCHS,
+            epochs => epochs,
+        })?;
+        self.training.check(2, 0).map_err(parameter("training"))?;
+        self.check_selection()?;
         self.evaluation
             .check()
             .map_err(|message| Refusal::of_parameter("evaluation", &message))?;
@@ -154,6 +197,56 @@ impl ImageRecipe {
     /// What is minimised, in one word: the estimator, or the method if it has a loss of its own.
     pub fn loss_name(&self) -> &'static str {
         self.estimator().map_or(self.method.name(), EstimatorConfig::name)
+    }
+
+    /// The metric that selects an epoch, if any does.
+    pub fn selection_metric(&self) -> Option<&str> {
+        let SelectionConfig { held_out, metric, .. } = &self.selection;
+        (*held_out > 0.0).then(|| metric.as_deref().unwrap_or(SELECTION_METRICS[0]))
+    }
+
+    /// Checks that something is held out if an epoch is to be chosen, and that its metric is measured.
+    fn check_selection(&self) -> Result<(), Refusal> {
+        let Self {
+            selection,
+            training,
+            evaluation,
+            ..
+        } = self;
+        if selection.held_out == 0.0 {
+            let needless = [
+                ("training.patience", training.patience.is_some()),
+                ("selection.metric", selection.metric.is_some()),
+            ];
+            return match needless.iter().find(|(_, is_given)| *is_given) {
+                Some((key, _)) => Err(Refusal::new(
+                    *key,
+                    "chooses an epoch on held-out images, but none are held out; set selection.held_out, such as 0.1, or remove it",
+                )),
+                None => Ok(()),
+            };
+        }
+        selection
+            .check()
+            .map_err(|error| Refusal::of_parameter("selection", &error))?;
+        if evaluation.every == 0 || training.epochs == 0 {
+            let key = if training.epochs == 0 {
+                "training.epochs"
+            } else {
+                "evaluation.every"
+            };
+            return Err(Refusal::new(
+                key,
+                "is 0, but selection.held_out needs epochs that are evaluated to choose from",
+            ));
+        }
+        match selection.metric.as_deref() {
+            Some(metric) if !SELECTION_METRICS.contains(&metric) => Err(Refusal::new(
+                "selection.metric",
+                format!("is \"{metric}\", but must be one of {}", SELECTION_METRICS.join(", ")),
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn check_loss(&self) -> Result<(), Refusal> {

@@ -27,9 +27,9 @@ mod check;
 mod hash;
 mod images;
 mod library;
+mod reader;
 mod recommender;
 mod sections;
-mod trained;
 
 pub use bcl_recipe::{Builtin, DroppedKeys, Origin, Origins, Override, RecipeError, RecipeKind, RecipeSource, Refusal};
 pub use images::{ImageEncoderKind, ImageRecipe, ResNetEncoderConfig};
@@ -37,29 +37,183 @@ pub use library::{built_in, find};
 pub use recommender::RecommenderRecipe;
 pub use sections::{
     BaselineKind, DataConfig, DataSource, EvaluationConfig, ImageBaselineKind, ImageDataConfig, ImageDataSource,
-    ImageEvaluationConfig, ImageOptimizerConfig, ImageOptimizerKind, ImageTrainingConfig, LearningRateSchedule, LossConfig,
-    OptimizerConfig, OptimizerKind, Precision, Protocol, TrainingConfig,
+    ImageEvaluationConfig, LearningRateSchedule, LossConfig, OptimizerConfig, OptimizerKind, Precision, Protocol,
+    SelectionConfig, TrainingConfig,
 };
 
-use bcl_data::SearchPath;
+use bcl_core::schedule::AlphaSchedule;
+use bcl_data::{SearchPath, manifest::Layout};
 use bcl_recipe::Chain;
 use library::LIBRARY;
-use serde::Serialize;
+use reader::Reader;
+use serde::{Serialize, Serializer};
 use std::{
+    any::Any,
     path::{Path, PathBuf},
     str::FromStr,
 };
-use trained::Trained;
+use toml::{Table, Value};
 
 /// Everything that determines a run, apart from the device.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Recipe {
     /// Trains an encoder of users and items.
     Recommender(Box<RecommenderRecipe>),
     /// Trains an encoder of images.
     Images(Box<ImageRecipe>),
 }
+
+/// Evaluates an expression with the recipe inside a [`Recipe`], or with whatever else is generic over the kinds. Together with the enum
+/// and [`KINDS`], this is all that lists them.
+macro_rules! of_kind {
+    ($recipe:expr, $inner:ident => $body:expr) => {
+        match $recipe {
+            $crate::recipe::Recipe::Recommender($inner) => $body,
+            $crate::recipe::Recipe::Images($inner) => $body,
+        }
+    };
+}
+pub(crate) use of_kind;
+
+const KINDS: [Reader; 2] = [
+    Reader::of::<RecommenderRecipe>(|chain, overrides, dropped| {
+        let (recipe, origins) = chain.read(overrides, dropped)?;
+        Ok((Recipe::Recommender(Box::new(recipe)), origins))
+    }),
+    Reader::of::<ImageRecipe>(|chain, overrides, dropped| {
+        let (recipe, origins) = chain.read(overrides, dropped)?;
+        Ok((Recipe::Images(Box::new(recipe)), origins))
+    }),
+];
+
+/// The recipe of a run: what it trains on decides which tables it has.
+pub trait RunRecipe: RecipeKind + 'static {
+    /// What it trains on, in the plural.
+    const SAMPLES: &'static str;
+
+    /// The values of `encoder.kind` that belong to it.
+    const ENCODERS: &'static [&'static str];
+
+    /// Keys that no other kind has.
+    const OWN_KEYS: &'static [&'static str];
+
+    /// Keys that came after 0.1, as lines `key = value` with the value that changes nothing: they leave the hash as it was.
+    const ADDED: &'static [&'static str];
+
+    /// Whether a data set is of this kind.
+    fn has_layout(layout: &Layout) -> bool;
+
+    /// The name of the recipe.
+    fn name(&self) -> &str;
+
+    /// The seed of all random choices.
+    fn seed(&self) -> u64;
+
+    /// Sets the seed.
+    fn set_seed(&mut self, seed: u64);
+
+    /// Folder of the recipe file; a built-in recipe has none.
+    fn folder(&self) -> Option<&Path>;
+
+    /// Sets the folder of the recipe file.
+    fn set_folder(&mut self, folder: Option<PathBuf>);
+
+    /// The name of the data set, if the recipe names one.
+    fn dataset(&self) -> Option<&str>;
+
+    /// Schedule of the loss's α.
+    fn alpha_schedule(&self) -> AlphaSchedule;
+
+    /// The metric for tuning and for comparing runs: the one that selects an epoch, or else the linear probe of images.
+    fn comparison_metric(&self) -> &str;
+
+    /// The optimizer.
+    fn optimizer(&self) -> &OptimizerConfig;
+
+    /// Batch size and number of epochs.
+    fn training(&self) -> &TrainingConfig;
+
+    /// How the number of epochs is chosen.
+    fn selection(&self) -> &SelectionConfig;
+
+    /// The resolved recipe as TOML, with all defaults that mean something for this kind, in the order of the types.
+    fn to_toml(&self) -> String {
+        let mut table = String::new();
+        let mut text = String::new();
+        for line in toml::to_string(self).expect("a recipe is plain data").lines() {
+            if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+                name.clone_into(&mut table);
+            }
+            let key = line.split_once(" = ").map(|(key, _)| format!("{table}.{key}"));
+            if !Self::MEANINGLESS
+                .iter()
+                .any(|(meaningless, _)| key.as_deref() == Some(*meaningless))
+            {
+                text += line;
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    /// As [`to_toml`](Self::to_toml), as a table.
+    fn to_table(&self) -> Table {
+        let mut recipe = Table::try_from(self).expect("a recipe is plain data");
+        for (key, _) in Self::MEANINGLESS {
+            let (table, key) = key.split_once('.').expect("the keys of all kinds are in tables");
+            if let Some(Value::Table(table)) = recipe.get_mut(table) {
+                table.remove(key);
+            }
+        }
+        recipe
+    }
+}
+
+/// The methods of [`RunRecipe`] that return what every recipe has under the same name.
+macro_rules! shared_tables {
+    () => {
+        fn name(&self) -> &str {
+            &self.name
+        }
+
+        fn seed(&self) -> u64 {
+            self.seed
+        }
+
+        fn set_seed(&mut self, seed: u64) {
+            self.seed = seed;
+        }
+
+        fn folder(&self) -> Option<&Path> {
+            self.folder.as_deref()
+        }
+
+        fn set_folder(&mut self, folder: Option<PathBuf>) {
+            self.folder = folder;
+        }
+
+        fn dataset(&self) -> Option<&str> {
+            self.data.dataset.as_deref()
+        }
+
+        fn alpha_schedule(&self) -> AlphaSchedule {
+            self.alpha_schedule
+        }
+
+        fn optimizer(&self) -> &OptimizerConfig {
+            &self.optimizer
+        }
+
+        fn training(&self) -> &TrainingConfig {
+            &self.training
+        }
+
+        fn selection(&self) -> &SelectionConfig {
+            &self.selection
+        }
+    };
+}
+use shared_tables;
 
 /// Reads a recipe of a known kind from its text; `origin`, the path of its file or its name, stands in errors and for a missing name.
 ///
@@ -135,21 +289,12 @@ impl Recipe {
     }
 
     fn from_chain(chain: &Chain, overrides: &[Override], dropped: &mut Vec<DroppedKeys>) -> Result<(Self, Origins), RecipeError> {
-        Ok(match Trained::by(&chain.document(overrides)?)? {
-            Trained::Recommender => {
-                let (recipe, origins) = chain.read(overrides, dropped)?;
-                (Self::Recommender(Box::new(recipe)), origins)
-            }
-            Trained::Images => {
-                let (recipe, origins) = chain.read(overrides, dropped)?;
-                (Self::Images(Box::new(recipe)), origins)
-            }
-        })
+        (Reader::for_document(&chain.document(overrides)?)?.read)(chain, overrides, dropped)
     }
 
     /// The resolved recipe as TOML, with all defaults. Reading it gives an equal recipe.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self).expect("a recipe is plain data")
+        of_kind!(self, recipe => recipe.to_toml())
     }
 
     /// The resolved recipe as TOML, like [`to_toml`](Self::to_toml), with the origin of each value in a comment behind it.
@@ -170,48 +315,43 @@ impl Recipe {
 
     /// SHA-256 of the resolved recipe without its seed, 64 hexadecimal digits: runs with equal hashes differ by seed alone.
     pub fn hash(&self) -> String {
-        hash::hash(self)
+        of_kind!(self, recipe => hash_of(&**recipe))
     }
 
-    /// The recipe of a recommender, if it is one.
-    pub fn recommender(&self) -> Option<&RecommenderRecipe> {
-        match self {
-            Self::Recommender(recipe) => Some(recipe),
-            Self::Images(_) => None,
-        }
+    /// The recipe, if it is of this kind.
+    pub fn as_kind<R: RunRecipe>(&self) -> Option<&R> {
+        of_kind!(self, recipe => (&**recipe as &dyn Any).downcast_ref())
     }
 
     /// Name of the run's folder.
     pub fn name(&self) -> &str {
-        match self {
-            Self::Recommender(recipe) => &recipe.name,
-            Self::Images(recipe) => &recipe.name,
-        }
+        of_kind!(self, recipe => &recipe.name)
     }
 
     /// The seed of all random choices.
     pub fn seed(&self) -> u64 {
-        match self {
-            Self::Recommender(recipe) => recipe.seed,
-            Self::Images(recipe) => recipe.seed,
-        }
+        of_kind!(self, recipe => recipe.seed)
+    }
+
+    /// The name of the data set, if the recipe names one.
+    pub fn dataset(&self) -> Option<&str> {
+        of_kind!(self, recipe => recipe.dataset())
+    }
+
+    /// The metric for tuning and for comparing runs.
+    pub fn comparison_metric(&self) -> &str {
+        of_kind!(self, recipe => recipe.comparison_metric())
     }
 
     /// Folder of the recipe file; a built-in recipe has none.
     pub fn folder(&self) -> Option<&Path> {
-        match self {
-            Self::Recommender(recipe) => recipe.folder.as_deref(),
-            Self::Images(recipe) => recipe.folder.as_deref(),
-        }
+        of_kind!(self, recipe => recipe.folder())
     }
 
     /// The same recipe, as if read from a file in another folder.
     #[must_use]
     pub fn in_folder(mut self, folder: Option<PathBuf>) -> Self {
-        match &mut self {
-            Self::Recommender(recipe) => recipe.folder = folder,
-            Self::Images(recipe) => recipe.folder = folder,
-        }
+        of_kind!(&mut self, recipe => recipe.set_folder(folder));
         self
     }
 
@@ -222,16 +362,23 @@ impl Recipe {
 
     /// The same recipe with another seed.
     pub fn with_seed(mut self, seed: u64) -> Self {
-        match &mut self {
-            Self::Recommender(recipe) => recipe.seed = seed,
-            Self::Images(recipe) => recipe.seed = seed,
-        }
+        of_kind!(&mut self, recipe => recipe.set_seed(seed));
         self
     }
 
     /// The folder of the run, `<out>/<name>-<seed>`.
     pub fn run_folder(&self, out: &Path) -> PathBuf {
         out.join(format!("{}-{}", self.name(), self.seed()))
+    }
+}
+
+fn hash_of<R: RunRecipe>(recipe: &R) -> String {
+    hash::hash(recipe.to_table(), R::ADDED)
+}
+
+impl Serialize for Recipe {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        of_kind!(self, recipe => recipe.to_table()).serialize(serializer)
     }
 }
 

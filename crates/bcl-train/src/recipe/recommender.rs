@@ -1,15 +1,16 @@
 //! Recipes of recommenders, and what must hold between their tables beyond the range of each value.
 
 use super::{
-    DataConfig, DataSource, EvaluationConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, TrainingConfig,
-    check::check_schedule,
+    DataConfig, DataSource, EvaluationConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, RunRecipe, SelectionConfig,
+    TrainingConfig, check::check_schedule, shared_tables,
 };
 use bcl_core::schedule::{AlphaMeasurement, AlphaSchedule};
-use bcl_data::negatives::NegativesConfig;
+use bcl_data::{manifest::Layout, negatives::NegativesConfig};
 use bcl_models::RecommenderConfig;
 use bcl_recipe::check_header;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use toml::Table;
 
 /// Everything that determines the run of a recommender, apart from the device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +41,9 @@ pub struct RecommenderRecipe {
     /// Batch size and number of epochs.
     #[serde(default)]
     pub training: TrainingConfig,
+    /// How the number of epochs is chosen.
+    #[serde(default)]
+    pub selection: SelectionConfig,
     /// Metrics and baselines.
     #[serde(default)]
     pub evaluation: EvaluationConfig,
@@ -49,16 +53,54 @@ pub struct RecommenderRecipe {
     pub folder: Option<PathBuf>,
 }
 
-impl RecipeKind for RecommenderRecipe {
-    fn name_mut(&mut self) -> &mut String {
-        &mut self.name
+impl RunRecipe for RecommenderRecipe {
+    shared_tables!();
+
+    const SAMPLES: &'static str = "interactions";
+    const ENCODERS: &'static [&'static str] = &RecommenderConfig::KINDS;
+    const OWN_KEYS: &'static [&'static str] = &["data.train", "data.test", "data.file", "data.split", "negatives"];
+    const ADDED: &'static [&'static str] = &[
+        "optimizer.clip_global_norm = 0.0",
+        "optimizer.clip_norm = 0.0",
+        "optimizer.momentum = 0.9",
+        "optimizer.schedule = \"constant\"",
+        "optimizer.trust_coefficient = 0.001",
+        "optimizer.warmup_epochs = 0",
+        "training.accumulate = 1",
+    ];
+
+    fn comparison_metric(&self) -> &str {
+        self.selection_metric()
     }
 
-    fn default_kinds() -> Vec<(&'static str, &'static str)> {
-        vec![
-            ("encoder", RecommenderConfig::default().name()),
-            ("negatives", NegativesConfig::default().name()),
-        ]
+    fn has_layout(layout: &Layout) -> bool {
+        !matches!(layout, Layout::Images { .. })
+    }
+}
+
+impl RecipeKind for RecommenderRecipe {
+    const MEANINGLESS: &'static [(&'static str, &'static str)] = &[(
+        "training.precision",
+        "has no meaning for interactions: embedding tables are kept and trained in 32 bits; remove it",
+    )];
+
+    fn defaults() -> Table {
+        toml::toml! {
+            encoder.kind = "mf"
+            negatives.kind = "uniform"
+            optimizer.learning_rate = 0.01
+            optimizer.weight_decay = 0.0
+            training.batch_size = 1024
+            training.epochs = 60
+            training.patience = 12
+            selection.held_out = 0.1
+            selection.metric = "ndcg@20"
+            selection.oracle = true
+        }
+    }
+
+    fn name_mut(&mut self) -> &mut String {
+        &mut self.name
     }
 
     fn check(&self) -> Result<(), Refusal> {
@@ -73,9 +115,11 @@ impl RecipeKind for RecommenderRecipe {
             .map_err(|error| Refusal::of_parameter("negatives", &error))?;
         self.loss.without_data().check().map_err(parameter("loss"))?;
         self.alpha_schedule.check().map_err(parameter("alpha_schedule"))?;
-        self.optimizer.check().map_err(parameter("optimizer"))?;
-        self.training.check().map_err(parameter("training"))?;
+        self.optimizer.check(self.training.epochs)?;
+        self.training.check(1, 1).map_err(parameter("training"))?;
+        self.selection.check().map_err(parameter("selection"))?;
         self.evaluation.check()?;
+        self.evaluation.check_metric(self.selection_metric())?;
         check_schedule(&self.loss, self.alpha_schedule)?;
         self.check_truth()?;
         self.check_in_batch()
@@ -87,6 +131,11 @@ impl RecipeKind for RecommenderRecipe {
 }
 
 impl RecommenderRecipe {
+    /// The metric that selects an epoch.
+    pub fn selection_metric(&self) -> &str {
+        self.selection.metric.as_deref().unwrap_or_default()
+    }
+
     /// Refuses what needs true classes if the data are not planted.
     fn check_truth(&self) -> Result<(), Refusal> {
         if matches!(self.data.source()?, DataSource::Planted(_)) {

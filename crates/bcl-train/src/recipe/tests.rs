@@ -7,6 +7,7 @@ use std::{collections::BTreeSet, fs};
 
 /// The least a recipe says.
 const LEAST: &str = "data.dataset = 'planted'\nloss.kind = 'bayesian'\n";
+const IMAGES: &str = "data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'bayesian'\n";
 
 fn recipe(text: &str) -> Recipe {
     text.parse().unwrap_or_else(|error| panic!("{error}"))
@@ -104,7 +105,10 @@ fn written_files_are_read_back_equal() {
 fn every_estimator_can_be_named_in_a_recipe() {
     for config in EstimatorConfig::all() {
         let recipe = recipe(&format!("data.dataset = 'planted'\nloss.kind = '{}'", config.name()));
-        assert_eq!(recipe.recommender().unwrap().loss.estimator(0.1).unwrap(), config);
+        assert_eq!(
+            recipe.as_kind::<RecommenderRecipe>().unwrap().loss.estimator(0.1).unwrap(),
+            config
+        );
     }
 }
 
@@ -195,7 +199,7 @@ fn flags_reach_every_key() {
     assert_eq!(
         set(&["encoder.dim=32"]).encoder,
         recipe(&format!("{LEAST}encoder = {{kind = 'mf', dim = 32}}"))
-            .recommender()
+            .as_kind::<RecommenderRecipe>()
             .unwrap()
             .encoder
     );
@@ -333,6 +337,47 @@ const BAD: &[Bad] = &[
         &[],
         "a.toml:3: loss.kind is missing; did you misspell it as loss.kid?",
     ),
+    // Keys with a former name, and keys that mean nothing for a kind.
+    (
+        "data.dataset = 'planted'\nloss.kind = 'hard'\ntraining.validation = 0.2\nselection.held_out = 0.1",
+        &[],
+        "a.toml:3: training.validation is the former name of selection.held_out, which is given, too; remove one of them",
+    ),
+    (
+        LEAST,
+        &["training.precision=f32"],
+        "training.precision has no meaning for interactions: embedding tables are kept and trained in 32 bits; remove it",
+    ),
+    (
+        IMAGES,
+        &["optimizer.l2=0"],
+        "optimizer.l2 has no meaning for images: it regularises embedding tables, which they do not have; use optimizer.weight_decay",
+    ),
+    (
+        IMAGES,
+        &["selection.oracle=true"],
+        "selection.oracle has no meaning for images: test is evaluated in full after the last epoch alone; remove it",
+    ),
+    (
+        IMAGES,
+        &["training.patience=3"],
+        "training.patience chooses an epoch on held-out images, but none are held out; set selection.held_out, such as 0.1, or remove it",
+    ),
+    (
+        IMAGES,
+        &["selection.held_out=0.1", "selection.metric=knn"],
+        "selection.metric is \"knn\", but must be one of knn_top1, knn_top5",
+    ),
+    (
+        IMAGES,
+        &["selection.held_out=0.1", "evaluation.every=0"],
+        "evaluation.every is 0, but selection.held_out needs epochs that are evaluated to choose from",
+    ),
+    (
+        IMAGES,
+        &["training.accumulate=0"],
+        "training.accumulate is 0, but must be in [1, 1000000]",
+    ),
     // Wrong types.
     (
         "data.dataset = 'planted'\nloss.kind = 'hard'\nseed = '3'",
@@ -367,7 +412,7 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["evaluation.oracle=maybe"],
-        "--set evaluation.oracle=maybe: evaluation.oracle is the string \"maybe\", but must be true or false",
+        "--set evaluation.oracle=maybe: selection.oracle is the string \"maybe\", but must be true or false",
     ),
     (
         LEAST,
@@ -408,8 +453,8 @@ const BAD: &[Bad] = &[
     ),
     (
         LEAST,
-        &["optimizer.kind=sgd"],
-        "optimizer.kind is \"sgd\", but must be one of \"adam\"",
+        &["optimizer.kind=rmsprop"],
+        "optimizer.kind is \"rmsprop\", but must be one of \"adam\", \"adamw\", \"sgd\", \"lars\"",
     ),
     // Out of range.
     (
@@ -457,7 +502,7 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["training.validation=0.9"],
-        "training.validation is 0.9, but must be in [0.001, 0.5]",
+        "selection.held_out is 0.9, but must be in [0.001, 0.5]",
     ),
     (
         LEAST,
@@ -472,7 +517,7 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["evaluation.select_by=ndgc@20"],
-        "evaluation.select_by is \"ndgc@20\", but must be one of precision, recall, ndcg, hit_rate, mrr, map with `@` and one of the cutoffs [5, 10, 20]; did you mean \"ndcg@20\"?",
+        "selection.metric is \"ndgc@20\", but must be one of precision, recall, ndcg, hit_rate, mrr, map with `@` and one of the cutoffs [5, 10, 20]; did you mean \"ndcg@20\"?",
     ),
     (
         LEAST,
@@ -598,7 +643,13 @@ const BAYESIAN: &str =
 #[test]
 fn another_kind_keeps_common_keys_and_lists_dropped_ones() {
     let (recipe, dropped) = read(BAYESIAN, &["loss.kind=debiased"]);
-    let loss = recipe.unwrap().recommender().unwrap().loss.without_data().clone();
+    let loss = recipe
+        .unwrap()
+        .as_kind::<RecommenderRecipe>()
+        .unwrap()
+        .loss
+        .without_data()
+        .clone();
     let EstimatorConfig::Debiased(config) = loss else {
         panic!("{loss:?}")
     };
@@ -617,7 +668,7 @@ fn another_kind_keeps_common_keys_and_lists_dropped_ones() {
         &["encoder.kind=mf", "negatives.kind=uniform", "alpha_schedule.kind=constant"],
     );
     let recipe = recipe.unwrap();
-    let recipe = recipe.recommender().unwrap();
+    let recipe = recipe.as_kind::<RecommenderRecipe>().unwrap();
     assert_eq!((recipe.encoder.name(), recipe.negatives.count()), ("mf", Some(9)));
     assert_eq!(dropped.len(), 3, "{dropped:?}");
     for (note, key) in dropped
@@ -642,4 +693,19 @@ fn a_misprint_and_a_flag_are_not_dropped_with_the_kind() {
     assert!(flag.starts_with("--set loss.alpha=0.9: unknown key loss.alpha"), "{flag}");
     let same = refused(&BAYESIAN.replace("beta", "betta"), &["loss.kind=bayesian"]);
     assert!(same.contains("did you mean loss.beta?"), "{same}");
+}
+
+#[test]
+fn former_names_of_keys_read_as_the_new_ones_and_leave_the_hash() {
+    let former = "training.validation = 0.2\nevaluation = { select_by = 'recall@5', oracle = false }";
+    let now = "selection = { held_out = 0.2, metric = 'recall@5', oracle = false }";
+    let [former, now] = [former, now].map(|text| recipe(&format!("{LEAST}{text}")));
+    assert_eq!(former, now);
+    // The hash that version 0.1 computed.
+    assert_eq!(
+        former.hash(),
+        "e11c0dec0084f8cf655c63e84437a9da49bb9fb8034cd9e42277781c8cf5450b"
+    );
+    let set = Recipe::from_toml(LEAST, "recipe", &["training.validation=0.3".parse().unwrap()]).unwrap();
+    assert_eq!(set.as_kind::<RecommenderRecipe>().unwrap().selection.held_out, 0.3);
 }

@@ -4,6 +4,7 @@
 //! evaluates and records each epoch, and writes a checkpoint within an epoch when interrupted. The resumed run ends with the same bits.
 
 use super::{
+    accumulation::PendingGradients,
     checkpoint,
     estimator::EpochEstimator,
     evaluate::Evaluated,
@@ -48,6 +49,8 @@ pub struct EpochLoop<L> {
     pub until: Until,
     /// The metric that selects the epoch.
     pub select_by: String,
+    /// Batches per optimizer step.
+    pub accumulate: usize,
     /// The estimator of each epoch; `None` for methods without negatives.
     pub estimator: Option<EpochEstimator>,
     /// The data loader, another handle of the one that Burn has; its plan is set before each epoch.
@@ -164,16 +167,20 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         });
 
         let mut unread: Option<UnreadStep<M>> = None;
+        let mut pending = PendingGradients::default();
         let mut batches = loader.iter();
         let mut number = first_step;
         while let Some(step) = batches.next() {
             let step = step.map_err(|error| Error::Training(error.to_string()))?;
             let (kept, method) = (step.clone(), learner.model().method);
             let output = learner.train_step(step);
-            learner.lr_step();
-            learner.optimizer_step(output.grads);
             number += 1;
             self.progress.step += 1;
+            let is_last = number == loader.steps_per_epoch();
+            if let Some(grads) = pending.add(&learner.model(), output.grads, self.plan.accumulate, is_last) {
+                learner.lr_step();
+                learner.optimizer_step(grads);
+            }
             let unread_step = UnreadStep {
                 number,
                 step: kept,
@@ -186,7 +193,8 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             self.read_loss(unread.replace(unread_step))?;
             let item = TrainingItem::new(output.item, batches.progress(), Some(number), Some(learner.lr_current()));
             self.emit_train(LearnerEvent::ProcessedItem(item));
-            if self.plan.stop.is_requested() || self.components.interrupter.should_stop() {
+            // A checkpoint has no room for gradients, so it is written after an optimizer step.
+            if pending.is_empty() && (self.plan.stop.is_requested() || self.components.interrupter.should_stop()) {
                 self.read_loss(unread)?;
                 return Err(self.stop(learner));
             }

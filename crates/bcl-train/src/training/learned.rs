@@ -16,7 +16,7 @@ use burn::{
 };
 use std::{
     any::Any,
-    fmt,
+    fmt, mem,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -28,9 +28,9 @@ pub struct Learned<M: Method> {
     /// Maximum norm of the gradient over all parameters.
     #[module(skip)]
     largest_norm: Option<f64>,
-    /// Batch and embeddings of the last forward pass, kept for [`Method::after_step`].
+    /// Batches and embeddings since the last optimizer step, kept for [`Method::after_step`].
     #[module(skip)]
-    last_batch: LastBatch,
+    last_batches: LastBatches,
 }
 
 impl<M: Method> Learned<M> {
@@ -39,29 +39,33 @@ impl<M: Method> Learned<M> {
         Self {
             method,
             largest_norm,
-            last_batch: LastBatch::default(),
+            last_batches: LastBatches::default(),
         }
     }
 }
 
-/// The last batch, of the method's own type, and its embeddings.
+/// The batches since the last optimizer step and their embeddings, whatever the type of the method's batches.
 #[derive(Clone, Default)]
-struct LastBatch(Arc<Mutex<Option<Box<dyn Any + Send>>>>);
+struct LastBatches(Arc<Mutex<Vec<Box<dyn Any + Send>>>>);
 
-impl LastBatch {
+impl LastBatches {
     fn put<B: Send + 'static>(&self, batch: B, embeddings: Embeddings) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new((batch, embeddings)));
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(Box::new((batch, embeddings)));
     }
 
-    fn take<B: 'static>(&self) -> Option<(B, Embeddings)> {
-        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        Some(*last.downcast().expect("a method has one type of batches"))
+    fn take<B: 'static>(&self) -> impl Iterator<Item = (B, Embeddings)> {
+        let last = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        last.into_iter()
+            .map(|batch| *batch.downcast().expect("a method has one type of batches"))
     }
 }
 
-impl fmt::Debug for LastBatch {
+impl fmt::Debug for LastBatches {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LastBatch")
+        f.write_str("LastBatches")
     }
 }
 
@@ -71,7 +75,7 @@ impl<M: Method> TrainStep for Learned<M> {
 
     fn step(&self, step: Step<M::Batch>) -> TrainOutput<StepOutput> {
         let (output, embeddings) = step.train(&self.method);
-        self.last_batch.put(step.batch, embeddings);
+        self.last_batches.put(step.batch, embeddings);
         output
     }
 
@@ -81,12 +85,10 @@ impl<M: Method> TrainStep for Learned<M> {
             None => gradients,
         };
         let moved = optimizer.step(rate, self, gradients);
-        match moved.last_batch.take::<M::Batch>() {
-            Some((batch, embeddings)) => Self {
-                method: moved.method.after_step(&batch, &embeddings),
-                ..moved
-            },
-            None => moved,
+        let after = |method: M, (batch, embeddings): (M::Batch, Embeddings)| method.after_step(&batch, &embeddings);
+        Self {
+            method: moved.last_batches.take().fold(moved.method, after),
+            ..moved
         }
     }
 }

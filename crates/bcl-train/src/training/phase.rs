@@ -82,7 +82,7 @@ pub struct PhaseOptions<'a> {
     /// Name of the recipe and the phase, for the progress bar.
     pub label: String,
     /// The metric that selects the epoch.
-    pub select_by: &'a str,
+    pub select_by: Arc<str>,
     /// The estimator of each epoch; `None` for methods without negatives.
     pub estimator: Option<EpochEstimator>,
     /// When the phase ends.
@@ -91,6 +91,8 @@ pub struct PhaseOptions<'a> {
     pub keep: Option<usize>,
     /// Where the phase starts.
     pub start: Start,
+    /// Number of batches per optimizer step.
+    pub accumulate: usize,
     /// The device that trains.
     pub device: Device,
     /// Whether to hide the progress.
@@ -124,7 +126,8 @@ impl PhaseOptions<'_> {
         let epoch_loop = Arc::new(EpochLoop {
             resumed,
             until: self.until,
-            select_by: self.select_by.to_owned(),
+            select_by: self.select_by.to_string(),
+            accumulate: self.accumulate,
             estimator: self.estimator,
             loader: loader.clone(),
             metrics_file: self.folder.metrics_file(),
@@ -144,7 +147,7 @@ impl PhaseOptions<'_> {
             .with_metric_logger(InMemoryMetricLogger::new())
             .renderer(Box::new(Renderer::new(
                 self.quiet,
-                self.select_by,
+                &self.select_by,
                 first_epoch,
                 steps_per_epoch,
             )))

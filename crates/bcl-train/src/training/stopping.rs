@@ -9,6 +9,8 @@ pub enum Until {
     NoImprovement {
         /// Number of epochs without improvement that ends the phase.
         patience: usize,
+        /// Number of epochs from one evaluation to the next. The last epoch is evaluated, too.
+        every: usize,
         /// Maximum number of epochs.
         at_most: usize,
     },
@@ -35,7 +37,7 @@ impl Until {
     pub fn is_over(&self, records: &[&EpochRecord], select_by: &str) -> bool {
         let done = records.len();
         match *self {
-            Self::NoImprovement { patience, at_most } => {
+            Self::NoImprovement { patience, at_most, .. } => {
                 done >= at_most || waited(records, |record| record.validation.as_ref(), select_by) >= patience
             }
             Self::Epochs {
@@ -59,8 +61,9 @@ impl Until {
                 oracle_patience: None,
                 ..
             } => epoch == epochs,
+            Self::Epochs { .. } => true,
+            Self::NoImprovement { every, at_most, .. } => epoch == at_most || every > 0 && epoch.is_multiple_of(every),
             Self::Fixed { every, .. } => every > 0 && epoch.is_multiple_of(every),
-            _ => true,
         }
     }
 
@@ -131,7 +134,11 @@ mod tests {
 
     #[test]
     fn patience_counts_from_the_best_epoch() {
-        let until = Until::NoImprovement { patience: 2, at_most: 9 };
+        let until = Until::NoImprovement {
+            patience: 2,
+            every: 1,
+            at_most: 9,
+        };
         let over = |metrics: &[f64]| until.is_over(&records(metrics).iter().collect::<Vec<_>>(), "ndcg@20");
         assert!(!over(&[0.1, 0.3, 0.2]));
         assert!(over(&[0.1, 0.3, 0.2, 0.3]));

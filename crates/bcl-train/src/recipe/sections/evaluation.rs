@@ -12,16 +12,12 @@ const MOST_LENGTH: usize = 1_000_000;
 /// Maximum number of cutoffs.
 const MOST_CUTOFFS: usize = 100;
 
-/// What is measured, and which epoch is chosen.
+/// What is measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EvaluationConfig {
     /// Lengths of the recommended lists, ascending, at most 100 of them, each 1 to 1,000,000.
     pub cutoffs: Vec<usize>,
-    /// The validation metric that selects the epoch, such as `ndcg@20`; the number must be one of the cutoffs.
-    pub select_by: String,
-    /// Also reports the epoch that is best on test. That is not a fair figure, but many papers print it.
-    pub oracle: bool,
     /// Baselines to compare with. By default popularity and EASE, which is skipped with a note if the data are too large for it.
     pub baselines: Vec<BaselineKind>,
     /// Regularisation λ of EASE, in [1e-12, 1e12].
@@ -52,8 +48,6 @@ impl Default for EvaluationConfig {
     fn default() -> Self {
         Self {
             cutoffs: vec![5, 10, 20],
-            select_by: "ndcg@20".to_owned(),
-            oracle: true,
             baselines: vec![BaselineKind::Popularity, BaselineKind::Ease],
             ease_lambda: 400.0,
         }
@@ -81,22 +75,6 @@ impl EvaluationConfig {
                 ),
             ));
         }
-        let known: Vec<String> = RANKING_FIGURES
-            .iter()
-            .flat_map(|figure| cutoffs.iter().map(move |cutoff| format!("{figure}@{cutoff}")))
-            .collect();
-        if !known.contains(&self.select_by) {
-            let meant = nearest(&self.select_by, known.iter().map(String::as_str));
-            let meant = meant.map_or(String::new(), |meant| format!("; did you mean \"{meant}\"?"));
-            return Err(Refusal::new(
-                "evaluation.select_by",
-                format!(
-                    "is \"{}\", but must be one of {} with `@` and one of the cutoffs {cutoffs:?}{meant}",
-                    self.select_by,
-                    RANKING_FIGURES.join(", ")
-                ),
-            ));
-        }
         if self
             .baselines
             .iter()
@@ -106,5 +84,30 @@ impl EvaluationConfig {
             return Err(Refusal::new("evaluation.baselines", "names a baseline twice; name each once"));
         }
         in_closed("ease_lambda", self.ease_lambda, 1e-12, 1e12).map_err(|error| Refusal::of_parameter("evaluation", &error))
+    }
+
+    /// Checks that a metric is measured, such as `ndcg@20` with the cutoff 20.
+    ///
+    /// # Errors
+    /// Returns an error that lists the metrics, and the nearest.
+    pub fn check_metric(&self, metric: &str) -> Result<(), Refusal> {
+        let cutoffs = &self.cutoffs;
+        let known: Vec<String> = RANKING_FIGURES
+            .iter()
+            .flat_map(|figure| cutoffs.iter().map(move |cutoff| format!("{figure}@{cutoff}")))
+            .collect();
+        if !known.iter().any(|known| known == metric) {
+            let meant = nearest(metric, known.iter().map(String::as_str));
+            let meant = meant.map_or(String::new(), |meant| format!("; did you mean \"{meant}\"?"));
+            return Err(Refusal::new(
+                "selection.metric",
+                format!(
+                    "is \"{}\", but must be one of {} with `@` and one of the cutoffs {cutoffs:?}{meant}",
+                    metric,
+                    RANKING_FIGURES.join(", ")
+                ),
+            ));
+        }
+        Ok(())
     }
 }

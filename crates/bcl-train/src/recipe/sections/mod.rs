@@ -5,11 +5,10 @@ mod dataset;
 mod evaluation;
 mod gradient_cache;
 mod image_data;
-mod image_optimizer;
-mod image_training;
 mod loss;
 mod optimizer;
 mod precision;
+mod selection;
 mod training;
 
 /// Maximum batch size.
@@ -20,8 +19,7 @@ pub use bcl_eval::images::{ImageBaselineKind, ImageEvaluationConfig, Protocol};
 pub use data::{DataConfig, DataSource};
 pub use evaluation::{BaselineKind, EvaluationConfig};
 pub use image_data::{ImageDataConfig, ImageDataSource};
-pub use image_optimizer::{ImageOptimizerConfig, ImageOptimizerKind, LearningRateSchedule};
-pub use image_training::ImageTrainingConfig;
 pub use loss::LossConfig;
-pub use optimizer::{OptimizerConfig, OptimizerKind};
+pub use optimizer::{LearningRateSchedule, OptimizerConfig, OptimizerKind};
+pub use selection::SelectionConfig;
 pub use training::TrainingConfig;

@@ -1,8 +1,15 @@
 //! The `[optimizer]` table.
 
+use super::super::Refusal;
+use crate::optim::{Decay, LarsConfig, RateSchedule};
 use bcl_core::{
     ParameterError,
-    parameter::{in_closed, in_half_open},
+    parameter::{in_closed, in_half_open, shown},
+};
+use burn::{
+    grad_clipping::GradientClippingConfig,
+    lr_scheduler::{constant::ConstantLr, module_lr_scheduler::ModuleLrScheduler},
+    optim::{AdamConfig, AdamWConfig, ModuleOptimizer, SgdConfig, decay::WeightDecayConfig, momentum::MomentumConfig},
 };
 use serde::{Deserialize, Serialize};
 
@@ -10,18 +17,30 @@ use serde::{Deserialize, Serialize};
 const LEAST_RATE: f64 = 1e-30;
 const MOST_RATE: f64 = 1e38;
 
-/// The optimizer of a recommender.
+/// The optimizer, its learning rate schedule, gradient clipping and L2 regularisation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OptimizerConfig {
     /// The rule.
     pub kind: OptimizerKind,
-    /// Learning rate, in [1e-30, 1e38].
+    /// Peak learning rate.
     pub learning_rate: f64,
-    /// Weight decay, added to the gradient.
+    /// Weight decay: added to the gradient, or with `adamw` decoupled from it.
     pub weight_decay: f64,
-    /// L2 regularisation as in BPR and `LightGCN`: λ/2 times the squared norms of the batch's embeddings, averaged over the batch, is added
-    /// to the loss; in [0, 1e6].
+    /// Momentum, for `sgd` and `lars`.
+    pub momentum: f64,
+    /// Trust coefficient of `lars`: the size of a step relative to the norm of the weight tensor; in [1e-9, 1e3].
+    pub trust_coefficient: f64,
+    /// How the learning rate decays after the warm-up.
+    pub schedule: LearningRateSchedule,
+    /// Epochs of linear warm-up to the peak learning rate.
+    pub warmup_epochs: usize,
+    /// Maximum gradient norm of each parameter tensor; in [1e-6, 1e6], or 0 for no clipping.
+    pub clip_norm: f64,
+    /// Maximum gradient norm over all parameters; in [1e-6, 1e6], or 0 for no clipping.
+    pub clip_global_norm: f64,
+    /// L2 regularisation of embedding tables, as in BPR and `LightGCN`: λ/2 times the squared norms of the batch's embeddings, averaged over
+    /// the batch, is added to the loss; in [0, 1e6].
     pub l2: f64,
 }
 
@@ -32,27 +51,160 @@ pub enum OptimizerKind {
     /// Adam (Kingma and Ba 2015), β 0.9 and 0.999.
     #[default]
     Adam,
+    /// Adam with decoupled weight decay (Loshchilov and Hutter 2019).
+    #[serde(rename = "adamw")]
+    AdamW,
+    /// Stochastic gradient descent with momentum.
+    Sgd,
+    /// LARS: learning rates adapted to each weight tensor (You, Gitman and Ginsburg 2017), for large batches. SimCLR uses
+    /// 0.3 · batch size / 256.
+    Lars,
+}
+
+impl OptimizerKind {
+    /// Largest learning rate of networks.
+    fn largest_rate(self) -> f64 {
+        match self {
+            Self::Adam | Self::AdamW => 1.0,
+            Self::Sgd | Self::Lars => 100.0,
+        }
+    }
+}
+
+/// How the learning rate decays after the warm-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LearningRateSchedule {
+    /// No decay.
+    #[default]
+    Constant,
+    /// Half a cosine, down to 0 at the last step (Loshchilov and Hutter 2017).
+    Cosine,
 }
 
 impl Default for OptimizerConfig {
     fn default() -> Self {
         Self {
             kind: OptimizerKind::Adam,
-            learning_rate: 0.01,
-            weight_decay: 0.0,
+            learning_rate: 1e-3,
+            weight_decay: 1e-6,
+            momentum: 0.9,
+            trust_coefficient: 0.001,
+            schedule: LearningRateSchedule::Constant,
+            warmup_epochs: 0,
+            clip_norm: 0.0,
+            clip_global_norm: 0.0,
             l2: 0.0,
         }
     }
 }
 
 impl OptimizerConfig {
-    /// Checks that all parameters are in range.
+    /// Checks that all parameters are in range, for a training of so many epochs.
     ///
     /// # Errors
     /// Returns an error that names the first parameter out of range, its value and the range.
-    pub fn check(&self) -> Result<(), ParameterError> {
-        in_closed("learning_rate", self.learning_rate, LEAST_RATE, MOST_RATE)?;
-        in_half_open("weight_decay", self.weight_decay, 0.0, 1.0)?;
-        in_closed("l2", self.l2, 0.0, 1e6)
+    pub fn check(&self, epochs: usize) -> Result<(), Refusal> {
+        let parameter = |error| Refusal::of_parameter("optimizer", &error);
+        in_closed("learning_rate", self.learning_rate, LEAST_RATE, MOST_RATE).map_err(parameter)?;
+        in_half_open("weight_decay", self.weight_decay, 0.0, 1.0).map_err(parameter)?;
+        in_half_open("momentum", self.momentum, 0.0, 1.0).map_err(parameter)?;
+        in_closed("trust_coefficient", self.trust_coefficient, 1e-9, 1e3).map_err(parameter)?;
+        in_closed("l2", self.l2, 0.0, 1e6).map_err(parameter)?;
+        is_norm("clip_norm", self.clip_norm).map_err(parameter)?;
+        is_norm("clip_global_norm", self.clip_global_norm).map_err(parameter)?;
+        if self.clip_norm > 0.0 && self.clip_global_norm > 0.0 {
+            return Err(Refusal::new(
+                "optimizer.clip_global_norm",
+                "cannot be combined with optimizer.clip_norm; set one of them to 0",
+            ));
+        }
+        if self.warmup_epochs >= epochs && self.warmup_epochs > 0 {
+            return Err(Refusal::new(
+                "optimizer.warmup_epochs",
+                format!("is {}, but must be below training.epochs, {epochs}", self.warmup_epochs),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Refuses learning rates that are a typing error for networks. Embedding tables have learnt with larger ones.
+    ///
+    /// # Errors
+    /// Returns an error with the largest rate.
+    pub fn check_rate_of_networks(&self) -> Result<(), Refusal> {
+        let largest = self.kind.largest_rate();
+        if self.learning_rate > 0.0 && self.learning_rate <= largest {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            "optimizer.learning_rate",
+            format!("is {}, but must be above 0 and at most {largest}", shown(self.learning_rate)),
+        ))
+    }
+
+    /// Builds the optimizer, with the clipping that Burn does itself.
+    pub fn init(&self) -> ModuleOptimizer {
+        let decay = (self.weight_decay > 0.0).then(|| WeightDecayConfig::new(self.weight_decay as f32));
+        let optimizer = match self.kind {
+            // The epsilon of the papers; Burn's default is a thousand times larger.
+            OptimizerKind::Adam => AdamConfig::new().with_epsilon(1e-8).with_weight_decay(decay).init(),
+            OptimizerKind::AdamW => AdamWConfig::new()
+                .with_epsilon(1e-8)
+                .with_weight_decay(self.weight_decay as f32)
+                .init(),
+            OptimizerKind::Sgd => {
+                let momentum = MomentumConfig::new().with_momentum(self.momentum).with_dampening(0.0);
+                let momentum = (self.momentum > 0.0).then_some(momentum);
+                SgdConfig::new().with_momentum(momentum).with_weight_decay(decay).init()
+            }
+            OptimizerKind::Lars => ModuleOptimizer::from(
+                LarsConfig {
+                    trust_coefficient: self.trust_coefficient,
+                    momentum: self.momentum,
+                    weight_decay: self.weight_decay,
+                }
+                .init(),
+            ),
+        };
+        if self.clip_norm > 0.0 {
+            return optimizer.with_grad_clipping(GradientClippingConfig::Norm(self.clip_norm as f32).init());
+        }
+        optimizer
+    }
+
+    /// The number of values that the optimizer keeps per parameter.
+    pub fn num_moments(&self) -> u64 {
+        match self.kind {
+            OptimizerKind::Adam | OptimizerKind::AdamW => 2,
+            OptimizerKind::Sgd | OptimizerKind::Lars => u64::from(self.momentum > 0.0),
+        }
+    }
+
+    /// The maximum gradient norm over all parameters, if set; the training step clips to it.
+    pub fn largest_global_norm(&self) -> Option<f64> {
+        (self.clip_global_norm > 0.0).then_some(self.clip_global_norm)
+    }
+
+    /// The learning rate schedule for this many epochs.
+    pub fn schedule(&self, epochs: usize, steps_per_epoch: usize) -> ModuleLrScheduler {
+        let steps = |epochs: usize| epochs * steps_per_epoch;
+        let decay = match self.schedule {
+            LearningRateSchedule::Constant if self.warmup_epochs == 0 => return ConstantLr::new(self.learning_rate).into(),
+            LearningRateSchedule::Constant => Decay::Constant,
+            LearningRateSchedule::Cosine => Decay::Cosine,
+        };
+        RateSchedule::new(self.learning_rate, steps(self.warmup_epochs), steps(epochs), decay).into()
     }
 }
+
+/// Checks a maximum norm; 0 means no clipping.
+fn is_norm(name: &'static str, value: f64) -> Result<(), ParameterError> {
+    if value == 0.0 || (1e-6..=1e6).contains(&value) {
+        return Ok(());
+    }
+    Err(ParameterError::new(name, value, "be 0 or in [1e-6, 1000000]"))
+}
+
+#[cfg(test)]
+mod tests;

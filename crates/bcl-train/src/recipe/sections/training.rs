@@ -1,56 +1,63 @@
 //! The `[training]` table.
 
-use super::{MOST_BATCH, gradient_cache};
+use super::{MOST_BATCH, Precision, gradient_cache};
 use bcl_core::{
     ParameterError,
-    parameter::{MOST_EPOCHS, count_in, in_closed},
+    parameter::{MOST_EPOCHS, count_in},
 };
 use serde::{Deserialize, Serialize};
 
-/// How long to train, and on how many interactions per step.
-///
-/// A run has two phases. The first holds out a share of train for validation, and ends when the validation metric stops improving. The
-/// second trains again on all of train, for the best number of epochs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// How long to train, and on how many samples per step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrainingConfig {
-    /// Interactions per step, 1 to 10,000,000.
+    /// Samples per batch, at most 10,000,000: interactions, or images in two views each.
     pub batch_size: usize,
-    /// Gradient caching, for batches whose scores do not fit into memory: how many interactions are compared with their negatives at a time;
-    /// 1 to `batch_size`. The gradients are those of the whole batch. Off by default.
+    /// Batches per optimizer step, 1 to 1,000,000: their gradients are averaged. Negatives come from one batch alone; for more of them use
+    /// `gradient_cache`.
+    pub accumulate: usize,
+    /// Gradient caching, for batches that do not fit into memory: how many samples are encoded, and anchors compared, at a time, up to
+    /// `batch_size`. The gradients are those of the whole batch, but batch normalisation sees one part at a time, and each part is encoded
+    /// twice. Off by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gradient_cache: Option<usize>,
-    /// Maximum number of epochs per phase, 1 to 1,000,000.
+    /// Maximum number of epochs per phase, at most 1,000,000. Runs on images accept 0, which evaluates the encoder without training it.
     pub epochs: usize,
-    /// Epochs without a better validation metric before the first phase ends, 1 to 1,000,000.
-    pub patience: usize,
-    /// Share of each user's training interactions that is held out for validation, in [0.001, 0.5].
-    pub validation: f64,
+    /// Epochs without a better validation metric before the first phase ends, 1 to 1,000,000. By default it trains to the last epoch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patience: Option<usize>,
+    /// Numeric precision of the encoder in training.
+    pub precision: Precision,
 }
 
 impl Default for TrainingConfig {
     fn default() -> Self {
         Self {
-            batch_size: 1024,
+            batch_size: 256,
+            accumulate: 1,
             gradient_cache: None,
-            epochs: 60,
-            patience: 12,
-            validation: 0.1,
+            epochs: 400,
+            patience: None,
+            precision: Precision::F32,
         }
     }
 }
 
 impl TrainingConfig {
-    /// Checks that all parameters are in range.
+    /// Checks that all parameters are in range. A batch, and each part of it, has at least `least_batch` samples.
     ///
     /// # Errors
     /// Returns an error that names the first parameter out of range, its value and the range.
-    pub fn check(&self) -> Result<(), ParameterError> {
-        count_in("batch_size", self.batch_size, 1, MOST_BATCH)?;
-        gradient_cache::check(self.gradient_cache, 1, self.batch_size)?;
-        count_in("epochs", self.epochs, 1, MOST_EPOCHS)?;
-        count_in("patience", self.patience, 1, MOST_EPOCHS)?;
-        // Below a thousandth, not even a user with hundreds of items has one left to validate on.
-        in_closed("validation", self.validation, 0.001, 0.5)
+    pub fn check(&self, least_batch: usize, least_epochs: usize) -> Result<(), ParameterError> {
+        count_in("batch_size", self.batch_size, least_batch, MOST_BATCH)?;
+        count_in("accumulate", self.accumulate, 1, MOST_EPOCHS)?;
+        gradient_cache::check(self.gradient_cache, least_batch, self.batch_size)?;
+        count_in("epochs", self.epochs, least_epochs, MOST_EPOCHS)?;
+        count_in("patience", self.patience.unwrap_or(1), 1, MOST_EPOCHS)
+    }
+
+    /// Epochs without a better metric before the first phase ends.
+    pub fn patience(&self) -> usize {
+        self.patience.unwrap_or(usize::MAX)
     }
 }

@@ -1,6 +1,6 @@
 //! Estimates the memory of a run of a recommender.
 
-use super::{Estimate, F32, product};
+use crate::memory::{Estimate, F32, product};
 use crate::recipe::{DataConfig, DataSource, RecommenderRecipe};
 use bcl_data::InteractionData;
 
@@ -9,7 +9,7 @@ pub(crate) const PROBE_ANCHORS: usize = 1024;
 
 /// The sizes of the data that a run's memory depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sizes {
+pub(crate) struct Sizes {
     /// Number of users in train and test.
     pub users: usize,
     /// Number of items in train and test.
@@ -29,7 +29,7 @@ impl From<&InteractionData> for Sizes {
 }
 
 /// Generated interactions: as pairs while they are drawn, then as rows of items; and the ids of users and items.
-pub fn data(config: &DataConfig) -> Estimate {
+pub(crate) fn data(config: &DataConfig) -> Estimate {
     const PAIR_AND_ITEM: u64 = 12;
     // Two pointers to the text, the text with its two counters, and the number.
     const ID: u64 = 56;
@@ -52,11 +52,11 @@ pub fn data(config: &DataConfig) -> Estimate {
 }
 
 /// A training step: the embedding tables with gradients and optimizer state, and the scores of a batch.
-pub fn training(recipe: &RecommenderRecipe, sizes: Sizes) -> Estimate {
+pub(crate) fn training(recipe: &RecommenderRecipe, sizes: Sizes) -> Estimate {
     let dim = recipe.encoder.dim();
     let rows = sizes.users as u64 + sizes.items as u64;
-    // Weights, gradients, and both moments of Adam.
-    let tables = product([4, F32, rows, dim as u64]);
+    // Weights, gradients, and what the optimizer keeps.
+    let tables = product([2 + recipe.optimizer.num_moments(), F32, rows, dim as u64]);
 
     let batch = recipe.training.batch_size.min(sizes.train);
     let anchors = recipe.training.gradient_cache.map_or(batch, |at_most| at_most.min(batch)) as u64;

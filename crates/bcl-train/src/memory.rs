@@ -4,15 +4,11 @@
 //! optimizer state during a step. A refused run could not have finished; an accepted run may still need more. Only main memory
 //! is checked: runs on a GPU are never refused.
 
-pub mod images;
-pub mod recommender;
-
-use crate::recipe::Recipe;
 use bcl_data::memory::available;
 use indicatif::HumanBytes;
 
 /// Bytes of a 32-bit number.
-const F32: u64 = 4;
+pub(crate) const F32: u64 = 4;
 
 /// A lower bound of the memory that something needs, part by part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,14 +44,14 @@ pub struct TooLittleMemory {
 
 impl Estimate {
     /// Adds bytes that exist at the same time as the others.
-    fn with(mut self, what: impl Into<String>, keys: &'static str, bytes: u64) -> Self {
+    pub(crate) fn with(mut self, what: impl Into<String>, keys: &'static str, bytes: u64) -> Self {
         let what = what.into();
         self.parts.push(Part { what, keys, bytes });
         self
     }
 
     /// Adds the larger of two estimates that do not exist at the same time.
-    fn with_larger(mut self, one: Self, other: Self) -> Self {
+    pub(crate) fn with_larger(mut self, one: Self, other: Self) -> Self {
         let larger = if one.bytes() >= other.bytes() { one } else { other };
         self.parts.extend(larger.parts);
         self
@@ -74,7 +70,7 @@ impl Estimate {
         available().map_or(Ok(()), |free| self.check_with(free))
     }
 
-    fn check_with(&self, free: u64) -> Result<(), TooLittleMemory> {
+    pub(crate) fn check_with(&self, free: u64) -> Result<(), TooLittleMemory> {
         let needed = self.bytes();
         match self.parts.iter().max_by_key(|part| part.bytes) {
             Some(largest) if needed > free => Err(TooLittleMemory {
@@ -89,23 +85,14 @@ impl Estimate {
     }
 }
 
-/// Estimates the data that a recipe generates. Data from files is bounded while it is read.
-pub fn of_data(recipe: &Recipe) -> Estimate {
-    match recipe {
-        Recipe::Recommender(recipe) => recommender::data(&recipe.data),
-        Recipe::Images(recipe) => images::data(&recipe.data),
-    }
-}
-
 /// The product of sizes, at most `u64::MAX`.
-fn product<const N: usize>(sizes: [u64; N]) -> u64 {
+pub(crate) fn product<const N: usize>(sizes: [u64; N]) -> u64 {
     sizes.into_iter().fold(1, u64::saturating_mul)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::{RecipeSource, built_in};
 
     #[test]
     fn a_run_that_does_not_fit_is_refused_with_both_sizes_and_the_key() {
@@ -130,33 +117,5 @@ mod tests {
         let part = |bytes| Estimate::default().with("", "", bytes);
         assert_eq!(part(1).with_larger(part(5), part(3)).bytes(), 6);
         assert_eq!(part(u64::MAX).with_larger(part(5), part(3)).bytes(), u64::MAX);
-    }
-
-    #[test]
-    fn no_built_in_recipe_needs_more_than_a_large_machine_has() {
-        for builtin in built_in() {
-            let recipe = Recipe::read(&RecipeSource::Builtin(*builtin), &[]).unwrap();
-            let needed = match &recipe {
-                Recipe::Recommender(recipe) => recommender::training(
-                    recipe,
-                    recommender::Sizes {
-                        users: 50_000,
-                        items: 80_000,
-                        train: 1_300_000,
-                    },
-                ),
-                Recipe::Images(recipe) => images::training(
-                    recipe,
-                    images::Sizes {
-                        train: 105_000,
-                        evaluated: 13_000,
-                    },
-                ),
-            };
-            of_data(&recipe).check_with(1 << 30).unwrap();
-            needed
-                .check_with(96 << 30)
-                .unwrap_or_else(|error| panic!("{}: {error}", recipe.name()));
-        }
     }
 }

@@ -3,8 +3,8 @@
 use super::start::untrained;
 
 use crate::{
+    kinds::Baselines,
     recipe::{ImageDataConfig, ImageRecipe},
-    training::recommender::run::Baselines,
 };
 use bcl_eval::{
     EvaluationError,

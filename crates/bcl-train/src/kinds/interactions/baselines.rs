@@ -2,8 +2,8 @@
 
 use crate::{
     error::Error,
+    kinds::Baselines,
     recipe::{BaselineKind, EvaluationConfig},
-    training::Baselines,
 };
 use bcl_data::InteractionData;
 use bcl_eval::{
@@ -17,7 +17,7 @@ use bcl_report::notice::{note, working};
 ///
 /// # Errors
 /// If a baseline cannot be fitted to the data.
-pub fn baselines(data: &InteractionData, config: &EvaluationConfig) -> Result<Baselines, Error> {
+pub(crate) fn baselines(data: &InteractionData, config: &EvaluationConfig) -> Result<Baselines, Error> {
     let evaluator = RankingEvaluator::new(&config.cutoffs, &data.train, &data.test);
     let by_default = config.baselines == EvaluationConfig::default().baselines;
     let mut figures = Baselines::new();

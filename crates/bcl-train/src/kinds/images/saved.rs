@@ -1,14 +1,17 @@
 //! The commands on a run of an image encoder: evaluate, embed, export.
 
-use super::{SavedRun, print_metrics, vectors_as_csv};
+use super::{
+    super::{
+        SavedRun,
+        saved::{print_metrics, vectors_as_csv},
+    },
+    judge,
+    start::untrained,
+};
 use crate::{
     error::Error,
     recipe::ImageRecipe,
-    training::{
-        Stop,
-        folder::load_kept,
-        images::{run::judge, start::untrained},
-    },
+    training::{Stop, folder::load_kept},
 };
 use bcl_backend::Backend;
 use bcl_data::printable;

@@ -1,13 +1,13 @@
 //! Estimates the memory of a run of an image encoder.
 
-use super::{Estimate, F32, product};
-use crate::recipe::{ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageOptimizerKind, ImageRecipe, Precision};
+use crate::memory::{Estimate, F32, product};
+use crate::recipe::{ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageRecipe, Precision};
 use bcl_eval::images::Shown;
 use bcl_images::ImageData;
 
 /// The sizes of the data that a run's memory depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sizes {
+pub(crate) struct Sizes {
     /// Number of training images.
     pub train: usize,
     /// Number of labelled images in train and test, on whose features the encoder is evaluated.
@@ -26,7 +26,7 @@ impl From<&ImageData> for Sizes {
 }
 
 /// The pixels of generated images.
-pub fn data(config: &ImageDataConfig) -> Estimate {
+pub(crate) fn data(config: &ImageDataConfig) -> Estimate {
     let Ok(ImageDataSource::Planted(config)) = config.source() else {
         return Estimate::default();
     };
@@ -40,7 +40,7 @@ pub fn data(config: &ImageDataConfig) -> Estimate {
 }
 
 /// Two views of each image.
-pub fn views(images: usize, side: usize) -> Estimate {
+pub(crate) fn views(images: usize, side: usize) -> Estimate {
     let side = side as u64;
     Estimate::default().with(
         format!("the views of {images} images"),
@@ -50,7 +50,7 @@ pub fn views(images: usize, side: usize) -> Estimate {
 }
 
 /// The weights, and the larger of a training step and the features for evaluation.
-pub fn training(recipe: &ImageRecipe, images: Sizes) -> Estimate {
+pub(crate) fn training(recipe: &ImageRecipe, images: Sizes) -> Estimate {
     let parameters = recipe.encoder.config().size(recipe.views.side).parameters;
     let weights = Estimate::default().with(
         format!("the weights of {parameters} parameters"),
@@ -78,10 +78,6 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
         .training
         .gradient_cache
         .map_or(batch, |at_most| batch.min(at_most as u64));
-    let moments = match recipe.optimizer.kind {
-        ImageOptimizerKind::Adam | ImageOptimizerKind::AdamW => 2,
-        ImageOptimizerKind::Sgd | ImageOptimizerKind::Lars => u64::from(recipe.optimizer.momentum > 0.0),
-    };
     let number = match recipe.training.precision {
         Precision::F32 => F32,
         Precision::Bf16 | Precision::F16 => F32 / 2,
@@ -99,7 +95,7 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
         .with(
             format!("gradients and optimizer state of {parameters} parameters"),
             "encoder.trunk.width, encoder.head.hidden or encoder.head.out",
-            product([F32, 1 + moments, parameters]),
+            product([F32, 1 + recipe.optimizer.num_moments(), parameters]),
         )
         .with(
             format!("the activations of {at_a_time} images, saved for backward"),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::recipe::{ImageRecipe, from_toml};
 
-fn optimizer(text: &str) -> Result<ImageOptimizerConfig, String> {
+fn optimizer(text: &str) -> Result<OptimizerConfig, String> {
     let recipe = format!("data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'info_nce'\n[optimizer]\n{text}");
     from_toml::<ImageRecipe>(&recipe, "a.toml", &[])
         .map(|recipe| recipe.optimizer)

@@ -19,7 +19,7 @@ use std::path::Path;
 const LEAST_TEST_IMAGES: usize = 2;
 
 /// Creates the encoder of a recipe with random weights from its seed.
-pub fn untrained(recipe: &ImageRecipe, device: &Device) -> ImageEncoder {
+pub(crate) fn untrained(recipe: &ImageRecipe, device: &Device) -> ImageEncoder {
     recipe.encoder.config().init(Seed(recipe.seed).named("init").0, device)
 }
 
@@ -29,7 +29,7 @@ pub fn untrained(recipe: &ImageRecipe, device: &Device) -> ImageEncoder {
 ///
 /// # Errors
 /// Names the file and a tensor that is missing, unexpected, of another shape, or has invalid values.
-pub fn initial(recipe: &ImageRecipe, search: &SearchPath, device: &Device) -> Result<ImageEncoder, Error> {
+pub(crate) fn initial(recipe: &ImageRecipe, search: &SearchPath, device: &Device) -> Result<ImageEncoder, Error> {
     initial_with_report(recipe, search, device).map(|(encoder, _)| encoder)
 }
 
@@ -37,7 +37,7 @@ pub fn initial(recipe: &ImageRecipe, search: &SearchPath, device: &Device) -> Re
 ///
 /// # Errors
 /// As [`initial`].
-pub fn initial_with_report(
+pub(crate) fn initial_with_report(
     recipe: &ImageRecipe,
     search: &SearchPath,
     device: &Device,
@@ -163,7 +163,7 @@ fn of_head(error: WeightsError) -> WeightsError {
 /// # Errors
 /// If a batch has more images than the data set, the recipe needs labels that are missing, or there are labelled test images but too few
 /// labelled images to evaluate. Without labelled test images, probes and nearest neighbours are off.
-pub fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error> {
+pub(crate) fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error> {
     let source = match &recipe.data.images {
         Some(path) => path.display().to_string(),
         None => data.name.clone(),

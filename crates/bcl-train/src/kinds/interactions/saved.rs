@@ -1,11 +1,22 @@
 //! The commands on a run of a recommender: evaluate, recommend, embed, export.
 
-use super::{SavedRun, print_metrics, recommendation::Recommendation, vectors_as_csv};
-use crate::{error::Error, recipe::RecommenderRecipe, training::folder::load_kept};
+use super::{
+    super::{
+        SavedRun,
+        saved::{print_metrics, vectors_as_csv},
+    },
+    graph,
+    recommendation::Recommendation,
+};
+use crate::{
+    error::Error,
+    recipe::{RecommenderRecipe, RunRecipe},
+    training::folder::load_kept,
+};
 use bcl_backend::Backend;
 use bcl_data::{InteractionData, printable};
 use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator, top_items};
-use bcl_models::{Embeddings, Graph, Recommender};
+use bcl_models::{Embeddings, Recommender};
 use bcl_report::{TextStyle, files, notice};
 use safetensors::{Dtype, tensor::TensorView};
 use serde_json::json;
@@ -23,13 +34,10 @@ impl Saved {
     /// Loads the data and the saved weights of a run.
     fn open(run: SavedRun<RecommenderRecipe>, backend: &Backend) -> Result<Self, Error> {
         let data = run.data()?;
-        let train = &data.train;
-        let graph = Graph {
-            num_users: train.num_users(),
-            num_items: train.num_items(),
-            edges: train.pairs().collect(),
-        };
-        let encoder = run.recipe.encoder.init(&graph, run.recipe.seed, &backend.device());
+        let encoder = run
+            .recipe
+            .encoder
+            .init(&graph(&data.train), run.recipe.seed, &backend.device());
         let encoder = load_kept(encoder, &run.folder)?;
         Ok(Self {
             embeddings: encoder.embeddings(),
@@ -130,7 +138,8 @@ pub(super) fn embed(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &P
 /// # Errors
 /// Returns an error if the run cannot be read or the file cannot be written.
 pub(super) fn export(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
-    let [recipe, hash] = run.about.clone();
+    let recipe = run.recipe.to_toml();
+    let hash = run.recipe_hash.clone();
     let saved = Saved::open(run, backend)?;
     let tables = saved.encoder.tables();
     let views: Vec<(&str, [usize; 2], Vec<u8>)> = [

@@ -1,0 +1,89 @@
+//! Uses the weights of a finished run: evaluates, embeds, recommends, exports.
+
+use crate::{
+    error::Error,
+    kinds::{Kind, SavedRun},
+    recipe::{Recipe, of_kind},
+    training::{KeptData, RunFolder},
+};
+use bcl_backend::Backend;
+use bcl_report::{
+    files::refuse_overwriting,
+    notice::{self, Working},
+};
+use std::path::Path;
+
+/// Opens a run. Files are searched for in `data_dir` before the folders where the run found them.
+fn open(run: &Path, data_dir: Option<&Path>) -> Result<SavedRun<Recipe>, Error> {
+    let (folder, recipe, invocation) = RunFolder::open(run)?;
+    invocation.refuse_trial(&folder)?;
+    let kept = KeptData::read(folder.path())?;
+    Ok(SavedRun {
+        folder,
+        recipe_hash: recipe.hash(),
+        recipe,
+        search: match data_dir {
+            Some(dir) => invocation.search.with_data_dir(dir),
+            None => invocation.search,
+        },
+        kept,
+    })
+}
+
+/// Calls a method of [`Kind`] with a saved run of the kind.
+macro_rules! call {
+    ($run:expr, $verb:ident($($argument:expr),*)) => {{
+        let SavedRun { folder, recipe, recipe_hash, search, kept } = $run;
+        of_kind!(recipe, recipe => Kind::$verb(SavedRun { folder, recipe: *recipe, recipe_hash, search, kept }, $($argument),*))
+    }};
+}
+
+/// Evaluates the saved weights of a run on its test data and prints the metrics.
+///
+/// # Errors
+/// Returns an error if the run or its data cannot be read.
+pub fn evaluate(run: &Path, data_dir: Option<&Path>, backend: &Backend, json: bool) -> Result<(), Error> {
+    let _working = working("evaluating", run);
+    call!(open(run, data_dir)?, evaluate(backend, json))
+}
+
+/// Prints the best items for a user, by the ids of the data files, without the items of the user's training data.
+///
+/// # Errors
+/// Returns an error if the run or its data cannot be read, the run is not one of a recommender, or the user is unknown.
+pub fn recommend(
+    run: &Path,
+    data_dir: Option<&Path>,
+    backend: &Backend,
+    user: &str,
+    top: usize,
+    json: bool,
+) -> Result<(), Error> {
+    let _working = working("ranking the items of", run);
+    call!(open(run, data_dir)?, recommend(backend, user, top, json))
+}
+
+/// Writes the embeddings of a run into a folder: users and items as CSV, or the features of images as CSV and NumPy arrays.
+///
+/// # Errors
+/// Returns an error if the run cannot be read or the files cannot be written.
+pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
+    refuse_overwriting("--out", &out.join("users.csv"), &["csv"])?;
+    let _working = working("embedding the data of", run);
+    call!(open(run, data_dir)?, embed(backend, out))
+}
+
+/// Writes the trained weights of a run as a safetensors file, under the names that `PyTorch` code uses.
+///
+/// # Errors
+/// Returns an error if the run cannot be read or the file cannot be written.
+pub fn export(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
+    refuse_overwriting("--out", out, &["safetensors"])?;
+    let _working = working("exporting", run);
+    call!(open(run, data_dir)?, export(backend, out))
+}
+
+/// Reports every ten seconds that the command on this run is still working.
+fn working(what: &str, run: &Path) -> Working {
+    notice::working(format!("{what} {}", run.display()))
+}

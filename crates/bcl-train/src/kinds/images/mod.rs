@@ -1,0 +1,310 @@
+//! Runs on images: self-supervised encoders.
+
+mod baselines;
+pub mod loader;
+pub(super) mod memory;
+mod online;
+mod opening;
+mod saved;
+mod start;
+
+use super::{Kind, Outcome, PhaseRun, Run, SavedRun, Trained};
+use crate::{
+    error::Error,
+    memory::Estimate,
+    methods::{ImageMethod, WithMethod},
+    recipe::{ImageRecipe, Refusal},
+    training::{
+        KeptData, Stop,
+        evaluate::EvaluationTask,
+        folder::{keep, load_kept},
+        opening::Opening,
+        progress::Progress,
+    },
+};
+pub use baselines::JudgedBaselines;
+use bcl_backend::Backend;
+use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
+use bcl_data::{KnownIds, SearchPath, Seed, printable};
+use bcl_eval::{
+    Interrupt,
+    images::{ImageJudge, Shown, has_judges, judges_off, showcase},
+    probe::Labelled,
+};
+use bcl_images::ImageData;
+use bcl_models::vision::ImageEncoder;
+use bcl_report::{
+    files::write_whole,
+    notice,
+    result::{CALIBRATION_ERROR, CalibrationBin, DataSize, LAST_LOSS, Metrics},
+};
+use burn::module::Module;
+use loader::{ImageLoader, LoaderOptions, epoch_order};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Number of images in a picture of views.
+const PICTURED: usize = 12;
+
+impl Kind for ImageRecipe {
+    type Data = ImageData;
+    type Shared = Mutex<JudgedBaselines>;
+
+    fn source(&self, search: &SearchPath) -> Result<String, Error> {
+        Ok(self.data.described(search)?)
+    }
+
+    fn load(&self, search: &SearchPath, _: KnownIds) -> Result<ImageData, Error> {
+        Ok(self.data.load(search)?)
+    }
+
+    fn shares_data_with(&self, other: &Self) -> bool {
+        self.data == other.data
+    }
+
+    fn share(&self, data: &ImageData) -> Result<Self::Shared, Error> {
+        if let Some(text) = judges_off(data) {
+            notice::note(text);
+        }
+        Ok(Mutex::default())
+    }
+
+    fn hold_out(&self, data: &ImageData, share: f64) -> Result<ImageData, Error> {
+        let (train, test) = bcl_images::hold_out(&data.train, share, Seed(self.seed).named("validation"));
+        let part = ImageData {
+            name: format!("{}, {share} of train held out", data.name),
+            train,
+            test,
+            skipped: data.skipped.clone(),
+        };
+        start::check(self, &part)?;
+        if has_judges(&part) {
+            return Ok(part);
+        }
+        Err(Error::Input(format!(
+            "{}: choosing between epochs or recipes evaluates features on a part of the training images, which needs images of at least \
+             two classes; put them into folders CLASS/ or train/CLASS/",
+            data.name
+        )))
+    }
+
+    fn data_name(data: &ImageData) -> &str {
+        &data.name
+    }
+
+    fn size(data: &ImageData) -> DataSize {
+        DataSize::Images {
+            classes: data.train.classes().len(),
+            train: data.train.len(),
+            test: data.test.len(),
+            skipped: data.skipped.len(),
+        }
+    }
+
+    fn kept_data(data: &ImageData) -> KeptData {
+        KeptData::of_images(data)
+    }
+
+    fn memory_of_data(&self) -> Estimate {
+        memory::data(&self.data)
+    }
+
+    fn memory(&self, data: &ImageData) -> Estimate {
+        memory::training(self, data.into())
+    }
+
+    fn check_data(&self, data: &ImageData, search: &SearchPath, backend: &Backend) -> Result<(), Error> {
+        start::check(self, data)?;
+        if self.selection.held_out > 0.0 {
+            self.hold_out(data, self.selection.held_out)?;
+        }
+        // Without a file of weights there is nothing to check.
+        if self.encoder.weights().is_some() {
+            let (_, report) = start::initial_with_report(self, search, &backend.device())?;
+            report.into_iter().for_each(notice::note);
+        }
+        Ok(())
+    }
+
+    fn encoder_name(&self) -> &'static str {
+        self.encoder.name()
+    }
+
+    fn loss_name(&self) -> &'static str {
+        Self::loss_name(self)
+    }
+
+    fn estimator(&self, _: &ImageData) -> Result<Option<EstimatorConfig>, Error> {
+        Ok(Self::estimator(self).cloned())
+    }
+
+    fn num_negatives(&self) -> Option<usize> {
+        self.method.num_negatives(self.training.batch_size)
+    }
+
+    fn batches_per_epoch(&self, data: &ImageData) -> usize {
+        data.train.len() / self.training.batch_size
+    }
+
+    fn metric(&self, data: &ImageData) -> String {
+        self.selection_metric()
+            .unwrap_or_else(|| ImageJudge::shown_metric(data))
+            .to_owned()
+    }
+
+    fn evaluate_every(&self) -> usize {
+        self.evaluation.every
+    }
+
+    fn opening(&self, data: &ImageData, backend: &Backend, folder: &Path) -> Opening {
+        let num_parameters = start::untrained(self, &backend.device()).num_params();
+        opening::opening(self, data, num_parameters, backend, folder)
+    }
+
+    fn train(phase: PhaseRun<'_, '_, Self>) -> Result<Progress, Error> {
+        let Run { recipe, around, .. } = phase.run;
+        if recipe.training.epochs == 0 {
+            let encoder = start::initial(recipe, around.search, &phase.evaluation_device())?;
+            keep(encoder, &around.folder.model_file())?;
+            return Ok(phase.start.progress);
+        }
+        let device = phase.device();
+        let refuse = |refusal: Refusal| Error::Input(refusal.to_string());
+        recipe.training.precision.check(&device).map_err(refuse)?;
+        let encoder = start::initial(recipe, around.search, &device)?;
+        let dim = recipe.encoder.config().head.out;
+        recipe
+            .method
+            .init(encoder, dim, recipe.training.precision, phase.seed(), Training(phase))
+    }
+
+    fn metrics(run: &Run<'_, Self>, trained: &Trained) -> Result<Metrics, Error> {
+        Ok(Evaluated::of(run, trained)?.metrics)
+    }
+
+    fn outcome(run: &Run<'_, Self>, trained: &Trained, shared: &Self::Shared) -> Result<Outcome, Error> {
+        let Evaluated {
+            judge,
+            features,
+            metrics,
+        } = Evaluated::of(run, trained)?;
+        let _working = run.working("drawing the map and evaluating baselines");
+        let showcase = showcase(&judge, &features, Seed(run.recipe.seed));
+        drop(features);
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Outcome {
+            metrics,
+            oracle: None,
+            baselines: shared.of(run.recipe, &judge, &run.around.backend.device())?,
+            showcase: Some(showcase),
+        })
+    }
+
+    fn evaluate(saved: SavedRun<Self>, backend: &Backend, json: bool) -> Result<(), Error> {
+        saved::evaluate(saved, backend, json)
+    }
+
+    fn embed(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error> {
+        saved::embed(saved, backend, out)
+    }
+
+    fn export(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error> {
+        saved::export(saved, backend, out)
+    }
+
+    fn dump_views(&self, search: &SearchPath, picture: &Path) -> Result<(), Error> {
+        let images = self.data.load(search)?.train;
+        let seed = Seed(self.seed);
+        let mut pictured = epoch_order(images.len(), seed, 0);
+        pictured.truncate(PICTURED);
+        memory::views(pictured.len(), self.views.side).check()?;
+        let views = self.views.init();
+        let mut pixels = Vec::new();
+        views.batch(&images, &pictured, 0, seed, &mut pixels);
+        write_whole(picture, &views.contact_sheet(&images, &pictured, &pixels))?;
+        println!("{}", printable(picture.display()));
+        Ok(())
+    }
+}
+
+/// A phase that trains with any method.
+struct Training<'r, 'a>(PhaseRun<'r, 'a, ImageRecipe>);
+
+impl WithMethod for Training<'_, '_> {
+    type Output = Result<Progress, Error>;
+
+    fn call<M: ImageMethod>(self, method: M) -> Result<Progress, Error> {
+        let Self(phase) = self;
+        let recipe = phase.run.recipe;
+        let estimator = phase.plan.estimator.clone();
+        let with_truth = estimator.as_ref().is_some_and(|estimator| estimator.needs_truth())
+            || recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased)
+            || method.remembers_classes();
+        let options = LoaderOptions {
+            views: recipe.views.init(),
+            batch_size: recipe.training.batch_size,
+            gradient_cache: recipe.training.gradient_cache,
+            with_truth,
+            anchors_per_image: method.anchors_per_image(),
+            seed: phase.seed(),
+            device: phase.device(),
+        };
+        let loader = ImageLoader::new(phase.data.clone(), phase.plan.clone(), options);
+        let judge = judge(recipe, &phase.data, phase.run.around.backend, phase.run.around.stop.clone());
+        let tau_plus = phase.estimator.as_ref().and_then(EstimatorConfig::tau_plus);
+        let task = EvaluationTask {
+            measure: Some(Arc::new(judge)),
+            select_by: phase.metric(),
+            probe: loader.probe(estimator, &phase.evaluation_device()),
+            posterior: None,
+            tau_plus: tau_plus.unwrap_or(1.0 / phase.data.train.classes().len().max(2) as f64),
+        };
+        phase.train(method, loader, task)
+    }
+}
+
+/// A trained encoder's metrics on test, and what they were computed from.
+struct Evaluated {
+    judge: ImageJudge,
+    /// Of the training and of the test images.
+    features: [Labelled; 2],
+    metrics: Metrics,
+}
+
+impl Evaluated {
+    fn of(run: &Run<'_, ImageRecipe>, trained: &Trained) -> Result<Self, Error> {
+        let judge = judge(run.recipe, &run.data, run.around.backend, run.around.stop.clone());
+        let encoder: ImageEncoder = load_kept(start::untrained(run.recipe, &run.around.backend.device()), run.around.folder)?;
+        let _working = run.working("evaluating the encoder");
+        let features = judge.features(&encoder)?;
+        let mut metrics = judge.encoder_with(&encoder, &features)?;
+        if let Some(last) = trained.records().last() {
+            // Where the truth is known, how far P(TN|x) is from it.
+            let calibration = CalibrationBin::expected_error(&last.calibration);
+            metrics.extend(calibration.map(|error| (CALIBRATION_ERROR.to_owned(), error)));
+            if !judge.is_on() {
+                metrics.insert(LAST_LOSS.to_owned(), last.loss);
+            }
+        }
+        Ok(Self {
+            judge,
+            features,
+            metrics,
+        })
+    }
+}
+
+/// Evaluates the encoders of a recipe, until it is asked to stop.
+fn judge(recipe: &ImageRecipe, data: &Arc<ImageData>, backend: &Backend, stop: Stop) -> ImageJudge {
+    let evaluation = recipe.evaluation.clone();
+    let views = recipe.views.init();
+    let shown = Shown {
+        side: evaluation.side.unwrap_or(views.config().side),
+        views,
+        device: backend.device(),
+        interrupt: Interrupt::when(move || stop.is_requested()),
+    };
+    ImageJudge::new(data.clone(), shown, evaluation, Seed(recipe.seed))
+}

@@ -1,0 +1,199 @@
+//! Runs on interactions of users with items: recommenders.
+
+mod baselines;
+pub mod loader;
+pub(super) mod memory;
+mod opening;
+mod ranking;
+mod recommendation;
+mod saved;
+
+use super::{Baselines, Kind, Outcome, PhaseRun, Run, SavedRun, Trained};
+use crate::{
+    error::Error,
+    memory::Estimate,
+    methods::Recommendation,
+    recipe::RecommenderRecipe,
+    training::{KeptData, evaluate::EvaluationTask, opening::Opening, progress::Progress, stopping::best},
+};
+use baselines::baselines;
+use bcl_backend::Backend;
+use bcl_core::EstimatorConfig;
+use bcl_data::{InteractionData, Interactions, KnownIds, SearchPath, Seed, negatives::NegativeSampler};
+use bcl_eval::ranking::RankingEvaluator;
+use bcl_models::Graph;
+use bcl_report::result::{Chosen, DataSize, EpochRecord, Metrics};
+use loader::{InteractionLoader, LoaderOptions};
+use memory::PROBE_ANCHORS;
+use std::{path::Path, sync::Arc};
+
+impl Kind for RecommenderRecipe {
+    type Data = InteractionData;
+    type Shared = Baselines;
+
+    fn source(&self, search: &SearchPath) -> Result<String, Error> {
+        Ok(self.data.described(search)?)
+    }
+
+    fn load(&self, search: &SearchPath, ids: KnownIds) -> Result<InteractionData, Error> {
+        Ok(self.data.load(search, ids)?)
+    }
+
+    fn shares_data_with(&self, other: &Self) -> bool {
+        self.data == other.data && self.evaluation == other.evaluation
+    }
+
+    fn share(&self, data: &InteractionData) -> Result<Baselines, Error> {
+        baselines(data, &self.evaluation)
+    }
+
+    fn hold_out(&self, data: &InteractionData, share: f64) -> Result<InteractionData, Error> {
+        let (train, test) = bcl_data::hold_out(&data.train, share, Seed(self.seed).named("validation"));
+        Ok(InteractionData {
+            train,
+            test,
+            ..data.clone()
+        })
+    }
+
+    fn data_name(data: &InteractionData) -> &str {
+        &data.name
+    }
+
+    fn size(data: &InteractionData) -> DataSize {
+        DataSize::Interactions {
+            users: data.train.num_users(),
+            items: data.train.num_items(),
+            train: data.train.len(),
+            test: data.test.len(),
+        }
+    }
+
+    fn kept_data(data: &InteractionData) -> KeptData {
+        KeptData::of_interactions(data)
+    }
+
+    fn memory_of_data(&self) -> Estimate {
+        memory::data(&self.data)
+    }
+
+    fn memory(&self, data: &InteractionData) -> Estimate {
+        memory::training(self, data.into())
+    }
+
+    fn check_data(&self, _: &InteractionData, _: &SearchPath, _: &Backend) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn encoder_name(&self) -> &'static str {
+        self.encoder.name()
+    }
+
+    fn loss_name(&self) -> &'static str {
+        self.loss.without_data().name()
+    }
+
+    fn estimator(&self, data: &InteractionData) -> Result<Option<EstimatorConfig>, Error> {
+        Ok(Some(self.loss.estimator(data.train.density())?))
+    }
+
+    fn num_negatives(&self) -> Option<usize> {
+        Some(self.negatives.count().unwrap_or(self.training.batch_size - 1))
+    }
+
+    fn batches_per_epoch(&self, data: &InteractionData) -> usize {
+        data.train.len().div_ceil(self.training.batch_size)
+    }
+
+    fn metric(&self, _: &InteractionData) -> String {
+        self.selection_metric().to_owned()
+    }
+
+    fn opening(&self, data: &InteractionData, backend: &Backend, folder: &Path) -> Opening {
+        opening::opening(self, data, backend, folder)
+    }
+
+    fn train(phase: PhaseRun<'_, '_, Self>) -> Result<Progress, Error> {
+        let recipe = phase.run.recipe;
+        let (seed, device) = (phase.seed(), phase.device());
+        let InteractionData { train, test, truth, .. } = &*phase.data;
+        let estimator = phase.estimator.as_ref().expect("recommenders have an estimator");
+        let sampler = Arc::new(NegativeSampler::new(&recipe.negatives, train, seed)?);
+        let options = |device| LoaderOptions {
+            batch_size: recipe.training.batch_size,
+            gradient_cache: recipe.training.gradient_cache,
+            temperature: estimator.temperature(),
+            seed,
+            device,
+        };
+        let loader = |device| {
+            let truth = truth.clone().map(Arc::new);
+            InteractionLoader::new(train, sampler.clone(), truth, phase.plan.clone(), options(device))
+        };
+        let stop = phase.run.around.stop.clone();
+        let evaluator =
+            RankingEvaluator::new(&recipe.evaluation.cutoffs, train, test).with_interrupt(move || stop.is_requested());
+        let task = EvaluationTask {
+            measure: Some(Arc::new(evaluator)),
+            select_by: phase.metric(),
+            probe: loader(phase.evaluation_device()).probe(phase.plan.estimator.clone(), PROBE_ANCHORS),
+            posterior: None,
+            tau_plus: estimator.tau_plus().unwrap_or_else(|| phase.run.data.train.density()),
+        };
+        let method = Recommendation {
+            encoder: recipe.encoder.init(&graph(train), seed.named("init").0, &device),
+            l2: recipe.optimizer.l2,
+        };
+        let loader = loader(device);
+        phase.train(method, loader, task)
+    }
+
+    fn metrics(_: &Run<'_, Self>, trained: &Trained) -> Result<Metrics, Error> {
+        Ok(metrics_of(&trained.records(), trained.epochs))
+    }
+
+    fn outcome(run: &Run<'_, Self>, trained: &Trained, shared: &Baselines) -> Result<Outcome, Error> {
+        let records = trained.records();
+        let oracle = || best(&records, |record| record.test.as_ref(), &run.recipe.metric(&run.data));
+        let oracle = run.recipe.selection.oracle.then(oracle).flatten();
+        Ok(Outcome {
+            metrics: metrics_of(&records, trained.epochs),
+            oracle: oracle.map(|(epoch, _)| Chosen {
+                epoch,
+                metrics: metrics_of(&records, epoch),
+            }),
+            baselines: shared.clone(),
+            showcase: None,
+        })
+    }
+
+    fn evaluate(saved: SavedRun<Self>, backend: &Backend, json: bool) -> Result<(), Error> {
+        saved::evaluate(saved, backend, json)
+    }
+
+    fn embed(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error> {
+        saved::embed(saved, backend, out)
+    }
+
+    fn export(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error> {
+        saved::export(saved, backend, out)
+    }
+
+    fn recommend(saved: SavedRun<Self>, backend: &Backend, user: &str, top: usize, json: bool) -> Result<(), Error> {
+        saved::recommend(saved, backend, user, top, json)
+    }
+}
+
+/// The graph of the interactions that an encoder propagates along.
+fn graph(train: &Interactions) -> Graph {
+    Graph {
+        num_users: train.num_users(),
+        num_items: train.num_items(),
+        edges: train.pairs().collect(),
+    }
+}
+
+/// The test metrics after an epoch, counted from 1.
+fn metrics_of(records: &[&EpochRecord], epoch: usize) -> Metrics {
+    records[epoch - 1].test.clone().unwrap_or_default()
+}

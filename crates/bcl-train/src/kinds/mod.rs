@@ -1,0 +1,212 @@
+//! Kinds of runs: what a run trains on, and so how it loads data, trains, and evaluates.
+//!
+//! A [`Kind`] is implemented by the recipe of such runs, in a folder of its own. Everything that runs of all kinds have in common asks the
+//! trait: [`Prepared`] loads data once for many runs, [`Run`] trains, selects and writes the result, [`SavedRun`] uses what was trained.
+
+pub mod images;
+pub mod interactions;
+mod prepared;
+mod run;
+mod saved;
+
+pub use prepared::{Prepared, Surroundings};
+pub use run::{Outcome, PhaseRun, Run, Trained};
+pub use saved::SavedRun;
+
+use crate::{
+    error::Error,
+    memory::Estimate,
+    recipe::RunRecipe,
+    training::{KeptData, opening::Opening, progress::Progress},
+};
+use bcl_backend::Backend;
+use bcl_core::EstimatorConfig;
+use bcl_data::{KnownIds, SearchPath};
+use bcl_report::result::{DataSize, Metrics};
+use std::{collections::BTreeMap, fmt::Debug, path::Path};
+
+/// Metrics of the baselines, by name.
+pub type Baselines = BTreeMap<String, Metrics>;
+
+/// A kind of run. Its recipe implements this trait.
+pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
+    /// The training and test data.
+    type Data: Debug + Send + Sync;
+
+    /// What runs on the same data share, such as the metrics of baselines.
+    type Shared: Debug + Send + Sync;
+
+    /// Where the data come from, for messages.
+    ///
+    /// # Errors
+    /// Returns an error if a file is missing.
+    fn source(&self, search: &SearchPath) -> Result<String, Error>;
+
+    /// Loads the data, numbered by the ids that are known already.
+    ///
+    /// # Errors
+    /// Returns an error if the data cannot be read.
+    fn load(&self, search: &SearchPath, ids: KnownIds) -> Result<Self::Data, Error>;
+
+    /// Whether a run of `other` can use what was loaded for this recipe.
+    fn shares_data_with(&self, other: &Self) -> bool;
+
+    /// Prepares what all runs on these data share, and notes what will be missing.
+    ///
+    /// # Errors
+    /// Returns an error if a baseline cannot be fitted.
+    fn share(&self, data: &Self::Data) -> Result<Self::Shared, Error>;
+
+    /// The data without a share of its training samples, which take the place of the test data.
+    ///
+    /// # Errors
+    /// Returns an error if what remains is too little to train or to evaluate on.
+    fn hold_out(&self, data: &Self::Data, share: f64) -> Result<Self::Data, Error>;
+
+    /// The name of the data set.
+    fn data_name(data: &Self::Data) -> &str;
+
+    /// The size of the data, as results record it.
+    fn size(data: &Self::Data) -> DataSize;
+
+    /// What a run keeps to recognise its data.
+    fn kept_data(data: &Self::Data) -> KeptData;
+
+    /// The memory that data need before they are loaded, if the recipe generates them.
+    fn memory_of_data(&self) -> Estimate;
+
+    /// The memory that a run needs beside its data.
+    fn memory(&self, data: &Self::Data) -> Estimate;
+
+    /// Checks that the recipe fits its data and its initial weights.
+    ///
+    /// # Errors
+    /// Returns an error that says what does not fit.
+    fn check_data(&self, data: &Self::Data, search: &SearchPath, backend: &Backend) -> Result<(), Error>;
+
+    /// The name of the encoder.
+    fn encoder_name(&self) -> &'static str;
+
+    /// What is minimised, in a word.
+    fn loss_name(&self) -> &'static str;
+
+    /// The estimator, if the method has negatives.
+    ///
+    /// # Errors
+    /// Returns an error if a parameter that is taken from the data is out of range.
+    fn estimator(&self, data: &Self::Data) -> Result<Option<EstimatorConfig>, Error>;
+
+    /// The number of negatives per anchor, if the method has negatives.
+    fn num_negatives(&self) -> Option<usize>;
+
+    /// The number of batches per epoch.
+    fn batches_per_epoch(&self, data: &Self::Data) -> usize;
+
+    /// The metric that selects an epoch, or is shown if nothing is selected.
+    fn metric(&self, data: &Self::Data) -> String;
+
+    /// Epochs between two evaluations; 0 evaluates after the last epoch only.
+    fn evaluate_every(&self) -> usize {
+        1
+    }
+
+    /// Describes the run before it starts.
+    fn opening(&self, data: &Self::Data, backend: &Backend, folder: &Path) -> Opening;
+
+    /// Trains for one phase: builds the method, the loader and the evaluation, and gives them to [`PhaseRun::train`].
+    ///
+    /// # Errors
+    /// Returns an error if data or disk do not allow it, the loss diverges, or the run is interrupted. What was written stays.
+    fn train(phase: PhaseRun<'_, '_, Self>) -> Result<Progress, Error>;
+
+    /// The metrics of what was trained.
+    ///
+    /// # Errors
+    /// Returns an error if the encoder cannot be evaluated.
+    fn metrics(run: &Run<'_, Self>, trained: &Trained) -> Result<Metrics, Error>;
+
+    /// All that the result and the report show of what was trained.
+    ///
+    /// # Errors
+    /// As [`metrics`](Self::metrics).
+    fn outcome(run: &Run<'_, Self>, trained: &Trained, shared: &Self::Shared) -> Result<Outcome, Error>;
+
+    /// Evaluates the encoder of a finished run and prints the metrics.
+    ///
+    /// # Errors
+    /// Returns an error if the run or its data cannot be read.
+    fn evaluate(saved: SavedRun<Self>, backend: &Backend, json: bool) -> Result<(), Error>;
+
+    /// Writes the embeddings of a finished run into a folder.
+    ///
+    /// # Errors
+    /// Returns an error if the run cannot be read or the files cannot be written.
+    fn embed(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error>;
+
+    /// Writes the weights of a finished run as a safetensors file.
+    ///
+    /// # Errors
+    /// Returns an error if the run cannot be read or the file cannot be written.
+    fn export(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error>;
+
+    /// Prints the best items for a user.
+    ///
+    /// # Errors
+    /// Returns an error if the run cannot be read, trained no recommender, or the user is unknown.
+    fn recommend(saved: SavedRun<Self>, _: &Backend, _user: &str, _top: usize, _json: bool) -> Result<(), Error> {
+        Err(Error::Input(format!(
+            "{} trained an encoder of {}, which cannot recommend; use `embed` for its features",
+            saved.folder.path().display(),
+            Self::SAMPLES
+        )))
+    }
+
+    /// Draws example views of the first training samples as a picture.
+    ///
+    /// # Errors
+    /// Returns an error if samples of this kind have no views.
+    fn dump_views(&self, _: &SearchPath, _picture: &Path) -> Result<(), Error> {
+        Err(Error::Input(format!(
+            "--dump-views: {} trains on {}, which have no views; name a recipe on images, such as quickstart-images/bayesian",
+            self.name(),
+            Self::SAMPLES
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::{Recipe, RecipeSource, built_in};
+
+    #[test]
+    fn no_built_in_recipe_needs_more_than_a_large_machine_has() {
+        for builtin in built_in() {
+            let recipe = Recipe::read(&RecipeSource::Builtin(*builtin), &[]).unwrap();
+            let (data, needed) = match &recipe {
+                Recipe::Recommender(recipe) => {
+                    let sizes = interactions::memory::Sizes {
+                        users: 50_000,
+                        items: 80_000,
+                        train: 1_300_000,
+                    };
+                    (
+                        interactions::memory::data(&recipe.data),
+                        interactions::memory::training(recipe, sizes),
+                    )
+                }
+                Recipe::Images(recipe) => {
+                    let sizes = images::memory::Sizes {
+                        train: 105_000,
+                        evaluated: 13_000,
+                    };
+                    (images::memory::data(&recipe.data), images::memory::training(recipe, sizes))
+                }
+            };
+            data.check_with(1 << 30).unwrap();
+            needed
+                .check_with(96 << 30)
+                .unwrap_or_else(|error| panic!("{}: {error}", recipe.name()));
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Data that recipes name, loaded once for all runs on them.
+
+use super::{Kind, Run};
+use crate::{
+    batches::message,
+    error::Error,
+    recipe::{Recipe, of_kind},
+    training::{KeptData, RunFolder, Stop},
+};
+use bcl_backend::{Backend, DeviceKind};
+use bcl_data::{KnownIds, SearchPath};
+use bcl_eval::EvaluationError;
+use bcl_report::{
+    notice::working,
+    result::{Chosen, RunResult},
+};
+use std::{
+    fmt::Debug,
+    panic::{self, AssertUnwindSafe},
+    path::Path,
+    sync::Arc,
+};
+
+/// The data of a recipe, and what runs on them share. Threads may share it.
+#[derive(Debug)]
+pub struct Prepared(Box<dyn Runs>);
+
+/// What a run needs beside its recipe and its data.
+#[derive(Debug, Clone)]
+pub struct Surroundings<'a> {
+    /// Where to write.
+    pub folder: &'a RunFolder,
+    /// Where files that the recipe names are searched for.
+    pub search: &'a SearchPath,
+    /// Where to compute.
+    pub backend: &'a Backend,
+    /// Whether to show no progress.
+    pub quiet: bool,
+    /// Stops the run after the current step.
+    pub stop: Stop,
+}
+
+impl Prepared {
+    /// Loads the data of a recipe and computes the baselines of interactions.
+    ///
+    /// # Errors
+    /// Returns an error if the data cannot be read, or a baseline cannot be fitted to them.
+    pub fn load(recipe: &Recipe, search: &SearchPath) -> Result<Self, Error> {
+        of_kind!(recipe, recipe => load(&**recipe, search, KnownIds::default(), |_, _| Ok(())))
+    }
+
+    /// As [`load`](Self::load), to continue what is in `folder`: the data must be those that were `kept` there. Rows in another order are
+    /// the same data.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load). Also returns an error if the data differ, and says in what.
+    pub fn load_again(recipe: &Recipe, search: &SearchPath, kept: &KeptData, folder: &Path) -> Result<Self, Error> {
+        let check = |found: &KeptData, source: &str| kept.check(&found.identity, source, folder);
+        of_kind!(recipe, recipe => load(&**recipe, search, kept.known_ids(), check))
+    }
+
+    /// What a run on these data keeps of them.
+    pub fn kept(&self) -> &KeptData {
+        self.0.kept()
+    }
+
+    /// Whether these are the data of a recipe.
+    ///
+    /// # Errors
+    /// Returns an error if a file of the recipe is missing.
+    pub fn serves(&self, recipe: &Recipe, search: &SearchPath) -> Result<bool, Error> {
+        self.0.serves(recipe, search)
+    }
+
+    /// Checks that a recipe fits its data, the memory, and its initial weights. An error found here leaves no folder behind.
+    ///
+    /// # Errors
+    /// Returns an error that says what does not fit.
+    pub fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend) -> Result<(), Error> {
+        self.0.check(recipe, search, backend)
+    }
+
+    /// Trains and evaluates, continuing from the newest checkpoint in the folder, and writes the result there.
+    ///
+    /// # Errors
+    /// Returns an error if recipe or disk do not allow it, the loss diverges, the program panics, or the run is interrupted. What was
+    /// written stays.
+    ///
+    /// # Panics
+    /// Panics if these are not the data of the recipe.
+    pub fn finish(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<RunResult, Error> {
+        around.ending_in_errors(|| self.0.finish(recipe, around))
+    }
+
+    /// Trains on a part of train and evaluates on the rest of it, to choose between recipes; test is not looked at. See [`Run::select`].
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    ///
+    /// # Panics
+    /// As [`finish`](Self::finish).
+    pub fn select(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<Chosen, Error> {
+        around.ending_in_errors(|| self.0.select(recipe, around))
+    }
+}
+
+/// [`Prepared`] for any kind.
+trait Runs: Debug + Send + Sync {
+    fn kept(&self) -> &KeptData;
+    fn serves(&self, recipe: &Recipe, search: &SearchPath) -> Result<bool, Error>;
+    fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend) -> Result<(), Error>;
+    fn finish(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<RunResult, Error>;
+    fn select(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<Chosen, Error>;
+}
+
+/// The data of one kind.
+#[derive(Debug)]
+struct Loaded<K: Kind> {
+    /// The recipe that they were loaded for.
+    recipe: K,
+    source: String,
+    kept: KeptData,
+    data: Arc<K::Data>,
+    shared: K::Shared,
+}
+
+fn load<K: Kind>(
+    recipe: &K,
+    search: &SearchPath,
+    ids: KnownIds,
+    check: impl Fn(&KeptData, &str) -> Result<(), Error>,
+) -> Result<Prepared, Error> {
+    recipe.memory_of_data().check()?;
+    let loading = working(format!("loading the data of {}", recipe.name()));
+    let source = recipe.source(search)?;
+    let data = recipe.load(search, ids)?;
+    let kept = K::kept_data(&data);
+    check(&kept, &source)?;
+    drop(loading);
+    Ok(Prepared(Box::new(Loaded {
+        recipe: recipe.clone(),
+        source,
+        kept,
+        shared: recipe.share(&data)?,
+        data: Arc::new(data),
+    })))
+}
+
+impl<K: Kind> Loaded<K> {
+    fn expect<'a>(&self, recipe: &'a Recipe) -> &'a K {
+        let fitting = recipe.as_kind();
+        fitting.unwrap_or_else(|| panic!("recipe {} trains on other data than {}", recipe.name(), self.source))
+    }
+
+    fn run<'a>(&'a self, recipe: &'a Recipe, data_digest: String, around: &'a Surroundings<'a>) -> Run<'a, K> {
+        Run {
+            recipe: self.expect(recipe),
+            recipe_hash: recipe.hash(),
+            data_digest,
+            data: self.data.clone(),
+            around,
+        }
+    }
+}
+
+impl<K: Kind> Runs for Loaded<K> {
+    fn kept(&self) -> &KeptData {
+        &self.kept
+    }
+
+    fn serves(&self, recipe: &Recipe, search: &SearchPath) -> Result<bool, Error> {
+        match recipe.as_kind::<K>() {
+            Some(recipe) if recipe.shares_data_with(&self.recipe) => Ok(recipe.source(search)? == self.source),
+            _ => Ok(false),
+        }
+    }
+
+    fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend) -> Result<(), Error> {
+        let recipe = self.expect(recipe);
+        if backend.info().kind == DeviceKind::Processor {
+            recipe.memory(&self.data).check()?;
+        }
+        recipe.check_data(&self.data, search, backend)
+    }
+
+    fn finish(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<RunResult, Error> {
+        self.run(recipe, self.kept.identity.digest(), around).finish(&self.shared)
+    }
+
+    fn select(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<Chosen, Error> {
+        // A checkpoint of this does not serve a run on all of train.
+        let digest = format!("{}, judged on a part of train", self.kept.identity.digest());
+        self.run(recipe, digest, around).select()
+    }
+}
+
+impl Surroundings<'_> {
+    /// Runs something so that a panic in it is an error of this run alone, and a request to stop names its folder.
+    fn ending_in_errors<T>(&self, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        match panic::catch_unwind(AssertUnwindSafe(run)) {
+            Ok(Err(Error::Evaluation(EvaluationError::Interrupted))) => Err(Error::Interrupted(self.folder.path().to_owned())),
+            Ok(outcome) => outcome,
+            Err(panic) => Err(Error::Training(format!(
+                "the program panicked: {}; please report this as a bug, with the recipe",
+                message(&*panic)
+            ))),
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! One run: a recipe, data and a seed become an encoder and its metrics.
+
+use super::{Baselines, Kind, Surroundings};
+use crate::methods::Method;
+use crate::{
+    error::Error,
+    training::{
+        environment::environment,
+        estimator::EpochEstimator,
+        evaluate::EvaluationTask,
+        learned::Learned,
+        phase::{PhaseOptions, Start, newest},
+        progress::{Owner, Progress},
+        step::{EpochPlan, PlannedLoader},
+        stopping::{Until, best},
+    },
+};
+use bcl_core::EstimatorConfig;
+use bcl_data::Seed;
+use bcl_report::{
+    Showcase,
+    notice::{self, Working, working},
+    result::{Chosen, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
+};
+use burn::tensor::Device;
+use std::{sync::Arc, time::Instant};
+
+/// Share of the training samples that [`Run::select`] holds out if the recipe itself holds out none.
+const SELECTION_SHARE: f64 = 0.2;
+
+/// A run of one recipe with one seed.
+#[derive(Debug)]
+pub struct Run<'a, K: Kind> {
+    /// The recipe.
+    pub recipe: &'a K,
+    /// Hash of the recipe.
+    pub recipe_hash: String,
+    /// [Digest](crate::training::DataIdentity::digest) of the data.
+    pub data_digest: String,
+    /// The data of the recipe, which it was checked against.
+    pub data: Arc<K::Data>,
+    /// The folder, the backend and the rest.
+    pub around: &'a Surroundings<'a>,
+}
+
+/// What training left behind.
+#[derive(Debug)]
+pub struct Trained {
+    /// The number of epochs of the encoder that is kept.
+    pub epochs: usize,
+    /// Where the last phase ended.
+    pub progress: Progress,
+}
+
+impl Trained {
+    /// The records of the last phase.
+    pub fn records(&self) -> Vec<&EpochRecord> {
+        self.progress.of_phase().collect()
+    }
+}
+
+/// What a result shows of a trained encoder.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Metrics on test.
+    pub metrics: Metrics,
+    /// The epoch that was best on test, if the recipe asks for it.
+    pub oracle: Option<Chosen>,
+    /// Metrics of the baselines.
+    pub baselines: Baselines,
+    /// Pictures for the report.
+    pub showcase: Option<Showcase>,
+}
+
+impl<K: Kind> Run<'_, K> {
+    /// Trains and evaluates, continuing from the newest checkpoint in the folder, and writes the result.
+    ///
+    /// # Errors
+    /// Returns an error if data, recipe or disk do not allow it, the loss diverges, or the run is interrupted. What was written stays.
+    pub fn finish(&self, shared: &K::Shared) -> Result<RunResult, Error> {
+        let started = Instant::now();
+        self.announce();
+        let trained = self.train()?;
+        let outcome = K::outcome(self, &trained, shared)?;
+        let result = self.result(&trained, outcome, started);
+        self.around.folder.finish(&result, trained.progress.records)?;
+        self.around.folder.tidy();
+        Ok(result)
+    }
+
+    /// Trains on a part of train and evaluates on the rest of it; test is not looked at.
+    ///
+    /// If the recipe holds out a part of train, this is the first phase of [`finish`](Self::finish), and the best epoch is returned.
+    /// Otherwise a fifth is held out, and the encoder is evaluated there after the last epoch.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn select(&self) -> Result<Chosen, Error> {
+        if self.recipe.selection().held_out > 0.0 {
+            return self.chosen(&self.selection()?);
+        }
+        let part = Run {
+            data: Arc::new(self.recipe.hold_out(&self.data, SELECTION_SHARE)?),
+            recipe_hash: self.recipe_hash.clone(),
+            data_digest: self.data_digest.clone(),
+            ..*self
+        };
+        part.announce();
+        let trained = part.train()?;
+        Ok(Chosen {
+            epoch: trained.epochs,
+            metrics: K::metrics(&part, &trained)?,
+        })
+    }
+
+    /// Says every ten seconds that the run is still at `what`.
+    pub fn working(&self, what: &str) -> Option<Working> {
+        (!self.around.quiet).then(|| working(format!("{}: {what}", self.recipe.name())))
+    }
+
+    fn announce(&self) {
+        if !self.around.quiet {
+            self.recipe
+                .opening(&self.data, self.around.backend, self.around.folder.path())
+                .say();
+        }
+    }
+
+    /// Trains in one phase, or in two if the recipe holds out a part of train to choose the number of epochs.
+    fn train(&self) -> Result<Trained, Error> {
+        let (training, selection) = (self.recipe.training(), self.recipe.selection());
+        if selection.held_out == 0.0 {
+            let epochs = training.epochs;
+            let until = Until::Fixed {
+                epochs,
+                every: self.recipe.evaluate_every(),
+            };
+            let start = self.beginning(Phase::Training, &self.data, Vec::new());
+            let progress = self.phase(self.data.clone(), start, until, Some(epochs))?;
+            return Ok(Trained { epochs, progress });
+        }
+        let refit = self.beginning(Phase::Refit, &self.data, Vec::new());
+        let first = match newest(self.around.folder, &refit)? {
+            // A checkpoint of the second phase has the records of the first.
+            Some(found) => Progress {
+                phase: Phase::Selection,
+                ..found.progress
+            },
+            None => self.selection()?,
+        };
+        let epochs = self.chosen(&first)?.epoch;
+        let selected = first.of_phase().cloned().collect();
+        let start = self.beginning(Phase::Refit, &self.data, selected);
+        let until = Until::Epochs {
+            epochs,
+            oracle_patience: selection.oracle.then_some(training.patience()),
+            at_most: training.epochs,
+        };
+        let progress = self.phase(self.data.clone(), start, until, Some(epochs))?;
+        Ok(Trained { epochs, progress })
+    }
+
+    /// Trains on a part of train until the metric on the held-out part stops improving.
+    fn selection(&self) -> Result<Progress, Error> {
+        let training = self.recipe.training();
+        let part = Arc::new(self.recipe.hold_out(&self.data, self.recipe.selection().held_out)?);
+        let start = self.beginning(Phase::Selection, &part, Vec::new());
+        let until = Until::NoImprovement {
+            patience: training.patience(),
+            every: self.recipe.evaluate_every(),
+            at_most: training.epochs,
+        };
+        self.phase(part, start, until, None)
+    }
+
+    /// The best epoch of the first phase.
+    ///
+    /// # Errors
+    /// Returns an error if no epoch has the metric, which only an edited checkpoint can cause.
+    fn chosen(&self, selection: &Progress) -> Result<Chosen, Error> {
+        let records: Vec<&EpochRecord> = selection.of_phase().collect();
+        let metric = self.recipe.metric(&self.data);
+        let (epoch, _) = best(&records, |record| record.validation.as_ref(), &metric).ok_or_else(|| {
+            Error::Input(format!(
+                "the checkpoints in {} cannot be right: no epoch of selection has the metric {metric}; start a new run",
+                self.around.folder.path().display()
+            ))
+        })?;
+        Ok(Chosen {
+            epoch,
+            metrics: records[epoch - 1].validation.clone().unwrap_or_default(),
+        })
+    }
+
+    fn beginning(&self, phase: Phase, data: &K::Data, records: Vec<EpochRecord>) -> Progress {
+        let owner = Owner {
+            recipe_hash: &self.recipe_hash,
+            seed: self.recipe.seed(),
+            data: &self.data_digest,
+        };
+        Progress::start(owner, phase, self.recipe.batches_per_epoch(data), records)
+    }
+
+    fn phase(&self, data: Arc<K::Data>, start: Progress, until: Until, keep: Option<usize>) -> Result<Progress, Error> {
+        let start = Start::find(self.around.folder, start)?;
+        let estimator = self.recipe.estimator(&self.data)?;
+        let schedule = estimator
+            .clone()
+            .zip(self.recipe.num_negatives())
+            .map(|(config, num_negatives)| EpochEstimator::new(config, self.recipe.alpha_schedule(), num_negatives));
+        if let Some(warning) = schedule.as_ref().and_then(EpochEstimator::warning) {
+            notice::warn(warning);
+        }
+        let plan = EpochPlan {
+            epoch: start.progress.epoch,
+            first_step: 0,
+            estimator: schedule.as_ref().map(|schedule| schedule.at(&start.progress)),
+        };
+        K::train(PhaseRun {
+            run: self,
+            data,
+            estimator,
+            plan,
+            schedule,
+            start,
+            until,
+            keep,
+        })
+    }
+
+    fn result(&self, trained: &Trained, outcome: Outcome, started: Instant) -> RunResult {
+        let mut epoch_seconds: Vec<f64> = trained.progress.of_phase().map(|record| record.train_seconds).collect();
+        epoch_seconds.sort_by(f64::total_cmp);
+        RunResult {
+            schema: SCHEMA,
+            name: self.recipe.name().to_owned(),
+            recipe_hash: self.recipe_hash.clone(),
+            seed: self.recipe.seed(),
+            environment: environment(self.around.backend),
+            data: DataSummary {
+                name: K::data_name(&self.data).to_owned(),
+                size: K::size(&self.data),
+            },
+            encoder: self.recipe.encoder_name().to_owned(),
+            loss: self.recipe.loss_name().to_owned(),
+            validation: Chosen {
+                epoch: trained.epochs,
+                metrics: outcome.metrics,
+            },
+            oracle: outcome.oracle,
+            baselines: outcome.baselines,
+            wall_seconds: started.elapsed().as_secs_f64(),
+            epoch_seconds: epoch_seconds.get(epoch_seconds.len() / 2).copied().unwrap_or_default(),
+            peak_memory_bytes: bcl_backend::peak_memory(),
+            recipe: serde_json::to_value(self.recipe.to_table()).expect("a recipe is plain data"),
+            showcase: outcome.showcase,
+        }
+    }
+}
+
+/// A phase of a run that is about to train.
+#[derive(Debug)]
+pub struct PhaseRun<'r, 'a, K: Kind> {
+    /// The run.
+    pub run: &'r Run<'a, K>,
+    /// The data of this phase: it trains on train and is evaluated on test.
+    pub data: Arc<K::Data>,
+    /// The estimator as configured, if the method has negatives.
+    pub estimator: Option<EstimatorConfig>,
+    /// What the loader does first.
+    pub plan: EpochPlan,
+    /// Where the phase begins.
+    pub start: Start,
+    schedule: Option<EpochEstimator>,
+    until: Until,
+    keep: Option<usize>,
+}
+
+impl<K: Kind> PhaseRun<'_, '_, K> {
+    /// The seed of the run.
+    pub fn seed(&self) -> Seed {
+        Seed(self.run.recipe.seed())
+    }
+
+    /// The device that trains.
+    pub fn device(&self) -> Device {
+        self.run.around.backend.training_device()
+    }
+
+    /// The device that evaluates.
+    pub fn evaluation_device(&self) -> Device {
+        self.run.around.backend.device()
+    }
+
+    /// The metric that selects an epoch.
+    pub fn metric(&self) -> Arc<str> {
+        Arc::from(self.run.recipe.metric(&self.data))
+    }
+
+    /// Trains a method to the end of the phase.
+    ///
+    /// # Errors
+    /// As [`Run::finish`].
+    pub fn train<M: Method, L>(self, method: M, loader: L, task: EvaluationTask<M>) -> Result<Progress, Error>
+    where
+        L: PlannedLoader<M::Batch> + Clone + 'static,
+    {
+        let (recipe, around) = (self.run.recipe, self.run.around);
+        let optimizer = recipe.optimizer();
+        let accumulate = recipe.training().accumulate;
+        let steps_per_epoch = loader.steps_per_epoch().div_ceil(accumulate);
+        let label = match self.start.progress.phase {
+            Phase::Selection => format!("{} select", recipe.name()),
+            Phase::Refit => format!("{} refit", recipe.name()),
+            Phase::Training => recipe.name().to_owned(),
+        };
+        let options = PhaseOptions {
+            folder: around.folder,
+            label,
+            select_by: self.metric(),
+            estimator: self.schedule.clone(),
+            until: self.until,
+            keep: self.keep,
+            accumulate,
+            device: self.device(),
+            quiet: around.quiet,
+            stop: around.stop.clone(),
+            start: self.start,
+        };
+        let learning_rate = optimizer.schedule(recipe.training().epochs, steps_per_epoch);
+        let model = Learned::new(method, optimizer.largest_global_norm());
+        options.train(model, optimizer.init(), learning_rate, loader, task)
+    }
+}

@@ -1,0 +1,102 @@
+//! A finished run, for the commands that use its weights.
+
+use super::Kind;
+use crate::{
+    error::Error,
+    training::{KeptData, RunFolder},
+};
+use bcl_data::{KnownIds, SearchPath};
+use bcl_report::{Column, Table, TextStyle, notice, read_run, result::Metrics};
+
+/// A finished run of one kind.
+#[derive(Debug)]
+pub struct SavedRun<K> {
+    /// Its folder.
+    pub folder: RunFolder,
+    /// Its recipe.
+    pub recipe: K,
+    /// Hash of the recipe.
+    pub recipe_hash: String,
+    /// Where files that the recipe names are searched for.
+    pub search: SearchPath,
+    /// What the run recorded about its data; `None` if version 0.1 trained it.
+    pub kept: Option<KeptData>,
+}
+
+impl<K: Kind> SavedRun<K> {
+    /// Loads the data of the run, with ids numbered as in its weights.
+    ///
+    /// Version 0.1 recorded only the size of the data, so different data of the same size only leads to a warning.
+    ///
+    /// # Errors
+    /// Returns an error if the data cannot be read, or is not what the run was trained on.
+    pub fn data(&self) -> Result<K::Data, Error> {
+        let ids: KnownIds = self.kept.as_ref().map(KeptData::known_ids).unwrap_or_default();
+        let source = self.recipe.source(&self.search)?;
+        let data = self.recipe.load(&self.search, ids)?;
+        let run = self.folder.path();
+        if let Some(kept) = &self.kept {
+            kept.check(&K::kept_data(&data).identity, &source, run)?;
+            return Ok(data);
+        }
+        let now = K::size(&data);
+        if self.folder.result_file().is_file() {
+            let then = read_run(run)?.0.data.size;
+            if then != now {
+                return Err(Error::Input(format!(
+                    "{} was trained on other data than {source} contains now: {then} then, {now} now; restore the data, or train again",
+                    run.display()
+                )));
+            }
+        }
+        notice::warn(format_args!(
+            "{} has no data.json, because version 0.1 trained it: if rows of {source} have moved or changed since, the output \
+             is wrong; train again to be sure",
+            run.display()
+        ));
+        Ok(data)
+    }
+}
+
+/// Prints metrics by name.
+pub(super) fn print_metrics(metrics: &Metrics) {
+    let rows = metrics.iter().map(|(name, value)| [name.clone(), format!("{value:.4}")]);
+    let table = Table::new([Column::number(""), Column::number("")], rows);
+    print!("{}", table.render(&TextStyle::of_stdout()));
+}
+
+/// Formats vectors as CSV: a header with `names` and the column numbers, then one row per vector. Texts that contain commas,
+/// quotes or line breaks are quoted.
+pub(super) fn vectors_as_csv<'a, const N: usize>(
+    names: [&str; N],
+    rows: impl Iterator<Item = ([String; N], &'a [f32])>,
+    dim: usize,
+) -> Vec<u8> {
+    const IN_MEMORY: &str = "writing to memory cannot fail";
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let header = names
+        .map(str::to_owned)
+        .into_iter()
+        .chain((0..dim).map(|column| column.to_string()));
+    writer.write_record(header).expect(IN_MEMORY);
+    for (texts, values) in rows {
+        let row = texts.into_iter().chain(values.iter().map(f32::to_string));
+        writer.write_record(row).expect(IN_MEMORY);
+    }
+    writer.into_inner().expect(IN_MEMORY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_with_commas_and_quotes_stays_one_column() {
+        let rows = [
+            (["Cars, \"fast\"".to_owned()], &[0.5_f32, -2.0][..]),
+            (["plain".to_owned()], &[1.0, 3.25]),
+        ];
+        let text = String::from_utf8(vectors_as_csv(["id"], rows.into_iter(), 2)).unwrap();
+        assert_eq!(text, "id,0,1\n\"Cars, \"\"fast\"\"\",0.5,-2\nplain,1,3.25\n");
+    }
+}
