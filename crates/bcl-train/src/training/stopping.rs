@@ -14,7 +14,7 @@ pub enum Until {
         /// Maximum number of epochs.
         at_most: usize,
     },
-    /// After `epochs`; if the oracle is wanted, not before the test metric has not improved for `oracle_patience` epochs.
+    /// After `epochs`. With the oracle, training continues until the test metric has not improved for `oracle_patience` epochs either.
     Epochs {
         /// Number of epochs, as chosen on validation.
         epochs: usize,
