@@ -4,12 +4,12 @@ use std::{fs, process::Command};
 
 /// The model of the CPU, such as `AMD EPYC 7B13`.
 pub fn model() -> String {
-    let told = match std::env::consts::OS {
+    let model = match std::env::consts::OS {
         "linux" => field("/proc/cpuinfo", "model name"),
         "macos" => sysctl("machdep.cpu.brand_string"),
         _ => std::env::var("PROCESSOR_IDENTIFIER").ok(),
     };
-    told.unwrap_or_else(|| format!("{} processor", std::env::consts::ARCH))
+    model.unwrap_or_else(|| format!("{} processor", std::env::consts::ARCH))
 }
 
 /// The memory of the machine in bytes.

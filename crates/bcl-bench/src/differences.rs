@@ -5,7 +5,7 @@ use crate::Environment;
 /// One line per property that both environments know and that differs. The revision and the free memory do not count.
 pub(crate) fn differences(old: &Environment, new: &Environment) -> Vec<String> {
     // Destructured in full, so that a new field must be considered here.
-    let told = |environment: &Environment| {
+    let properties = |environment: &Environment| {
         let Environment {
             version,
             revision: _,
@@ -29,7 +29,7 @@ pub(crate) fn differences(old: &Environment, new: &Environment) -> Vec<String> {
             ("version", Some(version.clone())),
         ]
     };
-    let both = told(old).into_iter().zip(told(new));
+    let both = properties(old).into_iter().zip(properties(new));
     both.filter_map(|((name, old), (_, new))| {
         let (old, new) = old.zip(new)?;
         (old != new).then(|| format!("{name} was {old} and is {new}"))

@@ -94,9 +94,9 @@ proptest! {
     fn the_content_determines_the_format(rows in rows("[0-9]{1,6}")) {
         for format in Format::ALL {
             let text = write(&rows, format);
-            let told = read("file", text.as_bytes(), options(format, None));
+            let given = read("file", text.as_bytes(), options(format, None));
             let found = read("file", text.as_bytes(), options(Format::Auto, None));
-            prop_assert_eq!(told, found, "{}", format);
+            prop_assert_eq!(given, found, "{}", format);
         }
     }
 

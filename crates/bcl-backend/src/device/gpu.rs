@@ -28,13 +28,13 @@ pub(super) fn read(choice: BackendChoice, index: usize, device: &Device) -> Resu
         let client = cube.client();
         let properties = client.properties();
         let kind = kind(device).unwrap_or(DeviceKind::Other);
-        let told = properties.memory.max_memory();
+        let reported = properties.memory.max_memory();
         Ok(DeviceInfo {
             backend: choice.name(),
             index,
             name: properties.identity.name.clone(),
             kind,
-            memory_bytes: told.or_else(|| processor::memory().filter(|_| kind == DeviceKind::Software)),
+            memory_bytes: reported.or_else(|| processor::memory().filter(|_| kind == DeviceKind::Software)),
             driver,
             precisions: precisions(device),
         })

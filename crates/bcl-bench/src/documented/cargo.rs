@@ -62,7 +62,7 @@ pub(super) struct Run {
     /// An example of it.
     #[arg(long)]
     pub(super) example: Option<String>,
-    /// What the program is asked.
+    /// Arguments of the program.
     #[arg(last = true)]
     pub(super) words: Vec<String>,
 }
@@ -76,16 +76,16 @@ pub(super) struct Test {
     /// All packages.
     #[arg(long)]
     workspace: bool,
-    /// The benchmarks alone.
+    /// Only the benchmarks.
     #[arg(long)]
     benches: bool,
-    /// How it is compiled.
+    /// The profile.
     #[arg(long)]
     profile: Option<String>,
     /// A test target.
     #[arg(long = "test")]
     target: Option<String>,
-    /// What the harness is asked.
+    /// Arguments of the harness.
     #[arg(last = true)]
     words: Vec<String>,
 }

@@ -158,25 +158,25 @@ impl ImageJudge {
     /// As [`encoder`](Self::encoder).
     pub fn encoder_with(&self, encoder: &ImageEncoder, [train, test]: &[Labelled; 2]) -> Result<Metrics, EvaluationError> {
         let trunk = &encoder.trunk;
-        let mut figures = Metrics::new();
+        let mut metrics = Metrics::new();
         if self.is_on {
-            figures = self.figures(train, test)?;
+            metrics = self.accuracies(train, test)?;
             if self.config.protocols.contains(&Protocol::Official) {
-                insert(&mut figures, "official", self.official(trunk)?);
+                insert(&mut metrics, "official", self.official(trunk)?);
             }
         }
-        figures.extend(self.of_two_views(trunk)?);
-        Ok(figures)
+        metrics.extend(self.of_two_views(trunk)?);
+        Ok(metrics)
     }
 
     /// Alignment and uniformity, which need no labels.
     fn of_two_views(&self, trunk: &ResNet) -> Result<Metrics, EvaluationError> {
         let [first, second] = self.two_views(trunk);
-        let figures = [
+        let metrics = [
             (UNIFORMITY, uniformity(first.clone())?),
             (ALIGNMENT, alignment(first, second)?),
         ];
-        Ok(figures.map(|(name, figure)| (name.to_owned(), figure)).into())
+        Ok(metrics.map(|(name, value)| (name.to_owned(), value)).into())
     }
 
     /// Computes the metrics of pixel values as features; empty without labels.
@@ -188,7 +188,7 @@ impl ImageJudge {
             return Ok(Metrics::new());
         }
         let [train, test] = self.both(|images, labels| self.shown.raw_pixels(images, Some(&labels.images)))?;
-        self.figures(&train, &test)
+        self.accuracies(&train, &test)
     }
 
     /// The metric to show during training on a data set.
@@ -206,21 +206,21 @@ impl ImageJudge {
             return self.of_two_views(trunk);
         }
         let [train, test] = self.both(|images, labels| self.shown.encoded(images, Some(&labels.images), trunk))?;
-        let mut figures = Metrics::new();
-        insert(&mut figures, "knn", knn(&train, &test, self.num_classes(), &self.config.knn)?);
+        let mut metrics = Metrics::new();
+        insert(&mut metrics, "knn", knn(&train, &test, self.num_classes(), &self.config.knn)?);
         let online = ridge_accuracy(&train, &test, self.num_classes())?;
-        figures.extend(online.map(|accuracy| (ONLINE_PROBE.to_owned(), accuracy)));
-        Ok(figures)
+        metrics.extend(online.map(|accuracy| (ONLINE_PROBE.to_owned(), accuracy)));
+        Ok(metrics)
     }
 
-    fn figures(&self, train: &Labelled, test: &Labelled) -> Result<Metrics, EvaluationError> {
-        let mut figures = Metrics::new();
-        insert(&mut figures, "knn", knn(train, test, self.num_classes(), &self.config.knn)?);
+    fn accuracies(&self, train: &Labelled, test: &Labelled) -> Result<Metrics, EvaluationError> {
+        let mut metrics = Metrics::new();
+        insert(&mut metrics, "knn", knn(train, test, self.num_classes(), &self.config.knn)?);
         if self.config.protocols.contains(&Protocol::Clean) {
             let found = probe_fixed(train, test, self.num_classes(), &self.config.probe, self.seed)?;
-            insert(&mut figures, "probe", found);
+            insert(&mut metrics, "probe", found);
         }
-        Ok(figures)
+        Ok(metrics)
     }
 
     /// The probe of the authors' code: a new random view of each training image per epoch, and an encoder in training mode, so that each
@@ -287,7 +287,7 @@ impl ImageJudge {
     }
 }
 
-fn insert(figures: &mut Metrics, name: &str, accuracy: TopK) {
-    figures.insert(format!("{name}_top1"), accuracy.top1);
-    figures.extend(accuracy.top5.map(|top5| (format!("{name}_top5"), top5)));
+fn insert(metrics: &mut Metrics, name: &str, accuracy: TopK) {
+    metrics.insert(format!("{name}_top1"), accuracy.top1);
+    metrics.extend(accuracy.top5.map(|top5| (format!("{name}_top5"), top5)));
 }

@@ -125,22 +125,22 @@ fn small_temperatures_stay_finite_and_follow_the_nearest() {
 #[test]
 fn features_that_cannot_be_evaluated_are_refused() {
     let good = clusters(10, 4, 2, 0.1, 7);
-    let judge = |train: &Labelled, test: &Labelled| knn(train, test, 2, &KnnConfig::default()).unwrap_err();
+    let error = |train: &Labelled, test: &Labelled| knn(train, test, 2, &KnnConfig::default()).unwrap_err();
     let with_labels = |labels| Labelled { labels, ..good.clone() };
 
     let empty = Labelled {
         features: Tensor::zeros([0, 4], &Device::flex()),
         labels: Vec::new(),
     };
-    assert_eq!(judge(&empty, &good), ProbeError::Empty { set: "training" });
-    assert_eq!(judge(&good, &empty), ProbeError::Empty { set: "test" });
+    assert_eq!(error(&empty, &good), ProbeError::Empty { set: "training" });
+    assert_eq!(error(&good, &empty), ProbeError::Empty { set: "test" });
     let missing = ProbeError::LabelsMissing {
         set: "test",
         num_samples: 10,
         num_labels: 3,
     };
-    assert_eq!(judge(&good, &with_labels(vec![0; 3])), missing);
-    assert_eq!(judge(&with_labels(vec![1; 10]), &good), ProbeError::OneClass { class: 1 });
+    assert_eq!(error(&good, &with_labels(vec![0; 3])), missing);
+    assert_eq!(error(&with_labels(vec![1; 10]), &good), ProbeError::OneClass { class: 1 });
     let mut labels = good.labels.clone();
     labels[4] = 2;
     let out_of_range = ProbeError::LabelOutOfRange {
@@ -149,9 +149,9 @@ fn features_that_cannot_be_evaluated_are_refused() {
         label: 2,
         num_classes: 2,
     };
-    assert_eq!(judge(&with_labels(labels), &good), out_of_range);
+    assert_eq!(error(&with_labels(labels), &good), out_of_range);
     assert_eq!(
-        judge(&good, &clusters(10, 5, 2, 0.1, 7)),
+        error(&good, &clusters(10, 5, 2, 0.1, 7)),
         ProbeError::FeatureLength { train: 4, test: 5 }
     );
 
@@ -160,7 +160,7 @@ fn features_that_cannot_be_evaluated_are_refused() {
             .features
             .clone()
             .slice_assign([3..4, 2..3], Tensor::full([1, 1], value, &Device::flex()));
-        let error = judge(
+        let error = error(
             &good,
             &Labelled {
                 features,

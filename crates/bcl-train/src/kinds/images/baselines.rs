@@ -47,16 +47,16 @@ impl JudgedBaselines {
                 seed: recipe.seed,
             };
             let known = self.0.iter().find(|(known, _)| *known == key);
-            let figures = match (known, kind) {
-                (Some((_, figures)), _) => figures.clone(),
+            let metrics = match (known, kind) {
+                (Some((_, metrics)), _) => metrics.clone(),
                 (None, ImageBaselineKind::RawPixels) => judge.raw_pixels()?,
                 (None, ImageBaselineKind::RandomEncoder) => judge.encoder(&untrained(recipe, device))?,
             };
             if known.is_none() {
-                self.0.push((key, figures.clone()));
+                self.0.push((key, metrics.clone()));
             }
-            if !figures.is_empty() {
-                baselines.insert(kind.name().to_owned(), figures);
+            if !metrics.is_empty() {
+                baselines.insert(kind.name().to_owned(), metrics);
             }
         }
         Ok(baselines)

@@ -20,7 +20,7 @@ use bcl_report::notice::{note, working};
 pub(crate) fn baselines(data: &InteractionData, config: &EvaluationConfig) -> Result<Baselines, Error> {
     let evaluator = RankingEvaluator::new(&config.cutoffs, &data.train, &data.test);
     let by_default = config.baselines == EvaluationConfig::default().baselines;
-    let mut figures = Baselines::new();
+    let mut baselines = Baselines::new();
     for kind in &config.baselines {
         let _working = working(format!("fitting the baseline {} to {}", kind.name(), data.name));
         let metrics = match kind {
@@ -36,9 +36,9 @@ pub(crate) fn baselines(data: &InteractionData, config: &EvaluationConfig) -> Re
                 ease => evaluator.evaluate(&ease?)?,
             },
         };
-        figures.insert(kind.name().to_owned(), metrics);
+        baselines.insert(kind.name().to_owned(), metrics);
     }
-    Ok(figures)
+    Ok(baselines)
 }
 
 #[cfg(test)]
@@ -61,8 +61,8 @@ mod tests {
 
     #[test]
     fn ease_is_skipped_for_too_many_items_unless_the_recipe_names_it() {
-        let figures = baselines(&many_items(), &EvaluationConfig::default()).unwrap();
-        assert_eq!(figures.keys().collect::<Vec<_>>(), ["popularity"]);
+        let fitted = baselines(&many_items(), &EvaluationConfig::default()).unwrap();
+        assert_eq!(fitted.keys().collect::<Vec<_>>(), ["popularity"]);
         let asked = EvaluationConfig {
             baselines: vec![BaselineKind::Ease],
             ..EvaluationConfig::default()

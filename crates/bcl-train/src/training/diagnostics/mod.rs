@@ -41,15 +41,15 @@ impl Diagnostics {
             return Self::default();
         }
         let weights = host(estimator.weights(scores, side));
-        let that_count: Vec<f64> = weights
+        let unmasked: Vec<f64> = weights
             .iter()
             .zip(&counted)
             .filter_map(|(w, counts)| counts.then_some(*w))
             .collect();
         Self {
             effective_sample_size: effective_sample_size(&weights, &counted, num_negatives),
-            omega_histogram: histogram::histogram(that_count.iter().copied()),
-            omega_quantiles: quantiles(that_count),
+            omega_histogram: histogram::histogram(unmasked.iter().copied()),
+            omega_quantiles: quantiles(unmasked),
             auc_unlabelled: auc::auc_unlabelled(scores),
             alpha_labels: side
                 .same_class
@@ -87,9 +87,9 @@ fn all_finite(scores: &Scores, counted: &[bool]) -> bool {
         .zip(counted.chunks(scores.num_negatives()));
     rows.zip(positives.chunks(scores.num_positives()))
         .all(|((row, counted), positives)| {
-            let mut that_count = row.iter().zip(counted).filter(|(_, counts)| **counts).peekable();
+            let mut unmasked = row.iter().zip(counted).filter(|(_, counts)| **counts).peekable();
             let are_finite = |positives: &[f64]| positives.iter().all(|positive| positive.is_finite());
-            that_count.peek().is_none() || are_finite(positives) && that_count.all(|(score, _)| score.is_finite())
+            unmasked.peek().is_none() || are_finite(positives) && unmasked.all(|(score, _)| score.is_finite())
         })
 }
 
