@@ -5,7 +5,6 @@ use crate::result::{
     CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, DataSummary, Environment, EpochRecord, FalseNegatives, Metrics, Phase,
     RunResult,
 };
-use image::{Rgb, RgbImage};
 use std::collections::BTreeMap;
 
 /// Number of epochs in each phase.
@@ -242,7 +241,7 @@ fn showcase(seed: u64) -> Showcase {
     };
     let square = |class: u32| {
         let colour = [25, 70, 210].map(|channel: u32| ((channel * (class + 1)) % 256) as u8);
-        Thumbnail::new(class, &RgbImage::from_pixel(32, 32, Rgb(colour)))
+        Thumbnail::new(class, [32, 32], &colour.repeat(32 * 32))
     };
     let row = |class: u32| NeighbourRow {
         query: square(class),

@@ -3,9 +3,8 @@
 use super::ReportError;
 use crate::files::{FileError, checksums};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use image::{ImageFormat, RgbImage};
 use serde::{Deserialize, Serialize};
-use std::io::{Cursor, ErrorKind};
+use std::io::ErrorKind;
 use std::path::Path;
 
 const FILE: &str = "showcase.json";
@@ -66,13 +65,19 @@ pub struct Thumbnail {
 }
 
 impl Thumbnail {
-    /// Encodes the pixels without scaling.
-    pub fn new(class: u32, pixels: &RgbImage) -> Self {
-        let mut png = Cursor::new(Vec::new());
-        pixels
-            .write_to(&mut png, ImageFormat::Png)
-            .expect("writing to memory does not fail");
-        let png = STANDARD.encode(png.into_inner());
+    /// Encodes pixels without scaling: rows of red, green and blue.
+    ///
+    /// # Panics
+    /// Panics if there are no pixels, or not three bytes for each.
+    pub fn new(class: u32, [width, height]: [u32; 2], pixels: &[u8]) -> Self {
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, width, height);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_compression(png::Compression::Fast);
+        encoder.set_filter(png::Filter::Adaptive);
+        let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(pixels));
+        written.unwrap_or_else(|error| panic!("{} bytes are no image of {width} x {height}: {error}", pixels.len()));
+        let png = STANDARD.encode(file);
         Self { class, png }
     }
 }

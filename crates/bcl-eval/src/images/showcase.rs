@@ -130,7 +130,7 @@ fn picture((images, labelled): (&Collection, &[usize]), row: usize, labels: &[u3
     } else {
         full
     };
-    Thumbnail::new(class(labels, row), &small)
+    Thumbnail::new(class(labels, row), [small.width(), small.height()], small.as_raw())
 }
 
 #[cfg(test)]
