@@ -2,19 +2,19 @@
 //!
 //! | to | use |
 //! | --- | --- |
-//! | compute all metrics of an encoder, or of raw pixels | [`ImageJudge`] |
+//! | compute all metrics of an encoder, or of raw pixels | [`ImageEvaluator`] |
 //! | encode images in blocks | [`Shown`] |
 //! | draw a map and the nearest neighbours of test images | [`showcase`] |
 //!
-//! Accuracies need labels. Without labels, [`ImageJudge`] only measures alignment and uniformity.
+//! Accuracies need labels. Without labels, [`ImageEvaluator`] only measures alignment and uniformity.
 
 mod config;
+mod evaluator;
 mod features;
-mod judge;
 mod map;
 mod showcase;
 
 pub use config::{ImageBaselineKind, ImageEvaluationConfig, Protocol};
+pub use evaluator::{ImageEvaluator, has_labelled_test, why_probes_are_off};
 pub use features::Shown;
-pub use judge::{ImageJudge, has_judges, judges_off};
 pub use showcase::showcase;

@@ -1,7 +1,7 @@
 //! The pictures of a report on an image encoder: a map of test images, and their nearest training images. Training images replace test
 //! images if there are none. Without labels, nothing is coloured by class.
 
-use super::{ImageJudge, map::map};
+use super::{ImageEvaluator, map::map};
 use crate::probe::Labelled;
 use bcl_core::Similarity;
 use bcl_data::Seed;
@@ -23,7 +23,7 @@ const BLOCK: usize = 4096;
 const LONGEST: u32 = 64;
 
 /// Makes the showcase of features that an evaluator computed. The seed determines which images are shown.
-pub fn showcase(judge: &ImageJudge, [train, test]: &[Labelled; 2], seed: Seed) -> Showcase {
+pub fn showcase(evaluator: &ImageEvaluator, [train, test]: &[Labelled; 2], seed: Seed) -> Showcase {
     let [num_test, _] = test.features.dims();
     let mut order: Vec<usize> = (0..num_test).collect();
     order.shuffle(&mut seed.named("showcase").rng());
@@ -36,14 +36,14 @@ pub fn showcase(judge: &ImageJudge, [train, test]: &[Labelled; 2], seed: Seed) -
         y: (y * 100.0).round() / 100.0,
         class: class(&test.labels, *row),
     };
-    let [train_images, test_images] = judge.images();
+    let [train_images, test_images] = evaluator.images();
     let queries = queries(&order, &test.labels);
     // A training image is its own nearest neighbour.
     let found = nearest(&train.features, &rows(&test.features, &queries))
         .into_iter()
         .zip(&queries);
     let found = found.map(|(mut found, query)| {
-        found.retain(|(row, _)| !(judge.looks_at_train() && row == query));
+        found.retain(|(row, _)| !(evaluator.uses_train_as_test() && row == query));
         found.truncate(NEIGHBOURS);
         found
     });
@@ -63,7 +63,7 @@ pub fn showcase(judge: &ImageJudge, [train, test]: &[Labelled; 2], seed: Seed) -
         } else {
             train_images.0.classes().to_vec()
         },
-        of_train: judge.looks_at_train(),
+        of_train: evaluator.uses_train_as_test(),
         map: mapped.iter().zip(points).map(point).collect(),
         neighbours: queries.iter().zip(found).map(row).collect(),
     }
@@ -146,7 +146,7 @@ mod tests {
     use std::sync::Arc;
 
     /// Two classes and images without a class, some larger than a thumbnail; features are one-hot in the class.
-    fn judged() -> (ImageJudge, [Labelled; 2]) {
+    fn evaluated() -> (ImageEvaluator, [Labelled; 2]) {
         let mut images = Collection::new(vec!["dark".into(), "light".into()]);
         let mut labels = Vec::new();
         for i in 0..30u32 {
@@ -177,8 +177,8 @@ mod tests {
             test: images,
             skipped: Vec::new(),
         };
-        let judge = ImageJudge::new(Arc::new(data), shown, ImageEvaluationConfig::default(), Seed(1));
-        (judge, [labelled.clone(), labelled])
+        let evaluator = ImageEvaluator::new(Arc::new(data), shown, ImageEvaluationConfig::default(), Seed(1));
+        (evaluator, [labelled.clone(), labelled])
     }
 
     fn decoded(picture: &Thumbnail) -> RgbImage {
@@ -188,20 +188,20 @@ mod tests {
 
     #[test]
     fn the_same_seed_shows_the_same_and_another_seed_other_images() {
-        let (judge, features) = judged();
-        let shown = showcase(&judge, &features, Seed(1));
-        assert_eq!(shown, showcase(&judge, &features, Seed(1)));
-        assert_ne!(shown.neighbours, showcase(&judge, &features, Seed(2)).neighbours);
+        let (evaluator, features) = evaluated();
+        let shown = showcase(&evaluator, &features, Seed(1));
+        assert_eq!(shown, showcase(&evaluator, &features, Seed(1)));
+        assert_ne!(shown.neighbours, showcase(&evaluator, &features, Seed(2)).neighbours);
     }
 
     #[test]
     fn thumbnails_have_their_labels_and_images_without_a_class_are_left_out() {
-        let (judge, features) = judged();
-        let shown = showcase(&judge, &features, Seed(1));
+        let (evaluator, features) = evaluated();
+        let shown = showcase(&evaluator, &features, Seed(1));
         assert_eq!((shown.map.len(), shown.neighbours.len()), (20, QUERIES));
         let right = |row: &NeighbourRow| row.nearest.iter().all(|near| near.image.class == row.query.class);
         assert!(shown.neighbours.iter().all(right), "features are equal within a class");
-        let [(images, labelled), _] = judge.images();
+        let [(images, labelled), _] = evaluator.images();
         for (row, label) in features[0].labels.iter().enumerate() {
             let image = picture((images, labelled), row, &features[0].labels);
             let grey = usize::from(decoded(&image).get_pixel(0, 0)[0]);
@@ -213,8 +213,8 @@ mod tests {
 
     #[test]
     fn large_images_become_thumbnails_of_the_same_shape() {
-        let (judge, features) = judged();
-        let [(images, labelled), _] = judge.images();
+        let (evaluator, features) = evaluated();
+        let [(images, labelled), _] = evaluator.images();
         let large = labelled.iter().position(|&image| images.get(image).width == 200).unwrap();
         let read = decoded(&picture((images, labelled), large, &features[0].labels));
         assert_eq!((read.width(), read.height()), (64, 32));

@@ -8,7 +8,7 @@ use crate::{
 };
 use bcl_eval::{
     EvaluationError,
-    images::{ImageBaselineKind, ImageEvaluationConfig, ImageJudge},
+    images::{ImageBaselineKind, ImageEvaluationConfig, ImageEvaluator},
 };
 use bcl_images::ViewsConfig;
 use bcl_models::vision::ImageEncoderConfig;
@@ -34,8 +34,13 @@ impl JudgedBaselines {
     /// Returns the baselines of a recipe, by name.
     ///
     /// # Errors
-    /// As [`ImageJudge::encoder`].
-    pub fn of(&mut self, recipe: &ImageRecipe, judge: &ImageJudge, device: &Device) -> Result<Baselines, EvaluationError> {
+    /// As [`ImageEvaluator::encoder`].
+    pub fn of(
+        &mut self,
+        recipe: &ImageRecipe,
+        evaluator: &ImageEvaluator,
+        device: &Device,
+    ) -> Result<Baselines, EvaluationError> {
         let mut baselines = Baselines::new();
         for &kind in &recipe.evaluation.baselines {
             let key = BaselineKey {
@@ -49,8 +54,8 @@ impl JudgedBaselines {
             let known = self.0.iter().find(|(known, _)| *known == key);
             let metrics = match (known, kind) {
                 (Some((_, metrics)), _) => metrics.clone(),
-                (None, ImageBaselineKind::RawPixels) => judge.raw_pixels()?,
-                (None, ImageBaselineKind::RandomEncoder) => judge.encoder(&untrained(recipe, device))?,
+                (None, ImageBaselineKind::RawPixels) => evaluator.raw_pixels()?,
+                (None, ImageBaselineKind::RandomEncoder) => evaluator.encoder(&untrained(recipe, device))?,
             };
             if known.is_none() {
                 self.0.push((key, metrics.clone()));

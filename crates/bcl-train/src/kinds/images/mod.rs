@@ -28,7 +28,7 @@ use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
 use bcl_data::{KnownIds, SearchPath, Seed, printable};
 use bcl_eval::{
     Interrupt,
-    images::{ImageJudge, Shown, has_judges, judges_off, showcase},
+    images::{ImageEvaluator, Shown, has_labelled_test, showcase, why_probes_are_off},
     probe::Labelled,
 };
 use bcl_images::ImageData;
@@ -65,7 +65,7 @@ impl Kind for ImageRecipe {
     }
 
     fn share(&self, data: &ImageData) -> Result<Self::Shared, Error> {
-        if let Some(text) = judges_off(data) {
+        if let Some(text) = why_probes_are_off(data) {
             notice::note(text);
         }
         Ok(Mutex::default())
@@ -80,7 +80,7 @@ impl Kind for ImageRecipe {
             skipped: data.skipped.clone(),
         };
         start::check(self, &part)?;
-        if has_judges(&part) {
+        if has_labelled_test(&part) {
             return Ok(part);
         }
         Err(Error::Input(format!(
@@ -150,7 +150,7 @@ impl Kind for ImageRecipe {
 
     fn metric(&self, data: &ImageData) -> String {
         self.selection_metric()
-            .unwrap_or_else(|| ImageJudge::shown_metric(data))
+            .unwrap_or_else(|| ImageEvaluator::shown_metric(data))
             .to_owned()
     }
 
@@ -186,18 +186,18 @@ impl Kind for ImageRecipe {
 
     fn outcome(run: &Run<'_, Self>, trained: &Trained, shared: &Self::Shared) -> Result<Outcome, Error> {
         let Evaluated {
-            judge,
+            evaluator,
             features,
             metrics,
         } = Evaluated::of(run, trained)?;
         let _working = run.working("drawing the map and evaluating baselines");
-        let showcase = showcase(&judge, &features, Seed(run.recipe.seed));
+        let showcase = showcase(&evaluator, &features, Seed(run.recipe.seed));
         drop(features);
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Outcome {
             metrics,
             oracle: None,
-            baselines: shared.of(run.recipe, &judge, &run.around.backend.device())?,
+            baselines: shared.of(run.recipe, &evaluator, &run.around.backend.device())?,
             showcase: Some(showcase),
         })
     }
@@ -252,10 +252,10 @@ impl WithMethod for Training<'_, '_> {
             device: phase.device(),
         };
         let loader = ImageLoader::new(phase.data.clone(), phase.plan.clone(), options);
-        let judge = judge(recipe, &phase.data, phase.run.around.backend, phase.run.around.stop.clone());
+        let evaluator = evaluator(recipe, &phase.data, phase.run.around.backend, phase.run.around.stop.clone());
         let tau_plus = phase.estimator.as_ref().and_then(EstimatorConfig::tau_plus);
         let task = EvaluationTask {
-            measure: Some(Arc::new(judge)),
+            measure: Some(Arc::new(evaluator)),
             select_by: phase.metric(),
             probe: loader.probe(estimator, &phase.evaluation_device()),
             posterior: None,
@@ -267,7 +267,7 @@ impl WithMethod for Training<'_, '_> {
 
 /// A trained encoder's metrics on test, and what they were computed from.
 struct Evaluated {
-    judge: ImageJudge,
+    evaluator: ImageEvaluator,
     /// Of the training and of the test images.
     features: [Labelled; 2],
     metrics: Metrics,
@@ -275,21 +275,21 @@ struct Evaluated {
 
 impl Evaluated {
     fn of(run: &Run<'_, ImageRecipe>, trained: &Trained) -> Result<Self, Error> {
-        let judge = judge(run.recipe, &run.data, run.around.backend, run.around.stop.clone());
+        let evaluator = evaluator(run.recipe, &run.data, run.around.backend, run.around.stop.clone());
         let encoder: ImageEncoder = load_kept(start::untrained(run.recipe, &run.around.backend.device()), run.around.folder)?;
         let _working = run.working("evaluating the encoder");
-        let features = judge.features(&encoder)?;
-        let mut metrics = judge.encoder_with(&encoder, &features)?;
+        let features = evaluator.features(&encoder)?;
+        let mut metrics = evaluator.encoder_with(&encoder, &features)?;
         if let Some(last) = trained.records().last() {
             // Where the truth is known, how far P(TN|x) is from it.
             let calibration = CalibrationBin::expected_error(&last.calibration);
             metrics.extend(calibration.map(|error| (CALIBRATION_ERROR.to_owned(), error)));
-            if !judge.is_on() {
+            if !evaluator.has_probes() {
                 metrics.insert(LAST_LOSS.to_owned(), last.loss);
             }
         }
         Ok(Self {
-            judge,
+            evaluator,
             features,
             metrics,
         })
@@ -297,7 +297,7 @@ impl Evaluated {
 }
 
 /// Evaluates the encoders of a recipe, until it is asked to stop.
-fn judge(recipe: &ImageRecipe, data: &Arc<ImageData>, backend: &Backend, stop: Stop) -> ImageJudge {
+fn evaluator(recipe: &ImageRecipe, data: &Arc<ImageData>, backend: &Backend, stop: Stop) -> ImageEvaluator {
     let evaluation = recipe.evaluation.clone();
     let views = recipe.views.init();
     let shown = Shown {
@@ -306,5 +306,5 @@ fn judge(recipe: &ImageRecipe, data: &Arc<ImageData>, backend: &Backend, stop: S
         device: backend.device(),
         interrupt: Interrupt::when(move || stop.is_requested()),
     };
-    ImageJudge::new(data.clone(), shown, evaluation, Seed(recipe.seed))
+    ImageEvaluator::new(data.clone(), shown, evaluation, Seed(recipe.seed))
 }

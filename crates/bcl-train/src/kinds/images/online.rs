@@ -1,11 +1,11 @@
 //! Evaluates image encoders during training.
 
 use crate::training::evaluate::EvaluateEncoder;
-use bcl_eval::{EvaluationError, images::ImageJudge};
+use bcl_eval::{EvaluationError, images::ImageEvaluator};
 use bcl_models::vision::ImageEncoder;
 use bcl_report::result::Metrics;
 
-impl EvaluateEncoder<ImageEncoder> for ImageJudge {
+impl EvaluateEncoder<ImageEncoder> for ImageEvaluator {
     fn evaluate_encoder(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
         self.online(encoder)
     }

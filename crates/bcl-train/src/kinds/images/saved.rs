@@ -5,7 +5,7 @@ use super::{
         SavedRun,
         saved::{print_metrics, vectors_as_csv},
     },
-    judge,
+    evaluator,
     start::untrained,
 };
 use crate::{
@@ -30,13 +30,13 @@ fn encoder(run: &SavedRun<ImageRecipe>, backend: &Backend) -> Result<ImageEncode
 pub(super) fn evaluate(run: SavedRun<ImageRecipe>, backend: &Backend, json: bool) -> Result<(), Error> {
     let encoder = encoder(&run, backend)?;
     let data = Arc::new(run.data()?);
-    let judge = judge(&run.recipe, &data, backend, Stop::new());
-    let metrics = judge.encoder(&encoder)?;
+    let evaluator = evaluator(&run.recipe, &data, backend, Stop::new());
+    let metrics = evaluator.encoder(&encoder)?;
     if json {
         println!("{:#}", json!({ "run": run.folder.path(), "metrics": metrics }));
     } else {
-        let [_, (images, _)] = judge.images();
-        let part = if judge.looks_at_train() { "training" } else { "test" };
+        let [_, (images, _)] = evaluator.images();
+        let part = if evaluator.uses_train_as_test() { "training" } else { "test" };
         println!(
             "{} on {} {part} images of {}",
             run.recipe.name,
@@ -55,7 +55,7 @@ pub(super) fn embed(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -
     let data = Arc::new(run.data()?);
     files::create_folder(out)?;
     let ImageData { train, test, .. } = &*data;
-    let shown = judge(&run.recipe, &data, backend, Stop::new()).shown;
+    let shown = evaluator(&run.recipe, &data, backend, Stop::new()).shown;
     for (name, images) in [("train", train), ("test", test)] {
         if images.is_empty() {
             continue;

@@ -6,7 +6,7 @@ use bcl_data::{
     SearchPath, Seed,
     input::{self, NotRegular},
 };
-use bcl_eval::images::has_judges;
+use bcl_eval::images::has_labelled_test;
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{
     ImageEncoder,
@@ -175,7 +175,7 @@ pub(crate) fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error>
         )));
     }
     check_labels(recipe, data, &source)?;
-    if !has_judges(data) {
+    if !has_labelled_test(data) {
         return Ok(());
     }
     let classes = classes(&data.train);

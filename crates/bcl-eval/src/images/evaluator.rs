@@ -22,14 +22,14 @@ const MOST_SHOWN: usize = 2048;
 const VIEWS_BLOCK: usize = 512;
 
 /// Whether a data set has labelled test images, which probes and nearest neighbours need.
-pub fn has_judges(data: &ImageData) -> bool {
+pub fn has_labelled_test(data: &ImageData) -> bool {
     data.test.labels().iter().any(Option::is_some)
 }
 
 /// A sentence that says why probes and nearest neighbours are off, and how to turn them on; `None` if they are on.
-pub fn judges_off(data: &ImageData) -> Option<String> {
+pub fn why_probes_are_off(data: &ImageData) -> Option<String> {
     let missing = match (data.train.labels().iter().any(Option::is_some), data.test.is_empty()) {
-        _ if has_judges(data) => return None,
+        _ if has_labelled_test(data) => return None,
         (true, _) => "no labelled test images; put some into test/CLASS/",
         (false, true) => "neither labels nor test images; put images into train/CLASS/ and test/CLASS/",
         (false, false) => "no labels; put images into train/CLASS/ and test/CLASS/",
@@ -42,17 +42,17 @@ pub fn judges_off(data: &ImageData) -> Option<String> {
 
 /// Evaluates encoders on the labelled images of a data set.
 ///
-/// Without labelled test images, probes and nearest neighbours are [off](Self::is_on). Alignment and uniformity remain, measured on test
+/// Without labelled test images, probes and nearest neighbours are [off](Self::has_probes). Alignment and uniformity remain, measured on test
 /// images or, if there are fewer than two, on training images.
 #[derive(Debug)]
-pub struct ImageJudge {
+pub struct ImageEvaluator {
     /// Computes the features.
     pub shown: Shown,
     data: Arc<ImageData>,
     train: Sample,
     test: Sample,
-    is_on: bool,
-    looks_at_train: bool,
+    has_probes: bool,
+    uses_train_as_test: bool,
     config: ImageEvaluationConfig,
     seed: Seed,
 }
@@ -85,13 +85,13 @@ impl Sample {
     }
 }
 
-impl ImageJudge {
+impl ImageEvaluator {
     /// Creates an evaluator for a data set.
     pub fn new(data: Arc<ImageData>, shown: Shown, config: ImageEvaluationConfig, seed: Seed) -> Self {
-        let is_on = has_judges(&data);
+        let has_probes = has_labelled_test(&data);
         // Uniformity needs at least two images.
-        let looks_at_train = !is_on && data.test.len() < 2;
-        let [train, test] = match (is_on, looks_at_train) {
+        let uses_train_as_test = !has_probes && data.test.len() < 2;
+        let [train, test] = match (has_probes, uses_train_as_test) {
             (true, _) => [&data.train, &data.test].map(Sample::labelled),
             (false, false) => [&data.train, &data.test].map(Sample::spread),
             (false, true) => [&data.train, &data.train].map(Sample::spread),
@@ -99,8 +99,8 @@ impl ImageJudge {
         Self {
             train,
             test,
-            is_on,
-            looks_at_train,
+            has_probes,
+            uses_train_as_test,
             shown,
             data,
             config,
@@ -109,13 +109,13 @@ impl ImageJudge {
     }
 
     /// Whether probes and nearest neighbours are on, because there are labels.
-    pub fn is_on(&self) -> bool {
-        self.is_on
+    pub fn has_probes(&self) -> bool {
+        self.has_probes
     }
 
     /// Whether training images replace test images, because there are fewer than two and no labels.
-    pub fn looks_at_train(&self) -> bool {
-        self.looks_at_train
+    pub fn uses_train_as_test(&self) -> bool {
+        self.uses_train_as_test
     }
 
     /// The images of train and test that are evaluated, with their indices.
@@ -128,7 +128,7 @@ impl ImageJudge {
 
     /// The collection of the images that count as test.
     fn test_images(&self) -> &Collection {
-        if self.looks_at_train() {
+        if self.uses_train_as_test() {
             &self.data.train
         } else {
             &self.data.test
@@ -159,7 +159,7 @@ impl ImageJudge {
     pub fn encoder_with(&self, encoder: &ImageEncoder, [train, test]: &[Labelled; 2]) -> Result<Metrics, EvaluationError> {
         let trunk = &encoder.trunk;
         let mut metrics = Metrics::new();
-        if self.is_on {
+        if self.has_probes {
             metrics = self.accuracies(train, test)?;
             if self.config.protocols.contains(&Protocol::Official) {
                 insert(&mut metrics, "official", self.official(trunk)?);
@@ -184,7 +184,7 @@ impl ImageJudge {
     /// # Errors
     /// As [`encoder`](Self::encoder).
     pub fn raw_pixels(&self) -> Result<Metrics, EvaluationError> {
-        if !self.is_on {
+        if !self.has_probes {
             return Ok(Metrics::new());
         }
         let [train, test] = self.both(|images, labels| self.shown.raw_pixels(images, Some(&labels.images)))?;
@@ -193,7 +193,7 @@ impl ImageJudge {
 
     /// The metric to show during training on a data set.
     pub fn shown_metric(data: &ImageData) -> &'static str {
-        if has_judges(data) { ONLINE_PROBE } else { UNIFORMITY }
+        if has_labelled_test(data) { ONLINE_PROBE } else { UNIFORMITY }
     }
 
     /// Computes the metrics that are cheap enough for use during training: nearest neighbours, and a linear probe in closed form.
@@ -202,7 +202,7 @@ impl ImageJudge {
     /// As [`encoder`](Self::encoder).
     pub fn online(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
         let trunk = &encoder.trunk;
-        if !self.is_on {
+        if !self.has_probes {
             return self.of_two_views(trunk);
         }
         let [train, test] = self.both(|images, labels| self.shown.encoded(images, Some(&labels.images), trunk))?;
@@ -274,7 +274,7 @@ impl ImageJudge {
             })
         };
         let train = labelled(&self.data.train, &self.train)?;
-        let test = if self.looks_at_train() {
+        let test = if self.uses_train_as_test() {
             train.clone()
         } else {
             labelled(&self.data.test, &self.test)?
