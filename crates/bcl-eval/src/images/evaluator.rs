@@ -1,6 +1,6 @@
 //! Evaluates image encoders: applies the measures of [`probe`](crate::probe) to their frozen features.
 
-use super::{ImageEvaluationConfig, Protocol, Shown};
+use super::{FeatureExtractor, ImageEvaluationConfig, Protocol};
 use crate::{
     EvaluationError,
     probe::{Labelled, TopK, alignment, knn, probe_fixed, probe_views, ridge_accuracy, uniformity},
@@ -47,7 +47,7 @@ pub fn why_probes_are_off(data: &ImageData) -> Option<String> {
 #[derive(Debug)]
 pub struct ImageEvaluator {
     /// Computes the features.
-    pub shown: Shown,
+    pub extractor: FeatureExtractor,
     data: Arc<ImageData>,
     train: Sample,
     test: Sample,
@@ -87,7 +87,7 @@ impl Sample {
 
 impl ImageEvaluator {
     /// Creates an evaluator for a data set.
-    pub fn new(data: Arc<ImageData>, shown: Shown, config: ImageEvaluationConfig, seed: Seed) -> Self {
+    pub fn new(data: Arc<ImageData>, extractor: FeatureExtractor, config: ImageEvaluationConfig, seed: Seed) -> Self {
         let has_probes = has_labelled_test(&data);
         // Uniformity needs at least two images.
         let uses_train_as_test = !has_probes && data.test.len() < 2;
@@ -101,7 +101,7 @@ impl ImageEvaluator {
             test,
             has_probes,
             uses_train_as_test,
-            shown,
+            extractor,
             data,
             config,
             seed: seed.named("probe"),
@@ -140,7 +140,7 @@ impl ImageEvaluator {
     /// # Errors
     /// Returns an error if an image cannot be prepared for the encoder, or the evaluation is interrupted.
     pub fn features(&self, encoder: &ImageEncoder) -> Result<[Labelled; 2], EvaluationError> {
-        self.both(|images, sample| self.shown.encoded(images, Some(&sample.images), &encoder.trunk))
+        self.both(|images, sample| self.extractor.encoded(images, Some(&sample.images), &encoder.trunk))
     }
 
     /// Computes all metrics of an encoder.
@@ -187,7 +187,7 @@ impl ImageEvaluator {
         if !self.has_probes {
             return Ok(Metrics::new());
         }
-        let [train, test] = self.both(|images, labels| self.shown.raw_pixels(images, Some(&labels.images)))?;
+        let [train, test] = self.both(|images, labels| self.extractor.raw_pixels(images, Some(&labels.images)))?;
         self.accuracies(&train, &test)
     }
 
@@ -205,7 +205,7 @@ impl ImageEvaluator {
         if !self.has_probes {
             return self.of_two_views(trunk);
         }
-        let [train, test] = self.both(|images, labels| self.shown.encoded(images, Some(&labels.images), trunk))?;
+        let [train, test] = self.both(|images, labels| self.extractor.encoded(images, Some(&labels.images), trunk))?;
         let mut metrics = Metrics::new();
         insert(&mut metrics, "knn", knn(&train, &test, self.num_classes(), &self.config.knn)?);
         let online = ridge_accuracy(&train, &test, self.num_classes())?;
@@ -236,7 +236,7 @@ impl ImageEvaluator {
         };
         let test = || {
             Ok::<_, EvaluationError>(Labelled {
-                features: self.shown.encoded(&self.data.test, Some(&self.test.images), &trunk)?,
+                features: self.extractor.encoded(&self.data.test, Some(&self.test.images), &trunk)?,
                 labels: self.test.classes.clone(),
             })
         };
@@ -257,7 +257,7 @@ impl ImageEvaluator {
 
     fn random_view(&self, images: &Collection, chosen: &[usize], epoch: u64) -> Tensor<4> {
         let mut pixels = Vec::new();
-        let Shown { views, device, .. } = &self.shown;
+        let FeatureExtractor { views, device, .. } = &self.extractor;
         views.single_batch(images, chosen, epoch, self.seed, &mut pixels);
         let side = views.config().side;
         Tensor::from_data(TensorData::new(pixels, [chosen.len(), 3, side, side]), device)

@@ -7,7 +7,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 
 /// Computes features of whole images.
 #[derive(Debug, Clone)]
-pub struct Shown {
+pub struct FeatureExtractor {
     /// Normalises the images.
     pub views: Views,
     /// Height and width of the input.
@@ -18,7 +18,7 @@ pub struct Shown {
     pub interrupt: Interrupt,
 }
 
-impl Shown {
+impl FeatureExtractor {
     /// Number of images that are encoded at a time.
     pub const BLOCK: usize = 256;
 

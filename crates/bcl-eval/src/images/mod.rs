@@ -3,7 +3,7 @@
 //! | to | use |
 //! | --- | --- |
 //! | compute all metrics of an encoder, or of raw pixels | [`ImageEvaluator`] |
-//! | encode images in blocks | [`Shown`] |
+//! | encode images in blocks | [`FeatureExtractor`] |
 //! | draw a map and the nearest neighbours of test images | [`showcase`] |
 //!
 //! Accuracies need labels. Without labels, [`ImageEvaluator`] only measures alignment and uniformity.
@@ -16,5 +16,5 @@ mod showcase;
 
 pub use config::{ImageBaselineKind, ImageEvaluationConfig, Protocol};
 pub use evaluator::{ImageEvaluator, has_labelled_test, why_probes_are_off};
-pub use features::Shown;
+pub use features::FeatureExtractor;
 pub use showcase::showcase;

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use crate::{
         Interrupt,
-        images::{ImageEvaluationConfig, Shown},
+        images::{FeatureExtractor, ImageEvaluationConfig},
     };
     use base64::{Engine, engine::general_purpose::STANDARD};
     use bcl_images::{Image, ImageData, ViewsConfig};
@@ -165,7 +165,7 @@ mod tests {
         let features = Tensor::<1>::from_data(rows.as_slice(), &Device::flex()).reshape([labels.len(), 2]);
         let labelled = Labelled { features, labels };
         let views = ViewsConfig::default().init();
-        let shown = Shown {
+        let extractor = FeatureExtractor {
             side: views.config().side,
             views,
             device: Device::flex(),
@@ -177,7 +177,7 @@ mod tests {
             test: images,
             skipped: Vec::new(),
         };
-        let evaluator = ImageEvaluator::new(Arc::new(data), shown, ImageEvaluationConfig::default(), Seed(1));
+        let evaluator = ImageEvaluator::new(Arc::new(data), extractor, ImageEvaluationConfig::default(), Seed(1));
         (evaluator, [labelled.clone(), labelled])
     }
 

@@ -2,7 +2,7 @@
 
 use crate::memory::{Estimate, F32, product};
 use crate::recipe::{ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageRecipe, Precision};
-use bcl_eval::images::Shown;
+use bcl_eval::images::FeatureExtractor;
 use bcl_images::ImageData;
 
 /// The sizes of the data that a run's memory depends on.
@@ -120,7 +120,7 @@ fn evaluation(recipe: &ImageRecipe, evaluated: u64) -> Estimate {
     let features = recipe.encoder.config().trunk.num_features() as u64;
     let with_pixels = recipe.evaluation.baselines.contains(&ImageBaselineKind::RawPixels);
     let raw_pixels = if with_pixels { product([3, side, side]) } else { 0 };
-    let at_a_time = (Shown::BLOCK as u64).min(evaluated / 2);
+    let at_a_time = (FeatureExtractor::BLOCK as u64).min(evaluated / 2);
     Estimate::default()
         .with(
             format!("the features of {evaluated} images"),

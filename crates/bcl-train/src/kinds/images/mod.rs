@@ -28,7 +28,7 @@ use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
 use bcl_data::{KnownIds, SearchPath, Seed, printable};
 use bcl_eval::{
     Interrupt,
-    images::{ImageEvaluator, Shown, has_labelled_test, showcase, why_probes_are_off},
+    images::{FeatureExtractor, ImageEvaluator, has_labelled_test, showcase, why_probes_are_off},
     probe::Labelled,
 };
 use bcl_images::ImageData;
@@ -300,11 +300,11 @@ impl Evaluated {
 fn evaluator(recipe: &ImageRecipe, data: &Arc<ImageData>, backend: &Backend, stop: Stop) -> ImageEvaluator {
     let evaluation = recipe.evaluation.clone();
     let views = recipe.views.init();
-    let shown = Shown {
+    let extractor = FeatureExtractor {
         side: evaluation.side.unwrap_or(views.config().side),
         views,
         device: backend.device(),
         interrupt: Interrupt::when(move || stop.is_requested()),
     };
-    ImageEvaluator::new(data.clone(), shown, evaluation, Seed(recipe.seed))
+    ImageEvaluator::new(data.clone(), extractor, evaluation, Seed(recipe.seed))
 }

@@ -55,12 +55,12 @@ pub(super) fn embed(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -
     let data = Arc::new(run.data()?);
     files::create_folder(out)?;
     let ImageData { train, test, .. } = &*data;
-    let shown = evaluator(&run.recipe, &data, backend, Stop::new()).shown;
+    let extractor = evaluator(&run.recipe, &data, backend, Stop::new()).extractor;
     for (name, images) in [("train", train), ("test", test)] {
         if images.is_empty() {
             continue;
         }
-        let features = shown.encoded(images, None, &encoder.trunk)?;
+        let features = extractor.encoded(images, None, &encoder.trunk)?;
         let [rows, dim] = features.dims();
         let values: Vec<f32> = features.into_data().iter::<f32>().collect();
         let labels: Vec<i64> = images.labels().iter().map(|label| label.map_or(-1, i64::from)).collect();
