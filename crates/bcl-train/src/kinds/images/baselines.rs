@@ -17,7 +17,7 @@ use burn::tensor::Device;
 
 /// Caches baselines: most runs of a command share them, and an official probe takes as long as training.
 #[derive(Debug, Default)]
-pub struct JudgedBaselines(Vec<(BaselineKey, Metrics)>);
+pub struct BaselineCache(Vec<(BaselineKey, Metrics)>);
 
 /// All that determines the metrics of a baseline.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,7 @@ struct BaselineKey {
     seed: u64,
 }
 
-impl JudgedBaselines {
+impl BaselineCache {
     /// Returns the baselines of a recipe, by name.
     ///
     /// # Errors

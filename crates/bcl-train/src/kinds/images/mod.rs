@@ -22,7 +22,7 @@ use crate::{
         progress::Progress,
     },
 };
-pub use baselines::JudgedBaselines;
+pub use baselines::BaselineCache;
 use bcl_backend::Backend;
 use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
 use bcl_data::{KnownIds, SearchPath, Seed, printable};
@@ -50,7 +50,7 @@ const PICTURED: usize = 12;
 
 impl Kind for ImageRecipe {
     type Data = ImageData;
-    type Shared = Mutex<JudgedBaselines>;
+    type Shared = Mutex<BaselineCache>;
 
     fn source(&self, search: &SearchPath) -> Result<String, Error> {
         Ok(self.data.described(search)?)
