@@ -38,9 +38,9 @@ pub fn run(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<TableResult, 
 pub(super) fn prepare(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<Prepared, Error> {
     let first = plan.rows[0].recipe();
     let search = first.search_path(&pool.data_dir);
-    let prepared = match plan.kept_data(out)? {
+    let prepared = match plan.data_record(out)? {
         None => Prepared::load(first, &search)?,
-        Some(kept) => Prepared::load_again(first, &search, &kept, out)?,
+        Some(record) => Prepared::load_again(first, &search, &record, out)?,
     };
     for row in &plan.rows {
         let search = row.recipe().search_path(&pool.data_dir);
@@ -62,7 +62,7 @@ pub(super) fn prepare(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<Pr
 /// Makes a table from loaded data.
 pub(super) fn make(plan: &TablePlan, out: &Path, pool: &RunPool, prepared: &Prepared) -> Result<TableResult, Error> {
     let _lock = lock_folder(out)?;
-    plan.keep(out, prepared.kept())?;
+    plan.keep(out, prepared.record())?;
     let run = TableRun {
         plan,
         out,
@@ -245,7 +245,7 @@ impl<'a> TableRun<'a> {
             backend: self.pool.backend.name().to_owned(),
             trial_of: trial_of.map(str::to_owned),
         };
-        let folder = RunFolder::at(&task.folder, &task.recipe, &invocation, self.prepared.kept())?;
+        let folder = RunFolder::at(&task.folder, &task.recipe, &invocation, self.prepared.record())?;
         Ok((folder, invocation.search))
     }
 

@@ -3,7 +3,7 @@
 use super::{Row, Search, Space};
 use bcl_data::input::{self, MOST_WHOLE};
 use bcl_report::files;
-use bcl_train::{error::Error, training::KeptData};
+use bcl_train::{error::Error, training::DataRecord};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;
@@ -53,7 +53,7 @@ impl TablePlan {
     ///
     /// # Errors
     /// Returns an error if the folder contains another table, or one of version 0.1, which recorded nothing.
-    pub fn kept_data(&self, out: &Path) -> Result<Option<KeptData>, Error> {
+    pub fn data_record(&self, out: &Path) -> Result<Option<DataRecord>, Error> {
         let path = out.join("plan.json");
         if !path.is_file() {
             return Ok(None);
@@ -67,8 +67,8 @@ impl TablePlan {
                 out.display()
             )));
         }
-        match KeptData::read(out)? {
-            Some(kept) => Ok(Some(kept)),
+        match DataRecord::read(out)? {
+            Some(record) => Ok(Some(record)),
             None => Err(Error::Input(format!(
                 "{} has no data.json, because version 0.1 started it: its data may have changed since; choose another \
                  --out",
@@ -82,7 +82,7 @@ impl TablePlan {
     ///
     /// # Errors
     /// Returns an error if the folder cannot be written to.
-    pub fn keep(&self, out: &Path, data: &KeptData) -> Result<(), Error> {
+    pub fn keep(&self, out: &Path, data: &DataRecord) -> Result<(), Error> {
         files::create_folder(out)?;
         data.write(out)?;
         let text = serde_json::to_vec_pretty(&self.to_json()).expect("a plan is plain data");
@@ -156,22 +156,22 @@ mod tests {
     #[test]
     fn another_table_in_the_same_folder_is_refused_and_the_difference_named() {
         let folder = tempfile::tempdir().unwrap();
-        let data = KeptData::of_interactions(&PlantedConfig::default().generate());
-        assert_eq!(plan(4, 2).kept_data(folder.path()).unwrap(), None);
+        let data = DataRecord::of_interactions(&PlantedConfig::default().generate());
+        assert_eq!(plan(4, 2).data_record(folder.path()).unwrap(), None);
         plan(4, 2).keep(folder.path(), &data).unwrap();
-        assert_eq!(plan(4, 2).kept_data(folder.path()).unwrap(), Some(data));
-        plan(4, 5).kept_data(folder.path()).expect("more seeds are the same table");
-        let error = plan(5, 2).kept_data(folder.path()).unwrap_err().to_string();
+        assert_eq!(plan(4, 2).data_record(folder.path()).unwrap(), Some(data));
+        plan(4, 5).data_record(folder.path()).expect("more seeds are the same table");
+        let error = plan(5, 2).data_record(folder.path()).unwrap_err().to_string();
         assert!(error.contains("budget was 4 and is 5"), "{error}");
     }
 
     #[test]
     fn a_table_without_data_json_cannot_be_resumed() {
         let folder = tempfile::tempdir().unwrap();
-        let data = KeptData::of_interactions(&PlantedConfig::default().generate());
+        let data = DataRecord::of_interactions(&PlantedConfig::default().generate());
         plan(4, 2).keep(folder.path(), &data).unwrap();
         std::fs::remove_file(folder.path().join("data.json")).unwrap();
-        let error = plan(4, 2).kept_data(folder.path()).unwrap_err().to_string();
+        let error = plan(4, 2).data_record(folder.path()).unwrap_err().to_string();
         assert!(error.contains("version 0.1") && error.contains("--out"), "{error}");
     }
 }

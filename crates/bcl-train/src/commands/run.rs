@@ -77,7 +77,7 @@ fn train_one(session: &Session, recipe: &Recipe, loaded: &mut Loaded) -> Result<
         backend: session.backend.name().to_owned(),
         trial_of: None,
     };
-    let folder = RunFolder::create(&session.out, recipe, &invocation, prepared.kept())?;
+    let folder = RunFolder::create(&session.out, recipe, &invocation, prepared.record())?;
     prepared.finish(recipe, &session.around(&folder, &invocation.search))?;
     session.stop.advise(None);
     Ok((folder.path().to_path_buf(), read_run(folder.path())?))
@@ -119,12 +119,12 @@ pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>) -> Resul
     }
     if !folder.result_file().is_file() {
         let folder = folder.clone().locked()?;
-        let kept = folder.data_to_resume()?;
+        let record = folder.data_to_resume()?;
         if let Some(dir) = &session.moved_data {
             invocation.search = invocation.search.with_data_dir(dir);
         }
         let search = &invocation.search;
-        let prepared = Prepared::load_again(&recipe, search, &kept, folder.path())?;
+        let prepared = Prepared::load_again(&recipe, search, &record, folder.path())?;
         prepared.check(&recipe, search, &session.backend)?;
         if session.moved_data.is_some() {
             folder.record(&invocation)?;

@@ -4,7 +4,7 @@ use crate::{
     error::Error,
     kinds::{Kind, SavedRun},
     recipe::{Recipe, of_kind},
-    training::{KeptData, RunFolder},
+    training::{DataRecord, RunFolder},
 };
 use bcl_backend::Backend;
 use bcl_report::{
@@ -17,7 +17,7 @@ use std::path::Path;
 fn open(run: &Path, data_dir: Option<&Path>) -> Result<SavedRun<Recipe>, Error> {
     let (folder, recipe, invocation) = RunFolder::open(run)?;
     invocation.refuse_trial(&folder)?;
-    let kept = KeptData::read(folder.path())?;
+    let record = DataRecord::read(folder.path())?;
     Ok(SavedRun {
         folder,
         recipe_hash: recipe.hash(),
@@ -26,15 +26,15 @@ fn open(run: &Path, data_dir: Option<&Path>) -> Result<SavedRun<Recipe>, Error> 
             Some(dir) => invocation.search.with_data_dir(dir),
             None => invocation.search,
         },
-        kept,
+        record,
     })
 }
 
 /// Calls a method of [`Kind`] with a saved run of the kind.
 macro_rules! call {
     ($run:expr, $verb:ident($($argument:expr),*)) => {{
-        let SavedRun { folder, recipe, recipe_hash, search, kept } = $run;
-        of_kind!(recipe, recipe => Kind::$verb(SavedRun { folder, recipe: *recipe, recipe_hash, search, kept }, $($argument),*))
+        let SavedRun { folder, recipe, recipe_hash, search, record } = $run;
+        of_kind!(recipe, recipe => Kind::$verb(SavedRun { folder, recipe: *recipe, recipe_hash, search, record }, $($argument),*))
     }};
 }
 

@@ -17,7 +17,7 @@ use crate::{
     error::Error,
     memory::Estimate,
     recipe::RunRecipe,
-    training::{KeptData, opening::Opening, progress::Progress},
+    training::{DataRecord, opening::Opening, progress::Progress},
 };
 use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
@@ -70,7 +70,7 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     fn size(data: &Self::Data) -> DataSize;
 
     /// What a run keeps to recognise its data.
-    fn kept_data(data: &Self::Data) -> KeptData;
+    fn data_record(data: &Self::Data) -> DataRecord;
 
     /// The memory that data need before they are loaded, if the recipe generates them.
     fn memory_of_data(&self) -> Estimate;

@@ -5,7 +5,7 @@ use crate::{
     batches::message,
     error::Error,
     recipe::{Recipe, of_kind},
-    training::{KeptData, RunFolder, Stop},
+    training::{DataRecord, RunFolder, Stop},
 };
 use bcl_backend::{Backend, DeviceKind};
 use bcl_data::{KnownIds, SearchPath};
@@ -49,19 +49,19 @@ impl Prepared {
         of_kind!(recipe, recipe => load(&**recipe, search, KnownIds::default(), |_, _| Ok(())))
     }
 
-    /// As [`load`](Self::load), to continue what is in `folder`: the data must be those that were `kept` there. Rows in another order are
+    /// As [`load`](Self::load), to continue what is in `folder`: the data must match its `record`. Rows in another order are
     /// the same data.
     ///
     /// # Errors
     /// As [`load`](Self::load). Also returns an error if the data differ, and says in what.
-    pub fn load_again(recipe: &Recipe, search: &SearchPath, kept: &KeptData, folder: &Path) -> Result<Self, Error> {
-        let check = |found: &KeptData, source: &str| kept.check(&found.identity, source, folder);
-        of_kind!(recipe, recipe => load(&**recipe, search, kept.known_ids(), check))
+    pub fn load_again(recipe: &Recipe, search: &SearchPath, record: &DataRecord, folder: &Path) -> Result<Self, Error> {
+        let check = |found: &DataRecord, source: &str| record.check(&found.identity, source, folder);
+        of_kind!(recipe, recipe => load(&**recipe, search, record.known_ids(), check))
     }
 
-    /// What a run on these data keeps of them.
-    pub fn kept(&self) -> &KeptData {
-        self.0.kept()
+    /// The record of these data for run folders.
+    pub fn record(&self) -> &DataRecord {
+        self.0.record()
     }
 
     /// Whether these are the data of a recipe.
@@ -106,7 +106,7 @@ impl Prepared {
 
 /// [`Prepared`] for any kind.
 trait Runs: Debug + Send + Sync {
-    fn kept(&self) -> &KeptData;
+    fn record(&self) -> &DataRecord;
     fn serves(&self, recipe: &Recipe, search: &SearchPath) -> Result<bool, Error>;
     fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend) -> Result<(), Error>;
     fn finish(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<RunResult, Error>;
@@ -119,7 +119,7 @@ struct Loaded<K: Kind> {
     /// The recipe that they were loaded for.
     recipe: K,
     source: String,
-    kept: KeptData,
+    record: DataRecord,
     data: Arc<K::Data>,
     shared: K::Shared,
 }
@@ -128,19 +128,19 @@ fn load<K: Kind>(
     recipe: &K,
     search: &SearchPath,
     ids: KnownIds,
-    check: impl Fn(&KeptData, &str) -> Result<(), Error>,
+    check: impl Fn(&DataRecord, &str) -> Result<(), Error>,
 ) -> Result<Prepared, Error> {
     recipe.memory_of_data().check()?;
     let loading = working(format!("loading the data of {}", recipe.name()));
     let source = recipe.source(search)?;
     let data = recipe.load(search, ids)?;
-    let kept = K::kept_data(&data);
-    check(&kept, &source)?;
+    let record = K::data_record(&data);
+    check(&record, &source)?;
     drop(loading);
     Ok(Prepared(Box::new(Loaded {
         recipe: recipe.clone(),
         source,
-        kept,
+        record,
         shared: recipe.share(&data)?,
         data: Arc::new(data),
     })))
@@ -164,8 +164,8 @@ impl<K: Kind> Loaded<K> {
 }
 
 impl<K: Kind> Runs for Loaded<K> {
-    fn kept(&self) -> &KeptData {
-        &self.kept
+    fn record(&self) -> &DataRecord {
+        &self.record
     }
 
     fn serves(&self, recipe: &Recipe, search: &SearchPath) -> Result<bool, Error> {
@@ -184,12 +184,12 @@ impl<K: Kind> Runs for Loaded<K> {
     }
 
     fn finish(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<RunResult, Error> {
-        self.run(recipe, self.kept.identity.digest(), around).finish(&self.shared)
+        self.run(recipe, self.record.identity.digest(), around).finish(&self.shared)
     }
 
     fn select(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<Chosen, Error> {
         // A checkpoint of this does not serve a run on all of train.
-        let digest = format!("{}, judged on a part of train", self.kept.identity.digest());
+        let digest = format!("{}, judged on a part of train", self.record.identity.digest());
         self.run(recipe, digest, around).select()
     }
 }

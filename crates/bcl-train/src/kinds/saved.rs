@@ -3,7 +3,7 @@
 use super::Kind;
 use crate::{
     error::Error,
-    training::{KeptData, RunFolder},
+    training::{DataRecord, RunFolder},
 };
 use bcl_data::{KnownIds, SearchPath};
 use bcl_report::{Column, Table, TextStyle, notice, read_run, result::Metrics};
@@ -20,7 +20,7 @@ pub struct SavedRun<K> {
     /// Where files that the recipe names are searched for.
     pub search: SearchPath,
     /// What the run recorded about its data; `None` if version 0.1 trained it.
-    pub kept: Option<KeptData>,
+    pub record: Option<DataRecord>,
 }
 
 impl<K: Kind> SavedRun<K> {
@@ -31,12 +31,12 @@ impl<K: Kind> SavedRun<K> {
     /// # Errors
     /// Returns an error if the data cannot be read, or is not what the run was trained on.
     pub fn data(&self) -> Result<K::Data, Error> {
-        let ids: KnownIds = self.kept.as_ref().map(KeptData::known_ids).unwrap_or_default();
+        let ids: KnownIds = self.record.as_ref().map(DataRecord::known_ids).unwrap_or_default();
         let source = self.recipe.source(&self.search)?;
         let data = self.recipe.load(&self.search, ids)?;
         let run = self.folder.path();
-        if let Some(kept) = &self.kept {
-            kept.check(&K::kept_data(&data).identity, &source, run)?;
+        if let Some(record) = &self.record {
+            record.check(&K::data_record(&data).identity, &source, run)?;
             return Ok(data);
         }
         let now = K::size(&data);

@@ -1,6 +1,6 @@
 //! The folder of a run.
 
-use super::kept_data::KeptData;
+use super::data_record::DataRecord;
 use crate::{error::Error, recipe::Recipe};
 use bcl_data::SearchPath;
 use bcl_report::{
@@ -117,7 +117,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// If it cannot be created or written to.
-    pub fn create(out: &Path, recipe: &Recipe, invocation: &Invocation, data: &KeptData) -> Result<Self, Error> {
+    pub fn create(out: &Path, recipe: &Recipe, invocation: &Invocation, data: &DataRecord) -> Result<Self, Error> {
         let first = recipe.run_folder(out);
         if let Some(parent) = first.parent() {
             files::create_folder(parent)?;
@@ -139,7 +139,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// If the folder holds another run, is locked by another process, or cannot be created or written to.
-    pub fn at(path: &Path, recipe: &Recipe, invocation: &Invocation, data: &KeptData) -> Result<Self, Error> {
+    pub fn at(path: &Path, recipe: &Recipe, invocation: &Invocation, data: &DataRecord) -> Result<Self, Error> {
         files::create_folder(path)?;
         let path = path.to_path_buf();
         let folder = Self { path, lock: None }.locked()?;
@@ -159,7 +159,7 @@ impl RunFolder {
         )))
     }
 
-    fn start(self, recipe: &Recipe, invocation: &Invocation, data: &KeptData) -> Result<Self, Error> {
+    fn start(self, recipe: &Recipe, invocation: &Invocation, data: &DataRecord) -> Result<Self, Error> {
         self.record(invocation)?;
         data.write(&self.path)?;
         // The recipe is written last: once it exists, the run can be resumed.
@@ -215,8 +215,8 @@ impl RunFolder {
     ///
     /// # Errors
     /// If the file does not exist, as in runs of version 0.1, or is damaged.
-    pub fn data_to_resume(&self) -> Result<KeptData, Error> {
-        KeptData::read(&self.path)?.ok_or_else(|| {
+    pub fn data_to_resume(&self) -> Result<DataRecord, Error> {
+        DataRecord::read(&self.path)?.ok_or_else(|| {
             Error::Input(format!(
                 "{} was started by version 0.1 and has no data.json, so nothing tells whether its data have changed; start the run again",
                 self.path.display()
@@ -345,8 +345,8 @@ mod tests {
         }
     }
 
-    fn data() -> KeptData {
-        KeptData::of_interactions(&bcl_data::PlantedConfig::default().generate())
+    fn data() -> DataRecord {
+        DataRecord::of_interactions(&bcl_data::PlantedConfig::default().generate())
     }
 
     fn recipe() -> Recipe {

@@ -3,6 +3,7 @@
 mod accumulation;
 pub mod cached;
 pub mod checkpoint;
+pub mod data_record;
 pub mod diagnostics;
 pub(crate) mod environment;
 pub mod epoch_loop;
@@ -10,7 +11,6 @@ pub mod estimator;
 pub mod evaluate;
 pub mod folder;
 pub mod identity;
-pub mod kept_data;
 pub mod learned;
 pub mod live_metrics;
 pub mod numbered;
@@ -23,7 +23,7 @@ pub mod step;
 pub mod stop;
 pub mod stopping;
 
+pub use data_record::DataRecord;
 pub use folder::{Invocation, RunFolder};
 pub use identity::DataIdentity;
-pub use kept_data::KeptData;
 pub use stop::Stop;

@@ -15,7 +15,7 @@ use crate::{
     methods::{ImageMethod, WithMethod},
     recipe::{ImageRecipe, Refusal},
     training::{
-        KeptData, Stop,
+        DataRecord, Stop,
         evaluate::EvaluationTask,
         folder::{keep, load_kept},
         opening::Opening,
@@ -103,8 +103,8 @@ impl Kind for ImageRecipe {
         }
     }
 
-    fn kept_data(data: &ImageData) -> KeptData {
-        KeptData::of_images(data)
+    fn data_record(data: &ImageData) -> DataRecord {
+        DataRecord::of_images(data)
     }
 
     fn memory_of_data(&self) -> Estimate {

@@ -14,7 +14,7 @@ use crate::{
     memory::Estimate,
     methods::Recommendation,
     recipe::RecommenderRecipe,
-    training::{KeptData, evaluate::EvaluationTask, opening::Opening, progress::Progress, stopping::best},
+    training::{DataRecord, evaluate::EvaluationTask, opening::Opening, progress::Progress, stopping::best},
 };
 use baselines::baselines;
 use bcl_backend::Backend;
@@ -69,8 +69,8 @@ impl Kind for RecommenderRecipe {
         }
     }
 
-    fn kept_data(data: &InteractionData) -> KeptData {
-        KeptData::of_interactions(data)
+    fn data_record(data: &InteractionData) -> DataRecord {
+        DataRecord::of_interactions(data)
     }
 
     fn memory_of_data(&self) -> Estimate {

@@ -15,7 +15,7 @@ const FILE: &str = "data.json";
 ///
 /// The ids give the meaning of each row of a recommender's embedding tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptData {
+pub struct DataRecord {
     /// Counts and checksums.
     pub identity: DataIdentity,
     /// Ids of users and items; `None` for images.
@@ -23,7 +23,7 @@ pub struct KeptData {
     pub ids: Option<KnownIds>,
 }
 
-impl KeptData {
+impl DataRecord {
     /// The record of a run on interactions.
     pub fn of_interactions(data: &InteractionData) -> Self {
         Self {
@@ -59,12 +59,12 @@ impl KeptData {
                 path.display()
             ))
         };
-        let kept: Self = serde_json::from_slice(&text).map_err(|error| broken(&error.to_string()))?;
-        match &kept.ids {
-            Some(KnownIds { users, items }) if !kept.identity.has_ids(users, items) => {
+        let record: Self = serde_json::from_slice(&text).map_err(|error| broken(&error.to_string()))?;
+        match &record.ids {
+            Some(KnownIds { users, items }) if !record.identity.has_ids(users, items) => {
                 Err(broken("its ids do not match their checksum"))
             }
-            _ => Ok(Some(kept)),
+            _ => Ok(Some(record)),
         }
     }
 
@@ -73,7 +73,7 @@ impl KeptData {
     /// # Errors
     /// If the folder cannot be written to.
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
-        let text = serde_json::to_vec(self).expect("what is kept of data is plain data");
+        let text = serde_json::to_vec(self).expect("a data record is plain data");
         Ok(checksums::write(folder, FILE, &text)?)
     }
 
@@ -107,20 +107,20 @@ mod tests {
     #[test]
     fn data_json_round_trips_and_a_changed_id_is_found() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(KeptData::read(folder.path()).unwrap(), None);
-        let kept = KeptData::of_interactions(&PlantedConfig::default().generate());
-        kept.write(folder.path()).unwrap();
-        assert_eq!(KeptData::read(folder.path()).unwrap().as_ref(), Some(&kept));
+        assert_eq!(DataRecord::read(folder.path()).unwrap(), None);
+        let record = DataRecord::of_interactions(&PlantedConfig::default().generate());
+        record.write(folder.path()).unwrap();
+        assert_eq!(DataRecord::read(folder.path()).unwrap().as_ref(), Some(&record));
 
         // Even if checksums.json is lost, the ids have a checksum of their own.
         fs::remove_file(folder.path().join(checksums::CHECKSUMS)).unwrap();
         let path = folder.path().join(FILE);
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, text.replacen("\"7\"", "\"seven\"", 1)).unwrap();
-        let error = KeptData::read(folder.path()).unwrap_err().to_string();
+        let error = DataRecord::read(folder.path()).unwrap_err().to_string();
         assert!(error.contains("data.json is damaged"), "{error}");
         fs::write(&path, &text[..text.len() / 2]).unwrap();
-        let error = KeptData::read(folder.path()).unwrap_err().to_string();
+        let error = DataRecord::read(folder.path()).unwrap_err().to_string();
         assert!(error.contains("data.json is damaged"), "{error}");
     }
 }
