@@ -17,7 +17,7 @@ use crate::{
     error::Error,
     memory::Estimate,
     recipe::RunRecipe,
-    training::{DataRecord, opening::Opening, progress::Progress},
+    training::{DataRecord, progress::Progress, run_summary::RunSummary},
 };
 use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
@@ -111,7 +111,7 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     }
 
     /// Describes the run before it starts.
-    fn opening(&self, data: &Self::Data, backend: &Backend, folder: &Path) -> Opening;
+    fn summary(&self, data: &Self::Data, backend: &Backend, folder: &Path) -> RunSummary;
 
     /// Trains for one phase: builds the method, the loader and the evaluation, and gives them to [`PhaseRun::train`].
     ///

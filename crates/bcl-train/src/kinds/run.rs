@@ -121,8 +121,8 @@ impl<K: Kind> Run<'_, K> {
     fn announce(&self) {
         if !self.around.quiet {
             self.recipe
-                .opening(&self.data, self.around.backend, self.around.folder.path())
-                .say();
+                .summary(&self.data, self.around.backend, self.around.folder.path())
+                .print();
         }
     }
 

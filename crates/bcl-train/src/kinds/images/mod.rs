@@ -4,9 +4,9 @@ mod baselines;
 pub mod loader;
 pub(super) mod memory;
 mod online;
-mod opening;
 mod saved;
 mod start;
+mod summary;
 
 use super::{Kind, Outcome, PhaseRun, Run, SavedRun, Trained};
 use crate::{
@@ -18,8 +18,8 @@ use crate::{
         DataRecord, Stop,
         evaluate::EvaluationTask,
         folder::{keep, load_kept},
-        opening::Opening,
         progress::Progress,
+        run_summary::RunSummary,
     },
 };
 pub use baselines::BaselineCache;
@@ -158,9 +158,9 @@ impl Kind for ImageRecipe {
         self.evaluation.every
     }
 
-    fn opening(&self, data: &ImageData, backend: &Backend, folder: &Path) -> Opening {
+    fn summary(&self, data: &ImageData, backend: &Backend, folder: &Path) -> RunSummary {
         let num_parameters = start::untrained(self, &backend.device()).num_params();
-        opening::opening(self, data, num_parameters, backend, folder)
+        summary::summary(self, data, num_parameters, backend, folder)
     }
 
     fn train(phase: PhaseRun<'_, '_, Self>) -> Result<Progress, Error> {

@@ -3,10 +3,10 @@
 mod baselines;
 pub mod loader;
 pub(super) mod memory;
-mod opening;
 mod ranking;
 mod recommendation;
 mod saved;
+mod summary;
 
 use super::{Baselines, Kind, Outcome, PhaseRun, Run, SavedRun, Trained};
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     memory::Estimate,
     methods::Recommendation,
     recipe::RecommenderRecipe,
-    training::{DataRecord, evaluate::EvaluationTask, opening::Opening, progress::Progress, stopping::best},
+    training::{DataRecord, evaluate::EvaluationTask, progress::Progress, run_summary::RunSummary, stopping::best},
 };
 use baselines::baselines;
 use bcl_backend::Backend;
@@ -109,8 +109,8 @@ impl Kind for RecommenderRecipe {
         self.selection_metric().to_owned()
     }
 
-    fn opening(&self, data: &InteractionData, backend: &Backend, folder: &Path) -> Opening {
-        opening::opening(self, data, backend, folder)
+    fn summary(&self, data: &InteractionData, backend: &Backend, folder: &Path) -> RunSummary {
+        summary::summary(self, data, backend, folder)
     }
 
     fn train(phase: PhaseRun<'_, '_, Self>) -> Result<Progress, Error> {

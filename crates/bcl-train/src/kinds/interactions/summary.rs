@@ -2,14 +2,14 @@
 
 use crate::{
     recipe::RecommenderRecipe,
-    training::opening::{Opening, grouped},
+    training::run_summary::{RunSummary, grouped},
 };
 use bcl_backend::Backend;
 use bcl_data::InteractionData;
 use std::path::Path;
 
 /// Summarises a run.
-pub(super) fn opening(recipe: &RecommenderRecipe, data: &InteractionData, backend: &Backend, folder: &Path) -> Opening {
+pub(super) fn summary(recipe: &RecommenderRecipe, data: &InteractionData, backend: &Backend, folder: &Path) -> RunSummary {
     let train = &data.train;
     let dim = recipe.encoder.dim();
     let negatives = match recipe.negatives.count() {
@@ -36,5 +36,5 @@ pub(super) fn opening(recipe: &RecommenderRecipe, data: &InteractionData, backen
         recipe.loss.without_data().temperature(),
         recipe.training.batch_size
     );
-    Opening::new(recipe, [data, model, loss], backend, folder)
+    RunSummary::new(recipe, [data, model, loss], backend, folder)
 }

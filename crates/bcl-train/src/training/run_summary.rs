@@ -7,14 +7,14 @@ use std::{fmt::Display, path::Path};
 
 /// The lines that a run prints when it starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Opening {
+pub struct RunSummary {
     /// Lines of `name: value`.
     pub lines: Vec<String>,
     /// Sentences for [`notice::warn`].
     pub warnings: Vec<String>,
 }
 
-impl Opening {
+impl RunSummary {
     /// Summarises a run, given one line each about data, model and loss.
     pub fn new(recipe: &impl RunRecipe, [data, model, loss]: [String; 3], backend: &Backend, folder: &Path) -> Self {
         let threads = rayon::current_num_threads();
@@ -45,7 +45,7 @@ impl Opening {
     }
 
     /// Prints lines and warnings to stderr.
-    pub fn say(&self) {
+    pub fn print(&self) {
         self.lines.iter().for_each(notice::status);
         self.warnings.iter().for_each(notice::warn);
     }

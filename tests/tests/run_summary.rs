@@ -16,7 +16,7 @@ fn a_run_says_what_it_does_and_quiet_says_nothing() {
     let recipe = small_recipe(folder.path(), "");
     let mut command = bcl_train();
     command.arg(&recipe).arg("--out").arg(folder.path().join("runs"));
-    let opening = said(&mut command);
+    let summary = said(&mut command);
     for words in [
         "small, seed 0, in ",
         "120 users, 160 items",
@@ -25,7 +25,7 @@ fn a_run_says_what_it_does_and_quiet_says_nothing() {
         "at most 12, patience 3",
         "flex",
     ] {
-        assert!(opening.contains(words), "`{words}` is missing\n{opening}");
+        assert!(summary.contains(words), "`{words}` is missing\n{summary}");
     }
     assert_eq!(said(command.arg("--quiet")), "");
 }
@@ -40,11 +40,11 @@ fn a_run_on_images_says_their_size_and_warns_of_slow_precision() {
         .arg("--out")
         .arg(folder.path().join("runs"))
         .args(["--epochs", "1"]);
-    let opening = said(&mut command);
+    let summary = said(&mut command);
     for words in ["64 training and 40 test images", "16 x 16 pixels", "views of 16 x 16"] {
-        assert!(opening.contains(words), "`{words}` is missing\n{opening}");
+        assert!(summary.contains(words), "`{words}` is missing\n{summary}");
     }
-    assert!(!opening.contains("warning"), "{opening}");
-    let opening = said(command.args(["--set", "training.precision='f16'"]));
-    assert!(opening.contains("warning: training.precision is \"f16\""), "{opening}");
+    assert!(!summary.contains("warning"), "{summary}");
+    let summary = said(command.args(["--set", "training.precision='f16'"]));
+    assert!(summary.contains("warning: training.precision is \"f16\""), "{summary}");
 }

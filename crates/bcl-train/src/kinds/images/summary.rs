@@ -2,7 +2,7 @@
 
 use crate::{
     recipe::{ImageRecipe, Precision},
-    training::opening::{Opening, grouped},
+    training::run_summary::{RunSummary, grouped},
 };
 use bcl_backend::Backend;
 use bcl_images::{Collection, ImageData, ViewsConfig};
@@ -12,13 +12,13 @@ use std::path::Path;
 const MOST_SHRUNK: f64 = 4.0;
 
 /// Summarises a run.
-pub(super) fn opening(
+pub(super) fn summary(
     recipe: &ImageRecipe,
     data: &ImageData,
     num_parameters: usize,
     backend: &Backend,
     folder: &Path,
-) -> Opening {
+) -> RunSummary {
     let side = recipe.views.side;
     let shown = recipe.evaluation.side.unwrap_or(side);
     let images = format!(
@@ -52,7 +52,7 @@ pub(super) fn opening(
     let loss = loss.join(", ");
     let slow = slow_precision(recipe.training.precision, backend.name());
     let warnings = shrunk(&data.train, &recipe.views).into_iter().chain(slow);
-    Opening::new(recipe, [images, model, loss], backend, folder).with_warnings(warnings)
+    RunSummary::new(recipe, [images, model, loss], backend, folder).with_warnings(warnings)
 }
 
 /// Warns if views are much smaller than the images.
