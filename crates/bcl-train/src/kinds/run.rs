@@ -12,7 +12,7 @@ use crate::{
         phase::{PhaseOptions, Start, newest},
         progress::{Owner, Progress},
         step::{EpochPlan, PlannedLoader},
-        stopping::{Until, best},
+        stopping_rule::{StoppingRule, best},
     },
 };
 use bcl_core::EstimatorConfig;
@@ -131,7 +131,7 @@ impl<K: Kind> Run<'_, K> {
         let (training, selection) = (self.recipe.training(), self.recipe.selection());
         if selection.held_out == 0.0 {
             let epochs = training.epochs;
-            let until = Until::Fixed {
+            let until = StoppingRule::Fixed {
                 epochs,
                 every: self.recipe.evaluate_every(),
             };
@@ -151,7 +151,7 @@ impl<K: Kind> Run<'_, K> {
         let epochs = self.chosen(&first)?.epoch;
         let selected = first.of_phase().cloned().collect();
         let start = self.beginning(Phase::Refit, &self.data, selected);
-        let until = Until::Epochs {
+        let until = StoppingRule::Epochs {
             epochs,
             oracle_patience: selection.oracle.then_some(training.patience()),
             at_most: training.epochs,
@@ -165,7 +165,7 @@ impl<K: Kind> Run<'_, K> {
         let training = self.recipe.training();
         let part = Arc::new(self.recipe.hold_out(&self.data, self.recipe.selection().held_out)?);
         let start = self.beginning(Phase::Selection, &part, Vec::new());
-        let until = Until::NoImprovement {
+        let until = StoppingRule::NoImprovement {
             patience: training.patience(),
             every: self.recipe.evaluate_every(),
             at_most: training.epochs,
@@ -201,7 +201,7 @@ impl<K: Kind> Run<'_, K> {
         Progress::start(owner, phase, self.recipe.batches_per_epoch(data), records)
     }
 
-    fn phase(&self, data: Arc<K::Data>, start: Progress, until: Until, keep: Option<usize>) -> Result<Progress, Error> {
+    fn phase(&self, data: Arc<K::Data>, start: Progress, until: StoppingRule, keep: Option<usize>) -> Result<Progress, Error> {
         let start = Start::find(self.around.folder, start)?;
         let estimator = self.recipe.estimator(&self.data)?;
         let schedule = estimator
@@ -272,7 +272,7 @@ pub struct PhaseRun<'r, 'a, K: Kind> {
     /// Where the phase begins.
     pub start: Start,
     schedule: Option<EpochEstimator>,
-    until: Until,
+    until: StoppingRule,
     keep: Option<usize>,
 }
 

@@ -15,7 +15,7 @@ use super::{
     progress::Progress,
     step::{EpochPlan, PlannedLoader, Step},
     stop::Stop,
-    stopping::Until,
+    stopping_rule::StoppingRule,
 };
 
 use crate::{error::Error, methods::Method};
@@ -46,7 +46,7 @@ pub struct EpochLoop<L> {
     /// Whether `start` is a checkpoint whose records must be loaded.
     pub resumed: bool,
     /// When the phase ends.
-    pub until: Until,
+    pub until: StoppingRule,
     /// The metric that selects the epoch.
     pub select_by: String,
     /// Batches per optimizer step.

@@ -21,7 +21,7 @@ pub mod renderer;
 pub mod run_summary;
 pub mod step;
 pub mod stop;
-pub mod stopping;
+pub mod stopping_rule;
 
 pub use data_record::DataRecord;
 pub use folder::{Invocation, RunFolder};

@@ -13,7 +13,7 @@ use super::{
     renderer::Renderer,
     step::PlannedLoader,
     stop::Stop,
-    stopping::Until,
+    stopping_rule::StoppingRule,
 };
 use crate::{error::Error, methods::Method};
 use bcl_report::{files, notice};
@@ -86,7 +86,7 @@ pub struct PhaseOptions<'a> {
     /// The estimator of each epoch; `None` for methods without negatives.
     pub estimator: Option<EpochEstimator>,
     /// When the phase ends.
-    pub until: Until,
+    pub until: StoppingRule,
     /// The epoch after which to save the final weights.
     pub keep: Option<usize>,
     /// Where the phase starts.

@@ -14,7 +14,7 @@ use crate::{
     memory::Estimate,
     methods::Recommendation,
     recipe::RecommenderRecipe,
-    training::{DataRecord, evaluate::EvaluationTask, progress::Progress, run_summary::RunSummary, stopping::best},
+    training::{DataRecord, evaluate::EvaluationTask, progress::Progress, run_summary::RunSummary, stopping_rule::best},
 };
 use baselines::baselines;
 use bcl_backend::Backend;

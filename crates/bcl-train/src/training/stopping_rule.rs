@@ -4,7 +4,7 @@ use bcl_report::result::{EpochRecord, Metrics};
 
 /// When a phase ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Until {
+pub enum StoppingRule {
     /// When the validation metric has not improved for `patience` epochs, or after `at_most` epochs.
     NoImprovement {
         /// Number of epochs without improvement that ends the phase.
@@ -32,7 +32,7 @@ pub enum Until {
     },
 }
 
-impl Until {
+impl StoppingRule {
     /// Whether a phase with these records is over.
     pub fn is_over(&self, records: &[&EpochRecord], select_by: &str) -> bool {
         let done = records.len();
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn patience_counts_from_the_best_epoch() {
-        let until = Until::NoImprovement {
+        let until = StoppingRule::NoImprovement {
             patience: 2,
             every: 1,
             at_most: 9,
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_oracle_may_continue_past_the_chosen_epoch_but_never_stops_before_it() {
-        let until = Until::Epochs {
+        let until = StoppingRule::Epochs {
             epochs: 4,
             oracle_patience: Some(1),
             at_most: 6,
