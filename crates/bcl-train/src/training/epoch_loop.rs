@@ -343,7 +343,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         if *epoch != self.progress.epoch {
             return Ok(());
         }
-        folder::keep(learner.model().method.encoder().clone(), path)
+        folder::save_model(learner.model().method.encoder().clone(), path)
     }
 
     /// Writes a checkpoint after the current step.

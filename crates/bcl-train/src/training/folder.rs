@@ -37,7 +37,7 @@ struct SavedModel<E: Module> {
 ///
 /// # Errors
 /// If there are no weights, their checksum is wrong, or they do not fit the encoder.
-pub fn load_kept<E: Module + ModuleDisplay>(encoder: E, folder: &RunFolder) -> Result<E, Error> {
+pub fn load_model<E: Module + ModuleDisplay>(encoder: E, folder: &RunFolder) -> Result<E, Error> {
     let file = folder.model_file();
     if !file.is_file() {
         let run = folder.path().display();
@@ -53,17 +53,17 @@ pub fn load_kept<E: Module + ModuleDisplay>(encoder: E, folder: &RunFolder) -> R
     };
     let bytes = Bytes::from_bytes_vec(checksums::read(folder.path(), MODEL)?);
     let record = ModuleRecord::from_bytes(bytes).map_err(|error| broken(&error))?;
-    let kept = SavedModel { encoder }
+    let model = SavedModel { encoder }
         .try_load_record(record)
         .map_err(|error| broken(&error))?;
-    Ok(kept.encoder)
+    Ok(model.encoder)
 }
 
-/// Saves the weights of an encoder in the [model file](RunFolder::model_file) of a run, for [`load_kept`].
+/// Saves the weights of an encoder in the [model file](RunFolder::model_file) of a run, for [`load_model`].
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn keep<E: Module + ModuleDisplay>(encoder: E, file: &Path) -> Result<(), Error> {
+pub fn save_model<E: Module + ModuleDisplay>(encoder: E, file: &Path) -> Result<(), Error> {
     let bytes = SavedModel { encoder }
         .into_record()
         .into_bytes()

@@ -17,7 +17,7 @@ use crate::{
     training::{
         DataRecord, Stop,
         evaluate::EvaluationTask,
-        folder::{keep, load_kept},
+        folder::{load_model, save_model},
         progress::Progress,
         run_summary::RunSummary,
     },
@@ -167,7 +167,7 @@ impl Kind for ImageRecipe {
         let Run { recipe, around, .. } = phase.run;
         if recipe.training.epochs == 0 {
             let encoder = start::initial(recipe, around.search, &phase.evaluation_device())?;
-            keep(encoder, &around.folder.model_file())?;
+            save_model(encoder, &around.folder.model_file())?;
             return Ok(phase.start.progress);
         }
         let device = phase.device();
@@ -276,7 +276,7 @@ struct Evaluated {
 impl Evaluated {
     fn of(run: &Run<'_, ImageRecipe>, trained: &Trained) -> Result<Self, Error> {
         let evaluator = evaluator(run.recipe, &run.data, run.around.backend, run.around.stop.clone());
-        let encoder: ImageEncoder = load_kept(start::untrained(run.recipe, &run.around.backend.device()), run.around.folder)?;
+        let encoder: ImageEncoder = load_model(start::untrained(run.recipe, &run.around.backend.device()), run.around.folder)?;
         let _working = run.working("evaluating the encoder");
         let features = evaluator.features(&encoder)?;
         let mut metrics = evaluator.encoder_with(&encoder, &features)?;

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     error::Error,
     recipe::ImageRecipe,
-    training::{Stop, folder::load_kept},
+    training::{Stop, folder::load_model},
 };
 use bcl_backend::Backend;
 use bcl_data::printable;
@@ -24,7 +24,7 @@ use std::{path::Path, sync::Arc};
 /// Loads the saved weights of a run.
 fn encoder(run: &SavedRun<ImageRecipe>, backend: &Backend) -> Result<ImageEncoder, Error> {
     let encoder = untrained(&run.recipe, &backend.device());
-    load_kept(encoder, &run.folder)
+    load_model(encoder, &run.folder)
 }
 
 pub(super) fn evaluate(run: SavedRun<ImageRecipe>, backend: &Backend, json: bool) -> Result<(), Error> {

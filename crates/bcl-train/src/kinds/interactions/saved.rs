@@ -11,7 +11,7 @@ use super::{
 use crate::{
     error::Error,
     recipe::{RecommenderRecipe, RunRecipe},
-    training::folder::load_kept,
+    training::folder::load_model,
 };
 use bcl_backend::Backend;
 use bcl_data::{InteractionData, printable};
@@ -38,7 +38,7 @@ impl Saved {
             .recipe
             .encoder
             .init(&graph(&data.train), run.recipe.seed, &backend.device());
-        let encoder = load_kept(encoder, &run.folder)?;
+        let encoder = load_model(encoder, &run.folder)?;
         Ok(Self {
             embeddings: encoder.embeddings(),
             encoder,
