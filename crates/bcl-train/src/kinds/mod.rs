@@ -1,7 +1,7 @@
-//! Kinds of runs: what a run trains on, and so how it loads data, trains, and evaluates.
+//! Kinds of runs, by the data that they train on. The kind determines how a run loads data, trains and evaluates.
 //!
-//! A [`Kind`] is implemented by the recipe of such runs, in a folder of its own. Everything that runs of all kinds have in common asks the
-//! trait: [`Prepared`] loads data once for many runs, [`Run`] trains, selects and writes the result, [`SavedRun`] uses what was trained.
+//! A [`Kind`] is implemented by the recipe of such runs, in its own folder. The code that all kinds share calls the trait: [`Prepared`]
+//! loads data once for many runs, [`Run`] trains, selects and writes the result, [`SavedRun`] loads the trained weights.
 
 pub mod images;
 pub mod interactions;
@@ -36,28 +36,28 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// What runs on the same data share, such as the metrics of baselines.
     type Shared: Debug + Send + Sync;
 
-    /// Where the data come from, for messages.
+    /// The source of the data, for messages.
     ///
     /// # Errors
     /// Returns an error if a file is missing.
     fn source(&self, search: &SearchPath) -> Result<String, Error>;
 
-    /// Loads the data, numbered by the ids that are known already.
+    /// Loads the data; known ids keep their numbers.
     ///
     /// # Errors
     /// Returns an error if the data cannot be read.
     fn load(&self, search: &SearchPath, ids: KnownIds) -> Result<Self::Data, Error>;
 
-    /// Whether a run of `other` can use what was loaded for this recipe.
+    /// Whether a run of `other` can use the data that were loaded for this recipe.
     fn shares_data_with(&self, other: &Self) -> bool;
 
-    /// Prepares what all runs on these data share, and notes what will be missing.
+    /// Computes what all runs on these data share, and prints a note if evaluations will be missing.
     ///
     /// # Errors
     /// Returns an error if a baseline cannot be fitted.
     fn share(&self, data: &Self::Data) -> Result<Self::Shared, Error>;
 
-    /// The data without a share of its training samples, which take the place of the test data.
+    /// Holds out a share of the training samples, which replace the test data.
     ///
     /// # Errors
     /// Returns an error if what remains is too little to train or to evaluate on.
@@ -69,7 +69,7 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// The size of the data, as results record it.
     fn size(data: &Self::Data) -> DataSize;
 
-    /// What a run keeps to recognise its data.
+    /// The record by which a run recognises its data.
     fn data_record(data: &Self::Data) -> DataRecord;
 
     /// The memory that data need before they are loaded, if the recipe generates them.
@@ -81,7 +81,7 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// Checks that the recipe fits its data and its initial weights.
     ///
     /// # Errors
-    /// Returns an error that says what does not fit.
+    /// Returns an error that gives the reason if it does not.
     fn check_data(&self, data: &Self::Data, search: &SearchPath, backend: &Backend) -> Result<(), Error>;
 
     /// The name of the encoder.
@@ -116,16 +116,17 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// Trains for one phase: builds the method, the loader and the evaluation, and gives them to [`PhaseRun::train`].
     ///
     /// # Errors
-    /// Returns an error if data or disk do not allow it, the loss diverges, or the run is interrupted. What was written stays.
+    /// Returns an error if data or checkpoints cannot be read or written, the loss diverges, or the run is interrupted. Files written so
+    /// far remain.
     fn train(phase: PhaseRun<'_, '_, Self>) -> Result<Progress, Error>;
 
-    /// The metrics of what was trained.
+    /// The test metrics of the trained encoder.
     ///
     /// # Errors
     /// Returns an error if the encoder cannot be evaluated.
     fn metrics(run: &Run<'_, Self>, trained: &Trained) -> Result<Metrics, Error>;
 
-    /// All that the result and the report show of what was trained.
+    /// The evaluation of the trained encoder for the result and the report.
     ///
     /// # Errors
     /// As [`metrics`](Self::metrics).

@@ -1,4 +1,4 @@
-//! Data that recipes name, loaded once for all runs on them.
+//! The data of recipes, loaded once for all runs that share them.
 
 use super::{Kind, Run};
 use crate::{
@@ -21,18 +21,18 @@ use std::{
     sync::Arc,
 };
 
-/// The data of a recipe, and what runs on them share. Threads may share it.
+/// The data of a recipe, and all that runs on them share. Threads may share it.
 #[derive(Debug)]
 pub struct Prepared(Box<dyn Runs>);
 
 /// What a run needs beside its recipe and its data.
 #[derive(Debug, Clone)]
 pub struct Surroundings<'a> {
-    /// Where to write.
+    /// The folder of the run.
     pub folder: &'a RunFolder,
-    /// Where files that the recipe names are searched for.
+    /// Search path of the files that the recipe names.
     pub search: &'a SearchPath,
-    /// Where to compute.
+    /// The backend that computes.
     pub backend: &'a Backend,
     /// Whether to show no progress.
     pub quiet: bool,
@@ -53,7 +53,7 @@ impl Prepared {
     /// the same data.
     ///
     /// # Errors
-    /// As [`load`](Self::load). Also returns an error if the data differ, and says in what.
+    /// As [`load`](Self::load). Also returns an error that names the differences if the data differ.
     pub fn load_again(recipe: &Recipe, search: &SearchPath, record: &DataRecord, folder: &Path) -> Result<Self, Error> {
         let check = |found: &DataRecord, source: &str| record.check(&found.identity, source, folder);
         of_kind!(recipe, recipe => load(&**recipe, search, record.known_ids(), check))
@@ -75,7 +75,7 @@ impl Prepared {
     /// Checks that a recipe fits its data, the memory, and its initial weights. An error found here leaves no folder behind.
     ///
     /// # Errors
-    /// Returns an error that says what does not fit.
+    /// Returns an error that gives the reason if something does not fit.
     pub fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend) -> Result<(), Error> {
         self.0.check(recipe, search, backend)
     }
@@ -195,7 +195,7 @@ impl<K: Kind> Runs for Loaded<K> {
 }
 
 impl Surroundings<'_> {
-    /// Runs something so that a panic in it is an error of this run alone, and a request to stop names its folder.
+    /// Runs a closure. A panic becomes an error of this run only, and an interrupted evaluation one that names the run's folder.
     fn ending_in_errors<T>(&self, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         match panic::catch_unwind(AssertUnwindSafe(run)) {
             Ok(Err(Error::Evaluation(EvaluationError::Interrupted))) => Err(Error::Interrupted(self.folder.path().to_owned())),

@@ -1,4 +1,4 @@
-//! One run: a recipe, data and a seed become an encoder and its metrics.
+//! One run: trains and evaluates an encoder, given a recipe, data and a seed.
 
 use super::{Baselines, Kind, Surroundings};
 use crate::methods::Method;
@@ -37,18 +37,18 @@ pub struct Run<'a, K: Kind> {
     pub recipe_hash: String,
     /// [Digest](crate::training::DataIdentity::digest) of the data.
     pub data_digest: String,
-    /// The data of the recipe, which it was checked against.
+    /// The data, which have been checked against the recipe.
     pub data: Arc<K::Data>,
     /// The folder, the backend and the rest.
     pub around: &'a Surroundings<'a>,
 }
 
-/// What training left behind.
+/// The end of training.
 #[derive(Debug)]
 pub struct Trained {
-    /// The number of epochs of the encoder that is kept.
+    /// Number of epochs of the saved encoder.
     pub epochs: usize,
-    /// Where the last phase ended.
+    /// The progress at the end of the last phase.
     pub progress: Progress,
 }
 
@@ -59,7 +59,7 @@ impl Trained {
     }
 }
 
-/// What a result shows of a trained encoder.
+/// The evaluation of a trained encoder.
 #[derive(Debug)]
 pub struct Outcome {
     /// Metrics on test.
@@ -76,7 +76,8 @@ impl<K: Kind> Run<'_, K> {
     /// Trains and evaluates, continuing from the newest checkpoint in the folder, and writes the result.
     ///
     /// # Errors
-    /// Returns an error if data, recipe or disk do not allow it, the loss diverges, or the run is interrupted. What was written stays.
+    /// Returns an error if the recipe does not fit, files cannot be read or written, the loss diverges, or the run is interrupted. Files
+    /// written so far remain.
     pub fn finish(&self, shared: &K::Shared) -> Result<RunResult, Error> {
         let started = Instant::now();
         self.announce();
@@ -88,7 +89,7 @@ impl<K: Kind> Run<'_, K> {
         Ok(result)
     }
 
-    /// Trains on a part of train and evaluates on the rest of it; test is not looked at.
+    /// Trains on a part of train and evaluates on the rest of it, without using test data.
     ///
     /// If the recipe holds out a part of train, this is the first phase of [`finish`](Self::finish), and the best epoch is returned.
     /// Otherwise a fifth is held out, and the encoder is evaluated there after the last epoch.
@@ -113,7 +114,7 @@ impl<K: Kind> Run<'_, K> {
         })
     }
 
-    /// Says every ten seconds that the run is still at `what`.
+    /// Prints every ten seconds that the run is still working on `what`.
     pub fn working(&self, what: &str) -> Option<Working> {
         (!self.around.quiet).then(|| working(format!("{}: {what}", self.recipe.name())))
     }

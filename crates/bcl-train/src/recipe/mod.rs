@@ -86,9 +86,9 @@ const KINDS: [Reader; 2] = [
     }),
 ];
 
-/// The recipe of a run: what it trains on decides which tables it has.
+/// The recipe of one kind of run.
 pub trait RunRecipe: RecipeKind + 'static {
-    /// What it trains on, in the plural.
+    /// The training samples as a plural noun, such as "images".
     const SAMPLES: &'static str;
 
     /// The values of `encoder.kind` that belong to it.
@@ -97,7 +97,7 @@ pub trait RunRecipe: RecipeKind + 'static {
     /// Keys that no other kind has.
     const OWN_KEYS: &'static [&'static str];
 
-    /// Keys that came after 0.1, as lines `key = value` with the value that changes nothing: they leave the hash as it was.
+    /// Keys that came after 0.1, as lines `key = value` with the value that changes nothing. A key with that value is left out of the hash.
     const ADDED: &'static [&'static str];
 
     /// Whether a data set is of this kind.
@@ -215,7 +215,7 @@ macro_rules! shared_tables {
 }
 use shared_tables;
 
-/// Reads a recipe of a known kind from its text; `origin`, the path of its file or its name, stands in errors and for a missing name.
+/// Reads a recipe of a known kind from its text. `origin` is its path or name, for errors and as the default name.
 ///
 /// # Errors
 /// As [`Recipe::from_toml`].
@@ -225,7 +225,7 @@ pub fn from_toml<R: RecipeKind>(text: &str, origin: &str, overrides: &[Override]
 }
 
 impl Recipe {
-    /// Reads a recipe that was [found](find); values of flags replace its own.
+    /// Reads a recipe that [`find`] returned; values of flags replace its own.
     ///
     /// # Errors
     /// As [`from_file`](Self::from_file).

@@ -1,4 +1,4 @@
-//! Which kind of recipe a document is, decided before its keys are read: by `encoder.kind`, with which `[data]` must agree.
+//! Finds out which kind of recipe a document is before its keys are read: by `encoder.kind`, with which `[data]` must agree.
 
 use super::{KINDS, Recipe, RunRecipe};
 use bcl_data::{Manifest, manifest::Layout};
@@ -79,7 +79,7 @@ impl Reader {
             let key = reader.own_keys.iter().find(|key| document.value(key).is_some())?;
             Some(((*key).to_owned(), reader))
         };
-        // Images first: a recipe with both is meant as one on images.
+        // Images first: a recipe with keys of both kinds counts as one on images.
         named().or_else(|| KINDS.iter().rev().find_map(given))
     }
 }

@@ -265,10 +265,10 @@ impl WithMethod for Training<'_, '_> {
     }
 }
 
-/// A trained encoder's metrics on test, and what they were computed from.
+/// A trained encoder's test metrics, and the features behind them.
 struct Evaluated {
     evaluator: ImageEvaluator,
-    /// Of the training and of the test images.
+    /// Features of the training and of the test images.
     features: [Labelled; 2],
     metrics: Metrics,
 }
@@ -281,7 +281,7 @@ impl Evaluated {
         let features = evaluator.features(&encoder)?;
         let mut metrics = evaluator.encoder_with(&encoder, &features)?;
         if let Some(last) = trained.records().last() {
-            // Where the truth is known, how far P(TN|x) is from it.
+            // The calibration error of P(TN|x), if the true classes are known.
             let calibration = CalibrationBin::expected_error(&last.calibration);
             metrics.extend(calibration.map(|error| (CALIBRATION_ERROR.to_owned(), error)));
             if !evaluator.has_probes() {
@@ -296,7 +296,7 @@ impl Evaluated {
     }
 }
 
-/// Evaluates the encoders of a recipe, until it is asked to stop.
+/// Creates the evaluator of a recipe, which `stop` can interrupt.
 fn evaluator(recipe: &ImageRecipe, data: &Arc<ImageData>, backend: &Backend, stop: Stop) -> ImageEvaluator {
     let evaluation = recipe.evaluation.clone();
     let views = recipe.views.init();
