@@ -8,6 +8,7 @@
 //! | compare with popularity and EASE | [`baselines`] |
 //! | classify frozen features by nearest neighbours or a linear probe | [`probe::knn()`], [`probe::probe_fixed`] |
 //! | compute all metrics of an image encoder | [`images::ImageJudge`] |
+//! | measure how an estimator weights the negatives of a batch | [`diagnostics::Diagnostics`] |
 //! | measure alignment and uniformity of features | [`probe::alignment`], [`probe::uniformity`] |
 //!
 //! Recommenders are evaluated on held-out interactions:
@@ -44,6 +45,7 @@
 //! This crate trains no encoder, draws no negatives and touches no files. Results do not depend on the number of threads.
 
 pub mod baselines;
+pub mod diagnostics;
 mod error;
 pub mod images;
 mod interrupt;

@@ -1,14 +1,13 @@
 //! The evaluation at the end of an epoch: metrics of the encoder and diagnostics of the weights.
 
 use super::{
-    diagnostics::Diagnostics,
     live_metrics::{self, LiveMetrics},
     step::Step,
 };
 
 use crate::methods::{Method, Objective};
 use bcl_core::{Estimator, Scores, posterior::Posterior};
-use bcl_eval::EvaluationError;
+use bcl_eval::{EvaluationError, diagnostics::Diagnostics};
 use bcl_report::result::Metrics;
 use burn::{
     data::{

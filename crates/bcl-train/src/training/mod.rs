@@ -4,7 +4,6 @@ mod accumulation;
 pub mod cached;
 pub mod checkpoint;
 pub mod data_record;
-pub mod diagnostics;
 pub(crate) mod environment;
 pub mod epoch_loop;
 pub mod estimator;

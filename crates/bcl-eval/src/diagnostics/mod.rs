@@ -1,4 +1,5 @@
-//! Diagnostics of the weights ω, measured on one batch at the end of each epoch.
+//! Diagnostics of the weights ω, measured on one batch of scores: effective sample size, quantiles, calibration, and the share of the
+//! gradient that false negatives get.
 
 mod calibration;
 mod false_negatives;
