@@ -1,11 +1,7 @@
-//! The `[evaluation]` table.
+//! How recommenders are evaluated: the `[evaluation]` table of a recipe.
 
 use bcl_core::parameter::in_closed;
-use bcl_recipe::{Refusal, nearest};
 use serde::{Deserialize, Serialize};
-
-/// Ranking metrics, averaged over users, that can select an epoch.
-const RANKING_FIGURES: [&str; 6] = ["precision", "recall", "ndcg", "hit_rate", "mrr", "map"];
 
 /// Largest cutoff.
 const MOST_LENGTH: usize = 1_000_000;
@@ -15,7 +11,7 @@ const MOST_CUTOFFS: usize = 100;
 /// What is measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct EvaluationConfig {
+pub struct RankingEvaluationConfig {
     /// Lengths of the recommended lists, ascending, at most 100 of them, each 1 to 1,000,000.
     pub cutoffs: Vec<usize>,
     /// Baselines to compare with. By default popularity and EASE, which is skipped with a note if the data are too large for it.
@@ -44,7 +40,7 @@ impl BaselineKind {
     }
 }
 
-impl Default for EvaluationConfig {
+impl Default for RankingEvaluationConfig {
     fn default() -> Self {
         Self {
             cutoffs: vec![5, 10, 20],
@@ -54,12 +50,15 @@ impl Default for EvaluationConfig {
     }
 }
 
-impl EvaluationConfig {
+impl RankingEvaluationConfig {
+    /// Metrics at a cutoff, averaged over users, that can select an epoch.
+    pub const METRICS: [&str; 6] = ["precision", "recall", "ndcg", "hit_rate", "mrr", "map"];
+
     /// Checks that all parameters are in range.
     ///
     /// # Errors
     /// Returns an error that names the first parameter out of range, its value and the remedy.
-    pub fn check(&self) -> Result<(), Refusal> {
+    pub fn check(&self) -> Result<(), String> {
         let cutoffs = &self.cutoffs;
         let lengths = cutoffs.iter().all(|cutoff| (1..=MOST_LENGTH).contains(cutoff));
         if !(1..=MOST_CUTOFFS).contains(&cutoffs.len()) || !lengths || !cutoffs.is_sorted_by(|a, b| a < b) {
@@ -67,12 +66,9 @@ impl EvaluationConfig {
                 [first, .., last] if cutoffs.len() > 8 => format!("{} numbers, {first} to {last}", cutoffs.len()),
                 _ => format!("{cutoffs:?}"),
             };
-            return Err(Refusal::new(
-                "evaluation.cutoffs",
-                format!(
-                    "is {shown}, but must be ascending lengths from 1 on, such as [5, 10, 20]: at most {MOST_CUTOFFS} of them, none above \
-                     {MOST_LENGTH}"
-                ),
+            return Err(format!(
+                "cutoffs is {shown}, but must be ascending lengths from 1 on, such as [5, 10, 20]: at most {MOST_CUTOFFS} of them, none \
+                 above {MOST_LENGTH}"
             ));
         }
         if self
@@ -81,33 +77,14 @@ impl EvaluationConfig {
             .enumerate()
             .any(|(i, kind)| self.baselines[..i].contains(kind))
         {
-            return Err(Refusal::new("evaluation.baselines", "names a baseline twice; name each once"));
+            return Err("baselines names a baseline twice; name each once".to_owned());
         }
-        in_closed("ease_lambda", self.ease_lambda, 1e-12, 1e12).map_err(|error| Refusal::of_parameter("evaluation", &error))
+        in_closed("ease_lambda", self.ease_lambda, 1e-12, 1e12).map_err(|error| error.to_string())
     }
 
-    /// Checks that a metric is measured, such as `ndcg@20` with the cutoff 20.
-    ///
-    /// # Errors
-    /// Returns an error that lists the metrics, and the nearest.
-    pub fn check_metric(&self, metric: &str) -> Result<(), Refusal> {
-        let cutoffs = &self.cutoffs;
-        let known: Vec<String> = RANKING_FIGURES
-            .iter()
-            .flat_map(|figure| cutoffs.iter().map(move |cutoff| format!("{figure}@{cutoff}")))
-            .collect();
-        if !known.iter().any(|known| known == metric) {
-            let meant = nearest(metric, known.iter().map(String::as_str));
-            let meant = meant.map_or(String::new(), |meant| format!("; did you mean \"{meant}\"?"));
-            return Err(Refusal::new(
-                "selection.metric",
-                format!(
-                    "is \"{}\", but must be one of {} with `@` and one of the cutoffs {cutoffs:?}{meant}",
-                    metric,
-                    RANKING_FIGURES.join(", ")
-                ),
-            ));
-        }
-        Ok(())
+    /// The metrics that can select an epoch, such as `ndcg@20`.
+    pub fn metrics(&self) -> Vec<String> {
+        let at_cutoffs = |metric| self.cutoffs.iter().map(move |cutoff| format!("{metric}@{cutoff}"));
+        Self::METRICS.iter().flat_map(at_cutoffs).collect()
     }
 }

@@ -9,6 +9,7 @@
 //! - Ties are ordered by item id and sums are taken in the order of the users, so results are bit-identical on any number of threads.
 //! - A NaN score is an error; it never enters a ranking.
 
+mod config;
 mod coverage;
 mod embeddings;
 mod error;
@@ -20,6 +21,7 @@ mod tests;
 mod top_k;
 mod user_metrics;
 
+pub use config::{BaselineKind, RankingEvaluationConfig};
 pub use embeddings::EmbeddingScorer;
 pub use error::RankingError;
 pub use evaluator::RankingEvaluator;

@@ -36,8 +36,8 @@ pub use images::{ImageEncoderKind, ImageRecipe, ResNetEncoderConfig};
 pub use library::{built_in, find};
 pub use recommender::RecommenderRecipe;
 pub use sections::{
-    BaselineKind, DataConfig, DataSource, EvaluationConfig, ImageBaselineKind, ImageDataConfig, ImageDataSource,
-    ImageEvaluationConfig, LearningRateSchedule, LossConfig, OptimizerConfig, OptimizerKind, Precision, Protocol,
+    BaselineKind, DataConfig, DataSource, ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageEvaluationConfig,
+    LearningRateSchedule, LossConfig, OptimizerConfig, OptimizerKind, Precision, Protocol, RankingEvaluationConfig,
     SelectionConfig, TrainingConfig,
 };
 

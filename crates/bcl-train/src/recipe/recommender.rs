@@ -1,13 +1,13 @@
 //! Recipes of recommenders, and what must hold between their tables beyond the range of each value.
 
 use super::{
-    DataConfig, DataSource, EvaluationConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, RunRecipe, SelectionConfig,
-    TrainingConfig, check::check_schedule, shared_tables,
+    DataConfig, DataSource, LossConfig, OptimizerConfig, RankingEvaluationConfig, RecipeKind, Refusal, RunRecipe,
+    SelectionConfig, TrainingConfig, check::check_schedule, shared_tables,
 };
 use bcl_core::schedule::{AlphaMeasurement, AlphaSchedule};
 use bcl_data::{manifest::Layout, negatives::NegativesConfig};
 use bcl_models::RecommenderConfig;
-use bcl_recipe::check_header;
+use bcl_recipe::{check_header, nearest};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use toml::Table;
@@ -46,7 +46,7 @@ pub struct RecommenderRecipe {
     pub selection: SelectionConfig,
     /// Metrics and baselines.
     #[serde(default)]
-    pub evaluation: EvaluationConfig,
+    pub evaluation: RankingEvaluationConfig,
     /// Folder of the recipe file, where the files it names are looked for first. Built-in recipes have none. It is neither written nor
     /// hashed.
     #[serde(skip)]
@@ -118,8 +118,10 @@ impl RecipeKind for RecommenderRecipe {
         self.optimizer.check(self.training.epochs)?;
         self.training.check(1, 1).map_err(parameter("training"))?;
         self.selection.check().map_err(parameter("selection"))?;
-        self.evaluation.check()?;
-        self.evaluation.check_metric(self.selection_metric())?;
+        self.evaluation
+            .check()
+            .map_err(|message| Refusal::of_parameter("evaluation", &message))?;
+        self.check_metric()?;
         check_schedule(&self.loss, self.alpha_schedule)?;
         self.check_truth()?;
         self.check_in_batch()
@@ -134,6 +136,24 @@ impl RecommenderRecipe {
     /// The metric that selects an epoch.
     pub fn selection_metric(&self) -> &str {
         self.selection.metric.as_deref().unwrap_or_default()
+    }
+
+    /// Refuses to select by a metric that is not measured.
+    fn check_metric(&self) -> Result<(), Refusal> {
+        let (metric, known) = (self.selection_metric(), self.evaluation.metrics());
+        if known.iter().any(|known| known == metric) {
+            return Ok(());
+        }
+        let meant = nearest(metric, known.iter().map(String::as_str));
+        let meant = meant.map_or(String::new(), |meant| format!("; did you mean \"{meant}\"?"));
+        Err(Refusal::new(
+            "selection.metric",
+            format!(
+                "is \"{metric}\", but must be one of {} with `@` and one of the cutoffs {:?}{meant}",
+                RankingEvaluationConfig::METRICS.join(", "),
+                self.evaluation.cutoffs
+            ),
+        ))
     }
 
     /// Refuses what needs true classes if the data are not planted.

@@ -3,7 +3,7 @@
 use crate::{
     error::Error,
     kinds::Baselines,
-    recipe::{BaselineKind, EvaluationConfig},
+    recipe::{BaselineKind, RankingEvaluationConfig},
 };
 use bcl_data::InteractionData;
 use bcl_eval::{
@@ -17,9 +17,9 @@ use bcl_report::notice::{note, working};
 ///
 /// # Errors
 /// If a baseline cannot be fitted to the data.
-pub(crate) fn baselines(data: &InteractionData, config: &EvaluationConfig) -> Result<Baselines, Error> {
+pub(crate) fn baselines(data: &InteractionData, config: &RankingEvaluationConfig) -> Result<Baselines, Error> {
     let evaluator = RankingEvaluator::new(&config.cutoffs, &data.train, &data.test);
-    let by_default = config.baselines == EvaluationConfig::default().baselines;
+    let by_default = config.baselines == RankingEvaluationConfig::default().baselines;
     let mut baselines = Baselines::new();
     for kind in &config.baselines {
         let _working = working(format!("fitting the baseline {} to {}", kind.name(), data.name));
@@ -61,11 +61,11 @@ mod tests {
 
     #[test]
     fn ease_is_skipped_for_too_many_items_unless_the_recipe_names_it() {
-        let fitted = baselines(&many_items(), &EvaluationConfig::default()).unwrap();
+        let fitted = baselines(&many_items(), &RankingEvaluationConfig::default()).unwrap();
         assert_eq!(fitted.keys().collect::<Vec<_>>(), ["popularity"]);
-        let asked = EvaluationConfig {
+        let asked = RankingEvaluationConfig {
             baselines: vec![BaselineKind::Ease],
-            ..EvaluationConfig::default()
+            ..RankingEvaluationConfig::default()
         };
         let error = baselines(&many_items(), &asked).unwrap_err().to_string();
         assert!(error.contains("remove \"ease\" from evaluation.baselines"), "{error}");

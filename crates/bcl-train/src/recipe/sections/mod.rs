@@ -2,7 +2,6 @@
 
 mod data;
 mod dataset;
-mod evaluation;
 mod gradient_cache;
 mod image_data;
 mod loss;
@@ -15,9 +14,11 @@ mod training;
 const MOST_BATCH: usize = 10_000_000;
 
 pub use crate::methods::Precision;
-pub use bcl_eval::images::{ImageBaselineKind, ImageEvaluationConfig, Protocol};
+pub use bcl_eval::{
+    images::{ImageBaselineKind, ImageEvaluationConfig, Protocol},
+    ranking::{BaselineKind, RankingEvaluationConfig},
+};
 pub use data::{DataConfig, DataSource};
-pub use evaluation::{BaselineKind, EvaluationConfig};
 pub use image_data::{ImageDataConfig, ImageDataSource};
 pub use loss::LossConfig;
 pub use optimizer::{LearningRateSchedule, OptimizerConfig, OptimizerKind};
