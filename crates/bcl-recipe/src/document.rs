@@ -97,15 +97,7 @@ impl Document {
         self.recipe.clone_from(&child.recipe);
         self.table.remove("name");
         self.origins.remove("name");
-        for (table, value) in &child.table {
-            let (Some(kind), Some(parent)) = (value.get("kind"), self.table.get(table)) else {
-                continue;
-            };
-            let former = parent.get("kind");
-            if former != Some(kind) {
-                self.former_kinds.insert(table.clone(), former.cloned());
-            }
-        }
+        former_kinds(&self.table, &child.table, "", &mut self.former_kinds);
         merge(&mut self.table, &child.table, "", &mut self.origins);
         self.origins
             .extend(child.origins.iter().map(|(key, origin)| (key.clone(), origin.clone())));
@@ -203,6 +195,21 @@ fn fill(table: &mut Table, defaults: &Table) {
             (Some(_), _) => {}
             (None, _) => drop(table.insert(key.clone(), default.clone())),
         }
+    }
+}
+
+/// Notes the kinds of the tables to which `child` gives another.
+fn former_kinds(parent: &Table, child: &Table, prefix: &str, former_kinds: &mut BTreeMap<String, Option<Value>>) {
+    for (key, value) in child {
+        let (Some(Value::Table(parent)), Value::Table(child)) = (parent.get(key), value) else {
+            continue;
+        };
+        let table = format!("{prefix}{key}");
+        let [former, kind] = [parent, child].map(|table| table.get("kind"));
+        if kind.is_some() && former != kind {
+            former_kinds.insert(table.clone(), former.cloned());
+        }
+        self::former_kinds(parent, child, &format!("{table}."), former_kinds);
     }
 }
 

@@ -68,7 +68,7 @@ impl Document {
         let default = |table: &str| defaults.get(table)?.get("kind").cloned();
         let mut dropped = Vec::new();
         for (table, former) in mem::take(&mut self.former_kinds) {
-            let (Some(former), Some(Value::Table(entries))) = (former.or_else(|| default(&table)), self.table.get(&table)) else {
+            let (Some(former), Some(Value::Table(entries))) = (former.or_else(|| default(&table)), self.value(&table)) else {
                 continue;
             };
             let Some(kind) = entries.get("kind").and_then(Value::as_str) else {
@@ -97,11 +97,13 @@ impl Document {
 
 /// Whether a table of this kind has the key.
 fn knows<R: RecipeKind>(table: &str, kind: &Value, key: &str, value: &Value) -> bool {
-    let alone = [("kind".to_owned(), kind.clone()), (key.to_owned(), value.clone())];
-    let recipe: Table = [(table.to_owned(), Value::Table(alone.into_iter().collect()))]
+    let alone: Table = [("kind".to_owned(), kind.clone()), (key.to_owned(), value.clone())]
         .into_iter()
         .collect();
-    let Err(error) = value::read::<R>(&recipe) else { return true };
+    let within = |inner, key: &str| [(key.to_owned(), Value::Table(inner))].into_iter().collect();
+    let Err(error) = value::read::<R>(&table.rsplit('.').fold(alone, within)) else {
+        return true;
+    };
     let is_unknown = matches!(&error.kind, ReadErrorKind::UnknownKey { key: unknown, .. } if unknown == key);
-    !(is_unknown && error.path == [table])
+    !(is_unknown && error.path.join(".") == table)
 }

@@ -19,10 +19,11 @@ pub(crate) fn read<T: DeserializeOwned>(table: &Table) -> Result<T, ReadError> {
 /// Serde buffers such a table until it knows the kind, and loses the keys. So each key is tried alone with the kind; the one that fails with
 /// the same error is reported.
 fn blame(table: &Table, error: ReadError, attempt: impl Fn(&Table) -> Option<ReadError>) -> ReadError {
-    let ([section], ReadErrorKind::WrongValue { .. } | ReadErrorKind::UnknownWord { .. }) = (&error.path[..], &error.kind) else {
+    let (ReadErrorKind::WrongValue { .. } | ReadErrorKind::UnknownWord { .. }) = &error.kind else {
         return error;
     };
-    let Some(Value::Table(fields)) = table.get(section) else {
+    let fields = error.path.iter().try_fold(table, |table, key| table.get(key)?.as_table());
+    let Some(fields) = fields.filter(|_| !error.path.is_empty()) else {
         return error;
     };
     // The kind comes first: if it is wrong, every key fails.
@@ -34,13 +35,21 @@ fn blame(table: &Table, error: ReadError, attempt: impl Fn(&Table) -> Option<Rea
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
         let mut table = table.clone();
-        table.insert(section.clone(), Value::Table(alone));
+        *at(&mut table, &error.path) = alone;
         if attempt(&table).as_ref() == Some(&error) {
-            let path = vec![section.clone(), key.clone()];
+            let path = [&error.path[..], std::slice::from_ref(key)].concat();
             return ReadError { path, ..error };
         }
     }
     error
+}
+
+/// The table at a path of keys, which is there.
+fn at<'a>(table: &'a mut Table, path: &[String]) -> &'a mut Table {
+    path.iter().fold(table, |table, key| {
+        let inner = table.get_mut(key).and_then(Value::as_table_mut);
+        inner.expect("a path leads through tables")
+    })
 }
 
 /// A TOML value as a deserializer.
@@ -141,6 +150,7 @@ mod tests {
     struct Inner {
         count: usize,
         share: Option<f64>,
+        nested: Option<Tagged>,
     }
 
     #[derive(Debug, Default, PartialEq, Deserialize)]
@@ -174,7 +184,8 @@ mod tests {
             outer.inner,
             Inner {
                 count: 3,
-                share: Some(1.0)
+                share: Some(1.0),
+                nested: None,
             }
         );
         assert_eq!(outer.list, [1.0, 2.5]);
@@ -201,6 +212,8 @@ mod tests {
     fn a_wrong_value_in_a_table_with_a_kind_is_found_too() {
         let text = |fields: &str| format!("inner.count = 1\n[tagged]\nkind = 'some'\n{fields}");
         assert_eq!(error(&text("first = 1\nsecond = 'x'")).0, "tagged.second");
+        let nested = |fields: &str| error(&format!("inner = {{count = 1, nested = {{kind = 'some', {fields}}}}}")).0;
+        assert_eq!(nested("first = 1, second = 'x'"), "inner.nested.second");
         // Of two equal errors, the first is reported.
         assert_eq!(error(&text("first = 'x'\nsecond = 'x'")).0, "tagged.first");
     }
