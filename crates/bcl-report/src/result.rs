@@ -61,6 +61,9 @@ pub struct EpochRecord {
     /// The α that the estimator used in this epoch, if it has one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub alpha: Option<f64>,
+    /// The values in this epoch of parameters of the loss that have a schedule, by name; a learned temperature is that after the epoch.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub scheduled: BTreeMap<String, f64>,
     /// Label-free estimate of the encoder's AUC after the epoch, which the papers use as α. Training positives are easier than unseen
     /// ones, so it is biased upwards.
     #[serde(skip_serializing_if = "Option::is_none", default)]

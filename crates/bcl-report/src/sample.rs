@@ -74,6 +74,7 @@ fn record(phase: Phase, loss: &str, seed: u64, epoch: usize) -> EpochRecord {
         loss: 2.6 + 0.08 * kind(loss) + 1.8 * (-4.0 * progress).exp() + 0.01 * scatter(seed, epoch),
         anchors_without_negatives: 0,
         alpha: weighted.then_some(0.9),
+        scheduled: BTreeMap::new(),
         alpha_hat: Some(0.93 + 0.008 * kind(loss) - 0.4 * (-6.0 * progress).exp()),
         alpha_labels: (loss == "bayesian").then_some(0.91 - 0.38 * (-6.0 * progress).exp()),
         effective_sample_size: Some(1.0 - 0.5 * spread),

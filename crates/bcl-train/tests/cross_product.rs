@@ -56,7 +56,6 @@ fn every_estimator_works_with_every_source_and_encoder() {
             let options = LoaderOptions {
                 batch_size: 16,
                 gradient_cache: None,
-                temperature: config.temperature(),
                 seed: Seed(1),
                 device: device.clone(),
             };
@@ -108,7 +107,6 @@ fn an_anchor_is_never_scored_against_its_own_positive() {
     let options = LoaderOptions {
         batch_size: 16,
         gradient_cache: None,
-        temperature: 1.0,
         seed: Seed(1),
         device: Device::flex(),
     };

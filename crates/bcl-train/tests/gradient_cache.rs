@@ -14,7 +14,11 @@ use bcl_train::{
     kinds::interactions::loader::{InteractionLoader, LoaderOptions},
     methods::{Embeddings, Method, Objective, Recommendation, SimClr},
     recipe::Precision,
-    training::step::{EpochPlan, Step},
+    training::{
+        learned::Learned,
+        step::{EpochPlan, Step},
+        temperature::LearnedTemperature,
+    },
 };
 use burn::{
     data::dataloader::DataLoader,
@@ -129,9 +133,15 @@ fn step(batch: ImageBatch, config: &EstimatorConfig) -> Step<ImageBatch> {
     Step::new(batch, Some(Arc::from(config.init())), 2 * IMAGES, Seed(9), 7, &device)
 }
 
+/// A method that learns a temperature, too.
+fn with_temperature<M: Method>(method: M) -> Learned<M> {
+    let temperature = LearnedTemperature::new(0.4, [0.01, 100.0], &Device::flex().autodiff());
+    Learned::new(method, None).with_temperature(Some(temperature))
+}
+
 #[test]
 fn images_without_coupling_have_the_gradient_of_the_whole_batch() {
-    let model = encoder(Precision::F32);
+    let model = with_temperature(encoder(Precision::F32));
     for config in EstimatorConfig::all() {
         let expected = at_once(&model, &step(images(Mode::Eval, false), &config));
         for (at_most, on_demand) in [(1, false), (3, true), (4, false), (5, true), (10, true)] {
@@ -236,7 +246,6 @@ fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negati
             let options = LoaderOptions {
                 batch_size: 16,
                 gradient_cache: Some(5),
-                temperature: config.temperature(),
                 seed: Seed(1),
                 device: device.clone(),
             };
@@ -245,10 +254,10 @@ fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negati
             let step = loader.iter().next().expect("a step").expect("that needs no reading");
             assert_eq!(step.gradient_cache, Some(5));
             for encoder in &encoders {
-                let model = Recommendation {
+                let model = with_temperature(Recommendation {
                     encoder: encoder.init(&graph, 1, &device),
                     l2: 0.1,
-                };
+                });
                 let expected = at_once(&model, &step);
                 for at_most in [1, 5, 7, 16] {
                     let step = step.clone().with_gradient_cache(Some(at_most));

@@ -94,11 +94,7 @@ struct Milestone {
 }
 
 impl Schedule {
-    /// Returns the value of an epoch, counted from 0.
-    ///
-    /// # Panics
-    /// Panics if the schedule is not [valid](Schedules::check): if `Steps` has no value for the epoch, or `Cosine` neither `epochs` nor
-    /// `period`.
+    /// Returns the value of an epoch, counted from 0; NaN if the schedule is not [valid](Schedules::check) and so has none.
     pub fn value(&self, epoch: usize) -> f64 {
         match self {
             Self::Constant { value } => *value,
@@ -110,16 +106,19 @@ impl Schedule {
                 period,
             } => {
                 let half_turns = match (period, epochs) {
-                    (Some(period), _) => 2.0 * (epoch % period) as f64 / *period as f64,
+                    (Some(period), _) => 2.0 * epoch.checked_rem(*period).unwrap_or(0) as f64 / *period as f64,
                     (None, Some(epochs)) if epoch >= *epochs => return *end,
                     (None, Some(epochs)) => epoch as f64 / *epochs as f64,
-                    (None, None) => panic!("a cosine needs epochs or a period"),
+                    (None, None) => return f64::NAN,
                 };
                 let value = end + (start - end) * (1.0 + (PI * half_turns).cos()) / 2.0;
                 // Rounding must not leave the range of the parameter.
-                value.clamp(start.min(*end), start.max(*end))
+                value.max(start.min(*end)).min(start.max(*end))
             }
-            Self::Steps { values, epochs } => values[epochs.partition_point(|&next| next <= epoch)],
+            Self::Steps { values, epochs } => {
+                let step = epochs.partition_point(|&next| next <= epoch);
+                values.get(step).copied().unwrap_or(f64::NAN)
+            }
             Self::Learned { start, .. } => *start,
         }
     }

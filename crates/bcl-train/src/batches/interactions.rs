@@ -1,5 +1,6 @@
 //! Batches of interactions.
 
+use bcl_core::Scores;
 use burn::tensor::{Bool, Int, Tensor};
 use std::ops::Range;
 
@@ -20,15 +21,24 @@ pub struct InteractionBatch {
     pub log_q: Option<LogQ>,
 }
 
-/// The log-Q correction: temperature times the log probability with which an item is drawn as a negative.
-///
-/// Estimators divide scores by the temperature, so subtracting this gives `s / t - log q`.
+/// The log-Q correction: the log probability with which an item is drawn as a negative.
 #[derive(Debug, Clone)]
 pub struct LogQ {
     /// Of the positives, `[batch_size]`.
     pub positives: Tensor<1>,
     /// Of the negatives, `[batch_size, num_negatives]` or `[1, num_negatives]`.
     pub negatives: Tensor<2>,
+}
+
+impl LogQ {
+    /// Corrects scores for an estimator that divides them by a temperature: `s / t` becomes `s / t - log q`.
+    pub fn correct(self, mut scores: Scores, temperature: f64) -> Scores {
+        scores.positives = scores.positives - self.positives.unsqueeze_dim(1) * temperature;
+        scores.negatives = scores.negatives - self.negatives * temperature;
+        // Corrected scores have no lower bound.
+        scores.least_similarity = None;
+        scores
+    }
 }
 
 /// The negatives of a batch.

@@ -208,7 +208,15 @@ impl<K: Kind> Run<'_, K> {
         let schedule = estimator
             .clone()
             .zip(self.recipe.num_negatives())
-            .map(|(config, num_negatives)| EpochEstimator::new(config, self.recipe.alpha_schedule(), num_negatives));
+            .map(|(config, num_negatives)| {
+                let schedules = self.recipe.loss().map(|loss| loss.schedules().clone());
+                EpochEstimator::new(
+                    config,
+                    schedules.unwrap_or_default(),
+                    self.recipe.alpha_schedule(),
+                    num_negatives,
+                )
+            });
         if let Some(warning) = schedule.as_ref().and_then(EpochEstimator::warning) {
             notice::warn(warning);
         }
@@ -302,7 +310,7 @@ impl<K: Kind> PhaseRun<'_, '_, K> {
     ///
     /// # Errors
     /// As [`Run::finish`].
-    pub fn train<M: Method, L>(self, method: M, loader: L, task: EvaluationTask<M>) -> Result<Progress, Error>
+    pub fn train<M: Method, L>(self, method: M, loader: L, task: EvaluationTask<Learned<M>>) -> Result<Progress, Error>
     where
         L: PlannedLoader<M::Batch> + Clone + 'static,
     {

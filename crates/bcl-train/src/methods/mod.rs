@@ -36,7 +36,7 @@ pub use recommendation::Recommendation;
 pub use simclr::SimClr;
 pub use simsiam::{SimSiam, SimSiamConfig};
 
-use crate::batches::NamedTensors;
+use crate::batches::{LogQ, NamedTensors};
 use burn::{
     module::{Module, ModuleDisplay},
     tensor::{Bool, Device, Tensor},
@@ -76,6 +76,11 @@ pub trait Method: Module + ModuleDisplay + 'static {
 
     /// Computes the objective of some anchors, given the embeddings of the whole batch.
     fn objective(&self, batch: &Self::Batch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective;
+
+    /// The log-Q correction of some anchors, if requested: their scores are without it.
+    fn log_q(&self, _: &Self::Batch, _: Range<usize>) -> Option<LogQ> {
+        None
+    }
 
     /// Which negatives of some anchors have the anchor's class; `None` if the batch has no classes or the method no negatives.
     ///

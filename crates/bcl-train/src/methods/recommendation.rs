@@ -1,7 +1,7 @@
 //! Recommendation: items of a user as positives, sampled items as negatives.
 
 use super::{Embeddings, Method, Objective, rows_of};
-use crate::batches::{InteractionBatch, NamedTensors, Negatives};
+use crate::batches::{InteractionBatch, LogQ, NamedTensors, Negatives};
 use bcl_core::Scores;
 use bcl_models::{Recommender, compare_sampled, compare_shared};
 use burn::{
@@ -53,18 +53,17 @@ impl Method for Recommendation {
         let [users, items] = Self::TABLES.map(|name| embeddings.rows(name));
         let users = rows_of(users, anchors.clone());
         let batch = batch.of_anchors(anchors);
-        let (mut positive_scores, mut negative_scores) = match batch.negatives {
+        let (positives, negatives) = match batch.negatives {
             Negatives::PerAnchor(negatives) => compare_sampled(users, items, batch.positives, negatives),
             Negatives::Shared(negatives) => compare_shared(users, items, batch.positives, negatives),
         };
-        // Scores with the log-Q correction have no lower bound.
-        let least_similarity = self.encoder.similarity().least().filter(|_| batch.log_q.is_none());
-        if let Some(log_q) = batch.log_q {
-            positive_scores = positive_scores - log_q.positives;
-            negative_scores = negative_scores - log_q.negatives;
-        }
-        let scores = Scores::new(positive_scores, negative_scores).with_mask(batch.mask);
-        Objective::Scores(scores.with_least_similarity(least_similarity))
+        let scores = Scores::new(positives, negatives).with_mask(batch.mask);
+        Objective::Scores(scores.with_least_similarity(self.encoder.similarity().least()))
+    }
+
+    fn log_q(&self, batch: &InteractionBatch, anchors: Range<usize>) -> Option<LogQ> {
+        batch.log_q.as_ref()?;
+        batch.of_anchors(anchors).log_q
     }
 
     fn same_class(&self, batch: &InteractionBatch, anchors: Range<usize>, _: &Device) -> Option<Tensor<2, Bool>> {

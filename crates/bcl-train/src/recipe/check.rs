@@ -19,13 +19,29 @@ pub(super) fn check_schedule(loss: &LossConfig, schedule: AlphaSchedule) -> Resu
             ),
         ));
     }
+    if loss.schedules().get("alpha").is_some() {
+        return Err(Refusal::new(
+            "alpha_schedule.kind",
+            "moves alpha, but so does the schedule in loss.alpha; remove [alpha_schedule], or set loss.alpha to a number",
+        ));
+    }
     let configured = match schedule {
         AlphaSchedule::Linear { start, end, .. } => vec![("start", start), ("end", end)],
         AlphaSchedule::ReleasedSteps { start, .. } => vec![("start", start)],
         _ => Vec::new(),
     };
-    for (key, alpha) in configured {
-        estimator.clone().with_alpha(alpha).check().map_err(|error| {
+    // What alpha allows the other parameters may change with their schedules.
+    let estimators = || {
+        loss.schedules()
+            .milestones()
+            .into_iter()
+            .map(|epoch| loss.schedules().at(estimator, epoch))
+    };
+    for ((key, alpha), estimator) in configured
+        .into_iter()
+        .flat_map(|alpha| estimators().map(move |estimator| (alpha, estimator)))
+    {
+        estimator.with_alpha(alpha).check().map_err(|error| {
             let problem = format!(
                 "makes {} {}, which must {}",
                 error.name,

@@ -125,6 +125,10 @@ impl RunRecipe for ImageRecipe {
     ];
     const ADDED: &'static [&'static str] = &["training.accumulate = 1", "selection.held_out = 0.0"];
 
+    fn loss(&self) -> Option<&LossConfig> {
+        self.loss.as_ref()
+    }
+
     fn comparison_metric(&self) -> &str {
         self.selection_metric().unwrap_or("probe_top1")
     }
@@ -268,8 +272,7 @@ impl ImageRecipe {
                 format!("has no meaning for method \"{method}\", which has no negatives to weight; leave the table out"),
             )),
             (Some(loss), Some(_)) => {
-                let parameter = |error| Refusal::of_parameter("loss", &error);
-                loss.without_data().check().map_err(parameter)?;
+                loss.check(self.training.epochs)?;
                 Self::check_prior(loss)
             }
         }

@@ -121,6 +121,9 @@ pub trait RunRecipe: RecipeKind + 'static {
     /// The name of the data set, if the recipe names one.
     fn dataset(&self) -> Option<&str>;
 
+    /// How negatives are weighted; `None` if the method has a loss of its own.
+    fn loss(&self) -> Option<&LossConfig>;
+
     /// Schedule of the loss's α.
     fn alpha_schedule(&self) -> AlphaSchedule;
 

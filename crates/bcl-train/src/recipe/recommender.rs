@@ -69,6 +69,10 @@ impl RunRecipe for RecommenderRecipe {
         "training.accumulate = 1",
     ];
 
+    fn loss(&self) -> Option<&LossConfig> {
+        Some(&self.loss)
+    }
+
     fn comparison_metric(&self) -> &str {
         self.selection_metric()
     }
@@ -113,7 +117,7 @@ impl RecipeKind for RecommenderRecipe {
         self.negatives
             .check()
             .map_err(|error| Refusal::of_parameter("negatives", &error))?;
-        self.loss.without_data().check().map_err(parameter("loss"))?;
+        self.loss.check(self.training.epochs)?;
         self.alpha_schedule.check().map_err(parameter("alpha_schedule"))?;
         self.optimizer.check(self.training.epochs)?;
         self.training.check(1, 1).map_err(parameter("training"))?;

@@ -709,3 +709,149 @@ fn former_names_of_keys_read_as_the_new_ones_and_leave_the_hash() {
     let set = Recipe::from_toml(LEAST, "recipe", &["training.validation=0.3".parse().unwrap()]).unwrap();
     assert_eq!(set.as_kind::<RecommenderRecipe>().unwrap().selection.held_out, 0.3);
 }
+
+/// The `[loss]` table of a resolved recipe.
+fn loss_of(text: &str, flags: &[&str]) -> Result<toml::Table, String> {
+    let flags: Vec<Override> = flags.iter().map(|flag| flag.parse().unwrap()).collect();
+    let recipe = Recipe::from_toml(text, "a.toml", &flags).map_err(|error| error.to_string())?;
+    assert_eq!(self::recipe(&recipe.to_toml()), recipe, "it is read back equal");
+    let table: toml::Table = recipe.to_toml().parse().unwrap();
+    Ok(table["loss"].as_table().unwrap().clone())
+}
+
+const SCHEDULED: &str = "data.dataset = 'planted'
+[loss]
+kind = 'bayesian'
+beta = 0.7
+temperature = { kind = 'cosine', start = 1.0, end = 0.1, period = 400 }
+tau_plus = 'density'
+";
+
+#[test]
+fn a_schedule_is_kept_as_it_is_given() {
+    let loss = loss_of(SCHEDULED, &[]).unwrap();
+    let expected = "kind = 'cosine'\nstart = 1.0\nend = 0.1\nperiod = 400";
+    assert_eq!(loss["temperature"], expected.parse::<toml::Table>().unwrap().into());
+    assert_eq!((&loss["beta"], loss["tau_plus"].as_str()), (&0.7.into(), Some("density")));
+    assert_ne!(recipe(SCHEDULED).hash(), recipe(&SCHEDULED.replace("400", "40")).hash());
+}
+
+#[test]
+fn flags_replace_a_schedule_or_one_of_its_keys() {
+    let temperature = |flag: &str| loss_of(SCHEDULED, &[flag]).unwrap()["temperature"].clone();
+    assert_eq!(temperature("loss.temperature=0.3"), 0.3.into());
+    assert_eq!(temperature("loss.temperature.end=0.2")["end"], 0.2.into());
+    // What the new kind does not have goes, as in every table.
+    let linear = loss_of(SCHEDULED, &["loss.temperature.kind=linear", "loss.temperature.epochs=9"]).unwrap();
+    assert_eq!(
+        linear["temperature"],
+        "kind = 'linear'\nstart = 1.0\nend = 0.1\nepochs = 9"
+            .parse::<toml::Table>()
+            .unwrap()
+            .into()
+    );
+    let whole = temperature("loss.temperature={kind='learned',start=0.07}");
+    assert_eq!(
+        whole,
+        "kind = 'learned'\nstart = 0.07\nleast = 0.01\nmost = 100.0"
+            .parse::<toml::Table>()
+            .unwrap()
+            .into()
+    );
+    let other = loss_of(SCHEDULED, &["loss.beta={kind='constant',value=0.5}", "loss.kind=info_nce"]);
+    let keys: Vec<String> = loss_of(SCHEDULED, &["loss.kind=info_nce"]).unwrap().keys().cloned().collect();
+    assert_eq!(keys, ["kind", "temperature"]);
+    assert!(other.unwrap_err().contains("unknown key loss.beta"));
+}
+
+#[test]
+fn a_recipe_may_change_the_schedule_of_the_one_that_it_extends() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("parent.toml", SCHEDULED);
+    write(
+        "child.toml",
+        "extends = 'parent.toml'\n[loss]\ntemperature = { kind = 'linear', end = 0.3, epochs = 5 }\nbeta = { kind = 'steps', values = [0.5, 0.9], epochs = [3] }",
+    );
+    let child = Recipe::from_file(folder.path().join("child.toml"), &[]).unwrap();
+    let schedules = child.as_kind::<RecommenderRecipe>().unwrap().loss.schedules();
+    assert_eq!(schedules.get("temperature").unwrap().to_string(), "1 to 0.3 (linear)");
+    assert_eq!(schedules.get("beta").unwrap().to_string(), "0.5, 0.9 (steps)");
+}
+
+#[test]
+fn schedules_are_refused_with_line_key_and_remedy() {
+    let text = |temperature: &str| format!("data.dataset = 'planted'\n[loss]\nkind = 'bayesian'\n\ntemperature = {temperature}");
+    for (temperature, expected) in [
+        (
+            "{ kind = 'cosine', start = 0.5, end = 0, epochs = 50 }",
+            "a.toml:5: loss.temperature.end is 0, but must be in [1e-6, 1000000]",
+        ),
+        (
+            "{ kind = 'cosin', start = 0.5, end = 0.1, epochs = 50 }",
+            "a.toml:5: loss.temperature.kind is \"cosin\", but must be one of \"constant\", \"linear\", \"cosine\", \"steps\", \"learned\"; \
+             did you mean cosine?",
+        ),
+        (
+            "{ kind = 'linear', start = 0.5, end = 0.1, epoch = 50 }",
+            "a.toml:5: unknown key loss.temperature.epoch; did you mean loss.temperature.epochs?; [loss.temperature] of kind \"linear\" has \
+             kind, start, end, epochs",
+        ),
+        (
+            "{ kind = 'linear', start = 'warm', end = 0.1, epochs = 50 }",
+            "a.toml:5: loss.temperature.start is the string \"warm\", but must be a number",
+        ),
+        (
+            "{ kind = 'linear', start = 0.5, end = 0.1 }",
+            "a.toml:5: loss.temperature.epochs is missing",
+        ),
+        (
+            "{ start = 0.5, end = 0.1, epochs = 3 }",
+            "a.toml:5: loss.temperature.kind is missing",
+        ),
+        (
+            "{ kind = 'steps', values = [0.5, nan], epochs = [3] }",
+            "a.toml:5: loss.temperature.values is NaN, but must be in [1e-6, 1000000]",
+        ),
+        (
+            "{ kind = 'cosine', start = nan, end = nan, period = 3 }",
+            "a.toml:5: loss.temperature.start is NaN",
+        ),
+        ("[0.5, 0.1]", "a.toml:5: loss.temperature is a list, but must be a number"),
+    ] {
+        let error = loss_of(&text(temperature), &[]).unwrap_err();
+        assert!(error.starts_with(expected), "{error}");
+    }
+    for (flags, expected) in [
+        (
+            &["loss.alpha={kind='constant',value=0.7}", "alpha_schedule.kind=label_free"][..],
+            "--set alpha_schedule.kind=label_free: alpha_schedule.kind moves alpha, but so does the schedule in loss.alpha",
+        ),
+        (
+            &["loss.beta={kind='learned',start=0.7}"],
+            "loss.beta.kind is \"learned\", but only the temperature can be learned",
+        ),
+        (
+            &[
+                "loss.beta={kind='linear',start=0.5,end=1.0,epochs=4}",
+                "alpha_schedule={kind='linear',end=1.0}",
+            ],
+            "alpha_schedule.end makes",
+        ),
+        (
+            &["loss.normalised={kind='constant',value=1}"],
+            "loss.normalised is 1.0, but must be true or false",
+        ),
+        (
+            &["loss.temperature=0.5", "loss.temperature.end=0.1"],
+            "loss.temperature is not a table",
+        ),
+    ] {
+        let error = loss_of(LEAST, flags).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+    let images = "data.dataset = 'planted'\nencoder.kind = 'resnet'\nmethod.kind = 'simsiam'\n[loss]\nkind = 'info_nce'\n\
+                  temperature = { kind = 'learned', start = 0.07 }";
+    let error = loss_of(images, &[]).unwrap_err();
+    assert!(error.contains("loss has no meaning for method \"simsiam\""), "{error}");
+}

@@ -102,8 +102,8 @@ struct UnreadStep<M: Method> {
     /// Number of the step within the epoch, from 1.
     number: usize,
     step: Step<M::Batch>,
-    /// The method before the step.
-    method: M,
+    /// The model before the step.
+    model: Learned<M>,
     num_anchors: usize,
     /// Number of anchors with negatives, still on the device; `None` if all have.
     num_counted: Option<Tensor<1>>,
@@ -139,7 +139,8 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
 
             let started = Instant::now();
             let evaluated = self.evaluate(learner, estimator.as_ref())?;
-            self.record(evaluated, train_seconds, started.elapsed().as_secs_f64())?;
+            let temperature = learner.model().temperature.map(|temperature| temperature.value());
+            self.record(evaluated, temperature, train_seconds, started.elapsed().as_secs_f64())?;
             self.keep_weights(learner)?;
             self.save(learner)?;
         }
@@ -172,7 +173,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         let mut number = first_step;
         while let Some(step) = batches.next() {
             let step = step.map_err(|error| Error::Training(error.to_string()))?;
-            let (kept, method) = (step.clone(), learner.model().method);
+            let (kept, model) = (step.clone(), learner.model());
             let output = learner.train_step(step);
             number += 1;
             self.progress.step += 1;
@@ -184,7 +185,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             let unread_step = UnreadStep {
                 number,
                 step: kept,
-                method,
+                model,
                 num_anchors: output.item.num_anchors,
                 num_counted: output.item.num_counted.clone(),
                 loss: output.item.loss.clone(),
@@ -214,7 +215,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         if !loss.is_finite() {
             let (epoch, step) = (self.progress.epoch + 1, unread_step.number);
             let symptom = format!("the loss became {loss} in epoch {epoch}, step {step}");
-            return Err(self.diverged(symptom, &unread_step.step, &unread_step.method));
+            return Err(self.diverged(symptom, &unread_step.step, &unread_step.model));
         }
         let num_counted = unread_step.num_counted();
         self.progress.loss_sum += loss * num_counted as f64;
@@ -233,8 +234,8 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
     }
 
     /// Saves a step whose loss or scores are not finite, with the weights.
-    fn diverged(&self, symptom: String, step: &Step<M::Batch>, method: &M) -> Error {
-        let post_mortem = PostMortem::of(step, method);
+    fn diverged(&self, symptom: String, step: &Step<M::Batch>, model: &Learned<M>) -> Error {
+        let post_mortem = PostMortem::of(step, model);
         let folder = self.run_folder().join("diverged");
         Error::Diverged {
             symptom,
@@ -276,12 +277,12 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         let task = task.with_estimator(estimator.cloned(), posterior);
         let probe = task.probe.clone();
         if first_weight_not_finite(&model).is_some() {
-            return Err(self.diverged_at_the_end(&probe, &model.method));
+            return Err(self.diverged_at_the_end(&probe, &model));
         }
         let evaluated = InferenceStep::step(&model, task);
         match &evaluated.metrics {
             Some(Err(error)) if error.is_divergence() => {
-                return Err(self.diverged_at_the_end(&probe, &model.method));
+                return Err(self.diverged_at_the_end(&probe, &model));
             }
             Some(Err(EvaluationError::Interrupted)) => {
                 drop(tasks);
@@ -297,12 +298,18 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         Ok(evaluated)
     }
 
-    fn diverged_at_the_end(&self, probe: &Step<M::Batch>, method: &M) -> Error {
+    fn diverged_at_the_end(&self, probe: &Step<M::Batch>, model: &Learned<M>) -> Error {
         let symptom = format!("training diverged at the end of epoch {}", self.progress.epoch + 1);
-        self.diverged(symptom, probe, method)
+        self.diverged(symptom, probe, model)
     }
 
-    fn record(&mut self, evaluated: Evaluated, train_seconds: f64, evaluation_seconds: f64) -> Result<(), Error> {
+    fn record(
+        &mut self,
+        evaluated: Evaluated,
+        temperature: Option<f64>,
+        train_seconds: f64,
+        evaluation_seconds: f64,
+    ) -> Result<(), Error> {
         let metrics: Option<Metrics> = evaluated.metrics.transpose()?;
         let of = |phase| (self.progress.phase == phase).then(|| metrics.clone()).flatten();
         let diagnostics = evaluated.diagnostics;
@@ -316,6 +323,12 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
                 .estimator
                 .as_ref()
                 .and_then(|estimator| estimator.alpha(&self.progress)),
+            scheduled: self
+                .plan
+                .estimator
+                .as_ref()
+                .map(|estimator| estimator.scheduled(&self.progress, temperature))
+                .unwrap_or_default(),
             alpha_hat: evaluated.alpha_hat,
             alpha_labels: diagnostics.alpha_labels,
             effective_sample_size: diagnostics.effective_sample_size,

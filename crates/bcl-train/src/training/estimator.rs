@@ -1,38 +1,45 @@
-//! The estimator of each epoch: the recipe's, with α moved by its schedule.
+//! The estimator of each epoch: the recipe's, with its parameters moved by their schedules.
 
-use super::progress::Progress;
+use super::{progress::Progress, temperature::LearnedTemperature};
 use bcl_core::{
     Estimator, EstimatorConfig,
     estimator::MEAN_WEIGHT_TOLERANCE,
     posterior::Posterior,
-    schedule::{AlphaMeasurement, AlphaSchedule},
+    schedule::{AlphaMeasurement, AlphaSchedule, Schedule, Schedules},
 };
 use bcl_report::result::EpochRecord;
-use std::sync::Arc;
+use burn::tensor::Device;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// The estimator of each epoch.
 #[derive(Debug, Clone)]
 pub struct EpochEstimator {
     config: EstimatorConfig,
-    schedule: AlphaSchedule,
+    schedules: Schedules,
+    alpha_schedule: AlphaSchedule,
     num_negatives: usize,
 }
 
 impl EpochEstimator {
-    /// The recipe's estimator and schedule, both checked, for rows of so many negatives.
-    pub fn new(config: EstimatorConfig, schedule: AlphaSchedule, num_negatives: usize) -> Self {
+    /// The recipe's estimator and schedules, all checked, for rows of so many negatives.
+    pub fn new(config: EstimatorConfig, schedules: Schedules, alpha_schedule: AlphaSchedule, num_negatives: usize) -> Self {
         Self {
             config,
-            schedule,
+            schedules,
+            alpha_schedule,
             num_negatives,
         }
     }
 
-    /// What to warn of before training: weights whose mean is far from 1 at some α that the schedule is configured with.
+    /// What to warn of before training: weights whose mean is far from 1 at some value that a schedule is configured with.
     pub fn warning(&self) -> Option<String> {
-        let configured = self.config.alpha()?;
-        let mean = |alpha| Some((alpha, self.config.clone().with_alpha(alpha).mean_weight(self.num_negatives)?));
-        let means = self.schedule.ends(configured).map(mean).into_iter().flatten();
+        let epochs = self.schedules.milestones().into_iter();
+        let means = epochs.flat_map(|epoch| {
+            let config = self.schedules.at(&self.config, epoch);
+            let alphas = config.alpha().map(|configured| self.alpha_schedule.ends(configured));
+            let mean = move |alpha| Some((alpha, config.clone().with_alpha(alpha).mean_weight(self.num_negatives)?));
+            alphas.into_iter().flatten().filter_map(mean)
+        });
         let (alpha, mean) = means.max_by(|(_, left), (_, right)| (left - 1.0).abs().total_cmp(&(right - 1.0).abs()))?;
         // Not the other way round: a mean that is not a number is off, too.
         let is_near_one = (mean - 1.0).abs() <= MEAN_WEIGHT_TOLERANCE;
@@ -45,31 +52,39 @@ impl EpochEstimator {
         })
     }
 
-    /// The estimator of the epoch under way.
+    /// The estimator of the epoch under way. That of a learned temperature takes scores that are [divided](super::temperature) by it.
     pub fn at(&self, progress: &Progress) -> Arc<dyn Estimator> {
-        Arc::from(self.config_at(progress).init())
+        let mut config = self.config_at(progress);
+        if let Some(Schedule::Learned { .. }) = self.schedules.get("temperature") {
+            config.set_parameter("temperature", 1.0);
+        }
+        Arc::from(config.init())
+    }
+
+    /// The temperature before training, if it is learned.
+    pub fn learned_temperature(&self, device: &Device) -> Option<LearnedTemperature> {
+        match self.schedules.get("temperature")? {
+            Schedule::Learned { start, least, most } => Some(LearnedTemperature::new(*start, [*least, *most], device)),
+            _ => None,
+        }
     }
 
     /// The α of the epoch under way, if the estimator has one.
     pub fn alpha(&self, progress: &Progress) -> Option<f64> {
-        let configured = self.config.alpha()?;
-        let measure = |record: &EpochRecord| match self.schedule.measures()? {
-            AlphaMeasurement::LabelBased => record.alpha_labels,
-            AlphaMeasurement::LabelFree => record.alpha_hat,
+        self.config_at(progress).alpha()
+    }
+
+    /// The values of parameters with a schedule in the epoch under way. The trained value of a learned temperature takes the place of its
+    /// initial one.
+    pub fn scheduled(&self, progress: &Progress, temperature: Option<f64>) -> BTreeMap<String, f64> {
+        let value = |(parameter, schedule): (&str, &Schedule)| {
+            let value = match schedule {
+                Schedule::Learned { start, .. } => temperature.unwrap_or(*start),
+                schedule => schedule.value(progress.epoch),
+            };
+            (parameter.to_owned(), value)
         };
-        let measured = progress.of_phase().filter_map(measure).fold(None, |remembered, measured| {
-            Some(self.schedule.remember(remembered, measured))
-        });
-        let alpha = self.schedule.alpha(configured, progress.epoch, measured);
-        if measured.is_none() {
-            return Some(alpha);
-        }
-        // A good encoder's measurement may come as close to the pole at 1 as it likes; a configured value is the user's choice.
-        self.config
-            .clone()
-            .with_alpha(alpha)
-            .away_from_the_pole(self.num_negatives)
-            .alpha()
+        self.schedules.iter().map(value).collect()
     }
 
     /// The posterior behind the estimator of the epoch under way, if it has one.
@@ -81,9 +96,22 @@ impl EpochEstimator {
     }
 
     fn config_at(&self, progress: &Progress) -> EstimatorConfig {
-        match self.alpha(progress) {
-            Some(alpha) => self.config.clone().with_alpha(alpha),
-            None => self.config.clone(),
+        let config = self.schedules.at(&self.config, progress.epoch);
+        let Some(configured) = config.alpha() else {
+            return config;
+        };
+        let measure = |record: &EpochRecord| match self.alpha_schedule.measures()? {
+            AlphaMeasurement::LabelBased => record.alpha_labels,
+            AlphaMeasurement::LabelFree => record.alpha_hat,
+        };
+        let measured = progress.of_phase().filter_map(measure).fold(None, |remembered, measured| {
+            Some(self.alpha_schedule.remember(remembered, measured))
+        });
+        let config = config.with_alpha(self.alpha_schedule.alpha(configured, progress.epoch, measured));
+        match measured {
+            // A good encoder's measurement may come as close to the pole at 1 as it likes; a configured value is the user's choice.
+            Some(_) => config.away_from_the_pole(self.num_negatives),
+            None => config,
         }
     }
 }
@@ -108,7 +136,9 @@ mod tests {
         progress.records.push(record);
         progress.epoch = 1;
         let config = EstimatorConfig::Bayesian(config.clone());
-        EpochEstimator::new(config, schedule, num_negatives).alpha(&progress).unwrap()
+        EpochEstimator::new(config, Schedules::default(), schedule, num_negatives)
+            .alpha(&progress)
+            .unwrap()
     }
 
     #[test]
@@ -138,7 +168,13 @@ mod tests {
     #[test]
     fn weights_whose_mean_is_far_from_one_are_warned_of() {
         let warning = |config: BayesianConfig, schedule, num_negatives| {
-            EpochEstimator::new(EstimatorConfig::Bayesian(config), schedule, num_negatives).warning()
+            EpochEstimator::new(
+                EstimatorConfig::Bayesian(config),
+                Schedules::default(),
+                schedule,
+                num_negatives,
+            )
+            .warning()
         };
         let constant = AlphaSchedule::Constant {};
         let near_the_pole = BayesianConfig::new().with_alpha(0.999).with_beta(1.0).with_tau_plus(0.0008);
@@ -156,6 +192,62 @@ mod tests {
         let text = warning(BayesianConfig::new().with_beta(1.0).with_tau_plus(0.0), climb, 128).unwrap();
         assert!(text.contains("alpha = 0.999"), "{text}");
         let info_nce = EstimatorConfig::InfoNce(InfoNceConfig::new());
-        assert_eq!(EpochEstimator::new(info_nce, constant, 1).warning(), None);
+        assert_eq!(
+            EpochEstimator::new(info_nce, Schedules::default(), constant, 1).warning(),
+            None
+        );
+    }
+
+    fn in_epoch(epoch: usize) -> Progress {
+        Progress {
+            epoch,
+            ..Progress::start(Owner::default(), Phase::Training, 1, Vec::new())
+        }
+    }
+
+    fn linear(start: f64, end: f64) -> Schedule {
+        Schedule::Linear { start, end, epochs: 4 }
+    }
+
+    #[test]
+    fn every_parameter_follows_its_schedule() {
+        let schedules = [("temperature", linear(0.5, 0.1)), ("alpha", linear(0.6, 0.8))];
+        let schedules = schedules
+            .map(|(name, schedule)| (name.to_owned(), schedule))
+            .into_iter()
+            .collect();
+        let config = EstimatorConfig::Bayesian(BayesianConfig::new());
+        let estimator = EpochEstimator::new(config, schedules, AlphaSchedule::Constant {}, 510);
+        for (epoch, temperature, alpha) in [(0, 0.5, 0.6), (2, 0.3, 0.7), (9, 0.1, 0.8)] {
+            let progress = in_epoch(epoch);
+            assert_eq!(estimator.at(&progress).temperature(), temperature);
+            assert_eq!(estimator.alpha(&progress), Some(alpha));
+            assert_eq!(
+                estimator.scheduled(&progress, None),
+                BTreeMap::from([("alpha".to_owned(), alpha), ("temperature".to_owned(), temperature)])
+            );
+        }
+        let of = |beta| [("beta".to_owned(), beta)].into_iter().collect();
+        let near_the_pole = EstimatorConfig::Bayesian(BayesianConfig::new().with_alpha(0.999).with_tau_plus(0.0008));
+        let warning = |beta| EpochEstimator::new(near_the_pole.clone(), of(beta), AlphaSchedule::Constant {}, 128).warning();
+        assert_eq!(warning(linear(0.5, 0.6)), None);
+        assert!(warning(linear(0.5, 1.0)).is_some(), "the last value counts, too");
+    }
+
+    #[test]
+    fn the_estimator_of_a_learned_temperature_takes_scores_that_are_divided_by_it() {
+        let learned = Schedule::Learned {
+            start: 0.07,
+            least: 0.01,
+            most: 1.0,
+        };
+        let schedules = [("temperature".to_owned(), learned)].into_iter().collect();
+        let config = EstimatorConfig::InfoNce(InfoNceConfig::new());
+        let estimator = EpochEstimator::new(config, schedules, AlphaSchedule::Constant {}, 510);
+        let progress = in_epoch(3);
+        assert_eq!(estimator.at(&progress).temperature(), 1.0);
+        assert_eq!(estimator.scheduled(&progress, Some(0.2))["temperature"], 0.2);
+        let initial = estimator.learned_temperature(&Device::flex()).expect("it is learned").value();
+        assert!((initial - 0.07).abs() < 1e-8, "{initial}");
     }
 }

@@ -4,19 +4,23 @@ use super::{
     evaluate::{Evaluated, EvaluationTask},
     live_metrics::StepOutput,
     step::Step,
+    temperature::LearnedTemperature,
 };
 use crate::{
-    methods::{Embeddings, Method},
+    batches::{LogQ, NamedTensors},
+    methods::{Embeddings, Method, Objective},
     optim::clip_global_norm,
 };
 use burn::{
     module::Module,
     optim::{GradientsParams, ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLearningRate},
+    tensor::{Bool, Device, Tensor},
     train::{InferenceStep, TrainOutput, TrainStep},
 };
 use std::{
     any::Any,
     fmt, mem,
+    ops::Range,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -25,6 +29,8 @@ use std::{
 pub struct Learned<M: Method> {
     /// The method.
     pub method: M,
+    /// The temperature, if it is learned.
+    pub temperature: Option<LearnedTemperature>,
     /// Maximum norm of the gradient over all parameters.
     #[module(skip)]
     largest_norm: Option<f64>,
@@ -38,9 +44,80 @@ impl<M: Method> Learned<M> {
     pub fn new(method: M, largest_norm: Option<f64>) -> Self {
         Self {
             method,
+            temperature: None,
             largest_norm,
             last_batches: LastBatches::default(),
         }
+    }
+
+    /// Learns a temperature, too, if given.
+    pub fn with_temperature(self, temperature: Option<LearnedTemperature>) -> Self {
+        Self { temperature, ..self }
+    }
+}
+
+/// A method whose scores are divided by the learned temperature, if there is one.
+impl<M: Method> Method for Learned<M> {
+    type Encoder = M::Encoder;
+    type Batch = M::Batch;
+    type Part = M::Part;
+    const SEPARABLE: bool = M::SEPARABLE;
+
+    fn encoder(&self) -> &M::Encoder {
+        self.method.encoder()
+    }
+
+    fn parts(batch: &M::Batch, at_most: usize) -> impl Iterator<Item = M::Part> {
+        M::parts(batch, at_most)
+    }
+
+    fn embed(&self, part: &M::Part) -> Embeddings {
+        let embeddings = self.method.embed(part);
+        match &self.temperature {
+            Some(temperature) => temperature.join(embeddings),
+            None => embeddings,
+        }
+    }
+
+    fn num_anchors(&self, batch: &M::Batch) -> usize {
+        self.method.num_anchors(batch)
+    }
+
+    fn objective(&self, batch: &M::Batch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
+        match self.method.objective(batch, embeddings, anchors) {
+            Objective::Scores(scores) if self.temperature.is_some() => {
+                Objective::Scores(LearnedTemperature::divide(scores, embeddings))
+            }
+            objective => objective,
+        }
+    }
+
+    fn log_q(&self, batch: &M::Batch, anchors: Range<usize>) -> Option<LogQ> {
+        self.method.log_q(batch, anchors)
+    }
+
+    fn same_class(&self, batch: &M::Batch, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {
+        self.method.same_class(batch, anchors, device)
+    }
+
+    fn after_step(self, batch: &M::Batch, embeddings: &Embeddings) -> Self {
+        Self {
+            method: self.method.after_step(batch, embeddings),
+            temperature: self.temperature.map(LearnedTemperature::limited),
+            ..self
+        }
+    }
+
+    fn tensors(batch: &M::Batch) -> NamedTensors {
+        M::tensors(batch)
+    }
+
+    fn penalty(&self, batch: &M::Batch) -> Option<Tensor<1>> {
+        self.method.penalty(batch)
+    }
+
+    fn gradient_scale(&self) -> f64 {
+        self.method.gradient_scale()
     }
 }
 
@@ -74,7 +151,7 @@ impl<M: Method> TrainStep for Learned<M> {
     type Output = StepOutput;
 
     fn step(&self, step: Step<M::Batch>) -> TrainOutput<StepOutput> {
-        let (output, embeddings) = step.train(&self.method);
+        let (output, embeddings) = step.train(self);
         self.last_batches.put(step.batch, embeddings);
         output
     }
@@ -85,20 +162,19 @@ impl<M: Method> TrainStep for Learned<M> {
             None => gradients,
         };
         let moved = optimizer.step(rate, self, gradients);
-        let after = |method: M, (batch, embeddings): (M::Batch, Embeddings)| method.after_step(&batch, &embeddings);
-        Self {
-            method: moved.last_batches.take().fold(moved.method, after),
-            ..moved
-        }
+        let batches: Vec<_> = moved.last_batches.take::<M::Batch>().collect();
+        batches
+            .into_iter()
+            .fold(moved, |moved, (batch, embeddings)| moved.after_step(&batch, &embeddings))
     }
 }
 
 impl<M: Method> InferenceStep for Learned<M> {
-    type Input = EvaluationTask<M>;
+    type Input = EvaluationTask<Self>;
     type Output = Evaluated;
 
-    fn step(&self, task: EvaluationTask<M>) -> Evaluated {
-        task.run(&self.method)
+    fn step(&self, task: EvaluationTask<Self>) -> Evaluated {
+        task.run(self)
     }
 }
 
@@ -108,8 +184,10 @@ mod tests {
     use crate::{
         batches::{BatchViews, ImageBatch},
         methods::{Precision, SimClr},
+        recipe::{OptimizerConfig, OptimizerKind},
         training::step::gradients as step_gradients,
     };
+    use bcl_core::InfoNceConfig;
     use bcl_data::Seed;
     use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
     use burn::{
@@ -234,5 +312,75 @@ mod tests {
         assert_eq!([full.dtype(), mixed.dtype()], [DType::F32; 2]);
         let difference = (full - mixed).abs().max().into_scalar::<f32>();
         assert!(difference > 1e-4, "{difference}");
+    }
+
+    fn with_temperature(precision: Precision, start: f64, range: [f64; 2]) -> Learned<SimClr> {
+        let temperature = LearnedTemperature::new(start, range, &Device::flex().autodiff());
+        model(precision, None).with_temperature(Some(temperature))
+    }
+
+    fn step(estimator: &InfoNceConfig) -> Step<ImageBatch> {
+        let estimator = Arc::new(estimator.clone().with_temperature(1.0).init());
+        Step::new(batch(), Some(estimator), 16, Seed(0), 0, &Device::flex().autodiff())
+    }
+
+    fn gradient_of_temperature(model: &Learned<SimClr>) -> f64 {
+        let (output, _) = step(&InfoNceConfig::new()).train(model);
+        *gradients(model, output.grads)
+            .last()
+            .expect("the temperature is the last parameter")
+    }
+
+    #[test]
+    fn a_learned_temperature_has_the_loss_of_a_constant_one_and_its_slope() {
+        let constant = |temperature: f64| {
+            let mut step = step(&InfoNceConfig::new());
+            step.estimator = Some(Arc::new(InfoNceConfig::new().with_temperature(temperature).init()));
+            let (output, _) = step.train(&model(Precision::F32, None));
+            output.item.loss.into_scalar::<f64>()
+        };
+        let (start, change) = (0.3_f64, 1e-2_f64);
+        let learned = with_temperature(Precision::F32, start, [0.01, 100.0]);
+        let loss = step(&InfoNceConfig::new()).train(&learned).0.item.loss.into_scalar::<f64>();
+        assert!((loss - constant(start)).abs() < 1e-5 * loss, "{loss}");
+        // Over the logarithm of the rate.
+        let slope = (constant(start * (-change).exp()) - constant(start * change.exp())) / (2.0 * change);
+        let gradient = gradient_of_temperature(&learned);
+        assert!(
+            (gradient - slope).abs() < 2e-3 * slope.abs().max(0.1),
+            "{gradient} is not {slope}"
+        );
+    }
+
+    #[test]
+    fn loss_scaling_leaves_the_gradient_of_the_temperature_as_it_is() {
+        let [full, half] = [Precision::F32, Precision::F16]
+            .map(|precision| gradient_of_temperature(&with_temperature(precision, 0.3, [0.01, 100.0])));
+        assert!((full - half).abs() < 0.05 * full.abs(), "{half} is not {full}");
+    }
+
+    #[test]
+    fn a_learned_temperature_does_not_decay_and_stays_in_its_range() {
+        let trained = |range, weight_decay, rate: f64| {
+            let config = OptimizerConfig {
+                kind: OptimizerKind::Sgd,
+                weight_decay,
+                ..OptimizerConfig::default()
+            };
+            let mut optimizer = config.init();
+            let model = with_temperature(Precision::F32, 0.3, range);
+            let output = TrainStep::step(&model, step(&InfoNceConfig::new()));
+            let moved = model.optimize(&mut optimizer, rate.into(), output.grads);
+            (moved.temperature.as_ref().expect("there is one").value(), values(&moved))
+        };
+        let free = trained([0.01, 100.0], 0.0, 0.1);
+        assert!((free.0 - 0.3).abs() > 1e-4, "{} moves", free.0);
+        let decayed = trained([0.01, 100.0], 0.5, 0.1);
+        assert_eq!(decayed.0, free.0, "the temperature does not decay");
+        assert_ne!(decayed.1, free.1, "all else does");
+        for (range, limit) in [([0.299, 0.3], 0.299), ([0.3, 0.301], 0.301)] {
+            let ends = [1e3, -1e3].map(|rate| trained(range, 0.0, rate).0);
+            assert!(ends.iter().any(|end| (end - limit).abs() < 1e-6), "{ends:?} has no {limit}");
+        }
     }
 }

@@ -21,6 +21,7 @@ pub mod run_summary;
 pub mod step;
 pub mod stop;
 pub mod stopping_rule;
+pub mod temperature;
 
 pub use data_record::DataRecord;
 pub use folder::{Invocation, RunFolder};

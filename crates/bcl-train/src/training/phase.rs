@@ -112,12 +112,15 @@ impl PhaseOptions<'_> {
         optimizer: ModuleOptimizer,
         learning_rate: impl Into<ModuleLrScheduler>,
         loader: L,
-        task: EvaluationTask<M>,
+        task: EvaluationTask<Learned<M>>,
     ) -> Result<Progress, Error>
     where
         L: PlannedLoader<M::Batch> + Clone + 'static,
     {
         let _registration = self.stop.register();
+        let temperature = self.estimator.as_ref();
+        let temperature = temperature.and_then(|estimator| estimator.learned_temperature(&self.device));
+        let model = model.with_temperature(temperature);
         let Start { progress, resumed } = self.start;
         progress.steps_of_epoch(loader.steps_per_epoch())?;
         let checkpoints = self.folder.checkpoints(progress.phase);

@@ -1,6 +1,6 @@
 //! The files that a diverged run leaves: batch, scores and weights of the step whose loss is not finite.
 
-use super::step::Step;
+use super::{learned::Learned, step::Step};
 use crate::{
     batches::NamedTensors,
     error::Error,
@@ -84,13 +84,14 @@ pub struct PostMortem {
 
 impl PostMortem {
     /// Repeats a step with the weights from before it.
-    pub fn of<M: Method>(step: &Step<M::Batch>, method: &M) -> Self {
+    pub fn of<M: Method>(step: &Step<M::Batch>, model: &Learned<M>) -> Self {
         let mut weights = Weights::default();
-        Module::visit(method, &mut weights);
+        Module::visit(&model.method, &mut weights);
+        Module::visit(&model.temperature, &mut weights);
         Self {
             batch: M::tensors(&step.batch),
             weights: weights.found,
-            scores: first_block_not_finite(step, method),
+            scores: first_block_not_finite(step, model),
         }
     }
 
@@ -134,7 +135,7 @@ fn first_block_not_finite<M: Method>(step: &Step<M::Batch>, method: &M) -> Named
     let first = blocks.next().expect("a batch has at least one anchor");
     let not_finite = iter::once(first.clone()).chain(blocks).find(|anchors| !is_finite(anchors));
     let anchors = not_finite.unwrap_or(first);
-    match method.objective(&step.batch, &embeddings, anchors.clone()) {
+    match step.objective_of(&method, &embeddings, anchors.clone()) {
         Objective::Scores(scores) => {
             let side = step.side_information(&method, anchors, &scores.negatives.device());
             NamedTensors::default()
@@ -230,7 +231,7 @@ mod tests {
             gradient_cache,
         };
         let weight = Param::from_tensor(Tensor::from_data([weight], &device));
-        PostMortem::of(&step, &Scale { weight })
+        PostMortem::of(&step, &Learned::new(Scale { weight }, None))
     }
 
     #[test]

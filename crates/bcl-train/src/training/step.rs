@@ -65,7 +65,18 @@ impl<B> Step<B> {
     /// Computes the objective of all anchors.
     pub fn objective<M: Method<Batch = B>>(&self, method: &M) -> Objective {
         let embeddings = method.embed_batch(&self.batch, usize::MAX);
-        method.objective(&self.batch, &embeddings, 0..method.num_anchors(&self.batch))
+        self.objective_of(method, &embeddings, 0..method.num_anchors(&self.batch))
+    }
+
+    /// Computes the objective of some anchors from the embeddings of the batch, with the log-Q correction, if requested.
+    pub fn objective_of<M: Method<Batch = B>>(&self, method: &M, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
+        match method.objective(&self.batch, embeddings, anchors.clone()) {
+            Objective::Scores(scores) => Objective::Scores(match method.log_q(&self.batch, anchors) {
+                Some(log_q) => log_q.correct(scores, self.estimator().temperature()),
+                None => scores,
+            }),
+            losses @ Objective::Losses(_) => losses,
+        }
     }
 
     /// Side information of some anchors: their noise and, if the batch has classes, which negatives are false.
@@ -84,7 +95,7 @@ impl<B> Step<B> {
 
     /// Computes the losses of some anchors from the embeddings of the batch.
     pub fn losses<M: Method<Batch = B>>(&self, method: &M, embeddings: &Embeddings, anchors: Range<usize>) -> Losses {
-        match method.objective(&self.batch, embeddings, anchors.clone()) {
+        match self.objective_of(method, embeddings, anchors.clone()) {
             Objective::Scores(scores) => {
                 let estimator = self.estimator();
                 let side = if estimator.needs_truth() {

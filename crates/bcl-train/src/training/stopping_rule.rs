@@ -108,6 +108,7 @@ fn waited<'a>(records: &[&'a EpochRecord], metrics: impl Fn(&'a EpochRecord) -> 
 mod tests {
     use super::*;
     use bcl_report::result::Phase;
+    use std::collections::BTreeMap;
 
     fn records(validation: &[f64]) -> Vec<EpochRecord> {
         let metrics = |value: f64| Some(Metrics::from([("ndcg@20".to_owned(), value)]));
@@ -117,6 +118,7 @@ mod tests {
             loss: 1.0,
             anchors_without_negatives: 0,
             alpha: None,
+            scheduled: BTreeMap::new(),
             alpha_hat: None,
             alpha_labels: None,
             effective_sample_size: Some(1.0),

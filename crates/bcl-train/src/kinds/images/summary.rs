@@ -1,7 +1,7 @@
 //! What a run on images prints when it starts.
 
 use crate::{
-    recipe::{ImageRecipe, Precision},
+    recipe::{ImageRecipe, LossConfig, Precision},
     training::run_summary::{RunSummary, grouped},
 };
 use bcl_backend::Backend;
@@ -40,9 +40,7 @@ pub(super) fn summary(
         start.unwrap_or_default()
     );
     let method = (!recipe.method.is_default()).then(|| recipe.method.name().to_owned());
-    let estimator = recipe
-        .estimator()
-        .map(|estimator| format!("{}, temperature {}", estimator.name(), estimator.temperature()));
+    let estimator = recipe.loss.as_ref().map(LossConfig::in_words);
     let sizes = format!(
         "batches of {}, {}",
         recipe.training.batch_size,

@@ -24,7 +24,7 @@ pub struct InteractionLoader {
     pairs: Arc<Vec<(u32, u32)>>,
     sampler: Arc<NegativeSampler>,
     truth: Option<Arc<Truth>>,
-    /// Temperature times log q, `[num_items]`.
+    /// Log probability with which each item is drawn as a negative, `[num_items]`, for the log-Q correction.
     log_q: Option<Arc<Vec<f32>>>,
     batch_size: usize,
     gradient_cache: Option<usize>,
@@ -40,8 +40,6 @@ pub struct LoaderOptions {
     pub batch_size: usize,
     /// Anchors that are compared at a time with gradient caching.
     pub gradient_cache: Option<usize>,
-    /// Temperature of the estimator, which scales the log-Q correction.
-    pub temperature: f64,
     /// The run's seed.
     pub seed: Seed,
     /// The device of the batches.
@@ -57,10 +55,9 @@ impl InteractionLoader {
         plan: EpochPlan,
         options: LoaderOptions,
     ) -> Self {
-        let scaled = |log_q: Vec<f32>| Arc::new(log_q.into_iter().map(|q| q * options.temperature as f32).collect());
         Self {
             pairs: Arc::new(train.pairs().collect()),
-            log_q: sampler.log_q().map(scaled),
+            log_q: sampler.log_q().map(Arc::new),
             sampler,
             truth,
             batch_size: options.batch_size,

@@ -122,7 +122,6 @@ impl Kind for RecommenderRecipe {
         let options = |device| LoaderOptions {
             batch_size: recipe.training.batch_size,
             gradient_cache: recipe.training.gradient_cache,
-            temperature: estimator.temperature(),
             seed,
             device,
         };

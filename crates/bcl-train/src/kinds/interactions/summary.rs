@@ -31,9 +31,8 @@ pub(super) fn summary(recipe: &RecommenderRecipe, data: &InteractionData, backen
         grouped(parameters)
     );
     let loss = format!(
-        "{}, temperature {}, {negatives}, batches of {}",
-        recipe.loss.without_data().name(),
-        recipe.loss.without_data().temperature(),
+        "{}, {negatives}, batches of {}",
+        recipe.loss.in_words(),
         recipe.training.batch_size
     );
     RunSummary::new(recipe, [data, model, loss], backend, folder)

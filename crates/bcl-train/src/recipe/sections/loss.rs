@@ -1,9 +1,16 @@
 //! The `[loss]` table.
 
-use bcl_core::{EstimatorConfig, ParameterError};
+use super::super::Refusal;
+use bcl_core::{
+    EstimatorConfig, ParameterError,
+    schedule::{Schedule, Schedules},
+};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
-    de::{self, DeserializeSeed, IntoDeserializer, MapAccess, Unexpected, Visitor, value::MapAccessDeserializer},
+    de::{
+        self, DeserializeSeed, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor,
+        value::{MapAccessDeserializer, SeqAccessDeserializer},
+    },
     ser,
 };
 use std::fmt;
@@ -12,8 +19,11 @@ use std::fmt;
 const PLACEHOLDER: f64 = 0.01;
 /// The word for the density of the data.
 const DENSITY: &str = "density";
+/// The key that may have it.
+const PRIOR: &str = "tau_plus";
 
-/// How negatives are weighted: an [`EstimatorConfig`] whose `tau_plus` may be the word `"density"`.
+/// How negatives are weighted: an [`EstimatorConfig`] whose numbers may be [schedules](Schedule), and whose `tau_plus` may be the word
+/// `"density"`.
 ///
 /// The papers use the density of the training interactions as the prior for recommenders: the probability that the user is known to like
 /// a random item.
@@ -21,13 +31,22 @@ const DENSITY: &str = "density";
 /// ```
 /// use bcl_train::recipe::LossConfig;
 ///
-/// let loss: LossConfig = toml::from_str("kind = 'bayesian'\ntau_plus = 'density'").unwrap();
-/// assert_eq!(loss.estimator(0.05).unwrap().tau_plus(), Some(0.05));
+/// let loss: LossConfig = toml::from_str(
+///     "kind = 'bayesian'
+///      tau_plus = 'density'
+///      temperature = { kind = 'linear', start = 0.5, end = 0.1, epochs = 50 }",
+/// )
+/// .unwrap();
+/// let first = loss.estimator(0.05).unwrap();
+/// assert_eq!(first.tau_plus(), Some(0.05));
+/// assert_eq!(loss.schedules().at(&first, 50).temperature(), 0.1);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct LossConfig {
+    /// The estimator of the first epoch.
     estimator: EstimatorConfig,
     tau_plus_is_density: bool,
+    schedules: Schedules,
 }
 
 impl LossConfig {
@@ -36,10 +55,11 @@ impl LossConfig {
         Self {
             estimator,
             tau_plus_is_density: false,
+            schedules: Schedules::default(),
         }
     }
 
-    /// The estimator, for training interactions of the given density in [0, 1).
+    /// The estimator of the first epoch, for training interactions of the given density in [0, 1).
     ///
     /// # Errors
     /// Returns an error if a parameter is out of range; for dense data, the density can be 1.
@@ -57,19 +77,54 @@ impl LossConfig {
         self.tau_plus_is_density
     }
 
-    /// The estimator before the data are known; `tau_plus` is a placeholder if it is the density.
+    /// The estimator of the first epoch before the data are known; `tau_plus` is a placeholder if it is the density.
     pub fn without_data(&self) -> &EstimatorConfig {
         &self.estimator
+    }
+
+    /// The schedules of parameters that are not constant.
+    pub fn schedules(&self) -> &Schedules {
+        &self.schedules
+    }
+
+    /// Checks every value that a parameter can have in so many epochs.
+    ///
+    /// # Errors
+    /// Returns an error that names the key, its value and the range.
+    pub fn check(&self, num_epochs: usize) -> Result<(), Refusal> {
+        match self.estimator.check() {
+            // Of a parameter with a schedule, the schedule has the key to name.
+            Err(error) if self.schedules.get(error.name).is_none() => Err(Refusal::of_parameter("loss", &error)),
+            _ => {
+                let checked = self.schedules.check(&self.estimator, num_epochs);
+                checked.map_err(|error| Refusal::of_parameter("loss", &error))
+            }
+        }
+    }
+
+    /// The loss in a few words: its name and its temperature.
+    pub fn in_words(&self) -> String {
+        let temperature = match self.schedules.get("temperature") {
+            Some(schedule) => schedule.to_string(),
+            None => self.estimator.temperature().to_string(),
+        };
+        format!("{}, temperature {temperature}", self.estimator.name())
     }
 }
 
 impl Serialize for LossConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if !self.tau_plus_is_density {
+        if !self.tau_plus_is_density && self.schedules.is_empty() {
             return self.estimator.serialize(serializer);
         }
         let mut table = toml::Table::try_from(&self.estimator).map_err(ser::Error::custom)?;
-        table.insert("tau_plus".to_owned(), DENSITY.into());
+        if self.tau_plus_is_density {
+            table.insert(PRIOR.to_owned(), DENSITY.into());
+        }
+        for (key, schedule) in self.schedules.iter() {
+            let schedule = toml::Value::try_from(schedule).map_err(ser::Error::custom)?;
+            table.insert(key.to_owned(), schedule);
+        }
         table.serialize(serializer)
     }
 }
@@ -90,25 +145,33 @@ impl<'de> Visitor<'de> for LossVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<LossConfig, A::Error> {
-        let mut tau_plus_is_density = false;
+        let mut given = Given::default();
         let entries = Numbers {
             map,
-            at_tau_plus: false,
-            tau_plus_is_density: &mut tau_plus_is_density,
+            key: String::new(),
+            given: &mut given,
         };
         let estimator = EstimatorConfig::deserialize(MapAccessDeserializer::new(entries))?;
         Ok(LossConfig {
             estimator,
-            tau_plus_is_density,
+            tau_plus_is_density: given.density,
+            schedules: given.schedules.into_iter().collect(),
         })
     }
 }
 
-/// The entries of the table, with a number in place of the word `"density"`.
+/// What a table has in place of numbers.
+#[derive(Default)]
+struct Given {
+    density: bool,
+    schedules: Vec<(String, Schedule)>,
+}
+
+/// The entries of the table, with numbers in place of schedules and of the word `"density"`.
 struct Numbers<'a, A> {
     map: A,
-    at_tau_plus: bool,
-    tau_plus_is_density: &'a mut bool,
+    key: String,
+    given: &'a mut Given,
 }
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Numbers<'_, A> {
@@ -118,63 +181,77 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Numbers<'_, A> {
         let Some(key) = self.map.next_key::<String>()? else {
             return Ok(None);
         };
-        self.at_tau_plus = key == "tau_plus";
+        self.key.clone_from(&key);
         seed.deserialize(key.into_deserializer()).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
-        if !self.at_tau_plus {
-            return self.map.next_value_seed(seed);
-        }
-        let number = match self.map.next_value::<Prior>()? {
-            Prior::Number(number) => number,
-            Prior::Density => {
-                *self.tau_plus_is_density = true;
-                PLACEHOLDER
-            }
-        };
-        seed.deserialize(number.into_deserializer())
+        self.map.next_value_seed(Number {
+            seed,
+            key: &self.key,
+            given: self.given,
+        })
     }
 }
 
-/// A number, or the word `"density"`.
-enum Prior {
-    Number(f64),
-    Density,
+/// Reads the value of a key as `seed` does, from a number if the recipe has something in its place.
+struct Number<'a, S> {
+    seed: S,
+    key: &'a str,
+    given: &'a mut Given,
 }
 
-impl<'de> Deserialize<'de> for Prior {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(PriorVisitor)
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Number<'_, S> {
+    type Value = S::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<S::Value, D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
-struct PriorVisitor;
-
-impl Visitor<'_> for PriorVisitor {
-    type Value = Prior;
+impl<'de, S: DeserializeSeed<'de>> Visitor<'de> for Number<'_, S> {
+    type Value = S::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a number or the word \"density\"")
     }
 
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Prior, E> {
-        Ok(Prior::Number(number))
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<S::Value, E> {
+        self.seed.deserialize(value.into_deserializer())
     }
 
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Prior, E> {
-        Ok(Prior::Number(number as f64))
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<S::Value, E> {
+        self.seed.deserialize(number.into_deserializer())
     }
 
-    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Prior, E> {
-        Ok(Prior::Number(number as f64))
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<S::Value, E> {
+        self.seed.deserialize(number.into_deserializer())
     }
 
-    fn visit_str<E: de::Error>(self, word: &str) -> Result<Prior, E> {
-        match word {
-            DENSITY => Ok(Prior::Density),
-            _ => Err(E::invalid_value(Unexpected::Str(word), &self)),
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<S::Value, E> {
+        self.seed.deserialize(number.into_deserializer())
+    }
+
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<S::Value, E> {
+        match (self.key, word) {
+            (PRIOR, DENSITY) => {
+                self.given.density = true;
+                self.seed.deserialize(PLACEHOLDER.into_deserializer())
+            }
+            (PRIOR, _) => Err(E::invalid_value(Unexpected::Str(word), &self)),
+            _ => self.seed.deserialize(word.into_deserializer()),
         }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<S::Value, A::Error> {
+        self.seed.deserialize(SeqAccessDeserializer::new(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<S::Value, A::Error> {
+        let schedule = Schedule::deserialize(MapAccessDeserializer::new(map))?;
+        let first = schedule.value(0);
+        self.given.schedules.push((self.key.to_owned(), schedule));
+        self.seed.deserialize(first.into_deserializer())
     }
 }
 

@@ -9,13 +9,17 @@ use bcl_core::{
 use burn::{
     grad_clipping::GradientClippingConfig,
     lr_scheduler::{constant::ConstantLr, module_lr_scheduler::ModuleLrScheduler},
-    optim::{AdamConfig, AdamWConfig, ModuleOptimizer, SgdConfig, decay::WeightDecayConfig, momentum::MomentumConfig},
+    module::ParamGroup,
+    optim::{AdamConfig, AdamWConfig, ModuleOptimizer, Optimizer, SgdConfig, decay::WeightDecayConfig, momentum::MomentumConfig},
 };
 use serde::{Deserialize, Serialize};
 
 /// Learning rates at which a step is finite in 32 bits. Training may still diverge, and then says so.
 const LEAST_RATE: f64 = 1e-30;
 const MOST_RATE: f64 = 1e38;
+
+/// The path of the temperature in a [`Learned`](crate::training::learned::Learned) method.
+const LEARNED_TEMPERATURE: &str = "temperature.log_rate";
 
 /// The optimizer, its learning rate schedule, gradient clipping and L2 regularisation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -145,32 +149,42 @@ impl OptimizerConfig {
 
     /// Builds the optimizer, with the clipping that Burn does itself.
     pub fn init(&self) -> ModuleOptimizer {
-        let decay = (self.weight_decay > 0.0).then(|| WeightDecayConfig::new(self.weight_decay as f32));
-        let optimizer = match self.kind {
+        let coupled = |decay: f64| (decay > 0.0).then(|| WeightDecayConfig::new(decay as f32));
+        match self.kind {
             // The epsilon of the papers; Burn's default is a thousand times larger.
-            OptimizerKind::Adam => AdamConfig::new().with_epsilon(1e-8).with_weight_decay(decay).init(),
-            OptimizerKind::AdamW => AdamWConfig::new()
-                .with_epsilon(1e-8)
-                .with_weight_decay(self.weight_decay as f32)
-                .init(),
+            OptimizerKind::Adam => {
+                let adam = AdamConfig::new().with_epsilon(1e-8);
+                self.of(|decay| adam.clone().with_weight_decay(coupled(decay)).build())
+            }
+            OptimizerKind::AdamW => {
+                let adam = AdamWConfig::new().with_epsilon(1e-8);
+                self.of(|decay| adam.clone().with_weight_decay(decay as f32).build())
+            }
             OptimizerKind::Sgd => {
                 let momentum = MomentumConfig::new().with_momentum(self.momentum).with_dampening(0.0);
-                let momentum = (self.momentum > 0.0).then_some(momentum);
-                SgdConfig::new().with_momentum(momentum).with_weight_decay(decay).init()
+                let sgd = SgdConfig::new().with_momentum((self.momentum > 0.0).then_some(momentum));
+                self.of(|decay| sgd.clone().with_weight_decay(coupled(decay)).build())
             }
-            OptimizerKind::Lars => ModuleOptimizer::from(
-                LarsConfig {
+            OptimizerKind::Lars => self.of(|weight_decay| {
+                let lars = LarsConfig {
                     trust_coefficient: self.trust_coefficient,
                     momentum: self.momentum,
-                    weight_decay: self.weight_decay,
-                }
-                .init(),
-            ),
-        };
-        if self.clip_norm > 0.0 {
-            return optimizer.with_grad_clipping(GradientClippingConfig::Norm(self.clip_norm as f32).init());
+                    weight_decay,
+                };
+                lars.init()
+            }),
         }
-        optimizer
+    }
+
+    /// The optimizer of a rule, given for each weight decay. A learned temperature, which is no weight, does not decay.
+    fn of<O: Optimizer>(&self, rule: impl Fn(f64) -> O) -> ModuleOptimizer {
+        let clipping = (self.clip_norm > 0.0).then(|| GradientClippingConfig::Norm(self.clip_norm as f32).init());
+        let optimizer = ModuleOptimizer::from(rule(self.weight_decay));
+        let optimizer = match &clipping {
+            Some(clipping) => optimizer.with_grad_clipping(clipping.clone()),
+            None => optimizer,
+        };
+        optimizer.with_group(ParamGroup::from_path(LEARNED_TEMPERATURE), rule(0.0), clipping)
     }
 
     /// The number of values that the optimizer keeps per parameter.
