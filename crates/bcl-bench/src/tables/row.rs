@@ -68,11 +68,12 @@ impl Row {
             recipe,
         };
         row.space = ranges.of(row.is_recommender(), &row.estimator());
-        // Keys that a flag sets or that the recipe does not have are not searched.
+        // Keys that a flag sets or that the recipe does not have are not searched. A schedule gives way to given ranges only.
         let mut space = mem::take(&mut row.space);
         space.0.retain(|key, range| {
             let is_set = set.iter().any(|flag| flag.key() == *key);
-            !is_set && row.takes(&[(key.clone(), range.at(0.0))])
+            let keeps_schedule = ranges.are_built_in() && row.has_schedule(key);
+            !is_set && !keeps_schedule && row.takes(&[(key.clone(), range.at(0.0))])
         });
         row.space = space;
         Ok(row)
@@ -106,6 +107,11 @@ impl Row {
     /// Whether the recipe has a key, with defaults written out.
     pub fn has(&self, key: &str) -> bool {
         at(&self.json(), key).is_some()
+    }
+
+    /// Whether a key of the loss has a schedule.
+    fn has_schedule(&self, key: &str) -> bool {
+        key.starts_with("loss.") && at(&self.json(), key).is_some_and(Value::is_object)
     }
 
     /// Whether the recipe has the keys of these values, whatever it thinks of the values.
@@ -233,6 +239,24 @@ mod tests {
     fn keys_set_by_a_flag_are_not_searched() {
         let rows = rows("table10/ml-100k", Some("mf"), &["loss.temperature=0.3"]);
         assert!(rows.iter().all(|row| !row.space.0.contains_key("loss.temperature")));
+    }
+
+    #[test]
+    fn a_schedule_is_searched_only_by_ranges_that_are_given() {
+        let find = |ranges: &Ranges| Row::find("temperature", None, &[], ranges).unwrap().remove(0);
+        let searched = |row: &Row| row.space.0.keys().cloned().collect::<Vec<_>>();
+        let builtin = find(&Ranges::builtin());
+        assert!(!searched(&builtin).contains(&"loss.temperature".to_owned()));
+
+        let given = |key: &str| {
+            let text = format!("[recommender]\n[images.info_nce]\n'{key}' = {{ uniform = [0.125, 0.125] }}");
+            let row = find(&Ranges::parse(&text, "my.toml").unwrap());
+            assert_eq!(searched(&row), [key]);
+            let drawn = row.space.draw(bcl_data::Seed(0), 0);
+            row.with(&drawn).unwrap().to_toml()
+        };
+        assert!(given("loss.temperature").contains("temperature = 0.125"));
+        assert!(given("loss.temperature.end").contains("end = 0.125"));
     }
 
     #[test]

@@ -138,7 +138,7 @@ impl Ranges {
         Self::parse(&text, &path.display().to_string()).map_err(Error::Input)
     }
 
-    fn parse(text: &str, file: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str, file: &str) -> Result<Self, String> {
         let raw: RawRanges =
             toml::from_str(text).map_err(|error| format!("{file}: {}", error.to_string().trim().replace('\n', " ")))?;
         let mut entries = Vec::new();
@@ -171,6 +171,11 @@ impl Ranges {
             images: of_family(false),
             entries,
         })
+    }
+
+    /// Whether these are the built-in ranges, not those of a file.
+    pub(super) fn are_built_in(&self) -> bool {
+        self.entries.is_empty()
     }
 
     /// Checks that each entry of the file is of use: for the rows of a table, or for an estimator that it does not have.
@@ -213,7 +218,8 @@ impl Entry {
                     names.join(", ")
                 )));
             };
-            if let Some(parameter) = self.key.strip_prefix("loss.")
+            // A parameter may have a schedule with keys of its own.
+            if let Some(parameter) = self.key.strip_prefix("loss.").and_then(|key| key.split('.').next())
                 && config.parameter(parameter).is_none()
             {
                 return Err(self.problem(&format!("is no parameter of {}; remove it", self.estimator)));
