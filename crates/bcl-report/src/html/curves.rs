@@ -4,12 +4,14 @@ use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView, Run};
 use crate::chart::{Axis, LineChart, Reference, Series, Shape};
 use crate::result::{Chosen, EpochRecord, Phase};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The charts of the section; empty if no run has epochs.
 pub(super) fn section(view: &DataView, id: &str) -> String {
     let charts = [loss(view, id), validation(view, id), test(view, id)];
-    figure::section("Training", "", &figure::legend_of(view), charts.into_iter().flatten())
+    let charts = charts.into_iter().flatten().chain(scheduled(view, id));
+    figure::section("Training", "", &figure::legend_of(view), charts)
 }
 
 fn loss(view: &DataView, id: &str) -> Option<Figure> {
@@ -106,6 +108,21 @@ fn test(view: &DataView, id: &str) -> Option<Figure> {
     }
     caption.push('.');
     Some(Figure::new(&title, svg, &caption))
+}
+
+/// The parameters of the loss that have a schedule, one chart each. That of α is shown with the weights.
+fn scheduled(view: &DataView, id: &str) -> impl Iterator<Item = Figure> {
+    let records = view.recipes.iter().flat_map(|recipe| &recipe.runs).flat_map(|run| run.1);
+    let parameters: BTreeSet<&String> = records.flat_map(|record| record.scheduled.keys()).collect();
+    let of_others = parameters.into_iter().filter(|parameter| *parameter != "alpha");
+    of_others.filter_map(move |parameter| {
+        let series = over_seeds(view, RecipeView::shown_epochs, |record| {
+            record.scheduled.get(parameter).copied()
+        });
+        let chart = over_epochs(parameter, "The value of the parameter in each epoch.", 4).with_series(series);
+        let caption = "Set by the schedule in <code>[loss]</code>; a learned temperature is that after each epoch.";
+        Some(Figure::new(parameter, chart.to_svg(&format!("{id}-{parameter}"))?, caption))
+    })
 }
 
 /// An empty chart over epochs whose tooltips show `decimals` digits.

@@ -56,6 +56,21 @@ fn the_loss_chart_mentions_anchors_without_negatives() {
     assert!(render_html(&runs).contains("Up to 3 anchors per epoch had no negatives and are left out."));
 }
 
+#[test]
+fn a_parameter_with_a_schedule_has_a_curve() {
+    let mut runs = one_run();
+    let heading = "<h4>temperature</h4>";
+    assert!(!render_html(&runs).contains(heading));
+    for record in &mut runs[0].1 {
+        let temperature = 0.5 / record.epoch as f64;
+        record.scheduled = [("temperature", temperature), ("alpha", 0.9)]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into();
+    }
+    let page = render_html(&runs);
+    assert!(page.contains(heading) && !page.contains("<h4>alpha</h4>"));
+}
+
 fn one_image_run() -> Runs {
     vec![sample::image_run("planted/bayesian", "bayesian", 0)]
 }
