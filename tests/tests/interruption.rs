@@ -75,6 +75,17 @@ impl Case {
         Self { flags, ..self }
     }
 
+    /// A learned temperature, and a parameter with a schedule.
+    fn scheduled(self) -> Self {
+        let flags = &[
+            "--set",
+            "loss.temperature={kind='learned',start=0.2}",
+            "--set",
+            "loss.beta={kind='cosine',start=0.5,end=0.9,period=7}",
+        ];
+        Self { flags, ..self }
+    }
+
     /// Chooses the number of epochs on held-out images.
     fn selecting_images() -> Self {
         let flags = &[
@@ -299,4 +310,11 @@ fn gradient_caching_resumes_to_the_same_bits_after_ctrl_c() {
 fn ctrl_c_saves_runs_with_the_tables_of_all_kinds_and_goes_on_to_the_same_bits() {
     survives_ctrl_c(&Case::recommender().with_shared_tables());
     survives_ctrl_c(&Case::selecting_images());
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_saves_a_learned_temperature_and_schedules_go_on_to_the_same_bits() {
+    survives_ctrl_c(&Case::recommender().scheduled());
+    survives_ctrl_c(&Case::images().scheduled());
 }
