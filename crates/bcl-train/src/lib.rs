@@ -18,6 +18,5 @@ pub mod error;
 pub mod kinds;
 pub mod memory;
 pub mod methods;
-pub mod optim;
 pub mod recipe;
 pub mod training;

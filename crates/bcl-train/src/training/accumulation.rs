@@ -1,6 +1,6 @@
 //! Gradients of several batches for one optimizer step.
 
-use crate::optim::scaled;
+use bcl_optim::scaled;
 use burn::{
     module::Module,
     optim::{GradientsAccumulator, GradientsParams},

@@ -9,8 +9,8 @@ use super::{
 use crate::{
     batches::{LogQ, NamedTensors},
     methods::{Embeddings, Method, Objective},
-    optim::clip_global_norm,
 };
+use bcl_optim::clip_global_norm;
 use burn::{
     module::Module,
     optim::{GradientsParams, ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLearningRate},

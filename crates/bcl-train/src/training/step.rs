@@ -1,10 +1,7 @@
 //! One training step: a method turns a batch into scores, and an estimator weights them.
 
 use super::live_metrics::StepOutput;
-use crate::{
-    methods::{Embeddings, Method, Objective, rows_of},
-    optim,
-};
+use crate::methods::{Embeddings, Method, Objective, rows_of};
 use bcl_core::{Estimator, Losses, Reduction, SideInformation};
 use bcl_data::Seed;
 use burn::{
@@ -151,7 +148,7 @@ pub fn gradients<M: Method>(method: &M, objective: Tensor<1>) -> GradientsParams
         return GradientsParams::from_grads(objective.backward(), method);
     }
     let scaled = GradientsParams::from_grads((objective * scale).backward(), method);
-    optim::scaled(method, scaled, scale.recip())
+    bcl_optim::scaled(method, scaled, scale.recip())
 }
 
 /// The plan of an epoch, which the loop sets before it asks the loader for steps.

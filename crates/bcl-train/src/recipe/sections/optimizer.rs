@@ -1,11 +1,11 @@
 //! The `[optimizer]` table.
 
 use super::super::Refusal;
-use crate::optim::{Decay, LarsConfig, RateSchedule};
 use bcl_core::{
     ParameterError,
     parameter::{in_closed, in_half_open, shown},
 };
+use bcl_optim::{Decay, LarsConfig, RateSchedule};
 use burn::{
     grad_clipping::GradientClippingConfig,
     lr_scheduler::{constant::ConstantLr, module_lr_scheduler::ModuleLrScheduler},

@@ -57,7 +57,7 @@ impl LarsConfig {
 /// released code, the denominator is the norm of `u`; the paper has its upper bound `‖g‖ + λ ‖w‖`.
 ///
 /// ```
-/// use bcl_train::optim::LarsConfig;
+/// use bcl_optim::LarsConfig;
 /// use burn::optim::ModuleOptimizer;
 ///
 /// let optimizer = ModuleOptimizer::from(LarsConfig { weight_decay: 1e-6, ..LarsConfig::default() }.init());

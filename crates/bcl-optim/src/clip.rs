@@ -1,6 +1,6 @@
 //! Gradient clipping by the global norm. Burn's clips each parameter tensor by its own norm.
 
-use super::scale::{Factor, multiplied};
+use crate::scale::{Factor, multiplied};
 use burn::{
     module::{Module, ModuleVisitor, Param},
     optim::GradientsParams,

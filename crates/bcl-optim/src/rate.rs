@@ -28,7 +28,7 @@ pub enum Decay {
 /// For peaks up to 1, these are bit by bit the rates of Burn's linear scheduler followed by its cosine scheduler.
 ///
 /// ```
-/// use bcl_train::optim::{Decay, RateSchedule};
+/// use bcl_optim::{Decay, RateSchedule};
 ///
 /// let schedule = RateSchedule::new(4.8, 10, 110, Decay::Cosine);
 /// assert_eq!(schedule.rate(10), 4.8);

@@ -1,0 +1,18 @@
+//! What Burn's optimizers lack: LARS, learning rates above 1, and clipping by the global norm.
+//!
+//! | to | use |
+//! | --- | --- |
+//! | train with large batches | [`Lars`] |
+//! | warm up, then keep or anneal a rate of any size | [`RateSchedule`] |
+//! | limit the norm of the whole gradient | [`clip_global_norm`] |
+//! | multiply all gradients, for loss scaling or means | [`scaled`] |
+
+mod clip;
+mod lars;
+mod rate;
+mod scale;
+
+pub use clip::clip_global_norm;
+pub use lars::{Lars, LarsConfig};
+pub use rate::{Decay, RateSchedule};
+pub use scale::scaled;
