@@ -219,7 +219,7 @@ impl fmt::Display for Schedule {
 ///
 /// let beta = Schedule::Linear { start: 0.0, end: 1.0, epochs: 10 };
 /// let schedules: Schedules = [("beta".to_owned(), beta)].into_iter().collect();
-/// let config = EstimatorConfig::HardNegatives(HardNegativesConfig::new());
+/// let config = EstimatorConfig::Hard(HardNegativesConfig::new());
 /// assert_eq!(schedules.at(&config, 5).parameter("beta"), Some(0.5));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
