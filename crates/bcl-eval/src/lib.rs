@@ -7,7 +7,7 @@
 //! | recommend items to a user | [`ranking::top_items`] |
 //! | compare with popularity and EASE | [`baselines`] |
 //! | classify frozen features by nearest neighbours or a linear probe | [`probe::knn()`], [`probe::probe_fixed`] |
-//! | compute all metrics of an image encoder | [`images::ImageJudge`] |
+//! | compute all metrics of an image encoder | [`images::ImageEvaluator`] |
 //! | measure how an estimator weights the negatives of a batch | [`diagnostics::Diagnostics`] |
 //! | measure alignment and uniformity of features | [`probe::alignment`], [`probe::uniformity`] |
 //!
