@@ -78,6 +78,7 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
         .training
         .gradient_cache
         .map_or(batch, |at_most| batch.min(at_most as u64));
+    let num_negatives = recipe.method.num_negatives(batch as usize).unwrap_or_default();
     let number = match recipe.training.precision {
         Precision::F32 => F32,
         Precision::Bf16 | Precision::F16 => F32 / 2,
@@ -109,8 +110,8 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
         )
         .with(
             "the scores of a batch and their gradient",
-            "training.batch_size or training.gradient_cache",
-            product([2, F32, at_a_time, 2 * batch]),
+            "training.batch_size, training.gradient_cache or method.queue",
+            product([2, F32, at_a_time, num_negatives as u64]),
         )
 }
 
@@ -158,6 +159,13 @@ mod tests {
         assert!(estimate("training.gradient_cache = 8").bytes() < estimate("").bytes() / 8);
         assert!(estimate("training.precision = 'bf16'").bytes() < estimate("").bytes() * 2 / 3);
         assert!(estimate("training.epochs = 0").bytes() < estimate("").bytes() / 8);
+    }
+
+    #[test]
+    fn scores_are_counted_against_the_negatives_of_the_method() {
+        let of_queue = |queue: u64| estimate(&format!("method = {{ kind = 'moco', queue = {queue} }}\nencoder.head.out = 4")).bytes();
+        // Each key has 4 numbers, and a score and its gradient for each of 256 images.
+        assert_eq!(of_queue(6000) - of_queue(5000), 1000 * (4 + 2 * 256) * 4);
     }
 
     #[test]
