@@ -6,8 +6,8 @@
 //! cargo test -p bcl-bench --benches                               each once, to see that they run
 //! ```
 //!
-//! Inputs have fixed seeds. To compare a loss or kernel with its alternatives, round by round in one run, use the verbs of the
-//! program.
+//! Inputs have fixed seeds. Results are in the folder that `bcl-bench results` lists and compares. To compare a loss or kernel with its
+//! alternatives, round by round in one run, use the verbs of the program.
 
 mod kernels;
 mod loss;
@@ -17,6 +17,7 @@ mod samplers;
 mod views;
 
 use bcl_backend::{Backend, BackendChoice};
+use bcl_bench::results::ResultsFolder;
 use burn::tensor::Device;
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::time::Duration;
@@ -32,6 +33,7 @@ criterion_group!(
 /// criterion's defaults of 100 samples in five seconds.
 fn settings() -> Criterion {
     Criterion::default()
+        .output_directory(&ResultsFolder::new(None).criterion())
         .sample_size(20)
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(2))

@@ -1,8 +1,10 @@
-//! Two random views per image of a batch.
+//! Two random views per image of a batch of planted images, with one thread and with all.
 
-use bcl_bench::views::ViewsBench;
+use bcl_data::Seed;
+use bcl_images::{PlantedImagesConfig, ViewsConfig};
 use criterion::{Criterion, Throughput};
-use std::cell::LazyCell;
+use rayon::ThreadPoolBuilder;
+use std::{cell::LazyCell, collections::BTreeSet, hint::black_box};
 
 /// Images per batch, and height and width of each image.
 const BATCHES: [[usize; 2]; 2] = [[256, 32], [64, 96]];
@@ -10,15 +12,32 @@ const BATCHES: [[usize; 2]; 2] = [[256, 32], [64, 96]];
 pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("views");
     for [batch_size, side] in BATCHES {
-        let views = LazyCell::new(|| ViewsBench::new(side, batch_size));
-        group.throughput(Throughput::Elements(batch_size as u64));
-        group.bench_function(format!("{side}x{side}"), |bencher| {
-            let views = LazyCell::force(&views);
-            let (mut pixels, mut epoch) = (Vec::new(), 0);
-            bencher.iter(|| {
-                views.make(epoch, &mut pixels);
-                epoch += 1;
-            });
+        let images = LazyCell::new(|| {
+            let planted = PlantedImagesConfig {
+                train: batch_size,
+                test: 10,
+                side,
+                ..PlantedImagesConfig::default()
+            };
+            planted.generate().train
         });
+        let config = ViewsConfig {
+            side,
+            ..ViewsConfig::default()
+        };
+        let (views, batch) = (config.init(), (0..batch_size).collect::<Vec<_>>());
+        group.throughput(Throughput::Elements(batch_size as u64));
+        for threads in BTreeSet::from([1, rayon::current_num_threads()]) {
+            let pool = LazyCell::new(move || ThreadPoolBuilder::new().num_threads(threads).build().expect("threads"));
+            group.bench_function(format!("{side}x{side}/{threads} threads"), |bencher| {
+                let (images, pool) = (LazyCell::force(&images), LazyCell::force(&pool));
+                let (mut pixels, mut epoch) = (Vec::new(), 0);
+                bencher.iter(|| {
+                    pool.install(|| views.batch(images, &batch, epoch, Seed(0), &mut pixels));
+                    epoch += 1;
+                    black_box(&mut pixels);
+                });
+            });
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! The verb `bcl-bench kernels`: times kernels and their portable implementations.
 
-use crate::{bad_input, input::at_least_one, output::Output};
+use crate::{bad_input, input::at_least_one, output::Save};
 use bcl_bench::{
     DeviceArguments,
-    kernels::{self, KernelPlan},
+    kernels::{self, KernelBenchmark, KernelPlan},
 };
 use clap::builder::PossibleValuesParser;
 use std::{process::ExitCode, thread};
@@ -22,11 +22,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     device: DeviceArguments,
     #[command(flatten)]
-    output: Output,
+    save: Save,
 }
 
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
-    if let Err(code) = arguments.output.prepare() {
+    if let Err(code) = arguments.save.prepare::<KernelBenchmark>() {
         return code;
     }
     let all_cores = || thread::available_parallelism().map_or(1, usize::from);
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         Ok(backend) => backend,
         Err(error) => return bad_input(&error.to_string()),
     };
-    let output = &arguments.output;
-    let benchmark = kernels::run(&plan, &backend, |next| eprintln!("{next}"), |so_far| output.keep(so_far));
-    output.write(&benchmark)
+    let save = &arguments.save;
+    let benchmark = kernels::run(&plan, &backend, |next| eprintln!("{next}"), |so_far| save.keep(so_far));
+    save.write(&benchmark)
 }

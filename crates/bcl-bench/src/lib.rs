@@ -5,13 +5,11 @@
 //! | `parity` | [`parity`] | do losses, gradients and weights equal those of an independent implementation? |
 //! | `loss` | [`loss`] | how much time and memory do forward and backward take, and how do they grow? |
 //! | `kernels` | [`kernels`] | how long does each kernel take, compared with the same function composed of tensor operations? |
-//! | `views` | [`views`] | how many random views are made per second, with how many threads? |
 //! | `step` | [`step`] | how long does each part of an image encoder's training step take, and the loss among them? |
 //! | `table` | [`tables`] | which estimator is better, with the same tuning budget and several seeds? |
 //! | `simulate` | [`simulation`] | how far off are the estimators where the truth is known, and do the paper's lemmas hold? |
 //! | `report` | [`site`] | what does a folder of results show, on one page? |
-//! | `gather` | [`results`] | what did several runs, or criterion, measure? |
-//! | `compare` | [`compare`] | what became faster, what slower, and what is noise? |
+//! | `results` | [`results`], [`compare`] | which times are saved? What became faster, what slower, and what is noise? |
 //!
 //! Only benchmarks read the clock, and it only decides how often to repeat a measurement.
 
@@ -29,7 +27,6 @@ pub mod site;
 mod spread;
 pub mod step;
 pub mod tables;
-pub mod views;
 
 pub use device_arguments::DeviceArguments;
 pub use environment::Environment;

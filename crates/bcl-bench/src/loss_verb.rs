@@ -3,11 +3,11 @@
 use crate::{
     bad_input,
     input::{at_least_one, at_least_two},
-    output::{Output, failure},
+    output::{Save, failure},
 };
 use bcl_bench::{
     DeviceArguments,
-    loss::{self, LossPlan, LossVariant, Sample},
+    loss::{self, LossBenchmark, LossPlan, LossVariant, Sample},
 };
 use std::{process::ExitCode, thread};
 
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     device: DeviceArguments,
     #[command(flatten)]
-    output: Output,
+    save: Save,
 }
 
 #[derive(clap::Args)]
@@ -69,22 +69,22 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         threads: arguments.threads.unwrap_or_else(all_cores),
         seconds: arguments.seconds,
     };
-    if let Err(code) = arguments.output.prepare() {
+    if let Err(code) = arguments.save.prepare::<LossBenchmark>() {
         return code;
     }
     let backend = match arguments.device.open() {
         Ok(backend) => backend,
         Err(error) => return bad_input(&error.to_string()),
     };
-    let output = &arguments.output;
+    let save = &arguments.save;
     let benchmark = loss::run(
         &plan,
         &backend,
         &program,
         |next| eprintln!("{next}"),
-        |so_far| output.keep(so_far),
+        |so_far| save.keep(so_far),
     );
-    let written = output.write(&benchmark);
+    let written = save.write(&benchmark);
     if benchmark.failed() { ExitCode::from(1) } else { written }
 }
 

@@ -3,20 +3,18 @@
 //! Exit codes: 0 success, 1 a comparison or a measurement failed, 2 bad input, 130 interrupted (to continue a `table`, run the
 //! same command again).
 
-mod compare_verb;
 #[cfg(test)]
 mod documented;
-mod gather_verb;
 mod input;
 mod kernels_verb;
 mod loss_verb;
 mod output;
 mod parity_verb;
 mod report_verb;
+mod results_verb;
 mod simulate_verb;
 mod step_verb;
 mod table_verb;
-mod views_verb;
 
 use bcl_data::printable_lines;
 use bcl_report::files::refuse_full_output;
@@ -40,8 +38,6 @@ enum Verb {
     Kernels(kernels_verb::Arguments),
     /// Measure time and memory of every loss, forward and backward.
     Loss(loss_verb::Arguments),
-    /// Measure how many random views of images are made per second.
-    Views(views_verb::Arguments),
     /// Measure the parts of an image encoder's training step, and the share of the loss.
     Step(step_verb::Arguments),
     /// Tune every estimator with the same budget, train it with several seeds, and compare: the papers' tables, or your own.
@@ -50,10 +46,8 @@ enum Verb {
     Simulate(Box<simulate_verb::Arguments>),
     /// Write all results in a folder to one self-contained HTML page.
     Report(report_verb::Arguments),
-    /// Gather the results of several runs, or of `cargo bench`, in one file.
-    Gather(gather_verb::Arguments),
-    /// Compare old times with new ones.
-    Compare(compare_verb::Arguments),
+    /// List the times that `kernels`, `loss`, `step` and `cargo bench` saved, and compare old ones with new ones.
+    Results(results_verb::Arguments),
     /// Measure one loss in this process and print JSON.
     #[command(name = bcl_bench::loss::SAMPLE_VERB, hide = true)]
     LossSample(loss_verb::SampleArguments),
@@ -70,13 +64,11 @@ fn main() -> ExitCode {
         Verb::Parity(arguments) => parity_verb::run(&arguments),
         Verb::Kernels(arguments) => kernels_verb::run(arguments),
         Verb::Loss(arguments) => loss_verb::run(arguments),
-        Verb::Views(arguments) => views_verb::run(arguments),
         Verb::Step(arguments) => step_verb::run(arguments),
         Verb::Table(arguments) => table_verb::run(&arguments),
         Verb::Simulate(arguments) => simulate_verb::run(&arguments),
         Verb::Report(arguments) => report_verb::run(&arguments),
-        Verb::Gather(arguments) => gather_verb::run(&arguments),
-        Verb::Compare(arguments) => compare_verb::run(&arguments),
+        Verb::Results(arguments) => results_verb::run(&arguments),
         Verb::LossSample(arguments) => loss_verb::sample(&arguments),
         Verb::StepSample(arguments) => step_verb::sample(&arguments),
     }

@@ -3,11 +3,11 @@
 use crate::{
     bad_input,
     input::{at_least_one, at_least_two, image_side},
-    output::{Output, failure},
+    output::{Save, failure},
 };
 use bcl_bench::{
     DeviceArguments,
-    step::{self, StepConfig, StepPlan, StepSample},
+    step::{self, StepBenchmark, StepConfig, StepPlan, StepSample},
 };
 use bcl_core::{EstimatorConfig, gradient_cache::blocks};
 use bcl_models::vision::{ResNetConfig, ResNetDepth, Stem};
@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     device: DeviceArguments,
     #[command(flatten)]
-    output: Output,
+    save: Save,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
             "--gradient-cache is {cache}, but must divide --batch, {batch}, into parts of at least 2 images"
         ));
     }
-    if let Err(code) = arguments.output.prepare() {
+    if let Err(code) = arguments.save.prepare::<StepBenchmark>() {
         return code;
     }
     let all_cores = || thread::available_parallelism().map_or(1, usize::from);
@@ -119,7 +119,7 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         return bad_input(&format!("{} ({}) does not support this --precision", info.backend, info.name));
     }
     match step::run(&plan, &backend, &program, |next| eprintln!("{next}")) {
-        Ok(benchmark) => arguments.output.write(&benchmark),
+        Ok(benchmark) => arguments.save.write(&benchmark),
         Err(error) => failure(&error),
     }
 }

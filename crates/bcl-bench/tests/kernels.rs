@@ -14,18 +14,28 @@ fn bench(arguments: &[&str]) -> Output {
 #[test]
 fn a_kernel_is_measured_at_every_size_beside_its_portable_body() {
     let folder = tempfile::tempdir().expect("a folder");
-    let json = folder.path().join("kernels.json");
-    let path = json.to_str().expect("a plain path");
-    let output = bench(&["--kernel", "gather_rows", "convolve", "--seconds", "0", "--json", path]);
+    let path = folder.path().to_str().expect("a plain path");
+    let output = bench(&[
+        "--kernel",
+        "gather_rows",
+        "convolve",
+        "--seconds",
+        "0",
+        "--save",
+        "a",
+        "--results",
+        path,
+    ]);
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{text}{errors}");
 
-    let benchmark: Value = serde_json::from_slice(&std::fs::read(&json).expect("the file")).expect("JSON");
+    let benchmark: Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("kernels/a.json")).expect("the file")).expect("JSON");
     let measurements = benchmark["measurements"].as_array().expect("a list");
     assert_eq!(measurements.len(), 2 + 8);
     for measurement in measurements {
-        let positive = |key: &str| measurement[key].as_f64().is_some_and(|value| value > 0.0);
+        let positive = |key: &str| measurement[key]["least"].as_f64().is_some_and(|value| value > 0.0);
         assert!(
             ["kernel_ms", "portable_ms", "ratio"].iter().all(|key| positive(key)),
             "{measurement}"

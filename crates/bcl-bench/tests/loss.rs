@@ -14,8 +14,7 @@ fn bench(arguments: &[&str]) -> std::process::Output {
 #[test]
 fn every_loss_is_measured_at_every_batch_size_it_takes_part_in() {
     let folder = tempfile::tempdir().expect("a folder");
-    let json = folder.path().join("loss.json");
-    let path = json.to_str().expect("a plain path");
+    let path = folder.path().to_str().expect("a plain path");
     let output = bench(&[
         "--batch",
         "4",
@@ -26,7 +25,9 @@ fn every_loss_is_measured_at_every_batch_size_it_takes_part_in() {
         "1",
         "--seconds",
         "0",
-        "--json",
+        "--save",
+        "a",
+        "--results",
         path,
     ]);
     let text = String::from_utf8_lossy(&output.stdout);
@@ -37,7 +38,8 @@ fn every_loss_is_measured_at_every_batch_size_it_takes_part_in() {
         String::from_utf8_lossy(&output.stderr)
     );
 
-    let benchmark: Value = serde_json::from_slice(&std::fs::read(&json).expect("the file")).expect("JSON");
+    let benchmark: Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("loss/a.json")).expect("the file")).expect("JSON");
     let measurements = benchmark["measurements"].as_array().expect("a list");
     assert_eq!(measurements.len(), 2 * 12);
     for measurement in measurements {
@@ -53,21 +55,22 @@ fn every_loss_is_measured_at_every_batch_size_it_takes_part_in() {
 fn a_batch_without_negatives_and_an_unwritable_file_are_bad_input() {
     assert_eq!(bench(&["--batch", "1"]).status.code(), Some(2));
     assert_eq!(bench(&["--dim", "9223372036854775807"]).status.code(), Some(2));
-    let output = bench(&["--batch", "4", "--seconds", "0", "--json", "/no/such/folder/loss.json"]);
+    let output = bench(&["--batch", "4", "--seconds", "0", "--save", "a", "--results", "/dev/null"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("/no/such/folder/loss.json"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/dev/null/loss"));
+    assert_eq!(bench(&["--batch", "4", "--save", "../a"]).status.code(), Some(2));
 }
 
 #[test]
 fn losses_and_rounds_can_be_chosen() {
     let folder = tempfile::tempdir().expect("a folder");
-    let json = folder.path().join("loss.json");
-    let path = json.to_str().expect("a plain path");
+    let path = folder.path().to_str().expect("a plain path");
     let chosen = ["--loss", "hard", "bayesian", "--rounds", "2", "--batch", "4", "--dim", "4"];
-    let output = bench(&[&chosen[..], &["--seconds", "0", "--json", path]].concat());
+    let output = bench(&[&chosen[..], &["--seconds", "0", "--save", "a", "--results", path]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 
-    let benchmark: Value = serde_json::from_slice(&std::fs::read(&json).expect("the file")).expect("JSON");
+    let benchmark: Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("loss/a.json")).expect("the file")).expect("JSON");
     let measured: Vec<_> = benchmark["measurements"].as_array().expect("a list").iter().collect();
     let losses: Vec<_> = measured.iter().map(|m| m["loss"].as_str().expect("a name")).collect();
     // In the order of the command line. Without InfoNCE, there are no ratios to it.

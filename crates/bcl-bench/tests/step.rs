@@ -14,8 +14,7 @@ fn bench(arguments: &[&str]) -> Output {
 #[test]
 fn every_part_is_measured_with_every_loss() {
     let folder = tempfile::tempdir().expect("a folder");
-    let json = folder.path().join("step.json");
-    let path = json.to_str().expect("a plain path");
+    let path = folder.path().to_str().expect("a plain path");
     let output = bench(&[
         "--width",
         "2",
@@ -34,14 +33,17 @@ fn every_part_is_measured_with_every_loss() {
         "--loss",
         "info_nce",
         "ring",
-        "--json",
+        "--save",
+        "a",
+        "--results",
         path,
     ]);
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{text}{errors}");
 
-    let benchmark: Value = serde_json::from_slice(&std::fs::read(&json).expect("the file")).expect("JSON");
+    let benchmark: Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("step/a.json")).expect("the file")).expect("JSON");
     let measurements = benchmark["measurements"].as_array().expect("a list");
     let losses: Vec<_> = measurements.iter().map(|m| m["loss"].as_str().expect("a name")).collect();
     assert_eq!(losses, ["info_nce", "ring"]);

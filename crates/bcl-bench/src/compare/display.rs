@@ -32,7 +32,7 @@ impl fmt::Display for Comparison {
             write!(
                 f,
                 " With fewer than {PAIRED_ROUNDS} rounds per side, other work on the machine may look like a change: measure both in alternation \
-                 and gather the results."
+                 and name all rounds."
             )?;
         }
         Ok(())

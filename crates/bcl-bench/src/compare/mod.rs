@@ -55,7 +55,27 @@ pub struct Pair {
 }
 
 impl Comparison {
-    /// Compares all cases that are in both results. The paths are for messages.
+    /// Compares the results of each program that both sides have. The names of the sides are for messages.
+    ///
+    /// # Errors
+    /// Returns an error if no program has results of both, or they measured different things.
+    pub fn of_each(sides: [String; 2], old: &[Results], new: &[Results]) -> Result<Vec<Self>, ResultsError> {
+        let paths = sides.each_ref().map(Path::new);
+        let pairs = old
+            .iter()
+            .flat_map(|old| new.iter().filter(|new| new.kind == old.kind).map(move |new| (old, new)));
+        let comparisons = pairs
+            .map(|(old, new)| Self::new(paths, old, new))
+            .collect::<Result<Vec<_>, _>>()?;
+        if comparisons.is_empty() {
+            return Err(ResultsError::NothingShared {
+                paths: paths.map(Into::into),
+            });
+        }
+        Ok(comparisons)
+    }
+
+    /// Compares all cases that are in both results of one program. The paths are for messages.
     ///
     /// # Errors
     /// Returns an error if the results measure different things or have no case in common.

@@ -1,7 +1,7 @@
 //! Kernel times as a table and as JSON.
 
 use super::{Pass, Timing};
-use crate::environment::Environment;
+use crate::{Spread, environment::Environment};
 use bcl_report::{Column, Table};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -34,7 +34,7 @@ pub struct KernelMeasurement {
 impl fmt::Display for KernelBenchmark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = ["kernel", "size", "pass"].map(Column::text);
-        let numbers = ["ms", "portable ms", "ratio", "rounds", "repetitions"].map(Column::number);
+        let numbers = ["ms", "portable ms", "ratio", "least", "most", "rounds", "repetitions"].map(Column::number);
         let rows = self.measurements.iter().map(KernelMeasurement::cells);
         Table::new(names.into_iter().chain(numbers), rows).fmt(f)?;
         writeln!(f)?;
@@ -46,8 +46,8 @@ impl fmt::Display for KernelBenchmark {
         let environment = &self.environment;
         write!(
             f,
-            "Median times; the ratio is the time of the same function composed of tensor operations over that of the kernel. {}, {environment}, {} \
-             threads.",
+            "Median times; the ratio is the time of the same function in Burn's own operations over that of the kernel, with the least and the \
+             most of all rounds. {}, {environment}, {} threads.",
             environment.backend, environment.threads
         )
     }
@@ -55,18 +55,15 @@ impl fmt::Display for KernelBenchmark {
 
 impl KernelMeasurement {
     fn cells(&self) -> Vec<String> {
-        let pass = match self.pass {
-            Pass::Forward => "forward",
-            Pass::Gradients => "with gradients",
-        };
-        let mut cells = vec![self.kernel.clone(), self.size.clone(), pass.to_owned()];
+        let mut cells = vec![self.kernel.clone(), self.size.clone(), self.pass.to_string()];
         match &self.timing {
             Some(timing) => {
-                cells.extend([timing.kernel_ms, timing.portable_ms].map(|ms| format!("{ms:.3}")));
-                cells.push(format!("{:.2}", timing.ratio));
+                cells.extend([timing.kernel_ms, timing.portable_ms].map(|ms| format!("{:.3}", ms.median)));
+                let Spread { median, least, most } = timing.ratio;
+                cells.extend([median, least, most].map(|ratio| format!("{ratio:.2}")));
                 cells.extend([timing.rounds, timing.repetitions].map(|count| count.to_string()));
             }
-            None => cells.resize(8, "-".to_owned()),
+            None => cells.resize(10, "-".to_owned()),
         }
         cells
     }
@@ -86,9 +83,9 @@ mod tests {
             note: note.map(str::to_owned),
         };
         let timing = Timing {
-            kernel_ms: 1.0,
-            portable_ms: 2.5,
-            ratio: 2.5,
+            kernel_ms: Spread::of(&[1.0, 0.9, 3.0]),
+            portable_ms: Spread::of(&[2.5]),
+            ratio: Spread::of(&[2.5, 2.25, 2.75]),
             rounds: 5,
             repetitions: 10,
         };
@@ -98,12 +95,12 @@ mod tests {
         };
         let text = benchmark.to_string();
         assert!(
-            text.contains("mass    [8, 6]  with gradients  1.000        2.500   2.50       5           10"),
+            text.contains("mass    [8, 6]  with gradients  1.000        2.500   2.50   2.25  2.75       5           10"),
             "{text}"
         );
         assert!(text.contains("mass [8, 6]: skipped: too large"), "{text}");
         let json = serde_json::to_value(&benchmark).expect("plain data");
-        assert_eq!(json["measurements"][0]["ratio"], 2.5);
+        assert_eq!(json["measurements"][0]["ratio"]["median"], 2.5);
         assert!(json["measurements"][1].get("ratio").is_none());
     }
 }

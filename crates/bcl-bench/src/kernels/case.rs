@@ -2,6 +2,7 @@
 
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Which passes are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,6 +12,15 @@ pub enum Pass {
     Forward,
     /// Forward, and backward to the gradients of the inputs.
     Gradients,
+}
+
+impl fmt::Display for Pass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Forward => "forward",
+            Self::Gradients => "with gradients",
+        })
+    }
 }
 
 impl Pass {

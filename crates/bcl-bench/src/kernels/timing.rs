@@ -1,7 +1,7 @@
 //! Times two implementations in alternation.
 
 use super::case::Implementations;
-use crate::spread::median;
+use crate::spread::{Spread, median};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -14,12 +14,12 @@ const PATIENCE: f64 = 4.0;
 /// The time of a kernel, compared with its portable implementation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// Median time of the kernel in milliseconds.
-    pub kernel_ms: f64,
-    /// Median time of the portable implementation in milliseconds.
-    pub portable_ms: f64,
-    /// Time of the portable implementation over that of the kernel: the median over rounds.
-    pub ratio: f64,
+    /// Time of the kernel in milliseconds, over all runs.
+    pub kernel_ms: Spread,
+    /// Time of the portable implementation in milliseconds, over all runs.
+    pub portable_ms: Spread,
+    /// Median time of the portable implementation over that of the kernel, over rounds.
+    pub ratio: Spread,
     /// Number of rounds measured.
     pub rounds: usize,
     /// Number of times the kernel ran.
@@ -56,9 +56,9 @@ impl Timing {
         let kernel = all(|round| &round.kernel);
         Self {
             repetitions: kernel.len(),
-            kernel_ms: median(kernel),
-            portable_ms: median(all(|round| &round.portable)),
-            ratio: median(rounds.iter().map(ratio).collect()),
+            kernel_ms: Spread::of(&kernel),
+            portable_ms: Spread::of(&all(|round| &round.portable)),
+            ratio: Spread::of(&rounds.iter().map(ratio).collect::<Vec<_>>()),
             rounds: rounds.len(),
         }
     }
@@ -87,7 +87,12 @@ mod tests {
             portable: vec![3.0 * slower],
         };
         let timing = Timing::over(&[round(1.0), round(10.0), round(2.0)]);
-        assert_eq!((timing.kernel_ms, timing.portable_ms, timing.ratio), (2.0, 6.0, 3.0));
+        let medians = [timing.kernel_ms, timing.portable_ms, timing.ratio].map(|spread| spread.median);
+        assert_eq!(medians, [2.0, 6.0, 3.0]);
+        assert_eq!(
+            (timing.ratio.least, timing.ratio.most, timing.kernel_ms.most),
+            (3.0, 3.0, 10.0)
+        );
         assert_eq!((timing.rounds, timing.repetitions), (3, 3));
     }
 

@@ -41,33 +41,16 @@ impl Results {
     /// Reads the results of `cargo bench` that are saved under a baseline's name: medians with their 95 % confidence intervals.
     ///
     /// Criterion does not record its environment, so this is that of the current program, without a profile.
-    ///
-    /// # Errors
-    /// Returns an error if there are no results of that name, or they cannot be read.
-    pub fn of_criterion(folder: &Path, baseline: &str) -> Result<Self, ResultsError> {
-        let mut found = Vec::new();
-        find(folder, DEPTH, &mut found).map_err(|error| ResultsError::Unreadable {
-            path: folder.into(),
-            error,
-        })?;
-        let named = |folder: &PathBuf| folder.file_name().is_some_and(|name| name == baseline);
-        let cases: Result<Vec<Case>, _> = found
-            .iter()
-            .filter(|folder| named(folder))
-            .map(|folder| case(folder))
-            .collect();
-        let mut cases = cases?;
-        if cases.is_empty() {
-            return Err(ResultsError::NoBaseline {
-                path: folder.into(),
-                baseline: baseline.to_owned(),
-                there_are: there_are(&found),
-            });
-        }
+    pub(super) fn of_criterion(folder: &Path, baseline: &str) -> Result<Self, ResultsError> {
+        let found = found(folder)?;
+        let named = |folder: &&PathBuf| folder.file_name().is_some_and(|name| name == baseline);
+        let cases = found.iter().filter(named).map(|folder| case(folder));
+        let mut cases = cases.collect::<Result<Vec<Case>, _>>()?;
         cases.sort_by(|left, right| left.name.cmp(&right.name));
         let results = Self {
             kind: Kind::Criterion,
             environment: Environment {
+                revision: None,
                 profile: None,
                 ..Environment::read(rayon::current_num_threads())
             },
@@ -75,6 +58,27 @@ impl Results {
             cases,
         };
         results.checked(folder)
+    }
+
+    /// The names of the baselines in criterion's folder, those that criterion itself keeps among them.
+    pub(super) fn baselines(folder: &Path) -> Result<BTreeSet<String>, ResultsError> {
+        let found = found(folder)?;
+        let names = found
+            .iter()
+            .filter_map(|folder| folder.file_name()?.to_str().map(str::to_owned));
+        Ok(names.collect())
+    }
+}
+
+/// The folders that contain results; none if there is no such folder.
+fn found(folder: &Path) -> Result<Vec<PathBuf>, ResultsError> {
+    let mut found = Vec::new();
+    match find(folder, DEPTH, &mut found) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ResultsError::Unreadable {
+            path: folder.into(),
+            error,
+        }),
+        _ => Ok(found),
     }
 }
 
@@ -89,15 +93,6 @@ fn find(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()>
         }
     }
     Ok(())
-}
-
-fn there_are(found: &[PathBuf]) -> String {
-    let names: BTreeSet<_> = found.iter().filter_map(|folder| folder.file_name()?.to_str()).collect();
-    if names.is_empty() {
-        return "run `cargo bench -p bcl-bench --profile dev` first".to_owned();
-    }
-    let names: Vec<_> = names.into_iter().collect();
-    format!("--baseline can be {}", names.join(", "))
 }
 
 fn case(folder: &Path) -> Result<Case, ResultsError> {

@@ -11,9 +11,6 @@ pub enum ResultsError {
     #[error("cannot read {path}: {error}", path = path.display())]
     Unreadable { path: PathBuf, error: io::Error },
 
-    #[error("{path} is a folder; make a file of criterion's results with `bcl-bench gather {path} --json FILE`", path = path.display())]
-    Folder { path: PathBuf },
-
     #[error("{path} is empty, because its measurement has not finished; measure again", path = path.display())]
     Empty { path: PathBuf },
 
@@ -23,11 +20,12 @@ pub enum ResultsError {
     #[error("{path} is not JSON: {error}", path = path.display())]
     NotJson { path: PathBuf, error: serde_json::Error },
 
-    #[error(
-        "{path} is not a file of measured times; it should come from `--json` of bcl-bench kernels, loss, views, step or gather",
-        path = path.display()
-    )]
-    Foreign { path: PathBuf },
+    #[error("{path} is not a file of {kind}: {error}; measure again, or move it elsewhere", path = path.display())]
+    Foreign {
+        path: PathBuf,
+        kind: Kind,
+        error: serde_json::Error,
+    },
 
     #[error("{path}: the time of {name} is {seconds} s, which is impossible; measure again", path = path.display())]
     Impossible { path: PathBuf, name: String, seconds: f64 },
@@ -35,15 +33,8 @@ pub enum ResultsError {
     #[error("{path} contains no measurements", path = path.display())]
     NoCases { path: PathBuf },
 
-    #[error("{path} has no results of criterion called `{baseline}`; {there_are}", path = path.display())]
-    NoBaseline {
-        path: PathBuf,
-        baseline: String,
-        there_are: String,
-    },
-
-    #[error("{} is of {}, but {} of {}: they measured different things", paths[0].display(), kinds[0], paths[1].display(), kinds[1])]
-    OtherKind { paths: [PathBuf; 2], kinds: [Kind; 2] },
+    #[error("{folder} has no result called {name}; {remedy}", folder = folder.display())]
+    NotSaved { folder: PathBuf, name: String, remedy: String },
 
     #[error(
         "{name} is {} in {}, but {} in {}: they measured different things",

@@ -1,29 +1,27 @@
-//! Results of benchmarks in one common form: named times, with a few numbers per round.
+//! Results of benchmarks in one common form, and the folder in which they are saved: named times, with a few numbers per round.
 //!
-//! | source | rounds | function |
-//! | --- | --- | --- |
-//! | a file that `kernels`, `loss`, `views` or `step` wrote with `--json` | one | [`Results::read`] |
-//! | the folder in which criterion keeps results | one per baseline | [`Results::of_criterion`] |
-//! | several results of the same kind | those of all sources | [`Results::gather`] |
-//!
-//! Results can be saved in a file of the same form, so gathered results can be read, compared and gathered again.
+//! Verbs save typed files, and criterion has a folder of its own within the same folder. [`ResultsFolder`] lists both and gathers several
+//! results as rounds; [`compare`](crate::compare) compares two such sets.
 
+mod benchmarks;
 mod criterion;
 mod display;
 mod error;
+mod folder;
 mod gathered;
-mod verbs;
 
+pub use benchmarks::Benchmark;
 pub use display::duration;
 pub use error::ResultsError;
+pub use folder::{ResultsFolder, Saved};
 pub use gathered::Gathered;
 
 use crate::{Environment, Spread, spread::median};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::{collections::BTreeMap, fmt, path::Path};
 
 /// The results of a benchmark, with its environment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Results {
     /// The program that measured.
     pub kind: Kind,
@@ -36,24 +34,38 @@ pub struct Results {
 }
 
 /// The program that times come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)] // the verbs, and `cargo bench`
 pub enum Kind {
     Kernels,
     Loss,
-    Views,
     Step,
     Criterion,
 }
 
 /// The times of one case.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Case {
     /// Name of the case.
     pub name: String,
     /// Seconds per round. Median, least and most are equal if the round is a single number.
     pub seconds: Vec<Spread>,
+}
+
+impl Kind {
+    /// All programs.
+    pub const ALL: [Self; 4] = [Self::Kernels, Self::Loss, Self::Step, Self::Criterion];
+
+    /// The name of its folder.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kernels => "kernels",
+            Self::Loss => "loss",
+            Self::Step => "step",
+            Self::Criterion => "criterion",
+        }
+    }
 }
 
 impl Case {
@@ -76,18 +88,11 @@ impl Results {
         self.cases.iter().find(|case| case.name == name)
     }
 
-    /// Checks that both come from the same measurement. Otherwise, times of the same name are not comparable.
+    /// Checks that both measured the same sizes. Otherwise, times of the same name are not comparable.
     ///
     /// # Errors
-    /// Returns an error if another verb measured, or other sizes were measured. The paths are for the message.
+    /// Returns an error that names the size. The paths are for the message.
     pub fn check_same(&self, path: &Path, other: &Self, other_path: &Path) -> Result<(), ResultsError> {
-        let paths = || [path.into(), other_path.into()];
-        if self.kind != other.kind {
-            return Err(ResultsError::OtherKind {
-                paths: paths(),
-                kinds: [self.kind, other.kind],
-            });
-        }
         let names = self.settings.keys().chain(other.settings.keys());
         match names
             .into_iter()
@@ -95,7 +100,7 @@ impl Results {
         {
             None => Ok(()),
             Some(name) => Err(ResultsError::OtherSetting {
-                paths: paths(),
+                paths: [path.into(), other_path.into()],
                 name: name.clone(),
                 values: [self, other].map(|results| {
                     let value = results.settings.get(name);
@@ -108,13 +113,10 @@ impl Results {
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Kernels => "`bcl-bench kernels`",
-            Self::Loss => "`bcl-bench loss`",
-            Self::Views => "`bcl-bench views`",
-            Self::Step => "`bcl-bench step`",
-            Self::Criterion => "`cargo bench`",
-        })
+        match self {
+            Self::Criterion => f.write_str("`cargo bench`"),
+            verb => write!(f, "`bcl-bench {}`", verb.name()),
+        }
     }
 }
 

@@ -53,39 +53,10 @@ fn sources_of_other_revisions_and_machines_are_gathered_with_a_warning() {
 }
 
 #[test]
-fn sources_of_other_verbs_or_without_a_common_case_are_refused() {
+fn sources_without_a_common_case_are_refused() {
     let gather = |second| Results::gather(vec![("1".into(), results(Kind::Loss, &[("a", 1.0)])), ("2".into(), second)]);
-    let error = gather(results(Kind::Step, &[("a", 1.0)])).expect_err("another verb");
-    assert!(matches!(error, ResultsError::OtherKind { .. }), "{error}");
     let error = gather(results(Kind::Loss, &[("b", 1.0)])).expect_err("another case");
     assert!(matches!(error, ResultsError::NothingShared { .. }), "{error}");
-}
-
-#[test]
-fn gathered_results_are_read_again() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("gathered.json");
-    let written = results(Kind::Views, &[("a", 1.0), ("b", 0.1)]);
-    fs::write(&path, serde_json::to_string(&written).expect("plain data")).expect("a writable folder");
-    assert_eq!(Results::read(&path).expect("what was written"), written);
-}
-
-#[test]
-fn rates_of_views_become_times() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("views.json");
-    let written = serde_json::json!({
-        "environment": Environment::read(1), "batch_size": 4, "rounds": 3,
-        "measurements": [{
-            "side": 32, "threads": 2, "pairs_per_second": 1.0, "speed_up": 1.0,
-            "views_per_second": { "median": 2.0, "least": 1.0, "most": 4.0 },
-        }],
-    });
-    fs::write(&path, written.to_string()).expect("a writable folder");
-    let views = Results::read(&path).expect("a file of views");
-    assert_eq!((views.kind, &views.settings["batch_size"]), (Kind::Views, &4.into()));
-    let case = views.case("a view of 32 x 32 pixels, 2 threads").expect("the one there is");
-    assert_eq!((case.median(), case.interval()), (0.5, Some([0.25, 1.0])));
 }
 
 /// Writes a benchmark as criterion does.
@@ -133,11 +104,59 @@ fn medians_of_criterion_are_read_with_their_intervals() {
         1
     );
 
-    let error = Results::of_criterion(folder.path(), "after")
-        .expect_err("no such baseline")
-        .to_string();
-    assert!(error.contains("called `after`; --baseline can be before, new"), "{error}");
-    let empty = tempfile::tempdir().expect("a folder");
-    let error = Results::of_criterion(empty.path(), "new").expect_err("nothing").to_string();
-    assert!(error.contains("run `cargo bench"), "{error}");
+    let names: Vec<String> = Results::baselines(folder.path()).expect("a folder").into_iter().collect();
+    assert_eq!(names, ["before", "new"]);
+    assert!(
+        Results::baselines(&folder.path().join("nothing"))
+            .expect("no folder is an empty one")
+            .is_empty()
+    );
+}
+
+#[test]
+fn names_of_all_programs_are_listed_and_gathered() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let results = ResultsFolder::new(Some(folder.path()));
+    assert!(results.list().expect("an empty folder").is_empty());
+    leave(&results.criterion(), "ranking/popularity", "before", 1e3);
+    leave(&results.criterion(), "ranking/popularity", "new", 1e3);
+    let file = results.file(Kind::Loss, "before");
+    fs::create_dir_all(file.parent().expect("a folder")).expect("writable");
+    let measurement = serde_json::json!({
+        "loss": "hard", "batch_size": 64, "num_negatives": 126, "median_ms": 2.0, "repetitions": 5,
+        "to_info_nce": null, "extra_mib": null, "note": null, "failed": false,
+    });
+    let loss = serde_json::json!({ "environment": Environment::read(1), "dim": 8, "measurements": [measurement], "growth": [] });
+    fs::write(&file, loss.to_string()).expect("writable");
+
+    let listed = results.list().expect("readable");
+    let listed: Vec<_> = listed
+        .iter()
+        .map(|saved| (saved.kind, saved.name.as_str(), saved.cases))
+        .collect();
+    assert_eq!(
+        listed,
+        [
+            (Kind::Loss, "before", 1),
+            (Kind::Criterion, "before", 1),
+            (Kind::Criterion, "new", 1)
+        ]
+    );
+    let kinds = |names: &[&str]| -> Result<Vec<Kind>, String> {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let gathered = results.gather(&names).map_err(|error| error.to_string())?;
+        Ok(gathered.iter().map(|gathered| gathered.results.kind).collect())
+    };
+    assert_eq!(kinds(&["before"]), Ok(vec![Kind::Loss, Kind::Criterion]));
+    assert_eq!(kinds(&["new"]), Ok(vec![Kind::Criterion]));
+    assert!(
+        kinds(&["before", "new"])
+            .expect_err("loss has one")
+            .contains("called new; there are before")
+    );
+    assert!(
+        kinds(&["after"])
+            .expect_err("none")
+            .contains("called after; there are before, new")
+    );
 }
