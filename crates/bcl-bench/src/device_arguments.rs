@@ -1,6 +1,6 @@
 //! The backend and the device that a verb computes on.
 
-use bcl_backend::{Backend, BackendChoice, BackendError, launch};
+use bcl_backend::{Backend, BackendChoice, BackendError, DeviceInfo, launch};
 
 /// A backend and one of its devices, as named on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::Args)]
@@ -23,9 +23,8 @@ impl DeviceArguments {
         Backend::open(self.backend, self.device)
     }
 
-    /// The arguments that name a backend for another process of this program.
-    pub(crate) fn arguments(backend: &Backend) -> [String; 4] {
-        let info = backend.info();
+    /// The arguments that name a device for another process of this program.
+    pub(crate) fn of(info: &DeviceInfo) -> [String; 4] {
         let [backend, device] = ["--backend", "--device"].map(str::to_owned);
         [backend, info.backend.to_owned(), device, info.index.to_string()]
     }

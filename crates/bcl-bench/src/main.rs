@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod documented;
+mod gpu_verb;
 mod input;
 mod kernels_verb;
 mod loss_verb;
@@ -18,7 +19,7 @@ mod table_verb;
 
 use bcl_data::printable_lines;
 use bcl_report::files::refuse_full_output;
-use bcl_train::cli::exit;
+use bcl_train::cli::{Train, exit};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -40,6 +41,9 @@ enum Verb {
     Loss(loss_verb::Arguments),
     /// Measure the parts of an image encoder's training step, and the share of the loss.
     Step(step_verb::Arguments),
+    /// Test and measure on a GPU within a time limit: parity, times of kernels, losses and steps, short trainings. Writes one table and
+    /// one file.
+    Gpu(gpu_verb::Arguments),
     /// Tune every estimator with the same budget, train it with several seeds, and compare: the papers' tables, or your own.
     Table(Box<table_verb::Arguments>),
     /// Simulate the paper's numerical experiment: print tables, and write figures with their data.
@@ -48,6 +52,9 @@ enum Verb {
     Report(report_verb::Arguments),
     /// List the times that `kernels`, `loss`, `step` and `cargo bench` saved, and compare old ones with new ones.
     Results(results_verb::Arguments),
+    /// Train a recipe for `gpu`.
+    #[command(name = bcl_bench::gpu::TRAINING_VERB, hide = true)]
+    GpuTraining(Box<Train>),
     /// Measure one loss in this process and print JSON.
     #[command(name = bcl_bench::loss::SAMPLE_VERB, hide = true)]
     LossSample(loss_verb::SampleArguments),
@@ -65,10 +72,12 @@ fn main() -> ExitCode {
         Verb::Kernels(arguments) => kernels_verb::run(arguments),
         Verb::Loss(arguments) => loss_verb::run(arguments),
         Verb::Step(arguments) => step_verb::run(arguments),
+        Verb::Gpu(arguments) => gpu_verb::run(arguments),
         Verb::Table(arguments) => table_verb::run(&arguments),
         Verb::Simulate(arguments) => simulate_verb::run(&arguments),
         Verb::Report(arguments) => report_verb::run(&arguments),
         Verb::Results(arguments) => results_verb::run(&arguments),
+        Verb::GpuTraining(arguments) => gpu_verb::train(&arguments),
         Verb::LossSample(arguments) => loss_verb::sample(&arguments),
         Verb::StepSample(arguments) => step_verb::sample(&arguments),
     }

@@ -124,7 +124,7 @@ impl fmt::Display for List {
             [saved.name.clone(), kind, cases, saved.backend.clone(), revision]
         });
         Table::new(columns, rows).fmt(f)?;
-        f.write_str("Compare two with --old NAME --new NAME.")
+        f.write_str("\nCompare two with --old NAME --new NAME.")
     }
 }
 

@@ -54,7 +54,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("workspace-hack", &[]),
-    ("xtask", &["bcl-data"]),
+    ("xtask", &[]),
     ("whole-program-tests", &["bcl-data", "bcl-images", "bcl-report", "bcl-train"]),
 ];
 
@@ -155,7 +155,7 @@ mod tests {
             ("bcl-core", &["bcl-kernels", "burn"]),
             ("bcl-data", &[]),
             ("bcl-train", &["bcl-core", "bcl-data", "bcl-kernels"]),
-            ("xtask", &["bcl-data"]),
+            ("xtask", &[]),
         ];
         assert_eq!(findings(crates), [""; 0]);
     }
@@ -173,11 +173,11 @@ mod tests {
             ("burn-tensor", &[]),
             ("tables", &["burn-tensor"]),
             ("bcl-data", &["tables"]),
-            ("xtask", &["bcl-data"]),
+            ("bcl-report", &["bcl-data"]),
         ];
         let expected = [
             "crates/bcl-data/Cargo.toml:6: bcl-data depends on Burn: bcl-data -> tables -> burn-tensor",
-            "crates/xtask/Cargo.toml:6: xtask depends on Burn: xtask -> bcl-data -> tables -> burn-tensor",
+            "crates/bcl-report/Cargo.toml:6: bcl-report depends on Burn: bcl-report -> bcl-data -> tables -> burn-tensor",
         ];
         assert_eq!(findings(crates), expected);
     }
@@ -202,8 +202,8 @@ mod tests {
     #[test]
     fn downloads_are_for_the_program_alone() {
         let with_downloads = "{ path = \"../bcl-data\", features = [\"download\"] }";
-        let fixture = Fixture::workspace(&[("bcl-data", &[]), ("bcl-train", &[]), ("xtask", &[])]);
-        for name in ["bcl-data", "bcl-train", "xtask"] {
+        let fixture = Fixture::workspace(&[("bcl-data", &[]), ("bcl-train", &[]), ("bcl-report", &[])]);
+        for name in ["bcl-data", "bcl-train", "bcl-report"] {
             let path = fixture.path(&format!("crates/{name}/Cargo.toml"));
             let more = match name {
                 "bcl-data" => "[features]\ndownload = []\n".to_owned(),
@@ -211,7 +211,8 @@ mod tests {
             };
             std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + &more).unwrap();
         }
-        let expected = "crates/xtask/Cargo.toml:6: xtask enables feature `download` of bcl-data, which only bcl-train needs";
+        let expected =
+            "crates/bcl-report/Cargo.toml:6: bcl-report enables feature `download` of bcl-data, which only bcl-train needs";
         assert_eq!(lines(&check(&fixture.metadata())), [expected]);
     }
 

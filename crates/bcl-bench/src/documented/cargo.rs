@@ -59,6 +59,9 @@ pub(super) struct Run {
     /// The package.
     #[arg(short, long)]
     pub(super) package: String,
+    /// Optimised.
+    #[arg(long)]
+    release: bool,
     /// An example of it.
     #[arg(long)]
     pub(super) example: Option<String>,

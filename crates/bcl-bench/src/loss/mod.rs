@@ -109,7 +109,7 @@ fn shortage(benchmark: &LossBenchmark, backend: &Backend, variant: &LossVariant,
 fn start(plan: &LossPlan, backend: &Backend, program: &Path, variant: &LossVariant, batch_size: usize) -> Result<Sample, String> {
     let output = Command::new(program)
         .arg(SAMPLE_VERB)
-        .args(DeviceArguments::arguments(backend))
+        .args(DeviceArguments::of(backend.info()))
         .args(["--variant", variant.name()])
         .args(["--batch", &batch_size.to_string()])
         .args(["--dim", &plan.dim.to_string()])

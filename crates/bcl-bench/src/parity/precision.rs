@@ -2,10 +2,10 @@
 
 use bcl_core::{BayesianVariant, EstimatorConfig};
 use burn::tensor::{DType, Device};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The precision of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
     /// Double precision.

@@ -4,16 +4,16 @@ use super::{precision::Precision, verdict::Verdict};
 use bcl_backend::DeviceInfo;
 use bcl_golden::Deviation;
 use bcl_report::{Column, Table};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::{fmt, path::Path};
 
 /// The result of comparing one file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ParityResult {
     /// Name of the file.
     pub file: String,
     /// Backend that computed.
-    pub backend: &'static str,
+    pub backend: String,
     /// Device that computed.
     pub device: String,
     /// Whether everything is within its tolerance.
@@ -29,7 +29,7 @@ pub struct ParityResult {
 }
 
 /// All cases of one estimator that share a tolerance.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct EstimatorRow {
     /// Precision of the computation.
     pub precision: Precision,
@@ -52,12 +52,12 @@ pub struct EstimatorRow {
 }
 
 /// All rows of weights, for one column of the file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct WeightsRow {
     /// Precision of the computation.
     pub precision: Precision,
     /// The column, and the code path that computed it.
-    pub column: &'static str,
+    pub column: String,
     /// Allowed relative error.
     pub tolerance: f64,
     /// Number of rows.
@@ -69,14 +69,14 @@ pub struct WeightsRow {
 }
 
 /// A value beyond its tolerance.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Excess {
     /// Precision of the computation.
     pub precision: Precision,
     /// The case or row.
     pub place: String,
     /// The quantity that is off.
-    pub quantity: &'static str,
+    pub quantity: String,
     /// Relative error found.
     pub relative_error: f64,
     /// Allowed relative error.
@@ -87,7 +87,7 @@ impl ParityResult {
     pub(super) fn new(file: &Path, device: &DeviceInfo) -> Self {
         Self {
             file: file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            backend: device.backend,
+            backend: device.backend.to_owned(),
             device: device.name.clone(),
             passed: true,
             estimators: Vec::new(),
@@ -129,7 +129,7 @@ impl ParityResult {
         let index = known.unwrap_or_else(|| {
             self.weights.push(WeightsRow {
                 precision,
-                column,
+                column: column.to_owned(),
                 tolerance: precision.weight_tolerance(),
                 rows: 0,
                 failed: 0,
@@ -156,7 +156,7 @@ impl Excess {
         Self {
             precision,
             place,
-            quantity,
+            quantity: quantity.to_owned(),
             relative_error: deviation.relative,
             tolerance,
         }
@@ -239,7 +239,7 @@ impl WeightsRow {
     fn cells(&self) -> Vec<String> {
         vec![
             self.precision.name().to_owned(),
-            self.column.to_owned(),
+            self.column.clone(),
             self.rows.to_string(),
             scientific(self.worst),
             scientific(self.tolerance),

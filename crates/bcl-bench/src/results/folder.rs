@@ -45,6 +45,11 @@ impl ResultsFolder {
         self.0.join(Kind::Criterion.name())
     }
 
+    /// The file of what `gpu` measures on a backend.
+    pub fn gpu(&self, backend: &str) -> PathBuf {
+        self.0.join("gpu").join(backend).with_extension("json")
+    }
+
     /// The file of a result of a verb.
     pub fn file(&self, kind: Kind, name: &str) -> PathBuf {
         self.0.join(kind.name()).join(name).with_added_extension("json")

@@ -93,7 +93,7 @@ fn start(plan: &StepPlan, backend: &Backend, program: &Path, loss: &EstimatorCon
     let config = serde_json::to_string(&plan.config).expect("a configuration is plain data");
     let output = Command::new(program)
         .arg(SAMPLE_VERB)
-        .args(DeviceArguments::arguments(backend))
+        .args(DeviceArguments::of(backend.info()))
         .args(["--loss", loss.name()])
         .args(["--config", &config])
         .env("RAYON_NUM_THREADS", plan.threads.to_string())

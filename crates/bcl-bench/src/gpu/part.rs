@@ -43,44 +43,34 @@ impl Part {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::super::job::ReportSource;
-    use super::super::programs::{Program, Programs};
+    use super::super::report::ReportKind;
     use super::*;
-    use serde_json::Value;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
     use std::process::Command;
     use std::time::Duration;
 
-    /// Creates both programs as shell scripts.
-    fn programs(folder: &Path, script: &str) -> Programs {
-        for name in ["bcl-train", "bcl-bench"] {
-            let path = folder.join(name);
-            // A shell writes it: what this process has open for writing, a program that another test starts at that moment inherits,
-            // and until that ends the file cannot be run.
-            let text = format!("#!/bin/sh\n{script}\n");
-            let write = ["-c", "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\""];
-            assert!(
-                Command::new("sh")
-                    .args(write)
-                    .arg(&path)
-                    .arg(text)
-                    .status()
-                    .unwrap()
-                    .success()
-            );
-        }
-        Programs::find(folder).unwrap()
+    /// Creates a program as a shell script.
+    fn program(folder: &Path, script: &str) -> PathBuf {
+        let path = folder.join("program");
+        // A shell writes it: what this process has open for writing, a program that another test starts at that moment inherits,
+        // and until that ends the file cannot be run.
+        let text = format!("#!/bin/sh\n{script}\n");
+        let write = ["-c", "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\""];
+        let written = Command::new("sh").args(write).arg(&path).arg(text).status().unwrap();
+        assert!(written.success());
+        path
     }
 
-    fn value(report: &Value) -> Vec<String> {
-        vec![format!("found {}", report["value"])]
-    }
+    /// A result of `parity`, and the finding in it.
+    const PARITY: &str = r#"{"file": "a", "backend": "flex", "device": "d", "passed": true, "estimators": [], "failures": [], "rounded": [],
+        "weights": [{"precision": "f64", "column": "ecdf", "tolerance": 1, "rows": 4, "failed": 0, "worst": 0}]}"#;
+    const FOUND: &str = "f64: 0 cases and 4 rows of weights, 0 out of tolerance";
 
     /// Runs a part of two jobs with the given arguments.
-    fn run(script: &str, words: [&str; 2], source: ReportSource, seconds: f64) -> Outcome {
+    fn run(script: &str, words: [&str; 2], kind: ReportKind, seconds: f64) -> Outcome {
         let folder = tempfile::tempdir().unwrap();
-        let programs = programs(folder.path(), script);
-        let job = |words: &str| Job::new(&programs, Program::Bench, words, source, value).words(words);
+        let program = program(folder.path(), script);
+        let job = |words: &str| Job::new(&program, words, kind).words(words);
         let part = Part {
             name: "trial",
             minutes: 1.0,
@@ -91,34 +81,43 @@ mod tests {
     }
 
     #[test]
-    fn reports_on_stdout_are_read() {
-        let outcome = run("echo \"{\\\"value\\\": $1}\"", ["1", "2"], ReportSource::Printed, 60.0);
+    fn printed_results_are_read() {
+        let script = format!("echo '{PARITY}'");
+        let outcome = run(&script, ["1", "2"], ReportKind::Parity, 60.0);
         assert_eq!(outcome.state, State::Done);
-        assert_eq!(outcome.findings(), ["1: found 1", "2: found 2"]);
-        assert_eq!(outcome.jobs[0].command, "bcl-bench 1 --json");
+        assert_eq!(outcome.findings(), [format!("1: {FOUND}"), format!("2: {FOUND}")]);
+        assert_eq!(outcome.jobs[0].command, "program 1 --json");
     }
 
     #[test]
-    fn a_command_that_fails_does_not_keep_the_next_from_running() {
-        let script = "[ $1 = bad ] && { echo 'error: it is broken' >&2; exit 2; }; echo '{\"value\": 7}'";
-        let outcome = run(script, ["bad", "good"], ReportSource::Printed, 60.0);
+    fn the_next_command_runs_after_one_that_fails() {
+        let script = format!("[ $1 = bad ] && {{ echo 'error: it is broken' >&2; exit 2; }}; echo '{PARITY}'");
+        let outcome = run(&script, ["bad", "good"], ReportKind::Parity, 60.0);
         assert_eq!(outcome.state, State::Failed("it is broken".to_owned()));
-        assert_eq!(outcome.findings(), ["good: found 7"]);
+        assert_eq!(outcome.findings(), [format!("good: {FOUND}")]);
         assert_eq!(outcome.jobs[0].exit_code, Some(2));
     }
 
     #[test]
-    fn a_stopped_command_keeps_its_results_and_leaves_time_for_the_next() {
-        let script = "echo '{\"value\": 3}' > $3; [ $1 = slow ] && sleep 30; exit 0";
-        let outcome = run(script, ["slow", "quick"], ReportSource::Written, 2.0);
+    fn a_stopped_part_keeps_what_was_saved_and_leaves_time_to_its_next_command() {
+        let environment = serde_json::to_string(&crate::Environment::read(1)).unwrap();
+        let spread = r#"{"median": 3, "least": 3, "most": 3}"#;
+        let saved = format!(
+            r#"{{"environment": {environment}, "measurements": [{{"kernel": "mass", "size": "[2]", "pass": "forward", "kernel_ms": {spread},
+            "portable_ms": {spread}, "ratio": {spread}, "rounds": 1, "repetitions": 1, "note": null}}]}}"#
+        );
+        let script =
+            format!("mkdir -p \"$5/kernels\"; echo '{saved}' > \"$5/kernels/$3.json\"; [ $1 = slow ] && sleep 30; exit 0");
+        let outcome = run(&script, ["slow", "quick"], ReportKind::Kernels, 2.0);
         assert_eq!(outcome.state, State::Stopped);
-        assert_eq!(outcome.findings(), ["slow: found 3", "quick: found 3"]);
+        let found = "mass: 3.000 ms at [2]; Burn's own operations take 3.0 to 3.0 times as long";
+        assert_eq!(outcome.findings(), [format!("slow: {found}"), format!("quick: {found}")]);
         assert!(outcome.jobs[0].stopped && !outcome.jobs[1].stopped);
         assert!(outcome.seconds < 5.0, "{}", outcome.seconds);
     }
 
     #[test]
-    fn a_part_that_cannot_run_is_skipped_and_takes_no_time() {
+    fn a_part_that_cannot_run_is_skipped_and_needs_no_time() {
         let folder = tempfile::tempdir().unwrap();
         let part = Part {
             name: "trial",

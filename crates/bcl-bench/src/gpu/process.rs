@@ -1,6 +1,6 @@
 //! Runs a program with a time limit.
 
-use anyhow::Context;
+use bcl_train::error::Error;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -17,11 +17,13 @@ const GRACE: Duration = Duration::from_secs(10);
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// From now on, Ctrl-C stops the running part and skips the rest.
-pub(super) fn listen_for_interrupts() -> anyhow::Result<()> {
-    ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed)).context("cannot listen for Ctrl-C")
+pub(super) fn listen_for_interrupts() -> Result<(), Error> {
+    let set = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
+    set.map_err(|error| Error::Training(format!("cannot listen for Ctrl-C: {error}")))
 }
 
-pub(super) fn interrupted() -> bool {
+/// Whether the user has pressed Ctrl-C.
+pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 

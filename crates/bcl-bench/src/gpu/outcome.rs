@@ -7,7 +7,8 @@ use std::fmt;
 /// How a part ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", content = "why", rename_all = "snake_case")]
-pub(super) enum State {
+pub enum State {
+    /// All of it is done.
     Done,
     /// Not run, for this reason.
     Skipped(String),
@@ -18,13 +19,17 @@ pub(super) enum State {
 }
 
 /// A part, how it ended, and its reports.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct Outcome {
-    pub(super) part: &'static str,
+#[derive(Debug, Serialize)]
+pub struct Outcome {
+    /// Name of the part.
+    pub part: &'static str,
+    /// How it ended.
     #[serde(flatten)]
-    pub(super) state: State,
-    pub(super) seconds: f64,
-    pub(super) jobs: Vec<JobRecord>,
+    pub state: State,
+    /// How long it took.
+    pub seconds: f64,
+    /// Its commands.
+    pub jobs: Vec<JobRecord>,
 }
 
 impl fmt::Display for State {
@@ -79,16 +84,6 @@ impl Outcome {
 }
 
 #[cfg(test)]
-impl Outcome {
-    /// A finished part with one job that left a report.
-    pub(super) fn with_report(part: &'static str, report: serde_json::Value) -> Self {
-        let mut job = JobRecord::of_test("", &[]);
-        job.report = Some(report);
-        Self::of(part, vec![job])
-    }
-}
-
-#[cfg(test)]
 impl JobRecord {
     pub(super) fn of_test(label: &str, findings: &[&str]) -> Self {
         Self {
@@ -110,19 +105,16 @@ mod tests {
 
     #[test]
     fn a_failure_weighs_more_than_a_stop() {
-        let good = JobRecord::of_test("", &[]);
-        let stopped = JobRecord {
-            stopped: true,
-            ..good.clone()
-        };
-        let failed = JobRecord {
+        let good = || JobRecord::of_test("", &[]);
+        let stopped = || JobRecord { stopped: true, ..good() };
+        let failed = || JobRecord {
             failure: Some("no".to_owned()),
-            ..good.clone()
+            ..good()
         };
-        let state = |jobs: Vec<&JobRecord>| Outcome::of("steps", jobs.into_iter().cloned().collect()).state;
-        assert_eq!(state(vec![&good, &good]), State::Done);
-        assert_eq!(state(vec![&good, &stopped]), State::Stopped);
-        assert_eq!(state(vec![&stopped, &failed]), State::Failed("no".to_owned()));
+        let state = |jobs: Vec<JobRecord>| Outcome::of("steps", jobs).state;
+        assert_eq!(state(vec![good(), good()]), State::Done);
+        assert_eq!(state(vec![good(), stopped()]), State::Stopped);
+        assert_eq!(state(vec![stopped(), failed()]), State::Failed("no".to_owned()));
     }
 
     #[test]

@@ -1,0 +1,241 @@
+//! The parts to run, their order and their time limits.
+//!
+//! Shares are minutes out of twenty. Sizes are chosen for a GPU. A CPU, or a software driver that presents one as a GPU, gets much smaller
+//! ones: enough to check that everything runs, too small for timings.
+
+use super::{GpuPlan, TRAINING_VERB, job::Job, part::Part, report::ReportKind};
+use crate::DeviceArguments;
+use bcl_backend::{DeviceInfo, DeviceKind};
+use bcl_data::{DataError, Manifest};
+use std::path::{Path, PathBuf};
+
+const PARITY: &str = "parity";
+const KERNELS: &str = "kernels";
+const LOSSES: &str = "losses";
+const EPOCH: &str = "LightGCN epoch";
+const STEPS: &str = "steps";
+const TRAINING: &str = "training";
+
+/// All parts, for a device.
+pub(super) fn parts(program: &Path, plan: &GpuPlan, device: &DeviceInfo) -> Vec<Part> {
+    let planner = Planner { program, plan, device };
+    [
+        (PARITY, 3.0, planner.parity()),
+        (KERNELS, 3.0, Ok(planner.kernels())),
+        (LOSSES, 4.0, Ok(planner.losses())),
+        (EPOCH, 2.0, planner.epoch()),
+        (STEPS, 4.0, Ok(planner.steps())),
+        (TRAINING, 3.0, planner.training()),
+    ]
+    .map(|(name, minutes, jobs)| Part { name, minutes, jobs })
+    .into()
+}
+
+struct Planner<'a> {
+    program: &'a Path,
+    plan: &'a GpuPlan,
+    device: &'a DeviceInfo,
+}
+
+impl Planner<'_> {
+    /// A command on the device. The verb comes first.
+    fn job(&self, label: &str, kind: ReportKind, words: &str) -> Job {
+        let job = Job::new(self.program, label, kind).words(words);
+        DeviceArguments::of(self.device).into_iter().fold(job, Job::argument)
+    }
+
+    fn train(&self, recipe: &str) -> Job {
+        let job = self.job("", ReportKind::Training, TRAINING_VERB).argument(recipe);
+        job.words("--data").argument(&self.plan.data)
+    }
+
+    /// Chooses between a value for a GPU and one for a CPU.
+    fn sized<T>(&self, gpu: T, processor: T) -> T {
+        match self.device.kind {
+            DeviceKind::Processor | DeviceKind::Software => processor,
+            _ => gpu,
+        }
+    }
+
+    fn parity(&self) -> Result<Vec<Job>, String> {
+        let job = |file: &PathBuf| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            self.job(&name, ReportKind::Parity, "parity").argument(file)
+        };
+        if self.plan.golden.is_empty() {
+            return Err("no --golden FILE was given".to_owned());
+        }
+        Ok(self.plan.golden.iter().map(job).collect())
+    }
+
+    fn kernels(&self) -> Vec<Job> {
+        let words = self.sized("kernels --seconds 1", "kernels --seconds 0.2");
+        vec![self.job("", ReportKind::Kernels, words)]
+    }
+
+    /// The benchmark itself skips batches that do not fit into memory.
+    fn losses(&self) -> Vec<Job> {
+        let words = "loss --loss info_nce hard bayesian --rounds 3 --seconds 1";
+        let batches = self.sized("--batch 256 1024 4096 16384", "--batch 64 256 1024");
+        vec![self.job("", ReportKind::Loss, words).words(batches)]
+    }
+
+    /// Runs one epoch on nine tenths of the training data, then one on all of it, with everything compiled and warm.
+    fn epoch(&self) -> Result<Vec<Job>, String> {
+        self.located("gowalla", Manifest::locate)?;
+        let job = self.train("table10/gowalla/lightgcn-bayesian");
+        let sets = "--epochs 1 --set evaluation.oracle=false --set evaluation.baselines=[]";
+        Ok(vec![job.words(sets)])
+    }
+
+    fn steps(&self) -> Vec<Job> {
+        let size = self.sized("--width 64 --batch 256", "--width 16 --batch 32");
+        let has = |name: &&str| self.device.precisions.contains(name);
+        let half = ["bf16", "f16"].into_iter().find(has);
+        let precisions = ["f32"].into_iter().chain(half);
+        let job = |depth: &'static str| {
+            move |precision: &'static str| {
+                let label = format!("ResNet-{depth} {precision}");
+                let words = "step --stem cifar --side 32 --rounds 2 --steps 3 --loss info_nce bayesian";
+                let job = self.job(&label, ReportKind::Step, words).words(size);
+                job.words("--depth").words(depth).words("--precision").words(precision)
+            }
+        };
+        let depths = ["18", "50"].into_iter();
+        depths.flat_map(|depth| precisions.clone().map(job(depth))).collect()
+    }
+
+    fn training(&self) -> Result<Vec<Job>, String> {
+        let (recipe, sets, dataset) = self.sized(
+            (
+                "table3/cifar10/bayesian",
+                "--epochs 2 --set encoder.trunk.depth=18 --set evaluation.probe.epochs=50",
+                "cifar10",
+            ),
+            (
+                "cpu/cifar10-tiny/bayesian",
+                "--epochs 2 --set evaluation.probe.epochs=20",
+                "cifar10-tiny",
+            ),
+        );
+        // Falls back to the JPEG version of the same images.
+        let dataset = [dataset, "cifar10-jpg"]
+            .into_iter()
+            .find(|name| self.located(name, Manifest::locate_images).is_ok())
+            .ok_or_else(|| self.missing(dataset))?;
+        let common = "--set evaluation.every=0 --set evaluation.protocols=[\"clean\"] --set evaluation.baselines=[]";
+        let job = self.train(recipe).words(sets).words(common);
+        Ok(vec![job.words("--set").argument(format!("data.dataset={dataset}"))])
+    }
+
+    fn located<T>(&self, dataset: &str, locate: fn(&Manifest, &Path) -> Result<T, DataError>) -> Result<(), String> {
+        let found = Manifest::find(dataset).and_then(|manifest| locate(manifest, &self.plan.data));
+        found.map(|_| ()).map_err(|_| self.missing(dataset))
+    }
+
+    fn missing(&self, dataset: &str) -> String {
+        let folder = self.plan.data.display();
+        format!(
+            "no {dataset} in {folder}; fetch it (bcl-train data fetch {dataset} --data {folder}) or name its folder with --data"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(kind: DeviceKind, precisions: &[&'static str], folder: &Path, golden: &[PathBuf]) -> Vec<Part> {
+        let device = DeviceInfo {
+            backend: "wgpu",
+            index: 0,
+            name: "a device".to_owned(),
+            kind,
+            memory_bytes: None,
+            driver: None,
+            precisions: precisions.to_vec(),
+        };
+        let plan = GpuPlan {
+            data: folder.to_owned(),
+            golden: golden.to_vec(),
+            out: folder.join("out.json"),
+            minutes: 20.0,
+        };
+        parts(Path::new("bcl-bench"), &plan, &device)
+    }
+
+    #[test]
+    fn parts_without_input_are_skipped_with_the_remedy() {
+        let folder = tempfile::tempdir().unwrap();
+        let parts = plan(DeviceKind::DiscreteGpu, &["f32"], folder.path(), &[]);
+        let skipped: Vec<_> = parts
+            .iter()
+            .filter_map(|part| Some((part.name, part.jobs.as_ref().err()?)))
+            .collect();
+        let names: Vec<_> = skipped.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, [PARITY, EPOCH, TRAINING]);
+        assert!(skipped[1].1.contains("bcl-train data fetch gowalla"), "{}", skipped[1].1);
+        assert!(skipped[2].1.contains("no cifar10 in"), "{}", skipped[2].1);
+    }
+
+    #[test]
+    fn every_golden_file_and_both_precisions_have_a_command() {
+        let folder = tempfile::tempdir().unwrap();
+        let golden = ["a.json", "b.json"].map(PathBuf::from);
+        let count = |precisions: &[&'static str]| {
+            let parts = plan(DeviceKind::DiscreteGpu, precisions, folder.path(), &golden);
+            let jobs = |name: &str| {
+                parts
+                    .iter()
+                    .find(|part| part.name == name)
+                    .unwrap()
+                    .jobs
+                    .as_ref()
+                    .unwrap()
+                    .len()
+            };
+            (jobs(PARITY), jobs(STEPS))
+        };
+        assert_eq!(count(&["f32"]), (2, 2));
+        assert_eq!(count(&["f64", "f32", "bf16", "f16"]), (2, 4));
+        assert_eq!(count(&["f32", "f16"]), (2, 4));
+    }
+
+    #[test]
+    fn the_other_version_of_a_data_set_will_do() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("cifar10")).unwrap();
+        std::fs::write(folder.path().join("cifar10/cifar10-jpg.tar.gz"), "").unwrap();
+        for kind in [DeviceKind::DiscreteGpu, DeviceKind::Software] {
+            let parts = plan(kind, &["f32"], folder.path(), &[]);
+            assert!(parts.last().unwrap().jobs.is_ok(), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn the_recipes_of_trainings_take_their_flags() {
+        #[derive(clap::Parser)]
+        struct Arguments {
+            #[command(flatten)]
+            train: bcl_train::cli::Train,
+        }
+        let folder = tempfile::tempdir().unwrap();
+        for path in ["cifar10/cifar10-jpg.tar.gz", "gowalla/train.txt", "gowalla/test.txt"] {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let mut seen = 0;
+        for kind in [DeviceKind::DiscreteGpu, DeviceKind::Software] {
+            let parts = plan(kind, &["f32"], folder.path(), &[]);
+            for part in parts.into_iter().filter(|part| [EPOCH, TRAINING].contains(&part.name)) {
+                for job in part.jobs.unwrap() {
+                    let arguments = <Arguments as clap::Parser>::parse_from(job.arguments());
+                    assert_eq!(arguments.train.load().unwrap().len(), 1);
+                    seen += 1;
+                }
+            }
+        }
+        assert_eq!(seen, 4);
+    }
+}
