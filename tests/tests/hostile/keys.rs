@@ -99,6 +99,17 @@ fn numbers() -> Vec<Number> {
             ("loss={kind='ring',upper=?}", &[]),
             ("loss={kind='ring',lower=?}", ZERO),
             ("loss={kind='augmented',lambda=?}", ZERO),
+            ("loss.temperature={kind='constant',value=?}", &[]),
+            ("loss.temperature={kind='linear',start=?,end=0.5,epochs=3}", &[]),
+            ("loss.temperature={kind='linear',end=?,start=0.5,epochs=3}", &[]),
+            ("loss.temperature={kind='linear',epochs=?,start=0.5,end=0.1}", &[]),
+            ("loss.temperature={kind='cosine',epochs=?,start=0.5,end=0.1}", &[]),
+            ("loss.temperature={kind='cosine',period=?,start=0.5,end=0.1}", &[]),
+            ("loss.temperature={kind='steps',values=[0.5,?],epochs=[3]}", &[]),
+            ("loss.temperature={kind='steps',epochs=[?],values=[0.5,0.1]}", &[]),
+            ("loss.temperature={kind='learned',start=?}", &[]),
+            ("loss.temperature={kind='learned',least=?,start=0.5}", &[]),
+            ("loss.temperature={kind='learned',most=?,start=0.5}", &[]),
         ],
     );
     numbers.extend(plain(

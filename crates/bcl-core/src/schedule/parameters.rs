@@ -127,7 +127,8 @@ impl Schedule {
     fn check(&self) -> Result<(), ScheduleError> {
         let num_epochs = |name, epochs| Ok(count_in(name, epochs, 1, MOST_EPOCHS)?);
         match self {
-            Self::Constant { .. } => Ok(()),
+            // The range of a learned parameter must be valid before its start can be in it.
+            Self::Constant { .. } | Self::Learned { .. } => Ok(()),
             Self::Linear { epochs, .. } => num_epochs("epochs", *epochs),
             Self::Cosine { epochs, period, .. } => match (*epochs, *period) {
                 (Some(epochs), None) => num_epochs("epochs", epochs),
@@ -155,10 +156,6 @@ impl Schedule {
                     )),
                     None => Ok(()),
                 }
-            }
-            Self::Learned { start, least, most } => {
-                in_closed("least", *least, 0.0, *most)?;
-                Ok(in_closed("start", *start, *least, *most)?)
             }
         }
     }
@@ -295,6 +292,9 @@ impl Schedules {
                     ScheduleError::new(key, problem).of(parameter)
                 })?;
             }
+        }
+        if let Some(Schedule::Learned { start, least, most }) = self.get(TEMPERATURE) {
+            in_closed("start", *start, *least, *most).map_err(|error| ScheduleError::from(error).of(TEMPERATURE))?;
         }
         // What two parameters allow each other may change between the values that are configured.
         let num_epochs = if self.0.len() > 1 { num_epochs } else { 0 };
