@@ -163,7 +163,12 @@ mod tests {
 
     #[test]
     fn scores_are_counted_against_the_negatives_of_the_method() {
-        let of_queue = |queue: u64| estimate(&format!("method = {{ kind = 'moco', queue = {queue} }}\nencoder.head.out = 4")).bytes();
+        let of_queue = |queue: u64| {
+            estimate(&format!(
+                "method = {{ kind = 'moco', queue = {queue} }}\nencoder.head.out = 4"
+            ))
+            .bytes()
+        };
         // Each key has 4 numbers, and a score and its gradient for each of 256 images.
         assert_eq!(of_queue(6000) - of_queue(5000), 1000 * (4 + 2 * 256) * 4);
     }
