@@ -1,31 +1,80 @@
-//! Kernels of image encoders, at the four stages of a ResNet-18 of width 16 on images of 32 x 32 pixels.
+//! Kernels of image encoders, at layer sizes of a narrow ResNet-18 and of the published ResNet-18 and ResNet-50.
 
 use super::{
     case::{Case, Implementations, Pass},
     random::normal,
 };
-use bcl_kernels::{batch_norm_relu, convolve, portable};
+use bcl_kernels::{batch_norm_relu, convolve, portable, unit_rows};
 use burn::tensor::Tensor;
 
-/// Channels, and height and width, of each stage.
-const STAGES: [[usize; 2]; 4] = [[16, 32], [32, 16], [64, 8], [128, 4]];
+/// Inputs of batch normalisation: the stages of a ResNet-18 of width 16, then the first and last stages of ResNet-18 and ResNet-50, all on
+/// images of 32 x 32 pixels.
+const NORMALISED: [[usize; 4]; 8] = [
+    [128, 16, 32, 32],
+    [128, 32, 16, 16],
+    [128, 64, 8, 8],
+    [128, 128, 4, 4],
+    [32, 64, 32, 32],
+    [32, 512, 4, 4],
+    [32, 256, 32, 32],
+    [32, 2048, 4, 4],
+];
 
-/// Images per batch.
-const BATCH: usize = 128;
+/// The same for convolutions.
+const CONVOLVED: [Layer; 13] = [
+    Layer::new([128, 16, 32], 16, 3, 1),
+    Layer::new([128, 32, 16], 32, 3, 1),
+    Layer::new([128, 64, 8], 64, 3, 1),
+    Layer::new([128, 128, 4], 128, 3, 1),
+    // ResNet-18.
+    Layer::new([32, 3, 32], 64, 3, 1),
+    Layer::new([8, 3, 224], 64, 7, 2),
+    Layer::new([32, 64, 32], 64, 3, 1),
+    Layer::new([32, 64, 32], 128, 3, 2),
+    Layer::new([32, 512, 4], 512, 3, 1),
+    // ResNet-50.
+    Layer::new([32, 64, 32], 256, 1, 1),
+    Layer::new([32, 256, 32], 512, 1, 2),
+    Layer::new([32, 1024, 8], 256, 1, 1),
+    Layer::new([32, 512, 4], 2048, 1, 1),
+];
+
+/// Projections and features: batch size and dimension.
+const ROWS: [[usize; 2]; 4] = [[512, 128], [8192, 128], [256, 512], [256, 2048]];
 
 /// Added to the variance of batch normalisation, as in training.
 const EPSILON: f64 = 1e-5;
 
+const PASSES: [Pass; 2] = [Pass::Forward, Pass::Gradients];
+
+/// A convolution with padding that keeps the size at stride 1.
+#[derive(Clone, Copy)]
+struct Layer {
+    /// Batch size, channels, and height and width.
+    input: [usize; 3],
+    channels: usize,
+    kernel: usize,
+    stride: usize,
+}
+
+impl Layer {
+    const fn new(input: [usize; 3], channels: usize, kernel: usize, stride: usize) -> Self {
+        Self {
+            input,
+            channels,
+            kernel,
+            stride,
+        }
+    }
+}
+
 pub(super) fn cases() -> Vec<Case> {
-    STAGES
-        .into_iter()
-        .flat_map(|[channels, side]| {
-            let shape = [BATCH, channels, side, side];
-            let passes = [Pass::Forward, Pass::Gradients];
-            let [normalised, convolved] = [normalised, convolved].map(|case| passes.map(|pass| case(shape, pass)));
-            normalised.into_iter().chain(convolved)
-        })
-        .collect()
+    let normalised = NORMALISED
+        .iter()
+        .flat_map(|&shape| PASSES.map(|pass| normalised(shape, pass)));
+    let convolved = CONVOLVED.iter().flat_map(|&layer| PASSES.map(|pass| convolved(layer, pass)));
+    let unit = ROWS.iter().flat_map(|&shape| PASSES.map(|pass| unit(shape, pass)));
+    unit.chain(normalised).chain(convolved).collect()
 }
 
 /// The gradients of weight and bias are computed together with that of the input.
@@ -50,16 +99,43 @@ fn normalised(shape: [usize; 4], pass: Pass) -> Case {
     })
 }
 
-fn convolved(shape: [usize; 4], pass: Pass) -> Case {
-    let entries = 9 * shape.iter().product::<usize>();
-    Case::new("convolve", format!("3 x 3, {shape:?}"), pass, entries, move |pass, device| {
-        let kernels = [shape[1], shape[1], 3, 3];
+fn convolved(layer: Layer, pass: Pass) -> Case {
+    let Layer {
+        input: [batch_size, channels_in, side],
+        channels,
+        kernel,
+        stride,
+    } = layer;
+    let shape = [batch_size, channels_in, side, side];
+    let weight = [channels, channels_in, kernel, kernel];
+    let output = [batch_size, channels, side.div_ceil(stride), side.div_ceil(stride)];
+    let padding = kernel / 2;
+    let size = match stride {
+        1 => format!("{weight:?} on {shape:?}"),
+        _ => format!("{weight:?} on {shape:?}, stride {stride}"),
+    };
+    // im2col makes a column of the kernel's size for each output pixel.
+    let entries = kernel * kernel * channels_in * batch_size * output[2] * output[3];
+    Case::new("convolve", size, pass, entries, move |pass, device| {
         Implementations::new(
             pass,
-            [shape, kernels].map(|shape| pass.input(normal(shape, device))).to_vec(),
+            [shape, weight].map(|shape| pass.input(normal(shape, device))).to_vec(),
+            normal(output, device),
+            move |inputs| convolve(inputs[0].clone(), inputs[1].clone(), stride, padding),
+            move |inputs| portable::convolve(inputs[0].clone(), inputs[1].clone(), stride, padding),
+        )
+    })
+}
+
+fn unit(shape: [usize; 2], pass: Pass) -> Case {
+    let entries = shape.iter().product();
+    Case::new("unit_rows", format!("{shape:?}"), pass, entries, move |pass, device| {
+        Implementations::new(
+            pass,
+            vec![pass.input(normal(shape, device))],
             normal(shape, device),
-            |inputs| convolve(inputs[0].clone(), inputs[1].clone(), 1, 1),
-            |inputs| portable::convolve(inputs[0].clone(), inputs[1].clone(), 1, 1),
+            |inputs| unit_rows(inputs[0].clone()),
+            |inputs| portable::unit_rows(inputs[0].clone()),
         )
     })
 }
