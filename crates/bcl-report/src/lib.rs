@@ -38,7 +38,7 @@
 //! # Invariants
 //! - A page is self-contained: it loads no script, style, font or image.
 //! - Text from outside (names, recipes) is escaped wherever it enters a page; its control characters are escaped wherever it enters the
-//!   terminal ([`bcl_data::printable`]).
+//!   terminal ([`bcl_text::printable`]).
 //! - Nothing here influences training: the reported epoch is chosen during the run.
 
 pub mod chart;

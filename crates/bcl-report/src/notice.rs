@@ -64,9 +64,9 @@ pub fn status(text: impl Display) {
     }
 }
 
-/// Escapes control characters except line breaks, as [`bcl_data::printable_lines`] does.
+/// Escapes control characters except line breaks, as [`bcl_text::printable_lines`] does.
 pub fn printable(text: &str) -> String {
-    bcl_data::printable_lines(text)
+    bcl_text::printable_lines(text)
 }
 
 fn once(line: String) {
