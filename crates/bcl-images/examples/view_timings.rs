@@ -3,7 +3,7 @@
 //! `cargo run --release -p bcl-images --example view_timings`
 
 use bcl_data::Seed;
-use bcl_images::{BlurConfig, Collection, Image, JitterConfig, ViewsConfig};
+use bcl_images::{BlurConfig, Collection, ColourSpace, Image, JitterConfig, SolariseConfig, ViewsConfig};
 use rand::Rng;
 use std::hint::black_box;
 use std::time::Instant;
@@ -17,6 +17,13 @@ fn main() {
     time("all steps", 32, &all);
     time("every step, always", 32, &always());
     time("resize and normalise", 32, &ViewsConfig::plain(32));
+    for colour in [ColourSpace::Lab, ColourSpace::YCbCr] {
+        let converted = ViewsConfig {
+            colour,
+            ..ViewsConfig::plain(32)
+        };
+        time(&format!("resize to {}", colour.name()), 32, &converted);
+    }
     time("all steps", 96, &all);
     time("all steps", 96, &ViewsConfig { side: 96, ..all });
 }
@@ -33,6 +40,10 @@ fn always() -> ViewsConfig {
         blur: BlurConfig {
             probability: 1.0,
             ..BlurConfig::default()
+        },
+        solarise: SolariseConfig {
+            probability: 1.0,
+            ..SolariseConfig::default()
         },
         ..ViewsConfig::default()
     }

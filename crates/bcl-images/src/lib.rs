@@ -22,7 +22,7 @@
 //! | read a published data set by name | [`load_named`] |
 //! | skip images that cannot be decoded | [`load_skipping_broken`] |
 //! | generate images with known false negatives | [`PlantedImagesConfig`] |
-//! | make random views, as SimCLR does | [`ViewsConfig`], [`Views`] |
+//! | make random views, as SimCLR does, or multi-crops, as SwAV does | [`ViewsConfig`], [`Views`] |
 //! | make deterministic views for evaluation | [`Views::test_batch`] |
 //! | use some of the classes | [`Subset`] |
 //! | hold out images for model selection | [`hold_out()`] |
@@ -50,6 +50,7 @@ pub use planted::PlantedImagesConfig;
 pub use read::fuzz;
 pub use subset::Subset;
 pub use views::{
-    Adjustment, BlurConfig, CropConfig, Draw, Jitter, JitterConfig, LARGEST_SIDE, Region, Views, ViewsConfig, ViewsError,
-    view_seed,
+    Adjustment, BlurConfig, ColourSpace, Conversion, CropConfig, Draw, Jitter, JitterConfig, LARGEST_SIDE, LocalCropsConfig,
+    Region, SecondBlur, SecondCrop, SecondJitter, SecondSolarise, SecondViewConfig, SolariseConfig, Views, ViewsConfig,
+    ViewsError, view_seed,
 };

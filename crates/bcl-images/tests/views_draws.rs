@@ -1,7 +1,7 @@
 //! The parameters of views follow their documented distributions.
 
 use bcl_data::Seed;
-use bcl_images::{Adjustment, CropConfig, Draw, Jitter, Region, ViewsConfig};
+use bcl_images::{Adjustment, CropConfig, Draw, Jitter, LocalCropsConfig, Region, ViewsConfig};
 use std::collections::HashMap;
 
 const NUM_DRAWS: u64 = 100_000;
@@ -9,7 +9,7 @@ const NUM_DRAWS: u64 = 100_000;
 fn draws(config: &ViewsConfig, width: usize, height: usize) -> Vec<Draw> {
     let views = config.init();
     (0..NUM_DRAWS)
-        .map(|i| views.draw(width, height, &mut Seed(5).index(i).rng()))
+        .map(|i| views.draw(0, width, height, &mut Seed(5).index(i).rng()))
         .collect()
 }
 
@@ -31,7 +31,7 @@ fn assert_uniform(name: &str, values: impl Iterator<Item = f64>, low: f64, high:
 fn assert_share(name: &str, count: usize, of: usize, expected: f64) {
     let share = count as f64 / of as f64;
     let error = (expected * (1.0 - expected) / of as f64).sqrt();
-    assert!((share - expected).abs() < 3.0 * error, "{name}: {share}, not {expected}");
+    assert!((share - expected).abs() <= 3.0 * error, "{name}: {share}, not {expected}");
 }
 
 /// Regions of at most a quarter of a large image: none has to be redrawn, so the distributions are complete, and rounding to pixels has
@@ -152,10 +152,61 @@ fn an_image_that_no_draw_fits_into_shows_its_middle() {
     assert_eq!(CropConfig::default().fallback(30, 32), Region::whole(30, 32));
 }
 
+/// Keys that are given for the second view replace those of the first one by one; local crops have regions of their own alone.
+#[test]
+fn each_view_is_drawn_from_its_own_distribution() {
+    let mut config = ViewsConfig {
+        local: Some(LocalCropsConfig {
+            count: 1,
+            side: 16,
+            scale: [0.05, 0.14],
+        }),
+        ..ViewsConfig::default()
+    };
+    config.blur.probability = 0.9;
+    config.second.crop.scale = Some([0.2, 0.3]);
+    config.second.jitter.hue = Some(0.3);
+    config.second.grayscale = Some(0.6);
+    config.second.blur.probability = Some(0.1);
+    config.second.solarise.probability = Some(0.2);
+    let views = config.init();
+    // Large images, so that rounding to pixels hardly changes areas and no draw is rejected for lack of space.
+    let draws_of = |which: usize| -> Vec<Draw> {
+        let draw = |i| views.draw(which, 1000, 1000, &mut Seed(6).index(i).rng());
+        (0..NUM_DRAWS).map(draw).collect()
+    };
+    let area = |draw: &Draw| (draw.region.width * draw.region.height) as f64 / 1e6;
+    let hue = |draw: &Draw| draw.jitter.and_then(|jitter| jitter.hue);
+    let saturation = |draw: &Draw| draw.jitter.map(|jitter| jitter.saturation);
+    for (which, scale, strongest_hue, [grey, blurred, solarised]) in [
+        (0, None, 0.1, [0.2, 0.9, 0.0]),
+        (1, Some([0.2, 0.3]), 0.3, [0.6, 0.1, 0.2]),
+        (2, Some([0.05, 0.14]), 0.1, [0.2, 0.9, 0.0]),
+    ] {
+        let draws = draws_of(which);
+        let count = |happens: fn(&Draw) -> bool| draws.iter().filter(|draw| happens(draw)).count();
+        if let Some([low, high]) = scale {
+            // Sides are whole pixels, of which there are at least 190.
+            assert!(
+                draws.iter().all(|draw| (low - 0.003..high + 0.003).contains(&area(draw))),
+                "{which}"
+            );
+            assert_uniform("area", draws.iter().map(area).map(|area| area.clamp(low, high)), low, high);
+        }
+        assert_uniform("hue", draws.iter().filter_map(hue), -strongest_hue, strongest_hue);
+        assert_uniform("saturation", draws.iter().filter_map(saturation), 0.6, 1.4);
+        assert_uniform("sigma", draws.iter().filter_map(|draw| draw.blur), 0.1, 2.0);
+        assert_share("grayscale", count(|draw| draw.grayscale), draws.len(), grey);
+        assert_share("blur", count(|draw| draw.blur.is_some()), draws.len(), blurred);
+        assert_share("flip", count(|draw| draw.flip), draws.len(), 0.5);
+        assert_share("solarise", count(|draw| draw.solarise == Some(128)), draws.len(), solarised);
+    }
+}
+
 /// Changing these constants would change every published run.
 #[test]
 fn draws_are_frozen() {
-    let draw = ViewsConfig::default().init().draw(32, 32, &mut Seed(1).rng());
+    let draw = ViewsConfig::default().init().draw(0, 32, 32, &mut Seed(1).rng());
     let expected = Draw {
         region: Region {
             left: 1,
@@ -178,6 +229,7 @@ fn draws_are_frozen() {
         }),
         grayscale: false,
         blur: Some(0.849_702_953_446_827_4),
+        solarise: None,
     };
     assert_eq!(draw, expected);
 }

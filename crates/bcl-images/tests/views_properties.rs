@@ -9,7 +9,7 @@ use bcl_images::views::grayscale::grayscale;
 use bcl_images::views::hue::adjust_hue;
 use bcl_images::views::resize::Resizer;
 use bcl_images::views::saturation::adjust_saturation;
-use bcl_images::{CropConfig, Draw, Image, Region, ViewsConfig};
+use bcl_images::{ColourSpace, CropConfig, Draw, Image, Region, ViewsConfig};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ proptest! {
     fn every_view_is_finite_and_between_black_and_white((width, height, pixels) in picture(20), side in 1..20usize, seed: u64) {
         let views = ViewsConfig { side, ..ViewsConfig::default() }.init();
         let mut out = vec![f32::NAN; 3 * side * side];
-        views.view(Image { width, height, pixels: &pixels }, Seed(seed), &mut out);
+        views.view(0, Image { width, height, pixels: &pixels }, Seed(seed), &mut out);
         // (0 - 0.4914) / 0.2023 is the lowest, (1 - 0.4465) / 0.2010 the highest.
         prop_assert!(out.iter().all(|number| (-2.43..=2.76).contains(number)), "{out:?}");
     }
@@ -91,14 +91,14 @@ proptest! {
         let expected: Vec<f32> = planar(&square).iter().map(|&level| f32::from(level) / 255.0).collect();
 
         let mut out = vec![0.0; square.len()];
-        views.apply(image, &Draw::plain(width, width), &mut out);
+        views.apply(0, image, &Draw::plain(width, width), &mut out);
         prop_assert_eq!(&out, &expected);
         views.native_view(image, &mut out);
         prop_assert_eq!(&out, &expected);
         views.test_view(image, width, &mut out);
         prop_assert_eq!(&out, &expected);
         // The region is the whole image, drawn or as the fallback.
-        views.view(image, Seed(0), &mut out);
+        views.view(0, image, Seed(0), &mut out);
         prop_assert_eq!(out, expected);
     }
 
@@ -109,6 +109,17 @@ proptest! {
         flip(&mut planes, width);
         flip(&mut planes, width);
         prop_assert_eq!(planes, original);
+    }
+
+    /// Also in 32 bits, in which batches hold the numbers.
+    #[test]
+    fn every_colour_is_restored_from_another_space(colour: [u8; 3]) {
+        for space in [ColourSpace::Lab, ColourSpace::YCbCr] {
+            let conversion = space.conversion().expect("not RGB");
+            let normalised = conversion.normalised(colour);
+            prop_assert!(normalised.iter().all(|number| number.abs() < 1.2), "{normalised:?}");
+            prop_assert_eq!(conversion.restored(normalised.map(|number| f64::from(number as f32))), colour, "{}", space.name());
+        }
     }
 
     #[test]

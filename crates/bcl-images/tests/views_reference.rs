@@ -4,7 +4,7 @@
 //! 3.11 with numpy 2.4.6, independently of this library. Its first picture, 9 by 7, is a gradient with noise whose first pixels are black,
 //! white, grey and the pure colours; `fixtures/views_large.png`, 32 by 32, is another. The calls were `resized_crop` (bilinear), `hflip`,
 //! `adjust_brightness`, `adjust_contrast`, `adjust_saturation`, `adjust_hue`, `rgb_to_grayscale`, `resize` and `center_crop`, `to_tensor`
-//! and `normalize` of `torchvision.transforms.functional`, and `cv2.GaussianBlur`.
+//! and `normalize` of `torchvision.transforms.functional`, `PIL.ImageOps.solarize`, and `cv2.GaussianBlur`.
 //!
 //! All levels agree exactly, and the normalised values bit for bit.
 
@@ -19,6 +19,7 @@ use bcl_images::views::grayscale::grayscale;
 use bcl_images::views::hue::adjust_hue;
 use bcl_images::views::resize::Resizer;
 use bcl_images::views::saturation::adjust_saturation;
+use bcl_images::views::solarise::solarise;
 use bcl_images::{Adjustment, Draw, Jitter, Region, ViewsConfig};
 use file::{Case, Picture, cases, interleaved, large, planar, small};
 
@@ -102,6 +103,11 @@ fn grayscale_equals_pil() {
     compare("grayscale", 1, |planes, _| grayscale(planes));
 }
 
+#[test]
+fn solarising_equals_pil() {
+    compare("solarise", 3, |planes, case| solarise(planes, case.parameters[0] as u8));
+}
+
 /// The largest kernels are wider than the picture, so that reflections are reflected again.
 #[test]
 fn blur_equals_opencv() {
@@ -148,6 +154,7 @@ fn a_whole_view_equals_the_steps_of_the_libraries_in_a_row() {
         }),
         grayscale: false,
         blur: Some(1.3),
+        solarise: None,
     };
     let config = ViewsConfig {
         side: 16,
@@ -164,10 +171,10 @@ fn a_whole_view_equals_the_steps_of_the_libraries_in_a_row() {
         std: [1.0; 3],
         ..config.clone()
     };
-    raw.init().apply(large().image(), &draw, &mut out);
+    raw.init().apply(0, large().image(), &draw, &mut out);
     assert_levels(&cases("view")[0], &levels(&out));
 
-    config.init().apply(large().image(), &draw, &mut out);
+    config.init().apply(0, large().image(), &draw, &mut out);
     let normalised = &cases("normalised")[0].bytes;
     let expected: Vec<f32> = normalised
         .as_chunks()

@@ -136,6 +136,25 @@ fn numbers() -> Vec<Number> {
             ("views.blur.probability=?", ZERO),
             ("views.mean=[?,0.5,0.5]", ZERO),
             ("views.std=[?,0.5,0.5]", &[]),
+            ("views.count=?", &[]),
+            ("views.solarise.threshold=?", ZERO),
+            ("views.solarise.probability=?", ZERO),
+            ("views.second.crop.scale=[?,1.0]", &[]),
+            ("views.second.crop.ratio=[1.0,?]", &[]),
+            ("views.second.jitter.brightness=?", ZERO),
+            ("views.second.jitter.contrast=?", ZERO),
+            ("views.second.jitter.saturation=?", ZERO),
+            ("views.second.jitter.hue=?", ZERO),
+            ("views.second.jitter.probability=?", ZERO),
+            ("views.second.grayscale=?", ZERO),
+            ("views.second.blur.kernel_fraction=?", ZERO),
+            ("views.second.blur.sigma=[0.1,?]", &[]),
+            ("views.second.blur.probability=?", ZERO),
+            ("views.second.solarise.threshold=?", ZERO),
+            ("views.second.solarise.probability=?", ZERO),
+            ("views.local={side=8,count=?}", &[]),
+            ("views.local={side=?}", &[]),
+            ("views.local={side=8,scale=[?,1.0]}", &[]),
             ("encoder.trunk.width=?", &[]),
             ("encoder.trunk.depth=?", &[]),
             ("encoder.head.hidden=?", &[]),
@@ -244,7 +263,7 @@ const TOO_LARGE: [(&str, &[&str], &str); 10] = [
 ];
 
 /// Ends of ranges at which a tiny run must train.
-const ENDS: [(&str, &[&str]); 12] = [
+const ENDS: [(&str, &[&str]); 14] = [
     (RECOMMENDER, &["encoder.init_std=1000"]),
     (RECOMMENDER, &["encoder.init_std=1e-6"]),
     (
@@ -272,6 +291,17 @@ const ENDS: [(&str, &[&str]); 12] = [
             "views.blur.kernel_fraction=1",
             "views.blur.probability=1",
         ],
+    ),
+    (
+        IMAGES,
+        &[
+            "views.solarise={threshold=255,probability=1}",
+            "views.second.solarise.threshold=0",
+        ],
+    ),
+    (
+        IMAGES,
+        &["views.colour=lab", "views.second={grayscale=1,crop={scale=[1e-6,1e-6]}}"],
     ),
     (
         IMAGES,

@@ -21,19 +21,25 @@ pub fn view_seed(run: Seed, epoch: u64, sample: usize, which: usize) -> Seed {
 }
 
 impl Views {
-    /// Makes two views of each image, for contrastive losses.
+    /// Number of values in a [`batch`](Self::batch) of `num_images` images.
+    pub fn batch_len(&self, num_images: usize) -> usize {
+        num_images * (0..self.layout().len()).map(|which| self.view_len(which)).sum::<usize>()
+    }
+
+    /// Makes all views of each image: the first of all images, then the second of all images, and so on; see [`layout`](Self::layout).
     ///
     /// # Shapes
     /// - indices: `[batch]`, images of the collection
-    /// - out: `[2, batch, 3, side, side]`; previous contents are discarded
+    /// - out: for each view `[batch, 3, side, side]`, one after the other; previous contents are discarded
     ///
     /// # Panics
     /// Panics if an index is out of range.
     pub fn batch(&self, collection: &Collection, indices: &[usize], epoch: u64, run: Seed, out: &mut Vec<f32>) {
-        self.fill(2, collection, indices, epoch, run, out);
+        out.resize(self.batch_len(indices.len()), 0.0);
+        self.fill(self.layout().len(), collection, indices, epoch, run, out);
     }
 
-    /// Makes one view of each image, for a linear probe: the first of the two that [`batch`](Self::batch) makes.
+    /// Makes one view of each image, for a linear probe: the first of those that [`batch`](Self::batch) makes.
     ///
     /// # Shapes
     /// - indices: `[batch]`, images of the collection
@@ -42,17 +48,24 @@ impl Views {
     /// # Panics
     /// Panics if an index is out of range.
     pub fn single_batch(&self, collection: &Collection, indices: &[usize], epoch: u64, run: Seed, out: &mut Vec<f32>) {
+        out.resize(indices.len() * self.view_len(0), 0.0);
         self.fill(1, collection, indices, epoch, run, out);
     }
 
-    fn fill(&self, num_views: usize, collection: &Collection, indices: &[usize], epoch: u64, run: Seed, out: &mut Vec<f32>) {
-        out.resize(num_views * indices.len() * self.view_len(), 0.0);
-        out.par_chunks_exact_mut(self.view_len())
+    fn fill(&self, num_views: usize, collection: &Collection, indices: &[usize], epoch: u64, run: Seed, out: &mut [f32]) {
+        let mut rest = out;
+        let mut views = Vec::with_capacity(num_views * indices.len());
+        for which in 0..num_views {
+            for &sample in indices {
+                let out = rest.split_off_mut(..self.view_len(which)).expect("the length of a batch");
+                views.push((which, sample, out));
+            }
+        }
+        views
+            .into_par_iter()
             .with_min_len(MIN_VIEWS)
-            .enumerate()
-            .for_each(|(index, out)| {
-                let (which, sample) = (index / indices.len(), indices[index % indices.len()]);
-                self.view(collection.get(sample), view_seed(run, epoch, sample, which), out);
+            .for_each(|(which, sample, out)| {
+                self.view(which, collection.get(sample), view_seed(run, epoch, sample, which), out);
             });
     }
 }

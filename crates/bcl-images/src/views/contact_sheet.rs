@@ -10,45 +10,49 @@ use std::io::Cursor;
 const CELL: usize = 96;
 /// Space between and around pictures, in pixels.
 const GAP: usize = 4;
-/// Original, first view, second view.
-const COLUMNS: usize = 3;
 
 impl Views {
-    /// Draws the output of [`batch`](Self::batch) as a PNG file, with one row per sample: the original, the first and the second view, in
-    /// their colours before normalisation.
+    /// Draws the output of [`batch`](Self::batch) as a PNG file, with one row per image: the original and its views, in the colours that
+    /// they had before normalisation and change of colour space. All views are enlarged alike, so local crops look as small as they are.
     ///
     /// # Shapes
     /// - indices: `[batch]`
-    /// - batch: `[2, batch, 3, side, side]`
+    /// - batch: for each view `[batch, 3, side, side]`, one after the other
     ///
     /// # Panics
     /// Panics if an index is out of range, or the batch has another size.
     pub fn contact_sheet(&self, collection: &Collection, indices: &[usize], batch: &[f32]) -> Vec<u8> {
         let num_rows = indices.len();
+        let sides = self.layout();
         assert_eq!(
             batch.len(),
-            2 * num_rows * self.view_len(),
-            "length of a batch with two views of {num_rows} images"
+            self.batch_len(num_rows),
+            "length of a batch with {} views of {num_rows} images",
+            sides.len()
         );
-        let side = self.config().side;
-        let zoom = (CELL / side).max(1);
-        let pitch = side * zoom + GAP;
-        let mut sheet = RgbImage::from_pixel(
-            (COLUMNS * pitch + GAP) as u32,
-            (num_rows * pitch + GAP) as u32,
-            Rgb([255, 255, 255]),
-        );
+        let largest = sides.iter().copied().max().expect("at least one view");
+        let zoom = (CELL / largest).max(1);
+        let cell = largest * zoom;
+        let pitch = cell + GAP;
+        let width = pitch + sides.iter().map(|side| side * zoom + GAP).sum::<usize>();
+        let mut sheet = RgbImage::from_pixel((width + GAP) as u32, (num_rows * pitch + GAP) as u32, Rgb([255, 255, 255]));
         for (row, &index) in indices.iter().enumerate() {
-            let top = GAP + row * pitch;
-            paste_original(&mut sheet, collection.get(index), [GAP, top], side * zoom);
-            for which in 0..2 {
-                let view = &batch[(which * num_rows + row) * self.view_len()..][..self.view_len()];
+            paste_original(&mut sheet, collection.get(index), [GAP, GAP + row * pitch], cell);
+        }
+        let mut left = GAP + pitch;
+        let mut rest = batch;
+        for side in sides {
+            let (views, others) = rest.split_at(num_rows * 3 * side * side);
+            for (row, view) in views.chunks_exact(3 * side * side).enumerate() {
                 let colour = |x: usize, y: usize| {
                     let pixel = y / zoom * side + x / zoom;
-                    [0, 1, 2].map(|channel| self.normalisation.level(channel, view[channel * side * side + pixel]))
+                    self.normalisation
+                        .restored([0, 1, 2].map(|channel| view[channel * side * side + pixel]))
                 };
-                paste(&mut sheet, [GAP + (1 + which) * pitch, top], [side * zoom; 2], colour);
+                paste(&mut sheet, [left, GAP + row * pitch], [side * zoom; 2], colour);
             }
+            left += side * zoom + GAP;
+            rest = others;
         }
         let mut png = Cursor::new(Vec::new());
         sheet

@@ -15,6 +15,8 @@ pub struct Draw {
     pub grayscale: bool,
     /// Standard deviation of the blur in pixels, if any.
     pub blur: Option<f64>,
+    /// Level from which on levels are inverted, if any.
+    pub solarise: Option<u8>,
 }
 
 impl Draw {
@@ -26,6 +28,7 @@ impl Draw {
             jitter: None,
             grayscale: false,
             blur: None,
+            solarise: None,
         }
     }
 }

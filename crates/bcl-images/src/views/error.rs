@@ -15,6 +15,15 @@ pub enum ViewsError {
         range: String,
     },
 
+    /// A setting that another one makes meaningless.
+    #[error("{name} has no meaning with {because}.")]
+    Meaningless {
+        /// The setting, as in recipes.
+        name: String,
+        /// The other setting and its value, and what to do.
+        because: String,
+    },
+
     /// Images of different sizes are evaluated in one batch at their native size.
     #[error(
         "image {index} has {found} rows and columns, but image {first} of the same batch has {expected}. Evaluate at a fixed side instead of \
@@ -32,6 +41,16 @@ pub enum ViewsError {
         /// Its rows and columns.
         found: [usize; 2],
     },
+}
+
+impl ViewsError {
+    /// The error of a table within `views`.
+    pub(super) fn within(mut self, table: &str) -> Self {
+        if let Self::OutOfRange { name, .. } = &mut self {
+            *name = name.replacen("views", &format!("views.{table}"), 1);
+        }
+        self
+    }
 }
 
 /// Rows and columns, shown as `96 x 96`.
@@ -53,6 +72,11 @@ pub(super) fn holds(name: &str, value: impl std::fmt::Debug, holds: bool, range:
         value: format!("{value:?}"),
         range: range.to_string(),
     })
+}
+
+/// Checks a whole number: from 1 to `most`.
+pub(super) fn is_between_one_and(name: &str, value: usize, most: usize) -> Result<(), ViewsError> {
+    holds(name, value, (1..=most).contains(&value), &format!("[1, {most}]"))
 }
 
 /// Checks a probability.

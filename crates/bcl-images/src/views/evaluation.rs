@@ -32,7 +32,7 @@ impl Views {
         });
     }
 
-    /// Normalises an image at its native size.
+    /// Converts and normalises an image at its native size.
     ///
     /// # Shapes
     /// - out: `[3, image.height, image.width]`

@@ -1,11 +1,11 @@
 //! Random views: the augmentations of SimCLR (Chen et al., 2020, appendix A), with the arithmetic of torchvision on PIL images.
 //!
 //! ```text
-//! crop and resize -> flip -> colour jitter -> grayscale -> blur -> normalise
+//! crop and resize -> flip -> colour jitter -> grayscale -> blur -> solarise -> change of the colour space -> normalise
 //! ```
 //!
-//! [`ViewsConfig`] gives the distributions, [`Views::draw`] draws the parameters of one view as a [`Draw`], and [`Views::apply`] makes the
-//! view. Each step has its own module and is a function of only the pixels and explicit parameters, so that it can be tested against
+//! An image has global views, two by default, and after them local crops, if any. [`ViewsConfig`] gives the distributions, [`Views::draw`]
+//! draws the parameters of one view as a [`Draw`], and [`Views::apply`] makes the view. Each step has its own module and is a function of only the pixels and explicit parameters, so that it can be tested against
 //! reference values.
 //!
 //! Between the steps an image is planar, `[3, height, width]`, in 8 bits. Every step rounds to levels from 0 to 255 as PIL does, because
@@ -24,10 +24,12 @@
 //! assert_eq!(batch.len(), 2 * 3 * 3 * 4 * 4); // [view, sample, channel, row, column]
 //! ```
 
+mod augmentation;
 mod batch;
 mod blend;
 pub mod blur;
 pub mod brightness;
+pub mod colour;
 mod config;
 mod contact_sheet;
 pub mod contrast;
@@ -39,18 +41,25 @@ pub mod flip;
 pub mod grayscale;
 pub mod hue;
 pub mod jitter;
+pub mod local;
 mod normalise;
 pub mod resize;
 pub mod saturation;
+pub mod second;
+pub mod solarise;
 mod view;
 
 pub use batch::view_seed;
 pub use blur::BlurConfig;
+pub use colour::{ColourSpace, Conversion};
 pub use config::{LARGEST_SIDE, ViewsConfig};
 pub use crop::{CropConfig, Region};
 pub use draw::Draw;
 pub use error::ViewsError;
 pub use jitter::{Adjustment, Jitter, JitterConfig};
+pub use local::LocalCropsConfig;
+pub use second::{SecondBlur, SecondCrop, SecondJitter, SecondSolarise, SecondViewConfig};
+pub use solarise::SolariseConfig;
 pub use view::Views;
 
 use rand::{Rng, RngExt};
@@ -67,6 +76,11 @@ fn channels_mut(planes: &mut [u8]) -> [&mut [u8]; 3] {
     let (red, rest) = planes.split_at_mut(planes.len() / 3);
     let (green, blue) = rest.split_at_mut(red.len());
     [red, green, blue]
+}
+
+/// Whether a setting may be left out when it is written.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Draws a uniform value in `[low, high]`.

@@ -1,29 +1,31 @@
 //! Draws and makes a single view.
 
+use super::augmentation::Augmentation;
 use super::blur::Blurrer;
-use super::flip::flip;
-use super::grayscale::grayscale;
 use super::normalise::Normalisation;
 use super::resize::Resizer;
-use super::{Draw, ViewsConfig, happens};
+use super::{Draw, ViewsConfig};
 use crate::Image;
 use bcl_data::Seed;
 use rand::Rng;
 use std::cell::RefCell;
 
 /// Makes views. Create it with [`ViewsConfig::init`].
+///
+/// The views of an image are numbered: the global ones come first, from 0, then the local crops; see [`ViewsConfig::layout`].
 #[derive(Debug, Clone)]
 pub struct Views {
     config: ViewsConfig,
     pub(super) normalisation: Normalisation,
-    kernel_size: usize,
+    /// One for each view of an image.
+    augmentations: Vec<Augmentation>,
 }
 
 /// Buffers reused from one view to the next.
 #[derive(Default)]
 pub(super) struct Scratch {
     pub(super) resizer: Resizer,
-    blurrer: Blurrer,
+    pub(super) blurrer: Blurrer,
     pub(super) planes: Vec<u8>,
 }
 
@@ -35,8 +37,8 @@ thread_local! {
 impl Views {
     pub(super) fn new(config: ViewsConfig) -> Self {
         Self {
-            normalisation: Normalisation::new(config.mean, config.std),
-            kernel_size: config.blur.kernel_size(config.side),
+            normalisation: Normalisation::new(&config),
+            augmentations: Augmentation::of_all_views(&config),
             config,
         }
     }
@@ -46,69 +48,65 @@ impl Views {
         &self.config
     }
 
-    /// Number of values in a view: `3 side²`.
-    pub fn view_len(&self) -> usize {
-        3 * self.config.side * self.config.side
+    /// Height and width of each view of an image: [`ViewsConfig::layout`].
+    pub fn layout(&self) -> Vec<usize> {
+        self.config.layout()
     }
 
-    /// Draws the parameters of a view of an image of this size: region, flip, jitter, grayscale and blur, in this order.
+    /// Number of values in view `which` of an image: `3 side²`.
+    ///
+    /// # Panics
+    /// Panics if images have fewer views, as all functions with a parameter `which` do.
+    pub fn view_len(&self, which: usize) -> usize {
+        3 * self.augmentation(which).side.pow(2)
+    }
+
+    /// Draws the parameters of view `which` of an image of this size: region, flip, jitter, grayscale, blur and solarisation, in this
+    /// order.
     ///
     /// # Panics
     /// Panics if the image is empty.
-    pub fn draw(&self, width: usize, height: usize, rng: &mut impl Rng) -> Draw {
-        let config = &self.config;
-        Draw {
-            region: config.crop.draw(width, height, rng),
-            flip: happens(config.flip, rng),
-            jitter: config.jitter.draw(rng),
-            grayscale: happens(config.grayscale, rng),
-            blur: config.blur.draw(rng),
-        }
+    pub fn draw(&self, which: usize, width: usize, height: usize, rng: &mut impl Rng) -> Draw {
+        self.augmentation(which).draw(width, height, rng)
     }
 
-    /// Makes the view with the given parameters.
+    /// Makes view `which` with the given parameters.
     ///
     /// # Shapes
     /// - out: `[3, side, side]`
     ///
     /// # Panics
     /// Panics if the region is not inside the image, or `out` has another size.
-    pub fn apply(&self, image: Image<'_>, draw: &Draw, out: &mut [f32]) {
-        let side = self.config.side;
-        assert_eq!(out.len(), self.view_len(), "length of a view with side {side}");
+    pub fn apply(&self, which: usize, image: Image<'_>, draw: &Draw, out: &mut [f32]) {
+        let augmentation = self.augmentation(which);
+        assert_eq!(
+            out.len(),
+            self.view_len(which),
+            "length of a view with side {}",
+            augmentation.side
+        );
         SCRATCH.with_borrow_mut(|scratch| {
-            let Scratch {
-                resizer,
-                blurrer,
-                planes,
-            } = scratch;
-            planes.resize(out.len(), 0);
-            resizer.resize(image, draw.region, side, side, planes);
-            if draw.flip {
-                flip(planes, side);
-            }
-            if let Some(jitter) = draw.jitter {
-                jitter.apply(planes);
-            }
-            if draw.grayscale {
-                grayscale(planes);
-            }
-            if let Some(sigma) = draw.blur {
-                blurrer.blur(planes, side, self.kernel_size, sigma);
-            }
-            self.normalisation.planar(planes, out);
+            augmentation.apply(image, draw, scratch);
+            self.normalisation.planar(&scratch.planes, out);
         });
     }
 
-    /// Makes the random view of an image for a seed; [`view_seed`](super::view_seed) derives a seed for each view of a run.
+    /// Makes view `which` of an image at random for a seed; [`view_seed`](super::view_seed) derives a seed for each view of a run.
     ///
     /// # Shapes
     /// - out: `[3, side, side]`
     ///
     /// # Panics
     /// Panics if the image is empty, or `out` has another size.
-    pub fn view(&self, image: Image<'_>, seed: Seed, out: &mut [f32]) {
-        let draw = self.draw(image.width, image.height, &mut seed.rng());
-        self.apply(image, &draw, out);
+    pub fn view(&self, which: usize, image: Image<'_>, seed: Seed, out: &mut [f32]) {
+        let draw = self.draw(which, image.width, image.height, &mut seed.rng());
+        self.apply(which, image, &draw, out);
+    }
+
+    fn augmentation(&self, which: usize) -> &Augmentation {
+        let num_views = self.augmentations.len();
+        self.augmentations
+            .get(which)
+            .unwrap_or_else(|| panic!("images have {num_views} views, and none has number {which}"))
     }
 }

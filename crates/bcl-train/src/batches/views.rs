@@ -29,7 +29,7 @@ impl ViewSource {
     /// Moves views to a device.
     pub(crate) fn on_device(&self, pixels: Vec<f32>, device: &Device) -> [Tensor<4>; 2] {
         let side = self.views.config().side;
-        let batch_size = pixels.len() / (2 * self.views.view_len());
+        let batch_size = pixels.len() / (2 * self.views.view_len(0));
         let pixels = Tensor::<5>::from_data(TensorData::new(pixels, [2, batch_size, 3, side, side]), device);
         [0, 1].map(|which| pixels.clone().narrow(0, which, 1).squeeze_dim::<4>(0))
     }

@@ -48,7 +48,7 @@ pub struct Train {
     #[arg(long)]
     pub print_recipe: bool,
 
-    /// Draw views to FILE as a PNG image, and do not train: each row shows an image and its two views in the first epoch. For
+    /// Draw views to FILE as a PNG image, and do not train: each row shows an image and its views in the first epoch. For
     /// one recipe on images.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "print_recipe"])]
     pub dump_views: Option<PathBuf>,

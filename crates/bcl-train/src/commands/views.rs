@@ -8,7 +8,7 @@ use crate::{
 use bcl_report::files::refuse_overwriting;
 use std::path::Path;
 
-/// Draws the first training samples of a recipe, each with its two views of the first epoch, as a PNG file.
+/// Draws the first training samples of a recipe, each with its views of the first epoch, as a PNG file.
 ///
 /// # Errors
 /// Returns an error if there is not exactly one recipe, its samples have no views, they cannot be read, or the file cannot be written.

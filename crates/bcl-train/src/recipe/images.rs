@@ -162,6 +162,7 @@ impl RecipeKind for ImageRecipe {
         check_header(&self.name, self.seed)?;
         self.data.check()?;
         self.views.check().map_err(|error| Refusal::of_text(&error.to_string()))?;
+        self.check_number_of_views()?;
         self.encoder
             .config()
             .check()
@@ -250,6 +251,25 @@ impl ImageRecipe {
                 format!("is \"{metric}\", but must be one of {}", SELECTION_METRICS.join(", ")),
             )),
             _ => Ok(()),
+        }
+    }
+
+    /// Checks that an image has the views that the method compares.
+    fn check_number_of_views(&self) -> Result<(), Refusal> {
+        let method = self.method.name();
+        let ViewsConfig { count, local, .. } = &self.views;
+        if *count != 2 {
+            return Err(Refusal::new(
+                "views.count",
+                format!("is {count}, but method \"{method}\" compares two views of an image; leave it out"),
+            ));
+        }
+        match local {
+            Some(_) => Err(Refusal::new(
+                "views.local",
+                format!("has no meaning for method \"{method}\", which compares two global views; leave the table out"),
+            )),
+            None => Ok(()),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::memory::{Estimate, F32, product};
 use crate::recipe::{ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageRecipe, Precision};
 use bcl_eval::images::FeatureExtractor;
-use bcl_images::ImageData;
+use bcl_images::{ImageData, ViewsConfig};
 
 /// The sizes of the data that a run's memory depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,14 +39,19 @@ pub(crate) fn data(config: &ImageDataConfig) -> Estimate {
     )
 }
 
-/// Two views of each image.
-pub(crate) fn views(images: usize, side: usize) -> Estimate {
-    let side = side as u64;
+/// All views of images.
+pub(crate) fn views(images: usize, config: &ViewsConfig) -> Estimate {
     Estimate::default().with(
         format!("the views of {images} images"),
-        "views.side",
-        product([F32, 2, images as u64, 3, side, side]),
+        "views.side, views.count or views.local",
+        product([F32, images as u64, values_per_image(config)]),
     )
+}
+
+/// Number of values in all views of an image.
+fn values_per_image(config: &ViewsConfig) -> u64 {
+    let areas = config.layout().into_iter().map(|side| (side as u64).pow(2));
+    3 * areas.sum::<u64>()
 }
 
 /// The weights, and the larger of a training step and the features for evaluation.
@@ -72,7 +77,6 @@ pub(crate) fn training(recipe: &ImageRecipe, images: Sizes) -> Estimate {
 }
 
 fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
-    let side = recipe.views.side as u64;
     let batch = recipe.training.batch_size.min(images.train) as u64;
     let at_a_time = recipe
         .training
@@ -83,7 +87,7 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
         Precision::F32 => F32,
         Precision::Bf16 | Precision::F16 => F32 / 2,
     };
-    let views = product([2, 3, side, side]);
+    let views = values_per_image(&recipe.views);
     let saved = recipe.encoder.config().size(recipe.views.side).saved;
     // The first convolution already saves the views of the current step. The next batch is prepared meanwhile, unless views are
     // made part by part.
@@ -105,7 +109,7 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
         )
         .with(
             format!("the views of the next {ahead} images"),
-            "training.batch_size, training.gradient_cache or views.side",
+            "training.batch_size, training.gradient_cache, views.side, views.count or views.local",
             product([F32, ahead, views]),
         )
         .with(

@@ -219,7 +219,7 @@ impl Kind for ImageRecipe {
         let seed = Seed(self.seed);
         let mut pictured = epoch_order(images.len(), seed, 0);
         pictured.truncate(PICTURED);
-        memory::views(pictured.len(), self.views.side).check()?;
+        memory::views(pictured.len(), &self.views).check()?;
         let views = self.views.init();
         let mut pixels = Vec::new();
         views.batch(&images, &pictured, 0, seed, &mut pixels);

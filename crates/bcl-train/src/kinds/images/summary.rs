@@ -5,7 +5,7 @@ use crate::{
     training::run_summary::{RunSummary, grouped},
 };
 use bcl_backend::Backend;
-use bcl_images::{Collection, ImageData, ViewsConfig};
+use bcl_images::{Collection, ColourSpace, ImageData, ViewsConfig};
 use std::path::Path;
 
 /// Images whose side shrinks by more than this factor lose most of their detail.
@@ -58,7 +58,7 @@ fn shrunk(images: &Collection, views: &ViewsConfig) -> Option<String> {
     let side = views.side;
     let (width, height) = median_size(images)?;
     let factor = ((width * height) as f64).sqrt() / side as f64;
-    let of_cifar = if views.mean == ViewsConfig::default().mean {
+    let of_cifar = if views.colour == ColourSpace::Rgb && views.mean == ViewsConfig::default().mean {
         ", normalised with the mean of CIFAR-10"
     } else {
         ""
