@@ -226,14 +226,14 @@ pub(super) fn image_run(name: &str, loss: &str, seed: u64) -> (RunResult, Vec<Ep
     (result, records)
 }
 
-/// A map of ten clusters on a ring, and eight rows of coloured squares.
+/// Maps of ten clusters on a ring, and eight rows of coloured squares.
 fn showcase(seed: u64) -> Showcase {
     let classes = [
         "disc", "ring", "square", "cross", "star", "stripes", "waves", "dots", "arrow", "moon",
     ];
-    let point = |i: u32| {
-        let angle = f64::from(i % 10) * 0.628 + 0.2 * scatter(seed, i as usize);
-        let radius = 10.0 + 1.5 * scatter(seed + 1, i as usize);
+    let point = |i: u32, spread: f64| {
+        let angle = f64::from(i % 10) * 0.628 + 0.2 * spread * scatter(seed, i as usize);
+        let radius = 10.0 + 1.5 * spread * scatter(seed + 1, i as usize);
         MapPoint {
             x: radius * angle.cos(),
             y: radius * angle.sin(),
@@ -256,7 +256,8 @@ fn showcase(seed: u64) -> Showcase {
     Showcase {
         classes: classes.map(str::to_owned).to_vec(),
         of_train: false,
-        map: (0..600).map(point).collect(),
+        map: (0..600).map(|i| point(i, 1.0)).collect(),
+        umap: (0..600).map(|i| point(i, 0.4)).collect(),
         neighbours: (0..8).map(row).collect(),
     }
 }

@@ -1,4 +1,4 @@
-//! Pictures of a run on images: the feature map and nearest neighbours, stored as `showcase.json` and `map.svg` in its folder.
+//! Pictures of a run on images: feature maps and nearest neighbours, stored as `showcase.json`, `map.svg` and `umap.svg` in its folder.
 
 use super::ReportError;
 use crate::files::{FileError, checksums};
@@ -9,8 +9,10 @@ use std::path::Path;
 
 const FILE: &str = "showcase.json";
 
-/// File name of the drawn feature map.
+/// File name of the drawn t-SNE map, which is the last picture to be written.
 pub const MAP_FILE: &str = "map.svg";
+/// File name of the drawn UMAP.
+pub(super) const UMAP_FILE: &str = "umap.svg";
 
 /// Pictures of what an encoder has learned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,13 +22,16 @@ pub struct Showcase {
     /// Whether training images are shown in place of test images, because there are no test images.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub of_train: bool,
-    /// A sample of test images as points in the plane; empty if there are too few.
+    /// A sample of test images as points in the plane, by t-SNE; empty if there are too few.
     pub map: Vec<MapPoint>,
+    /// The same images by UMAP; empty if there are too few, and in runs of earlier versions.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub umap: Vec<MapPoint>,
     /// A few test images, each with its nearest training images.
     pub neighbours: Vec<NeighbourRow>,
 }
 
-/// An image on the feature map.
+/// An image on a feature map.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MapPoint {
     /// Horizontal coordinate, to the right; origin and unit are arbitrary.

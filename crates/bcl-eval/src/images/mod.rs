@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | compute all metrics of an encoder, or of raw pixels | [`ImageEvaluator`] |
 //! | encode images in blocks | [`FeatureExtractor`] |
-//! | draw a map and the nearest neighbours of test images | [`showcase`] |
+//! | draw maps and the nearest neighbours of test images | [`showcase`] |
 //!
 //! Accuracies need labels. Without labels, [`ImageEvaluator`] only measures alignment and uniformity.
 

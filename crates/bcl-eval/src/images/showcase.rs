@@ -1,7 +1,8 @@
-//! The pictures of a report on an image encoder: a map of test images, and their nearest training images. Training images replace test
+//! The pictures of a report on an image encoder: maps of test images, and their nearest training images. Training images replace test
 //! images if there are none. Without labels, nothing is coloured by class.
 
-use super::{ImageEvaluator, map::map};
+use super::ImageEvaluator;
+use super::map::{Cosines, tsne, umap};
 use crate::probe::Labelled;
 use bcl_core::Similarity;
 use bcl_data::Seed;
@@ -11,7 +12,7 @@ use burn::tensor::{Int, Tensor};
 use image::{RgbImage, imageops::thumbnail};
 use rand::seq::SliceRandom;
 
-/// Maximum number of images on the map: enough to show groups, few enough to distinguish points.
+/// Maximum number of images on a map: enough to show groups, few enough to distinguish points.
 const MOST_MAPPED: usize = 1000;
 /// Number of test images whose neighbours are shown.
 const QUERIES: usize = 8;
@@ -29,12 +30,15 @@ pub fn showcase(evaluator: &ImageEvaluator, [train, test]: &[Labelled; 2], seed:
     order.shuffle(&mut seed.named("showcase").rng());
     let mut mapped = order[..order.len().min(MOST_MAPPED)].to_vec();
     mapped.sort_unstable();
-    let points = map(rows(&test.features, &mapped)).unwrap_or_default();
-    let point = |(row, [x, y]): (&usize, [f64; 2])| MapPoint {
-        // Hundredths are finer than a pixel.
-        x: (x * 100.0).round() / 100.0,
-        y: (y * 100.0).round() / 100.0,
-        class: class(&test.labels, *row),
+    let cosines = Cosines::of(rows(&test.features, &mapped));
+    let map = |points: Option<Vec<[f64; 2]>>| {
+        let point = |(row, [x, y]): (&usize, [f64; 2])| MapPoint {
+            // Hundredths are finer than a pixel.
+            x: (x * 100.0).round() / 100.0,
+            y: (y * 100.0).round() / 100.0,
+            class: class(&test.labels, *row),
+        };
+        mapped.iter().zip(points.unwrap_or_default()).map(point).collect()
     };
     let [train_images, test_images] = evaluator.images();
     let queries = queries(&order, &test.labels);
@@ -64,7 +68,8 @@ pub fn showcase(evaluator: &ImageEvaluator, [train, test]: &[Labelled; 2], seed:
             train_images.0.classes().to_vec()
         },
         of_train: evaluator.uses_train_as_test(),
-        map: mapped.iter().zip(points).map(point).collect(),
+        map: map(cosines.as_ref().and_then(tsne)),
+        umap: map(cosines.as_ref().and_then(|cosines| umap(cosines, seed.named("umap")))),
         neighbours: queries.iter().zip(found).map(row).collect(),
     }
 }
@@ -199,6 +204,8 @@ mod tests {
         let (evaluator, features) = evaluated();
         let shown = showcase(&evaluator, &features, Seed(1));
         assert_eq!((shown.map.len(), shown.neighbours.len()), (20, QUERIES));
+        let classes = |map: &[MapPoint]| -> Vec<u32> { map.iter().map(|point| point.class).collect() };
+        assert_eq!(classes(&shown.umap), classes(&shown.map));
         let right = |row: &NeighbourRow| row.nearest.iter().all(|near| near.image.class == row.query.class);
         assert!(shown.neighbours.iter().all(right), "features are equal within a class");
         let [(images, labelled), _] = evaluator.images();

@@ -4,7 +4,7 @@ use super::NUM_COLOURS;
 use super::picture::Picture;
 use crate::files::{FileError, write_whole};
 use crate::markup::{each, escape};
-use crate::showcase::{MAP_FILE, MapPoint, Showcase};
+use crate::showcase::{MAP_FILE, MapPoint, Showcase, UMAP_FILE};
 use crate::units::count;
 use std::path::Path;
 
@@ -26,24 +26,27 @@ const LONGEST_NAME: usize = 24;
 pub(crate) struct FeatureMap<'a> {
     title: &'a str,
     showcase: &'a Showcase,
+    /// The points with finite coordinates.
+    points: Vec<MapPoint>,
 }
 
 impl<'a> FeatureMap<'a> {
-    pub(crate) fn of(showcase: &'a Showcase, title: &'a str) -> Self {
-        Self { title, showcase }
+    /// The map of `points`, which are those of one of the maps of `showcase`.
+    pub(crate) fn of(showcase: &'a Showcase, points: &[MapPoint], title: &'a str) -> Self {
+        let finite = |point: &&MapPoint| point.x.is_finite() && point.y.is_finite();
+        let points = points.iter().filter(finite).copied().collect();
+        Self { title, showcase, points }
     }
 
     /// The map as SVG for a page, which provides the colours and the [`legend`](Self::legend); `None` if there are no points.
     pub(crate) fn to_svg(&self, id: &str) -> Option<String> {
-        let points = self.points();
-        let marks = self.marks(&points)?;
+        let marks = self.marks()?;
         Some(self.picture(SIDE, &self.description(), &marks).to_svg(id))
     }
 
     /// The map as a standalone SVG file with a legend, in the reader's light or dark theme; `None` if there are no points.
     pub(crate) fn to_file(&self) -> Option<String> {
-        let points = self.points();
-        let marks = self.marks(&points)?;
+        let marks = self.marks()?;
         let (legend, height) = self.legend_below();
         Some(self.picture(height, &self.description(), &(marks + &legend)).to_file())
     }
@@ -81,16 +84,16 @@ impl<'a> FeatureMap<'a> {
         };
         format!(
             "{} {} images{classes}; images with similar features are close to each other.",
-            count(self.points().len()),
+            count(self.points.len()),
             self.showcase.kind()
         )
     }
 
     /// All points, with their class as tooltip.
-    fn marks(&self, points: &[MapPoint]) -> Option<String> {
-        let place = fitted(points)?;
+    fn marks(&self) -> Option<String> {
+        let place = fitted(&self.points)?;
         let classes = self.classes();
-        Some(each(points, |point| {
+        Some(each(&self.points, |point| {
             let (left, top) = place(point);
             let number = classes.binary_search(&point.class).unwrap_or_default();
             if self.showcase.classes.is_empty() {
@@ -101,15 +104,9 @@ impl<'a> FeatureMap<'a> {
         }))
     }
 
-    /// The points with finite coordinates.
-    fn points(&self) -> Vec<MapPoint> {
-        let finite = |point: &&MapPoint| point.x.is_finite() && point.y.is_finite();
-        self.showcase.map.iter().filter(finite).copied().collect()
-    }
-
     /// The classes on the map, in ascending order.
     fn classes(&self) -> Vec<u32> {
-        let mut classes: Vec<u32> = self.points().iter().map(|point| point.class).collect();
+        let mut classes: Vec<u32> = self.points.iter().map(|point| point.class).collect();
         classes.sort_unstable();
         classes.dedup();
         classes
@@ -195,20 +192,18 @@ fn path(class: &str, d: &str, inside: &str) -> String {
 }
 
 impl Showcase {
-    /// Writes `map.svg` into a run folder if there is a map.
+    /// Writes `umap.svg` and `map.svg`, in this order, into a run folder; a map without points is left out.
     ///
     /// # Errors
     /// Returns an error that names the file if it cannot be written.
-    pub fn write_map(&self, dir: &Path) -> Result<(), FileError> {
-        let title = if self.of_train {
-            "Feature map of training images"
-        } else {
-            "Feature map of test images"
-        };
-        match FeatureMap::of(self, title).to_file() {
-            Some(svg) => write_whole(&dir.join(MAP_FILE), svg.as_bytes()),
-            None => Ok(()),
+    pub fn write_maps(&self, dir: &Path) -> Result<(), FileError> {
+        for (points, method, file) in [(&self.umap, "UMAP", UMAP_FILE), (&self.map, "t-SNE", MAP_FILE)] {
+            let title = format!("{method} of {} images", self.kind());
+            if let Some(svg) = FeatureMap::of(self, points, &title).to_file() {
+                write_whole(&dir.join(file), svg.as_bytes())?;
+            }
         }
+        Ok(())
     }
 }
 
@@ -226,6 +221,7 @@ mod tests {
             classes: (0..num_classes).map(|class| format!("class <{class}>")).collect(),
             of_train: false,
             map: points.iter().enumerate().map(point).collect(),
+            umap: Vec::new(),
             neighbours: Vec::new(),
         }
     }
@@ -233,7 +229,7 @@ mod tests {
     #[test]
     fn outermost_points_touch_the_margin_and_non_finite_ones_are_left_out() {
         let showcase = showcase(1, &[(-5.0, 0.0), (5.0, 2.0), (f64::NAN, 0.0)]);
-        let svg = FeatureMap::of(&showcase, "T").to_svg("x").unwrap();
+        let svg = FeatureMap::of(&showcase, &showcase.map, "T").to_svg("x").unwrap();
         assert!(
             svg.contains("cx=\"10.0\" cy=\"226.0\"") && svg.contains("cx=\"370.0\" cy=\"154.0\""),
             "{svg}"
@@ -245,13 +241,13 @@ mod tests {
     fn every_class_has_its_own_mark_as_long_as_there_are_enough() {
         let line: Vec<(f64, f64)> = (0..40).map(|i| (f64::from(i), 0.0)).collect();
         let ten = showcase(10, &line);
-        let map = FeatureMap::of(&ten, "T");
+        let map = FeatureMap::of(&ten, &ten.map, "T");
         assert_eq!(map.to_file().unwrap().matches("<text").count(), 10);
         let legend = map.legend();
         assert_eq!(legend.matches("<li>").count(), 10);
         assert!(legend.contains("class &lt;9&gt;") && !legend.contains("<9>"));
         let many = showcase(40, &line);
-        let map = FeatureMap::of(&many, "T");
+        let map = FeatureMap::of(&many, &many.map, "T");
         assert_eq!(map.legend(), "");
         assert!(map.to_svg("x").unwrap().contains("<title>class &lt;39&gt;</title>"));
         let marks: std::collections::BTreeSet<String> = (0..MOST_NAMED).map(|number| mark(number, 0.0, 0.0, "")).collect();
@@ -260,9 +256,30 @@ mod tests {
 
     #[test]
     fn a_file_of_its_own_brings_its_colours_and_one_point_is_enough() {
-        let file = FeatureMap::of(&showcase(1, &[(3.0, 3.0)]), "T").to_file().unwrap();
+        let file = |points: &[(f64, f64)]| {
+            let showcase = showcase(1, points);
+            FeatureMap::of(&showcase, &showcase.map, "T").to_file()
+        };
+        assert_eq!(file(&[]), None);
+        let file = file(&[(3.0, 3.0)]).unwrap();
         assert!(file.starts_with("<svg xmlns=") && file.contains("--c7:") && file.contains("prefers-color-scheme: dark"));
         assert!(file.contains("cx=\"190.0\" cy=\"190.0\""));
-        assert_eq!(FeatureMap::of(&showcase(1, &[]), "T").to_file(), None);
+    }
+
+    #[test]
+    fn each_map_is_a_file_and_one_without_points_is_not_written() {
+        let mut showcase = showcase(1, &[(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)]);
+        let dir = tempfile::tempdir().unwrap();
+        showcase.write_maps(dir.path()).unwrap();
+        assert!(dir.path().join(MAP_FILE).exists() && !dir.path().join(UMAP_FILE).exists());
+        showcase.umap = showcase.map[1..].to_vec();
+        showcase.write_maps(dir.path()).unwrap();
+        for (file, title, images) in [
+            (MAP_FILE, "t-SNE of test images", "3 test images"),
+            (UMAP_FILE, "UMAP of test images", "2 test images"),
+        ] {
+            let svg = std::fs::read_to_string(dir.path().join(file)).unwrap();
+            assert!(svg.contains(title) && svg.contains(images), "{svg}");
+        }
     }
 }

@@ -1,29 +1,33 @@
-//! Pictures of what an image encoder has learned: a feature map of test images and their nearest training images.
+//! Pictures of what an image encoder has learned: feature maps of test images and their nearest training images.
 
 use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView};
 use crate::chart::FeatureMap;
 use crate::markup::{each, escape};
-use crate::showcase::{NeighbourRow, Showcase, Thumbnail};
+use crate::showcase::{MapPoint, NeighbourRow, Showcase, Thumbnail};
 use crate::units::count;
 
-/// Two figures per recipe with a showcase.
+/// Up to three figures per recipe with a showcase.
 pub(super) fn section(view: &DataView, id: &str) -> String {
     let figures = view.recipes.iter().flat_map(|recipe| {
         let (result, _) = recipe.runs[0];
-        let of = |showcase| [map(recipe, showcase, id), neighbours(recipe, showcase)];
+        let of = |showcase: &Showcase| {
+            let [tsne, umap] = [("t-SNE", &*showcase.map), ("UMAP", &*showcase.umap)].map(|of| map(recipe, showcase, of, id));
+            [tsne, umap, neighbours(recipe, showcase)]
+        };
         result.showcase.as_ref().map(of).into_iter().flatten().flatten()
     });
     figure::section("Features", "Which images the encoder considers similar.", "", figures)
 }
 
-fn map(recipe: &RecipeView, showcase: &Showcase, id: &str) -> Option<Figure> {
-    let title = format!("Feature map of {}", recipe.name);
-    let map = FeatureMap::of(showcase, &title);
-    let svg = map.to_svg(&format!("{id}-map-{}", recipe.colour))?;
+fn map(recipe: &RecipeView, showcase: &Showcase, (method, points): (&str, &[MapPoint]), id: &str) -> Option<Figure> {
+    let title = format!("{method} of {}", recipe.name);
+    let map = FeatureMap::of(showcase, points, &title);
+    let svg = map.to_svg(&format!("{id}-{}-{}", method.to_lowercase(), recipe.colour))?;
     let caption = format!(
-        "t-SNE of the features of {} {} images: nearby images have similar features; distances between groups mean little. Seed {}.",
-        count(showcase.map.len()),
+        "{method} of the features of {} {} images: nearby images have similar features; sizes of groups and distances between them mean \
+         little. Seed {}.",
+        count(points.len()),
         showcase.kind(),
         recipe.result().seed
     );

@@ -190,7 +190,7 @@ impl Kind for ImageRecipe {
             features,
             metrics,
         } = Evaluated::of(run, trained)?;
-        let _working = run.working("drawing the map and evaluating baselines");
+        let _working = run.working("drawing maps and evaluating baselines");
         let showcase = showcase(&evaluator, &features, Seed(run.recipe.seed));
         drop(features);
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,0 +1,67 @@
+//! Maps of features in the plane, with images of similar features next to each other.
+
+mod tsne;
+mod umap;
+
+pub(super) use tsne::tsne;
+pub(super) use umap::umap;
+
+use bcl_core::Similarity;
+use bhtsne::Neighbor;
+use burn::tensor::Tensor;
+use rayon::ThreadPoolBuilder;
+
+/// Minimum number of images for a map.
+const LEAST: usize = 10;
+
+/// The cosine similarity of the features of each pair of images.
+#[derive(Debug)]
+pub(super) struct Cosines {
+    num_images: usize,
+    values: Vec<f32>,
+}
+
+impl Cosines {
+    /// Compares features; `None` for fewer than ten images, or if a feature is not finite.
+    ///
+    /// # Shapes
+    /// - features: `[num_images, num_features]`
+    pub(super) fn of(features: Tensor<2>) -> Option<Self> {
+        let [num_images, _] = features.dims();
+        if num_images < LEAST {
+            return None;
+        }
+        let rows = Similarity::Cosine.prepare(features.detach());
+        let values: Vec<f32> = rows.clone().matmul(rows.transpose()).into_data().iter::<f32>().collect();
+        let finite = values.iter().all(|value| value.is_finite());
+        finite.then_some(Self { num_images, values })
+    }
+
+    fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> {
+        self.values.chunks_exact(self.num_images)
+    }
+
+    /// The nearest images of each image by the Euclidean distance of unit features, nearest first, ties in order.
+    fn neighbours(&self, count: usize) -> Vec<Vec<Neighbor<f32>>> {
+        let of_row = |(own, cosines): (usize, &[f32])| {
+            let distance = |&cosine: &f32| (2.0 - 2.0 * cosine).max(0.0).sqrt();
+            let all = cosines.iter().map(distance).enumerate();
+            let mut others: Vec<Neighbor<f32>> = all
+                .filter(|(index, _)| *index != own)
+                .map(|(index, distance)| Neighbor { index, distance })
+                .collect();
+            others.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+            others.truncate(count);
+            others
+        };
+        self.rows().enumerate().map(of_row).collect()
+    }
+}
+
+/// Runs `work` on a single thread, which adds in a fixed order; `None` if the thread cannot be started.
+fn on_one_thread<R: Send>(work: impl FnOnce() -> R + Send) -> Option<R> {
+    Some(ThreadPoolBuilder::new().num_threads(1).build().ok()?.install(work))
+}
+
+#[cfg(test)]
+mod tests;
