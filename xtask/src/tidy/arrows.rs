@@ -7,7 +7,7 @@ use super::metadata::{Metadata, Package};
 const ARROWS: &[(&str, &[&str])] = &[
     ("bcl-kernels", &[]),
     ("bcl-core", &["bcl-golden", "bcl-kernels"]),
-    ("bcl-models", &["bcl-kernels"]),
+    ("bcl-models", &["bcl-golden", "bcl-kernels"]),
     ("bcl-optim", &[]),
     ("bcl-text", &[]),
     ("bcl-data", &["bcl-text"]),
