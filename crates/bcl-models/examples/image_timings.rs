@@ -25,6 +25,7 @@ fn time(depth: usize, width: usize, batch: usize) {
             width,
         },
         head: ProjectionHeadConfig::default(),
+        split_channels: None,
     };
     let encoder = config.init(0, &device);
     let images = Tensor::<4>::random([2 * batch, 3, 32, 32], Distribution::Default, &device);

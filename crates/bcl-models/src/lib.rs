@@ -45,8 +45,10 @@
 //! | score anchors against sampled or shared negatives | [`compare_sampled`], [`compare_shared`] |
 //! | use one kind of encoder by itself | [`MatrixFactorisation`], [`LightGcn`], [`Tables`] |
 //! | encode images with a ResNet and a projection head | [`vision`] |
+//! | compare two parts of the channels, as in CMC | [`vision::ImageEncoderConfig::split_channels`] |
+//! | score projections against learned prototypes | [`vision::Prototypes`] |
 //! | load torchvision's weights, or save your own | [`vision::weights`] |
-//! | keep a momentum encoder | [`vision::ema_target`], [`vision::ema_update`] |
+//! | keep a momentum encoder | [`vision::ema_target`], [`vision::ema_update`], [`vision::cosine_momentum`] |
 //!
 //! Initial values depend only on the configuration and a seed, never on Burn's global random source.
 //!

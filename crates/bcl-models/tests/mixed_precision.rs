@@ -18,7 +18,12 @@ fn encoder(stem: Stem) -> ImageEncoder {
             stem,
             width: 4,
         },
-        head: ProjectionHeadConfig { hidden: 8, out: 4 },
+        head: ProjectionHeadConfig {
+            hidden: 8,
+            out: 4,
+            ..ProjectionHeadConfig::default()
+        },
+        ..ImageEncoderConfig::default()
     };
     config.init(0, &Device::flex().autodiff())
 }

@@ -12,7 +12,12 @@ use burn::{
 fn narrow(depth: ResNetDepth, stem: Stem) -> ImageEncoderConfig {
     ImageEncoderConfig {
         trunk: ResNetConfig { depth, stem, width: 2 },
-        head: ProjectionHeadConfig { hidden: 6, out: 4 },
+        head: ProjectionHeadConfig {
+            hidden: 6,
+            out: 4,
+            ..ProjectionHeadConfig::default()
+        },
+        ..ImageEncoderConfig::default()
     }
 }
 
@@ -281,7 +286,11 @@ fn the_seed_alone_determines_the_start() {
     assert_eq!(weights(1), first);
     assert_ne!(weights(2), first);
     let other_head = ImageEncoderConfig {
-        head: ProjectionHeadConfig { hidden: 9, out: 3 },
+        head: ProjectionHeadConfig {
+            hidden: 9,
+            out: 3,
+            ..ProjectionHeadConfig::default()
+        },
         ..narrow(ResNetDepth::ResNet50, Stem::Cifar)
     };
     assert_eq!(values(other_head.init(1, &device).trunk.layer3[0].conv2.weight.val()), first);
@@ -334,7 +343,14 @@ fn momentum_zero_copies_and_momentum_one_keeps() {
 #[should_panic(expected = "the target's parameter hidden.weight has shape [3, 5]")]
 fn modules_of_other_sizes_are_not_averaged() {
     let device = Device::flex();
-    let head = |hidden| ProjectionHeadConfig { hidden, out: 2 }.init(3, 0, &device);
+    let head = |hidden| {
+        ProjectionHeadConfig {
+            hidden,
+            out: 2,
+            ..ProjectionHeadConfig::default()
+        }
+        .init(3, 0, &device)
+    };
     ema_update(head(5), &head(4), 0.5);
 }
 

@@ -85,9 +85,18 @@ fn encoder(precision: Precision) -> SimClr {
         stem: Stem::Imagenet,
         width: 4,
     };
-    let head = ProjectionHeadConfig { hidden: 8, out: 6 };
+    let head = ProjectionHeadConfig {
+        hidden: 8,
+        out: 6,
+        ..ProjectionHeadConfig::default()
+    };
     SimClr {
-        encoder: ImageEncoderConfig { trunk, head }.init(5, &Device::flex().autodiff()),
+        encoder: ImageEncoderConfig {
+            trunk,
+            head,
+            split_channels: None,
+        }
+        .init(5, &Device::flex().autodiff()),
         precision,
     }
 }

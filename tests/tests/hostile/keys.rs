@@ -159,6 +159,8 @@ fn numbers() -> Vec<Number> {
             ("encoder.trunk.depth=?", &[]),
             ("encoder.head.hidden=?", &[]),
             ("encoder.head.out=?", &[]),
+            ("encoder.head.layers=?", &[]),
+            ("encoder.split_channels=?", &[]),
             ("optimizer.learning_rate=?", &[]),
             ("optimizer.weight_decay=?", ZERO),
             ("optimizer.momentum=?", ZERO),
@@ -197,7 +199,10 @@ fn name_of(change: &'static str) -> &'static str {
     // In a list, the value may follow others.
     let key = key.split("=[").next().expect("a part");
     // For a value of the wrong type, the error names the surrounding table.
-    if key.contains("encoder.trunk") || key.contains("encoder.head") {
+    if ["encoder.trunk", "encoder.head", "encoder.split_channels"]
+        .iter()
+        .any(|of_images| key.contains(of_images))
+    {
         return "encoder";
     }
     let start = key.rfind(['.', ',', '{']).map_or(0, |dot| dot + 1);

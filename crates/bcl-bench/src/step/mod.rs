@@ -54,6 +54,7 @@ impl StepConfig {
         ImageEncoderConfig {
             trunk: self.trunk.clone(),
             head: ProjectionHeadConfig::default(),
+            split_channels: None,
         }
     }
 }

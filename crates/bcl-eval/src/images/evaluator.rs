@@ -7,7 +7,7 @@ use crate::{
 };
 use bcl_data::Seed;
 use bcl_images::{Collection, ImageData};
-use bcl_models::vision::{ImageEncoder, Mode, ResNet};
+use bcl_models::vision::{ImageEncoder, Mode};
 use bcl_report::result::{ALIGNMENT, Metrics, ONLINE_PROBE, UNIFORMITY};
 use burn::tensor::{Tensor, TensorData};
 use std::sync::Arc;
@@ -140,7 +140,7 @@ impl ImageEvaluator {
     /// # Errors
     /// Returns an error if an image cannot be prepared for the encoder, or the evaluation is interrupted.
     pub fn features(&self, encoder: &ImageEncoder) -> Result<[Labelled; 2], EvaluationError> {
-        self.both(|images, sample| self.extractor.encoded(images, Some(&sample.images), &encoder.trunk))
+        self.both(|images, sample| self.extractor.encoded(images, Some(&sample.images), encoder))
     }
 
     /// Computes all metrics of an encoder.
@@ -157,21 +157,20 @@ impl ImageEvaluator {
     /// # Errors
     /// As [`encoder`](Self::encoder).
     pub fn encoder_with(&self, encoder: &ImageEncoder, [train, test]: &[Labelled; 2]) -> Result<Metrics, EvaluationError> {
-        let trunk = &encoder.trunk;
         let mut metrics = Metrics::new();
         if self.has_probes {
             metrics = self.accuracies(train, test)?;
             if self.config.protocols.contains(&Protocol::Official) {
-                insert(&mut metrics, "official", self.official(trunk)?);
+                insert(&mut metrics, "official", self.official(encoder)?);
             }
         }
-        metrics.extend(self.of_two_views(trunk)?);
+        metrics.extend(self.of_two_views(encoder)?);
         Ok(metrics)
     }
 
     /// Alignment and uniformity, which need no labels.
-    fn of_two_views(&self, trunk: &ResNet) -> Result<Metrics, EvaluationError> {
-        let [first, second] = self.two_views(trunk);
+    fn of_two_views(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
+        let [first, second] = self.two_views(encoder);
         let metrics = [
             (UNIFORMITY, uniformity(first.clone())?),
             (ALIGNMENT, alignment(first, second)?),
@@ -201,11 +200,10 @@ impl ImageEvaluator {
     /// # Errors
     /// As [`encoder`](Self::encoder).
     pub fn online(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
-        let trunk = &encoder.trunk;
         if !self.has_probes {
-            return self.of_two_views(trunk);
+            return self.of_two_views(encoder);
         }
-        let [train, test] = self.both(|images, labels| self.extractor.encoded(images, Some(&labels.images), trunk))?;
+        let [train, test] = self.both(|images, labels| self.extractor.encoded(images, Some(&labels.images), encoder))?;
         let mut metrics = Metrics::new();
         insert(&mut metrics, "knn", knn(&train, &test, self.num_classes(), &self.config.knn)?);
         let online = ridge_accuracy(&train, &test, self.num_classes())?;
@@ -225,18 +223,18 @@ impl ImageEvaluator {
 
     /// The probe of the authors' code: a new random view of each training image per epoch, and an encoder in training mode, so that each
     /// batch is normalised by its own statistics and updates the running ones, with which test images are encoded.
-    fn official(&self, trunk: &ResNet) -> Result<TopK, EvaluationError> {
-        // A copy, so that the running statistics of the evaluated encoder do not change.
-        let trunk = trunk.clone();
+    fn official(&self, encoder: &ImageEncoder) -> Result<TopK, EvaluationError> {
+        // A copy, so that the running statistics of the evaluated encoder do not change. Batches of any size are normalised as a whole.
+        let encoder = encoder.clone().with_split_norms(1);
         let views = |epoch: usize, rows: &[usize]| {
             let images: Vec<usize> = rows.iter().map(|&row| self.train.images[row]).collect();
             // The last batch of an epoch may be a single image, which has no variance.
             let mode = if images.len() > 1 { Mode::Train } else { Mode::Eval };
-            trunk.forward(self.random_view(&self.data.train, &images, epoch as u64), mode)
+            encoder.raw_features(self.random_view(&self.data.train, &images, epoch as u64), mode)
         };
         let test = || {
             Ok::<_, EvaluationError>(Labelled {
-                features: self.extractor.encoded(&self.data.test, Some(&self.test.images), &trunk)?,
+                features: self.extractor.encoded(&self.data.test, Some(&self.test.images), &encoder)?,
                 labels: self.test.classes.clone(),
             })
         };
@@ -245,12 +243,12 @@ impl ImageEvaluator {
     }
 
     /// Features of two random views of the same images.
-    fn two_views(&self, trunk: &ResNet) -> [Tensor<2>; 2] {
+    fn two_views(&self, encoder: &ImageEncoder) -> [Tensor<2>; 2] {
         let images = &self.test.images[..self.test.images.len().min(MOST_PAIRED)];
         [0, 1].map(|epoch| {
             let blocks = images
                 .chunks(VIEWS_BLOCK)
-                .map(|block| trunk.forward(self.random_view(self.test_images(), block, epoch), Mode::Eval));
+                .map(|block| encoder.raw_features(self.random_view(self.test_images(), block, epoch), Mode::Eval));
             Tensor::cat(blocks.collect(), 0)
         })
     }

@@ -2,7 +2,7 @@
 
 use crate::{EvaluationError, Interrupt};
 use bcl_images::{Collection, Views};
-use bcl_models::vision::{Mode, ResNet};
+use bcl_models::vision::{ImageEncoder, Mode};
 use burn::tensor::{Device, Tensor, TensorData};
 
 /// Computes features of whole images.
@@ -50,8 +50,13 @@ impl FeatureExtractor {
     ///
     /// # Errors
     /// As [`rows`](Self::rows).
-    pub fn encoded(&self, images: &Collection, chosen: Option<&[usize]>, trunk: &ResNet) -> Result<Tensor<2>, EvaluationError> {
-        self.rows(images, chosen, |block| trunk.forward(block, Mode::Eval))
+    pub fn encoded(
+        &self,
+        images: &Collection,
+        chosen: Option<&[usize]>,
+        encoder: &ImageEncoder,
+    ) -> Result<Tensor<2>, EvaluationError> {
+        self.rows(images, chosen, |block| encoder.raw_features(block, Mode::Eval))
     }
 
     /// Pixel values as features.

@@ -1,10 +1,10 @@
 //! Batch normalisation with an explicit choice of statistics.
 
-use super::{RunningStatistic, precision::precision};
+use super::{RunningStatistic, groups::Groups, precision::precision};
 use bcl_kernels::{BatchNormalised, batch_norm, batch_norm_relu};
 use burn::{
     module::{Module, Param},
-    tensor::{Device, Tensor, activation::relu},
+    tensor::{Device, FloatDType, Tensor, activation::relu},
 };
 
 /// PyTorch's defaults for epsilon and momentum.
@@ -36,27 +36,62 @@ pub enum Mode {
 /// Source: Ioffe and Szegedy, [Batch Normalization](https://arxiv.org/abs/1502.03167).
 #[derive(Module, Debug)]
 pub struct BatchNorm {
-    /// Scale of each channel, `[num_channels]`.
-    pub weight: Param<Tensor<1>>,
-    /// Shift of each channel, `[num_channels]`.
-    pub bias: Param<Tensor<1>>,
+    /// Scale of each channel, `[num_channels]`; always 1 if absent.
+    pub weight: Option<Param<Tensor<1>>>,
+    /// Shift of each channel, `[num_channels]`; always 0 if absent.
+    pub bias: Option<Param<Tensor<1>>>,
     /// Running mean, `[num_channels]`.
     pub running_mean: RunningStatistic,
     /// Running unbiased variance, `[num_channels]`.
     pub running_var: RunningStatistic,
+    /// How statistics of the batch are computed; not part of records.
+    #[module(skip)]
+    groups: Groups,
 }
 
 impl BatchNorm {
     /// A layer with scale 1, shift 0, running mean 0 and running variance 1.
     pub fn new(num_channels: usize, device: &Device) -> Self {
-        let ones = || Tensor::ones([num_channels], device);
-        let zeros = || Tensor::zeros([num_channels], device);
         Self {
-            weight: Param::from_tensor(ones()),
-            bias: Param::from_tensor(zeros()),
-            running_mean: RunningStatistic::new(zeros()),
-            running_var: RunningStatistic::new(ones()),
+            weight: Some(Param::from_tensor(Tensor::ones([num_channels], device))),
+            bias: Some(Param::from_tensor(Tensor::zeros([num_channels], device))),
+            ..Self::plain(num_channels, device)
         }
+    }
+
+    /// A layer without parameters: scale 1 and shift 0, as PyTorch's `affine=False`.
+    pub fn plain(num_channels: usize, device: &Device) -> Self {
+        Self {
+            weight: None,
+            bias: None,
+            running_mean: RunningStatistic::new(Tensor::zeros([num_channels], device)),
+            running_var: RunningStatistic::new(Tensor::ones([num_channels], device)),
+            groups: Groups::new(1),
+        }
+    }
+
+    /// Normalises by the statistics of `count` groups of the batch instead of those of the whole batch; sample n belongs to group
+    /// `n mod count`. Running statistics are averaged over the groups, and [`Mode::Eval`] stays as it is.
+    ///
+    /// A momentum encoder on one device needs this: with statistics of the whole batch, a query could recognise its key by them. The
+    /// number of groups is not part of records.
+    ///
+    /// Source: He et al., [Momentum Contrast](https://arxiv.org/abs/1911.05722), section 3.3, in the form of its CIFAR-10 demo.
+    ///
+    /// # Panics
+    /// Panics if `count` is 0.
+    pub fn with_groups(mut self, count: usize) -> Self {
+        self.set_groups(count);
+        self
+    }
+
+    pub(super) fn set_groups(&mut self, count: usize) {
+        self.groups = Groups::new(count);
+    }
+
+    /// The precision of the parameters.
+    pub(super) fn precision(&self) -> FloatDType {
+        precision(&self.running_mean.value())
     }
 
     /// Normalises each channel, always in the precision of the parameters.
@@ -66,7 +101,8 @@ impl BatchNorm {
     /// - output: same as the input
     ///
     /// # Panics
-    /// Panics if `mode` uses the statistics of the batch and a channel has a single value, whose variance is undefined.
+    /// Panics if `mode` uses the statistics of the batch and a channel has a single value, whose variance is undefined; or if the batch
+    /// does not divide into the [groups](Self::with_groups).
     pub fn forward<const D: usize>(&self, input: Tensor<D>, mode: Mode) -> Tensor<D> {
         let (narrow, input) = (precision(&input), self.widen(input));
         let output = match mode {
@@ -94,34 +130,51 @@ impl BatchNorm {
 
     /// Casts the input to the precision of the parameters.
     fn widen<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        input.cast(precision(&self.weight.val()))
+        input.cast(self.precision())
+    }
+
+    fn scale(&self) -> Tensor<1> {
+        let ones = || self.running_var.value().ones_like();
+        self.weight.as_ref().map_or_else(ones, Param::val)
+    }
+
+    fn shift(&self) -> Tensor<1> {
+        let zeros = || self.running_mean.value().zeros_like();
+        self.bias.as_ref().map_or_else(zeros, Param::val)
     }
 
     /// With running statistics each channel is a linear map: one product and one sum per value.
     fn by_running<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        let scale = self.weight.val() / (self.running_var.value() + EPSILON).sqrt();
-        let shift = self.bias.val() - self.running_mean.value() * scale.clone();
+        let scale = self.scale() / (self.running_var.value() + EPSILON).sqrt();
+        let shift = self.shift() - self.running_mean.value() * scale.clone();
         let mut shape = [1; D];
         shape[1] = scale.dims()[0];
         input * scale.reshape(shape) + shift.reshape(shape)
     }
 
     fn by_batch<const D: usize>(&self, input: Tensor<D>, mode: Mode, norm: Norm<D>) -> Tensor<D> {
+        let groups = self.groups;
         let shape = input.dims();
-        let count = shape.iter().product::<usize>() / shape[1];
+        let input = groups.split(input);
+        let split = input.dims();
+        let count = split.iter().product::<usize>() / split[1];
         assert!(
             count > 1,
-            "batch normalisation by the batch needs more than 1 value per channel, but the input has shape {shape:?}"
+            "batch normalisation by the batch needs more than 1 value per channel, but the input has shape {split:?}"
         );
-        let normalised = norm(input, self.weight.val(), self.bias.val(), EPSILON);
+        let [scale, shift] = [self.scale(), self.shift()].map(|values| groups.repeated(values));
+        let normalised = norm(input, scale, shift, EPSILON);
         if mode == Mode::Train {
             let unbiased = normalised.variance * (count as f64 / (count - 1) as f64);
-            self.running_mean.update(normalised.mean, MOMENTUM);
-            self.running_var.update(unbiased, MOMENTUM);
+            self.running_mean.update(groups.averaged(normalised.mean), MOMENTUM);
+            self.running_var.update(groups.averaged(unbiased), MOMENTUM);
         }
-        normalised.output
+        groups.merged(normalised.output, shape)
     }
 }
 
 /// A kernel that normalises by the batch's own statistics.
 type Norm<const D: usize> = fn(Tensor<D>, Tensor<1>, Tensor<1>, f64) -> BatchNormalised<D>;
+
+#[cfg(test)]
+mod tests;

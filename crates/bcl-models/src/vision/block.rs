@@ -91,4 +91,12 @@ impl Block {
         };
         relu(hidden + identity)
     }
+
+    pub(super) fn norms_mut(&mut self) -> impl Iterator<Item = &mut BatchNorm> {
+        let downsample = self.downsample.as_mut().map(|(_, norm)| norm);
+        [&mut self.bn1, &mut self.bn2]
+            .into_iter()
+            .chain(self.bn3.as_mut())
+            .chain(downsample)
+    }
 }

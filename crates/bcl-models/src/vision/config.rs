@@ -1,13 +1,13 @@
 //! Parameters of an image encoder: the `[encoder]` table of a recipe.
 
-use super::{ImageEncoder, ProjectionHead, ResNet, draws::Draws};
+use super::{ChannelEncoder, ImageEncoder, ProjectionHead, ProjectionHeadConfig, ResNet, draws::Draws};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of channels of the first stage: 64 times that of the published network.
 const MOST_WIDTH: usize = 4096;
-/// The maximum size of a layer of the head.
-const MOST_HEAD: usize = 65_536;
+/// Channels of an image.
+const CHANNELS: usize = 3;
 
 /// Number of layers with weights; recipes give the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,43 +121,7 @@ impl ResNetConfig {
     /// Panics if a parameter is out of range; use [`check`](Self::check) to test.
     pub fn init(&self, seed: u64, device: &Device) -> ResNet {
         panic_if_bad(self.check());
-        ResNet::new(self, &mut Draws::new(seed, "trunk"), device)
-    }
-}
-
-/// Configuration of [`ProjectionHead`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ProjectionHeadConfig {
-    /// Hidden size, 1 to 65,536.
-    pub hidden: usize,
-    /// Size of a projection, 1 to 65,536.
-    pub out: usize,
-}
-
-impl Default for ProjectionHeadConfig {
-    fn default() -> Self {
-        Self { hidden: 512, out: 128 }
-    }
-}
-
-impl ProjectionHeadConfig {
-    /// Checks that every parameter is in its range.
-    ///
-    /// # Errors
-    /// Returns an error that names the first parameter out of range, its value and the range.
-    pub fn check(&self) -> Result<(), String> {
-        count_in("hidden", self.hidden, MOST_HEAD)?;
-        count_in("out", self.out, MOST_HEAD)
-    }
-
-    /// Builds the head for features of the given size, with initial values determined by the seed.
-    ///
-    /// # Panics
-    /// Panics if a parameter is out of range; use [`check`](Self::check) to test.
-    pub fn init(&self, num_features: usize, seed: u64, device: &Device) -> ProjectionHead {
-        panic_if_bad(self.check());
-        ProjectionHead::new(self, num_features, &mut Draws::new(seed, "head"), device)
+        ResNet::new(self, CHANNELS, &mut Draws::new(seed, "trunk"), device)
     }
 }
 
@@ -169,6 +133,12 @@ pub struct ImageEncoderConfig {
     pub trunk: ResNetConfig,
     /// The projection head on top of it.
     pub head: ProjectionHeadConfig,
+    /// Splits images between two networks without shared weights, 1 or 2: the first network reads this many channels, the second reads
+    /// the rest. One network reads all channels if absent.
+    ///
+    /// Source: Tian et al., [Contrastive Multiview Coding](https://arxiv.org/abs/1906.05849), which compares lightness with colour.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split_channels: Option<usize>,
 }
 
 impl ImageEncoderConfig {
@@ -179,29 +149,75 @@ impl ImageEncoderConfig {
     pub fn check(&self) -> Result<(), String> {
         let inside = |table| move |message| format!("{table}.{message}");
         self.trunk.check().map_err(inside("trunk"))?;
-        self.head.check().map_err(inside("head"))
+        self.head.check().map_err(inside("head"))?;
+        self.split_channels
+            .map_or(Ok(()), |channels| count_in("split_channels", channels, CHANNELS - 1))
     }
 
-    /// Builds the encoder with initial values determined by the seed. Those of the trunk do not depend on the head.
+    /// Number of channels that each network reads; they add up to 3.
+    ///
+    /// ```
+    /// use bcl_models::vision::ImageEncoderConfig;
+    ///
+    /// let config = ImageEncoderConfig { split_channels: Some(1), ..ImageEncoderConfig::default() };
+    /// assert_eq!(config.channels(), [1, 2]);
+    /// assert_eq!(ImageEncoderConfig::default().channels(), [3]);
+    /// ```
+    pub fn channels(&self) -> Vec<usize> {
+        match self.split_channels {
+            Some(first) => vec![first, CHANNELS - first],
+            None => vec![CHANNELS],
+        }
+    }
+
+    /// Size of a feature vector: that of the trunk, twice if channels are split.
+    pub fn num_features(&self) -> usize {
+        self.trunk.num_features() * self.channels().len()
+    }
+
+    /// Size of a projection: that of the head, twice if channels are split.
+    pub fn dim(&self) -> usize {
+        self.head.out * self.channels().len()
+    }
+
+    /// Builds the encoder with initial values determined by the seed. Those of the trunk do not depend on the head, and two networks
+    /// have different ones.
     ///
     /// # Panics
     /// Panics if a parameter is out of range; use [`check`](Self::check) to test.
     pub fn init(&self, seed: u64, device: &Device) -> ImageEncoder {
+        panic_if_bad(self.check());
+        let network = |prefix: &str, channels| ChannelEncoder {
+            trunk: ResNet::new(
+                &self.trunk,
+                channels,
+                &mut Draws::new(seed, &format!("{prefix}trunk")),
+                device,
+            ),
+            head: ProjectionHead::new(
+                &self.head,
+                self.trunk.num_features(),
+                &mut Draws::new(seed, &format!("{prefix}head")),
+                device,
+            ),
+        };
+        let ChannelEncoder { trunk, head } = network("", self.split_channels.unwrap_or(CHANNELS));
         ImageEncoder {
-            trunk: self.trunk.init(seed, device),
-            head: self.head.init(self.trunk.num_features(), seed, device),
+            trunk,
+            head,
+            rest: self.split_channels.map(|first| network("rest.", CHANNELS - first)),
         }
     }
 }
 
-fn count_in(name: &str, value: usize, most: usize) -> Result<(), String> {
+pub(super) fn count_in(name: &str, value: usize, most: usize) -> Result<(), String> {
     if (1..=most).contains(&value) {
         return Ok(());
     }
     Err(format!("{name} is {value}, but must be in [1, {most}]"))
 }
 
-fn panic_if_bad(check: Result<(), String>) {
+pub(super) fn panic_if_bad(check: Result<(), String>) {
     if let Err(message) = check {
         panic!("{message}");
     }

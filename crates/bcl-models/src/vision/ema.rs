@@ -4,7 +4,7 @@ use burn::{
     module::{Module, ModuleMapper, ModuleVisitor, Param},
     tensor::Tensor,
 };
-use std::collections::HashMap;
+use std::{collections::HashMap, f64::consts::PI};
 
 /// Makes a momentum encoder: the same values on the same device without gradients, and separate running statistics.
 pub fn ema_target<M: Module>(online: &M) -> M {
@@ -31,14 +31,11 @@ pub fn ema_target<M: Module>(online: &M) -> M {
 /// use bcl_models::vision::{ema_target, ema_update, ProjectionHeadConfig};
 /// use burn::tensor::Device;
 ///
-/// let online = ProjectionHeadConfig { hidden: 4, out: 2 }.init(3, 0, &Device::flex());
+/// let online = ProjectionHeadConfig::default().init(3, 0, &Device::flex());
 /// let target = ema_update(ema_target(&online), &online, 0.999);
 /// ```
 pub fn ema_update<M: Module>(target: M, online: &M, momentum: f64) -> M {
-    assert!(
-        (0.0..=1.0).contains(&momentum),
-        "momentum is {momentum}, but must be in [0, 1]"
-    );
+    assert_momentum(momentum);
     let mut collect = Collect::default();
     online.visit(&mut collect);
     let mut average = Average {
@@ -50,6 +47,41 @@ pub fn ema_update<M: Module>(target: M, online: &M, momentum: f64) -> M {
     let left: Vec<&String> = average.online.keys().collect();
     assert!(left.is_empty(), "the target lacks the online module's parameters {left:?}");
     target
+}
+
+/// The momentum of a step that rises from `base` to 1 along half a cosine:
+///
+/// ```text
+/// momentum = 1 - (1 - base) (cos(π step / num_steps) + 1) / 2
+/// ```
+///
+/// Steps count from 0, so the last one is a little below 1. From `num_steps` on the momentum is 1.
+///
+/// Source: Grill et al., [Bootstrap Your Own Latent](https://arxiv.org/abs/2006.07733), section 3.2; DINO has the same schedule.
+///
+/// # Panics
+/// Panics if `base` is outside [0, 1] or there are 0 steps.
+///
+/// # Example
+/// ```
+/// use bcl_models::vision::cosine_momentum;
+///
+/// assert_eq!(cosine_momentum(0.5, 0, 100), 0.5);
+/// assert!((cosine_momentum(0.5, 50, 100) - 0.75).abs() < 1e-15);
+/// assert_eq!(cosine_momentum(0.5, 100, 100), 1.0);
+/// ```
+pub fn cosine_momentum(base: f64, step: usize, num_steps: usize) -> f64 {
+    assert_momentum(base);
+    assert!(num_steps > 0, "the schedule of a momentum needs at least 1 step");
+    let progress = step.min(num_steps) as f64 / num_steps as f64;
+    1.0 - (1.0 - base) * ((PI * progress).cos() + 1.0) / 2.0
+}
+
+fn assert_momentum(momentum: f64) {
+    assert!(
+        (0.0..=1.0).contains(&momentum),
+        "momentum is {momentum}, but must be in [0, 1]"
+    );
 }
 
 /// The online module's parameters by path, flattened because their ranks differ.

@@ -1,15 +1,27 @@
-//! A ResNet with its projection head.
+//! ResNets with their projection heads.
 
 use super::{Mode, ProjectionHead, ResNet, precision::precision};
 use bcl_kernels::unit_rows;
 use burn::{module::Module, tensor::Tensor};
 
-/// A residual network with a projection head.
+/// A residual network with a projection head; or, if channels are split, two such networks without shared weights, each for a part of
+/// the channels.
 #[derive(Module, Debug)]
 pub struct ImageEncoder {
     /// Maps images to features.
     pub trunk: ResNet,
     /// Maps features to projections.
+    pub head: ProjectionHead,
+    /// The network for the channels that `trunk` does not read, if channels are split.
+    pub rest: Option<ChannelEncoder>,
+}
+
+/// The second network of an [`ImageEncoder`] with split channels.
+#[derive(Module, Debug)]
+pub struct ChannelEncoder {
+    /// Maps the last channels of images to features.
+    pub trunk: ResNet,
+    /// Maps these features to projections.
     pub head: ProjectionHead,
 }
 
@@ -19,9 +31,12 @@ pub struct ImageEncoder {
 pub struct ImageEmbeddings {
     /// Rows for evaluation, `[batch_size, num_features]`.
     pub features: Tensor<2>,
-    /// Rows for the contrastive loss, `[batch_size, out]`.
+    /// Rows for the contrastive loss, `[batch_size, dim]`.
     pub projections: Tensor<2>,
 }
+
+/// A trunk, its head, and the channels that it reads.
+type Stream<'a> = (&'a ResNet, &'a ProjectionHead, Tensor<4>);
 
 impl ImageEncoder {
     /// Computes features and projections, both L2-normalised. The head reads the features before normalisation.
@@ -29,14 +44,20 @@ impl ImageEncoder {
     /// Everything but batch normalisation and L2 normalisation is computed in the precision of the images, here and below. Images in bf16
     /// give mixed precision: outputs and gradients keep the parameters' 32 bits.
     ///
+    /// If channels are split, features and projections are those of both networks, concatenated before normalisation.
+    ///
     /// # Shapes
     /// - images: `[batch_size, 3, height, width]`
     pub fn forward(&self, images: Tensor<4>, mode: Mode) -> ImageEmbeddings {
-        let features = self.trunk.forward(images, mode);
-        let projections = self.head.forward(features.clone(), mode);
+        let both = |(trunk, head, images): Stream| {
+            let features = trunk.forward(images, mode);
+            let projections = head.forward(features.clone(), mode);
+            (features, projections)
+        };
+        let (features, projections) = self.streams(images).map(both).unzip();
         ImageEmbeddings {
-            features: self.unit_rows(features),
-            projections: self.unit_rows(projections),
+            features: self.unit_rows(side_by_side(features)),
+            projections: self.unit_rows(side_by_side(projections)),
         }
     }
 
@@ -46,20 +67,115 @@ impl ImageEncoder {
     /// - images: `[batch_size, 3, height, width]`
     /// - output: `[batch_size, num_features]`
     pub fn features(&self, images: Tensor<4>, mode: Mode) -> Tensor<2> {
-        self.unit_rows(self.trunk.forward(images, mode))
+        self.unit_rows(self.raw_features(images, mode))
+    }
+
+    /// Computes features without L2 normalisation, as a linear probe reads them.
+    ///
+    /// # Shapes
+    /// As for [`features`](Self::features).
+    pub fn raw_features(&self, images: Tensor<4>, mode: Mode) -> Tensor<2> {
+        let features = self.streams(images).map(|(trunk, _, images)| trunk.forward(images, mode));
+        side_by_side(features.collect())
     }
 
     /// Computes L2-normalised projections for the contrastive loss.
     ///
     /// # Shapes
     /// - images: `[batch_size, 3, height, width]`
-    /// - output: `[batch_size, out]`
+    /// - output: `[batch_size, dim]`
     pub fn projections(&self, images: Tensor<4>, mode: Mode) -> Tensor<2> {
-        self.unit_rows(self.head.forward(self.trunk.forward(images, mode), mode))
+        self.unit_rows(self.raw_projections(images, mode))
+    }
+
+    /// Computes projections without L2 normalisation, in the precision of the images: for predictors, and for losses that normalise
+    /// columns.
+    ///
+    /// # Shapes
+    /// As for [`projections`](Self::projections).
+    pub fn raw_projections(&self, images: Tensor<4>, mode: Mode) -> Tensor<2> {
+        side_by_side(self.projections_by_stream(images, mode).collect())
+    }
+
+    /// Computes the L2-normalised projections of each of the two networks, for a loss that compares them.
+    ///
+    /// # Shapes
+    /// - images: `[batch_size, 3, height, width]`
+    /// - output: `[batch_size, out]` for the first channels, and for the rest
+    ///
+    /// # Panics
+    /// Panics if channels are not split.
+    pub fn stream_projections(&self, images: Tensor<4>, mode: Mode) -> [Tensor<2>; 2] {
+        let projections = self.projections_by_stream(images, mode).map(|rows| self.unit_rows(rows));
+        projections
+            .collect::<Vec<_>>()
+            .try_into()
+            .unwrap_or_else(|_| panic!("the encoder has one network for all channels, but needs split_channels for two"))
+    }
+
+    /// Splits each batch normalisation of the trunks into groups, as [`BatchNorm::with_groups`](super::BatchNorm::with_groups). Heads
+    /// keep their norms.
+    ///
+    /// The number of groups is not part of records: set it again after building an encoder to load one into.
+    ///
+    /// ```
+    /// use bcl_models::vision::{ImageEncoderConfig, Mode, ResNetConfig, ResNetDepth};
+    /// use burn::tensor::{Device, Tensor};
+    ///
+    /// let device = Device::flex();
+    /// let trunk = ResNetConfig { depth: ResNetDepth::ResNet18, width: 2, ..ResNetConfig::default() };
+    /// let config = ImageEncoderConfig { trunk, ..ImageEncoderConfig::default() };
+    /// let encoder = config.init(0, &device).with_split_norms(2);
+    ///
+    /// // Samples 0 and 2 are normalised together, and so are 1 and 3.
+    /// let images = Tensor::ones([4, 3, 8, 8], &device);
+    /// assert_eq!(encoder.projections(images, Mode::Train).dims(), [4, 128]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if `groups` is 0. Later, a forward pass by the statistics of the batch panics if the batch size is not a multiple of
+    /// `groups`.
+    pub fn with_split_norms(mut self, groups: usize) -> Self {
+        let of_rest = self.rest.iter_mut().flat_map(|rest| rest.trunk.norms_mut());
+        for norm in self.trunk.norms_mut().chain(of_rest) {
+            norm.set_groups(groups);
+        }
+        self
+    }
+
+    /// The networks with their part of the images.
+    fn streams(&self, images: Tensor<4>) -> impl Iterator<Item = Stream<'_>> {
+        let streams = match &self.rest {
+            None => vec![(&self.trunk, &self.head, images)],
+            Some(rest) => {
+                let first = self.trunk.channels_in();
+                vec![
+                    (&self.trunk, &self.head, images.clone().slice_dim(1, ..first)),
+                    (&rest.trunk, &rest.head, images.slice_dim(1, first..)),
+                ]
+            }
+        };
+        streams.into_iter()
+    }
+
+    fn projections_by_stream(&self, images: Tensor<4>, mode: Mode) -> impl Iterator<Item = Tensor<2>> {
+        self.streams(images)
+            .map(move |(trunk, head, images)| head.forward(trunk.forward(images, mode), mode))
     }
 
     /// L2-normalises rows in the precision of the parameters, because comparing them needs all digits.
     fn unit_rows(&self, rows: Tensor<2>) -> Tensor<2> {
-        unit_rows(rows.cast(precision(&self.head.norm.weight.val())))
+        unit_rows(rows.cast(precision(&self.head.out.weight.val())))
     }
 }
+
+/// Concatenates the columns of each stream.
+fn side_by_side(mut streams: Vec<Tensor<2>>) -> Tensor<2> {
+    match streams.len() {
+        1 => streams.remove(0),
+        _ => Tensor::cat(streams, 1),
+    }
+}
+
+#[cfg(test)]
+mod tests;

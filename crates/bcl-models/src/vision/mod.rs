@@ -1,6 +1,6 @@
 //! Image encoders: ResNets with a projection head, and their weights under torchvision's names.
 //!
-//! An [`ImageEncoder`] is a [`ResNet`] and a [`ProjectionHead`]. Training compares [`projections`](ImageEncoder::projections), evaluation
+//! An [`ImageEncoder`] is a [`ResNet`] and a [`ProjectionHead`], or two of each with split channels. Training compares [`projections`](ImageEncoder::projections), evaluation
 //! uses [`features`](ImageEncoder::features); both are L2-normalised. The argument [`Mode`], not the device, decides how batch
 //! normalisation behaves. The precision is that of the images:
 //!
@@ -10,7 +10,8 @@
 //!
 //! let config = ImageEncoderConfig {
 //!     trunk: ResNetConfig { depth: ResNetDepth::ResNet18, stem: Stem::Cifar, width: 4 },
-//!     head: ProjectionHeadConfig { hidden: 16, out: 8 },
+//!     head: ProjectionHeadConfig { hidden: 16, out: 8, ..ProjectionHeadConfig::default() },
+//!     ..ImageEncoderConfig::default()
 //! };
 //! let device = Device::flex();
 //! let encoder = config.init(0, &device);
@@ -22,6 +23,7 @@
 //! assert_eq!(embeddings.projections.dims(), [2, 8]);
 //! ```
 
+mod activation;
 mod batch_norm;
 mod block;
 mod config;
@@ -29,20 +31,28 @@ mod convolution;
 mod draws;
 mod ema;
 mod encoder;
+mod groups;
+mod head_config;
 mod precision;
 mod projection;
+mod prototypes;
 mod resnet;
 mod size;
 mod statistics;
+#[cfg(test)]
+mod test_values;
 pub mod weights;
 
+pub use activation::HeadActivation;
 pub use batch_norm::{BatchNorm, Mode};
 pub use block::Block;
-pub use config::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
+pub use config::{ImageEncoderConfig, ResNetConfig, ResNetDepth, Stem};
 pub use convolution::Convolution;
-pub use ema::{ema_target, ema_update};
-pub use encoder::{ImageEmbeddings, ImageEncoder};
-pub use projection::ProjectionHead;
+pub use ema::{cosine_momentum, ema_target, ema_update};
+pub use encoder::{ChannelEncoder, ImageEmbeddings, ImageEncoder};
+pub use head_config::{HeadNorm, ProjectionHeadConfig};
+pub use projection::{HiddenLayer, ProjectionHead};
+pub use prototypes::{Prototypes, PrototypesConfig};
 pub use resnet::ResNet;
 pub use size::EncoderSize;
 pub use statistics::RunningStatistic;

@@ -1,51 +1,112 @@
 //! The projection head, whose outputs the contrastive loss compares.
 
-use super::{BatchNorm, Mode, config::ProjectionHeadConfig, draws::Draws, precision::linear};
+use super::{
+    BatchNorm, Mode,
+    activation::HeadActivation,
+    draws::Draws,
+    head_config::{HeadNorm, ProjectionHeadConfig},
+    precision::linear,
+};
 use burn::{
     module::Module,
     nn::Linear,
     tensor::{Device, Tensor},
 };
 
-/// A projection head of two linear layers with batch normalisation and ReLU between: `out(relu(norm(hidden(features))))`.
+/// A projection head: linear layers, with batch normalisation and an activation in between.
 ///
-/// The hidden layer has no bias, because the normalisation would cancel it.
+/// ```text
+/// out(relu(norm(hidden(features))))                                        by default
+/// out_norm(out(activation(norm(… activation(norm(hidden(features)))))))    with all that ProjectionHeadConfig offers
+/// ```
 ///
-/// Source: Chen et al., [A Simple Framework for Contrastive Learning of Visual Representations](https://arxiv.org/abs/2002.05709),
-/// in the form that the released code of DCL, HCL and BCL shares.
+/// A linear layer that is followed by a norm has no bias, because the norm would cancel it. Predictors of BYOL, `SimSiam` and NNCLR
+/// have the same form.
+///
+/// Source: Chen et al., [A Simple Framework for Contrastive Learning of Visual Representations](https://arxiv.org/abs/2002.05709);
+/// the default is the form that the released code of DCL, HCL and BCL shares.
 #[derive(Module, Debug)]
 pub struct ProjectionHead {
-    /// `[num_features, hidden]`, without a bias.
-    pub hidden: Linear,
-    /// Batch normalisation of the hidden layer.
-    pub norm: BatchNorm,
-    /// `[hidden, out]`, with a bias.
+    /// First hidden layer, `[num_features, hidden]`; absent in a head of one layer.
+    pub hidden: Option<Linear>,
+    /// Batch normalisation of the first hidden layer.
+    pub norm: Option<BatchNorm>,
+    /// Further hidden layers.
+    pub middle: Vec<HiddenLayer>,
+    /// Last layer, `[hidden, out]`.
     pub out: Linear,
+    /// Batch normalisation of the projections.
+    pub out_norm: Option<BatchNorm>,
+    #[module(skip)]
+    activation: HeadActivation,
+}
+
+/// A hidden layer of a [`ProjectionHead`] after the first.
+#[derive(Module, Debug)]
+pub struct HiddenLayer {
+    /// `[hidden, hidden]`
+    pub linear: Linear,
+    /// Batch normalisation of the layer.
+    pub norm: Option<BatchNorm>,
 }
 
 impl ProjectionHead {
     pub(super) fn new(config: &ProjectionHeadConfig, num_features: usize, draws: &mut Draws, device: &Device) -> Self {
-        let ProjectionHeadConfig { hidden, out } = *config;
+        let ProjectionHeadConfig {
+            hidden,
+            out,
+            layers,
+            norm,
+            activation,
+        } = *config;
+        let mut linear = |[size_in, size_out]: [usize; 2], has_norm: bool| Linear {
+            weight: draws.linear_uniform([size_in, size_out], size_in, device),
+            bias: (!has_norm).then(|| draws.linear_uniform([size_out], size_in, device)),
+        };
+        let mut hidden_layer = |size_in| HiddenLayer {
+            linear: linear([size_in, hidden], norm.is_on_hidden()),
+            norm: norm.is_on_hidden().then(|| BatchNorm::new(hidden, device)),
+        };
+        let first = (layers > 1).then(|| hidden_layer(num_features));
+        let middle = (2..layers).map(|_| hidden_layer(hidden)).collect();
+        let size_in = if layers > 1 { hidden } else { num_features };
+        let (hidden, first_norm) = first.map_or((None, None), |layer| (Some(layer.linear), layer.norm));
         Self {
-            hidden: Linear {
-                weight: draws.linear_uniform([num_features, hidden], num_features, device),
-                bias: None,
+            hidden,
+            norm: first_norm,
+            middle,
+            out: linear([size_in, out], norm.is_on_out()),
+            out_norm: match norm {
+                HeadNorm::None | HeadNorm::Hidden => None,
+                HeadNorm::All => Some(BatchNorm::new(out, device)),
+                HeadNorm::AllPlain => Some(BatchNorm::plain(out, device)),
             },
-            norm: BatchNorm::new(hidden, device),
-            out: Linear {
-                weight: draws.linear_uniform([hidden, out], hidden, device),
-                bias: Some(draws.linear_uniform([out], hidden, device)),
-            },
+            activation,
         }
     }
 
-    /// Computes projections, not normalised.
+    /// Computes projections, not normalised to unit length.
     ///
     /// # Shapes
     /// - features: `[batch_size, num_features]`
     /// - output:   `[batch_size, out]`
     pub fn forward(&self, features: Tensor<2>, mode: Mode) -> Tensor<2> {
-        let hidden = self.norm.forward_relu(linear(&self.hidden, features), mode);
-        linear(&self.out, hidden)
+        let apply =
+            |layer: &Linear, norm: &Option<BatchNorm>, rows| self.activation.after(norm.as_ref(), linear(layer, rows), mode);
+        let mut rows = features;
+        if let Some(hidden) = &self.hidden {
+            rows = apply(hidden, self.norm.as_ref(), rows);
+        }
+        for layer in &self.middle {
+            rows = apply(&layer.linear, layer.norm.as_ref(), rows);
+        }
+        let out = linear(&self.out, rows);
+        match &self.out_norm {
+            Some(norm) => norm.forward(out, mode),
+            None => out,
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

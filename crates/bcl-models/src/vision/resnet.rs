@@ -9,6 +9,7 @@ use burn::{
     module::Module,
     tensor::{Device, Tensor, module::max_pool2d, ops::MaxPoolOptions},
 };
+use std::iter;
 
 /// A residual network without its classifier: maps images to features.
 ///
@@ -35,11 +36,11 @@ pub struct ResNet {
 }
 
 impl ResNet {
-    pub(super) fn new(config: &ResNetConfig, draws: &mut Draws, device: &Device) -> Self {
+    pub(super) fn new(config: &ResNetConfig, channels_in: usize, draws: &mut Draws, device: &Device) -> Self {
         let width = config.width;
         let conv1 = match config.stem {
-            Stem::Imagenet => Convolution::new([3, width], 7, 2, draws, device),
-            Stem::Cifar => Convolution::new([3, width], 3, 1, draws, device),
+            Stem::Imagenet => Convolution::new([channels_in, width], 7, 2, draws, device),
+            Stem::Cifar => Convolution::new([channels_in, width], 3, 1, draws, device),
         };
         let mut channels = width;
         let blocks = config.depth.blocks();
@@ -69,6 +70,11 @@ impl ResNet {
         &self.config
     }
 
+    /// Number of channels of the images.
+    pub fn channels_in(&self) -> usize {
+        self.conv1.weight.dims()[1]
+    }
+
     /// Size of a feature vector.
     pub fn num_features(&self) -> usize {
         self.config.num_features()
@@ -77,7 +83,7 @@ impl ResNet {
     /// Computes features: the output of the last stage after global average pooling, not normalised.
     ///
     /// # Shapes
-    /// - images: `[batch_size, 3, height, width]`
+    /// - images: `[batch_size, channels_in, height, width]`
     /// - output: `[batch_size, num_features]`
     pub fn forward(&self, images: Tensor<4>, mode: Mode) -> Tensor<2> {
         let mut hidden = self.bn1.forward_relu(self.conv1.forward(images), mode);
@@ -89,5 +95,11 @@ impl ResNet {
             hidden = block.forward(hidden, mode);
         }
         hidden.flatten::<3>(2, 3).mean_dim(2).squeeze_dim(2)
+    }
+
+    pub(super) fn norms_mut(&mut self) -> impl Iterator<Item = &mut BatchNorm> {
+        let stages = [&mut self.layer1, &mut self.layer2, &mut self.layer3, &mut self.layer4];
+        let of_blocks = stages.into_iter().flatten().flat_map(Block::norms_mut);
+        iter::once(&mut self.bn1).chain(of_blocks)
     }
 }

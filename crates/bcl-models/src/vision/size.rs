@@ -1,6 +1,9 @@
 //! The size of an encoder before it is built: its parameters, and the memory that a training step saves for backward.
 
-use super::config::{ImageEncoderConfig, ResNetConfig, Stem};
+use super::{
+    ProjectionHeadConfig,
+    config::{ImageEncoderConfig, ResNetConfig, Stem},
+};
 
 /// Sizes of an encoder for images of a given side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,19 +26,47 @@ impl ImageEncoderConfig {
     /// assert_eq!(size.parameters / 1_000_000, 24);
     /// ```
     pub fn size(&self, side: usize) -> EncoderSize {
-        let (features, hidden, out) = (
-            self.trunk.num_features() as u64,
-            self.head.hidden as u64,
-            self.head.out as u64,
-        );
-        let mut size = of_trunk(&self.trunk, side);
-        size.parameters += features * hidden + 2 * hidden + hidden * out + out;
-        size.saved += features + hidden + out;
+        let mut size = EncoderSize::default();
+        for channels in self.channels() {
+            for part in [
+                of_trunk(&self.trunk, channels, side),
+                of_head(&self.head, self.trunk.num_features()),
+            ] {
+                size.parameters += part.parameters;
+                size.saved += part.saved;
+            }
+        }
         size
     }
 }
 
-fn of_trunk(config: &ResNetConfig, side: usize) -> EncoderSize {
+fn of_head(config: &ProjectionHeadConfig, num_features: usize) -> EncoderSize {
+    let [hidden, out] = [config.hidden, config.out].map(|size| size as u64);
+    let norm = config.norm;
+    let mut features = num_features as u64;
+    let mut size = EncoderSize {
+        parameters: 0,
+        saved: features,
+    };
+    let mut layer = |size_out: u64, has_norm: bool, is_affine: bool| {
+        // A scale and a shift, or a bias.
+        let per_channel = match (has_norm, is_affine) {
+            (true, true) => 2,
+            (true, false) => 0,
+            (false, _) => 1,
+        };
+        size.parameters += features * size_out + per_channel * size_out;
+        size.saved += size_out;
+        features = size_out;
+    };
+    for _ in 1..config.layers {
+        layer(hidden, norm.is_on_hidden(), true);
+    }
+    layer(out, norm.is_on_out(), norm.is_affine_on_out());
+    size
+}
+
+fn of_trunk(config: &ResNetConfig, channels_in: usize, side: usize) -> EncoderSize {
     let mut size = EncoderSize::default();
     let mut side = side as u64;
     let half = |side: u64| side.div_ceil(2);
@@ -45,13 +76,13 @@ fn of_trunk(config: &ResNetConfig, side: usize) -> EncoderSize {
         size.saved += channels_in * side_in * side_in + channels_out * side_out * side_out;
     };
 
-    let width = config.width as u64;
+    let [channels_in, width] = [channels_in, config.width].map(|count| count as u64);
     match config.stem {
         Stem::Imagenet => {
-            convolution(3, width, 7, side, half(side));
+            convolution(channels_in, width, 7, side, half(side));
             side = half(half(side));
         }
-        Stem::Cifar => convolution(3, width, 3, side, side),
+        Stem::Cifar => convolution(channels_in, width, 3, side, side),
     }
     let expansion = config.depth.expansion() as u64;
     let mut channels = width;
@@ -82,7 +113,7 @@ fn of_trunk(config: &ResNetConfig, side: usize) -> EncoderSize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vision::{ProjectionHeadConfig, ResNetDepth};
+    use crate::vision::{HeadNorm, ProjectionHeadConfig, ResNetDepth};
     use burn::{
         module::{Module, ModuleVisitor, Param},
         tensor::{Device, Tensor},
@@ -100,19 +131,65 @@ mod tests {
         }
     }
 
+    fn assert_counted(config: &ImageEncoderConfig) {
+        let mut trained = TrainableCount(0);
+        config.init(0, &Device::flex().autodiff()).visit(&mut trained);
+        assert_eq!(config.size(32).parameters, trained.0, "{config:?}");
+    }
+
     #[test]
     fn parameters_are_those_of_the_network_that_is_built() {
         for depth in [ResNetDepth::ResNet18, ResNetDepth::ResNet34, ResNetDepth::ResNet50] {
             for stem in [Stem::Imagenet, Stem::Cifar] {
-                let config = ImageEncoderConfig {
-                    trunk: ResNetConfig { depth, stem, width: 3 },
-                    head: ProjectionHeadConfig { hidden: 7, out: 5 },
-                };
-                let mut trained = TrainableCount(0);
-                config.init(0, &Device::flex().autodiff()).visit(&mut trained);
-                assert_eq!(config.size(32).parameters, trained.0, "{config:?}");
+                for split_channels in [None, Some(1), Some(2)] {
+                    assert_counted(&ImageEncoderConfig {
+                        trunk: ResNetConfig { depth, stem, width: 3 },
+                        head: ProjectionHeadConfig {
+                            hidden: 7,
+                            out: 5,
+                            ..ProjectionHeadConfig::default()
+                        },
+                        split_channels,
+                    });
+                }
             }
         }
+    }
+
+    #[test]
+    fn parameters_are_those_of_the_head_that_is_built() {
+        let trunk = ResNetConfig {
+            depth: ResNetDepth::ResNet18,
+            width: 1,
+            ..ResNetConfig::default()
+        };
+        for layers in 1..=4 {
+            for norm in [HeadNorm::Hidden, HeadNorm::None, HeadNorm::All, HeadNorm::AllPlain] {
+                assert_counted(&ImageEncoderConfig {
+                    trunk: trunk.clone(),
+                    head: ProjectionHeadConfig {
+                        hidden: 7,
+                        out: 5,
+                        layers,
+                        norm,
+                        ..ProjectionHeadConfig::default()
+                    },
+                    split_channels: None,
+                });
+            }
+        }
+    }
+
+    #[test]
+    fn a_split_encoder_saves_what_both_of_its_networks_save() {
+        let config = ImageEncoderConfig::default();
+        let split = ImageEncoderConfig {
+            split_channels: Some(1),
+            ..config.clone()
+        };
+        // Together, the two stems read the image once.
+        let image = 3 * 32 * 32;
+        assert_eq!(split.size(32).saved, 2 * config.size(32).saved - image);
     }
 
     #[test]

@@ -41,6 +41,7 @@ impl SimSiamConfig {
         let predictor = ProjectionHeadConfig {
             hidden: self.hidden,
             out: dim,
+            ..ProjectionHeadConfig::default()
         };
         SimSiam {
             encoder,
@@ -99,10 +100,7 @@ impl ImageMethod for SimSiam {
         let unit = |rows: Tensor<2>| unit_rows(rows.cast(DType::F32));
         (0..2).fold(Embeddings::new(), |embeddings, view| {
             let images = part.views[view].clone().cast(self.precision.dtype());
-            let projections = self
-                .encoder
-                .head
-                .forward(self.encoder.trunk.forward(images, part.mode), part.mode);
+            let projections = self.encoder.raw_projections(images, part.mode);
             let predictions = self.predictor.forward(projections.clone(), part.mode);
             embeddings
                 .with(Self::TABLES[view][0], unit(predictions))

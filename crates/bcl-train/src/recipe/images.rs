@@ -82,6 +82,9 @@ pub struct ResNetEncoderConfig {
     pub trunk: ResNetConfig,
     /// The head on top of it.
     pub head: ProjectionHeadConfig,
+    /// Splits images between two such networks: the first reads this many channels, the second the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split_channels: Option<usize>,
 }
 
 impl ImageEncoderKind {
@@ -100,6 +103,7 @@ impl ImageEncoderKind {
         ImageEncoderConfig {
             trunk: config.trunk.clone(),
             head: config.head.clone(),
+            split_channels: config.split_channels,
         }
     }
 

@@ -203,8 +203,17 @@ mod tests {
             stem: Stem::Imagenet,
             width: 2,
         };
-        let head = ProjectionHeadConfig { hidden: 4, out: 2 };
-        let encoder = ImageEncoderConfig { trunk, head }.init(0, &Device::flex().autodiff());
+        let head = ProjectionHeadConfig {
+            hidden: 4,
+            out: 2,
+            ..ProjectionHeadConfig::default()
+        };
+        let encoder = ImageEncoderConfig {
+            trunk,
+            head,
+            split_channels: None,
+        }
+        .init(0, &Device::flex().autodiff());
         Learned::new(SimClr { encoder, precision }, largest_norm)
     }
 

@@ -50,8 +50,17 @@ mod tests {
             stem: Stem::Imagenet,
             width: 1,
         };
-        let head = ProjectionHeadConfig { hidden: 2, out: 2 };
-        ImageEncoderConfig { trunk, head }.init(3, &Device::flex().autodiff())
+        let head = ProjectionHeadConfig {
+            hidden: 2,
+            out: 2,
+            ..ProjectionHeadConfig::default()
+        };
+        ImageEncoderConfig {
+            trunk,
+            head,
+            split_channels: None,
+        }
+        .init(3, &Device::flex().autodiff())
     }
 
     fn bytes(encoder: ImageEncoder) -> Vec<u8> {

@@ -97,4 +97,13 @@ pub enum WeightsError {
         /// The other.
         second: String,
     },
+    /// The encoder has two networks, and the file has one.
+    #[error(
+        "{path} has one network, but an encoder with split channels needs two: use a file that an encoder with split channels was exported \
+         to, or remove encoder.split_channels"
+    )]
+    OneNetwork {
+        /// The file.
+        path: PathBuf,
+    },
 }

@@ -8,6 +8,7 @@
 //! | torchvision's `state_dict` | `.pth` | the same, plus the classifier `fc.*` |
 //! | checkpoints of other code, `{"model": …}`, `{"state_dict": …}` | either | `model.backbone.layer1.0.conv1.weight` |
 //! | the released code of DCL, HCL and BCL | `.pth` | `module.f.3.0.conv1.weight`, head `module.g.0.weight` |
+//! | [`trunks_to_safetensors`] of an encoder with split channels | `.safetensors` | as the first, and `rest.layer1.0.conv1.weight` |
 //!
 //! The prefixes `state_dict.`, `model_state_dict.`, `model.`, `module.`, `backbone.` and `encoder.` are removed, in any order and number;
 //! the [report](WeightsReport) lists those found. burn-store reads both formats without running pickles, and transposes linear layers.
@@ -29,10 +30,12 @@
 mod error;
 mod names;
 mod read;
+mod streams;
 mod values;
 
 pub use error::WeightsError;
 pub use names::without_prefixes;
+pub use streams::{load_trunks, trunks_to_safetensors};
 
 use super::{ImageEncoder, ResNet};
 use burn::{module::Module, tensor::DType};
@@ -65,9 +68,16 @@ pub struct WeightsReport {
 /// # Errors
 /// Returns an error if the tensors cannot be read from their device.
 pub fn to_safetensors(trunk: &ResNet) -> Result<Vec<u8>, WeightsError> {
+    write(trunk, new_store())
+}
+
+fn new_store() -> SafetensorsStore {
+    SafetensorsStore::from_bytes(None).metadata("format", "pt")
+}
+
+fn write(module: &impl Module, mut store: SafetensorsStore) -> Result<Vec<u8>, WeightsError> {
     let unreadable = |error: SafetensorsStoreError| WeightsError::Write(error.to_string());
-    let mut store = SafetensorsStore::from_bytes(None).metadata("format", "pt");
-    trunk.save_into(&mut store).map_err(unreadable)?;
+    module.save_into(&mut store).map_err(unreadable)?;
     store.get_bytes().map_err(unreadable)
 }
 
@@ -79,26 +89,29 @@ pub fn to_safetensors(trunk: &ResNet) -> Result<Vec<u8>, WeightsError> {
 /// Returns an error if the file cannot be read, lacks a tensor of the network, or is of a deeper network; if a tensor has another shape
 /// or is not of a floating point type; or if a value is not finite, or a running variance is negative or all 0.
 pub fn load_weights(trunk: ResNet, path: &Path) -> Result<(ResNet, WeightsReport), WeightsError> {
-    load(trunk, path, Part::Trunk)
+    load(trunk, read::read(path)?, path, Part::Trunk)
 }
 
 /// Loads trunk and head, as [`load_weights`] does for a trunk alone. For checkpoints of the released code.
 ///
 /// # Errors
-/// Returns an error in the same cases as [`load_weights`], and if the file has no head.
+/// Returns an error in the same cases as [`load_weights`], if the file has no head, and if the encoder has split channels, because no
+/// such checkpoint has two networks.
 pub fn load_encoder_weights(encoder: ImageEncoder, path: &Path) -> Result<(ImageEncoder, WeightsReport), WeightsError> {
-    load(encoder, path, Part::Encoder)
+    if encoder.rest.is_some() {
+        return Err(WeightsError::OneNetwork { path: path.to_owned() });
+    }
+    load(encoder, read::read(path)?, path, Part::Encoder)
 }
 
-fn load<M: Module>(module: M, path: &Path, part: Part) -> Result<(M, WeightsReport), WeightsError> {
-    let file = read::read(path)?;
+fn load<M: Module>(module: M, file: Vec<StoredTensor>, path: &Path, part: Part) -> Result<(M, WeightsReport), WeightsError> {
     let names::Sorted { tensors, skipped } = names::sort(file, part, path)?;
     let in_file: BTreeMap<String, String> = tensors
         .iter()
         .map(|(name, named)| (name.clone(), named.in_file.clone()))
         .collect();
     let expected = module.collect(None, Some(Box::new(BurnToPyTorchAdapter)), false);
-    check(&expected, &tensors, path)?;
+    check(&expected, &tensors, part, path)?;
 
     let dtype = expected.first().map_or(DType::F32, |tensor| tensor.dtype);
     let adapter = PyTorchToBurnAdapter.chain(FloatCastAdapter::to(dtype));
@@ -130,7 +143,7 @@ fn load<M: Module>(module: M, path: &Path, part: Part) -> Result<(M, WeightsRepo
 }
 
 /// Checks that every tensor of the network is in the file with its shape: a partly loaded network would silently run anyway.
-fn check(expected: &[StoredTensor], tensors: &names::Tensors, path: &Path) -> Result<(), WeightsError> {
+fn check(expected: &[StoredTensor], tensors: &names::Tensors, part: Part, path: &Path) -> Result<(), WeightsError> {
     let missing: Vec<_> = expected.iter().filter(|want| !tensors.contains_key(&want.name)).collect();
     if let Some(first) = missing.first() {
         return Err(WeightsError::Missing {
@@ -138,7 +151,7 @@ fn check(expected: &[StoredTensor], tensors: &names::Tensors, path: &Path) -> Re
             tensor: first.name.clone(),
             expected: first.shape.to_vec(),
             others: missing.len() - 1,
-            remedy: names::remedy(tensors),
+            remedy: names::remedy(tensors, part),
         });
     }
     // The first blocks of a deeper network would fit, too.
@@ -151,7 +164,7 @@ fn check(expected: &[StoredTensor], tensors: &names::Tensors, path: &Path) -> Re
             path: path.to_owned(),
             tensor: first.in_file.clone(),
             others: surplus.len() - 1,
-            remedy: names::remedy(tensors),
+            remedy: names::remedy(tensors, part),
         });
     }
     for want in expected {
@@ -162,7 +175,7 @@ fn check(expected: &[StoredTensor], tensors: &names::Tensors, path: &Path) -> Re
                 tensor: found.in_file.clone(),
                 found: found.tensor.shape.to_vec(),
                 expected: want.shape.to_vec(),
-                remedy: names::remedy(tensors),
+                remedy: names::remedy(tensors, part),
             });
         }
         if !found.tensor.dtype.is_float() {

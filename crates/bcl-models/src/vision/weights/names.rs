@@ -13,6 +13,8 @@ use std::{
 pub(super) enum Part {
     /// A `ResNet`, with torchvision's names.
     Trunk,
+    /// The second `ResNet` of an encoder with split channels: [`REST`], then torchvision's names.
+    RestTrunk,
     /// An `ImageEncoder`, with `trunk.` and `head.` before each name.
     Encoder,
 }
@@ -59,6 +61,9 @@ pub(super) fn sort(file: Vec<StoredTensor>, part: Part, path: &Path) -> Result<S
     Ok(Sorted { tensors, skipped })
 }
 
+/// What the names of the second network's tensors begin with, in an encoder with split channels.
+pub(super) const REST: &str = "rest.";
+
 /// Prefixes of dictionaries and modules that code wraps around a network.
 const PREFIXES: [&str; 6] = [
     "state_dict.",
@@ -86,7 +91,11 @@ pub fn without_prefixes(mut name: &str) -> &str {
 
 /// The network's name of a tensor, or `None` if it is not in the network.
 fn translate(name: &str, part: Part) -> Option<String> {
-    let (module, rest) = without_prefixes(name).split_once('.')?;
+    let mut name = without_prefixes(name);
+    if part == Part::RestTrunk {
+        name = name.strip_prefix(REST)?;
+    }
+    let (module, rest) = name.split_once('.')?;
     // Counters: PyTorch's batch counter, and those that thop's profiler leaves in the checkpoints of the released code.
     if ["num_batches_tracked", "total_ops", "total_params"]
         .iter()
@@ -95,7 +104,7 @@ fn translate(name: &str, part: Part) -> Option<String> {
         return None;
     }
     let trunk = |module: &str, rest: &str| match part {
-        Part::Trunk => format!("{module}.{rest}"),
+        Part::Trunk | Part::RestTrunk => format!("{module}.{rest}"),
         Part::Encoder => format!("trunk.{module}.{rest}"),
     };
     match module {
@@ -129,26 +138,29 @@ fn translate(name: &str, part: Part) -> Option<String> {
 }
 
 /// What to do if network and file do not match.
-pub(super) fn remedy(tensors: &Tensors) -> String {
-    match guess(tensors) {
-        Some(ResNetConfig { depth, stem, width }) => {
-            let stem = match stem {
-                Stem::Imagenet => "imagenet",
-                Stem::Cifar => "cifar",
-            };
-            let depth = u64::from(depth);
-            format!(
-                "the file looks like a network of depth = {depth}, stem = \"{stem}\", width = {width}: set encoder.trunk to that"
-            )
-        }
-        None => "the file does not look like a ResNet: use one with torchvision's names or those of the released code".to_owned(),
-    }
+pub(super) fn remedy(tensors: &Tensors, part: Part) -> String {
+    let Some((ResNetConfig { depth, stem, width }, channels)) = guess(tensors) else {
+        return "the file does not look like a ResNet: use one with torchvision's names or those of the released code".to_owned();
+    };
+    let stem = match stem {
+        Stem::Imagenet => "imagenet",
+        Stem::Cifar => "cifar",
+    };
+    let depth = u64::from(depth);
+    let split = match (channels, part) {
+        (3, _) => String::new(),
+        (_, Part::RestTrunk) => format!(" and encoder.split_channels to {}", 3 - channels),
+        _ => format!(" and encoder.split_channels to {channels}"),
+    };
+    format!(
+        "the file looks like a network of depth = {depth}, stem = \"{stem}\", width = {width}: set encoder.trunk to that{split}"
+    )
 }
 
-/// Guesses the network a file was saved from, by its names and the shape of its first kernel.
-fn guess(tensors: &Tensors) -> Option<ResNetConfig> {
+/// Guesses the network a file was saved from, by its names and the shape of its first kernel, and the number of channels that it reads.
+fn guess(tensors: &Tensors) -> Option<(ResNetConfig, usize)> {
     let get = |name: &str| tensors.get(name).or_else(|| tensors.get(&format!("trunk.{name}")));
-    let [width, 3, kernel_size, _] = get("conv1.weight")?.tensor.shape.to_vec()[..] else {
+    let [width, channels @ 1..=3, kernel_size, _] = get("conv1.weight")?.tensor.shape.to_vec()[..] else {
         return None;
     };
     let depth = match (get("layer1.0.conv3.weight"), get("layer1.2.conv1.weight")) {
@@ -157,5 +169,5 @@ fn guess(tensors: &Tensors) -> Option<ResNetConfig> {
         (None, None) => ResNetDepth::ResNet18,
     };
     let stem = if kernel_size == 7 { Stem::Imagenet } else { Stem::Cifar };
-    Some(ResNetConfig { depth, stem, width })
+    Some((ResNetConfig { depth, stem, width }, channels))
 }

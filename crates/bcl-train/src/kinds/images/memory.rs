@@ -69,7 +69,7 @@ pub(crate) fn training(recipe: &ImageRecipe, images: Sizes) -> Estimate {
             step(recipe, parameters, images).with(
                 "the memory of the method",
                 "method.queue, method.hidden or encoder.head.out",
-                product([F32, recipe.method.memory(recipe.encoder.config().head.out as u64)]),
+                product([F32, recipe.method.memory(recipe.encoder.config().dim() as u64)]),
             ),
             evaluation,
         ),
@@ -122,7 +122,7 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
 /// The features of all images, and the pixels of those being encoded.
 fn evaluation(recipe: &ImageRecipe, evaluated: u64) -> Estimate {
     let side = recipe.evaluation.side.unwrap_or(recipe.views.side) as u64;
-    let features = recipe.encoder.config().trunk.num_features() as u64;
+    let features = recipe.encoder.config().num_features() as u64;
     let with_pixels = recipe.evaluation.baselines.contains(&ImageBaselineKind::RawPixels);
     let raw_pixels = if with_pixels { product([3, side, side]) } else { 0 };
     let at_a_time = (FeatureExtractor::BLOCK as u64).min(evaluated / 2);

@@ -174,7 +174,7 @@ impl Kind for ImageRecipe {
         let refuse = |refusal: Refusal| Error::Input(refusal.to_string());
         recipe.training.precision.check(&device).map_err(refuse)?;
         let encoder = start::initial(recipe, around.search, &device)?;
-        let dim = recipe.encoder.config().head.out;
+        let dim = recipe.encoder.config().dim();
         recipe
             .method
             .init(encoder, dim, recipe.training.precision, phase.seed(), Training(phase))

@@ -16,7 +16,7 @@ use crate::{
 use bcl_backend::Backend;
 use bcl_data::printable;
 use bcl_images::{Collection, ImageData};
-use bcl_models::vision::{ImageEncoder, weights::to_safetensors};
+use bcl_models::vision::{ImageEncoder, weights::trunks_to_safetensors};
 use bcl_report::{files, npy};
 use serde_json::json;
 use std::{path::Path, sync::Arc};
@@ -60,7 +60,7 @@ pub(super) fn embed(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -
         if images.is_empty() {
             continue;
         }
-        let features = extractor.encoded(images, None, &encoder.trunk)?;
+        let features = extractor.encoded(images, None, &encoder)?;
         let [rows, dim] = features.dims();
         let values: Vec<f32> = features.into_data().iter::<f32>().collect();
         let labels: Vec<i64> = images.labels().iter().map(|label| label.map_or(-1, i64::from)).collect();
@@ -93,10 +93,10 @@ fn csv(images: &Collection, values: &[f32], dim: usize) -> Vec<u8> {
     vectors_as_csv(["file", "label", "class"], rows, dim)
 }
 
-/// Writes the residual network without its head, under torchvision's names.
+/// Writes the residual network without its head, or both of them, under torchvision's names.
 pub(super) fn export(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
     let encoder = encoder(&run, backend)?;
-    let bytes = to_safetensors(&encoder.trunk).map_err(|error| Error::Training(error.to_string()))?;
+    let bytes = trunks_to_safetensors(&encoder).map_err(|error| Error::Training(error.to_string()))?;
     files::write_whole(out, &bytes)?;
     println!("{}", printable(out.display()));
     Ok(())

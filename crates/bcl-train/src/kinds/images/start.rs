@@ -10,7 +10,7 @@ use bcl_eval::images::has_labelled_test;
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{
     ImageEncoder,
-    weights::{WeightsError, WeightsReport, load_encoder_weights, load_weights, without_prefixes},
+    weights::{WeightsError, WeightsReport, load_encoder_weights, load_trunks, without_prefixes},
 };
 use burn::tensor::Device;
 use std::path::Path;
@@ -54,7 +54,7 @@ pub(crate) fn initial_with_report(
             file.display()
         )));
     }
-    let (trunk, report) = load_weights(encoder.trunk.clone(), &file).map_err(refuse)?;
+    let (encoder, report) = load_trunks(encoder, &file).map_err(refuse)?;
     if let Some(name) = report.skipped.iter().find(|name| !may_be_skipped(name)) {
         return Err(Error::Input(format!(
             "encoder.weights: {} has a tensor {name}, which is part of neither the encoder nor a classifier `fc` or a head; save only the \
@@ -67,7 +67,7 @@ pub(crate) fn initial_with_report(
         return Ok((encoder, Some(in_words(&report, &file))));
     }
     let report = in_words(&report, &file);
-    Ok((ImageEncoder { trunk, ..encoder }, Some(report)))
+    Ok((encoder, Some(report)))
 }
 
 /// The module in a tensor's name: its first part after common prefixes.
@@ -138,24 +138,15 @@ fn in_words(report: &WeightsReport, file: &Path) -> String {
 }
 
 /// Adds the remedy for a head that does not fit: the trunk has been read already.
-fn of_head(error: WeightsError) -> WeightsError {
-    let head = "set encoder.head.hidden and encoder.head.out to those of the file's head, or remove its tensors `g.*`".to_owned();
-    match error {
-        WeightsError::Shape {
-            path,
-            tensor,
-            found,
-            expected,
-            ..
-        } => WeightsError::Shape {
-            path,
-            tensor,
-            found,
-            expected,
-            remedy: head,
-        },
-        other => other,
+fn of_head(mut error: WeightsError) -> WeightsError {
+    if let WeightsError::Shape { remedy, .. } | WeightsError::Missing { remedy, .. } | WeightsError::Surplus { remedy, .. } =
+        &mut error
+    {
+        *remedy = "set encoder.head.hidden and encoder.head.out to those of the file's head and leave encoder.head.layers and \
+                   encoder.head.norm out, or remove its tensors `g.*`"
+            .to_owned();
     }
+    error
 }
 
 /// Checks that the images fit the recipe, before a run has a folder.
