@@ -6,7 +6,7 @@
 use bcl_golden::{Array, Deviation, FRAMEWORKS, FrameworkFile, Item, Trace};
 use bcl_models::vision::{BatchNorm, Mode, Prototypes, RunningStatistic, cosine_momentum, ema_target, ema_update};
 use burn::{
-    module::{Module, Param},
+    module::Param,
     optim::{GradientsParams, SgdConfig},
     tensor::{DType, Device, Tensor, TensorData},
 };
@@ -119,7 +119,7 @@ fn prototypes_are_normalised_before_a_step_and_move_off_the_sphere_in_it() {
 
         // Scores of the unit vectors are the columns of the weight, so this loss has the given gradient.
         let gradient: Tensor<2> = tensor(trace.given("gradient").array(), &device);
-        let unit_vectors = Tensor::eye(gradient.dims()[1], &device).cast(DType::F64);
+        let unit_vectors = Tensor::<2>::eye(gradient.dims()[1], &device).cast(DType::F64);
         let loss = (prototypes.scores(unit_vectors) * gradient.transpose()).sum();
         let gradients = GradientsParams::from_grads(loss.backward(), &prototypes);
         let learning_rate = parameter(trace, "learning_rate");

@@ -4,7 +4,7 @@ use super::{RunningStatistic, groups::Groups, precision::precision};
 use bcl_kernels::{BatchNormalised, batch_norm, batch_norm_relu};
 use burn::{
     module::{Module, Param},
-    tensor::{Device, FloatDType, Tensor, activation::relu},
+    tensor::{Device, Tensor, activation::relu},
 };
 
 /// PyTorch's defaults for epsilon and momentum.
@@ -89,11 +89,6 @@ impl BatchNorm {
         self.groups = Groups::new(count);
     }
 
-    /// The precision of the parameters.
-    pub(super) fn precision(&self) -> FloatDType {
-        precision(&self.running_mean.value())
-    }
-
     /// Normalises each channel, always in the precision of the parameters.
     ///
     /// # Shapes
@@ -128,9 +123,9 @@ impl BatchNorm {
         output.cast(narrow)
     }
 
-    /// Casts the input to the precision of the parameters.
+    /// Casts the input to the precision of the parameters, which is that of the statistics, too.
     fn widen<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        input.cast(self.precision())
+        input.cast(precision(&self.running_mean.value()))
     }
 
     fn scale(&self) -> Tensor<1> {

@@ -91,8 +91,7 @@ impl ProjectionHead {
     /// - features: `[batch_size, num_features]`
     /// - output:   `[batch_size, out]`
     pub fn forward(&self, features: Tensor<2>, mode: Mode) -> Tensor<2> {
-        let apply =
-            |layer: &Linear, norm: &Option<BatchNorm>, rows| self.activation.after(norm.as_ref(), linear(layer, rows), mode);
+        let apply = |layer: &Linear, norm: Option<&BatchNorm>, rows| self.activation.after(norm, linear(layer, rows), mode);
         let mut rows = features;
         if let Some(hidden) = &self.hidden {
             rows = apply(hidden, self.norm.as_ref(), rows);
