@@ -1,11 +1,11 @@
 //! The file of losses of image frameworks, and of traces of what they remember.
 
 use crate::{
-    Array, Estimator, GoldenError, Gradient,
+    Array, Estimator, GoldenError, Gradient, Parameters,
     arrays::{self, Arrays},
 };
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -30,16 +30,42 @@ pub struct FrameworkCase {
     /// The kind of loss.
     pub loss: String,
     /// Its parameters.
-    pub parameters: Map<String, Value>,
+    #[serde(default)]
+    pub parameters: Parameters,
     /// Keys of the inputs by their roles.
     inputs: BTreeMap<String, String>,
     /// The mean loss.
     pub value: f64,
+    /// Further results by name.
+    #[serde(skip)]
+    pub outputs: BTreeMap<String, Output>,
     /// Gradients by the roles of the inputs; those that are missing must be zero or absent.
     #[serde(default)]
     pub gradients: BTreeMap<String, Gradient>,
+    /// Roles whose gradient must be zero or absent.
+    #[serde(default)]
+    pub stopped: Vec<String>,
+    /// The errors of `PyTorch` in f32, if measured.
+    #[serde(rename = "f32")]
+    pub in_f32: Option<ErrorsInF32>,
     #[serde(default)]
     full_grad: bool,
+}
+
+/// The errors of `PyTorch` in f32: of the value relative to it, and of the gradients relative to the largest entry.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[allow(missing_docs)] // the fields of the file
+pub struct ErrorsInF32 {
+    pub loss: f64,
+    pub gradient: f64,
+}
+
+/// A further result of a case.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)] // the names say it
+pub enum Output {
+    Number(f64),
+    Array(Gradient),
 }
 
 /// The state of something over several steps.
@@ -50,7 +76,7 @@ pub struct Trace {
     /// The kind of state.
     pub kind: String,
     /// Its parameters.
-    pub parameters: Map<String, Value>,
+    pub parameters: Parameters,
     /// What it starts from, and what each step gets.
     pub given: BTreeMap<String, Item>,
     /// The state after each step.
@@ -79,7 +105,7 @@ struct RawTrace {
     id: String,
     kind: String,
     #[serde(default)]
-    parameters: Map<String, Value>,
+    parameters: Parameters,
     given: BTreeMap<String, Value>,
     expected: BTreeMap<String, Value>,
 }
@@ -93,7 +119,25 @@ struct RawArray {
     array: Option<String>,
 }
 
+/// What tells the layout of a file.
+#[derive(Deserialize)]
+struct RawFormat {
+    format: Option<Value>,
+}
+
+/// The `format` of files that this module reads.
+const FORMAT: &str = "frameworks-golden/1";
+
 impl FrameworkFile {
+    /// Returns whether a file says that it has this layout.
+    ///
+    /// # Errors
+    /// Returns an error that names the file if it cannot be read or is no JSON.
+    pub fn is_one(path: impl AsRef<Path>) -> Result<bool, GoldenError> {
+        let (raw, _): (RawFormat, _) = arrays::read(path.as_ref())?;
+        Ok(raw.format.is_some_and(|format| format == FORMAT))
+    }
+
     /// Reads a file, and the arrays that it needs from the `.safetensors` file beside it.
     ///
     /// # Errors
@@ -152,14 +196,30 @@ impl FrameworkFile {
         serde_json::from_value(found).map_err(|error| self.error(&case.id, format!("its estimator: {error}")))
     }
 
-    fn error(&self, case: &str, problem: impl ToString) -> GoldenError {
+    /// The keys of the inputs of a case, by role.
+    pub fn roles<'a>(&self, case: &'a FrameworkCase) -> impl Iterator<Item = &'a str> {
+        case.inputs.keys().map(String::as_str)
+    }
+
+    /// An error in a case of this file.
+    pub fn error(&self, case: &str, problem: impl ToString) -> GoldenError {
         GoldenError::ill_formed(&self.path, format!("case {case}"), problem)
+    }
+
+    /// An error in a trace of this file.
+    pub fn error_in_trace(&self, trace: &str, problem: impl ToString) -> GoldenError {
+        GoldenError::ill_formed(&self.path, format!("trace {trace}"), problem)
     }
 
     fn read_case(&self, index: usize, value: Value, arrays: &Arrays) -> Result<FrameworkCase, GoldenError> {
         let id = value.get("id").and_then(Value::as_str);
         let id = id.map_or_else(|| format!("number {} (without an id)", index + 1), str::to_owned);
+        let outputs = value.get("outputs").and_then(Value::as_object).cloned().unwrap_or_default();
         let mut case: FrameworkCase = serde_json::from_value(value).map_err(|error| self.error(&id, error))?;
+        for (name, value) in outputs {
+            let output = output(value, &self.path, &format!("case {id}"), arrays)?;
+            case.outputs.insert(name, output);
+        }
         for (role, gradient) in std::mem::take(&mut case.gradients) {
             let key = format!("grad/{id}/{role}");
             let gradient = if case.full_grad {
@@ -172,6 +232,20 @@ impl FrameworkFile {
             case.gradients.insert(role, gradient);
         }
         Ok(case)
+    }
+}
+
+impl FrameworkCase {
+    /// The relative errors that f32 may make: ten times those of `PyTorch`, and at least 1e-6.
+    pub fn tolerances_in_f32(&self) -> ErrorsInF32 {
+        let ErrorsInF32 { loss, gradient } = self.in_f32.unwrap_or(ErrorsInF32 {
+            loss: 0.0,
+            gradient: 0.0,
+        });
+        ErrorsInF32 {
+            loss: (10.0 * loss).max(1e-6),
+            gradient: (10.0 * gradient).max(1e-6),
+        }
     }
 }
 
@@ -198,15 +272,36 @@ impl Trace {
 }
 
 impl Item {
+    /// The array, if it is one.
+    pub fn as_array(&self) -> Option<&Array> {
+        match self {
+            Self::Array(array) => Some(array),
+            _ => None,
+        }
+    }
+
+    /// The number, if it is one.
+    pub fn as_number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The items of the list, one per step, if it is one.
+    pub fn as_list(&self) -> Option<&[Item]> {
+        match self {
+            Self::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
     /// The array.
     ///
     /// # Panics
     /// Panics if it is something else.
     pub fn array(&self) -> &Array {
-        let Self::Array(array) = self else {
-            panic!("{self:?} is no array")
-        };
-        array
+        self.as_array().unwrap_or_else(|| panic!("{self:?} is no array"))
     }
 
     /// The number.
@@ -214,10 +309,7 @@ impl Item {
     /// # Panics
     /// Panics if it is something else.
     pub fn number(&self) -> f64 {
-        let Self::Number(number) = self else {
-            panic!("{self:?} is no number")
-        };
-        *number
+        self.as_number().unwrap_or_else(|| panic!("{self:?} is no number"))
     }
 
     /// The items of the list, one per step.
@@ -225,11 +317,21 @@ impl Item {
     /// # Panics
     /// Panics if it is something else.
     pub fn list(&self) -> &[Item] {
-        let Self::List(items) = self else {
-            panic!("{self:?} is no list")
-        };
-        items
+        self.as_list().unwrap_or_else(|| panic!("{self:?} is no list"))
     }
+}
+
+/// A number, an array, or the summary of a long one.
+fn output(value: Value, path: &Path, place: &str, arrays: &Arrays) -> Result<Output, GoldenError> {
+    if let Some(number) = value.as_f64() {
+        return Ok(Output::Number(number));
+    }
+    let is_summary = value.get("l2").is_some();
+    Ok(Output::Array(if is_summary {
+        serde_json::from_value(value).map_err(|error| GoldenError::ill_formed(path, place, error))?
+    } else {
+        Gradient::Full(array(value, path, place, arrays)?.values)
+    }))
 }
 
 fn item(value: Value, path: &Path, place: &str, arrays: &Arrays) -> Result<Item, GoldenError> {

@@ -30,7 +30,10 @@ impl Gradient {
     }
 
     /// Checks that it belongs to an array of `length` values.
-    pub(crate) fn check(&self, name: &str, length: usize) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// Returns a problem that starts with `name` if it does not.
+    pub fn check(&self, name: &str, length: usize) -> Result<(), String> {
         let (found, fits) = match self {
             Self::Full(values) => (values.len(), values.len() == length),
             Self::Summary { head, .. } => (head.len(), head.len() <= length),

@@ -18,17 +18,19 @@ mod estimator;
 mod frameworks;
 mod gradient;
 mod losses;
+mod parameters;
 
 pub use arrays::Array;
 pub use deviation::Deviation;
 pub use error::GoldenError;
 pub use estimator::Estimator;
-pub use frameworks::{FrameworkCase, FrameworkFile, Item, Trace};
+pub use frameworks::{ErrorsInF32, FrameworkCase, FrameworkFile, Item, Output, Trace};
 pub use gradient::Gradient;
 pub use losses::{LossCase, LossFile, Views, WeightRow};
+pub use parameters::Parameters;
 
 /// Path of the excerpt of the file of losses.
 pub const LOSSES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/losses.json");
 
-/// Path of the excerpt of the file of frameworks: cases of 4 samples of 8 numbers, and traces.
+/// Path of the excerpt of the file of frameworks: the cases of 4 samples of 8 numbers, and the traces without the largest.
 pub const FRAMEWORKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/frameworks.json");
