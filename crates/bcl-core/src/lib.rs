@@ -46,7 +46,10 @@
 //! | supervised | [`SupervisedConfig`] | 1 for true negatives, else 0; for comparison, as it needs labels |
 //! | Bayesian data augmentation | [`AugmentedConfig`], [`GeometricConfig`] | 1, with a random rate as normaliser |
 //!
-//! [`EstimatorConfig`] is any one of them, for recipes and command lines. The supervised loss reads labels and the augmented ones random
+//! Losses that are no estimators: [`NoiseContrastive`], the original loss of CMC, takes scores and the size of a memory bank. Those of BYOL,
+//! SimSiam, Barlow Twins, VICReg, SwAV and DINO have no negatives: [`joint_embedding`].
+//!
+//! [`EstimatorConfig`] is any estimator, for recipes and command lines. The supervised loss reads labels and the augmented ones random
 //! draws from [`SideInformation`].
 //!
 //! # Modules
@@ -54,6 +57,7 @@
 //! | task | module |
 //! | --- | --- |
 //! | train on batches that do not fit into memory | [`gradient_cache`] |
+//! | train without negatives | [`joint_embedding`] |
 //! | inspect the posterior behind the Bayesian weight | [`posterior`] |
 //! | measure how well an encoder separates | [`auc`] |
 //! | choose the prior τ+ | [`prior`] |
@@ -76,10 +80,13 @@
 //! This crate never touches a file, a clock or a random source of its own.
 
 pub mod auc;
+mod config;
 pub mod estimator;
 pub mod gradient_cache;
+pub mod joint_embedding;
 mod losses;
 mod margins;
+mod noise_contrastive;
 pub mod parameter;
 pub mod posterior;
 pub mod prior;
@@ -92,6 +99,7 @@ pub use bcl_kernels::{Similarity, unit_rows};
 pub use burn::nn::loss::Reduction;
 pub use estimator::*;
 pub use losses::Losses;
+pub use noise_contrastive::{NoiseContrastive, NoiseContrastiveConfig};
 pub use parameter::ParameterError;
 pub use scores::Scores;
 pub use side_information::SideInformation;

@@ -138,12 +138,15 @@ impl PositiveMargins {
         }
     }
 
+    /// Which anchors have a negative; `None` if all do.
+    fn has_negatives(&self) -> Option<Tensor<1, Bool>> {
+        let left_out = self.left_out.clone()?;
+        Some(left_out.bool_not().any_dim(1).squeeze_dim(1))
+    }
+
     /// Averages the losses of each anchor over its positives. An anchor without a negative or without a positive has no loss.
     pub(crate) fn losses(&self, losses: Tensor<2>) -> Losses {
-        let has_negatives = self
-            .left_out
-            .clone()
-            .map(|left_out| left_out.bool_not().any_dim(1).squeeze_dim::<1>(1));
+        let has_negatives = self.has_negatives();
         let [_, num_positives] = losses.dims();
         let Some(mask) = &self.positives_mask else {
             let mean = if num_positives == 1 {
@@ -242,16 +245,41 @@ impl PositiveMargins {
     ///
     /// Safe from overflow in margins made [`with_floor`](Self::with_floor).
     pub(crate) fn floored(&self, mass: Tensor<2>) -> Tensor<2> {
-        let Some(least) = self.least else {
-            return mass.clamp_min(0.0);
+        match self.floor() {
+            Some(floor) => mass.max_pair(floor),
+            None => mass.clamp_min(0.0),
+        }
+    }
+
+    /// Marks the anchors whose mass is at the floor for every positive that counts: their negatives have no gradient. An anchor without a
+    /// loss is not marked.
+    pub(crate) fn at_floor(&self, mass: Tensor<2>) -> Tensor<1, Bool> {
+        let below = match self.floor() {
+            Some(floor) => mass.lower_equal(floor),
+            None => mass.lower_equal_scalar(0.0),
         };
-        let least = least / self.temperature;
+        let (below, has_positives) = match &self.positives_mask {
+            Some(mask) => (
+                below.bool_or(mask.clone().bool_not()),
+                Some(mask.clone().any_dim(1).squeeze_dim(1)),
+            ),
+            None => (below, None),
+        };
+        [self.has_negatives(), has_positives]
+            .into_iter()
+            .flatten()
+            .fold(below.all_dim(1).squeeze_dim(1), Tensor::bool_and)
+    }
+
+    /// The floor of the mass; `None` if it is 0.
+    fn floor(&self) -> Option<Tensor<2>> {
+        let least = self.least? / self.temperature;
         let positives = self.positives.clone() + self.shift.clone();
         let above_least = match &self.factor {
             Some(factor) => positives - factor.clone() * least,
             None => positives - least,
         };
-        mass.max_pair(above_least.neg().exp() * self.counts.clone())
+        Some(above_least.neg().exp() * self.counts.clone())
     }
 
     /// The loss `log(1 + Ng / x+)` at each positive from the mass `Ng / (x+ e^c)`.

@@ -2,6 +2,8 @@
 
 mod views;
 
+pub(crate) use views::off_diagonal;
+
 use burn::tensor::{Bool, Tensor};
 
 /// Raw similarities of a batch of anchors with their positives and their negatives.

@@ -4,7 +4,7 @@ use crate::Scores;
 use burn::tensor::{Bool, Tensor};
 use std::ops::Range;
 
-/// What a training step knows beside its [`Scores`]: the true classes of the negatives, and random draws.
+/// What a training step knows beside its [`Scores`]: the true classes of the negatives, random draws, and the rates of the draws.
 ///
 /// Most estimators need none of it. The supervised oracle needs the classes
 /// ([`Estimator::needs_truth`](crate::Estimator::needs_truth)), the augmented losses need draws
@@ -31,6 +31,8 @@ pub struct SideInformation {
     /// One Gamma draw per anchor, `[num_anchors]`, with unit rate and the shape that
     /// [`Estimator::noise_shape`](crate::Estimator::noise_shape) returns.
     pub noise: Option<Tensor<1>>,
+    /// Log of the rate at which the augmented loss draws, `[num_anchors]`; `None` for the rate of the batch.
+    pub log_rates: Option<Tensor<1>>,
 }
 
 impl SideInformation {
@@ -57,6 +59,18 @@ impl SideInformation {
         self
     }
 
+    /// Adds the log of the rate at which the [augmented loss](crate::Augmented) draws for each anchor, such as one from earlier steps, in
+    /// place of the rate of the batch. It is constant in the gradient.
+    ///
+    /// With draws `u` at a rate of their own, the noise is `u` and the log-rates are 0.
+    ///
+    /// # Shapes
+    /// - `log_rates`: `[num_anchors]`
+    pub fn with_log_rates(mut self, log_rates: Tensor<1>) -> Self {
+        self.log_rates = Some(log_rates);
+        self
+    }
+
     /// Keeps the rows of some anchors, for losses that are computed in blocks of anchors.
     ///
     /// # Panics
@@ -65,6 +79,7 @@ impl SideInformation {
         Self {
             same_class: self.same_class.clone().map(|rows| rows.slice_dim(0, anchors.clone())),
             noise: self.noise.clone().map(|draws| draws.slice_dim(0, anchors.clone())),
+            log_rates: self.log_rates.clone().map(|rates| rates.slice_dim(0, anchors.clone())),
         }
     }
 
@@ -76,6 +91,14 @@ impl SideInformation {
         let ([draws], anchors) = (noise.dims(), scores.num_anchors());
         assert_eq!(draws, anchors, "the noise has {draws} draws, but there are {anchors} anchors");
         noise.unsqueeze_dim(1)
+    }
+
+    /// The log-rates, if given, as a column that broadcasts over the positives: `[num_anchors, 1]`.
+    pub(crate) fn log_rates_for(&self, scores: &Scores) -> Option<Tensor<2>> {
+        let log_rates = self.log_rates.clone()?;
+        let ([rates], anchors) = (log_rates.dims(), scores.num_anchors());
+        assert_eq!(rates, anchors, "there are {rates} log-rates, but {anchors} anchors");
+        Some(log_rates.detach().unsqueeze_dim(1))
     }
 
     /// Which negatives are false ones.

@@ -1,19 +1,74 @@
-//! Bayesian data augmentation: the normaliser of InfoNCE is replaced by a random rate.
+//! Bayesian data augmentation: the normaliser is replaced by a random rate.
 
-use super::{Estimator, config::estimator};
+use super::{
+    Estimator,
+    config::{Field, estimator},
+};
 use crate::{
     Losses, Scores, SideInformation,
-    margins::PositiveMargins,
+    margins::{PositiveMargins, over},
     parameter::{in_closed, temperature},
+    scores::nonzero,
 };
 use burn::tensor::Tensor;
+use serde::{Deserialize, Serialize};
+
+/// The rate R of the augmented loss. The paper's appendix has all three.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AugmentedRate {
+    /// `R = x+ + Σ x_i` (Eq. 4): with draws at this rate the expected gradient is that of InfoNCE.
+    #[default]
+    WithPositive,
+    /// `R = Σ x_i` (Eq. 5 and 6): the expected gradient is that of the decoupled loss.
+    Negatives,
+    /// `R = mean of x_i`: as `Negatives` for draws at this rate, but not for [given rates](SideInformation::with_log_rates).
+    MeanNegatives,
+}
+
+/// The loss that the augmented one is mixed with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AugmentedBase {
+    /// `log((x+ + Σ x_i) / x+)`, InfoNCE.
+    #[default]
+    InfoNce,
+    /// `log(Σ x_i / x+)`, the decoupled loss.
+    Decoupled,
+}
+
+impl AugmentedRate {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl AugmentedBase {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Field for AugmentedRate {}
+
+impl Field for AugmentedBase {}
 
 estimator! {
     AugmentedConfig => Augmented {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
-        /// Share λ of the augmented loss, the rest being InfoNCE, in [0, 1]; 1 is the augmented loss alone.
+        /// Share λ of the augmented loss, the rest being the base, in [0, 1]; 1 is the augmented loss alone.
         lambda / with_lambda: f64 = 1.0,
+        /// The rate R.
+        #[serde(skip_serializing_if = "AugmentedRate::is_default")]
+        rate / with_rate: AugmentedRate = AugmentedRate::WithPositive,
+        /// The loss that the augmented one is mixed with.
+        #[serde(skip_serializing_if = "AugmentedBase::is_default")]
+        base / with_base: AugmentedBase = AugmentedBase::InfoNce,
     }
 
     check(config) {
@@ -26,14 +81,18 @@ estimator! {
     }
 }
 
-/// The augmented loss and its stochastic-EM mixture with InfoNCE:
+/// The augmented loss and its stochastic-EM mixture with a base:
 ///
 /// ```text
-/// L = (1 - λ) · L_InfoNCE + λ · ( -log x+ + u (x+ + Σ x_i) ),    u ~ Gamma(1, rate = x+ + Σ x_i), constant in the gradient
+/// L = (1 - λ) · L_base + λ · ( -log x+ + u R ),    u ~ Gamma(1, rate = R), constant in the gradient
 /// ```
 ///
-/// The [noise](SideInformation::noise) is one standard draw `g ~ Gamma(1, 1)` per anchor, and `u = g / rate`. So the value of the second
-/// term is always `g`, and its gradient is `g` times that of the log-normaliser: at `g = 1` it is InfoNCE's.
+/// The [noise](SideInformation::noise) is one standard draw `g ~ Gamma(1, 1)` per anchor, and `u = g / R`. So the value of the second
+/// term is always `g`, and its gradient is `g` times that of `log R`: at `g = 1` it is that of InfoNCE or the decoupled loss. With the rate
+/// of the same batch, L is therefore its base plus noise: no bias is removed.
+///
+/// To draw at another rate, such as one that is averaged over epochs, give its logarithm with [`SideInformation::with_log_rates`]; R in the
+/// loss remains that of the batch. [`log_means`](Self::log_means) and [`log_rates`](Self::log_rates) help to average.
 ///
 /// Source: the Bayesian data augmentation paper, appendix (a minus sign is lost in print).
 ///
@@ -52,17 +111,88 @@ pub struct Augmented {
     config: AugmentedConfig,
 }
 
+impl Augmented {
+    /// Computes the log of the mean of `x_i` over the negatives of each anchor, to be averaged over steps. Constant in the gradient.
+    ///
+    /// # Shapes
+    /// - output: `[num_anchors]`
+    pub fn log_means(&self, scores: &Scores) -> Tensor<1> {
+        let (margins, log_ratio) = self.log_ratio(scores, false);
+        let log_sum = log_ratio + margins.log_positive();
+        // All positives of an anchor share its sum.
+        (log_sum.detach().slice([0..scores.num_anchors(), 0..1]) - nonzero(margins.counts()).log()).squeeze_dim(1)
+    }
+
+    /// Computes the log of the rate R of each anchor from the log of a mean of `x_i`, such as one averaged over earlier steps: what
+    /// [`SideInformation::with_log_rates`] takes. The positive, if it is part of the rate, is that of the batch. Constant in the gradient.
+    ///
+    /// # Shapes
+    /// - `log_means`, output: `[num_anchors]`
+    ///
+    /// # Panics
+    /// Panics if the positive is part of the rate and anchors have several.
+    pub fn log_rates(&self, scores: &Scores, log_means: Tensor<1>) -> Tensor<1> {
+        let log_sums = || {
+            log_means.clone()
+                + nonzero(scores.counts())
+                    .log()
+                    .expand([scores.num_anchors(), 1])
+                    .squeeze_dim::<1>(1)
+        };
+        match self.config.rate {
+            AugmentedRate::MeanNegatives => log_means,
+            AugmentedRate::Negatives => log_sums(),
+            AugmentedRate::WithPositive => {
+                assert_eq!(
+                    scores.num_positives(),
+                    1,
+                    "a rate with the positive needs one positive per anchor"
+                );
+                let log_positives = over(scores.counted_positives().detach(), self.config.temperature).squeeze_dim::<1>(1);
+                let log_sums = log_sums();
+                let larger = log_positives.clone().max_pair(log_sums.clone());
+                ((log_positives - larger.clone()).exp() + (log_sums - larger.clone()).exp()).log() + larger
+            }
+        }
+    }
+
+    /// `log(R / x+)` with the positive or without it in the sum R, and the margins that it comes from.
+    fn log_ratio(&self, scores: &Scores, with_positive: bool) -> (PositiveMargins, Tensor<2>) {
+        let temperature = self.config.temperature;
+        let (margins, log_ratio): (_, fn(&PositiveMargins, Tensor<2>) -> Tensor<2>) = if with_positive {
+            (PositiveMargins::new(scores, temperature), PositiveMargins::loss)
+        } else {
+            (
+                PositiveMargins::around_hardest(scores, temperature),
+                PositiveMargins::decoupled_loss,
+            )
+        };
+        let mass = margins.mass(None);
+        let log_ratio = log_ratio(&margins, mass);
+        (margins, log_ratio)
+    }
+}
+
 impl Estimator for Augmented {
     fn losses(&self, scores: Scores, side: &SideInformation) -> Losses {
-        let AugmentedConfig { temperature, lambda } = self.config;
+        let AugmentedConfig { lambda, rate, base, .. } = self.config;
         let noise = side.noise_for(&scores, "augmented", 1.0);
-        let margins = PositiveMargins::new(&scores, temperature);
-        // InfoNCE is log(rate / x+), so rate / rate.detach() needs no exponential of a large number.
-        let info_nce = margins.loss(margins.mass(None));
-        let log_rate = info_nce.clone() + margins.log_positive();
-        let relative_rate = (log_rate.clone() - log_rate.detach()).exp();
-        let augmented = noise * relative_rate - margins.log_positive();
-        margins.losses(info_nce * (1.0 - lambda) + augmented * lambda)
+        let base_has_positive = base == AugmentedBase::InfoNce;
+        let rate_has_positive = rate == AugmentedRate::WithPositive;
+        let (margins, base) = self.log_ratio(&scores, base_has_positive);
+        let log_ratio = if rate_has_positive == base_has_positive {
+            base.clone()
+        } else {
+            self.log_ratio(&scores, rate_has_positive).1
+        };
+        let log_rate = match rate {
+            AugmentedRate::MeanNegatives => log_ratio + margins.log_positive() - nonzero(margins.counts()).log(),
+            AugmentedRate::WithPositive | AugmentedRate::Negatives => log_ratio + margins.log_positive(),
+        };
+        // The quotient of two rates needs no exponential of a large number.
+        let log_drawn = side.log_rates_for(&scores).unwrap_or_else(|| log_rate.clone().detach());
+        let augmented = noise * (log_rate - log_drawn).exp() - margins.log_positive();
+        margins.losses(base * (1.0 - lambda) + augmented * lambda)
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

@@ -1,10 +1,7 @@
-//! The configuration of an estimator: fields with defaults, builders, checks, and serde that refuses unknown keys.
+//! The configuration of an estimator: that of a loss, with access to its numbers by name.
 
-/// Defines the configuration of an estimator: its fields with documentation and defaults, its checks, and how it builds the estimator.
-///
-/// Generated are `new()`, `Default`, one `with_FIELD` per field, `check()`, `init()`, which panics with the text of a failed check,
-/// access to numeric fields by name, and serde. Missing fields take their defaults and unknown ones are refused, so that a recipe can
-/// hold the configuration as it is.
+/// Defines the configuration of an estimator: a [`configuration`](crate::config::configuration) whose numeric fields can be read and
+/// set by name, which schedules and tables need.
 macro_rules! estimator {
     (
         $(#[$meta:meta])*
@@ -16,54 +13,18 @@ macro_rules! estimator {
 
         init($parameters:ident) $init:block
     ) => {
-        #[doc = concat!("Configuration of [`", stringify!($estimator), "`].")]
-        $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-        #[serde(default, deny_unknown_fields)]
-        #[non_exhaustive]
-        pub struct $config { $( $(#[$field_meta])* pub $field: $type, )* }
-
-        impl Default for $config {
-            fn default() -> Self {
-                Self { $( $field: $default, )* }
+        $crate::config::configuration! {
+            $(#[$meta])*
+            $config => $estimator {
+                $( $(#[$field_meta])* $field / $with : $type = $default, )*
             }
+
+            check($checked) $check
+
+            init($parameters) $init
         }
 
         impl $config {
-            /// Returns the defaults.
-            pub fn new() -> Self {
-                Self::default()
-            }
-
-            $(
-                #[doc = concat!("Sets `", stringify!($field), "`.")]
-                pub fn $with(mut self, $field: $type) -> Self {
-                    self.$field = $field;
-                    self
-                }
-            )*
-
-            /// Checks that every parameter is in its range.
-            ///
-            /// # Errors
-            /// Returns an error that names the first parameter that is not, its value and the range.
-            pub fn check(&self) -> Result<(), $crate::ParameterError> {
-                let $checked = self;
-                $check
-            }
-
-            /// Builds the estimator.
-            ///
-            /// # Panics
-            /// Panics if a parameter is out of range; [`check`](Self::check) finds out without panicking.
-            pub fn init(&self) -> $estimator {
-                if let Err(error) = self.check() {
-                    panic!("{error}");
-                }
-                let $parameters = self;
-                $init
-            }
-
             /// Returns the number of this name, if there is one.
             pub(crate) fn number(&self, name: &str) -> Option<f64> {
                 match name {
@@ -106,5 +67,16 @@ impl Field for f64 {
 }
 
 impl Field for bool {}
+
+/// A number only where it is set, so that a schedule cannot turn on what a recipe leaves out.
+impl Field for Option<f64> {
+    fn number(&self) -> Option<f64> {
+        *self
+    }
+
+    fn set_number(&mut self, value: f64) -> bool {
+        self.as_mut().is_some_and(|number| number.set_number(value))
+    }
+}
 
 pub(crate) use estimator;

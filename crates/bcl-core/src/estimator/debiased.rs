@@ -6,7 +6,7 @@ use crate::{
     margins::{PositiveMargins, over},
     parameter::{in_half_open, temperature},
 };
-use burn::tensor::Tensor;
+use burn::tensor::{Bool, Tensor};
 
 estimator! {
     DebiasedConfig => Debiased {
@@ -53,12 +53,20 @@ pub struct Debiased {
     config: DebiasedConfig,
 }
 
-impl Estimator for Debiased {
-    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
+impl Debiased {
+    /// The corrected mass of the negatives, before the floor.
+    fn mass(&self, scores: &Scores) -> (PositiveMargins, Tensor<2>) {
         let DebiasedConfig { temperature, tau_plus } = self.config;
-        let margins = PositiveMargins::with_floor(&scores, temperature);
+        let margins = PositiveMargins::with_floor(scores, temperature);
         let expected_false = margins.positive() * margins.counts() * tau_plus;
         let mass = over(margins.mass(None) - expected_false, 1.0 - tau_plus);
+        (margins, mass)
+    }
+}
+
+impl Estimator for Debiased {
+    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
+        let (margins, mass) = self.mass(&scores);
         margins.losses(margins.loss(margins.floored(mass)))
     }
 
@@ -68,5 +76,10 @@ impl Estimator for Debiased {
 
     fn temperature(&self) -> f64 {
         self.config.temperature
+    }
+
+    fn floored(&self, scores: &Scores, _: &SideInformation) -> Option<Tensor<1, Bool>> {
+        let (margins, mass) = self.mass(scores);
+        Some(margins.at_floor(mass))
     }
 }

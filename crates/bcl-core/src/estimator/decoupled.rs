@@ -1,21 +1,29 @@
 //! Decoupled contrastive loss: InfoNCE without the positive in the denominator.
 
 use super::{Estimator, config::estimator};
-use crate::{Losses, Scores, SideInformation, margins::PositiveMargins, parameter::temperature};
+use crate::{
+    Losses, Scores, SideInformation,
+    margins::{PositiveMargins, over},
+    parameter::{in_closed, temperature},
+};
 use burn::tensor::Tensor;
 
 estimator! {
     DecoupledConfig => Decoupled {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
+        /// Temperature σ of the positives' weights, in [1e-6, 1e6]; without it, all weigh 1. The authors use 0.5.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        sigma / with_sigma: Option<f64> = None,
     }
 
     check(config) {
-        temperature(config.temperature)
+        temperature(config.temperature)?;
+        config.sigma.map_or(Ok(()), |sigma| in_closed("sigma", sigma, 1e-6, 1e6))
     }
 
     init(config) {
-        Decoupled { temperature: config.temperature }
+        Decoupled { config: config.clone() }
     }
 }
 
@@ -23,7 +31,17 @@ estimator! {
 ///
 /// The field abbreviates this loss and the debiased one alike: DCL.
 ///
-/// Source: Yeh et al., Decoupled Contrastive Learning.
+/// With σ it is the weighted form, DCLW: easy positives weigh less, without a gradient through the weights,
+///
+/// ```text
+/// L_i = log Σ_k x_ik - w_i s+_i / t,    w_i = 2 - n · softmax_i(s+ / σ)
+/// ```
+///
+/// over the n positives of the batch, so that weights average to 1. Their order does not matter. For two views of B samples, where each
+/// pair is the positive of two anchors, this is the paper's softmax over B pairs. The loss of an anchor then
+/// [depends on the others](Estimator::needs_whole_batch).
+///
+/// Source: Yeh et al., [Decoupled Contrastive Learning](https://arxiv.org/abs/2110.06848), Eq. 5 to 7.
 ///
 /// ```
 /// use bcl_core::{DecoupledConfig, Estimator, Reduction, Scores};
@@ -36,13 +54,36 @@ estimator! {
 /// ```
 #[derive(Debug)]
 pub struct Decoupled {
-    temperature: f64,
+    config: DecoupledConfig,
+}
+
+impl Decoupled {
+    /// The weight of each positive; whatever is masked out has any weight.
+    ///
+    /// # Shapes
+    /// - output: `[num_anchors, num_positives]`
+    fn positive_weights(scores: &Scores, sigma: f64) -> Tensor<2> {
+        let positives = over(scores.counted_positives().detach(), sigma);
+        let left_out = |values: Tensor<2>, by: f64| match &scores.positives_mask {
+            Some(mask) => values.mask_fill(mask.clone().bool_not(), by),
+            None => values,
+        };
+        let positives = left_out(positives, f64::from(f32::MIN));
+        let exponentials = (positives.clone() - positives.max().unsqueeze::<2>()).exp();
+        let num_counted = left_out(exponentials.ones_like(), 0.0).sum();
+        let share = exponentials.clone() / exponentials.sum().unsqueeze::<2>();
+        -share * num_counted.unsqueeze::<2>() + 2.0
+    }
 }
 
 impl Estimator for Decoupled {
     fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
-        let margins = PositiveMargins::around_hardest(&scores, self.temperature);
-        margins.losses(margins.decoupled_loss(margins.mass(None)))
+        let margins = PositiveMargins::around_hardest(&scores, self.config.temperature);
+        let losses = margins.decoupled_loss(margins.mass(None));
+        margins.losses(match self.config.sigma {
+            Some(sigma) => losses + margins.log_positive() * (-Self::positive_weights(&scores, sigma) + 1.0),
+            None => losses,
+        })
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
@@ -50,6 +91,10 @@ impl Estimator for Decoupled {
     }
 
     fn temperature(&self) -> f64 {
-        self.temperature
+        self.config.temperature
+    }
+
+    fn needs_whole_batch(&self) -> bool {
+        self.config.sigma.is_some()
     }
 }

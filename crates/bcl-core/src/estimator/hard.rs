@@ -6,7 +6,7 @@ use crate::{
     margins::{PositiveMargins, over},
     parameter::{in_closed, in_half_open, temperature},
 };
-use burn::tensor::Tensor;
+use burn::tensor::{Bool, Tensor};
 
 estimator! {
     HardNegativesConfig => HardNegatives {
@@ -57,19 +57,27 @@ pub struct HardNegatives {
     config: HardNegativesConfig,
 }
 
-impl Estimator for HardNegatives {
-    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
+impl HardNegatives {
+    /// The corrected mass of the weighted negatives, before the floor.
+    fn mass(&self, scores: &Scores) -> (PositiveMargins, Tensor<2>) {
         let HardNegativesConfig {
             temperature,
             tau_plus,
             beta,
         } = self.config;
-        let margins = PositiveMargins::with_floor(&scores, temperature);
+        let margins = PositiveMargins::with_floor(scores, temperature);
         let expected_false = margins.positive() * margins.counts() * tau_plus;
         let mass = over(
             margins.mass(Some(margins.hard_weights(beta))) - expected_false,
             1.0 - tau_plus,
         );
+        (margins, mass)
+    }
+}
+
+impl Estimator for HardNegatives {
+    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
+        let (margins, mass) = self.mass(&scores);
         margins.losses(margins.loss(margins.floored(mass)))
     }
 
@@ -80,5 +88,10 @@ impl Estimator for HardNegatives {
 
     fn temperature(&self) -> f64 {
         self.config.temperature
+    }
+
+    fn floored(&self, scores: &Scores, _: &SideInformation) -> Option<Tensor<1, Bool>> {
+        let (margins, mass) = self.mass(scores);
+        Some(margins.at_floor(mass))
     }
 }

@@ -16,10 +16,14 @@ mod ranked;
 mod ring;
 mod supervised;
 
+pub use augmented::{AugmentedBase, AugmentedRate};
 pub use bayesian::{BayesianVariant, MEAN_WEIGHT_TOLERANCE};
 
 use crate::{Losses, ParameterError, Scores, SideInformation};
-use burn::{nn::loss::Reduction, tensor::Tensor};
+use burn::{
+    nn::loss::Reduction,
+    tensor::{Bool, Tensor},
+};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
@@ -110,6 +114,25 @@ pub trait Estimator: Debug + Send + Sync {
     /// Returns whether the estimator needs [`SideInformation::same_class`].
     fn needs_truth(&self) -> bool {
         false
+    }
+
+    /// Returns whether the loss of an anchor depends on the scores of other anchors. Then all anchors of a batch must be computed at
+    /// once, which [gradient caching](crate::gradient_cache) does not.
+    fn needs_whole_batch(&self) -> bool {
+        false
+    }
+
+    /// Marks the anchors whose mass is at its floor, if the estimator has one: their negatives have no gradient, so they only pull towards
+    /// the positive. With several positives, the mass must be at the floor for each of them.
+    ///
+    /// The corrections of the debiased, hard and positive-unlabelled losses reach the floor as soon as the positive is above the
+    /// negatives by a margin that is proportional to the temperature: `t ln(1/τ+)` for the debiased loss, 0.23 at t = 0.1 and τ+ = 0.1.
+    /// So at low temperatures most anchors of a trained encoder may be there.
+    ///
+    /// # Shapes
+    /// - output: `[num_anchors]`
+    fn floored(&self, _: &Scores, _: &SideInformation) -> Option<Tensor<1, Bool>> {
+        None
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     margins::PositiveMargins,
     parameter::{in_closed, in_half_open, temperature},
 };
-use burn::tensor::Tensor;
+use burn::tensor::{Bool, Tensor};
 
 estimator! {
     PositiveUnlabelledConfig => PositiveUnlabelled {
@@ -74,13 +74,19 @@ impl PositiveUnlabelled {
         } = self.config;
         class_prior * (1.0 - label_frequency) / (1.0 - class_prior)
     }
+
+    /// The corrected mass of the negatives, before the floor.
+    fn mass(&self, scores: &Scores) -> (PositiveMargins, Tensor<2>) {
+        let margins = PositiveMargins::with_floor(scores, self.config.temperature);
+        let hidden_positives = margins.positive() * margins.counts() * self.positive_weight();
+        let mass = margins.mass(None) * self.unlabelled_weight() - hidden_positives;
+        (margins, mass)
+    }
 }
 
 impl Estimator for PositiveUnlabelled {
     fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
-        let margins = PositiveMargins::with_floor(&scores, self.config.temperature);
-        let hidden_positives = margins.positive() * margins.counts() * self.positive_weight();
-        let mass = margins.mass(None) * self.unlabelled_weight() - hidden_positives;
+        let (margins, mass) = self.mass(&scores);
         margins.losses(margins.loss(margins.floored(mass)))
     }
 
@@ -90,5 +96,10 @@ impl Estimator for PositiveUnlabelled {
 
     fn temperature(&self) -> f64 {
         self.config.temperature
+    }
+
+    fn floored(&self, scores: &Scores, _: &SideInformation) -> Option<Tensor<1, Bool>> {
+        let (margins, mass) = self.mass(scores);
+        Some(margins.at_floor(mass))
     }
 }

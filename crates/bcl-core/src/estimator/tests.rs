@@ -1,7 +1,7 @@
 //! Properties of every estimator, and limits in which one estimator equals another.
 
 use super::*;
-use burn::tensor::{DType, Device, TensorData};
+use burn::tensor::{Bool, DType, Device, TensorData};
 
 /// Deterministic similarities in (-1, 1), without a random source.
 fn similarities(count: usize, phase: f64) -> Vec<f64> {
@@ -36,6 +36,25 @@ fn assert_close(left: &[f64], right: &[f64], tolerance: f64) {
     for (l, r) in left.iter().zip(right) {
         assert!((l - r).abs() <= tolerance * (1.0 + r.abs()), "{l} is not {r}");
     }
+}
+
+/// One of each estimator, and the variants whose arithmetic differs.
+fn with_variants() -> Vec<EstimatorConfig> {
+    let rates = [
+        AugmentedRate::WithPositive,
+        AugmentedRate::Negatives,
+        AugmentedRate::MeanNegatives,
+    ];
+    let bases = [AugmentedBase::InfoNce, AugmentedBase::Decoupled];
+    let augmented = rates.into_iter().flat_map(|rate| {
+        bases.map(|base| EstimatorConfig::Augmented(AugmentedConfig::new().with_lambda(0.5).with_rate(rate).with_base(base)))
+    });
+    let weighted = EstimatorConfig::Decoupled(DecoupledConfig::new().with_sigma(Some(0.5)));
+    EstimatorConfig::all()
+        .into_iter()
+        .chain(augmented)
+        .chain([weighted])
+        .collect()
 }
 
 /// Losses with the truth and noise of [`side_on`].
@@ -107,7 +126,7 @@ fn gradients_match_finite_differences() {
 #[test]
 fn masking_an_entry_equals_leaving_it_out() {
     let device = Device::flex();
-    for config in EstimatorConfig::all() {
+    for config in with_variants() {
         let whole = scores_on(&device, 4, 9);
         let mut short = whole.clone();
         short.negatives = whole.negatives.clone().slice([0..4, 0..6]);
@@ -133,7 +152,7 @@ fn masking_an_entry_equals_leaving_it_out() {
 #[test]
 fn the_order_of_negatives_does_not_matter() {
     let device = Device::flex();
-    for config in EstimatorConfig::all() {
+    for config in with_variants() {
         let scores = scores_on(&device, 3, 8);
         let mut flipped = scores.clone();
         flipped.negatives = scores.negatives.clone().flip([1]);
@@ -172,7 +191,7 @@ fn weights_and_mass_agree_where_the_loss_is_a_weighted_sum() {
 #[test]
 fn huge_and_tiny_similarities_stay_finite() {
     let device = Device::flex().autodiff();
-    for config in EstimatorConfig::all() {
+    for config in with_variants() {
         for scale in [1e-30, 1.0, 1e3, 1e6] {
             let positives = Tensor::<1>::from_data([scale, -scale], &device).require_grad();
             let negatives = Tensor::<2>::from_data([[-scale, scale, 0.0], [scale, -scale, 0.5 * scale]], &device).require_grad();
@@ -293,7 +312,7 @@ fn hard_without_hardness_is_debiased_for_any_mask() {
 #[test]
 fn anchors_without_negatives_have_no_loss_and_leave_the_mean() {
     let device = Device::flex().autodiff();
-    for config in EstimatorConfig::all() {
+    for config in with_variants() {
         let estimator = config.init();
         let with = |keep: Option<[bool; 3]>| {
             let mut scores = scores_on(&device, 3, 7);
@@ -357,7 +376,7 @@ fn negatives_without_weight_do_not_drown_the_others() {
 
 #[test]
 fn scores_that_are_not_finite_have_no_loss() {
-    for config in EstimatorConfig::all() {
+    for config in with_variants() {
         for row in [[f32::NAN, 0.1, 0.2, 0.3], [0.1, 0.2, 0.3, f32::NAN]] {
             let [loss, ..] = with_gradients(&config, &[0.5], &row, None);
             assert!(loss[0].is_nan(), "{}: {loss:?}", config.name());
@@ -446,25 +465,6 @@ fn limits_lead_from_one_estimator_to_another() {
 }
 
 #[test]
-fn the_augmented_gradient_at_unit_noise_is_that_of_info_nce() {
-    let device = Device::flex().autodiff();
-    let gradient = |config: &EstimatorConfig| {
-        let mut scores = scores_on(&device, 3, 7);
-        scores.negatives = scores.negatives.require_grad();
-        let negatives = scores.negatives.clone();
-        let side = SideInformation::none().with_noise(Tensor::ones([3], (&device, DType::F64)));
-        let gradients = config.init().forward_with(scores, &side, Reduction::Sum).backward();
-        values(negatives.grad(&gradients).expect("a gradient"))
-    };
-    let info_nce = gradient(&EstimatorConfig::InfoNce(InfoNceConfig::new()));
-    assert_close(
-        &gradient(&EstimatorConfig::Augmented(AugmentedConfig::new())),
-        &info_nce,
-        1e-12,
-    );
-}
-
-#[test]
 fn the_augmented_and_geometric_values_follow_their_equations() {
     let device = Device::flex();
     let scores = scores_on(&device, 3, 7);
@@ -523,7 +523,7 @@ fn bayesian_weights_are_those_of_the_posterior() {
 
 #[test]
 fn every_kind_survives_a_round_trip_and_refuses_unknown_keys() {
-    for config in EstimatorConfig::all() {
+    for config in with_variants() {
         let mut value = serde_json::to_value(&config).expect("serialises");
         assert_eq!(value["kind"], config.name());
         assert_eq!(
@@ -549,6 +549,10 @@ fn parameters_out_of_range_are_refused_by_name_value_and_range() {
         (
             EstimatorConfig::Decoupled(DecoupledConfig::new().with_temperature(f64::NAN)),
             "temperature is NaN",
+        ),
+        (
+            EstimatorConfig::Decoupled(DecoupledConfig::new().with_sigma(Some(0.0))),
+            "sigma is 0, but must be in [1e-6, 1000000]",
         ),
         (
             EstimatorConfig::Debiased(DebiasedConfig::new().with_tau_plus(1.0)),
@@ -609,4 +613,209 @@ fn the_error_of_the_oracle_says_how_to_provide_labels() {
     let device = Device::flex();
     let scores = Scores::new(Tensor::zeros([1], &device), Tensor::zeros([1, 2], &device));
     SupervisedConfig::new().init().forward_no_reduction(scores);
+}
+
+#[test]
+fn what_is_not_asked_for_is_not_written() {
+    // Otherwise the hashes of recipes would change.
+    let written = |config: EstimatorConfig| serde_json::to_value(config).expect("serialises");
+    assert_eq!(
+        written(EstimatorConfig::Decoupled(DecoupledConfig::new())),
+        serde_json::json!({ "kind": "decoupled", "temperature": 0.5 })
+    );
+    assert_eq!(
+        written(EstimatorConfig::Augmented(AugmentedConfig::new())),
+        serde_json::json!({ "kind": "augmented", "temperature": 0.5, "lambda": 1.0 })
+    );
+}
+
+#[test]
+fn easy_pairs_weigh_less_in_the_weighted_decoupled_loss_and_weights_average_to_one() {
+    let device = Device::flex().autodiff();
+    let leaves = || {
+        let scores = scores_on(&device, 4, 6);
+        (scores.positives.clone().require_grad(), scores)
+    };
+    let gradient = |sigma: Option<f64>| {
+        let (positives, mut scores) = leaves();
+        scores.positives = positives.clone();
+        let loss = DecoupledConfig::new()
+            .with_sigma(sigma)
+            .init()
+            .forward(scores, Reduction::Sum);
+        values(positives.grad(&loss.backward()).expect("a gradient"))
+    };
+    // The loss is -w s+ / t beside the negatives, so w is the ratio of the gradients.
+    let weights: Vec<f64> = gradient(Some(0.3))
+        .iter()
+        .zip(gradient(None))
+        .map(|(with, without)| with / without)
+        .collect();
+    let positives = values(leaves().0);
+    let total: f64 = positives.iter().map(|positive| (positive / 0.3).exp()).sum();
+    let expected: Vec<f64> = positives
+        .iter()
+        .map(|positive| 2.0 - 4.0 * (positive / 0.3).exp() / total)
+        .collect();
+    assert_close(&weights, &expected, 1e-12);
+    assert_close(&[weights.iter().sum()], &[4.0], 1e-12);
+    assert!(DecoupledConfig::new().with_sigma(Some(0.3)).init().needs_whole_batch());
+    assert!(!DecoupledConfig::new().init().needs_whole_batch());
+}
+
+#[test]
+fn masked_positives_have_no_part_in_the_weights_of_others() {
+    let device = Device::flex();
+    let negatives = scores_on(&device, 2, 6).negatives;
+    let options = (&device, DType::F64);
+    let padded = Tensor::from_data([[0.4, 0.1], [-0.2, 90.0]], options);
+    let keep = Tensor::<2, Bool>::from_data([[true, false], [true, false]], &device);
+    let loss = EstimatorConfig::Decoupled(DecoupledConfig::new().with_sigma(Some(0.3)));
+    let scores = Scores::multi_positive(padded, negatives.clone()).with_positives_mask(keep);
+    let alone = Scores::new(Tensor::from_data([0.4, -0.2], options), negatives);
+    assert_close(&losses(&loss, scores), &losses(&loss, alone), 1e-12);
+}
+
+/// Gradients with respect to positives and negatives, one after the other.
+fn slopes(config: &EstimatorConfig, side: impl FnOnce(&Scores) -> SideInformation) -> Vec<f64> {
+    let device = Device::flex().autodiff();
+    let mut scores = scores_on(&device, 3, 7);
+    scores.positives = scores.positives.require_grad();
+    scores.negatives = scores.negatives.require_grad();
+    let leaves = [scores.positives.clone(), scores.negatives.clone()];
+    let side = side(&scores);
+    let gradients = config.init().forward_with(scores, &side, Reduction::Mean).backward();
+    leaves.map(|leaf| values(leaf.grad(&gradients).expect("a gradient"))).concat()
+}
+
+/// The gradient is linear in the draw g, whose mean is 1, so draws that average to 1 show its expectation without an error.
+#[test]
+fn draws_at_the_rate_of_the_batch_only_add_noise_to_the_base() {
+    let info_nce = EstimatorConfig::InfoNce(InfoNceConfig::new());
+    let decoupled = EstimatorConfig::Decoupled(DecoupledConfig::new());
+    for (rate, base, same) in [
+        (AugmentedRate::WithPositive, AugmentedBase::InfoNce, &info_nce),
+        (AugmentedRate::Negatives, AugmentedBase::Decoupled, &decoupled),
+        (AugmentedRate::MeanNegatives, AugmentedBase::Decoupled, &decoupled),
+    ] {
+        for lambda in [0.3, 1.0] {
+            let config = AugmentedConfig::new().with_lambda(lambda).with_rate(rate).with_base(base);
+            let config = EstimatorConfig::Augmented(config);
+            let with_draw = |draw: f64| {
+                slopes(&config, |scores| {
+                    SideInformation::none().with_noise(scores.positives.full_like(draw).squeeze_dim(1))
+                })
+            };
+            let (low, high) = (with_draw(0.25), with_draw(1.75));
+            let mean: Vec<f64> = low.iter().zip(&high).map(|(low, high)| f64::midpoint(*low, *high)).collect();
+            assert_close(&mean, &slopes(same, |_| SideInformation::none()), 1e-12);
+            assert!(
+                low.iter().zip(&high).any(|(low, high)| (low - high).abs() > 1e-3),
+                "{rate:?} has noise"
+            );
+        }
+    }
+}
+
+#[test]
+fn given_rates_that_are_those_of_the_batch_change_nothing() {
+    for rate in [
+        AugmentedRate::WithPositive,
+        AugmentedRate::Negatives,
+        AugmentedRate::MeanNegatives,
+    ] {
+        let augmented = AugmentedConfig::new().with_lambda(0.5).with_rate(rate);
+        let estimator = augmented.init();
+        let config = EstimatorConfig::Augmented(augmented);
+        let device = Device::flex().autodiff();
+        let rates = |scores: &Scores| estimator.log_rates(scores, estimator.log_means(scores));
+        let given = slopes(&config, |scores| side_on(&device, 3, 7).with_log_rates(rates(scores)));
+        assert_close(&given, &slopes(&config, |_| side_on(&device, 3, 7)), 1e-12);
+    }
+}
+
+#[test]
+fn a_rate_half_as_high_draws_weights_twice_as_high() {
+    let augmented = AugmentedConfig::new().with_rate(AugmentedRate::Negatives);
+    let estimator = augmented.init();
+    let config = EstimatorConfig::Augmented(augmented);
+    let device = Device::flex().autodiff();
+    let rates = |scores: &Scores| estimator.log_rates(scores, estimator.log_means(scores));
+    let halved = slopes(&config, |scores| {
+        side_on(&device, 3, 7).with_log_rates(rates(scores) - 2f64.ln())
+    });
+    let whole = slopes(&config, |_| side_on(&device, 3, 7));
+    // The positive does not depend on the draw.
+    assert_close(&halved[..3], &whole[..3], 1e-12);
+    let doubled: Vec<f64> = whole[3..].iter().map(|slope| 2.0 * slope).collect();
+    assert_close(&halved[3..], &doubled, 1e-12);
+}
+
+#[test]
+fn side_information_of_some_anchors_has_their_rates() {
+    let device = Device::flex();
+    let rates = Tensor::<1>::from_data([0.1, 0.2, 0.3], &device);
+    let some = SideInformation::none().with_log_rates(rates).of_anchors(1..3);
+    assert_close(&values(some.log_rates.expect("given")), &[0.2, 0.3], 1e-6);
+}
+
+#[test]
+fn an_anchor_is_floored_beyond_the_margin_of_its_temperature() {
+    let device = Device::flex().autodiff();
+    // All negatives are 0, so the margin is the positive: t ln(1 / τ+) = 0.23 for t = 0.1 and τ+ = 0.1.
+    let margin = 0.1 * 10f64.ln();
+    let weights: [f64; 2] = [(1.0 - 0.12 * 0.1) / 0.88, 0.12 * 0.9 / 0.88];
+    let of_positive_unlabelled = 0.1 * (weights[0] / weights[1]).ln();
+    for (config, margin) in floored().into_iter().zip([margin, margin, of_positive_unlabelled]) {
+        let config = match config {
+            EstimatorConfig::PositiveUnlabelled(config) => {
+                EstimatorConfig::PositiveUnlabelled(config.with_class_prior(0.12).with_label_frequency(0.1))
+            }
+            other => other,
+        };
+        let options = (&device, DType::F64);
+        let positives = Tensor::<1>::from_data([margin - 1e-3, margin + 1e-3, 0.9], options);
+        let negatives = Tensor::<2>::zeros([3, 4], options).require_grad();
+        let keep = TensorData::new((0..12).map(|entry| entry < 8).collect::<Vec<_>>(), [3, 4]);
+        let scores = Scores::new(positives, negatives.clone()).with_least_similarity(-1.0);
+        let scores = scores.with_mask(Tensor::<2, Bool>::from_data(keep, &device));
+        let (estimator, side) = (config.init(), SideInformation::none());
+        let marks = estimator.floored(&scores, &side).expect("a floor").into_data();
+        // The last anchor has no negatives and so no loss.
+        assert_eq!(
+            marks.iter::<bool>().collect::<Vec<_>>(),
+            [false, true, false],
+            "{}",
+            config.name()
+        );
+        let gradients = estimator.forward(scores, Reduction::Mean).backward();
+        let slopes = values(negatives.grad(&gradients).expect("a gradient"));
+        assert!(slopes[0] > 0.0, "{}: {slopes:?}", config.name());
+        assert_eq!(slopes[4..8], [0.0; 4], "{}", config.name());
+    }
+}
+
+#[test]
+fn with_several_positives_an_anchor_is_floored_if_it_is_at_each_that_counts() {
+    let device = Device::flex();
+    let positives = Tensor::<2>::from_data([[0.9, 0.8], [0.9, 0.1], [0.9, 0.1]], &device);
+    let keep = Tensor::<2, Bool>::from_data([[true, true], [true, true], [true, false]], &device);
+    let scores = Scores::multi_positive(positives, Tensor::zeros([3, 4], &device)).with_least_similarity(-1.0);
+    let scores = scores.with_positives_mask(keep);
+    let estimator = DebiasedConfig::new().with_temperature(0.1).init();
+    let marks = estimator
+        .floored(&scores, &SideInformation::none())
+        .expect("a floor")
+        .into_data();
+    assert_eq!(marks.iter::<bool>().collect::<Vec<_>>(), [true, false, true]);
+}
+
+#[test]
+fn estimators_without_a_floor_mark_nothing() {
+    let scores = scores_on(&Device::flex(), 3, 7);
+    for config in EstimatorConfig::all() {
+        let has_floor = floored().iter().any(|floored| floored.name() == config.name());
+        let marks = config.init().floored(&scores, &side_on(&Device::flex(), 3, 7));
+        assert_eq!(marks.is_some(), has_floor, "{}", config.name());
+    }
 }

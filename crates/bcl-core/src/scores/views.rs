@@ -54,12 +54,8 @@ impl Scores {
     /// Panics as `from_views` does, or if the range is empty or reaches beyond the batch.
     pub fn from_views_of(first: Tensor<2>, second: Tensor<2>, similarity: Similarity, anchors: Range<usize>) -> Self {
         let batch_size = check_views(&first, &second);
-        let all = 0..2 * batch_size;
-        assert!(
-            !anchors.is_empty() && anchors.end <= all.end,
-            "the anchors {anchors:?} must be some of {all:?}"
-        );
-        if anchors == all {
+        check_anchors(&anchors, 2 * batch_size);
+        if anchors == (0..2 * batch_size) {
             // All anchors together share products.
             return Self::from_views(first, second, similarity);
         }
@@ -82,6 +78,51 @@ impl Scores {
             ..Self::new(Tensor::cat(positives, 0), Tensor::cat(negatives, 0))
         }
     }
+
+    /// Compares each row of a table with the rows of another one: the positive is the row of the same sample, the negatives are the rows
+    /// of all other samples. With neighbours from a support set as anchors and predictions as the others, this is NNCLR.
+    ///
+    /// Only the samples of the range `anchors` are anchors; `0..batch_size` are all.
+    ///
+    /// # Shapes
+    /// - first, second: `[batch_size, dim]`, anchors and the rows that they are compared with
+    /// - positives:     `[anchors.len(), 1]`
+    /// - negatives:     `[anchors.len(), batch_size - 1]`
+    ///
+    /// # Panics
+    /// Panics if the shapes differ, if there are fewer than two samples, or if the range is empty or reaches beyond the batch.
+    ///
+    /// ```
+    /// use bcl_core::{Scores, Similarity};
+    /// use burn::tensor::{Device, Tensor};
+    ///
+    /// let device = Device::flex();
+    /// let first = Tensor::<2>::from_data([[1.0], [2.0], [3.0]], &device);
+    /// let second = Tensor::<2>::from_data([[10.0], [20.0], [30.0]], &device);
+    /// let scores = Scores::from_cross_views(first, second, Similarity::Dot, 1..3);
+    /// assert_eq!(scores.positives.into_data().iter::<f32>().collect::<Vec<_>>(), [40.0, 90.0]);
+    /// assert_eq!(scores.negatives.into_data().iter::<f32>().collect::<Vec<_>>(), [20.0, 60.0, 30.0, 60.0]);
+    /// ```
+    pub fn from_cross_views(first: Tensor<2>, second: Tensor<2>, similarity: Similarity, anchors: Range<usize>) -> Self {
+        let batch_size = check_views(&first, &second);
+        check_anchors(&anchors, batch_size);
+        let rows = similarity.prepare(first.slice([anchors.clone()]));
+        let second = similarity.prepare(second);
+        let positives = (rows.clone() * second.clone().slice([anchors.clone()])).sum_dim(1);
+        let negatives = Tensor::cat(others(rows, &second, &anchors), 1);
+        Self {
+            least_similarity: similarity.least(),
+            ..Self::multi_positive(positives, negatives)
+        }
+    }
+}
+
+fn check_anchors(anchors: &Range<usize>, num_anchors: usize) {
+    let all = 0..num_anchors;
+    assert!(
+        !anchors.is_empty() && anchors.end <= all.end,
+        "the anchors {anchors:?} must be some of {all:?}"
+    );
 }
 
 fn check_views(first: &Tensor<2>, second: &Tensor<2>) -> usize {
@@ -111,7 +152,7 @@ fn others(rows: Tensor<2>, view: &Tensor<2>, samples: &Range<usize>) -> Vec<Tens
 /// # Shapes
 /// - square: `[n, n]`
 /// - output: `[n, n - 1]`, columns in order
-fn off_diagonal(square: Tensor<2>) -> Tensor<2> {
+pub(crate) fn off_diagonal(square: Tensor<2>) -> Tensor<2> {
     let [n, _] = square.dims();
     square
         .reshape([n * n])
@@ -168,6 +209,26 @@ mod tests {
             some.negatives
                 .into_data()
                 .assert_approx_eq(&negatives.slice_dim(0, start..end).into_data(), close);
+        }
+    }
+
+    #[test]
+    fn of_crossed_views_each_anchor_meets_the_other_view_alone() {
+        let device = Device::flex();
+        let view = |phase: f32| {
+            let values: Vec<f32> = (0..5 * 3).map(|i| (1.7 * i as f32 + phase).sin()).collect();
+            Tensor::<2>::from_data(TensorData::new(values, [5, 3]), &device)
+        };
+        let (first, second) = (view(0.0), view(0.9));
+        // In all scores of two views, the first half of the negatives of the first view are those within it.
+        let all = Scores::from_views(first.clone(), second.clone(), Similarity::Cosine);
+        for anchors in [0..5, 0..1, 1..4, 4..5] {
+            let crossed = Scores::from_cross_views(first.clone(), second.clone(), Similarity::Cosine, anchors.clone());
+            let close = Tolerance::<f32>::absolute(1e-6);
+            let expected = all.positives.clone().slice([anchors.clone()]);
+            crossed.positives.into_data().assert_approx_eq(&expected.into_data(), close);
+            let expected = all.negatives.clone().slice([anchors.clone(), 4..8]);
+            crossed.negatives.into_data().assert_approx_eq(&expected.into_data(), close);
         }
     }
 
