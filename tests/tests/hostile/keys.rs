@@ -89,6 +89,7 @@ fn numbers() -> Vec<Number> {
             ("alpha_schedule={kind='label_free',smoothing=?}", ZERO),
             ("loss={kind='info_nce',temperature=?}", &[]),
             ("loss={kind='decoupled',temperature=?}", &[]),
+            ("loss={kind='decoupled',sigma=?}", &[]),
             ("loss={kind='debiased',tau_plus=?}", ZERO),
             ("loss={kind='hard',beta=?}", ZERO),
             ("loss={kind='bayesian',tau_plus=?}", ZERO),
