@@ -1,5 +1,6 @@
 //! Similarities of anchors with their positives and negatives: what every estimator takes.
 
+mod stack;
 mod views;
 
 pub(crate) use views::off_diagonal;

@@ -5,11 +5,13 @@ use bcl_models::vision::Mode;
 use burn::tensor::{Bool, Device, Tensor, TensorData};
 use std::{ops::Range, sync::Arc};
 
-/// Two views of each image of a batch.
+/// Views of the images of a batch.
 #[derive(Debug, Clone)]
 pub struct ImageBatch {
     /// The views.
     pub views: BatchViews,
+    /// Index of each image in the training data.
+    pub images: Arc<[usize]>,
     /// The class of each image, if known and requested.
     pub classes: Option<Arc<[u32]>>,
     /// Statistics that batch normalisation uses.
@@ -17,7 +19,25 @@ pub struct ImageBatch {
 }
 
 impl ImageBatch {
-    /// Which negatives of some anchors have the class of their anchor; `None` without classes.
+    /// The index of an anchor's image, if anchors are stacked view after view.
+    pub fn image_of(&self, anchor: usize) -> usize {
+        self.images[anchor % self.images.len()]
+    }
+
+    /// Which negatives have the class of their anchor if the anchors are the samples of one view and the negatives all other samples of the
+    /// other view; `None` without classes.
+    ///
+    /// # Shapes
+    /// - anchors: a range of `0..batch_size`
+    /// - output:  `[anchors.len(), batch_size - 1]`
+    pub fn same_class_across(&self, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {
+        let classes = self.classes.as_deref()?;
+        let shape = [anchors.len(), classes.len() - 1];
+        let marks: Vec<bool> = anchors.flat_map(|own| others_of_class(classes, own)).collect();
+        Some(Tensor::from_data(TensorData::new(marks, shape), device))
+    }
+
+    /// Which negatives of some anchors have the class of their anchor in the layout of two views; `None` without classes.
     ///
     /// # Shapes
     /// - anchors: a range of `0..2 · batch_size`
@@ -35,16 +55,20 @@ impl ImageBatch {
 /// Which negatives have their anchor's class, row by row, in the order of [`Scores::from_views`](bcl_core::Scores::from_views): an
 /// anchor's negatives are the first and then the second views of all other samples.
 fn same_class(classes: &[u32], anchors: Range<usize>) -> Vec<bool> {
-    let others = |own: usize| {
-        let other = move |&(sample, _): &(usize, &u32)| sample != own;
-        classes
-            .iter()
-            .enumerate()
-            .filter(other)
-            .map(move |(_, class)| *class == classes[own])
-    };
     let samples = anchors.map(|anchor| anchor % classes.len());
-    samples.flat_map(|own| others(own).chain(others(own))).collect()
+    samples
+        .flat_map(|own| others_of_class(classes, own).chain(others_of_class(classes, own)))
+        .collect()
+}
+
+/// Which samples other than `own` have its class.
+fn others_of_class(classes: &[u32], own: usize) -> impl Iterator<Item = bool> {
+    let other = move |&(sample, _): &(usize, &u32)| sample != own;
+    classes
+        .iter()
+        .enumerate()
+        .filter(other)
+        .map(move |(_, class)| *class == classes[own])
 }
 
 #[cfg(test)]

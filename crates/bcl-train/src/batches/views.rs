@@ -5,7 +5,7 @@ use bcl_core::gradient_cache::blocks;
 use bcl_data::Seed;
 use bcl_images::{ImageData, Views};
 use burn::tensor::{Device, Tensor, TensorData};
-use std::{iter, sync::Arc};
+use std::{iter, ops::Range, sync::Arc};
 
 /// Makes views. They are counter-based: the same image and epoch always give the same views, on any number of threads.
 #[derive(Debug)]
@@ -19,27 +19,30 @@ pub struct ViewSource {
 }
 
 impl ViewSource {
-    /// Makes two views of each image, `[2, images.len(), 3, side, side]`.
+    /// Makes the views of each image, view after view, `[images.len(), 3, side, side]` each.
     pub(crate) fn make(&self, images: &[usize], epoch: u64) -> Vec<f32> {
         let mut pixels = Vec::new();
         self.views.batch(&self.data.train, images, epoch, self.seed, &mut pixels);
         pixels
     }
 
-    /// Moves views to a device.
-    pub(crate) fn on_device(&self, pixels: Vec<f32>, device: &Device) -> [Tensor<4>; 2] {
-        let side = self.views.config().side;
-        let batch_size = pixels.len() / (2 * self.views.view_len(0));
-        let pixels = Tensor::<5>::from_data(TensorData::new(pixels, [2, batch_size, 3, side, side]), device);
-        [0, 1].map(|which| pixels.clone().narrow(0, which, 1).squeeze_dim::<4>(0))
+    /// Moves views of a number of images to a device, one tensor per view.
+    pub(crate) fn on_device(&self, pixels: Vec<f32>, batch_size: usize, device: &Device) -> Vec<Tensor<4>> {
+        let mut rest = &pixels[..];
+        let views = self.views.layout().into_iter().map(|side| {
+            let (view, after) = rest.split_at(batch_size * 3 * side * side);
+            rest = after;
+            Tensor::from_data(TensorData::new(view.to_vec(), [batch_size, 3, side, side]), device)
+        });
+        views.collect()
     }
 }
 
 /// The views of a batch.
 #[derive(Debug, Clone)]
 pub enum BatchViews {
-    /// On the device, `[batch_size, 3, side, side]` each.
-    Made(Box<[Tensor<4>; 2]>),
+    /// On the device, `[batch_size, 3, side, side]` each: the global views, then the local ones.
+    Made(Vec<Tensor<4>>),
     /// Made when they are needed, so that those of a whole batch need not fit into memory.
     OnDemand(ViewsOnDemand),
 }
@@ -66,13 +69,22 @@ impl BatchViews {
         }
     }
 
+    /// Number of views per image.
+    pub fn num_views(&self) -> usize {
+        match self {
+            Self::Made(views) => views.len(),
+            Self::OnDemand(views) => views.source.views.layout().len(),
+        }
+    }
+
     /// The views in parts of at most `at_most` images, as [`blocks`] divides them.
-    pub fn parts(&self, at_most: usize) -> Box<dyn Iterator<Item = [Tensor<4>; 2]>> {
+    pub fn parts(&self, at_most: usize) -> Box<dyn Iterator<Item = Vec<Tensor<4>>>> {
         let parts = blocks(self.batch_size(), at_most);
         match self.clone() {
-            Self::Made(views) if parts.len() == 1 => Box::new(iter::once(*views)),
+            Self::Made(views) if parts.len() == 1 => Box::new(iter::once(views)),
             Self::Made(views) => {
-                Box::new(parts.map(move |part| [0, 1].map(|which: usize| views[which].clone().slice([part.clone()]))))
+                let of_part = move |part: Range<usize>| views.iter().map(|view| view.clone().slice([part.clone()])).collect();
+                Box::new(parts.map(of_part))
             }
             Self::OnDemand(views) => Box::new(views.parts(at_most)),
         }
@@ -81,14 +93,15 @@ impl BatchViews {
 
 impl ViewsOnDemand {
     /// A thread prefetches the views of one part.
-    fn parts(self, at_most: usize) -> impl Iterator<Item = [Tensor<4>; 2]> {
+    fn parts(self, at_most: usize) -> impl Iterator<Item = Vec<Tensor<4>>> {
         let parts = blocks(self.images.len(), at_most);
         let views = self.clone();
-        let made = Prefetch::new(0, parts.map(move |part| views.source.make(&views.images[part], views.epoch)));
-        made.map(move |pixels| {
+        let make = move |part: Range<usize>| (part.len(), views.source.make(&views.images[part], views.epoch));
+        let made = Prefetch::new(0, parts.map(make));
+        made.map(move |made| {
             // An encoder's forward pass has no way to return an error; the run turns the panic into one.
-            let pixels = pixels.unwrap_or_else(|panicked| panic!("{panicked}"));
-            self.source.on_device(pixels, &self.device)
+            let (batch_size, pixels) = made.unwrap_or_else(|panicked| panic!("{panicked}"));
+            self.source.on_device(pixels, batch_size, &self.device)
         })
     }
 }
@@ -121,15 +134,16 @@ mod tests {
         }
     }
 
-    fn values(parts: impl Iterator<Item = [Tensor<4>; 2]>) -> Vec<[Vec<f32>; 2]> {
-        parts.map(|part| part.map(|view| view.into_data().iter().collect())).collect()
+    fn values(parts: impl Iterator<Item = Vec<Tensor<4>>>) -> Vec<Vec<Vec<f32>>> {
+        let values = |view: Tensor<4>| view.into_data().iter().collect();
+        parts.map(|part| part.into_iter().map(values).collect()).collect()
     }
 
     #[test]
     fn views_made_on_demand_always_equal_views_made_in_advance() {
         let views = on_demand();
         let pixels = views.source.make(&views.images, views.epoch);
-        let made = BatchViews::Made(Box::new(views.source.on_device(pixels, &views.device)));
+        let made = BatchViews::Made(views.source.on_device(pixels, views.images.len(), &views.device));
         let on_demand = BatchViews::OnDemand(views);
         assert_eq!((made.batch_size(), on_demand.batch_size()), (7, 7));
         for at_most in [2, 3, 7, 100] {

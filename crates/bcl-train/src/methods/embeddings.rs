@@ -2,7 +2,7 @@
 
 use bcl_core::gradient_cache::Table;
 use burn::tensor::Tensor;
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 /// The embeddings of a batch, or of a part of one, as named tables such as `first` and `second` views, or `queries` and `keys`.
 ///
@@ -18,7 +18,7 @@ use std::ops::Range;
 /// assert_eq!(batch.rows("keys").dims(), [4, 3]);
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Embeddings(Vec<(&'static str, Table)>);
+pub struct Embeddings(Vec<(Cow<'static, str>, Table)>);
 
 impl Embeddings {
     /// Creates an empty set of tables.
@@ -30,8 +30,8 @@ impl Embeddings {
     ///
     /// # Shapes
     /// - rows: `[num_embeddings, dim]`
-    pub fn with(mut self, name: &'static str, rows: Tensor<2>) -> Self {
-        self.0.push((name, Table::Trained(rows)));
+    pub fn with(mut self, name: impl Into<Cow<'static, str>>, rows: Tensor<2>) -> Self {
+        self.0.push((name.into(), Table::Trained(rows)));
         self
     }
 
@@ -39,8 +39,8 @@ impl Embeddings {
     ///
     /// # Shapes
     /// - rows: `[num_embeddings, dim]`
-    pub fn with_constant(mut self, name: &'static str, rows: Tensor<2>) -> Self {
-        self.0.push((name, Table::Constant(rows.detach())));
+    pub fn with_constant(mut self, name: impl Into<Cow<'static, str>>, rows: Tensor<2>) -> Self {
+        self.0.push((name.into(), Table::Constant(rows.detach())));
         self
     }
 
@@ -49,8 +49,8 @@ impl Embeddings {
     /// # Panics
     /// Panics if there is none.
     pub fn rows(&self, name: &str) -> Tensor<2> {
-        let Some((_, table)) = self.0.iter().find(|(of_table, _)| *of_table == name) else {
-            let known: Vec<_> = self.0.iter().map(|(name, _)| *name).collect();
+        let Some((_, table)) = self.0.iter().find(|(of_table, _)| of_table == name) else {
+            let known: Vec<_> = self.0.iter().map(|(name, _)| &**name).collect();
             panic!("there are no embeddings named {name}, only {}", known.join(", "));
         };
         table.clone().into_rows()
@@ -68,8 +68,8 @@ impl Embeddings {
     pub fn with_rows(&self, rows: &[Tensor<2>]) -> Self {
         assert_eq!(rows.len(), self.0.len(), "there must be rows for each table");
         let tables = self.0.iter().zip(rows).map(|((name, table), rows)| match table {
-            Table::Trained(_) => (*name, Table::Trained(rows.clone())),
-            Table::Constant(_) => (*name, Table::Constant(rows.clone())),
+            Table::Trained(_) => (name.clone(), Table::Trained(rows.clone())),
+            Table::Constant(_) => (name.clone(), Table::Constant(rows.clone())),
         });
         Self(tables.collect())
     }

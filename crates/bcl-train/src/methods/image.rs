@@ -1,24 +1,26 @@
-//! The common part of all methods on two views of each image.
+//! The common part of all methods on views of images.
 
 use super::{Embeddings, Method, Objective, Precision};
 use crate::batches::{BatchViews, ImageBatch, NamedTensors};
+use bcl_core::unit_rows;
 use bcl_models::vision::{ImageEncoder, Mode};
 use burn::{
     module::{Module, ModuleDisplay},
-    tensor::{Bool, Device, Tensor, TensorData},
+    optim::GradientsParams,
+    tensor::{Bool, Device, FloatDType, Tensor, TensorData},
 };
 use std::ops::Range;
 
-/// Two views of some images, for the encoder.
+/// Views of some images, for the encoder.
 #[derive(Debug, Clone)]
 pub struct ImagePart {
-    /// The views, `[num_images, 3, side, side]` each.
-    pub views: [Tensor<4>; 2],
+    /// The views, `[num_images, 3, side, side]` each: the global ones, then the local ones.
+    pub views: Vec<Tensor<4>>,
     /// Statistics that batch normalisation uses.
     pub mode: Mode,
 }
 
-/// A method that trains encoders of images, from two views of each. It is a [`Method`].
+/// A method that trains encoders of images, from views of each. It is a [`Method`].
 pub trait ImageMethod: Module + ModuleDisplay + 'static {
     /// The encoder.
     fn encoder(&self) -> &ImageEncoder;
@@ -26,9 +28,10 @@ pub trait ImageMethod: Module + ModuleDisplay + 'static {
     /// Precision in which embeddings are computed.
     fn precision(&self) -> Precision;
 
-    /// Number of anchors per image: one per view, unless only one view is an anchor.
-    fn anchors_per_image(&self) -> usize {
-        2
+    /// Number of anchors of a batch: one per view of each image, unless a method says otherwise. A loss that is no mean over samples has
+    /// a single anchor, the batch.
+    fn num_anchors(&self, batch_size: usize) -> usize {
+        2 * batch_size
     }
 
     /// Whether the method stores the classes of a batch for later batches, for [`same_class`](Self::same_class).
@@ -39,12 +42,17 @@ pub trait ImageMethod: Module + ModuleDisplay + 'static {
     /// As [`Method::embed`].
     fn embed(&self, part: &ImagePart) -> Embeddings;
 
-    /// As [`Method::objective`], which depends on the embeddings only.
-    fn objective(&self, embeddings: &Embeddings, anchors: Range<usize>) -> Objective;
+    /// As [`Method::objective`].
+    fn objective(&self, batch: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective;
 
     /// As [`Method::same_class`].
     fn same_class(&self, _: &ImageBatch, _: Range<usize>, _: &Device) -> Option<Tensor<2, Bool>> {
         None
+    }
+
+    /// As [`Method::before_update`].
+    fn before_update(&self, gradients: GradientsParams) -> GradientsParams {
+        gradients
     }
 
     /// As [`Method::after_step`].
@@ -57,8 +65,6 @@ impl<M: ImageMethod> Method for M {
     type Encoder = ImageEncoder;
     type Batch = ImageBatch;
     type Part = ImagePart;
-    const SEPARABLE: bool = true;
-
     fn encoder(&self) -> &ImageEncoder {
         ImageMethod::encoder(self)
     }
@@ -73,15 +79,19 @@ impl<M: ImageMethod> Method for M {
     }
 
     fn num_anchors(&self, batch: &ImageBatch) -> usize {
-        self.anchors_per_image() * batch.views.batch_size()
+        ImageMethod::num_anchors(self, batch.views.batch_size())
     }
 
-    fn objective(&self, _: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
-        ImageMethod::objective(self, embeddings, anchors)
+    fn objective(&self, batch: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
+        ImageMethod::objective(self, batch, embeddings, anchors)
     }
 
     fn same_class(&self, batch: &ImageBatch, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {
         ImageMethod::same_class(self, batch, anchors, device)
+    }
+
+    fn before_update(&self, gradients: GradientsParams) -> GradientsParams {
+        ImageMethod::before_update(self, gradients)
     }
 
     fn after_step(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {
@@ -97,23 +107,42 @@ impl<M: ImageMethod> Method for M {
     }
 }
 
-/// Computes the projections of one view of all images of a part, as unit rows.
+/// Computes the projections of one view of all images of a part, not normalised.
 ///
 /// Each view is a forward pass of its own, as in the authors' code: batch statistics never cover both views of an image.
+pub(super) fn raw_projections(encoder: &ImageEncoder, part: &ImagePart, view: usize, precision: Precision) -> Tensor<2> {
+    let features = encoder
+        .trunk
+        .forward(part.views[view].clone().cast(precision.dtype()), part.mode);
+    encoder.head.forward(features, part.mode)
+}
+
+/// The [same](raw_projections) as unit rows.
 pub(super) fn projections(encoder: &ImageEncoder, part: &ImagePart, view: usize, precision: Precision) -> Tensor<2> {
     encoder.projections(part.views[view].clone().cast(precision.dtype()), part.mode)
+}
+
+/// L2-normalises rows in 32 bits, because comparing them needs all digits.
+pub(super) fn unit(rows: Tensor<2>) -> Tensor<2> {
+    unit_rows(wide(rows))
+}
+
+/// Casts rows to 32 bits, in which losses are computed.
+pub(super) fn wide(rows: Tensor<2>) -> Tensor<2> {
+    rows.cast(FloatDType::F32)
 }
 
 /// The tensors of a batch by name. For views made on demand, their images and epoch, because the views may not fit into memory.
 fn tensors(batch: &ImageBatch) -> NamedTensors {
     let views = match &batch.views {
-        BatchViews::Made(views) => NamedTensors::default()
-            .with("first_views", views[0].to_data())
-            .with("second_views", views[1].to_data()),
-        BatchViews::OnDemand(views) => NamedTensors::default()
-            .with("images", whole_numbers(views.images.iter().map(|&image| image as i64)))
-            .with("epoch", whole_numbers([views.epoch as i64])),
+        BatchViews::Made(views) => (1..)
+            .zip(views.iter())
+            .fold(NamedTensors::default(), |tensors, (number, views)| {
+                tensors.with(format!("views_{number}"), views.to_data())
+            }),
+        BatchViews::OnDemand(views) => NamedTensors::default().with("epoch", whole_numbers([views.epoch as i64])),
     };
+    let views = views.with("images", whole_numbers(batch.images.iter().map(|&image| image as i64)));
     let classes = batch.classes.as_ref();
     views.with_some(
         "classes",
@@ -123,4 +152,18 @@ fn tensors(batch: &ImageBatch) -> NamedTensors {
 
 fn whole_numbers(numbers: impl IntoIterator<Item = i64>) -> TensorData {
     TensorData::from(&*numbers.into_iter().collect::<Vec<_>>())
+}
+
+/// Names of the tables of [`projected_views`].
+const VIEWS: [&str; 2] = ["first", "second"];
+
+/// The projections of either view in 32 bits, not normalised, as tables to be read by [`views_of`].
+pub(super) fn projected_views(encoder: &ImageEncoder, part: &ImagePart, precision: Precision) -> Embeddings {
+    let of_view = |view| wide(raw_projections(encoder, part, view, precision));
+    Embeddings::new().with(VIEWS[0], of_view(0)).with(VIEWS[1], of_view(1))
+}
+
+/// The tables of [`projected_views`].
+pub(super) fn views_of(embeddings: &Embeddings) -> [Tensor<2>; 2] {
+    VIEWS.map(|name| embeddings.rows(name))
 }

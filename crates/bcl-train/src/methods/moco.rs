@@ -1,6 +1,9 @@
 //! MoCo: queries against a queue of keys from a momentum encoder.
 
-use super::{Embeddings, ImageMethod, ImagePart, KeyQueue, Objective, Precision, image::projections, rows_of};
+use super::{
+    Embeddings, ImageMethod, ImageMethodConfig, ImagePart, KeyQueue, MethodSettings, MethodSizes, MethodStart, Needs, Objective,
+    Precision, StoredKeys, image::projections, rows_of,
+};
 use crate::batches::ImageBatch;
 use bcl_core::{
     ParameterError,
@@ -24,15 +27,18 @@ pub struct MoCoConfig {
     pub momentum: f64,
     /// Whether both views are queries, each against the other's key; otherwise only the first view is a query.
     pub symmetric: bool,
+    /// Number of groups of a batch that batch normalisation treats as batches of their own, in place of the shuffling between GPUs.
+    pub norm_groups: usize,
 }
 
-/// The settings of the authors' CIFAR-10 example.
+/// The settings of the authors' CIFAR-10 example, in its symmetric variant.
 impl Default for MoCoConfig {
     fn default() -> Self {
         Self {
             queue: 4096,
             momentum: 0.99,
-            symmetric: false,
+            symmetric: true,
+            norm_groups: 8,
         }
     }
 }
@@ -40,24 +46,44 @@ impl Default for MoCoConfig {
 impl MoCoConfig {
     /// Largest queue.
     const MOST: usize = 1 << 24;
+    /// Largest number of groups of a batch.
+    const MOST_GROUPS: usize = 1024;
+}
 
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// Returns an error that names the parameter that is out of range.
-    pub fn check(&self) -> Result<(), ParameterError> {
+impl MethodSettings for MoCoConfig {
+    fn check(&self) -> Result<(), ParameterError> {
         count_in("queue", self.queue, 1, Self::MOST)?;
-        in_closed("momentum", self.momentum, 0.0, 1.0)
+        in_closed("momentum", self.momentum, 0.0, 1.0)?;
+        count_in("norm_groups", self.norm_groups, 1, Self::MOST_GROUPS)
     }
 
-    /// Builds the method around an encoder with embedding size `dim`.
-    pub fn init(&self, encoder: ImageEncoder, dim: usize, precision: Precision, device: &Device) -> MoCo {
+    fn num_negatives(&self, _: usize) -> Option<usize> {
+        Some(self.queue)
+    }
+
+    fn memory(&self, sizes: &MethodSizes) -> u64 {
+        sizes.parameters + self.queue as u64 * sizes.dim
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            group: self.norm_groups,
+            ..Needs::default()
+        }
+    }
+}
+
+impl ImageMethodConfig for MoCoConfig {
+    type Method = MoCo;
+
+    fn init(&self, start: MethodStart) -> MoCo {
+        let encoder = start.encoder.with_split_norms(self.norm_groups);
         MoCo {
             momentum_encoder: ema_target(&encoder),
-            queue: KeyQueue::new(self.queue, dim, device),
+            queue: KeyQueue::new(self.queue, start.dim, &start.device),
             encoder,
             config: self.clone(),
-            precision,
+            precision: start.precision,
         }
     }
 }
@@ -70,7 +96,12 @@ impl MoCoConfig {
 /// momentum_encoder <- momentum · momentum_encoder + (1 - momentum) · encoder
 /// ```
 ///
-/// and then enter the [queue](KeyQueue), so no query has a key of its own batch as a negative, not even in a symmetric step.
+/// and then enter the [queue](KeyQueue), so no query has a key of its own batch as a negative, not even in a symmetric step. Earlier
+/// keys of the anchor's image, which a queue holds if it is large for the data set, are masked out.
+///
+/// The authors shuffle each batch between GPUs, so that the batch statistics of a query and its key cover different images: otherwise
+/// the network can recognise the key by them. On one device `norm_groups` has that effect: the trunk normalises sample n of a batch
+/// with the samples of group `n mod norm_groups` alone.
 ///
 /// Source: He et al., [Momentum Contrast for Unsupervised Visual Representation Learning](https://arxiv.org/abs/1911.05722).
 #[derive(Module, Debug)]
@@ -125,10 +156,12 @@ impl ImageMethod for MoCo {
         })
     }
 
-    fn objective(&self, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
+    fn objective(&self, batch: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
         let queries = Self::stacked(embeddings, self.query_views().map(|view| Self::TABLES[view][0]));
         let keys = Self::stacked(embeddings, self.query_views().map(|view| Self::TABLES[1 - view][1]));
-        Objective::Scores(self.queue.scores(rows_of(queries, anchors.clone()), rows_of(keys, anchors)))
+        let images: Vec<usize> = anchors.clone().map(|anchor| batch.image_of(anchor)).collect();
+        let scores = self.queue.scores(rows_of(queries, anchors.clone()), rows_of(keys, anchors));
+        Objective::Scores(self.queue.without_own_keys(scores, &images))
     }
 
     fn same_class(&self, batch: &ImageBatch, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {
@@ -139,19 +172,16 @@ impl ImageMethod for MoCo {
 
     fn after_step(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {
         let keys = Self::stacked(embeddings, self.query_views().map(|view| Self::TABLES[1 - view][1]));
-        let classes = batch
-            .classes
-            .as_deref()
-            .map(|classes| classes.repeat(self.query_views().len()));
+        let stored = StoredKeys::of_batch(batch, self.query_views().len());
         Self {
             momentum_encoder: ema_update(self.momentum_encoder, &self.encoder, self.config.momentum),
-            queue: self.queue.with_keys(keys, classes.as_deref()),
+            queue: self.queue.with_keys(keys, &stored),
             ..self
         }
     }
 
-    fn anchors_per_image(&self) -> usize {
-        self.query_views().len()
+    fn num_anchors(&self, batch_size: usize) -> usize {
+        self.query_views().len() * batch_size
     }
 
     fn remembers_classes(&self) -> bool {

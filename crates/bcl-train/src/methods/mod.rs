@@ -8,40 +8,86 @@
 //! | --- | --- | --- | --- |
 //! | [`SimClr`] | image encoders | scores with the rest of the batch as negatives | |
 //! | [`MoCo`] | image encoders | scores with a queue of keys as negatives | momentum encoder, queue |
-//! | [`SimSiam`] | image encoders | losses of its own | |
+//! | [`Cmc`] | image encoders | scores of lightness against colour, with drawn images as negatives | two memory banks |
+//! | [`Nnclr`] | image encoders | scores of nearest neighbours with the rest of the batch as negatives | support set |
+//! | [`SimSiam`], [`Byol`] | image encoders | predictions of the other view | BYOL: momentum encoder |
+//! | [`BarlowTwins`], [`VicReg`] | image encoders | statistics of the batch | |
+//! | [`Swav`] | image encoders | cluster assignments of other views | prototypes, queues |
+//! | [`Dino`] | image encoders | class probabilities by a teacher | teacher, centre |
 //! | [`Recommendation`] | recommenders | scores with sampled items as negatives | |
 //!
 //! Nothing here reads recipes or files. A method does not know how its scores are weighted.
 
-mod config;
+mod barlow_twins;
+mod byol;
+mod cmc;
+mod counter;
+mod dino;
+mod directions;
 mod embeddings;
 mod image;
+mod memory_bank;
 mod moco;
+mod momentum;
+mod nnclr;
 mod objective;
 mod precision;
+mod predictor;
 mod queue;
 mod recommendation;
+mod registry;
 mod simclr;
 mod simsiam;
+mod swav;
+#[cfg(test)]
+mod tests;
+mod vicreg;
 
-pub use config::{MethodConfig, SimClrConfig, WithMethod};
+pub use barlow_twins::BarlowTwins;
+pub use byol::{Byol, ByolConfig};
+pub use cmc::{Cmc, CmcConfig, CmcForm};
+pub use counter::Counter;
+pub use dino::{Dino, DinoConfig};
 pub use embeddings::Embeddings;
 pub(crate) use embeddings::rows_of;
 pub use image::{ImageMethod, ImagePart};
+pub use memory_bank::MemoryBank;
 pub use moco::{MoCo, MoCoConfig};
+pub use momentum::{Momentum, MomentumSchedule};
+pub use nnclr::{Nnclr, NnclrConfig, NnclrForm, nearest};
 pub use objective::Objective;
 pub use precision::Precision;
-pub use queue::KeyQueue;
+pub use queue::{KeyQueue, StoredKeys};
 pub use recommendation::Recommendation;
-pub use simclr::SimClr;
+pub(crate) use registry::image_methods;
+pub use registry::{ImageMethodConfig, MethodSettings, MethodSizes, MethodStart, Needs, WithMethod};
+pub use simclr::{SimClr, SimClrConfig};
 pub use simsiam::{SimSiam, SimSiamConfig};
+pub use swav::{Swav, SwavConfig};
+pub use vicreg::VicReg;
 
 use crate::batches::{LogQ, NamedTensors};
+use bcl_core::joint_embedding::{BarlowTwinsConfig, VicRegConfig};
 use burn::{
     module::{Module, ModuleDisplay},
+    optim::GradientsParams,
     tensor::{Bool, Device, Tensor},
 };
 use std::{fmt::Debug, ops::Range};
+
+// Recipes can name a method from its line here on.
+image_methods! {
+    SimClr(SimClrConfig) = "simclr",
+    MoCo(MoCoConfig) = "moco",
+    Cmc(CmcConfig) = "cmc",
+    Nnclr(NnclrConfig) = "nnclr",
+    SimSiam(SimSiamConfig) = "simsiam",
+    Byol(ByolConfig) = "byol",
+    BarlowTwins(BarlowTwinsConfig) = "barlow_twins",
+    VicReg(VicRegConfig) = "vicreg",
+    Swav(SwavConfig) = "swav",
+    Dino(DinoConfig) = "dino",
+}
 
 /// An encoder with all that the method adds to it, and the objective of a training step.
 ///
@@ -57,10 +103,6 @@ pub trait Method: Module + ModuleDisplay + 'static {
     /// The part of a batch that is encoded at a time.
     type Part;
 
-    /// Whether the objective is a mean of losses per anchor, each a function of the embeddings of the batch. Gradient caching, which
-    /// computes it in blocks of anchors, requires this.
-    const SEPARABLE: bool;
-
     /// The encoder.
     fn encoder(&self) -> &Self::Encoder;
 
@@ -71,7 +113,8 @@ pub trait Method: Module + ModuleDisplay + 'static {
     /// Embeds a part of a batch.
     fn embed(&self, part: &Self::Part) -> Embeddings;
 
-    /// Number of anchors of a batch.
+    /// Number of anchors of a batch. The objective is the mean of their losses, each a function of the embeddings of the batch, and gradient
+    /// caching computes it in blocks of anchors.
     fn num_anchors(&self, batch: &Self::Batch) -> usize;
 
     /// Computes the objective of some anchors, given the embeddings of the whole batch.
@@ -88,6 +131,11 @@ pub trait Method: Module + ModuleDisplay + 'static {
     /// - output: `[anchors.len(), num_negatives]`
     fn same_class(&self, _: &Self::Batch, _: Range<usize>, _: &Device) -> Option<Tensor<2, Bool>> {
         None
+    }
+
+    /// Changes the gradients right before an optimizer step, for example removes those of parameters that are frozen for a while.
+    fn before_update(&self, gradients: GradientsParams) -> GradientsParams {
+        gradients
     }
 
     /// Updates memory after an optimizer step, such as a momentum encoder or a queue. `embeddings` are those of the step, detached.

@@ -1,6 +1,7 @@
 //! The objective of a training step.
 
 use bcl_core::{Losses, Scores};
+use burn::tensor::Tensor;
 
 /// The objective of some anchors: scores, which an estimator turns into losses, or losses.
 #[derive(Debug, Clone)]
@@ -13,6 +14,14 @@ pub enum Objective {
 }
 
 impl Objective {
+    /// The loss of a batch as a whole, for methods whose only anchor is the batch.
+    ///
+    /// # Shapes
+    /// - loss: `[1]`
+    pub fn of_batch(loss: Tensor<1>) -> Self {
+        Self::Losses(Losses::new(loss, None))
+    }
+
     /// The scores, if any.
     pub fn scores(self) -> Option<Scores> {
         match self {

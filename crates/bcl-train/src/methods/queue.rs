@@ -1,15 +1,37 @@
 //! A queue of keys: negatives from earlier batches.
 
+use super::Counter;
+use crate::batches::ImageBatch;
 use bcl_core::{Scores, Similarity};
 use burn::{
     module::{Module, Param, ParamId},
     tensor::{Bool, Device, Int, Tensor, TensorData},
 };
+use std::collections::HashSet;
 
-/// The class of a key whose image has no label.
+/// The class of a key whose image has no label, and the image of a position without a key.
 const UNKNOWN: i64 = -1;
 
-/// The latest keys of a momentum encoder, with the classes of their images, as a ring buffer.
+/// What is stored with each new key.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StoredKeys {
+    /// The image of each key; empty if unknown.
+    pub images: Vec<usize>,
+    /// The class of each key, if all are known.
+    pub classes: Option<Vec<u32>>,
+}
+
+impl StoredKeys {
+    /// Images and classes of a batch whose keys are stacked `views` times.
+    pub fn of_batch(batch: &ImageBatch, views: usize) -> Self {
+        Self {
+            images: batch.images.repeat(views),
+            classes: batch.classes.as_deref().map(|classes| classes.repeat(views)),
+        }
+    }
+}
+
+/// The latest keys, with their images and classes, as a ring buffer: MoCo's queue, or the support set of NNCLR.
 ///
 /// Each new key replaces the oldest. Empty positions are masked, so there are fewer negatives until the queue is full.
 #[derive(Module, Debug)]
@@ -18,11 +40,13 @@ pub struct KeyQueue {
     keys: Param<Tensor<2>>,
     /// Class of each key, `[size]`; -1 if the image has no label.
     classes: Param<Tensor<1, Int>>,
-    /// Number of keys that have entered so far, `[1]`.
-    entered: Param<Tensor<1, Int>>,
-    /// `entered` on the host, once known: reading it from the device would wait for all queued work.
+    /// Image of each key, `[size]`; -1 if unknown.
+    images: Param<Tensor<1, Int>>,
+    /// Number of keys that have entered so far.
+    entered: Counter,
+    /// `images` on the host, once known: reading them from the device would wait for all queued work.
     #[module(skip)]
-    known: Option<usize>,
+    known_images: Option<Vec<i64>>,
 }
 
 impl KeyQueue {
@@ -35,8 +59,9 @@ impl KeyQueue {
         Self {
             keys: Param::from_tensor(Tensor::zeros([size, dim], device)).set_require_grad(false),
             classes: integers(vec![UNKNOWN; size], device),
-            entered: integers(vec![0], device),
-            known: None,
+            images: integers(vec![UNKNOWN; size], device),
+            entered: Counter::new(device),
+            known_images: None,
         }
     }
 
@@ -47,17 +72,17 @@ impl KeyQueue {
 
     /// Number of keys.
     pub fn len(&self) -> usize {
-        self.entered().min(self.size())
+        self.entered.value().min(self.size())
     }
 
     /// Whether no key has entered yet.
     pub fn is_empty(&self) -> bool {
-        self.entered() == 0
+        self.entered.value() == 0
     }
 
     /// The position of the next key.
     pub fn position(&self) -> usize {
-        self.entered() % self.size()
+        self.entered.value() % self.size()
     }
 
     /// All positions, `[size, dim]`; empty ones are zero.
@@ -65,26 +90,22 @@ impl KeyQueue {
         self.keys.val()
     }
 
-    fn entered(&self) -> usize {
-        self.known.unwrap_or_else(|| self.entered.val().into_scalar::<i64>() as usize)
-    }
-
     /// Adds keys in order; each replaces the oldest.
     ///
     /// # Shapes
-    /// - keys:    `[num_keys, dim]`, unit rows
-    /// - classes: one per key, if all are known
-    pub fn with_keys(self, keys: Tensor<2>, classes: Option<&[u32]>) -> Self {
-        let (size, entered) = (self.size(), self.entered());
+    /// - keys: `[num_keys, dim]`, unit rows
+    pub fn with_keys(self, keys: Tensor<2>, stored: &StoredKeys) -> Self {
+        let (size, entered) = (self.size(), self.entered.value());
         let [num_keys, _] = keys.dims();
         let device = keys.device();
-        let classes: Vec<i64> = match classes {
-            Some(classes) => classes.iter().map(|&class| class.into()).collect(),
-            None => vec![UNKNOWN; num_keys],
-        };
-        let classes = Tensor::<1, Int>::from_data(TensorData::new(classes, [num_keys]), &device);
+        let or_unknown = |values: Vec<i64>| if values.is_empty() { vec![UNKNOWN; num_keys] } else { values };
+        let classes = stored.classes.iter().flatten().map(|&class| class.into()).collect();
+        let classes = integer_tensor(or_unknown(classes), &device);
+        let new_images = or_unknown(stored.images.iter().map(|&image| image as i64).collect());
+        let images = integer_tensor(new_images.clone(), &device);
+        let mut known_images = self.images_on_host();
         let keys = keys.detach();
-        let (mut rows, mut row_classes) = (self.keys.val(), self.classes.val());
+        let (mut rows, mut row_classes, mut row_images) = (self.keys.val(), self.classes.val(), self.images.val());
         // If there are more keys than fit, the last ones remain.
         let mut taken = num_keys.saturating_sub(size);
         while taken < num_keys {
@@ -92,16 +113,42 @@ impl KeyQueue {
             let count = (num_keys - taken).min(size - position);
             let (to, from) = (position..position + count, taken..taken + count);
             rows = rows.slice_assign([to.clone()], keys.clone().slice([from.clone()]));
-            row_classes = row_classes.slice_assign([to], classes.clone().slice([from]));
+            row_classes = row_classes.slice_assign([to.clone()], classes.clone().slice([from.clone()]));
+            row_images = row_images.slice_assign([to.clone()], images.clone().slice([from.clone()]));
+            known_images[to].copy_from_slice(&new_images[from]);
             taken += count;
         }
-        let entered = entered + num_keys;
         Self {
             keys: self.keys.map(|_| rows.detach().set_require_grad(false)),
             classes: self.classes.map(|_| row_classes),
-            entered: self.entered.map(|_| Tensor::from_data([entered as i64], &device)),
-            known: Some(entered),
+            images: self.images.map(|_| row_images),
+            entered: self.entered.plus(num_keys),
+            known_images: Some(known_images),
         }
+    }
+
+    fn images_on_host(&self) -> Vec<i64> {
+        self.known_images
+            .clone()
+            .unwrap_or_else(|| self.images.val().into_data().iter::<i64>().collect())
+    }
+
+    /// Masks out the keys of the anchors' own images.
+    ///
+    /// # Shapes
+    /// - scores: as from [`scores`](Self::scores)
+    /// - images: the image of each anchor
+    pub fn without_own_keys(&self, scores: Scores, images: &[usize]) -> Scores {
+        let count = self.len();
+        let stored = self.images_on_host();
+        let stored: HashSet<i64> = stored[..count].iter().copied().collect();
+        // A mask costs time, and most queues hold none of the images of a batch.
+        if !images.iter().any(|&image| stored.contains(&(image as i64))) {
+            return scores;
+        }
+        let images = images.iter().map(|&image| image as i64).collect();
+        let is_own = self.matches(&self.images, images, &scores.negatives.device());
+        scores.with_mask(is_own.bool_not())
     }
 
     /// Computes the scores of queries with their keys as positives and the queue as negatives. Gradients flow to the queries only.
@@ -127,15 +174,28 @@ impl KeyQueue {
     /// # Shapes
     /// - output: `[classes.len(), num_negatives]`, as in [`scores`](Self::scores)
     pub fn same_class(&self, classes: &[u32], device: &Device) -> Tensor<2, Bool> {
-        let (num_anchors, count) = (classes.len(), self.len().max(1));
-        let of_anchors: Vec<i64> = classes.iter().map(|&class| class.into()).collect();
-        let of_anchors = Tensor::<2, Int>::from_data(TensorData::new(of_anchors, [num_anchors, 1]), device);
-        let of_keys = self.classes.val().slice_dim(0, 0..count).unsqueeze_dim::<2>(0);
+        self.matches(&self.classes, classes.iter().map(|&class| class.into()).collect(), device)
+    }
+
+    /// Which keys have an anchor's value.
+    fn matches(&self, of_keys: &Param<Tensor<1, Int>>, of_anchors: Vec<i64>, device: &Device) -> Tensor<2, Bool> {
+        let (num_anchors, count) = (of_anchors.len(), self.len().max(1));
+        let of_anchors = integer_tensor(of_anchors, device).unsqueeze_dim::<2>(1);
+        let of_keys = of_keys.val().slice_dim(0, 0..count).unsqueeze_dim::<2>(0);
         of_anchors.repeat_dim(1, count).equal(of_keys.repeat_dim(0, num_anchors))
+    }
+
+    /// The stored keys, `[len, dim]`.
+    pub fn stored(&self) -> Tensor<2> {
+        self.keys.val().slice_dim(0, 0..self.len()).detach()
     }
 }
 
 fn integers(values: Vec<i64>, device: &Device) -> Param<Tensor<1, Int>> {
+    Param::initialized(ParamId::new(), integer_tensor(values, device))
+}
+
+fn integer_tensor(values: Vec<i64>, device: &Device) -> Tensor<1, Int> {
     let count = values.len();
-    Param::initialized(ParamId::new(), Tensor::from_data(TensorData::new(values, [count]), device))
+    Tensor::from_data(TensorData::new(values, [count]), device)
 }

@@ -29,7 +29,6 @@ impl Method for Recommendation {
     type Encoder = Recommender;
     type Batch = InteractionBatch;
     type Part = InteractionBatch;
-    const SEPARABLE: bool = true;
 
     fn encoder(&self) -> &Recommender {
         &self.encoder

@@ -1,6 +1,8 @@
 //! SimCLR: two views of an image are positives, the rest of the batch are negatives.
 
-use super::{Embeddings, ImageMethod, ImagePart, Objective, Precision, image::projections};
+use super::{
+    Embeddings, ImageMethod, ImageMethodConfig, ImagePart, MethodSettings, MethodStart, Objective, Precision, image::projections,
+};
 use crate::batches::ImageBatch;
 use bcl_core::{Scores, Similarity};
 use bcl_models::vision::ImageEncoder;
@@ -8,7 +10,30 @@ use burn::{
     module::Module,
     tensor::{Bool, Device, Tensor},
 };
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
+
+/// SimCLR has no parameters of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SimClrConfig {}
+
+impl MethodSettings for SimClrConfig {
+    fn num_negatives(&self, batch_size: usize) -> Option<usize> {
+        Some(2 * batch_size - 2)
+    }
+}
+
+impl ImageMethodConfig for SimClrConfig {
+    type Method = SimClr;
+
+    fn init(&self, start: MethodStart) -> SimClr {
+        SimClr {
+            encoder: start.encoder,
+            precision: start.precision,
+        }
+    }
+}
 
 /// The views of an image are each other's positives; both views of all other images of the batch are their negatives.
 ///
@@ -41,7 +66,7 @@ impl ImageMethod for SimClr {
         Embeddings::new().with(Self::TABLES[0], first).with(Self::TABLES[1], second)
     }
 
-    fn objective(&self, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
+    fn objective(&self, _: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
         let [first, second] = Self::TABLES.map(|name| embeddings.rows(name));
         // Projections are already unit rows, so the dot product is the cosine.
         let scores = Scores::from_views_of(first, second, Similarity::Dot, anchors);

@@ -1,12 +1,14 @@
 //! SimSiam: predicts the projection of the other view, without negatives.
 
-use super::{Embeddings, ImageMethod, ImagePart, Objective, Precision, rows_of};
-use bcl_core::{Losses, ParameterError, parameter::count_in, unit_rows};
-use bcl_models::vision::{ImageEncoder, ProjectionHead, ProjectionHeadConfig};
-use burn::{
-    module::Module,
-    tensor::{DType, Device, Tensor},
+use super::{
+    Embeddings, ImageMethod, ImageMethodConfig, ImagePart, MethodSettings, MethodSizes, MethodStart, Objective, Precision,
+    image::raw_projections,
+    predictor::{self, cross_predictions, predictor},
 };
+use crate::batches::ImageBatch;
+use bcl_core::ParameterError;
+use bcl_models::vision::{ImageEncoder, ProjectionHead};
+use burn::module::Module;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -24,29 +26,24 @@ impl Default for SimSiamConfig {
     }
 }
 
-impl SimSiamConfig {
-    /// Largest hidden size.
-    const MOST: usize = 1 << 16;
-
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// Returns an error that names the parameter that is out of range.
-    pub fn check(&self) -> Result<(), ParameterError> {
-        count_in("hidden", self.hidden, 1, Self::MOST)
+impl MethodSettings for SimSiamConfig {
+    fn check(&self) -> Result<(), ParameterError> {
+        predictor::check(self.hidden)
     }
 
-    /// Builds the method around an encoder with embedding size `dim`; the seed initialises the predictor.
-    pub fn init(&self, encoder: ImageEncoder, dim: usize, precision: Precision, seed: u64, device: &Device) -> SimSiam {
-        let predictor = ProjectionHeadConfig {
-            hidden: self.hidden,
-            out: dim,
-            ..ProjectionHeadConfig::default()
-        };
+    fn memory(&self, sizes: &MethodSizes) -> u64 {
+        predictor::memory(self.hidden, sizes)
+    }
+}
+
+impl ImageMethodConfig for SimSiamConfig {
+    type Method = SimSiam;
+
+    fn init(&self, start: MethodStart) -> SimSiam {
         SimSiam {
-            encoder,
-            predictor: predictor.init(dim, seed, device),
-            precision,
+            predictor: predictor(self.hidden, &start),
+            encoder: start.encoder,
+            precision: start.precision,
         }
     }
 }
@@ -70,23 +67,6 @@ pub struct SimSiam {
     precision: Precision,
 }
 
-impl SimSiam {
-    /// Names of the tables of either view, unit rows: predictions and targets.
-    pub const TABLES: [[&'static str; 2]; 2] = [
-        ["first_predictions", "first_targets"],
-        ["second_predictions", "second_targets"],
-    ];
-
-    /// The negative cosine of each prediction and its target.
-    ///
-    /// # Shapes
-    /// - predictions, targets: `[num_anchors, dim]`, unit rows
-    pub fn losses(predictions: Tensor<2>, targets: Tensor<2>) -> Losses {
-        let cosines = (predictions * targets.detach()).sum_dim(1);
-        Losses::new(cosines.neg().squeeze_dim(1), None)
-    }
-}
-
 impl ImageMethod for SimSiam {
     fn encoder(&self) -> &ImageEncoder {
         &self.encoder
@@ -97,22 +77,14 @@ impl ImageMethod for SimSiam {
     }
 
     fn embed(&self, part: &ImagePart) -> Embeddings {
-        let unit = |rows: Tensor<2>| unit_rows(rows.cast(DType::F32));
-        (0..2).fold(Embeddings::new(), |embeddings, view| {
-            let images = part.views[view].clone().cast(self.precision.dtype());
-            let projections = self.encoder.raw_projections(images, part.mode);
+        predictor::embed(|view| {
+            let projections = raw_projections(&self.encoder, part, view, self.precision);
             let predictions = self.predictor.forward(projections.clone(), part.mode);
-            embeddings
-                .with(Self::TABLES[view][0], unit(predictions))
-                .with_constant(Self::TABLES[view][1], unit(projections))
+            [predictions, projections]
         })
     }
 
-    fn objective(&self, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
-        let [first, second] = Self::TABLES.map(|names| names.map(|name| embeddings.rows(name)));
-        let ([first_predictions, first_targets], [second_predictions, second_targets]) = (first, second);
-        let predictions = Tensor::cat(vec![first_predictions, second_predictions], 0);
-        let targets = Tensor::cat(vec![second_targets, first_targets], 0);
-        Objective::Losses(Self::losses(rows_of(predictions, anchors.clone()), rows_of(targets, anchors)))
+    fn objective(&self, _: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
+        cross_predictions(embeddings, anchors)
     }
 }

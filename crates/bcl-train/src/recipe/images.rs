@@ -7,7 +7,7 @@ use super::{
 use crate::methods::MethodConfig;
 use bcl_core::{EstimatorConfig, parameter::MOST_EPOCHS, schedule::AlphaSchedule};
 use bcl_data::manifest::Layout;
-use bcl_images::ViewsConfig;
+use bcl_images::{ColourSpace, ViewsConfig};
 use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
 use bcl_recipe::check_header;
 use serde::{Deserialize, Serialize};
@@ -103,7 +103,7 @@ impl ImageEncoderKind {
         ImageEncoderConfig {
             trunk: config.trunk.clone(),
             head: config.head.clone(),
-            split_channels: config.split_channels,
+            ..ImageEncoderConfig::default()
         }
     }
 
@@ -166,13 +166,13 @@ impl RecipeKind for ImageRecipe {
         check_header(&self.name, self.seed)?;
         self.data.check()?;
         self.views.check().map_err(|error| Refusal::of_text(&error.to_string()))?;
-        self.check_number_of_views()?;
         self.encoder
             .config()
             .check()
             .map_err(|message| Refusal::of_parameter("encoder", &message))?;
         let parameter = |table| move |error| Refusal::of_parameter(table, &error);
-        self.method.check().map_err(parameter("method"))?;
+        self.method.settings().check().map_err(parameter("method"))?;
+        self.check_needs()?;
         self.check_loss()?;
         self.alpha_schedule.check().map_err(parameter("alpha_schedule"))?;
         self.optimizer.check_rate_of_networks()?;
@@ -258,20 +258,54 @@ impl ImageRecipe {
         }
     }
 
-    /// Checks that an image has the views that the method compares.
-    fn check_number_of_views(&self) -> Result<(), Refusal> {
-        let method = self.method.name();
-        let ViewsConfig { count, local, .. } = &self.views;
-        if *count != 2 {
+    /// Checks that views and batches are those that the method needs.
+    fn check_needs(&self) -> Result<(), Refusal> {
+        let (method, needs) = (self.method.name(), self.method.settings().needs());
+        if self.views.count != needs.views {
             return Err(Refusal::new(
                 "views.count",
-                format!("is {count}, but method \"{method}\" compares two views of an image; leave it out"),
+                format!("is {}, but method \"{method}\" needs {}", self.views.count, needs.views),
             ));
         }
-        match local {
-            Some(_) => Err(Refusal::new(
+        if self.views.local.is_some() && !needs.local_views {
+            return Err(Refusal::new(
                 "views.local",
-                format!("has no meaning for method \"{method}\", which compares two global views; leave the table out"),
+                format!("has no meaning for method \"{method}\", which uses global views only; leave the table out"),
+            ));
+        }
+        if needs.split_encoder && self.views.colour == ColourSpace::Rgb {
+            return Err(Refusal::new(
+                "views.colour",
+                format!("is \"rgb\", but method \"{method}\" compares lightness with colour; set it to \"lab\" or \"ycbcr\""),
+            ));
+        }
+        if needs.split_encoder && self.encoder.config().split_channels.is_none() {
+            return Err(Refusal::new(
+                "encoder.split_channels",
+                format!(
+                    "is missing, but method \"{method}\" trains one network per view; set it to 1, for lightness and the two of colour"
+                ),
+            ));
+        }
+        let TrainingConfig {
+            batch_size,
+            gradient_cache,
+            ..
+        } = self.training;
+        let sizes = [
+            ("training.batch_size", Some(batch_size)),
+            ("training.gradient_cache", gradient_cache),
+            // Parts have equal sizes only if they divide the batch.
+            ("training.batch_size", gradient_cache.map(|part| batch_size % part)),
+        ];
+        let group = needs.group;
+        match sizes.iter().find(|(_, size)| size.is_some_and(|size| size % group != 0)) {
+            Some((key, _)) => Err(Refusal::new(
+                *key,
+                format!(
+                    "does not fit method.norm_groups = {group}: batches, and their parts with gradient caching, are divided into groups of \
+                     equal size; use multiples of {group}, or set method.norm_groups = 1"
+                ),
             )),
             None => Ok(()),
         }
@@ -279,7 +313,7 @@ impl ImageRecipe {
 
     fn check_loss(&self) -> Result<(), Refusal> {
         let method = self.method.name();
-        match (&self.loss, self.method.num_negatives(self.training.batch_size)) {
+        match (&self.loss, self.method.settings().num_negatives(self.training.batch_size)) {
             (None, None) if self.alpha_schedule == AlphaSchedule::default() => Ok(()),
             (None, None) => Err(Refusal::new(
                 "alpha_schedule",

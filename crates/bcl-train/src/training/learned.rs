@@ -61,7 +61,6 @@ impl<M: Method> Method for Learned<M> {
     type Encoder = M::Encoder;
     type Batch = M::Batch;
     type Part = M::Part;
-    const SEPARABLE: bool = M::SEPARABLE;
 
     fn encoder(&self) -> &M::Encoder {
         self.method.encoder()
@@ -98,6 +97,10 @@ impl<M: Method> Method for Learned<M> {
 
     fn same_class(&self, batch: &M::Batch, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {
         self.method.same_class(batch, anchors, device)
+    }
+
+    fn before_update(&self, gradients: GradientsParams) -> GradientsParams {
+        self.method.before_update(gradients)
     }
 
     fn after_step(self, batch: &M::Batch, embeddings: &Embeddings) -> Self {
@@ -161,6 +164,7 @@ impl<M: Method> TrainStep for Learned<M> {
             Some(limit) => clip_global_norm(&self, gradients, limit),
             None => gradients,
         };
+        let gradients = self.before_update(gradients);
         let moved = optimizer.step(rate, self, gradients);
         let batches: Vec<_> = moved.last_batches.take::<M::Batch>().collect();
         batches
@@ -226,7 +230,8 @@ mod tests {
             Tensor::from_data(TensorData::new(pixels, [8, 3, 32, 32]), &device)
         };
         ImageBatch {
-            views: BatchViews::Made(Box::new([view(0), view(1)])),
+            views: BatchViews::Made(vec![view(0), view(1)]),
+            images: (0..8).collect(),
             classes: None,
             mode: Mode::BatchStatistics,
         }

@@ -182,7 +182,6 @@ mod tests {
         type Encoder = Self;
         type Batch = Tensor<2>;
         type Part = Tensor<2>;
-        const SEPARABLE: bool = true;
 
         fn encoder(&self) -> &Self {
             self

@@ -119,7 +119,7 @@ impl<B> Step<B> {
     /// # Panics
     /// Panics if the method is score-based and there is no estimator.
     pub fn train<M: Method<Batch = B>>(&self, method: &M) -> (TrainOutput<StepOutput>, Embeddings) {
-        if let Some(at_most) = self.gradient_cache.filter(|_| M::SEPARABLE) {
+        if let Some(at_most) = self.gradient_cache {
             return self.train_in_parts(method, at_most);
         }
         let embeddings = method.embed_batch(&self.batch, usize::MAX);

@@ -47,7 +47,7 @@ impl BaselineCache {
                 kind,
                 data: recipe.data.clone(),
                 views: recipe.views.clone(),
-                encoder: recipe.encoder.config().clone(),
+                encoder: recipe.encoder.config(),
                 evaluation: recipe.evaluation.clone(),
                 seed: recipe.seed,
             };

@@ -1,4 +1,4 @@
-//! The data loader of images, which prepares batches of two views per image.
+//! The data loader of images, which prepares batches of views.
 
 use crate::{
     batches::{BatchViews, ImageBatch, Prefetch, ViewSource, ViewsOnDemand},
@@ -42,7 +42,7 @@ struct Source {
     gradient_cache: Option<usize>,
     /// Whether batches carry classes, because the estimator or the schedule of α needs them.
     with_truth: bool,
-    anchors_per_image: usize,
+    num_anchors: usize,
 }
 
 /// Options of a loader.
@@ -56,8 +56,8 @@ pub struct LoaderOptions {
     pub gradient_cache: Option<usize>,
     /// Whether training batches carry classes. The probe always does.
     pub with_truth: bool,
-    /// Number of anchors per image in the trained method: noise is drawn per anchor.
-    pub anchors_per_image: usize,
+    /// Number of anchors of a batch: noise is drawn per anchor.
+    pub num_anchors: usize,
     /// The run's seed.
     pub seed: Seed,
     /// The device of the batches.
@@ -75,7 +75,7 @@ impl ImageLoader {
             batch_size,
             gradient_cache,
             with_truth,
-            anchors_per_image,
+            num_anchors,
             seed,
             device,
         } = options;
@@ -90,7 +90,7 @@ impl ImageLoader {
                 batch_size,
                 gradient_cache,
                 with_truth,
-                anchors_per_image,
+                num_anchors,
             }),
             plan: Arc::new(Mutex::new(plan)),
             device,
@@ -107,11 +107,13 @@ impl ImageLoader {
         let (chosen, _) = order.partial_shuffle(&mut source.views.seed.named("probe").rng(), batch_size);
         let pixels = source.views.make(chosen, PROBE_EPOCH);
         let batch = ImageBatch {
-            views: BatchViews::Made(Box::new(source.views.on_device(pixels, device))),
+            views: BatchViews::Made(source.views.on_device(pixels, chosen.len(), device)),
+            images: (&*chosen).into(),
             classes: source.classes(chosen),
             mode: Mode::Eval,
         };
-        let num_anchors = source.anchors_per_image * batch_size;
+        // At most as many as a batch has; the rest of the noise is not used.
+        let num_anchors = source.num_anchors;
         Step::new(batch, estimator, num_anchors, source.views.seed, u64::MAX, device)
     }
 }
@@ -148,18 +150,18 @@ impl Source {
         let batch = ImageBatch {
             classes: self.with_truth.then(|| self.classes(&images)).flatten(),
             views: match pixels {
-                Some(pixels) => BatchViews::Made(Box::new(self.views.on_device(pixels, device))),
+                Some(pixels) => BatchViews::Made(self.views.on_device(pixels, images.len(), device)),
                 None => BatchViews::OnDemand(ViewsOnDemand {
                     source: self.views.clone(),
-                    images,
+                    images: images.clone(),
                     epoch,
                     device: device.clone(),
                 }),
             },
+            images,
             mode: Mode::Train,
         };
-        let num_anchors = self.anchors_per_image * self.batch_size;
-        Step::new(batch, estimator, num_anchors, self.views.seed, step, device).with_gradient_cache(self.gradient_cache)
+        Step::new(batch, estimator, self.num_anchors, self.views.seed, step, device).with_gradient_cache(self.gradient_cache)
     }
 }
 
@@ -299,7 +301,7 @@ mod tests {
             batch_size,
             gradient_cache,
             with_truth: true,
-            anchors_per_image: 2,
+            num_anchors: 2 * batch_size,
             seed: Seed(5),
             device: Device::flex(),
         };
@@ -320,8 +322,8 @@ mod tests {
     }
 
     fn first_view(step: &Step<ImageBatch>) -> Vec<f32> {
-        let [first, _] = step.batch.views.parts(usize::MAX).next().expect("the whole is a part");
-        first.into_data().iter().collect()
+        let views = step.batch.views.parts(usize::MAX).next().expect("the whole is a part");
+        views[0].clone().into_data().iter().collect()
     }
 
     #[test]

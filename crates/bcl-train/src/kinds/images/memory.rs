@@ -1,6 +1,7 @@
 //! Estimates the memory of a run of an image encoder.
 
 use crate::memory::{Estimate, F32, product};
+use crate::methods::MethodSizes;
 use crate::recipe::{ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageRecipe, Precision};
 use bcl_eval::images::FeatureExtractor;
 use bcl_images::{ImageData, ViewsConfig};
@@ -62,6 +63,11 @@ pub(crate) fn training(recipe: &ImageRecipe, images: Sizes) -> Estimate {
         "encoder.trunk.width, encoder.head.hidden or encoder.head.out",
         product([F32, parameters]),
     );
+    let sizes = MethodSizes {
+        dim: recipe.encoder.config().dim() as u64,
+        images: images.train as u64,
+        parameters,
+    };
     let evaluation = evaluation(recipe, images.evaluated as u64);
     match recipe.training.epochs {
         0 => weights.with_larger(evaluation, Estimate::default()),
@@ -69,7 +75,7 @@ pub(crate) fn training(recipe: &ImageRecipe, images: Sizes) -> Estimate {
             step(recipe, parameters, images).with(
                 "the memory of the method",
                 "method.queue, method.hidden or encoder.head.out",
-                product([F32, recipe.method.memory(recipe.encoder.config().dim() as u64)]),
+                product([F32, recipe.method.settings().memory(&sizes)]),
             ),
             evaluation,
         ),
@@ -82,13 +88,14 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
         .training
         .gradient_cache
         .map_or(batch, |at_most| batch.min(at_most as u64));
-    let num_negatives = recipe.method.num_negatives(batch as usize).unwrap_or_default();
+    let num_negatives = recipe.method.settings().num_negatives(batch as usize).unwrap_or_default();
     let number = match recipe.training.precision {
         Precision::F32 => F32,
         Precision::Bf16 | Precision::F16 => F32 / 2,
     };
     let views = values_per_image(&recipe.views);
-    let saved = recipe.encoder.config().size(recipe.views.side).saved;
+    let encoder = recipe.encoder.config();
+    let saved = recipe.views.layout().into_iter().map(|side| encoder.size(side).saved).sum();
     // The first convolution already saves the views of the current step. The next batch is prepared meanwhile, unless views are
     // made part by part.
     let ahead = if recipe.training.gradient_cache.is_none() && images.train as u64 >= 2 * batch {
@@ -105,7 +112,7 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
         .with(
             format!("the activations of {at_a_time} images, saved for backward"),
             "training.batch_size, training.gradient_cache, views.side or encoder.trunk.width",
-            product([2, number, at_a_time, saved]),
+            product([number, at_a_time, saved]),
         )
         .with(
             format!("the views of the next {ahead} images"),

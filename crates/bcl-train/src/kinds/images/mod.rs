@@ -12,7 +12,7 @@ use super::{Kind, Outcome, PhaseRun, Run, SavedRun, Trained};
 use crate::{
     error::Error,
     memory::Estimate,
-    methods::{ImageMethod, WithMethod},
+    methods::{ImageMethod, MethodStart, WithMethod},
     recipe::{ImageRecipe, Refusal},
     training::{
         DataRecord, Stop,
@@ -141,7 +141,7 @@ impl Kind for ImageRecipe {
     }
 
     fn num_negatives(&self) -> Option<usize> {
-        self.method.num_negatives(self.training.batch_size)
+        self.method.settings().num_negatives(self.training.batch_size)
     }
 
     fn batches_per_epoch(&self, data: &ImageData) -> usize {
@@ -174,10 +174,19 @@ impl Kind for ImageRecipe {
         let refuse = |refusal: Refusal| Error::Input(refusal.to_string());
         recipe.training.precision.check(&device).map_err(refuse)?;
         let encoder = start::initial(recipe, around.search, &device)?;
-        let dim = recipe.encoder.config().dim();
-        recipe
-            .method
-            .init(encoder, dim, recipe.training.precision, phase.seed(), Training(phase))
+        let steps_per_epoch = recipe.batches_per_epoch(&phase.data);
+        let start = MethodStart {
+            encoder,
+            dim: recipe.encoder.config().dim(),
+            num_images: phase.data.train.len(),
+            classes: phase.data.train.labels().iter().copied().collect(),
+            steps_per_epoch,
+            num_steps: steps_per_epoch * recipe.training.epochs,
+            precision: recipe.training.precision,
+            seed: phase.seed(),
+            device,
+        };
+        recipe.method.init(start, Training(phase))
     }
 
     fn metrics(run: &Run<'_, Self>, trained: &Trained) -> Result<Metrics, Error> {
@@ -247,7 +256,7 @@ impl WithMethod for Training<'_, '_> {
             batch_size: recipe.training.batch_size,
             gradient_cache: recipe.training.gradient_cache,
             with_truth,
-            anchors_per_image: method.anchors_per_image(),
+            num_anchors: method.num_anchors(recipe.training.batch_size),
             seed: phase.seed(),
             device: phase.device(),
         };

@@ -1,0 +1,119 @@
+//! BYOL: predicts what a momentum encoder projects from the other view, without negatives.
+
+use super::{
+    Counter, Embeddings, ImageMethod, ImageMethodConfig, ImagePart, MethodSettings, MethodSizes, MethodStart, Momentum,
+    MomentumSchedule, Objective, Precision,
+    image::raw_projections,
+    momentum,
+    predictor::{self, cross_predictions, predictor},
+};
+use crate::batches::ImageBatch;
+use bcl_core::ParameterError;
+use bcl_models::vision::{ImageEncoder, ProjectionHead, ema_target};
+use burn::module::Module;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Parameters of [`Byol`], as in recipes. The defaults are lightly's for CIFAR-10.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ByolConfig {
+    /// Hidden size of the predictor.
+    pub hidden: usize,
+    /// Momentum of the target encoder, in [0, 1]; of the first step if it has a schedule.
+    pub momentum: f64,
+    /// How the momentum changes.
+    pub momentum_schedule: MomentumSchedule,
+}
+
+impl Default for ByolConfig {
+    fn default() -> Self {
+        Self {
+            hidden: 1024,
+            momentum: 0.99,
+            momentum_schedule: MomentumSchedule::Constant,
+        }
+    }
+}
+
+impl MethodSettings for ByolConfig {
+    fn check(&self) -> Result<(), ParameterError> {
+        predictor::check(self.hidden)?;
+        momentum::check(self.momentum)
+    }
+
+    fn memory(&self, sizes: &MethodSizes) -> u64 {
+        sizes.parameters + predictor::memory(self.hidden, sizes)
+    }
+}
+
+impl ImageMethodConfig for ByolConfig {
+    type Method = Byol;
+
+    fn init(&self, start: MethodStart) -> Byol {
+        Byol {
+            predictor: predictor(self.hidden, &start),
+            target_encoder: ema_target(&start.encoder),
+            steps: Counter::new(&start.device),
+            momentum: Momentum::new(self.momentum, self.momentum_schedule, &start),
+            precision: start.precision,
+            encoder: start.encoder,
+        }
+    }
+}
+
+/// A predictor maps the projection of a view to that of the other view by a target encoder, which follows the encoder with momentum:
+///
+/// ```text
+/// loss = -cos(predictor(z), z')
+/// target_encoder <- momentum · target_encoder + (1 - momentum) · encoder
+/// ```
+///
+/// for either view of each image. The authors' loss is `2 + 2 · loss` per view, which is another learning rate.
+///
+/// Source: Grill et al., [Bootstrap Your Own Latent](https://arxiv.org/abs/2006.07733), equations 1 and 2.
+#[derive(Module, Debug)]
+pub struct Byol {
+    /// The encoder, whose projections are mapped to predictions.
+    pub encoder: ImageEncoder,
+    /// Maps projections to predictions.
+    pub predictor: ProjectionHead,
+    /// The encoder of targets.
+    pub target_encoder: ImageEncoder,
+    /// Number of steps so far.
+    steps: Counter,
+    #[module(skip)]
+    momentum: Momentum,
+    #[module(skip)]
+    precision: Precision,
+}
+
+impl ImageMethod for Byol {
+    fn encoder(&self) -> &ImageEncoder {
+        &self.encoder
+    }
+
+    fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    fn embed(&self, part: &ImagePart) -> Embeddings {
+        predictor::embed(|view| {
+            let [projections, targets] =
+                [&self.encoder, &self.target_encoder].map(|encoder| raw_projections(encoder, part, view, self.precision));
+            [self.predictor.forward(projections, part.mode), targets]
+        })
+    }
+
+    fn objective(&self, _: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
+        cross_predictions(embeddings, anchors)
+    }
+
+    fn after_step(self, _: &ImageBatch, _: &Embeddings) -> Self {
+        Self {
+            target_encoder: self.momentum.update(self.target_encoder, &self.encoder, &self.steps),
+            steps: self.steps.plus(1),
+            ..self
+        }
+    }
+}

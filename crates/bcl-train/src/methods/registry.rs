@@ -1,0 +1,177 @@
+//! The `[method]` table of recipes, which names a method for encoders of images.
+
+use super::{ImageMethod, Precision};
+use bcl_core::ParameterError;
+use bcl_data::Seed;
+use bcl_models::vision::ImageEncoder;
+use burn::tensor::Device;
+use std::sync::Arc;
+
+/// Code that is generic over the method. [`MethodConfig::init`](super::MethodConfig::init) calls it with the method of the recipe.
+pub trait WithMethod {
+    /// The return type.
+    type Output;
+
+    /// Runs the code with a method.
+    fn call<M: ImageMethod>(self, method: M) -> Self::Output;
+}
+
+/// What a method needs of the rest of a recipe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Needs {
+    /// Number of global views per image.
+    pub views: usize,
+    /// Whether it uses local views, too, if there are any.
+    pub local_views: bool,
+    /// Whether the encoder must be two networks, for different channels.
+    pub split_encoder: bool,
+    /// Number of images of which a batch, and each part of it, must be a multiple.
+    pub group: usize,
+}
+
+impl Default for Needs {
+    fn default() -> Self {
+        Self {
+            views: 2,
+            local_views: false,
+            split_encoder: false,
+            group: 1,
+        }
+    }
+}
+
+/// Sizes on which the memory of a method depends.
+#[derive(Debug, Clone, Copy)]
+pub struct MethodSizes {
+    /// Size of an embedding.
+    pub dim: u64,
+    /// Number of training images.
+    pub images: u64,
+    /// Number of parameters of the encoder.
+    pub parameters: u64,
+}
+
+/// What a method is built from.
+#[derive(Debug)]
+pub struct MethodStart {
+    /// The encoder to train.
+    pub encoder: ImageEncoder,
+    /// Size of an embedding.
+    pub dim: usize,
+    /// Number of training images.
+    pub num_images: usize,
+    /// The class of each training image, if all have one.
+    pub classes: Option<Arc<[u32]>>,
+    /// Number of steps per epoch.
+    pub steps_per_epoch: usize,
+    /// Number of steps of the whole training.
+    pub num_steps: usize,
+    /// Precision of the encoder.
+    pub precision: Precision,
+    /// Seed of the method's own parameters and draws.
+    pub seed: Seed,
+    /// The device.
+    pub device: Device,
+}
+
+/// The parameters of a method, as in recipes.
+pub trait MethodSettings {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// Returns an error that names the parameter that is out of range.
+    fn check(&self) -> Result<(), ParameterError> {
+        Ok(())
+    }
+
+    /// The number of negatives per anchor in batches of `batch_size` images; `None` if the method has a loss of its own.
+    fn num_negatives(&self, _batch_size: usize) -> Option<usize> {
+        None
+    }
+
+    /// Lower bound on the number of values that the method keeps beside its encoder.
+    fn memory(&self, _: &MethodSizes) -> u64 {
+        0
+    }
+
+    /// What the method needs of the rest of a recipe.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+}
+
+/// Parameters that build a method.
+pub trait ImageMethodConfig: MethodSettings {
+    /// The method.
+    type Method: ImageMethod;
+
+    /// Builds the method.
+    fn init(&self, start: MethodStart) -> Self::Method;
+}
+
+/// Defines [`MethodConfig`](super::MethodConfig) from a list of methods. The first is the default.
+macro_rules! image_methods {
+    ($first:ident($first_config:ident) = $first_name:literal, $($method:ident($config:ident) = $name:literal,)*) => {
+        /// A method with its parameters: the `[method]` table of a recipe, where `kind` names the method.
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(tag = "kind")]
+        #[non_exhaustive]
+        pub enum MethodConfig {
+            #[doc = concat!("`", $first_name, "`: [`", stringify!($first), "`].")]
+            #[serde(rename = $first_name)]
+            $first($first_config),
+            $(
+                #[doc = concat!("`", $name, "`: [`", stringify!($method), "`].")]
+                #[serde(rename = $name)]
+                $method($config),
+            )*
+        }
+
+        impl Default for MethodConfig {
+            fn default() -> Self {
+                Self::$first(<$first_config>::default())
+            }
+        }
+
+        impl MethodConfig {
+            /// The default kind.
+            pub const DEFAULT: &'static str = $first_name;
+
+            /// All methods with default parameters.
+            pub fn all() -> Vec<Self> {
+                vec![Self::default() $(, Self::$method(<$config>::default()))*]
+            }
+
+            /// The name that recipes use.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    Self::$first(_) => $first_name,
+                    $(Self::$method(_) => $name,)*
+                }
+            }
+
+            /// Whether this is the default with default parameters, which recipes need not name.
+            pub fn is_default(&self) -> bool {
+                *self == Self::default()
+            }
+
+            /// The parameters.
+            pub fn settings(&self) -> &dyn MethodSettings {
+                match self {
+                    Self::$first(config) => config,
+                    $(Self::$method(config) => config,)*
+                }
+            }
+
+            /// Builds the method and passes it to `user`.
+            pub fn init<U: WithMethod>(&self, start: MethodStart, user: U) -> U::Output {
+                match self {
+                    Self::$first(config) => user.call(config.init(start)),
+                    $(Self::$method(config) => user.call(config.init(start)),)*
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use image_methods;

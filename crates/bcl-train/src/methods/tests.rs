@@ -1,0 +1,307 @@
+//! What holds for every registered method.
+
+use super::*;
+use crate::{
+    batches::{BatchViews, ImageBatch},
+    training::{learned::Learned, step::Step},
+};
+use bcl_core::InfoNceConfig;
+use bcl_data::Seed;
+use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
+use burn::{
+    module::{ModuleVisitor, Param},
+    optim::SgdConfig,
+    tensor::TensorData,
+    train::TrainStep,
+};
+use rand::RngExt;
+use std::sync::Arc;
+
+const IMAGES: usize = 8;
+
+fn device() -> Device {
+    Device::flex().autodiff()
+}
+
+/// All methods with small memories.
+fn methods() -> Vec<MethodConfig> {
+    let small = |config: MethodConfig| match config {
+        MethodConfig::MoCo(config) => MethodConfig::MoCo(MoCoConfig {
+            queue: 48,
+            norm_groups: 2,
+            ..config
+        }),
+        MethodConfig::Cmc(config) => MethodConfig::Cmc(CmcConfig { negatives: 12, ..config }),
+        MethodConfig::Nnclr(config) => MethodConfig::Nnclr(NnclrConfig {
+            support: 20,
+            hidden: 8,
+            ..config
+        }),
+        MethodConfig::Swav(config) => MethodConfig::Swav(SwavConfig {
+            prototypes: 5,
+            queue: 6,
+            queue_from: 1,
+            ..config
+        }),
+        MethodConfig::Dino(config) => MethodConfig::Dino(DinoConfig { prototypes: 7, ..config }),
+        other => other,
+    };
+    MethodConfig::all().into_iter().map(small).collect()
+}
+
+fn start(config: &MethodConfig) -> MethodStart {
+    let trunk = ResNetConfig {
+        depth: ResNetDepth::ResNet18,
+        stem: Stem::Imagenet,
+        width: 2,
+    };
+    let head = ProjectionHeadConfig {
+        hidden: 8,
+        out: 6,
+        ..ProjectionHeadConfig::default()
+    };
+    let encoder = ImageEncoderConfig {
+        trunk,
+        head,
+        split_channels: config.settings().needs().split_encoder.then_some(1),
+    };
+    MethodStart {
+        encoder: encoder.init(3, &device()),
+        dim: if config.settings().needs().split_encoder { 12 } else { 6 },
+        num_images: 2 * IMAGES,
+        classes: Some(classes(0..2 * IMAGES)),
+        steps_per_epoch: 2,
+        num_steps: 6,
+        precision: Precision::F32,
+        seed: Seed(7),
+        device: device(),
+    }
+}
+
+/// Classes of images: 0, 1, 2, 0, …
+fn classes(images: Range<usize>) -> Arc<[u32]> {
+    images.map(|image| image as u32 % 3).collect()
+}
+
+/// The first or second half of the images.
+fn batch(config: &MethodConfig, half: usize, mode: Mode) -> ImageBatch {
+    let needs = config.settings().needs();
+    let locals = if needs.local_views { &[16][..] } else { &[] };
+    let sides = [32].repeat(needs.views);
+    let views = sides.iter().chain(locals).enumerate().map(|(view, &side)| {
+        let mut rng = Seed(11).index(half as u64).index(view as u64).rng();
+        let pixels: Vec<f32> = (0..IMAGES * 3 * side * side).map(|_| rng.random()).collect();
+        Tensor::from_data(TensorData::new(pixels, [IMAGES, 3, side, side]), &device())
+    });
+    let images = half * IMAGES..(half + 1) * IMAGES;
+    ImageBatch {
+        views: BatchViews::Made(views.collect()),
+        classes: Some(classes(images.clone())),
+        images: images.collect(),
+        mode,
+    }
+}
+
+fn step(config: &MethodConfig, half: usize, mode: Mode) -> Step<ImageBatch> {
+    let negatives = config.settings().num_negatives(IMAGES);
+    let estimator = negatives.map(|_| Arc::new(InfoNceConfig::new().init()) as Arc<dyn bcl_core::Estimator>);
+    Step::new(batch(config, half, mode), estimator, 0, Seed(0), half as u64, &device())
+}
+
+/// Trains for a number of steps, from a half of the images on.
+fn trained<M: ImageMethod>(config: &MethodConfig, mut learned: Learned<M>, halves: &[usize]) -> Learned<M> {
+    let mut optimizer = SgdConfig::new().init();
+    for &half in halves {
+        let output = learned.step(step(config, half, Mode::Train));
+        learned = learned.optimize(&mut optimizer, 0.05.into(), output.grads);
+    }
+    learned
+}
+
+/// All numbers of a module, trained or not.
+#[derive(Default)]
+struct Numbers(Vec<f64>);
+
+impl ModuleVisitor for Numbers {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        self.0.extend(param.val().into_data().iter::<f64>());
+    }
+
+    fn visit_int<const D: usize>(&mut self, param: &Param<Tensor<D, burn::tensor::Int>>) {
+        self.0.extend(param.val().into_data().iter::<f64>());
+    }
+}
+
+fn numbers<M: Module>(module: &M) -> Vec<f64> {
+    let mut numbers = Numbers::default();
+    module.visit(&mut numbers);
+    numbers.0
+}
+
+/// Calls a generic function with each method.
+macro_rules! for_each_method {
+    ($check:ident) => {{
+        struct Check<'a>(&'a MethodConfig);
+        impl WithMethod for Check<'_> {
+            type Output = ();
+
+            fn call<M: ImageMethod>(self, method: M) {
+                $check(self.0, method);
+            }
+        }
+        for config in methods() {
+            config.init(start(&config), Check(&config));
+        }
+    }};
+}
+
+#[test]
+fn every_method_has_the_objective_and_the_negatives_that_its_settings_tell() {
+    fn check<M: ImageMethod>(config: &MethodConfig, method: M) {
+        // Memories are full after four steps.
+        let method = trained(config, Learned::new(method, None), &[0, 1, 0, 1]).method;
+        let step = step(config, 0, Mode::Eval);
+        let num_anchors = ImageMethod::num_anchors(&method, IMAGES);
+        let expected = config.settings().num_negatives(IMAGES);
+        match step.objective(&method) {
+            Objective::Scores(scores) => {
+                assert_eq!(Some(scores.num_negatives()), expected, "{}", config.name());
+                assert_eq!(scores.num_anchors(), num_anchors, "{}", config.name());
+            }
+            Objective::Losses(losses) => {
+                assert_eq!(None, expected, "{}", config.name());
+                assert_eq!(losses.values().dims(), [num_anchors], "{}", config.name());
+            }
+        }
+    }
+    for_each_method!(check);
+}
+
+#[test]
+fn a_block_of_anchors_has_the_scores_of_the_whole_and_its_truth() {
+    fn check<M: ImageMethod>(config: &MethodConfig, method: M) {
+        let method = trained(config, Learned::new(method, None), &[0, 1, 0, 1]).method;
+        let step = step(config, 0, Mode::Eval);
+        let embeddings = method.embed_batch(&step.batch, usize::MAX);
+        let num_anchors = ImageMethod::num_anchors(&method, IMAGES);
+        let block = num_anchors / 3..num_anchors / 3 + num_anchors.div_ceil(2);
+        let of = |anchors: Range<usize>| match step.objective_of(&method, &embeddings, anchors.clone()) {
+            Objective::Scores(scores) => {
+                let truth = ImageMethod::same_class(&method, &step.batch, anchors, &device());
+                let truth = truth.expect("methods with negatives know their classes").float();
+                Tensor::cat(vec![scores.positives, scores.negatives, truth], 1)
+            }
+            Objective::Losses(losses) => losses.values().unsqueeze_dim(1),
+        };
+        if num_anchors > 1 {
+            let whole = of(0..num_anchors).slice_dim(0, block.clone());
+            let difference = (of(block) - whole).abs().max().into_scalar::<f32>();
+            assert!(difference < 1e-6, "{}: {difference}", config.name());
+        }
+    }
+    for_each_method!(check);
+}
+
+/// Puts one-hot vectors of the classes in place of all embeddings.
+fn of_classes(embeddings: &Embeddings, batch: &ImageBatch) -> Embeddings {
+    let rows: Vec<f32> = batch
+        .images
+        .iter()
+        .flat_map(|&image| (0..6).map(move |class| f32::from(image % 3 == class)))
+        .collect();
+    let rows = Tensor::<2>::from_data(TensorData::new(rows, [IMAGES, 6]), &device());
+    let tables: Vec<_> = embeddings.tables().map(|_| rows.clone()).collect();
+    embeddings.with_rows(&tables)
+}
+
+#[test]
+fn negatives_of_the_anchors_class_are_told_apart() {
+    fn check<M: ImageMethod>(config: &MethodConfig, method: M) {
+        if config.settings().num_negatives(IMAGES).is_none() {
+            return;
+        }
+        // Every stored embedding is the one-hot vector of its class, too.
+        let method = [0, 1, 0, 1, 0, 1].into_iter().fold(method, |method, half| {
+            let batch = batch(config, half, Mode::Eval);
+            let embeddings = of_classes(&method.embed_batch(&batch, usize::MAX), &batch);
+            ImageMethod::after_step(method, &batch, &embeddings)
+        });
+        let batch = batch(config, 0, Mode::Eval);
+        let embeddings = of_classes(&method.embed_batch(&batch, usize::MAX), &batch);
+        let anchors = 0..ImageMethod::num_anchors(&method, IMAGES);
+        let objective = ImageMethod::objective(&method, &batch, &embeddings, anchors.clone());
+        let scores = objective.scores().expect("it has negatives");
+        // Banks keep a rest of their random start.
+        let similar: Vec<bool> = scores.negatives.into_data().iter::<f32>().map(|score| score > 0.9).collect();
+        let truth = ImageMethod::same_class(&method, &batch, anchors, &device()).expect("classes are known");
+        let truth: Vec<bool> = truth.into_data().iter::<bool>().collect();
+        assert_eq!(similar, truth, "{}", config.name());
+        assert!(truth.contains(&true) && truth.contains(&false));
+    }
+    for_each_method!(check);
+}
+
+#[test]
+fn gradient_caching_gives_the_gradients_of_the_whole_batch() {
+    fn check<M: ImageMethod>(config: &MethodConfig, method: M) {
+        let learned = trained(config, Learned::new(method, None), &[0, 1, 0]);
+        // Running statistics, because those of a batch differ from those of its parts.
+        let step = step(config, 1, Mode::Eval);
+        let moved = |cache: Option<usize>| {
+            let mut copy = learned.clone();
+            let output = copy.step(step.clone().with_gradient_cache(cache));
+            copy = copy.optimize(&mut SgdConfig::new().init(), 1.0.into(), output.grads);
+            numbers(&copy)
+        };
+        let (whole, parts, before) = (moved(None), moved(Some(2)), numbers(&learned));
+        let [mut difference, mut change] = [0.0; 2];
+        for ((whole, parts), before) in whole.iter().zip(&parts).zip(&before) {
+            difference += (whole - parts).powi(2);
+            change += (whole - before).powi(2);
+        }
+        let relative = (difference / change).sqrt();
+        assert!(relative < 1e-4, "{}: {relative}", config.name());
+    }
+    for_each_method!(check);
+}
+
+#[test]
+fn a_method_read_back_from_its_record_continues_with_the_same_bits() {
+    fn check<M: ImageMethod>(config: &MethodConfig, method: M) {
+        let fresh = Learned::new(method.clone(), None);
+        let learned = trained(config, Learned::new(method, None), &[0, 1, 0]);
+        let restored = fresh.load_record(learned.clone().into_record());
+        let [straight, resumed] = [learned, restored].map(|learned| numbers(&trained(config, learned, &[1, 0])));
+        assert_eq!(straight, resumed, "{}", config.name());
+    }
+    for_each_method!(check);
+}
+
+#[test]
+fn only_what_is_trained_has_gradients_and_all_of_it_moves() {
+    fn check<M: ImageMethod>(config: &MethodConfig, method: M) {
+        #[derive(Default)]
+        struct Still(Vec<Vec<f64>>);
+        impl ModuleVisitor for Still {
+            fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+                if param.val().is_require_grad() {
+                    self.0.push(param.val().into_data().iter::<f64>().collect());
+                }
+            }
+        }
+        let still = |module: &Learned<M>| {
+            let mut still = Still::default();
+            module.visit(&mut still);
+            still.0
+        };
+        let before = Learned::new(method, None);
+        let after = still(&trained(config, before.clone(), &[0, 1]));
+        let unmoved = still(&before)
+            .iter()
+            .zip(&after)
+            .filter(|(before, after)| before == after)
+            .count();
+        assert_eq!(unmoved, 0, "{}: of {} parameters", config.name(), after.len());
+    }
+    for_each_method!(check);
+}
