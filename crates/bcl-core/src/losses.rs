@@ -47,6 +47,23 @@ impl Losses {
         Self { values, counted }
     }
 
+    /// Stacks the losses of several sets of anchors, for example of two directions.
+    ///
+    /// # Panics
+    /// Panics if there are none.
+    pub fn stack(losses: impl IntoIterator<Item = Self>) -> Self {
+        let losses: Vec<Self> = losses.into_iter().collect();
+        let counted = losses.iter().any(|losses| losses.counted.is_some()).then(|| {
+            let or_all = |losses: &Self| {
+                let counted = losses.counted.clone();
+                counted.unwrap_or_else(|| Tensor::full(losses.values.dims(), true, &losses.values.device()))
+            };
+            Tensor::cat(losses.iter().map(or_all).collect(), 0)
+        });
+        let values = Tensor::cat(losses.into_iter().map(|losses| losses.values).collect(), 0);
+        Self { values, counted }
+    }
+
     /// Returns the loss of each anchor, 0 for those that have none.
     ///
     /// # Shapes

@@ -125,13 +125,14 @@ fn images(mode: Mode, on_demand: bool) -> ImageBatch {
     };
     let views = BatchViews::OnDemand(ViewsOnDemand {
         source: Arc::new(source),
-        images: chosen.into(),
+        images: chosen.clone().into(),
         epoch: 4,
         device,
     });
-    let made = || BatchViews::Made(Box::new(views.parts(usize::MAX).next().expect("the whole")));
+    let made = || BatchViews::Made(views.parts(usize::MAX).next().expect("the whole"));
     ImageBatch {
         views: if on_demand { views } else { made() },
+        images: chosen.into(),
         classes,
         mode,
     }
@@ -301,7 +302,6 @@ fn parts_have_at_most_the_configured_size_and_only_the_second_pass_has_a_graph()
         type Encoder = Self;
         type Batch = Tensor<2>;
         type Part = Tensor<2>;
-        const SEPARABLE: bool = true;
 
         fn encoder(&self) -> &Self {
             self

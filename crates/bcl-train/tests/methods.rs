@@ -3,13 +3,13 @@
 //! The values are those of `bcl-golden`. `BCL_FRAMEWORKS=PATH/frameworks_public.json` compares with the whole file that they are an excerpt
 //! of.
 
-use bcl_core::{Estimator, EstimatorConfig, Losses, Reduction, SideInformation, unit_rows};
+use bcl_core::{Estimator, EstimatorConfig, Losses, Reduction, Scores, SideInformation, unit_rows};
 use bcl_golden::{Array, Deviation, FRAMEWORKS, FrameworkCase, FrameworkFile, Trace};
 use bcl_models::vision::{ema_target, ema_update};
-use bcl_train::methods::{KeyQueue, SimSiam};
+use bcl_train::methods::{KeyQueue, MemoryBank, StoredKeys, nearest};
 use burn::{
     module::{Module, Param},
-    tensor::{Device, Tensor, TensorData},
+    tensor::{Device, Int, Tensor, TensorData},
 };
 use serde_json::json;
 use std::{env, path::Path, sync::LazyLock};
@@ -33,6 +33,13 @@ fn rows(array: &Array, device: &Device) -> Tensor<2> {
 
 fn input(case: &FrameworkCase, role: &str, device: &Device) -> Tensor<2> {
     rows(GOLDEN.input(case, role).unwrap_or_else(|error| panic!("{error}")), device)
+}
+
+fn stored(images: &[usize], classes: &[u32]) -> StoredKeys {
+    StoredKeys {
+        images: images.to_vec(),
+        classes: Some(classes.to_vec()),
+    }
 }
 
 fn host(tensor: Tensor<2>) -> Vec<f64> {
@@ -94,7 +101,7 @@ fn every_estimator_on_a_queue_has_the_reference_loss_and_gradients() {
             .get("valid")
             .and_then(serde_json::Value::as_u64)
             .map_or(size, |valid| valid as usize);
-        let queue = KeyQueue::new(size, dim, &device).with_keys(stored.clone().slice_dim(0, 0..valid), None);
+        let queue = KeyQueue::new(size, dim, &device).with_keys(stored.clone().slice_dim(0, 0..valid), &StoredKeys::default());
         let (estimator, side) = estimator_of(case, &device);
         let scores = queue.scores(unit_rows(queries.clone()), unit_rows(keys.clone()));
         assert_eq!(scores.num_negatives(), valid);
@@ -106,17 +113,100 @@ fn every_estimator_on_a_queue_has_the_reference_loss_and_gradients() {
 }
 
 #[test]
-fn the_loss_of_simsiam_and_its_gradients_are_the_reference() {
+fn every_estimator_on_a_memory_bank_has_the_reference_loss_and_gradients() {
     let device = Device::flex().autodiff();
+    let indices = |case, role, device: &Device| Tensor::<2, Int>::from_data(input(case, role, device).into_data(), device);
     let mut seen = 0;
-    for case in cases("negative_cosine").filter(|case| case.parameters["form"] == "mean") {
-        let roles = ["p0", "p1", "z0", "z1"].map(|role| (role, input(case, role, &device).require_grad()));
-        let [p0, p1, z0, z1] = [0, 1, 2, 3].map(|index| unit_rows(roles[index].1.clone()));
-        let losses = SimSiam::losses(Tensor::cat(vec![p0, p1], 0), Tensor::cat(vec![z1, z0], 0));
-        assert_case(case, losses, &roles.each_ref().map(|(role, tensor)| (*role, tensor)));
+    for case in cases("bank").filter(|case| case.parameters["form"] == "softmax") {
+        let queries = ["l", "ab"].map(|role| input(case, role, &device).require_grad());
+        let banks = ["bank_l", "bank_ab"].map(|role| MemoryBank::of_rows(input(case, role, &device)));
+        let drawn = indices(case, "negatives", &device);
+        let images = GOLDEN.input(case, "indices").unwrap_or_else(|error| panic!("{error}"));
+        let images: Vec<i64> = images.values.iter().map(|&image| image as i64).collect();
+        let images = Tensor::<1, Int>::from_data(&*images, &device);
+        let (estimator, side) = estimator_of(case, &device);
+        let [num_images, num_negatives] = drawn.dims();
+        let own = images.clone().reshape([num_images, 1]).repeat_dim(1, num_negatives);
+        let mask = (case.parameters["mask_collisions"] == true).then(|| drawn.clone().not_equal(own));
+        let scores = [0, 1].map(|direction| {
+            let queries = unit_rows(queries[direction].clone());
+            let bank = &banks[1 - direction];
+            Scores::new(
+                bank.positives(queries.clone(), images.clone()),
+                bank.negatives(queries, drawn.clone()),
+            )
+            .with_mask(mask.clone())
+            .with_least_similarity(-1.0)
+        });
+        // The reference adds the two directions.
+        let losses = estimator.losses(Scores::stack(scores), &side);
+        let losses = Losses::new(losses.values() * 2.0, None);
+        assert_case(case, losses, &[("l", &queries[0]), ("ab", &queries[1])]);
         seen += 1;
     }
-    assert!(seen >= 2, "{seen}");
+    assert!(seen >= 12, "{seen}");
+}
+
+#[test]
+fn a_bank_moves_towards_the_latest_embeddings() {
+    let device = Device::flex();
+    let trace = traces("bank").next().expect("a trace");
+    let momentum = trace.parameters["momentum"].as_f64().expect("a number");
+    let mut bank = MemoryBank::of_rows(rows(trace.given("initial").array(), &device));
+    let steps = trace.given("indices").list().iter().zip(trace.given("features").list());
+    let mut seen = 0;
+    for ((indices, features), expected) in steps.zip(trace.expected("contents").list()) {
+        let indices: Vec<i64> = indices.array().values.iter().map(|&index| index as i64).collect();
+        let images = Tensor::<1, Int>::from_data(&*indices, &device);
+        bank = bank.updated(images, rows(features.array(), &device), momentum);
+        assert!(Deviation::of_array(&host(bank.rows()), &expected.array().values).within(1e-6));
+        seen += 1;
+    }
+    assert_eq!(seen, 3);
+}
+
+#[test]
+fn projections_find_their_nearest_neighbours_in_the_support_set_of_earlier_steps() {
+    let device = Device::flex();
+    let trace = traces("support_set").next().expect("a trace");
+    let initial = unit_rows(rows(trace.given("initial").array(), &device));
+    let [size, dim] = initial.dims();
+    let mut support = KeyQueue::new(size, dim, &device).with_keys(initial, &StoredKeys::default());
+    let steps = trace.given("z").list().iter().zip(trace.expected("nearest").list());
+    let mut seen = 0;
+    for (projections, expected) in steps {
+        let projections: Vec<_> = projections
+            .list()
+            .iter()
+            .map(|z| unit_rows(rows(z.array(), &device)))
+            .collect();
+        for (projections, expected) in projections.iter().zip(expected.list()) {
+            let found = host(nearest(&support, projections.clone()));
+            let stored = host(support.rows());
+            let expected = expected.array().values.iter().map(|&index| index as usize);
+            let expected: Vec<f64> = expected.flat_map(|index| stored[index * dim..][..dim].to_vec()).collect();
+            assert_eq!(found, expected);
+            seen += 1;
+        }
+        support = support.with_keys(projections[1].clone(), &StoredKeys::default());
+    }
+    assert_eq!(seen, 6);
+}
+
+#[test]
+fn keys_of_the_anchors_own_image_are_masked_out() {
+    let device = Device::flex();
+    let keys = Tensor::<2>::from_data([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]], &device);
+    let queue = KeyQueue::new(5, 2, &device).with_keys(keys, &stored(&[4, 9, 4], &[0, 0, 0]));
+    let queries = || Tensor::<2>::from_data([[1.0, 0.0], [0.6, 0.8]], &device);
+    let mask_of = |images: &[usize]| queue.without_own_keys(queue.scores(queries(), queries()), images).mask;
+    let mask: Vec<bool> = mask_of(&[4, 7])
+        .expect("a key is masked")
+        .into_data()
+        .iter::<bool>()
+        .collect();
+    assert_eq!(mask, [false, true, false, true, true, true]);
+    assert!(mask_of(&[5, 7]).is_none(), "a mask costs time");
 }
 
 #[test]
@@ -127,7 +217,7 @@ fn keys_replace_the_oldest_and_wrap_around() {
         let initial = rows(trace.given("initial").array(), &device);
         let [size, dim] = initial.dims();
         // The trace starts from a full queue whose next position is 0.
-        let mut queue = KeyQueue::new(size, dim, &device).with_keys(initial, None);
+        let mut queue = KeyQueue::new(size, dim, &device).with_keys(initial, &StoredKeys::default());
         let steps = trace.given("batches").list().iter();
         let expected = trace
             .expected("contents")
@@ -135,7 +225,7 @@ fn keys_replace_the_oldest_and_wrap_around() {
             .iter()
             .zip(&trace.expected("pointers").array().values);
         for (batch, (contents, pointer)) in steps.zip(expected) {
-            queue = queue.with_keys(rows(batch.array(), &device), None);
+            queue = queue.with_keys(rows(batch.array(), &device), &StoredKeys::default());
             assert_eq!(host(queue.rows()), host(rows(contents.array(), &device)), "{}", trace.id);
             assert_eq!(queue.position() as f64, *pointer, "{}", trace.id);
         }
@@ -152,13 +242,13 @@ fn in_a_symmetric_step_both_views_meet_the_old_queue() {
     let [q0, q1, k0, k1] = ["q0", "q1", "k0", "k1"].map(given);
     let stored = rows(trace.given("queue").array(), &device);
     let [size, dim] = stored.dims();
-    let queue = KeyQueue::new(size, dim, &device).with_keys(stored, None);
+    let queue = KeyQueue::new(size, dim, &device).with_keys(stored, &StoredKeys::default());
     let scores = queue.scores(Tensor::cat(vec![q0, q1], 0), Tensor::cat(vec![k1.clone(), k0.clone()], 0));
     let info_nce = estimator(json!({ "kind": "info_nce", "temperature": trace.parameters["temperature"] }));
     let loss = info_nce.forward(scores, Reduction::Mean).into_scalar::<f64>();
     let expected = trace.expected("loss_after").number();
     assert!((loss - expected).abs() < 1e-5, "{loss} is not {expected}");
-    let queue = queue.with_keys(Tensor::cat(vec![k0, k1], 0), None);
+    let queue = queue.with_keys(Tensor::cat(vec![k0, k1], 0), &StoredKeys::default());
     let expected = &trace.expected("queue_after").array().values;
     assert!(Deviation::of_array(&host(queue.rows()), expected).within(1e-6));
 }
@@ -199,7 +289,7 @@ fn an_empty_queue_has_no_negatives_and_its_anchors_no_loss() {
 fn a_queue_knows_which_keys_share_a_class() {
     let device = Device::flex();
     let keys = Tensor::<2>::from_data([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]], &device);
-    let queue = KeyQueue::new(5, 2, &device).with_keys(keys, Some(&[7, 8, 7]));
+    let queue = KeyQueue::new(5, 2, &device).with_keys(keys, &stored(&[], &[7, 8, 7]));
     assert_eq!(queue.len(), 3);
     let same: Vec<bool> = queue.same_class(&[7, 9], &device).into_data().iter::<bool>().collect();
     assert_eq!(same, [true, false, true, false, false, false]);

@@ -228,7 +228,7 @@ impl ImageMethod for Cmc {
                     let log_normaliser = self.log_normaliser(direction, batch, embeddings);
                     self.nce().losses(&scores, log_normaliser, self.num_images)
                 });
-                Objective::Losses(Losses::new(Tensor::cat(losses.collect(), 0), None))
+                Objective::Losses(Losses::stack(losses))
             }
         }
     }

@@ -88,7 +88,7 @@ impl MethodSettings for DinoConfig {
             ("teacher_temperature_start", self.teacher_temperature_start),
         ];
         for (name, value) in temperatures {
-            temperature(value).map_err(|error| ParameterError { name, ..error })?;
+            temperature(value).map_err(|error| ParameterError::new(name, error.value, error.requirement))?;
         }
         count_in("teacher_warmup_epochs", self.teacher_warmup_epochs, 0, Self::MOST)?;
         in_closed("center_momentum", self.center_momentum, 0.0, 1.0)?;

@@ -6,7 +6,6 @@ use super::{
     directions::directions,
     image::{raw_projections, unit},
     predictor::{self, predictor},
-    rows_of,
 };
 use crate::batches::ImageBatch;
 use bcl_core::{ParameterError, Scores, Similarity, parameter::count_in};
@@ -95,7 +94,7 @@ impl ImageMethodConfig for NnclrConfig {
 /// anchor = argmax over q in support of cos(q, z),    positive = predictor(z'),    negatives = predictions of the other images
 /// ```
 ///
-/// in both directions. Gradients flow to the predictions only. The support set holds the latest projections of first views, which enter
+/// in both directions. Gradients flow to the predictions only. The support set holds the latest projections of second views, which enter
 /// after the step. In the first step, when it is empty, a projection is its own neighbour. A neighbour may be an earlier projection of the
 /// anchor's own image if the support set is large for the data set; it is then a positive like any other.
 ///
@@ -197,7 +196,7 @@ impl ImageMethod for Nnclr {
     }
 
     fn after_step(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {
-        let projections = embeddings.rows(Self::TABLES[0][1]);
+        let projections = embeddings.rows(Self::TABLES[1][1]);
         Self {
             support: self.support.with_keys(projections, &StoredKeys::of_batch(batch, 1)),
             ..self

@@ -10,7 +10,7 @@ use std::ops::Range;
 const MOST_HIDDEN: usize = 1 << 16;
 
 /// Names of the tables of either view: predictions and targets.
-pub const TABLES: [[&str; 2]; 2] = [
+const TABLES: [[&str; 2]; 2] = [
     ["first_predictions", "first_targets"],
     ["second_predictions", "second_targets"],
 ];

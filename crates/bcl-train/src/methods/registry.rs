@@ -166,8 +166,8 @@ macro_rules! image_methods {
             /// Builds the method and passes it to `user`.
             pub fn init<U: WithMethod>(&self, start: MethodStart, user: U) -> U::Output {
                 match self {
-                    Self::$first(config) => user.call(config.init(start)),
-                    $(Self::$method(config) => user.call(config.init(start)),)*
+                    Self::$first(config) => user.call(ImageMethodConfig::init(config, start)),
+                    $(Self::$method(config) => user.call(ImageMethodConfig::init(config, start)),)*
                 }
             }
         }

@@ -103,7 +103,7 @@ impl ImageEncoderKind {
         ImageEncoderConfig {
             trunk: config.trunk.clone(),
             head: config.head.clone(),
-            ..ImageEncoderConfig::default()
+            split_channels: config.split_channels,
         }
     }
 
