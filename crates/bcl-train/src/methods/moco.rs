@@ -9,7 +9,7 @@ use bcl_core::{
     ParameterError,
     parameter::{count_in, in_closed},
 };
-use bcl_models::vision::{ImageEncoder, ema_target, ema_update};
+use bcl_models::vision::{ImageEncoder, Mode, ema_target, ema_update};
 use burn::{
     module::Module,
     tensor::{Bool, Device, Tensor},
@@ -99,9 +99,10 @@ impl ImageMethodConfig for MoCoConfig {
 /// and then enter the [queue](KeyQueue), so no query has a key of its own batch as a negative, not even in a symmetric step. Earlier
 /// keys of the anchor's image, which a queue holds if it is large for the data set, are masked out.
 ///
-/// The authors shuffle each batch between GPUs, so that the batch statistics of a query and its key cover different images: otherwise
-/// the network can recognise the key by them. On one device `norm_groups` has that effect: the trunk normalises sample n of a batch
-/// with the samples of group `n mod norm_groups` alone.
+/// The authors shuffle the keys of a batch between GPUs, so that the batch statistics of a query and its key cover different images:
+/// otherwise the network can recognise the key by them. On one device `norm_groups` has that effect. The trunk normalises query n with
+/// the queries of group `n mod norm_groups` alone, and key n with the keys of the same contiguous part of the batch, so the groups of a
+/// query and its key share `batch_size / norm_groups²` images. The order of a batch is random, which makes a random shuffle needless.
 ///
 /// Source: He et al., [Momentum Contrast for Unsupervised Visual Representation Learning](https://arxiv.org/abs/1911.05722).
 #[derive(Module, Debug)]
@@ -127,6 +128,20 @@ impl MoCo {
         0..if self.config.symmetric { 2 } else { 1 }
     }
 
+    /// The keys of a view, with groups of batch normalisation across those of the queries.
+    fn keys(&self, part: &ImagePart, view: usize) -> Tensor<2> {
+        let groups = self.config.norm_groups;
+        if groups == 1 || part.mode == Mode::Eval {
+            return projections(&self.momentum_encoder, part, view, self.precision);
+        }
+        let views = part.views.clone().into_iter().map(|views| dealt(views, groups)).collect();
+        let dealt_part = ImagePart { views, ..*part };
+        let keys = projections(&self.momentum_encoder, &dealt_part, view, self.precision);
+        let [num_keys, _] = keys.dims();
+        // Dealing into the other number of groups restores the order.
+        dealt(keys, num_keys / groups)
+    }
+
     /// Stacks the tables of the views.
     fn stacked(embeddings: &Embeddings, names: impl Iterator<Item = &'static str>) -> Tensor<2> {
         let mut tables: Vec<_> = names.map(|name| embeddings.rows(name)).collect();
@@ -149,7 +164,7 @@ impl ImageMethod for MoCo {
     fn embed(&self, part: &ImagePart) -> Embeddings {
         self.query_views().fold(Embeddings::new(), |embeddings, view| {
             let queries = projections(&self.encoder, part, view, self.precision);
-            let keys = projections(&self.momentum_encoder, part, 1 - view, self.precision);
+            let keys = self.keys(part, 1 - view);
             embeddings
                 .with(Self::TABLES[view][0], queries)
                 .with_constant(Self::TABLES[1 - view][1], keys)
@@ -186,5 +201,132 @@ impl ImageMethod for MoCo {
 
     fn remembers_classes(&self) -> bool {
         true
+    }
+}
+
+/// Deals out rows like cards: those of the first contiguous part go to positions 0, `parts`, 2 `parts`, …, those of the second to 1,
+/// `parts` + 1, … and so on.
+///
+/// # Panics
+/// Panics if there are not as many rows for each part.
+fn dealt<const D: usize>(rows: Tensor<D>, parts: usize) -> Tensor<D> {
+    let shape = rows.dims();
+    let per_part = shape[0] / parts;
+    assert_eq!(
+        parts * per_part,
+        shape[0],
+        "{} rows cannot be dealt into {parts} equal parts",
+        shape[0]
+    );
+    let numbers = shape[1..].iter().product::<usize>();
+    rows.reshape([parts, per_part, numbers]).swap_dims(0, 1).reshape(shape)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bcl_data::Seed;
+    use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
+    use burn::tensor::TensorData;
+    use rand::RngExt;
+
+    #[test]
+    fn dealt_rows_are_in_order_again_after_dealing_them_into_the_other_number_of_parts() {
+        let rows = Tensor::<1, burn::tensor::Int>::arange(0..12, &Device::flex())
+            .float()
+            .reshape([12, 1]);
+        let first: Vec<f32> = dealt(rows.clone(), 3).into_data().iter().collect();
+        assert_eq!(first[..4], [0.0, 4.0, 8.0, 1.0]);
+        let back: Vec<f32> = dealt(dealt(rows.clone(), 3), 4).into_data().iter().collect();
+        assert_eq!(back, rows.into_data().iter().collect::<Vec<f32>>());
+    }
+
+    const IMAGES: usize = 16;
+
+    fn moco(norm_groups: usize) -> MoCo {
+        let config = ImageEncoderConfig {
+            trunk: ResNetConfig {
+                depth: ResNetDepth::ResNet18,
+                stem: Stem::Imagenet,
+                width: 2,
+            },
+            // Without batch normalisation, which would mix all images again.
+            head: ProjectionHeadConfig {
+                layers: 1,
+                out: 4,
+                norm: bcl_models::vision::HeadNorm::None,
+                ..ProjectionHeadConfig::default()
+            },
+            split_channels: None,
+        };
+        let device = Device::flex();
+        let start = MethodStart {
+            encoder: config.init(1, &device),
+            dim: 4,
+            num_images: IMAGES,
+            classes: None,
+            steps_per_epoch: 1,
+            num_steps: 1,
+            precision: Precision::F32,
+            seed: Seed(0),
+            device,
+        };
+        let config = MoCoConfig {
+            queue: 4,
+            norm_groups,
+            symmetric: false,
+            ..MoCoConfig::default()
+        };
+        config.init(start)
+    }
+
+    /// Two views of each image, of which one image is changed.
+    fn part(changed: Option<usize>) -> ImagePart {
+        let view = |view: u64| {
+            let mut rng = Seed(5).index(view).rng();
+            let numbers = 3 * 32 * 32;
+            let mut pixels: Vec<f32> = (0..IMAGES * numbers).map(|_| rng.random()).collect();
+            if let Some(image) = changed {
+                pixels[image * numbers..][..numbers].fill(0.5);
+            }
+            Tensor::from_data(TensorData::new(pixels, [IMAGES, 3, 32, 32]), &Device::flex())
+        };
+        ImagePart {
+            views: vec![view(0), view(1)],
+            mode: Mode::BatchStatistics,
+        }
+    }
+
+    /// Number of other images on which both a query and its key depend, on average.
+    fn shared_influences(norm_groups: usize) -> f64 {
+        let moco = moco(norm_groups);
+        let rows = |changed| {
+            let embeddings = moco.embed(&part(changed));
+            [MoCo::TABLES[0][0], MoCo::TABLES[1][1]].map(|name| embeddings.rows(name))
+        };
+        let before = rows(None);
+        let count = (0..IMAGES).map(|changed| {
+            let [of_query, of_key] = [0, 1].map(|table| -> Vec<bool> {
+                let difference = (rows(Some(changed))[table].clone() - before[table].clone()).abs().max_dim(1);
+                difference
+                    .into_data()
+                    .iter::<f32>()
+                    .map(|difference| difference > 0.0)
+                    .collect()
+            });
+            let both = |&image: &usize| image != changed && of_query[image] && of_key[image];
+            (0..IMAGES).filter(both).count()
+        });
+        count.sum::<usize>() as f64 / IMAGES as f64
+    }
+
+    /// The leak that shuffling prevents: with the statistics of the whole batch, a query and its key share all other images, so the
+    /// network can recognise the positive by them. With groups, a query and its key share their own image alone.
+    #[test]
+    fn a_query_and_its_key_are_normalised_with_the_same_images_unless_there_are_groups() {
+        assert_eq!(shared_influences(1), (IMAGES - 1) as f64);
+        assert_eq!(shared_influences(4), 0.0);
+        // Two groups of eight share four images, one of them the pair's own.
+        assert_eq!(shared_influences(2), 3.0);
     }
 }
