@@ -142,9 +142,10 @@ fn of_head(mut error: WeightsError) -> WeightsError {
     if let WeightsError::Shape { remedy, .. } | WeightsError::Missing { remedy, .. } | WeightsError::Surplus { remedy, .. } =
         &mut error
     {
-        *remedy = "set encoder.head.hidden and encoder.head.out to those of the file's head and leave encoder.head.layers and \
-                   encoder.head.norm out, or remove its tensors `g.*`"
-            .to_owned();
+        *remedy = String::from(
+            "set encoder.head.hidden and encoder.head.out to those of the file's head and leave encoder.head.layers and \
+             encoder.head.norm out, or remove its tensors `g.*`",
+        );
     }
     error
 }
