@@ -342,3 +342,35 @@ fn gradients_reach_what_is_trained_and_nothing_else() {
     }
     for_each_method!(check);
 }
+
+#[test]
+fn every_method_trains_in_bf16_close_to_32_bits() {
+    fn check<M: ImageMethod>(config: &MethodConfig, method: M) {
+        /// The loss of a step in bf16.
+        struct Narrow<'a>(&'a MethodConfig);
+        impl WithMethod for Narrow<'_> {
+            type Output = f64;
+
+            fn call<M: ImageMethod>(self, method: M) -> f64 {
+                loss(self.0, method)
+            }
+        }
+        let narrow = MethodStart {
+            precision: Precision::Bf16,
+            ..start(config)
+        };
+        let [wide, narrow] = [loss(config, method), config.init(narrow, Narrow(config))];
+        assert!(
+            (wide - narrow).abs() < 0.15 * wide.abs().max(1.0),
+            "{}: {wide}, {narrow}",
+            config.name()
+        );
+        assert_ne!(wide, narrow, "{}: nothing was narrow", config.name());
+    }
+    fn loss<M: ImageMethod>(config: &MethodConfig, method: M) -> f64 {
+        let learned = trained(config, learned(method), &[0]);
+        let output = learned.step(step(config, 1, Mode::Train));
+        output.item.loss.into_scalar::<f64>()
+    }
+    for_each_method!(check);
+}
