@@ -182,7 +182,7 @@ impl Cmc {
 
     /// `log Z` of a direction: that of the first batch, which may be this one.
     fn log_normaliser(&self, direction: usize, batch: &ImageBatch, embeddings: &Embeddings) -> Tensor<1> {
-        let known = self.log_normalisers.val().slice([direction..direction + 1]);
+        let known = self.log_normalisers.val().slice_dim(0, direction..direction + 1);
         if self.steps.value() > 0 {
             return known;
         }
@@ -247,7 +247,7 @@ impl ImageMethod for Cmc {
 
     fn after_step(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {
         let log_normalisers = [0, 1].map(|direction| match self.config.form {
-            CmcForm::Softmax => self.log_normalisers.val().slice([direction..direction + 1]),
+            CmcForm::Softmax => self.log_normalisers.val().slice_dim(0, direction..direction + 1),
             CmcForm::Nce => self.log_normaliser(direction, batch, embeddings),
         });
         let log_normalisers = Tensor::cat(log_normalisers.to_vec(), 0).detach();
