@@ -75,6 +75,9 @@ pub struct EpochRecord {
     /// weights were measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub effective_sample_size: Option<f64>,
+    /// Share of anchors at the floor of the loss after the epoch: they do not push their negatives away. `None` if the loss has no floor.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub floored: Option<f64>,
     /// Quantiles (0, 5, 25, 50, 75, 95 and 100 %) of the weights ω of the negatives.
     pub omega_quantiles: Vec<f64>,
     /// Number of weights ω in each bin of the [histogram](crate::histogram).
@@ -302,7 +305,7 @@ mod tests {
         let line = r#"{"phase":"refit","epoch":2,"loss":1.5,"effective_sample_size":0.5,"omega_quantiles":[],"train_seconds":1,
             "evaluation_seconds":1}"#;
         let record: EpochRecord = serde_json::from_str(line).unwrap();
-        assert!(record.omega_histogram.is_empty() && record.false_negatives.is_none());
+        assert!(record.omega_histogram.is_empty() && record.false_negatives.is_none() && record.floored.is_none());
         assert_eq!(
             (record.anchors_without_negatives, record.effective_sample_size),
             (0, Some(0.5))

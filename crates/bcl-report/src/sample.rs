@@ -78,6 +78,7 @@ fn record(phase: Phase, loss: &str, seed: u64, epoch: usize) -> EpochRecord {
         alpha_hat: Some(0.93 + 0.008 * kind(loss) - 0.4 * (-6.0 * progress).exp()),
         alpha_labels: (loss == "bayesian").then_some(0.91 - 0.38 * (-6.0 * progress).exp()),
         effective_sample_size: Some(1.0 - 0.5 * spread),
+        floored: (loss == "hard").then_some(0.8 * progress),
         omega_quantiles: [-1.0, -0.7, -0.3, 0.0, 0.35, 0.9, 1.6]
             .map(|shift| (shift * spread).exp())
             .to_vec(),

@@ -1,5 +1,5 @@
-//! Diagnostics of the weights ω, measured on one batch of scores: effective sample size, quantiles, calibration, and the share of the
-//! gradient that false negatives get.
+//! Diagnostics of the weights ω, measured on one batch of scores: effective sample size, quantiles, calibration, the share of the gradient
+//! that false negatives get, and the share of anchors at the floor of the loss.
 
 mod calibration;
 mod false_negatives;
@@ -19,6 +19,9 @@ pub const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 pub struct Diagnostics {
     /// Mean over anchors with negatives of (Σω)² / (n Σω²); `None` without any.
     pub effective_sample_size: Option<f64>,
+    /// Share of anchors at the [floor](Estimator::floored) of the loss, whose negatives have no gradient; `None` if the loss has no floor
+    /// or no anchor has a loss.
+    pub floored: Option<f64>,
     /// The weights at [`QUANTILES`].
     pub omega_quantiles: Vec<f64>,
     /// Number of weights in each bin of [`histogram`].
@@ -49,6 +52,7 @@ impl Diagnostics {
             .collect();
         Self {
             effective_sample_size: effective_sample_size(&weights, &counted, num_negatives),
+            floored: floored(scores, side, &counted, estimator),
             omega_histogram: histogram::histogram(unmasked.iter().copied()),
             omega_quantiles: quantiles(unmasked),
             auc_unlabelled: auc::auc_unlabelled(scores),
@@ -105,6 +109,21 @@ fn effective_sample_size(weights: &[f64], counted: &[bool], num_negatives: usize
     let rows = weights.chunks(num_negatives).zip(counted.chunks(num_negatives));
     let of_rows: Vec<f64> = rows.filter_map(of_row).collect();
     (!of_rows.is_empty()).then(|| of_rows.iter().sum::<f64>() / of_rows.len() as f64)
+}
+
+/// Share of floored anchors among those with a negative and a positive.
+fn floored(scores: &Scores, side: &SideInformation, counted: &[bool], estimator: &dyn Estimator) -> Option<f64> {
+    let marks = estimator.floored(scores, side)?.into_data();
+    let positives = match &scores.positives_mask {
+        Some(mask) => mask.clone().into_data().iter::<bool>().collect(),
+        None => vec![true; scores.num_anchors() * scores.num_positives()],
+    };
+    let rows = counted
+        .chunks(scores.num_negatives())
+        .zip(positives.chunks(scores.num_positives()));
+    let with_loss = rows.filter(|(negatives, positives)| negatives.contains(&true) && positives.contains(&true));
+    let (num_floored, num_anchors) = (marks.iter::<bool>().filter(|&floored| floored).count(), with_loss.count());
+    (num_anchors > 0).then(|| num_floored as f64 / num_anchors as f64)
 }
 
 /// The weights at [`QUANTILES`]; empty without weights.
@@ -198,6 +217,41 @@ mod tests {
                 assert!(found.effective_sample_size.is_some_and(f64::is_finite));
             }
         }
+    }
+
+    /// Positives of 0.6 and negatives around 0 with a standard deviation of 0.2.
+    fn separated() -> Scores {
+        let (device, options) = (Device::flex(), [16, 64]);
+        let negatives: Vec<f32> = (0..16 * 64).map(|i| 0.28 * (1.7 * i as f32).sin()).collect();
+        let negatives = Tensor::from_data(TensorData::new(negatives, options), &device);
+        Scores::new(Tensor::full([16], 0.6, &device), negatives).with_least_similarity(-1.0)
+    }
+
+    #[test]
+    fn separated_anchors_are_at_the_floor_at_low_temperatures_only() {
+        for kind in ["debiased", "hard", "positive_unlabelled"] {
+            for (temperature, expected) in [(0.07, 1.0), (0.5, 0.0)] {
+                let mut config = EstimatorConfig::all()
+                    .into_iter()
+                    .find(|config| config.name() == kind)
+                    .unwrap();
+                config.set_parameter("temperature", temperature);
+                let found = Diagnostics::measure(&separated(), &SideInformation::none(), config.init().as_ref(), None);
+                assert_eq!(found.floored, Some(expected), "{kind} at {temperature}");
+            }
+        }
+        let info_nce = bcl_core::InfoNceConfig::new().with_temperature(0.07).init();
+        let found = Diagnostics::measure(&separated(), &SideInformation::none(), &info_nce, None);
+        assert_eq!(found.floored, None, "InfoNCE has no floor");
+    }
+
+    #[test]
+    fn anchors_without_a_loss_are_no_part_of_the_share_at_the_floor() {
+        let half: Vec<bool> = (0..16 * 64).map(|i| i < 8 * 64).collect();
+        let mask = Tensor::from_data(TensorData::new(half, [16, 64]), &Device::flex());
+        let debiased = bcl_core::DebiasedConfig::new().with_temperature(0.07).init();
+        let found = Diagnostics::measure(&separated().with_mask(mask), &SideInformation::none(), &debiased, None);
+        assert_eq!(found.floored, Some(1.0));
     }
 
     #[test]

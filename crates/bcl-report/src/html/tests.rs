@@ -71,6 +71,14 @@ fn a_parameter_with_a_schedule_has_a_curve() {
     assert!(page.contains(heading) && !page.contains("<h4>alpha</h4>"));
 }
 
+#[test]
+fn a_loss_with_a_floor_has_a_curve_of_the_anchors_there() {
+    let heading = "<h4>Anchors at the floor</h4>";
+    assert!(!render_html(&one_run()).contains(heading));
+    let hard = vec![sample::run("ml-100k/mf-hard", "hard", 0)];
+    assert!(render_html(&hard).contains(heading));
+}
+
 fn one_image_run() -> Runs {
     vec![sample::image_run("planted/bayesian", "bayesian", 0)]
 }

@@ -1,4 +1,4 @@
-//! How the estimator weights negatives: weights, effective sample size, α.
+//! How the estimator weights negatives: weights, effective sample size, floor, α.
 
 use super::curves::{over_epochs, over_seeds};
 use super::figure::{self, Figure};
@@ -8,7 +8,12 @@ use crate::result::EpochRecord;
 
 /// The charts of the section.
 pub(super) fn section(view: &DataView, id: &str) -> String {
-    let mut charts = vec![effective_sample_size(view, id), alpha(view, id), gradient(view, id)];
+    let mut charts = vec![
+        effective_sample_size(view, id),
+        floored(view, id),
+        alpha(view, id),
+        gradient(view, id),
+    ];
     let mut unweighted = Vec::new();
     for recipe in &view.recipes {
         let quantiles = quantiles(recipe);
@@ -45,6 +50,22 @@ fn effective_sample_size(view: &DataView, id: &str) -> Option<Figure> {
     Some(Figure::new(
         "Effective sample size",
         chart.to_svg(&format!("{id}-ess"))?,
+        caption,
+    ))
+}
+
+fn floored(view: &DataView, id: &str) -> Option<Figure> {
+    let chart = over_epochs(
+        "Anchors at the floor",
+        "Share of anchors at the floor of the loss after each epoch; one line per recipe.",
+        3,
+    )
+    .with_series(over_seeds(view, RecipeView::shown_epochs, |record| record.floored));
+    let caption = "Share of anchors whose negatives have no gradient, because what remains of them after the correction for false negatives \
+                   is at its lower bound: these anchors only pull towards their positives. A low temperature brings more anchors there.";
+    Some(Figure::new(
+        "Anchors at the floor",
+        chart.to_svg(&format!("{id}-floor"))?,
         caption,
     ))
 }

@@ -332,6 +332,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             alpha_hat: evaluated.alpha_hat,
             alpha_labels: diagnostics.alpha_labels,
             effective_sample_size: diagnostics.effective_sample_size,
+            floored: diagnostics.floored,
             omega_quantiles: diagnostics.omega_quantiles,
             omega_histogram: diagnostics.omega_histogram,
             calibration: diagnostics.calibration,

@@ -99,6 +99,7 @@ impl<M: Method> EvaluationTask<M> {
                 .effective_sample_size
                 .map(|size| (live_metrics::EFFECTIVE_SAMPLE_SIZE, size)),
         );
+        live.extend(diagnostics.floored.map(|share| (live_metrics::FLOORED, share)));
         live.extend(alpha_hat.map(|alpha| (live_metrics::ALPHA_HAT, alpha)));
         if let Some(Ok(metrics)) = &metrics
             && let Some(&selected) = metrics.get(&*self.select_by)

@@ -21,6 +21,8 @@ pub const LOSS: &str = "loss";
 pub const ALPHA_HAT: &str = "alpha_hat";
 /// Name of the effective sample size, as a share of the number of negatives.
 pub const EFFECTIVE_SAMPLE_SIZE: &str = "ess";
+/// Name of the share of anchors at the floor of the loss.
+pub const FLOORED: &str = "floored";
 /// Name of the metric that selects the epoch.
 pub const SELECTED: &str = "selected";
 

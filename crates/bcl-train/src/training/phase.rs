@@ -7,7 +7,7 @@ use super::{
     evaluate::{EvaluationLoader, EvaluationTask},
     folder::RunFolder,
     learned::Learned,
-    live_metrics::{ALPHA_HAT, EFFECTIVE_SAMPLE_SIZE, LOSS, LiveMetric, SELECTED},
+    live_metrics::{ALPHA_HAT, EFFECTIVE_SAMPLE_SIZE, FLOORED, LOSS, LiveMetric, SELECTED},
     numbered::numbered,
     progress::Progress,
     renderer::Renderer,
@@ -159,6 +159,7 @@ impl PhaseOptions<'_> {
             .metric_valid_numeric(LiveMetric::new(ALPHA_HAT))
             .metric_valid_numeric(LiveMetric::new(EFFECTIVE_SAMPLE_SIZE))
             .num_epochs(self.until.at_most())
+            .metric_valid_numeric(LiveMetric::new(FLOORED))
             .label(&self.label)
             .launch(Learner::new(numbered(model), optimizer, learning_rate));
         let outcome = epoch_loop.outcome.lock().expect("the loop is over").take();

@@ -59,7 +59,7 @@ impl Renderer {
         }
     }
 
-    /// The status line: loss, selecting metric, α̂, effective sample size, time left.
+    /// The status line: loss, selecting metric, α̂, effective sample size, share of floored anchors, time left.
     fn status(&self) -> String {
         let show = |key: &str, name: &str| self.values.get(key).map(|value| format!("{name} {value}"));
         let parts = [
@@ -67,6 +67,7 @@ impl Renderer {
             show(live_metrics::SELECTED, &self.selected_name),
             show(live_metrics::ALPHA_HAT, "α̂"),
             show(live_metrics::EFFECTIVE_SAMPLE_SIZE, "ess"),
+            show(live_metrics::FLOORED, "floored"),
             self.time_left(),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join("  ")

@@ -122,6 +122,7 @@ mod tests {
             alpha_hat: None,
             alpha_labels: None,
             effective_sample_size: Some(1.0),
+            floored: None,
             omega_quantiles: vec![],
             omega_histogram: vec![],
             calibration: vec![],
