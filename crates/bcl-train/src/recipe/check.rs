@@ -1,7 +1,26 @@
 //! Checks that hold for every recipe.
 
-use super::{LossConfig, Refusal};
+use super::{LossConfig, Refusal, TrainingConfig};
 use bcl_core::{parameter::shown, schedule::AlphaSchedule};
+
+/// Refuses gradient caching for a loss that compares the anchors of a batch with each other. The loss itself must have been checked.
+pub(super) fn check_blocks(loss: &LossConfig, training: &TrainingConfig) -> Result<(), Refusal> {
+    let estimator = loss.without_data();
+    if training.gradient_cache.is_none() || !estimator.init().needs_whole_batch() {
+        return Ok(());
+    }
+    let switch = match estimator.parameter("sigma") {
+        Some(_) => "loss.sigma".to_owned(),
+        None => format!("loss.kind = \"{}\"", estimator.name()),
+    };
+    Err(Refusal::new(
+        "training.gradient_cache",
+        format!(
+            "computes the loss in blocks of anchors, but with {switch} it depends on all anchors of a batch at once; remove \
+             training.gradient_cache or {switch}"
+        ),
+    ))
+}
 
 /// Checks that the loss has an α for the schedule to move, and that none of its values makes the weights 0/0.
 pub(super) fn check_schedule(loss: &LossConfig, schedule: AlphaSchedule) -> Result<(), Refusal> {

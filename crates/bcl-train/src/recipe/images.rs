@@ -2,7 +2,9 @@
 
 use super::{
     ImageDataConfig, ImageEvaluationConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, RunRecipe, SelectionConfig,
-    TrainingConfig, check::check_schedule, shared_tables,
+    TrainingConfig,
+    check::{check_blocks, check_schedule},
+    shared_tables,
 };
 use crate::methods::MethodConfig;
 use bcl_core::{EstimatorConfig, parameter::MOST_EPOCHS, schedule::AlphaSchedule};
@@ -331,7 +333,8 @@ impl ImageRecipe {
             )),
             (Some(loss), Some(_)) => {
                 loss.check(self.training.epochs)?;
-                Self::check_prior(loss)
+                Self::check_prior(loss)?;
+                check_blocks(loss, &self.training)
             }
         }
     }

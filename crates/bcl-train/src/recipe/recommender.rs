@@ -2,7 +2,9 @@
 
 use super::{
     DataConfig, DataSource, LossConfig, OptimizerConfig, RankingEvaluationConfig, RecipeKind, Refusal, RunRecipe,
-    SelectionConfig, TrainingConfig, check::check_schedule, shared_tables,
+    SelectionConfig, TrainingConfig,
+    check::{check_blocks, check_schedule},
+    shared_tables,
 };
 use bcl_core::schedule::{AlphaMeasurement, AlphaSchedule};
 use bcl_data::{manifest::Layout, negatives::NegativesConfig};
@@ -127,6 +129,7 @@ impl RecipeKind for RecommenderRecipe {
             .map_err(|message| Refusal::of_parameter("evaluation", &message))?;
         self.check_metric()?;
         check_schedule(&self.loss, self.alpha_schedule)?;
+        check_blocks(&self.loss, &self.training)?;
         self.check_truth()?;
         self.check_in_batch()
     }

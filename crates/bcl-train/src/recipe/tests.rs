@@ -562,6 +562,17 @@ const BAD: &[Bad] = &[
         "--set training.batch_size=1: training.batch_size is 1, but negatives.kind \"in_batch\" needs at least 2",
     ),
     (
+        "data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'decoupled'\nloss.sigma = 0.5\ntraining.gradient_cache = 64",
+        &[],
+        "a.toml:5: training.gradient_cache computes the loss in blocks of anchors, but with loss.sigma it depends on all anchors of a \
+         batch at once; remove training.gradient_cache or loss.sigma",
+    ),
+    (
+        "data.dataset = 'planted'\nloss.kind = 'decoupled'\nloss.sigma = 0.5",
+        &["training.gradient_cache=64"],
+        "--set training.gradient_cache=64: training.gradient_cache computes the loss in blocks of anchors",
+    ),
+    (
         "data.dataset = 'ml-100k'\nloss.kind = 'supervised'",
         &[],
         "a.toml:2: loss.kind is \"supervised\", which needs to know the true negatives",
