@@ -139,7 +139,7 @@ impl PositiveMargins {
     }
 
     /// Which anchors have a negative; `None` if all do.
-    fn has_negatives(&self) -> Option<Tensor<1, Bool>> {
+    pub(crate) fn has_negatives(&self) -> Option<Tensor<1, Bool>> {
         let left_out = self.left_out.clone()?;
         Some(left_out.bool_not().any_dim(1).squeeze_dim(1))
     }

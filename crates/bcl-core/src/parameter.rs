@@ -78,6 +78,16 @@ pub fn in_half_open(name: &'static str, value: f64, low: f64, high: f64) -> Resu
     })
 }
 
+/// Checks `low < value <= high`.
+///
+/// # Errors
+/// Returns an error if the value is outside the interval or NaN.
+pub fn in_left_open(name: &'static str, value: f64, low: f64, high: f64) -> Result<(), ParameterError> {
+    accept(value > low && value <= high, name, value, || {
+        format!("be in ({}, {}]", shown(low), shown(high))
+    })
+}
+
 /// Checks that the value is finite and at least `low`.
 ///
 /// # Errors
@@ -140,10 +150,18 @@ mod tests {
     }
 
     #[test]
+    fn the_lower_end_of_a_left_open_interval_is_refused() {
+        assert!(in_left_open("running", 1.0, 0.0, 1.0).is_ok());
+        let error = in_left_open("running", 0.0, 0.0, 1.0).unwrap_err();
+        assert_eq!(error.to_string(), "running is 0, but must be in (0, 1]");
+    }
+
+    #[test]
     fn nothing_accepts_what_is_not_a_number_or_infinite() {
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert!(in_closed("x", value, 0.0, 1.0).is_err());
             assert!(in_half_open("x", value, 0.0, 1.0).is_err());
+            assert!(in_left_open("x", value, 0.0, 1.0).is_err());
             assert!(not_below("x", value, 0.0).is_err());
         }
     }

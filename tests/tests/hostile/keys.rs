@@ -117,6 +117,7 @@ fn numbers() -> Vec<Number> {
         IMAGES,
         &[
             ("data.two_random_classes=?", ANY_SEED),
+            ("loss={kind='augmented',running=?}", &[]),
             ("data.planted.classes=?", &[]),
             ("data.planted.train=?", &[]),
             ("data.planted.test=?", &[]),
@@ -269,7 +270,9 @@ const TOO_LARGE: [(&str, &[&str], &str); 10] = [
 ];
 
 /// Ends of ranges at which a tiny run must train.
-const ENDS: [(&str, &[&str]); 14] = [
+const ENDS: [(&str, &[&str]); 16] = [
+    (IMAGES, &["loss={kind='augmented',running=1}"]),
+    (IMAGES, &["loss={kind='augmented',running=1e-300,rate='negatives'}"]),
     (RECOMMENDER, &["encoder.init_std=1000"]),
     (RECOMMENDER, &["encoder.init_std=1e-6"]),
     (

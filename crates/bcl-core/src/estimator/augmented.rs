@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Losses, Scores, SideInformation,
     margins::{PositiveMargins, over},
-    parameter::{in_closed, temperature},
+    parameter::{in_closed, in_left_open, temperature},
     scores::nonzero,
 };
 use burn::tensor::Tensor;
@@ -69,11 +69,15 @@ estimator! {
         /// The loss that the augmented one is mixed with.
         #[serde(skip_serializing_if = "AugmentedBase::is_default")]
         base / with_base: AugmentedBase = AugmentedBase::InfoNce,
+        /// Share γ of the current step in the running rate of each sample, in (0, 1]; without it, draws use the rate of the batch.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        running / with_running: Option<f64> = None,
     }
 
     check(config) {
         temperature(config.temperature)?;
-        in_closed("lambda", config.lambda, 0.0, 1.0)
+        in_closed("lambda", config.lambda, 0.0, 1.0)?;
+        config.running.map_or(Ok(()), |share| in_left_open("running", share, 0.0, 1.0))
     }
 
     init(config) {
@@ -92,7 +96,15 @@ estimator! {
 /// of the same batch, L is therefore its base plus noise: no bias is removed.
 ///
 /// To draw at another rate, such as one that is averaged over epochs, give its logarithm with [`SideInformation::with_log_rates`]; R in the
-/// loss remains that of the batch. [`log_means`](Self::log_means) and [`log_rates`](Self::log_rates) help to average.
+/// loss remains that of the batch. With [`running`](AugmentedConfig::running) rates, training keeps one number `r` per sample and updates it
+/// after each step,
+///
+/// ```text
+/// r <- (1 - γ) r + γ mean_k x_k,    u = g / (N r + x+)
+/// ```
+///
+/// by means of [`log_means`](Self::log_means) and [`log_rates`](Self::log_rates); x+ is left out if the rate has none. The loss itself keeps
+/// no state: without given rates it uses those of the batch.
 ///
 /// Source: the Bayesian data augmentation paper, appendix (a minus sign is lost in print).
 ///
@@ -112,7 +124,16 @@ pub struct Augmented {
 }
 
 impl Augmented {
-    /// Computes the log of the mean of `x_i` over the negatives of each anchor, to be averaged over steps. Constant in the gradient.
+    /// The [log-mean](Self::log_means) of an anchor without negatives, below that of every other.
+    pub const NO_LOG_MEAN: f32 = f32::MIN;
+
+    /// Returns the share γ of the current step in [running rates](AugmentedConfig::running), if they are used.
+    pub fn running(&self) -> Option<f64> {
+        self.config.running
+    }
+
+    /// Computes the log of the mean of `x_i` over the negatives of each anchor, to be averaged over steps;
+    /// [`NO_LOG_MEAN`](Self::NO_LOG_MEAN) without negatives. Constant in the gradient.
     ///
     /// # Shapes
     /// - output: `[num_anchors]`
@@ -120,7 +141,12 @@ impl Augmented {
         let (margins, log_ratio) = self.log_ratio(scores, false);
         let log_sum = log_ratio + margins.log_positive();
         // All positives of an anchor share its sum.
-        (log_sum.detach().slice([0..scores.num_anchors(), 0..1]) - nonzero(margins.counts()).log()).squeeze_dim(1)
+        let log_means = log_sum.detach().slice([0..scores.num_anchors(), 0..1]) - nonzero(margins.counts()).log();
+        let log_means = log_means.squeeze_dim(1);
+        match margins.has_negatives() {
+            Some(has_negatives) => log_means.mask_fill(has_negatives.bool_not(), Self::NO_LOG_MEAN),
+            None => log_means,
+        }
     }
 
     /// Computes the log of the rate R of each anchor from the log of a mean of `x_i`, such as one averaged over earlier steps: what
@@ -205,5 +231,9 @@ impl Estimator for Augmented {
 
     fn noise_shape(&self) -> Option<f64> {
         Some(1.0)
+    }
+
+    fn running_rates(&self) -> Option<&Augmented> {
+        self.config.running.map(|_| self)
     }
 }

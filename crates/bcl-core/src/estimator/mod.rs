@@ -122,6 +122,11 @@ pub trait Estimator: Debug + Send + Sync {
         false
     }
 
+    /// Returns the augmented loss if its draws use [running rates](AugmentedConfig::running), which whoever trains must keep.
+    fn running_rates(&self) -> Option<&Augmented> {
+        None
+    }
+
     /// Marks the anchors whose mass is at its floor, if the estimator has one: their negatives have no gradient, so they only pull towards
     /// the positive. With several positives, the mass must be at the floor for each of them.
     ///

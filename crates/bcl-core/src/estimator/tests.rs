@@ -752,6 +752,25 @@ fn a_rate_half_as_high_draws_weights_twice_as_high() {
 }
 
 #[test]
+fn an_anchor_without_negatives_has_no_log_mean() {
+    let device = Device::flex();
+    let mask = Tensor::<2>::from_data([[1, 1], [0, 0], [1, 0]], &device).bool();
+    let negatives = Tensor::<2>::from_data([[0.1, 0.3], [0.2, 0.4], [-0.2, 0.9]], &device);
+    let scores = Scores::new(Tensor::from_data([0.5, 0.6, 0.7], &device), negatives).with_mask(mask);
+    let augmented = AugmentedConfig::new().with_running(Some(0.1)).init();
+    let log_means = augmented.log_means(&scores);
+    let of_first = f64::midpoint(0.2f64.exp(), 0.6f64.exp()).ln();
+    let found = values(log_means.clone());
+    assert_close(&[found[0], found[2]], &[of_first, -0.4], 1e-6);
+    assert_eq!(found[1], f64::from(Augmented::NO_LOG_MEAN));
+    assert!(
+        values(augmented.log_rates(&scores, log_means))
+            .iter()
+            .all(|rate| rate.is_finite())
+    );
+}
+
+#[test]
 fn side_information_of_some_anchors_has_their_rates() {
     let device = Device::flex();
     let rates = Tensor::<1>::from_data([0.1, 0.2, 0.3], &device);

@@ -90,6 +90,10 @@ impl<M: ImageMethod> Method for M {
         ImageMethod::same_class(self, batch, anchors, device)
     }
 
+    fn samples(batch: &ImageBatch, anchors: Range<usize>) -> Option<Vec<usize>> {
+        Some(anchors.map(|anchor| batch.image_of(anchor)).collect())
+    }
+
     fn before_update(&self, gradients: GradientsParams) -> GradientsParams {
         ImageMethod::before_update(self, gradients)
     }

@@ -133,6 +133,21 @@ pub trait Method: Module + ModuleDisplay + 'static {
         None
     }
 
+    /// The training sample of each of some anchors, by which a loss can keep numbers per sample; `None` if samples are not numbered. Anchors
+    /// are stacked view after view, each view with the same samples in the same order.
+    fn samples(_: &Self::Batch, _: Range<usize>) -> Option<Vec<usize>> {
+        None
+    }
+
+    /// The log of the means of `x_k` at which the augmented loss draws for some anchors, given those of the batch: the same, unless there
+    /// are [running rates](crate::training::running_rates).
+    ///
+    /// # Shapes
+    /// - `of_batch`, output: `[anchors.len()]`
+    fn log_means(&self, _: &Self::Batch, _: Range<usize>, of_batch: Tensor<1>) -> Tensor<1> {
+        of_batch
+    }
+
     /// Changes the gradients right before an optimizer step, for example removes those of parameters that are frozen for a while.
     fn before_update(&self, gradients: GradientsParams) -> GradientsParams {
         gradients

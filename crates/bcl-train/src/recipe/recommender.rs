@@ -130,6 +130,7 @@ impl RecipeKind for RecommenderRecipe {
         self.check_metric()?;
         check_schedule(&self.loss, self.alpha_schedule)?;
         check_blocks(&self.loss, &self.training)?;
+        self.check_rates()?;
         self.check_truth()?;
         self.check_in_batch()
     }
@@ -160,6 +161,17 @@ impl RecommenderRecipe {
                 RankingEvaluationConfig::METRICS.join(", "),
                 self.evaluation.cutoffs
             ),
+        ))
+    }
+
+    /// Refuses running rates, which are kept per training image.
+    fn check_rates(&self) -> Result<(), Refusal> {
+        if self.loss.without_data().init().running_rates().is_none() {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            "loss.running",
+            "has no meaning for recommenders: running rates are kept per training image; remove it to draw at the rate of the batch",
         ))
     }
 

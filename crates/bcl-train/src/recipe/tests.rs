@@ -562,6 +562,16 @@ const BAD: &[Bad] = &[
         "--set training.batch_size=1: training.batch_size is 1, but negatives.kind \"in_batch\" needs at least 2",
     ),
     (
+        "data.dataset = 'planted'\nloss.kind = 'augmented'\nloss.running = 0.1",
+        &[],
+        "a.toml:3: loss.running has no meaning for recommenders: running rates are kept per training image; remove it",
+    ),
+    (
+        "data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'augmented'\nloss.running = 0",
+        &[],
+        "a.toml:4: loss.running is 0, but must be in (0, 1]",
+    ),
+    (
         "data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'decoupled'\nloss.sigma = 0.5\ntraining.gradient_cache = 64",
         &[],
         "a.toml:5: training.gradient_cache computes the loss in blocks of anchors, but with loss.sigma it depends on all anchors of a \

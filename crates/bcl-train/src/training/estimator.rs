@@ -1,6 +1,6 @@
 //! The estimator of each epoch: the recipe's, with its parameters moved by their schedules.
 
-use super::{progress::Progress, temperature::LearnedTemperature};
+use super::{progress::Progress, running_rates::RunningRates, temperature::LearnedTemperature};
 use bcl_core::{
     Estimator, EstimatorConfig,
     estimator::MEAN_WEIGHT_TOLERANCE,
@@ -67,6 +67,12 @@ impl EpochEstimator {
             Schedule::Learned { start, least, most } => Some(LearnedTemperature::new(*start, [*least, *most], device)),
             _ => None,
         }
+    }
+
+    /// The running rates before training, if the estimator uses them.
+    pub fn running_rates(&self, num_samples: usize, device: &Device) -> Option<RunningRates> {
+        let is_used = self.config.parameter("running").is_some();
+        is_used.then(|| RunningRates::new(num_samples, device))
     }
 
     /// The α of the epoch under way, if the estimator has one.

@@ -3,6 +3,7 @@
 use super::{
     evaluate::{Evaluated, EvaluationTask},
     live_metrics::StepOutput,
+    running_rates::{RunningRates, StepRates},
     step::Step,
     temperature::LearnedTemperature,
 };
@@ -31,10 +32,12 @@ pub struct Learned<M: Method> {
     pub method: M,
     /// The temperature, if it is learned.
     pub temperature: Option<LearnedTemperature>,
+    /// Rates at which the augmented loss draws, if they are averaged over steps.
+    pub rates: Option<RunningRates>,
     /// Maximum norm of the gradient over all parameters.
     #[module(skip)]
     largest_norm: Option<f64>,
-    /// Batches and embeddings since the last optimizer step, kept for [`Method::after_step`].
+    /// What [`Method::after_step`] and the running rates need of the steps since the last optimizer step.
     #[module(skip)]
     last_batches: LastBatches,
 }
@@ -45,6 +48,7 @@ impl<M: Method> Learned<M> {
         Self {
             method,
             temperature: None,
+            rates: None,
             largest_norm,
             last_batches: LastBatches::default(),
         }
@@ -53,6 +57,28 @@ impl<M: Method> Learned<M> {
     /// Learns a temperature, too, if given.
     pub fn with_temperature(self, temperature: Option<LearnedTemperature>) -> Self {
         Self { temperature, ..self }
+    }
+
+    /// Draws at running rates, if given.
+    pub fn with_rates(self, rates: Option<RunningRates>) -> Self {
+        Self { rates, ..self }
+    }
+
+    /// Updates the running rates after a step.
+    fn with_step_rates(self, batch: &M::Batch, step: Option<&StepRates>) -> Self {
+        let Some(((rates, step), samples)) = self.rates.clone().zip(step).zip(Self::all_samples(batch, step)) else {
+            return self;
+        };
+        Self {
+            rates: Some(rates.updated(&samples, step)),
+            ..self
+        }
+    }
+
+    /// The samples of all anchors of a step.
+    fn all_samples(batch: &M::Batch, step: Option<&StepRates>) -> Option<Vec<usize>> {
+        let [num_anchors] = step?.log_means.dims();
+        M::samples(batch, 0..num_anchors)
     }
 }
 
@@ -99,6 +125,17 @@ impl<M: Method> Method for Learned<M> {
         self.method.same_class(batch, anchors, device)
     }
 
+    fn samples(batch: &M::Batch, anchors: Range<usize>) -> Option<Vec<usize>> {
+        M::samples(batch, anchors)
+    }
+
+    fn log_means(&self, batch: &M::Batch, anchors: Range<usize>, of_batch: Tensor<1>) -> Tensor<1> {
+        match (&self.rates, M::samples(batch, anchors)) {
+            (Some(rates), Some(samples)) => rates.of_anchors(&samples, of_batch),
+            _ => of_batch,
+        }
+    }
+
     fn before_update(&self, gradients: GradientsParams) -> GradientsParams {
         self.method.before_update(gradients)
     }
@@ -124,19 +161,24 @@ impl<M: Method> Method for Learned<M> {
     }
 }
 
-/// The batches since the last optimizer step and their embeddings, whatever the type of the method's batches.
+/// A step that has no optimizer step behind it yet.
+struct LastBatch<B> {
+    batch: B,
+    /// Detached.
+    embeddings: Embeddings,
+    rates: Option<StepRates>,
+}
+
+/// The steps since the last optimizer step, whatever the type of the method's batches.
 #[derive(Clone, Default)]
 struct LastBatches(Arc<Mutex<Vec<Box<dyn Any + Send>>>>);
 
 impl LastBatches {
-    fn put<B: Send + 'static>(&self, batch: B, embeddings: Embeddings) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(Box::new((batch, embeddings)));
+    fn put<B: Send + 'static>(&self, last: LastBatch<B>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(last));
     }
 
-    fn take<B: 'static>(&self) -> impl Iterator<Item = (B, Embeddings)> {
+    fn take<B: 'static>(&self) -> impl Iterator<Item = LastBatch<B>> {
         let last = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         last.into_iter()
             .map(|batch| *batch.downcast().expect("a method has one type of batches"))
@@ -155,7 +197,12 @@ impl<M: Method> TrainStep for Learned<M> {
 
     fn step(&self, step: Step<M::Batch>) -> TrainOutput<StepOutput> {
         let (output, embeddings) = step.train(self);
-        self.last_batches.put(step.batch, embeddings);
+        let rates = step.rates(self, &embeddings);
+        self.last_batches.put(LastBatch {
+            batch: step.batch,
+            embeddings,
+            rates,
+        });
         output
     }
 
@@ -167,9 +214,11 @@ impl<M: Method> TrainStep for Learned<M> {
         let gradients = self.before_update(gradients);
         let moved = optimizer.step(rate, self, gradients);
         let batches: Vec<_> = moved.last_batches.take::<M::Batch>().collect();
-        batches
-            .into_iter()
-            .fold(moved, |moved, (batch, embeddings)| moved.after_step(&batch, &embeddings))
+        batches.into_iter().fold(moved, |moved, last| {
+            moved
+                .with_step_rates(&last.batch, last.rates.as_ref())
+                .after_step(&last.batch, &last.embeddings)
+        })
     }
 }
 

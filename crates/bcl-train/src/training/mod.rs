@@ -18,6 +18,7 @@ pub mod post_mortem;
 pub mod progress;
 pub mod renderer;
 pub mod run_summary;
+pub mod running_rates;
 pub mod step;
 pub mod stop;
 pub mod stopping_rule;

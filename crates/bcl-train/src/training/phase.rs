@@ -118,9 +118,10 @@ impl PhaseOptions<'_> {
         L: PlannedLoader<M::Batch> + Clone + 'static,
     {
         let _registration = self.stop.register();
-        let temperature = self.estimator.as_ref();
-        let temperature = temperature.and_then(|estimator| estimator.learned_temperature(&self.device));
-        let model = model.with_temperature(temperature);
+        let estimator = self.estimator.as_ref();
+        let temperature = estimator.and_then(|estimator| estimator.learned_temperature(&self.device));
+        let rates = estimator.and_then(|estimator| estimator.running_rates(loader.num_samples(), &self.device));
+        let model = model.with_temperature(temperature).with_rates(rates);
         let Start { progress, resumed } = self.start;
         progress.steps_of_epoch(loader.steps_per_epoch())?;
         let checkpoints = self.folder.checkpoints(progress.phase);
@@ -158,8 +159,8 @@ impl PhaseOptions<'_> {
             .metric_valid_numeric(LiveMetric::new(SELECTED))
             .metric_valid_numeric(LiveMetric::new(ALPHA_HAT))
             .metric_valid_numeric(LiveMetric::new(EFFECTIVE_SAMPLE_SIZE))
-            .num_epochs(self.until.at_most())
             .metric_valid_numeric(LiveMetric::new(FLOORED))
+            .num_epochs(self.until.at_most())
             .label(&self.label)
             .launch(Learner::new(numbered(model), optimizer, learning_rate));
         let outcome = epoch_loop.outcome.lock().expect("the loop is over").take();

@@ -88,6 +88,7 @@ impl PostMortem {
         let mut weights = Weights::default();
         Module::visit(&model.method, &mut weights);
         Module::visit(&model.temperature, &mut weights);
+        Module::visit(&model.rates, &mut weights);
         Self {
             batch: M::tensors(&step.batch),
             weights: weights.found,

@@ -1,8 +1,8 @@
 //! One training step: a method turns a batch into scores, and an estimator weights them.
 
-use super::live_metrics::StepOutput;
+use super::{live_metrics::StepOutput, running_rates::StepRates};
 use crate::methods::{Embeddings, Method, Objective, rows_of};
-use bcl_core::{Estimator, Losses, Reduction, SideInformation};
+use bcl_core::{Augmented, Estimator, Losses, Reduction, SideInformation, gradient_cache::blocks};
 use bcl_data::Seed;
 use burn::{
     data::dataloader::DataLoader,
@@ -95,14 +95,48 @@ impl<B> Step<B> {
         match self.objective_of(method, embeddings, anchors.clone()) {
             Objective::Scores(scores) => {
                 let estimator = self.estimator();
-                let side = if estimator.needs_truth() {
-                    self.side_information(method, anchors, &scores.negatives.device())
+                let mut side = if estimator.needs_truth() {
+                    self.side_information(method, anchors.clone(), &scores.negatives.device())
                 } else {
-                    self.noise_of(anchors)
+                    self.noise_of(anchors.clone())
                 };
+                side.log_rates = estimator.running_rates().map(|augmented| {
+                    let log_means = method.log_means(&self.batch, anchors, augmented.log_means(&scores));
+                    augmented.log_rates(&scores, log_means)
+                });
                 estimator.losses(scores, &side)
             }
             Objective::Losses(losses) => losses,
+        }
+    }
+
+    /// Computes the update of the running rates from the embeddings of the batch, in blocks of anchors if gradients are cached; `None` if
+    /// the estimator has no running rates.
+    pub fn rates<M: Method<Batch = B>>(&self, method: &M, embeddings: &Embeddings) -> Option<StepRates> {
+        let augmented = self.estimator.as_ref()?.running_rates()?;
+        let share = augmented.running()?;
+        let at_most = self.gradient_cache.unwrap_or(usize::MAX);
+        let blocks = blocks(method.num_anchors(&self.batch), at_most);
+        let log_means = blocks.map(|anchors| self.log_means_of(method, augmented, embeddings, anchors));
+        Some(StepRates {
+            log_means: Tensor::cat(log_means.collect::<Option<Vec<_>>>()?, 0),
+            share,
+        })
+    }
+
+    fn log_means_of<M>(
+        &self,
+        method: &M,
+        augmented: &Augmented,
+        embeddings: &Embeddings,
+        anchors: Range<usize>,
+    ) -> Option<Tensor<1>>
+    where
+        M: Method<Batch = B>,
+    {
+        match self.objective_of(method, embeddings, anchors) {
+            Objective::Scores(scores) => Some(augmented.log_means(&scores)),
+            Objective::Losses(_) => None,
         }
     }
 
@@ -171,4 +205,7 @@ pub trait PlannedLoader<B>: DataLoader<Step<B>> {
 
     /// Number of steps per epoch.
     fn steps_per_epoch(&self) -> usize;
+
+    /// Number of training samples, which [`Method::samples`] numbers from 0.
+    fn num_samples(&self) -> usize;
 }

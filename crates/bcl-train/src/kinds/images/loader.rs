@@ -188,6 +188,10 @@ impl PlannedLoader<ImageBatch> for ImageLoader {
     fn steps_per_epoch(&self) -> usize {
         self.source.steps_per_epoch()
     }
+
+    fn num_samples(&self) -> usize {
+        self.source.num_images()
+    }
 }
 
 impl DataLoader<Step<ImageBatch>> for ImageLoader {

@@ -144,6 +144,10 @@ impl PlannedLoader<InteractionBatch> for InteractionLoader {
     fn steps_per_epoch(&self) -> usize {
         self.pairs.len().div_ceil(self.batch_size)
     }
+
+    fn num_samples(&self) -> usize {
+        self.pairs.len()
+    }
 }
 
 impl DataLoader<Step<InteractionBatch>> for InteractionLoader {
