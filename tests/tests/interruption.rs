@@ -43,24 +43,69 @@ impl Case {
         }
     }
 
-    /// A momentum encoder and a queue: state beside the parameters.
-    fn moco() -> Self {
-        let flags = &["--set", "method={kind='moco',queue=50,symmetric=true}"];
+    /// A method that an estimator of `[loss]` weights.
+    fn scored(flags: &'static [&'static str]) -> Self {
         Self { flags, ..Self::images() }
     }
 
-    /// A loss without negatives.
-    fn simsiam() -> Self {
+    /// A method with a loss of its own: the recipe has neither `[loss]` nor a schedule of its α.
+    fn direct(flags: &'static [&'static str]) -> Self {
         let case = Self::images();
         let text = fs::read_to_string(&case.recipe).expect("readable");
         let (before, loss) = text.split_once("[loss]").expect("a recipe with a loss");
         let (_, after) = loss.split_once("\n[").expect("tables after it");
-        let after = after.replace(
-            "[alpha_schedule]\nkind = 'label_free'\n",
-            "[method]\nkind = 'simsiam'\nhidden = 4\n",
-        );
+        let (after, _) = after.split_once("[alpha_schedule]").expect("a schedule at the end");
         fs::write(&case.recipe, format!("{before}[{after}")).expect("writable");
-        case
+        Self { flags, ..case }
+    }
+
+    /// Every method that keeps more than an encoder between steps: queue, bank, support set, slow network, predictor, prototypes, centre,
+    /// and a number of steps on which schedules and frozen layers depend. Sizes are such that queues are full and in use, and layers are
+    /// frozen, when the run is interrupted; some thaw later.
+    fn with_memory() -> Vec<Self> {
+        vec![
+            Self::scored(&["--set", "method={kind='moco',queue=50,symmetric=true}"]),
+            Self::scored(&[
+                "--set",
+                "method={kind='cmc',negatives=20}",
+                "--set",
+                "views={side=16,count=1,colour='lab'}",
+                "--set",
+                "encoder.split_channels=1",
+            ]),
+            Self::direct(&[
+                "--set",
+                "method={kind='cmc',negatives=20,form='nce'}",
+                "--set",
+                "views={side=16,count=1,colour='ycbcr'}",
+                "--set",
+                "encoder.split_channels=1",
+            ]),
+            Self::scored(&["--set", "method={kind='nnclr',support=50,hidden=4}"]),
+            Self::direct(&["--set", "method={kind='byol',hidden=4,momentum_schedule='cosine'}"]),
+            Self::direct(&["--set", "method={kind='simsiam',hidden=4}"]),
+            Self::direct(&[
+                "--set",
+                "method={kind='swav',prototypes=8,queue=40,queue_from=1,frozen_steps=40}",
+                "--set",
+                "views.local={count=1,side=8}",
+            ]),
+            Self::direct(&[
+                "--set",
+                "method={kind='dino',prototypes=8,momentum_schedule='cosine',teacher_temperature_start=0.02,\
+                 teacher_warmup_epochs=15,frozen_epochs=10}",
+                "--set",
+                "views.local={count=1,side=8}",
+            ]),
+        ]
+    }
+
+    /// The methods whose loss is a statistic of the batch.
+    fn of_statistics() -> Vec<Self> {
+        vec![
+            Self::direct(&["--set", "method={kind='barlow_twins'}"]),
+            Self::direct(&["--set", "method={kind='vicreg'}"]),
+        ]
     }
 
     /// Two phases with everything that recommenders and images share: gradients of several batches per step, momentum, a schedule of the
@@ -227,6 +272,7 @@ fn survives_ctrl_c(case: &Case) {
     let (command, straight) = case.train("straight");
     run_to_the_end(command);
 
+    let when = format!("interrupted with {:?}", case.flags);
     let (output, run) = until_met("still training", |attempt| {
         let (output, run) = interrupted(case.train(&format!("interrupted-{attempt}")));
         (!run.join("result.json").exists()).then_some((output, run))
@@ -239,11 +285,11 @@ fn survives_ctrl_c(case: &Case) {
     );
     assert!(
         anchors_of_an_unfinished_epoch(&run) > 0,
-        "it stopped between two epochs, not within one"
+        "{when}: it stopped between two epochs, not within one"
     );
 
     resume(&run);
-    assert_same(&run, &straight, "interrupted");
+    assert_same(&run, &straight, &when);
 }
 
 /// Sends Ctrl-C to a training run in progress and waits for it to end.
@@ -293,9 +339,18 @@ fn ctrl_c_saves_an_image_encoder_exits_with_130_and_says_how_to_resume() {
 
 #[cfg(unix)]
 #[test]
-fn a_method_with_memory_resumes_to_the_same_bits_after_ctrl_c() {
-    survives_ctrl_c(&Case::moco());
-    survives_ctrl_c(&Case::simsiam());
+fn methods_with_memory_resume_to_the_same_bits_after_ctrl_c() {
+    for case in Case::with_memory() {
+        survives_ctrl_c(&case);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn methods_with_a_loss_of_the_batch_resume_to_the_same_bits_after_ctrl_c() {
+    for case in Case::of_statistics() {
+        survives_ctrl_c(&case);
+    }
 }
 
 #[cfg(unix)]

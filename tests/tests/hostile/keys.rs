@@ -2,6 +2,7 @@
 
 use super::{
     case::Case,
+    methods,
     recipes::{IMAGES, RECOMMENDER, TRAIN},
 };
 
@@ -30,24 +31,33 @@ struct Number {
     accepted: &'static [&'static str],
 }
 
+impl Number {
+    fn new(
+        recipe: &'static str,
+        before: &'static [&'static str],
+        change: &'static str,
+        accepted: &'static [&'static str],
+    ) -> Self {
+        Self {
+            recipe,
+            before,
+            change,
+            named: name_of(change),
+            accepted,
+        }
+    }
+}
+
 const ANY_SEED: &[&str] = &["0", "1000000000000", "9223372036854775807"];
-const ZERO: &[&str] = &["0"];
+pub(crate) const ZERO: &[&str] = &["0"];
 
 const SGD: &[&str] = &["optimizer.kind=sgd"];
 const LARS: &[&str] = &["optimizer.kind=lars"];
-const MOCO: &[&str] = &["method.kind=moco"];
 const DOT: &[&str] = &["encoder.similarity=dot"];
 
 fn numbers() -> Vec<Number> {
-    let number = |recipe, before, change: &'static str, accepted| Number {
-        recipe,
-        before,
-        change,
-        named: name_of(change),
-        accepted,
-    };
     let plain = |recipe: &'static str, changes: &[(&'static str, &'static [&'static str])]| -> Vec<Number> {
-        let with = |&(change, accepted): &(&'static str, _)| number(recipe, &[][..], change, accepted);
+        let with = |&(change, accepted): &(&'static str, _)| Number::new(recipe, &[][..], change, accepted);
         changes.iter().map(with).collect()
     };
     let mut numbers = plain(
@@ -184,13 +194,16 @@ fn numbers() -> Vec<Number> {
         ],
     ));
     numbers.extend([
-        number(IMAGES, SGD, "optimizer.learning_rate=?", &[]),
-        number(IMAGES, LARS, "optimizer.learning_rate=?", &[]),
-        number(IMAGES, LARS, "optimizer.trust_coefficient=?", &[]),
-        number(IMAGES, MOCO, "method.queue=?", &[]),
-        number(IMAGES, MOCO, "method.momentum=?", ZERO),
-        number(RECOMMENDER, DOT, "encoder.init_std=?", &[]),
+        Number::new(IMAGES, SGD, "optimizer.learning_rate=?", &[]),
+        Number::new(IMAGES, LARS, "optimizer.learning_rate=?", &[]),
+        Number::new(IMAGES, LARS, "optimizer.trust_coefficient=?", &[]),
+        Number::new(RECOMMENDER, DOT, "encoder.init_std=?", &[]),
     ]);
+    numbers.extend(
+        methods::NUMBERS
+            .iter()
+            .map(|&(recipe, before, change, accepted)| Number::new(recipe, before, change, accepted)),
+    );
     numbers
 }
 
@@ -330,7 +343,11 @@ pub(crate) fn cases() -> Vec<Case> {
     for number in numbers() {
         for value in VALUES {
             let change = number.change.replace('?', value);
-            let kind = if number.recipe == IMAGES { "images" } else { "recommender" };
+            let kind = if number.recipe == RECOMMENDER {
+                "recommender"
+            } else {
+                "images"
+            };
             let name = format!("{kind}: {} {change}", number.before.join(" "));
             let arguments = changed(&[number.before, &[change.as_str()]].concat());
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

@@ -12,6 +12,7 @@ mod case;
 mod data_files;
 mod flags;
 mod keys;
+mod methods;
 mod recipes;
 
 use case::{Case, run_all};
@@ -21,6 +22,7 @@ use std::collections::BTreeSet;
 fn every_hostile_case_is_refused_or_survived() {
     let cases: Vec<Case> = [
         keys::cases(),
+        methods::cases(),
         recipes::cases(),
         data_files::cases(),
         archives::cases(),

@@ -24,9 +24,13 @@ patience = 1
 cutoffs = [5, 20]
 "#;
 
-/// A tiny image encoder on synthetic images.
-pub(crate) const IMAGES: &str = r#"
-name = "tiny"
+/// A tiny image encoder on synthetic images, with a `[loss]` table or none.
+macro_rules! images {
+    ($loss:literal) => {
+        concat!(
+            "name = \"tiny\"\n",
+            $loss,
+            r#"
 [data]
 dataset = "planted"
 planted = { train = 32, test = 20, side = 16, classes = 2 }
@@ -36,15 +40,22 @@ side = 8
 kind = "resnet"
 trunk = { depth = 18, stem = "imagenet", width = 2 }
 head = { hidden = 4, out = 4 }
-[loss]
-kind = "bayesian"
 [training]
 batch_size = 8
 epochs = 1
 [evaluation]
 every = 0
 probe.epochs = 1
-"#;
+"#
+        )
+    };
+}
+
+/// A tiny image encoder.
+pub(crate) const IMAGES: &str = images!("[loss]\nkind = \"bayesian\"\n");
+
+/// The same for methods with a loss of their own.
+pub(crate) const IMAGES_WITHOUT_LOSS: &str = images!("");
 
 /// The arguments of every training command.
 pub(crate) const TRAIN: [&str; 4] = ["tiny.toml", "--quiet", "--threads", "2"];

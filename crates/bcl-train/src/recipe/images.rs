@@ -297,8 +297,6 @@ impl ImageRecipe {
         let sizes = [
             ("training.batch_size", Some(batch_size)),
             ("training.gradient_cache", gradient_cache),
-            // Parts have equal sizes only if they divide the batch.
-            ("training.batch_size", gradient_cache.map(|part| batch_size % part)),
         ];
         let group = needs.group;
         match sizes.iter().find(|(_, size)| size.is_some_and(|size| size % group != 0)) {

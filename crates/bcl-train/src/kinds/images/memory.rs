@@ -74,7 +74,7 @@ pub(crate) fn training(recipe: &ImageRecipe, images: Sizes) -> Estimate {
         _ => weights.with_larger(
             step(recipe, parameters, images).with(
                 "the memory of the method",
-                "method.queue, method.hidden or encoder.head.out",
+                "method.queue, method.support, method.prototypes, method.hidden or encoder.head.out",
                 product([F32, recipe.method.settings().memory(&sizes)]),
             ),
             evaluation,
