@@ -101,6 +101,10 @@ fn every_layout_trains_reports_embeds_and_is_evaluated() {
         for name in ["loss", "alignment", "uniformity"] {
             assert!(figures[name].is_f64() && said.contains(name), "{what}: {figures:?}\n{said}");
         }
+        assert!(
+            figures["feature_std"].is_f64() && figures["effective_rank"].is_f64(),
+            "{what}: {figures:?}"
+        );
         assert!(!figures.keys().any(|name| name.contains("top1")), "{what}: {figures:?}");
         assert_eq!(
             result["baselines"].as_object().expect("baselines").len(),

@@ -10,6 +10,7 @@
 //! | compute all metrics of an image encoder | [`images::ImageEvaluator`] |
 //! | measure how an estimator weights the negatives of a batch | [`diagnostics::Diagnostics`] |
 //! | measure alignment and uniformity of features | [`probe::alignment`], [`probe::uniformity`] |
+//! | see whether features have collapsed | [`probe::spread()`] |
 //!
 //! Recommenders are evaluated on held-out interactions:
 //!

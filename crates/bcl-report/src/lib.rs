@@ -27,6 +27,7 @@
 //! | work with the result and the epochs of a run | [`result::RunResult`], [`result::EpochRecord`] |
 //! | average over seeds, with 95 % confidence intervals | [`Interval`] |
 //! | compare recipes, paired by seed | [`Comparison`], and its text, JSON and CSV forms |
+//! | see whether an image encoder has collapsed | [`collapse::collapse`] |
 //! | make an HTML report of runs | [`render_html`], [`write_html`] |
 //! | build another page in the same style | [`page`] |
 //! | print a table in the terminal | [`Table`] |
@@ -42,6 +43,7 @@
 //! - Nothing here influences training: the reported epoch is chosen during the run.
 
 pub mod chart;
+pub mod collapse;
 mod comparison;
 mod error;
 pub mod files;

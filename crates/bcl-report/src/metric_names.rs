@@ -1,6 +1,6 @@
 //! Which metrics a table shows, and in which order.
 
-use crate::result::{ALIGNMENT, CALIBRATION_ERROR, LAST_LOSS, ONLINE_PROBE, RunResult, UNIFORMITY};
+use crate::result::{ALIGNMENT, CALIBRATION_ERROR, EFFECTIVE_RANK, FEATURE_STD, LAST_LOSS, ONLINE_PROBE, RunResult, UNIFORMITY};
 
 /// Ranking metrics without their cutoff, in the order of a table.
 const KINDS: [&str; 9] = [
@@ -16,7 +16,7 @@ const KINDS: [&str; 9] = [
 ];
 
 /// Metrics of image encoders, in the order of a table.
-const OF_IMAGES: [&str; 11] = [
+const OF_IMAGES: [&str; 13] = [
     "probe_top1",
     "probe_top5",
     "official_top1",
@@ -27,6 +27,8 @@ const OF_IMAGES: [&str; 11] = [
     LAST_LOSS,
     ALIGNMENT,
     UNIFORMITY,
+    FEATURE_STD,
+    EFFECTIVE_RANK,
     CALIBRATION_ERROR,
 ];
 /// The metrics of image encoders that a table shows by default.
@@ -66,6 +68,11 @@ pub(super) fn evaluation(metric: &str) -> Evaluation {
             "two views",
             "alignment: mean squared distance between two views of an image (lower: closer); uniformity: log of the mean Gaussian \
              potential over all pairs of images (lower: more evenly spread).",
+        ),
+        FEATURE_STD | EFFECTIVE_RANK => (
+            "collapse",
+            "feature_std: standard deviation of unit features times the root of their number of dimensions (0: all images have the same \
+             features; at most 1); effective_rank: number of directions in which they vary.",
         ),
         CALIBRATION_ERROR => (
             "P(TN|x)",
@@ -125,9 +132,14 @@ pub fn default_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult> + Clone
             .filter(|metric| SHOWN_OF_IMAGES.contains(&metric.as_str()))
             .cloned()
             .collect();
-        // Runs without labels have no accuracy and few metrics, so the table shows all of them.
+        // Runs without labels have no accuracy and few metrics, so the table shows all of them that describe features.
         let has_accuracy = shown.iter().any(|metric| metric != CALIBRATION_ERROR);
-        return if has_accuracy { shown } else { metrics };
+        let describes = |metric: &String| !matches!(metric.as_str(), FEATURE_STD | EFFECTIVE_RANK);
+        return if has_accuracy {
+            shown
+        } else {
+            metrics.into_iter().filter(describes).collect()
+        };
     };
     [format!("recall@{largest}"), format!("ndcg@{largest}")]
         .into_iter()
@@ -141,15 +153,22 @@ pub(super) fn last_accuracy(metrics: Vec<String>) -> Option<String> {
 }
 
 /// Returns whether higher is better. The Gini coefficient and the popularity of recommendations are neither good nor bad, and neither are
-/// alignment and uniformity on their own.
+/// alignment, uniformity and the spread of features on their own.
 pub(super) fn higher_is_better(metric: &str) -> bool {
     !matches!(parts(metric), Some(("gini" | "mean_popularity", _)))
-        && !matches!(metric, LAST_LOSS | ALIGNMENT | UNIFORMITY | CALIBRATION_ERROR)
+        && !matches!(
+            metric,
+            LAST_LOSS | ALIGNMENT | UNIFORMITY | FEATURE_STD | EFFECTIVE_RANK | CALIBRATION_ERROR
+        )
 }
 
 /// Decimals to show: four for fractions, one for counts.
 pub(super) fn decimals(metric: &str) -> usize {
-    if metric.starts_with("mean_popularity") { 1 } else { 4 }
+    if metric.starts_with("mean_popularity") || metric == EFFECTIVE_RANK {
+        1
+    } else {
+        4
+    }
 }
 
 #[cfg(test)]
@@ -175,5 +194,20 @@ mod tests {
         other.validation.metrics.retain(|name, _| !name.ends_with("@20"));
         assert_eq!(default_metrics([&one, &other]), ["recall@10", "ndcg@10"]);
         assert_eq!(default_metrics([]), [""; 0]);
+    }
+
+    #[test]
+    fn tables_of_images_show_the_spread_of_features_only_if_asked() {
+        let (mut run, _) = sample::image_run("a", "info_nce", 0);
+        let before = default_metrics([&run]);
+        let spread = [(FEATURE_STD, 0.7), (EFFECTIVE_RANK, 30.0)].map(|(name, value)| (name.to_owned(), value));
+        run.validation.metrics.extend(spread.clone());
+        assert_eq!(default_metrics([&run]), before);
+        assert!(all_metrics([&run]).ends_with(&[FEATURE_STD.to_owned(), EFFECTIVE_RANK.to_owned()]));
+
+        // Without labels, the table shows what describes the features.
+        run.validation.metrics = spread.into();
+        run.validation.metrics.insert(UNIFORMITY.to_owned(), -2.0);
+        assert_eq!(default_metrics([&run]), [UNIFORMITY]);
     }
 }

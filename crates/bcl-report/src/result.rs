@@ -19,16 +19,22 @@ pub const ALIGNMENT: &str = "alignment";
 /// Metric name: how uniformly features are distributed on the unit sphere.
 pub const UNIFORMITY: &str = "uniformity";
 
+/// Metric name: standard deviation of unit features times √dim: 0 if all features are equal, at most 1.
+pub const FEATURE_STD: &str = "feature_std";
+
+/// Metric name: effective number of dimensions over which unit features vary.
+pub const EFFECTIVE_RANK: &str = "effective_rank";
+
 /// Metric name: mean training loss of the last epoch in nats, for runs without labelled test data.
 pub const LAST_LOSS: &str = "loss";
 
 /// Metrics by name, such as `ndcg@20`, in alphabetical order.
 ///
 /// - Image encoders: `probe_top1`, `probe_top5` (linear probe on frozen features), `official_top1`, `official_top5` (linear probe in
-///   the protocol of the papers' released code), `knn_top1`, `knn_top5`, `alignment`, `uniformity`, [`CALIBRATION_ERROR`], and during
-///   training [`ONLINE_PROBE`].
-/// - Image encoders without labelled test images: [`LAST_LOSS`], [`ALIGNMENT`] and [`UNIFORMITY`]; without any test images, the last two
-///   are computed on training images.
+///   the protocol of the papers' released code), `knn_top1`, `knn_top5`, `alignment`, `uniformity`, [`FEATURE_STD`], [`EFFECTIVE_RANK`],
+///   [`CALIBRATION_ERROR`], and during training [`ONLINE_PROBE`].
+/// - Image encoders without labelled test images: [`LAST_LOSS`], [`ALIGNMENT`], [`UNIFORMITY`], [`FEATURE_STD`] and [`EFFECTIVE_RANK`];
+///   without any test images, all but the first are computed on training images.
 /// - Recommenders: `precision@k`, `recall@k`, `ndcg@k`, `hit_rate@k`, `mrr@k`, `map@k` (means over users with at least one test item),
 ///   `coverage@k`, `gini@k`, `mean_popularity@k` (over all recommended lists).
 pub type Metrics = BTreeMap<String, f64>;

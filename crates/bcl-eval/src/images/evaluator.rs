@@ -3,17 +3,21 @@
 use super::{FeatureExtractor, ImageEvaluationConfig, Protocol};
 use crate::{
     EvaluationError,
-    probe::{Labelled, TopK, alignment, knn, probe_fixed, probe_views, ridge_accuracy, uniformity},
+    probe::{Labelled, TopK, alignment, knn, probe_fixed, probe_views, ridge_accuracy, spread, uniformity},
 };
 use bcl_data::Seed;
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{ImageEncoder, Mode};
-use bcl_report::result::{ALIGNMENT, Metrics, ONLINE_PROBE, UNIFORMITY};
-use burn::tensor::{Tensor, TensorData};
+use bcl_report::result::{ALIGNMENT, EFFECTIVE_RANK, FEATURE_STD, Metrics, ONLINE_PROBE, UNIFORMITY};
+use burn::tensor::{Int, Tensor, TensorData};
+use rand::seq::SliceRandom;
 use std::sync::Arc;
 
 /// Maximum number of images for alignment and uniformity, which compares all pairs.
 const MOST_PAIRED: usize = 2048;
+
+/// Maximum number of images for the spread of features, whose eigenvalues take cubic time.
+const MOST_SPREAD: usize = 1000;
 
 /// Maximum number of images per part if there are no labels.
 const MOST_SHOWN: usize = 2048;
@@ -42,7 +46,7 @@ pub fn why_probes_are_off(data: &ImageData) -> Option<String> {
 
 /// Evaluates encoders on the labelled images of a data set.
 ///
-/// Without labelled test images, probes and nearest neighbours are [off](Self::has_probes). Alignment and uniformity remain, measured on test
+/// Without labelled test images, probes and nearest neighbours are [off](Self::has_probes). Alignment, uniformity and spread remain, measured on test
 /// images or, if there are fewer than two, on training images.
 #[derive(Debug)]
 pub struct ImageEvaluator {
@@ -165,7 +169,24 @@ impl ImageEvaluator {
             }
         }
         metrics.extend(self.of_two_views(encoder)?);
+        metrics.extend(self.of_spread(&test.features)?);
         Ok(metrics)
+    }
+
+    /// The rows of test images whose spread is measured: all, or a sample that the seed determines.
+    fn spread_rows(&self) -> Vec<usize> {
+        let mut rows: Vec<usize> = (0..self.test.images.len()).collect();
+        rows.shuffle(&mut self.seed.named("spread").rng());
+        rows.truncate(MOST_SPREAD);
+        rows.sort_unstable();
+        rows
+    }
+
+    /// The spread of features of test images, which needs no labels.
+    fn of_spread(&self, test: &Tensor<2>) -> Result<Metrics, EvaluationError> {
+        let rows: Vec<i64> = self.spread_rows().into_iter().map(|row| row as i64).collect();
+        let rows = Tensor::<1, Int>::from_data(rows.as_slice(), &test.device());
+        spread_metrics(test.clone().select(0, rows))
     }
 
     /// Alignment and uniformity, which need no labels.
@@ -195,19 +216,25 @@ impl ImageEvaluator {
         if has_labelled_test(data) { ONLINE_PROBE } else { UNIFORMITY }
     }
 
-    /// Computes the metrics that are cheap enough for use during training: nearest neighbours, and a linear probe in closed form.
+    /// Computes the metrics that are cheap enough for use during training: nearest neighbours, a linear probe in closed form, and the spread
+    /// of features.
     ///
     /// # Errors
     /// As [`encoder`](Self::encoder).
     pub fn online(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
         if !self.has_probes {
-            return self.of_two_views(encoder);
+            let mut metrics = self.of_two_views(encoder)?;
+            let images: Vec<usize> = self.spread_rows().into_iter().map(|row| self.test.images[row]).collect();
+            let features = self.extractor.encoded(self.test_images(), Some(&images), encoder)?;
+            metrics.extend(spread_metrics(features)?);
+            return Ok(metrics);
         }
         let [train, test] = self.both(|images, labels| self.extractor.encoded(images, Some(&labels.images), encoder))?;
         let mut metrics = Metrics::new();
         insert(&mut metrics, "knn", knn(&train, &test, self.num_classes(), &self.config.knn)?);
         let online = ridge_accuracy(&train, &test, self.num_classes())?;
         metrics.extend(online.map(|accuracy| (ONLINE_PROBE.to_owned(), accuracy)));
+        metrics.extend(self.of_spread(&test.features)?);
         Ok(metrics)
     }
 
@@ -283,6 +310,16 @@ impl ImageEvaluator {
     fn num_classes(&self) -> usize {
         self.data.train.classes().len()
     }
+}
+
+/// The [`spread()`] of features; empty if it cannot be computed.
+fn spread_metrics(features: Tensor<2>) -> Result<Metrics, EvaluationError> {
+    let metrics = spread(features)?.map(|spread| [(FEATURE_STD, spread.std), (EFFECTIVE_RANK, spread.effective_rank)]);
+    Ok(metrics
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect())
 }
 
 fn insert(metrics: &mut Metrics, name: &str, accuracy: TopK) {

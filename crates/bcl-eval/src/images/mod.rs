@@ -6,7 +6,7 @@
 //! | encode images in blocks | [`FeatureExtractor`] |
 //! | draw maps and the nearest neighbours of test images | [`showcase`] |
 //!
-//! Accuracies need labels. Without labels, [`ImageEvaluator`] only measures alignment and uniformity.
+//! Accuracies need labels. Without labels, [`ImageEvaluator`] only measures alignment, uniformity and spread.
 
 mod config;
 mod evaluator;

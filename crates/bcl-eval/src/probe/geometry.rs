@@ -94,7 +94,8 @@ fn uniformity_in_blocks(features: &Tensor<2>, block: usize) -> Result<f64, Probe
     Ok((sum / num_pairs).ln())
 }
 
-fn checked(features: &Tensor<2>) -> Result<Tensor<2>, ProbeError> {
+/// Checks that there are features and all are finite.
+pub(super) fn checked(features: &Tensor<2>) -> Result<Tensor<2>, ProbeError> {
     if features.dims()[0] == 0 {
         return Err(ProbeError::Empty { set: "test" });
     }

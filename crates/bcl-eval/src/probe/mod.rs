@@ -6,6 +6,7 @@
 //! | [`probe_fixed`], [`probe_views`] | a linear classifier trained on frozen features |
 //! | [`ridge_accuracy`] | a linear classifier in closed form, cheap enough to run during training |
 //! | [`alignment`], [`uniformity`] | the geometry of the features, without labels |
+//! | [`spread()`] | whether features have collapsed, without labels |
 //!
 //! Classifiers take features and labels as [`Labelled`]; this module depends neither on images nor on encoders.
 //!
@@ -24,6 +25,7 @@ mod linear;
 mod online;
 #[cfg(test)]
 mod planted;
+mod spread;
 
 pub use accuracy::TopK;
 pub use error::ProbeError;
@@ -32,3 +34,4 @@ pub use knn::{KnnConfig, knn};
 pub use labelled::Labelled;
 pub use linear::{LinearProbeConfig, probe_fixed, probe_views};
 pub use online::ridge_accuracy;
+pub use spread::{Spread, spread};

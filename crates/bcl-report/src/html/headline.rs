@@ -1,7 +1,8 @@
 //! The result in two or three sentences that claim no more than the data support.
 
-use super::view::{DataView, Page};
-use crate::markup::escape;
+use super::view::{DataView, Page, RecipeView};
+use crate::collapse::collapse;
+use crate::markup::{each, escape};
 use crate::result::{ALIGNMENT, LAST_LOSS, UNIFORMITY};
 use crate::{DataTable, Interval, Row, RowKind};
 
@@ -10,12 +11,13 @@ pub(super) fn html(page: &Page, index: usize) -> String {
     let view = &page.data[index];
     // Uses the table of all metrics, because the metric that chose the epoch may not be among those shown.
     let table = &page.complete.tables[index];
+    let collapsed = collapsed(view);
     if !view.data.size.can_be_evaluated() {
-        return without_probes(table);
+        return without_probes(table) + &collapsed;
     }
     let mut sentences = Vec::new();
     let Some((best, interval)) = highest(table, RowKind::Recipe, &view.metric) else {
-        return String::new();
+        return collapsed;
     };
     let figure = format!(
         "{} <strong class=\"figure\">{interval}</strong> on the test set",
@@ -43,7 +45,24 @@ pub(super) fn html(page: &Page, index: usize) -> String {
             distance.abs()
         ));
     }
-    format!("<p class=\"headline\">{}</p>\n", sentences.join(" "))
+    format!("<p class=\"headline\">{}</p>\n{collapsed}", sentences.join(" "))
+}
+
+/// A sentence per recipe whose features have collapsed in some run.
+fn collapsed(view: &DataView) -> String {
+    let of_recipe = |recipe: &RecipeView| {
+        let runs = || recipe.runs.iter().map(|(result, _)| *result);
+        let collapsed = || runs().filter_map(|run| Some((run.seed, collapse(&run.validation.metrics)?)));
+        let (_, text) = collapsed().next()?;
+        let seeds: Vec<String> = collapsed().map(|(seed, _)| seed.to_string()).collect();
+        Some(format!(
+            "<p class=\"headline\">The features of <strong>{}</strong> {} (seed {}).</p>\n",
+            escape(&recipe.name),
+            escape(&text),
+            seeds.join(", ")
+        ))
+    };
+    each(view.recipes.iter().filter_map(of_recipe), |sentence| sentence)
 }
 
 /// The headline without labelled test images, which cannot say which features are better.

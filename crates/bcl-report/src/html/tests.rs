@@ -2,7 +2,7 @@
 
 use super::super::sample;
 use super::{render_html, write_html};
-use crate::result::{EpochRecord, RunResult};
+use crate::result::{EFFECTIVE_RANK, EpochRecord, FEATURE_STD, RunResult};
 
 type Runs = Vec<(RunResult, Vec<EpochRecord>)>;
 
@@ -81,6 +81,25 @@ fn a_loss_with_a_floor_has_a_curve_of_the_anchors_there() {
 
 fn one_image_run() -> Runs {
     vec![sample::image_run("planted/bayesian", "bayesian", 0)]
+}
+
+#[test]
+fn the_page_says_which_encoders_have_collapsed() {
+    let mut runs = image_runs();
+    let told = "have collapsed to a line";
+    for (seed, (run, _)) in (0..).zip(&mut runs) {
+        run.validation.metrics.insert(FEATURE_STD.to_owned(), 0.6);
+        run.validation
+            .metrics
+            .insert(EFFECTIVE_RANK.to_owned(), 30.0 + f64::from(seed));
+    }
+    assert!(!render_html(&runs).contains(told));
+    let (last, _) = runs.last_mut().expect("runs");
+    last.validation.metrics.insert(EFFECTIVE_RANK.to_owned(), 1.04);
+    let page = render_html(&runs);
+    assert_eq!(page.matches(told).count(), 1);
+    assert!(page.contains("The features of <strong>planted/bayesian</strong> have collapsed"));
+    assert!(page.contains("effective_rank 1.04, below 1.5) (seed 1)."));
 }
 
 fn image_runs() -> Runs {

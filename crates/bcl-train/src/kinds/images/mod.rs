@@ -34,6 +34,7 @@ use bcl_eval::{
 use bcl_images::ImageData;
 use bcl_models::vision::ImageEncoder;
 use bcl_report::{
+    collapse::collapse,
     files::write_whole,
     notice,
     result::{CALIBRATION_ERROR, CalibrationBin, DataSize, LAST_LOSS, Metrics},
@@ -199,6 +200,12 @@ impl Kind for ImageRecipe {
             features,
             metrics,
         } = Evaluated::of(run, trained)?;
+        if let Some(text) = collapse(&metrics) {
+            notice::warn(format_args!(
+                "{}, seed {}: the features {text}",
+                run.recipe.name, run.recipe.seed
+            ));
+        }
         let _working = run.working("drawing maps and evaluating baselines");
         let showcase = showcase(&evaluator, &features, Seed(run.recipe.seed));
         drop(features);

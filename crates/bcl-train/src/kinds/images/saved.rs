@@ -17,7 +17,7 @@ use bcl_backend::Backend;
 use bcl_data::printable;
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{ImageEncoder, weights::trunks_to_safetensors};
-use bcl_report::{files, npy};
+use bcl_report::{collapse::collapse, files, notice, npy};
 use serde_json::json;
 use std::{path::Path, sync::Arc};
 
@@ -44,6 +44,9 @@ pub(super) fn evaluate(run: SavedRun<ImageRecipe>, backend: &Backend, json: bool
             printable(&data.name)
         );
         print_metrics(&metrics);
+    }
+    if let Some(text) = collapse(&metrics) {
+        notice::warn(format_args!("the features {text}"));
     }
     Ok(())
 }
