@@ -81,7 +81,10 @@ fn every_recipe_of_the_documents_is_read() {
         let text = fs::read_to_string(root().join(&document)).unwrap();
         let blocks = text.split("```toml\n").skip(1).filter_map(|block| block.split("```").next());
         // Other blocks are excerpts or not recipes.
-        let is_recipe = |block: &&str| block.contains("[loss]") && (block.contains("[data]") || block.contains("extends"));
+        let is_recipe = |block: &&str| {
+            let minimises = block.contains("[loss]") || block.contains("[method]");
+            minimises && (block.contains("[data]") || block.contains("extends"))
+        };
         for recipe in blocks.filter(is_recipe) {
             fs::write(&path, recipe).unwrap();
             let Command::Train(train) = cli::parse_from(["bcl-train", path.to_str().unwrap()]).unwrap() else {
