@@ -1,3 +1,5 @@
+//! Tests of maps: clusters stay together, and seeds decide.
+
 use super::*;
 use bcl_data::Seed;
 use burn::tensor::{Device, TensorData};
