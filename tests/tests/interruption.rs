@@ -43,20 +43,23 @@ impl Case {
         }
     }
 
-    /// A method that an estimator of `[loss]` weights.
+    /// A method that an estimator of `[loss]` weights, in a short run.
     fn scored(flags: &'static [&'static str]) -> Self {
-        Self { flags, ..Self::images() }
+        let case = Self::images();
+        let text = fs::read_to_string(&case.recipe).expect("readable");
+        fs::write(&case.recipe, text.replace("epochs = 20", "epochs = 8")).expect("writable");
+        Self { flags, ..case }
     }
 
     /// A method with a loss of its own: the recipe has neither `[loss]` nor a schedule of its α.
     fn direct(flags: &'static [&'static str]) -> Self {
-        let case = Self::images();
+        let case = Self::scored(flags);
         let text = fs::read_to_string(&case.recipe).expect("readable");
         let (before, loss) = text.split_once("[loss]").expect("a recipe with a loss");
         let (_, after) = loss.split_once("\n[").expect("tables after it");
         let (after, _) = after.split_once("[alpha_schedule]").expect("a schedule at the end");
         fs::write(&case.recipe, format!("{before}[{after}")).expect("writable");
-        Self { flags, ..case }
+        case
     }
 
     /// Every method that keeps more than an encoder between steps: queue, bank, support set, slow network, predictor, prototypes, centre,
@@ -86,14 +89,14 @@ impl Case {
             Self::direct(&["--set", "method={kind='simsiam',hidden=4}"]),
             Self::direct(&[
                 "--set",
-                "method={kind='swav',prototypes=8,queue=40,queue_from=1,frozen_steps=40}",
+                "method={kind='swav',prototypes=8,queue=40,queue_from=1,frozen_steps=20}",
                 "--set",
                 "views.local={count=1,side=8}",
             ]),
             Self::direct(&[
                 "--set",
                 "method={kind='dino',prototypes=8,momentum_schedule='cosine',teacher_temperature_start=0.02,\
-                 teacher_warmup_epochs=15,frozen_epochs=10}",
+                 teacher_warmup_epochs=6,frozen_epochs=4}",
                 "--set",
                 "views.local={count=1,side=8}",
             ]),

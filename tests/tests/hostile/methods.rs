@@ -6,7 +6,7 @@ use super::{
     recipes::{IMAGES, IMAGES_WITHOUT_LOSS, TRAIN},
 };
 
-const MOCO: &[&str] = &["method.kind=moco"];
+const MOCO: &[&str] = &["method.kind=moco", "method.norm_groups=2"];
 const NNCLR: &[&str] = &["method.kind=nnclr"];
 const SIMSIAM: &[&str] = &["method.kind=simsiam"];
 const BYOL: &[&str] = &["method.kind=byol"];
@@ -66,7 +66,7 @@ pub(crate) const NUMBERS: [Key; 33] = [
 type Refusal = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 /// Settings that do not fit together, or words that are not known.
-const REFUSED: [Refusal; 31] = [
+const REFUSED: [Refusal; 33] = [
     (
         IMAGES,
         &["method.kind=mocha"],
@@ -134,8 +134,21 @@ const REFUSED: [Refusal; 31] = [
     ),
     (
         IMAGES,
-        &["method.kind=moco", "training.gradient_cache=4"],
+        &["method.kind=moco", "training={batch_size=16,gradient_cache=4,epochs=1}"],
         &["training.gradient_cache", "norm_groups = 8", "multiples of 8"],
+    ),
+    (
+        IMAGES,
+        &["method.kind=moco", "training.batch_size=8"],
+        &["training.batch_size", "norm_groups = 8", "from 16 on"],
+    ),
+    (
+        IMAGES,
+        &[
+            "method={kind='moco',norm_groups=4}",
+            "training={batch_size=24,gradient_cache=16,epochs=1}",
+        ],
+        &["training.gradient_cache", "norm_groups = 4", "divide the batch"],
     ),
     (
         IMAGES,
@@ -159,7 +172,11 @@ const REFUSED: [Refusal; 31] = [
         ],
         &["loss", "cmc"],
     ),
-    (IMAGES_WITHOUT_LOSS, &["method.kind=moco"], &["loss.kind", "moco"]),
+    (
+        IMAGES_WITHOUT_LOSS,
+        &["method={kind='moco',norm_groups=2}"],
+        &["loss.kind", "moco"],
+    ),
     (IMAGES_WITHOUT_LOSS, &["method.kind=nnclr"], &["loss.kind", "nnclr"]),
     (
         IMAGES_WITHOUT_LOSS,
@@ -204,7 +221,7 @@ const REFUSED: [Refusal; 31] = [
 const TOO_LARGE: [Refusal; 4] = [
     (
         IMAGES,
-        &["method={kind='moco',queue=16777216}", "encoder.head.out=65536"],
+        &["method={kind='moco',queue=16777216,norm_groups=2}", "encoder.head.out=65536"],
         &["method.queue"],
     ),
     (
@@ -228,13 +245,13 @@ const TOO_LARGE: [Refusal; 4] = [
 const FINE: [(&str, &[&str]); 8] = [
     (
         IMAGES,
-        &["method={kind='moco',norm_groups=2,queue=1}", "training.gradient_cache=2"],
+        &["method={kind='moco',norm_groups=2,queue=1}", "training.gradient_cache=4"],
     ),
     (
         IMAGES,
         &[
             "method={kind='moco',norm_groups=4}",
-            "training={batch_size=20,gradient_cache=8,epochs=1}",
+            "training={batch_size=16,gradient_cache=8,epochs=1}",
         ],
     ),
     (

@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn fewer_samples_than_dimensions_span_one_dimension_less() {
         let spread = found(noise(20, 2000, 6));
-        assert!((spread.effective_rank - 19.0).abs() < 0.1, "{spread:?}");
+        assert!((spread.effective_rank - 19.0).abs() < 0.3, "{spread:?}");
         assert!((spread.std - 1.0).abs() < 0.05, "{spread:?}");
         let one = found(noise(1, 5, 6));
         assert_eq!((one.std, one.effective_rank), (0.0, 0.0));

@@ -289,26 +289,30 @@ impl ImageRecipe {
                 ),
             ));
         }
-        let TrainingConfig {
-            batch_size,
-            gradient_cache,
-            ..
-        } = self.training;
-        let sizes = [
-            ("training.batch_size", Some(batch_size)),
-            ("training.gradient_cache", gradient_cache),
-        ];
-        let group = needs.group;
-        match sizes.iter().find(|(_, size)| size.is_some_and(|size| size % group != 0)) {
-            Some((key, _)) => Err(Refusal::new(
-                *key,
-                format!(
-                    "does not fit method.norm_groups = {group}: batches, and their parts with gradient caching, are divided into groups of \
-                     equal size; use multiples of {group}, or set method.norm_groups = 1"
-                ),
-            )),
-            None => Ok(()),
-        }
+        self.check_groups(needs.group)
+    }
+
+    /// Checks that batches, and their parts with gradient caching, can be divided into groups of batch normalisation.
+    fn check_groups(&self, groups: usize) -> Result<(), Refusal> {
+        let batch_size = self.training.batch_size;
+        // Batch normalisation needs two values, and features of an image may be a single pixel.
+        let divides = |size: usize| groups == 1 || (size.is_multiple_of(groups) && size >= 2 * groups);
+        let key = match self.training.gradient_cache {
+            _ if !divides(batch_size) => "training.batch_size",
+            // Parts have equal sizes only if they divide the batch.
+            Some(part) if part < batch_size && groups > 1 && !(divides(part) && batch_size.is_multiple_of(part)) => {
+                "training.gradient_cache"
+            }
+            _ => return Ok(()),
+        };
+        Err(Refusal::new(
+            key,
+            format!(
+                "does not fit method.norm_groups = {groups}: batches, and their parts with gradient caching, are divided into groups of two \
+                 or more images; use multiples of {groups} from {} on, and parts that divide the batch, or set method.norm_groups = 1",
+                2 * groups
+            ),
+        ))
     }
 
     fn check_loss(&self) -> Result<(), Refusal> {
