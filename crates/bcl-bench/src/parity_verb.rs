@@ -4,12 +4,18 @@ use crate::bad_input;
 use bcl_backend::Backend;
 use bcl_bench::{
     DeviceArguments,
-    parity::{self, Golden, Precision},
+    parity::{self, Golden, Precision, frameworks},
 };
 use bcl_data::printable_lines;
+use bcl_golden::{FrameworkFile, GoldenError};
 use bcl_report::TextStyle;
 use clap::ValueEnum;
-use std::{path::PathBuf, process::ExitCode};
+use serde::Serialize;
+use std::{
+    fmt::Display,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 /// What `--help` says about the file. A test reads the example.
 const FORMAT: &str = "\
@@ -26,7 +32,11 @@ may be missing.
 `loss` is the mean over both views in nats, `Ng_head` the negative mass of the first anchors (optional),
 `grad_1` and `grad_2` the gradients with respect to the views, row by row. `t` is the temperature. `est`
 is simclr, decoupled, dcl (tau), hcl (tau, beta), pucl (alpha, c), bcl_exact or bcl_official (tau, alpha,
-beta), aug or geom (u, one draw per anchor).";
+beta), aug or geom (u, one draw per anchor).
+
+A file with a `format` of \"frameworks-golden/1\" has losses and states of image frameworks instead: inputs
+by name, cases with their values, further results and gradients, and traces of states over several steps.
+Its field `about` describes it. What bcl does not compute is listed.";
 
 #[derive(clap::Args)]
 #[command(after_long_help = FORMAT, after_help = "Use --help for the format of FILE.")]
@@ -50,9 +60,25 @@ enum Dtype {
     Both,
 }
 
+/// A reference file of either layout.
+enum Reference {
+    Losses(Golden),
+    Frameworks(FrameworkFile),
+}
+
+impl Reference {
+    fn read(file: &Path) -> Result<Self, GoldenError> {
+        if FrameworkFile::is_one(file)? {
+            FrameworkFile::read(file).map(Self::Frameworks)
+        } else {
+            Golden::read(file).map(Self::Losses)
+        }
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    let golden = match Golden::read(&arguments.file) {
-        Ok(golden) => golden,
+    let reference = match Reference::read(&arguments.file) {
+        Ok(reference) => reference,
         Err(error) => return bad_input(&error.to_string()),
     };
     let backend = match arguments.device.open() {
@@ -64,13 +90,27 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         let info = backend.info();
         return bad_input(&format!("{} ({}) does not support this --dtype", info.backend, info.name));
     }
-    let result = parity::compare(&golden, &arguments.file, &precisions, &backend);
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&result).expect("a result is plain data"));
-    } else {
-        println!("{}", printable_lines(TextStyle::of_stdout().fitted(&result)));
+    let file = &arguments.file;
+    match reference {
+        Reference::Losses(golden) => {
+            let result = parity::compare(&golden, file, &precisions, &backend);
+            show(arguments, &result, result.passed)
+        }
+        Reference::Frameworks(golden) => match frameworks::compare(&golden, file, &precisions, &backend) {
+            Ok(result) => show(arguments, &result, result.passed),
+            Err(error) => bad_input(&error.to_string()),
+        },
     }
-    ExitCode::from(u8::from(!result.passed))
+}
+
+/// Prints a result. Exit code 1 says that something is beyond its tolerance.
+fn show(arguments: &Arguments, result: &(impl Serialize + Display), passed: bool) -> ExitCode {
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(result).expect("a result is plain data"));
+    } else {
+        println!("{}", printable_lines(TextStyle::of_stdout().fitted(result)));
+    }
+    ExitCode::from(u8::from(!passed))
 }
 
 impl Dtype {

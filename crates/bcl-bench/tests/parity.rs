@@ -305,3 +305,167 @@ fn another_backend_is_refused_in_one_line() {
         &["--backend cuda is not in this build"],
     );
 }
+
+/// A changed copy of the excerpt of the file of frameworks in its own folder.
+fn frameworks(change: impl FnOnce(&mut Value)) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("frameworks.json");
+    let mut golden: Value = serde_json::from_slice(&fs::read(bcl_golden::FRAMEWORKS).expect("the file")).expect("JSON");
+    change(&mut golden);
+    fs::write(&file, golden.to_string()).expect("a written file");
+    (folder, file)
+}
+
+/// The first case of a kind.
+fn case_of<'a>(golden: &'a mut Value, loss: &str) -> &'a mut Value {
+    let cases = golden["cases"].as_array_mut().expect("cases");
+    cases.iter_mut().find(|case| case["loss"] == *loss).expect("a case")
+}
+
+#[test]
+fn losses_and_states_of_frameworks_pass_in_both_precisions() {
+    let output = parity(bcl_golden::FRAMEWORKS.as_ref(), &["--json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(output.status.code(), Some(0), "{report:#}");
+    assert_eq!((&report["passed"], &report["failures"]), (&json!(true), &json!([])));
+    let kinds = |table: &str, name: &str| {
+        let rows = report[table].as_array().expect("rows").iter();
+        rows.filter(|row| row["precision"] == "f32")
+            .map(|row| row[name].as_str().expect("a name").to_owned())
+            .collect::<Vec<_>>()
+    };
+    for loss in [
+        "negative_cosine",
+        "barlow_twins",
+        "vicreg",
+        "swav",
+        "dino",
+        "nnclr",
+        "queue",
+        "bank",
+        "ntxent",
+        "decoupled",
+        "bda",
+        "dino_last_layer",
+    ] {
+        assert!(kinds("losses", "loss").contains(&loss.to_owned()), "{loss}: {report:#}");
+    }
+    for state in [
+        "sinkhorn",
+        "split_batch_norm",
+        "prototype_step",
+        "dino_center",
+        "schedule",
+        "ema",
+        "queue",
+        "symmetric_step",
+        "knn",
+        "colour",
+    ] {
+        assert!(kinds("states", "state").contains(&state.to_owned()), "{state}: {report:#}");
+    }
+}
+
+#[test]
+fn any_wrong_value_of_a_framework_fails_by_name() {
+    type Change = fn(&mut Value);
+    let changes: [(Change, &str); 5] = [
+        (
+            |golden| scale(&mut case_of(golden, "vicreg")["value"]),
+            "public-vicreg-00, f64: the loss",
+        ),
+        (
+            |golden| scale(&mut case_of(golden, "barlow_twins")["outputs"]["on_diagonal"]),
+            "public-barlow_twins-00, f64: the on_diagonal",
+        ),
+        (
+            |golden| scale(&mut case_of(golden, "swav")["gradients"]["prototypes"][0]),
+            "public-swav-00, f64: the gradient of prototypes",
+        ),
+        (
+            // The prediction has a gradient.
+            |golden| case_of(golden, "negative_cosine")["stopped"] = json!(["p0"]),
+            "the gradient of p0, which must have none,",
+        ),
+        (
+            |golden| {
+                let traces = golden["traces"].as_array_mut().expect("traces");
+                let trace = traces.iter_mut().find(|trace| trace["kind"] == "sinkhorn").expect("a trace");
+                scale(&mut trace["expected"]["codes"]["values"][2]);
+            },
+            "trace public-sinkhorn-00, f64: the codes",
+        ),
+    ];
+    for (change, expected) in changes {
+        let (_folder, file) = frameworks(change);
+        let output = parity(&file, &["--dtype", "f64"]);
+        let text = stdout(&output);
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains(expected), "`{expected}` is not in:\n{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_computed_is_listed_and_does_not_fail() {
+    let (_folder, file) = frameworks(|golden| {
+        case_of(golden, "vicreg")["loss"] = json!("triplet");
+        case_of(golden, "nnclr")["parameters"]["form"] = json!("diagonal");
+    });
+    let output = parity(&file, &["--dtype", "f64"]);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    for expected in [
+        "case public-vicreg-00 (f64) is not computed: there is no loss `triplet` here",
+        "is not computed: there is no form `diagonal` here",
+        "not computed. The tables",
+    ] {
+        assert!(text.contains(expected), "`{expected}` is not in:\n{text}");
+    }
+}
+
+#[test]
+fn ill_formed_cases_of_frameworks_are_refused_by_file_case_and_problem() {
+    type Change = fn(&mut Value);
+    let changes: [(Change, &[&str]); 6] = [
+        (
+            |golden| case_of(golden, "dino")["parameters"]["center_momentum"] = json!(1.5),
+            &["case public-dino-00", "center_momentum is 1.5, but must be in [0, 1]"],
+        ),
+        (
+            |golden| case_of(golden, "swav")["parameters"]["iterations"] = json!("three"),
+            &["case public-swav-00", "`iterations` must be a whole number"],
+        ),
+        (
+            |golden| {
+                case_of(golden, "vicreg")["inputs"]
+                    .as_object_mut()
+                    .expect("inputs")
+                    .remove("z1");
+                case_of(golden, "vicreg")["gradients"] = json!({});
+            },
+            &["case public-vicreg-00", "no input `z1`"],
+        ),
+        (
+            |golden| case_of(golden, "vicreg")["inputs"]["z1"] = json!("4x8/center"),
+            &["case public-vicreg-00", "z1"],
+        ),
+        (
+            |golden| golden["inputs"]["4x8/indices"]["integers"][0] = json!(20),
+            &["case public-bank-00", "`indices` has 20, which is no row of a table of 20"],
+        ),
+        (
+            |golden| {
+                let traces = golden["traces"].as_array_mut().expect("traces");
+                let trace = traces.iter_mut().find(|trace| trace["kind"] == "ema").expect("a trace");
+                trace["given"].as_object_mut().expect("items").remove("online");
+            },
+            &["trace public-ema-00", "no item `online`"],
+        ),
+    ];
+    for (change, expected) in changes {
+        let (_folder, file) = frameworks(change);
+        let output = parity(&file, &["--dtype", "f64"]);
+        assert_refused(&output, expected);
+        assert_refused(&output, &["frameworks.json"]);
+    }
+}

@@ -11,6 +11,7 @@
 //! and the result lists it.
 
 mod compute;
+pub mod frameworks;
 mod golden;
 mod precision;
 mod result;

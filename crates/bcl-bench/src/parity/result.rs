@@ -152,11 +152,17 @@ impl ParityResult {
 }
 
 impl Excess {
-    pub(super) fn new(precision: Precision, place: String, quantity: &'static str, deviation: Deviation, tolerance: f64) -> Self {
+    pub(super) fn new(
+        precision: Precision,
+        place: String,
+        quantity: impl Into<String>,
+        deviation: Deviation,
+        tolerance: f64,
+    ) -> Self {
         Self {
             precision,
             place,
-            quantity: quantity.to_owned(),
+            quantity: quantity.into(),
             relative_error: deviation.relative,
             tolerance,
         }
@@ -182,12 +188,7 @@ impl fmt::Display for ParityResult {
         for rounded in &self.rounded {
             writeln!(f, "{rounded}; the rounding of its similarities to f32 explains it")?;
         }
-        for failure in self.failures.iter().take(SHOWN) {
-            writeln!(f, "{failure}")?;
-        }
-        if self.failures.len() > SHOWN {
-            writeln!(f, "… and {} more failures; --json lists all", self.failures.len() - SHOWN)?;
-        }
+        write_failures(f, &self.failures)?;
         let verdict = if self.passed {
             "all within tolerance"
         } else {
@@ -200,6 +201,17 @@ impl fmt::Display for ParityResult {
         )?;
         write!(f, "absolute differences below 1e-12 always pass.")
     }
+}
+
+/// Writes the first failures, one per line.
+pub(super) fn write_failures(f: &mut fmt::Formatter<'_>, failures: &[Excess]) -> fmt::Result {
+    for failure in failures.iter().take(SHOWN) {
+        writeln!(f, "{failure}")?;
+    }
+    if failures.len() > SHOWN {
+        writeln!(f, "… and {} more failures; --json lists all", failures.len() - SHOWN)?;
+    }
+    Ok(())
 }
 
 impl fmt::Display for Excess {
@@ -248,18 +260,18 @@ impl WeightsRow {
     }
 }
 
-/// The columns of both tables.
-fn columns(name: &str, numbers: &[&str]) -> Vec<Column> {
+/// The columns of a table: precision, name, numbers and the result.
+pub(super) fn columns(name: &str, numbers: &[&str]) -> Vec<Column> {
     let names = ["dtype", name].map(Column::text);
     let numbers = numbers.iter().copied().map(Column::number);
     names.into_iter().chain(numbers).chain([Column::text("result")]).collect()
 }
 
-fn scientific(value: f64) -> String {
+pub(super) fn scientific(value: f64) -> String {
     format!("{value:.1e}")
 }
 
-fn verdict(failed: usize) -> String {
+pub(super) fn verdict(failed: usize) -> String {
     if failed == 0 {
         "pass".to_owned()
     } else {

@@ -1,0 +1,112 @@
+//! Losses of scores: in the batch, with a queue, with a support set.
+
+use super::{super::problem::Problem, Computed, Inputs};
+use bcl_core::{
+    AugmentedConfig, DecoupledConfig, Estimator, EstimatorConfig, InfoNceConfig, Reduction, Scores, SideInformation, Similarity,
+    unit_rows,
+};
+use burn::tensor::{Bool, Tensor, TensorData};
+
+pub(super) fn ntxent(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
+    let loss = info_nce(inputs)?;
+    Ok(loss.forward(two_views(inputs)?, Reduction::Mean).into())
+}
+
+pub(super) fn decoupled(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
+    let parameters = inputs.parameters();
+    let sigma = if parameters.flag("weighted")? {
+        Some(parameters.number("sigma")?)
+    } else {
+        None
+    };
+    let config = DecoupledConfig::new()
+        .with_temperature(parameters.number("temperature")?)
+        .with_sigma(sigma);
+    let loss = checked(EstimatorConfig::Decoupled(config))?;
+    Ok(loss.forward(two_views(inputs)?, Reduction::Mean).into())
+}
+
+pub(super) fn augmented(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
+    let parameters = inputs.parameters();
+    let config = AugmentedConfig::new()
+        .with_temperature(parameters.number("temperature")?)
+        .with_lambda(parameters.number("lambda")?)
+        .with_rate(inputs.choice("rate")?)
+        .with_base(inputs.choice("base")?);
+    let loss = checked(EstimatorConfig::Augmented(config))?;
+    let scores = two_views(inputs)?;
+    let draws = |role: &str| Ok::<_, Problem>(inputs.vector(role, scores.num_anchors())?.detach());
+    let side = match parameters.text("draws")? {
+        "from_rate" => SideInformation::none().with_noise(draws("g")?),
+        "given" => {
+            let draws = draws("u")?;
+            SideInformation::none().with_log_rates(draws.zeros_like()).with_noise(draws)
+        }
+        other => return Err(Problem::unsupported(format!("there are no draws `{other}` here"))),
+    };
+    Ok(loss.forward_with(scores, &side, Reduction::Mean).into())
+}
+
+pub(super) fn nnclr(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
+    let [z0, z1, p0, p1] = inputs.tables(["z0", "z1", "p0", "p1"])?;
+    let [batch_size, dim] = z0.dims();
+    let support = inputs.table_of("support", dim)?.detach();
+    let nearest = |view: Tensor<2>| {
+        let cosines = unit_rows(view).matmul(unit_rows(support.clone()).transpose());
+        cosines.argmax(1).squeeze_dim::<1>(1)
+    };
+    let indices = [z0, z1].map(nearest);
+    let [first, second] = indices.clone().map(|indices| support.clone().select(0, indices));
+    let info_nce = info_nce(inputs)?;
+    let loss = |scores| info_nce.forward(scores, Reduction::Mean);
+    let crossed = |anchors: &Tensor<2>, others: &Tensor<2>| {
+        let scores = Scores::from_cross_views(anchors.clone(), others.clone(), Similarity::Cosine, 0..batch_size);
+        loss(scores)
+    };
+    let direction = |neighbours: Tensor<2>, predictions: Tensor<2>| match inputs.parameters().text("form")? {
+        "cross" => Ok(crossed(&neighbours, &predictions)),
+        "cross_symmetric" => Ok(crossed(&neighbours, &predictions) + crossed(&predictions, &neighbours)),
+        "ntxent" => Ok(loss(Scores::from_views(neighbours, predictions, Similarity::Cosine))),
+        form => Err(Problem::unsupported(format!("there is no form `{form}` here"))),
+    };
+    let sum = direction(first, p1)? + direction(second, p0)?;
+    let [nearest_0, nearest_1] = indices.map(|indices| indices.into_data().iter::<f64>().collect());
+    Ok(Computed {
+        loss: sum * 0.5,
+        outputs: vec![("nearest_0", nearest_0), ("nearest_1", nearest_1)],
+    })
+}
+
+pub(super) fn queue(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
+    let [queries, keys] = inputs.tables(["q", "k"])?.map(unit_rows);
+    let queue = inputs.table_of("queue", queries.dims()[1])?.detach();
+    let positives = (queries.clone() * keys.detach()).sum_dim(1).squeeze_dim(1);
+    let scores = Scores::new(positives, queries.matmul(queue.transpose())).with_least_similarity(-1.0);
+    let dims @ [num_anchors, size] = scores.negatives.dims();
+    let scores = if inputs.parameters().contains_key("valid") {
+        let valid = inputs.parameters().count("valid")?;
+        let marks = (0..num_anchors * size).map(|entry| entry % size < valid).collect();
+        let marks = TensorData::new::<bool, _>(marks, dims);
+        let mask = Tensor::<2, Bool>::from_data(marks, &scores.negatives.device());
+        scores.with_mask(mask)
+    } else {
+        scores
+    };
+    let (estimator, side) = inputs.estimator(num_anchors)?;
+    Ok(estimator.forward_with(scores, &side, Reduction::Mean).into())
+}
+
+fn two_views(inputs: &Inputs<'_>) -> Result<Scores, Problem> {
+    let [first, second] = inputs.tables(["z0", "z1"])?;
+    Ok(Scores::from_views(first, second, Similarity::Cosine))
+}
+
+fn info_nce(inputs: &Inputs<'_>) -> Result<Box<dyn Estimator>, Problem> {
+    let temperature = inputs.parameters().number("temperature")?;
+    checked(EstimatorConfig::InfoNce(InfoNceConfig::new().with_temperature(temperature)))
+}
+
+fn checked(config: EstimatorConfig) -> Result<Box<dyn Estimator>, Problem> {
+    config.check().map_err(|error| error.to_string())?;
+    Ok(config.init())
+}

@@ -1,0 +1,204 @@
+//! Compares losses and states of image frameworks with those of independent implementations.
+//!
+//! A file has cases (a loss on named inputs, with its value, further results and gradients) and traces (a state over several steps). In
+//! f64, the tolerance is 1e-9; in f32, it is ten times the error of `PyTorch`, which the file has for each case. What this library does
+//! not have is listed with the reason, and does not fail.
+
+mod losses;
+mod problem;
+mod result;
+mod states;
+
+pub use result::{FrameworksResult, LossRow, StateRow};
+
+use super::{
+    precision::{Arithmetic, Precision},
+    result::Excess,
+};
+use bcl_backend::Backend;
+use bcl_golden::{Deviation, FrameworkCase, FrameworkFile, GoldenError, Output, Trace};
+use losses::Inputs;
+use problem::Problem;
+use std::path::Path;
+
+/// The largest relative error in f64.
+const IN_F64: f64 = 1e-9;
+
+/// The largest relative error of a state in f32: exponents of codes are up to 200, which magnifies the rounding of a score as much.
+const STATES_IN_F32: f64 = 2e-5;
+
+/// Compares everything in a file on a backend, in precisions that it supports. `name` is only the name in the result.
+///
+/// # Errors
+/// Returns an error that names the case or trace if something in the file is missing or wrong.
+pub fn compare(
+    file: &FrameworkFile,
+    name: &Path,
+    precisions: &[Precision],
+    backend: &Backend,
+) -> Result<FrameworksResult, GoldenError> {
+    let mut result = FrameworksResult::new(name, backend.info());
+    for &precision in precisions {
+        let arithmetic = Arithmetic {
+            precision,
+            device: backend.training_device(),
+        };
+        for case in &file.cases {
+            match compare_case(file, case, &arithmetic, &mut result) {
+                Ok(()) => (),
+                Err(Problem::Unsupported(reason)) => result.leave_out(precision, format!("case {}", case.id), reason),
+                Err(Problem::IllFormed(problem)) => return Err(file.error(&case.id, problem)),
+            }
+        }
+        let arithmetic = Arithmetic {
+            precision,
+            device: backend.device(),
+        };
+        for trace in &file.traces {
+            match compare_trace(trace, &arithmetic, &mut result) {
+                Ok(()) => (),
+                Err(Problem::Unsupported(reason)) => result.leave_out(precision, format!("trace {}", trace.id), reason),
+                Err(Problem::IllFormed(problem)) => return Err(file.error_in_trace(&trace.id, problem)),
+            }
+        }
+    }
+    Ok(result)
+}
+
+/// What a number of a case is, and its tolerance.
+struct Quantity {
+    name: String,
+    kind: QuantityKind,
+    deviation: Deviation,
+    tolerance: f64,
+}
+
+#[derive(Clone, Copy)]
+enum QuantityKind {
+    Value,
+    Output,
+    Gradient,
+}
+
+fn compare_case(
+    file: &FrameworkFile,
+    case: &FrameworkCase,
+    arithmetic: &Arithmetic,
+    result: &mut FrameworksResult,
+) -> Result<(), Problem> {
+    let quantities = quantities(file, case, arithmetic)?;
+    let precision = arithmetic.precision;
+    let place = format!("case {}", case.id);
+    let mut failed = false;
+    for quantity in &quantities {
+        let Quantity {
+            name,
+            deviation,
+            tolerance,
+            ..
+        } = quantity;
+        if !deviation.within(*tolerance) {
+            failed = true;
+            result.fail(Excess::new(precision, place.clone(), name.as_str(), *deviation, *tolerance));
+        }
+    }
+    let row = result.loss(precision, &case.loss);
+    row.cases += 1;
+    row.failed += usize::from(failed);
+    for quantity in &quantities {
+        let relative = quantity.deviation.relative;
+        let worst = match quantity.kind {
+            QuantityKind::Value => &mut row.value,
+            QuantityKind::Output => row.outputs.get_or_insert(0.0),
+            QuantityKind::Gradient => &mut row.gradient,
+        };
+        *worst = worst.max(relative);
+        row.tolerance = row.tolerance.max(quantity.tolerance);
+    }
+    Ok(())
+}
+
+fn quantities(file: &FrameworkFile, case: &FrameworkCase, arithmetic: &Arithmetic) -> Result<Vec<Quantity>, Problem> {
+    let inputs = Inputs::new(file, case, arithmetic)?;
+    let computed = losses::compute(&inputs)?;
+    let (of_value, of_gradient) = match arithmetic.precision {
+        Precision::F64 => (IN_F64, IN_F64),
+        Precision::F32 => (case.tolerances_in_f32().loss, case.tolerances_in_f32().gradient),
+    };
+    let mut quantities = vec![Quantity {
+        name: "loss".to_owned(),
+        kind: QuantityKind::Value,
+        deviation: Deviation::of_number(super::compute::values(computed.loss.clone())[0], case.value),
+        tolerance: of_value,
+    }];
+    for (name, expected) in &case.outputs {
+        let Some((_, found)) = computed.outputs.iter().find(|(output, _)| output == name) else {
+            // What a file has beside the loss may be an intermediate result that no function here returns.
+            continue;
+        };
+        let deviation = match expected {
+            Output::Number(expected) => Deviation::of_number(found[0], *expected),
+            Output::Array(expected) => {
+                expected.check(name, found.len())?;
+                Deviation::of_gradient(found, expected)
+            }
+        };
+        quantities.push(Quantity {
+            name: name.clone(),
+            kind: QuantityKind::Output,
+            deviation,
+            tolerance: of_value.max(of_gradient),
+        });
+    }
+    let gradients = inputs.gradients(computed.loss);
+    let zeros = |role: &str| vec![0.0; inputs.len(role)];
+    for (role, expected) in &case.gradients {
+        let found = gradients.get(role.as_str()).cloned().unwrap_or_else(|| zeros(role));
+        quantities.push(Quantity {
+            name: format!("gradient of {role}"),
+            kind: QuantityKind::Gradient,
+            deviation: Deviation::of_gradient(&found, expected),
+            tolerance: of_gradient,
+        });
+    }
+    for role in &case.stopped {
+        let found = gradients.get(role.as_str()).cloned().unwrap_or_default();
+        quantities.push(Quantity {
+            name: format!("gradient of {role}, which must have none,"),
+            kind: QuantityKind::Gradient,
+            deviation: Deviation::of_array(&found, &vec![0.0; found.len()]),
+            tolerance: of_gradient,
+        });
+    }
+    Ok(quantities)
+}
+
+fn compare_trace(trace: &Trace, arithmetic: &Arithmetic, result: &mut FrameworksResult) -> Result<(), Problem> {
+    let precision = arithmetic.precision;
+    let tolerance = match precision {
+        Precision::F64 => IN_F64,
+        Precision::F32 => STATES_IN_F32,
+    };
+    let (mut failed, mut worst) = (false, 0.0f64);
+    for state in states::compute(trace, arithmetic)? {
+        if state.found.len() != state.expected.len() {
+            let [found, expected] = [state.found.len(), state.expected.len()];
+            return Err(Problem::IllFormed(format!(
+                "`{}` has {expected} values, but must have {found}",
+                state.name
+            )));
+        }
+        let deviation = Deviation::of_array(&state.found, &state.expected);
+        worst = worst.max(deviation.relative);
+        if !deviation.within(tolerance) {
+            failed = true;
+            let place = format!("trace {}", trace.id);
+            result.fail(Excess::new(precision, place, state.name, deviation, tolerance));
+        }
+    }
+    let row = result.state(precision, &trace.kind, tolerance);
+    row.traces += 1;
+    row.failed += usize::from(failed);
+    row.worst = row.worst.max(worst);
+    Ok(())
+}

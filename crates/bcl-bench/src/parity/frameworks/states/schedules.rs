@@ -1,0 +1,42 @@
+//! Schedules. They are numbers of the host, the same in every precision of tensors.
+
+use super::{super::problem::Problem, State, given::array};
+use bcl_core::schedule::Schedule;
+use bcl_golden::Trace;
+use bcl_models::vision::cosine_momentum;
+use bcl_optim::{Decay, RateSchedule};
+
+pub(super) fn schedule(trace: &Trace) -> Result<Vec<State>, Problem> {
+    let parameters = &trace.parameters;
+    let value: Box<dyn Fn(usize) -> f64> = match parameters.text("form")? {
+        "lr_cosine_epochs" => {
+            let schedule = RateSchedule::new(parameters.number("base")?, 0, parameters.count("epochs")?, Decay::Cosine);
+            Box::new(move |epoch| schedule.rate(epoch))
+        }
+        "teacher_temperature" => {
+            let schedule = Schedule::Linear {
+                start: parameters.number("start")?,
+                end: parameters.number("end")?,
+                // Both ends are among so many epochs, so the last one is that many less one later.
+                epochs: parameters.count("warmup_epochs")?.saturating_sub(1).max(1),
+            };
+            Box::new(move |epoch| schedule.value(epoch))
+        }
+        "momentum_byol" => {
+            let (base, steps) = (parameters.number("base")?, parameters.count("steps")?);
+            if !(0.0..=1.0).contains(&base) || steps == 0 {
+                return Err(Problem::IllFormed(format!(
+                    "its `base` is {base} and its `steps` are {steps}, but must be in [0, 1] and at least 1"
+                )));
+            }
+            Box::new(move |step| cosine_momentum(base, step, steps))
+        }
+        form => return Err(Problem::unsupported(format!("there is no schedule `{form}` here"))),
+    };
+    let found = array(&trace.given, "at")?
+        .values
+        .iter()
+        .map(|&at| value(at as usize))
+        .collect();
+    Ok(vec![State::new("values", found, array(&trace.expected, "values")?)])
+}
