@@ -142,8 +142,8 @@ fn loss(inputs: &Inputs) -> (Tensor<1>, Outputs) {
             let estimator = InfoNceConfig::new().with_temperature(inputs.number("temperature"));
             (estimator.init().forward(two_views(inputs), Reduction::Mean), vec![])
         }
-        "decoupled" => (of_decoupled(inputs), vec![]),
-        "bda" => (of_bda(inputs), vec![]),
+        "decoupled" => of_decoupled(inputs),
+        "bda" => of_bda(inputs),
         other => panic!("no loss `{other}`"),
     }
 }
@@ -316,15 +316,21 @@ fn two_views(inputs: &Inputs) -> Scores {
     Scores::from_views(inputs.table("z0"), inputs.table("z1"), Similarity::Cosine)
 }
 
-fn of_decoupled(inputs: &Inputs) -> Tensor<1> {
+fn of_decoupled(inputs: &Inputs) -> (Tensor<1>, Outputs) {
     let weighted = inputs.case.parameters.flag("weighted").expect("a switch");
     let config = DecoupledConfig::new()
         .with_temperature(inputs.number("temperature"))
         .with_sigma(weighted.then(|| inputs.number("sigma")));
-    config.init().forward(two_views(inputs), Reduction::Mean)
+    let (loss, scores) = (config.init(), two_views(inputs));
+    let mut outputs = Vec::new();
+    if weighted {
+        let num_pairs = scores.num_anchors() / 2;
+        outputs.push(("weights", host(loss.positive_weights(&scores).slice_dim(0, 0..num_pairs))));
+    }
+    (loss.forward(scores, Reduction::Mean), outputs)
 }
 
-fn of_bda(inputs: &Inputs) -> Tensor<1> {
+fn of_bda(inputs: &Inputs) -> (Tensor<1>, Outputs) {
     let read = |parameter: &str| inputs.case.parameters[parameter].clone();
     let rate: AugmentedRate = serde_json::from_value(read("rate")).expect("a known rate");
     let base: AugmentedBase = serde_json::from_value(read("base")).expect("a known base");
@@ -333,15 +339,22 @@ fn of_bda(inputs: &Inputs) -> Tensor<1> {
         .with_lambda(inputs.number("lambda"))
         .with_rate(rate)
         .with_base(base);
-    let side = match inputs.text("draws") {
-        "from_rate" => SideInformation::none().with_noise(inputs.vector("g").detach()),
+    let (loss, scores) = (config.init(), two_views(inputs));
+    let (side, weights) = match inputs.text("draws") {
+        "from_rate" => {
+            let draws = inputs.vector("g").detach();
+            let log_rates = loss.log_rates(&scores, loss.log_means(&scores));
+            let side = SideInformation::none().with_noise(draws.clone());
+            (side, draws * log_rates.neg().exp())
+        }
         draws => {
             assert_eq!(draws, "given");
             let draws = inputs.vector("u").detach();
-            SideInformation::none().with_log_rates(draws.zeros_like()).with_noise(draws)
+            let side = SideInformation::none().with_log_rates(draws.zeros_like());
+            (side.with_noise(draws.clone()), draws)
         }
     };
-    config.init().forward_with(two_views(inputs), &side, Reduction::Mean)
+    (loss.forward_with(scores, &side, Reduction::Mean), vec![("u", host(weights))])
 }
 
 fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {

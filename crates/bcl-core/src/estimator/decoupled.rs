@@ -58,11 +58,14 @@ pub struct Decoupled {
 }
 
 impl Decoupled {
-    /// The weight of each positive; whatever is masked out has any weight.
+    /// Computes the weight of each positive: 1 without σ. Positives that are masked out have any weight. Constant in the gradient.
     ///
     /// # Shapes
     /// - output: `[num_anchors, num_positives]`
-    fn positive_weights(scores: &Scores, sigma: f64) -> Tensor<2> {
+    pub fn positive_weights(&self, scores: &Scores) -> Tensor<2> {
+        let Some(sigma) = self.config.sigma else {
+            return scores.positives.ones_like();
+        };
         let positives = over(scores.counted_positives().detach(), sigma);
         let left_out = |values: Tensor<2>, by: f64| match &scores.positives_mask {
             Some(mask) => values.mask_fill(mask.clone().bool_not(), by),
@@ -80,9 +83,10 @@ impl Estimator for Decoupled {
     fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
         let margins = PositiveMargins::around_hardest(&scores, self.config.temperature);
         let losses = margins.decoupled_loss(margins.mass(None));
-        margins.losses(match self.config.sigma {
-            Some(sigma) => losses + margins.log_positive() * (-Self::positive_weights(&scores, sigma) + 1.0),
-            None => losses,
+        margins.losses(if self.config.sigma.is_some() {
+            losses + margins.log_positive() * (-self.positive_weights(&scores) + 1.0)
+        } else {
+            losses
         })
     }
 

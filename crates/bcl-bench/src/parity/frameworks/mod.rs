@@ -65,6 +65,9 @@ pub fn compare(
     Ok(result)
 }
 
+/// Why an intermediate result is not compared.
+const NOT_RETURNED: &str = "no function here returns it";
+
 /// What a number of a case is, and its tolerance.
 struct Quantity {
     name: String,
@@ -86,9 +89,12 @@ fn compare_case(
     arithmetic: &Arithmetic,
     result: &mut FrameworksResult,
 ) -> Result<(), Problem> {
-    let quantities = quantities(file, case, arithmetic)?;
+    let (quantities, left_out) = quantities(file, case, arithmetic)?;
     let precision = arithmetic.precision;
     let place = format!("case {}", case.id);
+    for name in left_out {
+        result.leave_out(precision, format!("`{name}` of {place}"), NOT_RETURNED.to_owned());
+    }
     let mut failed = false;
     for quantity in &quantities {
         let Quantity {
@@ -118,7 +124,12 @@ fn compare_case(
     Ok(())
 }
 
-fn quantities(file: &FrameworkFile, case: &FrameworkCase, arithmetic: &Arithmetic) -> Result<Vec<Quantity>, Problem> {
+/// Compares all of a case. Also returns the names of the results that no function returns.
+fn quantities(
+    file: &FrameworkFile,
+    case: &FrameworkCase,
+    arithmetic: &Arithmetic,
+) -> Result<(Vec<Quantity>, Vec<String>), Problem> {
     let inputs = Inputs::new(file, case, arithmetic)?;
     let computed = losses::compute(&inputs)?;
     let (of_value, of_gradient) = match arithmetic.precision {
@@ -131,9 +142,10 @@ fn quantities(file: &FrameworkFile, case: &FrameworkCase, arithmetic: &Arithmeti
         deviation: Deviation::of_number(super::compute::values(computed.loss.clone())[0], case.value),
         tolerance: of_value,
     }];
+    let mut left_out = Vec::new();
     for (name, expected) in &case.outputs {
         let Some((_, found)) = computed.outputs.iter().find(|(output, _)| output == name) else {
-            // What a file has beside the loss may be an intermediate result that no function here returns.
+            left_out.push(name.clone());
             continue;
         };
         let deviation = match expected {
@@ -170,7 +182,7 @@ fn quantities(file: &FrameworkFile, case: &FrameworkCase, arithmetic: &Arithmeti
             tolerance: of_gradient,
         });
     }
-    Ok(quantities)
+    Ok((quantities, left_out))
 }
 
 fn compare_trace(trace: &Trace, arithmetic: &Arithmetic, result: &mut FrameworksResult) -> Result<(), Problem> {
@@ -180,12 +192,19 @@ fn compare_trace(trace: &Trace, arithmetic: &Arithmetic, result: &mut Frameworks
         Precision::F32 => STATES_IN_F32,
     };
     let (mut failed, mut worst) = (false, 0.0f64);
-    for state in states::compute(trace, arithmetic)? {
+    let states = states::compute(trace, arithmetic)?;
+    for name in trace.expected.keys() {
+        if states.iter().all(|state| state.item != name) {
+            let place = format!("`{name}` of trace {}", trace.id);
+            result.leave_out(precision, place, NOT_RETURNED.to_owned());
+        }
+    }
+    for state in states {
         if state.found.len() != state.expected.len() {
             let [found, expected] = [state.found.len(), state.expected.len()];
             return Err(Problem::IllFormed(format!(
                 "`{}` has {expected} values, but must have {found}",
-                state.name
+                state.item
             )));
         }
         let deviation = Deviation::of_array(&state.found, &state.expected);
@@ -193,7 +212,7 @@ fn compare_trace(trace: &Trace, arithmetic: &Arithmetic, result: &mut Frameworks
         if !deviation.within(tolerance) {
             failed = true;
             let place = format!("trace {}", trace.id);
-            result.fail(Excess::new(precision, place, state.name, deviation, tolerance));
+            result.fail(Excess::new(precision, place, state.to_string(), deviation, tolerance));
         }
     }
     let row = result.state(precision, &trace.kind, tolerance);

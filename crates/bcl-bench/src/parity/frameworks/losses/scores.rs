@@ -1,6 +1,9 @@
 //! Losses of scores: in the batch, with a queue, with a support set.
 
-use super::{super::problem::Problem, Computed, Inputs};
+use super::{
+    super::{super::compute::values, problem::Problem},
+    Computed, Inputs,
+};
 use bcl_core::{
     AugmentedConfig, DecoupledConfig, Estimator, EstimatorConfig, InfoNceConfig, Reduction, Scores, SideInformation, Similarity,
     unit_rows,
@@ -22,8 +25,15 @@ pub(super) fn decoupled(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
     let config = DecoupledConfig::new()
         .with_temperature(parameters.number("temperature")?)
         .with_sigma(sigma);
-    let loss = checked(EstimatorConfig::Decoupled(config))?;
-    Ok(loss.forward(two_views(inputs)?, Reduction::Mean).into())
+    config.check().map_err(|error| error.to_string())?;
+    let (loss, scores) = (config.init(), two_views(inputs)?);
+    // Both anchors of a pair have its weight, and the file has one per pair.
+    let num_pairs = scores.num_anchors() / 2;
+    let weights = values(loss.positive_weights(&scores).slice_dim(0, 0..num_pairs));
+    Ok(Computed {
+        loss: loss.forward(scores, Reduction::Mean),
+        outputs: vec![("weights", weights)],
+    })
 }
 
 pub(super) fn augmented(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
@@ -33,18 +43,27 @@ pub(super) fn augmented(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
         .with_lambda(parameters.number("lambda")?)
         .with_rate(inputs.choice("rate")?)
         .with_base(inputs.choice("base")?);
-    let loss = checked(EstimatorConfig::Augmented(config))?;
-    let scores = two_views(inputs)?;
+    config.check().map_err(|error| error.to_string())?;
+    let (loss, scores) = (config.init(), two_views(inputs)?);
     let draws = |role: &str| Ok::<_, Problem>(inputs.vector(role, scores.num_anchors())?.detach());
-    let side = match parameters.text("draws")? {
-        "from_rate" => SideInformation::none().with_noise(draws("g")?),
+    let (side, weights) = match parameters.text("draws")? {
+        "from_rate" => {
+            let draws = draws("g")?;
+            let log_rates = loss.log_rates(&scores, loss.log_means(&scores));
+            let side = SideInformation::none().with_noise(draws.clone());
+            (side, draws * log_rates.neg().exp())
+        }
         "given" => {
             let draws = draws("u")?;
-            SideInformation::none().with_log_rates(draws.zeros_like()).with_noise(draws)
+            let side = SideInformation::none().with_log_rates(draws.zeros_like());
+            (side.with_noise(draws.clone()), draws)
         }
         other => return Err(Problem::unsupported(format!("there are no draws `{other}` here"))),
     };
-    Ok(loss.forward_with(scores, &side, Reduction::Mean).into())
+    Ok(Computed {
+        loss: loss.forward_with(scores, &side, Reduction::Mean),
+        outputs: vec![("u", values(weights))],
+    })
 }
 
 pub(super) fn nnclr(inputs: &Inputs<'_>) -> Result<Computed, Problem> {

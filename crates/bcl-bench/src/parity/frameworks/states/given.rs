@@ -49,6 +49,17 @@ pub(super) fn number(items: &Items, name: &str) -> Result<f64, Problem> {
         .ok_or_else(|| Problem::IllFormed(format!("its item `{name}` must be a number")))
 }
 
+/// The switches of a list, one per step, as 0 and 1.
+pub(super) fn flags(items: &Items, name: &str) -> Result<Vec<f64>, Problem> {
+    let flag = |item: &Item| match item {
+        Item::Flag(flag) => Ok(f64::from(u8::from(*flag))),
+        _ => Err(Problem::IllFormed(format!(
+            "its item `{name}` must be a list of true and false"
+        ))),
+    };
+    list(items, name)?.iter().map(flag).collect()
+}
+
 /// An array as a tensor of its rank.
 pub(super) fn tensor<const D: usize>(array: &Array, name: &str, arithmetic: &Arithmetic) -> Result<Tensor<D>, Problem> {
     let shape: [usize; D] = array.shape.clone().try_into().map_err(|shape: Vec<usize>| {

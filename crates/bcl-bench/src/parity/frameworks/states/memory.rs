@@ -1,4 +1,4 @@
-//! Queues of keys.
+//! Memories: queues of keys and of projections, support sets, banks.
 
 use super::{
     super::{
@@ -9,12 +9,12 @@ use super::{
         problem::Problem,
     },
     State,
-    given::{array, arrays, number, table_like, tensor},
+    given::{array, arrays, flags, number, pairs, table_like, tables, tensor},
 };
 use bcl_core::{Estimator, InfoNceConfig, Reduction, unit_rows};
 use bcl_golden::Trace;
-use bcl_train::methods::KeyQueue;
-use burn::tensor::Tensor;
+use bcl_train::methods::{KeyQueue, MemoryBank, StoredKeys, nearest};
+use burn::tensor::{Int, Tensor};
 
 pub(super) fn queue(trace: &Trace, arithmetic: &Arithmetic) -> Result<Vec<State>, Problem> {
     only_in_f32(arithmetic)?;
@@ -28,8 +28,8 @@ pub(super) fn queue(trace: &Trace, arithmetic: &Arithmetic) -> Result<Vec<State>
         if batch.dims()[1] != queue.rows().dims()[1] {
             return Err(Problem::IllFormed("`batches` must have the columns of `initial`".to_owned()));
         }
-        queue = queue.with_keys(batch, None);
-        states.push(State::new(format!("contents of step {step}"), values(queue.rows()), expected));
+        queue = queue.with_keys(batch, &StoredKeys::default());
+        states.push(State::of_step(step, "contents", values(queue.rows()), expected));
         pointers.push(queue.position() as f64);
     }
     states.push(State::new("pointers", pointers, array(&trace.expected, "pointers")?));
@@ -51,10 +51,11 @@ pub(super) fn symmetric_step(trace: &Trace, arithmetic: &Arithmetic) -> Result<V
     let [first, second] = keys.clone();
     let scores = queue.scores(Tensor::cat(queries.to_vec(), 0), Tensor::cat(vec![second, first], 0));
     let loss = config.init().forward(scores, Reduction::Mean);
-    let queue = queue.with_keys(Tensor::cat(keys.to_vec(), 0), None);
+    let queue = queue.with_keys(Tensor::cat(keys.to_vec(), 0), &StoredKeys::default());
     Ok(vec![
         State {
-            name: "loss_after".to_owned(),
+            item: "loss_after",
+            step: None,
             found: values(loss),
             expected: vec![number(&trace.expected, "loss_after")?],
         },
@@ -62,11 +63,97 @@ pub(super) fn symmetric_step(trace: &Trace, arithmetic: &Arithmetic) -> Result<V
     ])
 }
 
+/// Rows move towards the latest embeddings of their images.
+pub(super) fn bank(trace: &Trace, arithmetic: &Arithmetic) -> Result<Vec<State>, Problem> {
+    let momentum = trace.parameters.number("momentum")?;
+    let rows: Tensor<2> = tensor(array(&trace.given, "initial")?, "initial", arithmetic)?;
+    let [num_images, dim] = rows.dims();
+    let mut bank = MemoryBank::of_rows(rows);
+    let features = arrays(&trace.given, "features")?;
+    let steps = arrays(&trace.given, "indices")?.into_iter().zip(features);
+    let mut states = Vec::new();
+    for (step, ((images, features), expected)) in steps.zip(arrays(&trace.expected, "contents")?).enumerate() {
+        let features: Tensor<2> = tensor(features, "features", arithmetic)?;
+        let is_image = |image: &f64| image.fract() == 0.0 && (0.0..num_images as f64).contains(image);
+        if !images.values.iter().all(is_image) || features.dims() != [images.values.len(), dim] {
+            let problem = format!("`indices` must be rows of the bank of {num_images}, with a row of {dim} `features` each");
+            return Err(Problem::IllFormed(problem));
+        }
+        let images: Vec<i64> = images.values.iter().map(|&image| image as i64).collect();
+        let images = Tensor::<1, Int>::from_data(images.as_slice(), &arithmetic.device);
+        bank = bank.updated(images, features, momentum);
+        states.push(State::of_step(step, "contents", values(bank.rows()), expected));
+    }
+    Ok(states)
+}
+
+/// Both views find their neighbours before the second view enters. The reference drops what does not fit, so contents are not compared.
+pub(super) fn support_set(trace: &Trace, arithmetic: &Arithmetic) -> Result<Vec<State>, Problem> {
+    only_in_f32(arithmetic)?;
+    let rows: Tensor<2> = tensor(array(&trace.given, "initial")?, "initial", arithmetic)?;
+    let [size, dim] = rows.dims();
+    let mut support = KeyQueue::new(size, dim, &arithmetic.device).with_keys(unit_rows(rows), &StoredKeys::default());
+    let mut states = Vec::new();
+    let steps = pairs(&trace.given, "z")?.into_iter().zip(pairs(&trace.expected, "nearest")?);
+    for (step, (projections, expected)) in steps.enumerate() {
+        let projections = tables(&projections, "z", arithmetic)?;
+        if projections[0].dims()[1] != dim {
+            return Err(Problem::IllFormed("`z` must have the columns of `initial`".to_owned()));
+        }
+        let stored = values(support.rows());
+        for (projections, expected) in projections.iter().zip(expected) {
+            // The library returns rows, so the rows that the reference names are what they must be.
+            let row = |index: &f64| stored.chunks(dim).nth(*index as usize).map(<[f64]>::to_vec);
+            let rows: Option<Vec<_>> = expected.values.iter().map(row).collect();
+            let rows = rows.ok_or_else(|| Problem::IllFormed("`nearest` names a row that is not there".to_owned()))?;
+            states.push(State {
+                item: "nearest",
+                step: Some(step),
+                found: values(nearest(&support, unit_rows(projections.clone()))),
+                expected: rows.concat(),
+            });
+        }
+        support = support.with_keys(unit_rows(projections[1].clone()), &StoredKeys::default());
+    }
+    Ok(states)
+}
+
+/// The queue of SwAV is a ring buffer here; the reference lists the newest batch first. It is used once it is full.
+pub(super) fn queue_of_codes(trace: &Trace, arithmetic: &Arithmetic) -> Result<Vec<State>, Problem> {
+    only_in_f32(arithmetic)?;
+    let batches = tables(&arrays(&trace.given, "embeddings")?, "embeddings", arithmetic)?;
+    let size = trace.parameters.count("length")?;
+    let [batch_size, dim] = batches.first().map_or([0, 0], Tensor::dims);
+    if batch_size == 0 || size == 0 || size % batch_size != 0 {
+        return Err(Problem::unsupported(
+            "the batch must divide the queue, whose order is compared by batches",
+        ));
+    }
+    let mut queue = KeyQueue::new(size, dim, &arithmetic.device);
+    let (mut states, mut used) = (Vec::new(), Vec::new());
+    for (step, (batch, expected)) in batches.into_iter().zip(arrays(&trace.expected, "contents")?).enumerate() {
+        used.push(f64::from(u8::from(queue.len() == size)));
+        queue = queue.with_keys(batch, &StoredKeys::default());
+        let rows = values(queue.rows());
+        let blocks: Vec<_> = rows.chunks(batch_size * dim).collect();
+        let next = queue.position() / batch_size;
+        let newest_first = (1..=blocks.len()).flat_map(|age| blocks[(next + blocks.len() - age) % blocks.len()].to_vec());
+        states.push(State::of_step(step, "contents", newest_first.collect(), expected));
+    }
+    states.push(State {
+        item: "used",
+        step: None,
+        found: used,
+        expected: flags(&trace.expected, "used")?,
+    });
+    Ok(states)
+}
+
 /// A full queue.
 fn full(trace: &Trace, name: &str, arithmetic: &Arithmetic) -> Result<KeyQueue, Problem> {
     let rows: Tensor<2> = tensor(array(&trace.given, name)?, name, arithmetic)?;
     let [size, dim] = rows.dims();
-    Ok(KeyQueue::new(size, dim, &arithmetic.device).with_keys(rows, None))
+    Ok(KeyQueue::new(size, dim, &arithmetic.device).with_keys(rows, &StoredKeys::default()))
 }
 
 /// Memories are stored in f32 for every precision of the networks.

@@ -45,11 +45,7 @@ pub(super) fn average(trace: &Trace, arithmetic: &Arithmetic) -> Result<Vec<Stat
     let mut states = Vec::new();
     for (step, (online, expected)) in steps.enumerate() {
         target = ema_update(target, &weights(online)?, momentum);
-        states.push(State::new(
-            format!("target of step {step}"),
-            values(target.weight.val()),
-            expected,
-        ));
+        states.push(State::of_step(step, "target", values(target.weight.val()), expected));
     }
     Ok(states)
 }
@@ -141,7 +137,8 @@ pub(super) fn nearest_neighbours(trace: &Trace, arithmetic: &Arithmetic) -> Resu
     };
     let accuracy = knn(&train, &test, trace.parameters.count("num_classes")?, &config).map_err(|error| error.to_string())?;
     Ok(vec![State {
-        name: "share of equal predictions".to_owned(),
+        item: "predicted",
+        step: None,
         found: vec![accuracy.top1],
         expected: vec![1.0],
     }])
