@@ -121,18 +121,20 @@ impl Bench {
 
     fn data(&self, epoch: u64) -> Step<ImageBatch> {
         let batch_size = self.config.batch_size;
+        let images: Arc<[usize]> = (0..batch_size).collect();
         let on_demand = BatchViews::OnDemand(ViewsOnDemand {
             source: self.source.clone(),
-            images: (0..batch_size).collect(),
+            images: images.clone(),
             epoch,
             device: self.device.clone(),
         });
         let views = match self.config.gradient_cache {
             Some(_) => on_demand,
-            None => BatchViews::Made(Box::new(on_demand.parts(batch_size).next().expect("the whole"))),
+            None => BatchViews::Made(on_demand.parts(batch_size).next().expect("the whole")),
         };
         let batch = ImageBatch {
             views,
+            images,
             classes: None,
             mode: Mode::Train,
         };
