@@ -369,6 +369,31 @@ fn losses_and_states_of_frameworks_pass_in_both_precisions() {
     }
 }
 
+/// What the excerpt has and this library does not: other rules of lightly, and results that no function returns.
+#[test]
+fn nothing_else_of_the_excerpt_is_left_out_in_f32() {
+    let output = parity(bcl_golden::FRAMEWORKS.as_ref(), &["--json", "--dtype", "f32"]);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let left_out = report["left_out"].as_array().expect("entries").iter();
+    let places: Vec<_> = left_out.map(|entry| entry["place"].as_str().expect("a place")).collect();
+    assert_eq!(
+        places,
+        [
+            "trace public-schedule-01",
+            "trace public-schedule-03",
+            "trace public-queue-01",
+            "trace public-queue-03",
+            "`loss_between` of trace public-symmetric_step-00",
+            "`queue_between` of trace public-symmetric_step-00",
+            "`contents` of trace public-support_set-00",
+            "`pointers` of trace public-support_set-00",
+            "`running_var_biased` of trace public-split_batch_norm-00",
+            "`running_var_biased` of trace public-split_batch_norm-01",
+            "`scores` of trace public-knn-00",
+        ]
+    );
+}
+
 #[test]
 fn any_wrong_value_of_a_framework_fails_by_name() {
     type Change = fn(&mut Value);

@@ -53,7 +53,7 @@ pub(super) fn center(trace: &Trace, arithmetic: &Arithmetic) -> Result<Vec<State
         let (teacher, student) = views.split_at(2);
         losses.extend(values(dino.forward_no_reduction(teacher, student, center.clone()).mean()));
         center = dino.new_center(center, teacher);
-        states.push(State::of_step(step, "center", values(center.clone()), expected));
+        states.push(State::of_step(step, "centers", values(center.clone()), expected));
     }
     states.push(State::new("losses", losses, array(&trace.expected, "losses")?));
     Ok(states)
