@@ -6,24 +6,19 @@ use crate::{
 };
 use bcl_bench::{
     DeviceArguments,
-    tables::{self, Fixed, Ranges, Row, RunPool, Search, Sensitivity, TablePlan},
+    tables::{self, Fixed, Published, Ranges, Row, RunPool, Search, Sensitivity, TablePlan},
 };
 use bcl_data::printable_lines;
 use bcl_report::{TextStyle, files::critical_section, notice};
-use bcl_train::{
-    commands::stop_on_signals,
-    error::Error,
-    recipe::{Override, built_in},
-    training::Stop,
-};
-use std::{env, path::PathBuf, process::ExitCode, thread};
+use bcl_train::{commands::stop_on_signals, error::Error, recipe::Override, training::Stop};
+use std::{env, iter, path::PathBuf, process::ExitCode, thread};
 
 /// What `--help` says about the file of `--ranges`. A test reads the example.
 const RANGES: &str = "\
 The file of --ranges lists the recipe keys to search, for recommenders and for encoders of images: under
-`shared` for every estimator, and under a loss.kind for that estimator. A key that is not listed, or that
---set sets, keeps the recipe's value; a key that no recipe of the table has is refused. Both families must be present, even if one of them is an empty
-table.
+`shared` for every estimator, under a loss.kind for that estimator, and under a method.kind for a method with
+a loss of its own. A key that is not listed, or that --set sets, keeps the recipe's value; a key that no recipe
+of the table has is refused. Both families must be present, even if one of them is an empty table.
 
   [recommender.shared]
   \"loss.temperature\" = { log = [0.05, 1.0] }           # log-uniform
@@ -33,8 +28,11 @@ table.
   \"negatives.count\" = { choice = [64, 128, 256] }      # one of these
   [images.shared]
   \"loss.temperature\" = { log = [0.05, 1.0] }
+  [images.byol]
+  \"method.momentum\" = { choice = [0.99, 0.996] }
 
-Numbers are rounded to three digits. The built-in file is crates/bcl-bench/src/tables/ranges.toml.";
+Numbers are rounded to three digits. The built-in file is crates/bcl-bench/src/tables/ranges.toml; pucl-1, pucl-fig3 and bda-6 have
+files of their own in the folder ranges beside it.";
 
 /// How to continue an interrupted table.
 const GOES_ON: &str = "run the same command again to continue";
@@ -42,12 +40,16 @@ const GOES_ON: &str = "run the same command again to continue";
 #[derive(clap::Args)]
 #[command(after_long_help = RANGES, after_help = "Use --help for the format of the --ranges file.")]
 pub(crate) struct Arguments {
-    /// A table of the paper by its number (2, 3, 4, 5, 8, 10), or recipes: a folder, or a name from `bcl-train recipes`. A file
-    /// that a recipe names is searched for beside the recipe, then in --data.
+    /// A table of the BCL paper by its number (2, 3, 4, 5, 8, 10); pucl-1, pucl-fig3 or bda-6, of the PUCL and BDA papers; or recipes: a
+    /// folder, or a name from `bcl-train recipes`. A file that a recipe names is searched for beside the recipe, then in --data.
     pub(crate) table: String,
     /// Data set, such as ml-100k: a subfolder of the table's recipes.
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
+    /// Part of a table that is compared on its own, a subfolder of the data set: the framework of pucl-1 (simclr, cmc, moco), the batch size
+    /// of bda-6 (b64, …), the parameter of pucl-fig3 (negatives, prior).
+    #[arg(long, value_name = "NAME", requires = "dataset")]
+    part: Option<String>,
     /// Include only rows with this encoder, such as mf or lightgcn.
     #[arg(long, value_name = "NAME")]
     encoder: Option<String>,
@@ -106,15 +108,19 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 }
 
 fn make(arguments: &Arguments, stop: Stop) -> Result<(), Error> {
-    let ranges = match &arguments.ranges {
-        Some(path) => Ranges::read(path)?,
-        None => Ranges::builtin(),
+    let published = Published::find(&arguments.table)?;
+    let ranges = match (&arguments.ranges, &published) {
+        (Some(path), _) => Ranges::read(path)?,
+        (None, Some(published)) => published.ranges(),
+        (None, None) => Ranges::builtin(),
     };
+    let of_figure = || published.as_ref()?.curves(arguments.part.as_deref());
+    let fixed = arguments.fix.clone().or_else(of_figure);
     let plan = arguments.plan(&ranges)?;
     stop.advise(Some(GOES_ON.to_owned()));
     let pool = arguments.pool(stop)?;
     let out = arguments.out.clone().unwrap_or_else(|| arguments.default_out());
-    match &arguments.fix {
+    match &fixed {
         None => {
             let table = tables::run(&plan, &out, &pool)?;
             arguments.print(&table);
@@ -133,31 +139,29 @@ fn make(arguments: &Arguments, stop: Stop) -> Result<(), Error> {
 impl Arguments {
     /// The plan of the requested table.
     pub(crate) fn plan(&self, ranges: &Ranges) -> Result<TablePlan, Error> {
-        let number: Option<u32> = self.table.parse().ok();
-        if let Some(number) = number {
-            check_table(number, self.dataset.as_deref())?;
+        let published = Published::find(&self.table)?;
+        if let Some(published) = &published {
+            published.check(self.dataset.as_deref(), self.part.as_deref())?;
         }
-        let (name, printed) = match (number, &self.dataset) {
-            (Some(number), Some(dataset)) => (
-                format!("table{number}/{dataset}"),
-                Some((format!("table{number}"), dataset.clone())),
-            ),
-            (Some(number), None) => (format!("table{number}"), None),
-            (None, Some(dataset)) => (format!("{}/{dataset}", self.table), None),
-            (None, None) => (self.table.clone(), None),
-        };
+        let dataset: Vec<&str> = [&self.dataset, &self.part]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .collect();
+        let folder = published.as_ref().map_or(self.table.as_str(), |published| &published.folder);
+        let name = iter::once(folder)
+            .chain(dataset.iter().copied())
+            .collect::<Vec<_>>()
+            .join("/");
         let rows = Row::find(&name, self.encoder.as_deref(), &self.set, ranges)?;
         for keys in rows.iter().flat_map(|row| &row.dropped) {
             notice::note(keys);
         }
-        let title = match number {
-            Some(number) => format!("Table {number}"),
-            None => self.table.clone(),
-        };
-        let parts = [Some(title), self.dataset.clone(), self.encoder.clone()];
+        let title = published.as_ref().map_or(&self.table, |published| &published.title).clone();
+        let parts = [Some(title), self.dataset.clone(), self.part.clone(), self.encoder.clone()];
         Ok(TablePlan {
             title: parts.into_iter().flatten().collect::<Vec<_>>().join(", "),
-            printed,
+            printed: published.map(|published| (published.folder, dataset.join("/"))),
             rows,
             search: self.search,
             budget: self.budget,
@@ -187,7 +191,13 @@ impl Arguments {
             Err(_) => self.table.trim_matches(['.', '/']).replace('/', "-"),
         };
         let fixed = self.fix.as_ref().map(|fixed| fixed.name.clone());
-        let parts = [Some(table), self.dataset.clone(), self.encoder.clone(), fixed];
+        let parts = [
+            Some(table),
+            self.dataset.clone(),
+            self.part.clone(),
+            self.encoder.clone(),
+            fixed,
+        ];
         PathBuf::from("runs").join(parts.into_iter().flatten().collect::<Vec<_>>().join("-"))
     }
 
@@ -198,46 +208,6 @@ impl Arguments {
             println!("{}", printable_lines(TextStyle::of_stdout().fitted(result)));
         }
     }
-}
-
-/// Checks that a table of the papers, and the data set, are built in.
-fn check_table(number: u32, dataset: Option<&str>) -> Result<(), Error> {
-    let mut numbers: Vec<u32> = built_in()
-        .iter()
-        .filter_map(|recipe| recipe.name.strip_prefix("table")?.split('/').next()?.parse().ok())
-        .collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    if !numbers.contains(&number) {
-        let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
-        return Err(Error::Input(format!(
-            "there is no table {number}; the built-in tables are {}; for your own recipes, name their folder",
-            numbers.join(", ")
-        )));
-    }
-    let known = datasets(number);
-    match dataset {
-        Some(dataset) if known.contains(&dataset) => Ok(()),
-        Some(dataset) => Err(Error::Input(format!(
-            "--dataset {dataset} is not part of table {number}, which has {}",
-            known.join(", ")
-        ))),
-        None => Err(Error::Input(format!(
-            "table {number} has several data sets; choose one with --dataset: {}",
-            known.join(", ")
-        ))),
-    }
-}
-
-/// The data sets of a table of the papers.
-fn datasets(number: u32) -> Vec<&'static str> {
-    let prefix = format!("table{number}/");
-    let mut names: Vec<&str> = built_in()
-        .iter()
-        .filter_map(|recipe| recipe.name.strip_prefix(&prefix)?.split('/').next())
-        .collect();
-    names.dedup();
-    names
 }
 
 /// The command as it was given, without the paths of program, data and output.
@@ -267,23 +237,5 @@ mod tests {
         assert!(example.contains("uniform") && example.contains("choice"), "{example}");
         std::fs::write(&file, &example).unwrap();
         Ranges::read(&file).unwrap_or_else(|error| panic!("{error}"));
-    }
-
-    #[test]
-    fn a_table_or_data_set_that_is_not_there_is_named_with_those_that_are() {
-        let error = |number, dataset| check_table(number, dataset).unwrap_err().to_string();
-        assert_eq!(
-            error(7, None),
-            "there is no table 7; the built-in tables are 2, 3, 4, 5, 8, 10; for your own recipes, name their folder"
-        );
-        assert_eq!(
-            error(10, Some("ml-100kk")),
-            "--dataset ml-100kk is not part of table 10, which has gowalla, ml-100k, ml-1m"
-        );
-        assert_eq!(
-            error(10, None),
-            "table 10 has several data sets; choose one with --dataset: gowalla, ml-100k, ml-1m"
-        );
-        assert!(check_table(10, Some("ml-100k")).is_ok());
     }
 }

@@ -16,7 +16,9 @@ pub struct Paper {
     recommenders: Vec<String>,
     /// Deviations that all tables of image encoders have.
     images: Vec<String>,
-    /// Printed tables, by table and data set.
+    /// Deviations that all parts of a table of another paper have, in place of those above.
+    papers: BTreeMap<String, Vec<String>>,
+    /// Printed tables, by table and data set, and by part if a data set has several: `cifar10/moco`.
     tables: BTreeMap<String, BTreeMap<String, Printed>>,
 }
 
@@ -43,16 +45,19 @@ impl Paper {
         toml::from_str(include_str!("paper.toml")).expect("the built-in file is valid")
     }
 
-    /// One table and data set, including the deviations that all tables of its kind have.
+    /// One table and data set, or a part of it such as `cifar10/moco`, including the deviations of its data set, and those that all tables
+    /// of its kind or paper have.
     pub fn table(&self, table: &str, dataset: &str, is_recommender: bool) -> Printed {
-        let mut printed = self
-            .tables
-            .get(table)
-            .and_then(|sets| sets.get(dataset))
-            .cloned()
-            .unwrap_or_default();
-        let general = if is_recommender { &self.recommenders } else { &self.images };
-        printed.deviations.extend(general.iter().cloned());
+        let find = |dataset: &str| self.tables.get(table).and_then(|sets| sets.get(dataset));
+        let mut printed = find(dataset).cloned().unwrap_or_default();
+        let of_dataset = dataset.split_once('/').and_then(|(dataset, _)| find(dataset));
+        let general = match self.papers.get(table) {
+            Some(of_paper) => of_paper,
+            None if is_recommender => &self.recommenders,
+            None => &self.images,
+        };
+        let inherited = of_dataset.into_iter().flat_map(|printed| &printed.deviations).chain(general);
+        printed.deviations.extend(inherited.cloned());
         printed
     }
 }
@@ -81,11 +86,17 @@ impl TablePlan {
 mod tests {
     use super::*;
     use crate::tables::{Ranges, Row};
+    use bcl_train::recipe::find;
 
     #[test]
     fn every_printed_row_is_a_recipe() {
         for (table, sets) in Paper::builtin().tables {
             for (dataset, printed) in sets {
+                find(&format!("{table}/{dataset}")).unwrap();
+                // The deviations of a data set may hold for several parts, whose rows have the same names.
+                if printed.rows.is_empty() {
+                    continue;
+                }
                 let rows = Row::find(&format!("{table}/{dataset}"), None, &[], &Ranges::builtin()).unwrap();
                 for name in printed.rows.keys() {
                     assert!(rows.iter().any(|row| row.name == *name), "{table}/{dataset} has no {name}");

@@ -134,7 +134,7 @@ impl Tested<'_> {
         };
         RowResult {
             name: self.row.name.clone(),
-            loss: self.row.estimator(),
+            loss: self.row.loss_name(),
             encoder: self.row.encoder(),
             space: self.row.space.clone(),
             trials: self.trials,

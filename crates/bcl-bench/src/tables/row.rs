@@ -67,7 +67,7 @@ impl Row {
             set: set.to_vec(),
             recipe,
         };
-        row.space = ranges.of(row.is_recommender(), &row.estimator());
+        row.space = ranges.of(row.is_recommender(), &row.loss_name());
         // Keys that a flag sets or that the recipe does not have are not searched. A schedule gives way to given ranges only.
         let mut space = mem::take(&mut row.space);
         space.0.retain(|key, range| {
@@ -117,6 +117,10 @@ impl Row {
     /// Whether the recipe has the keys of these values, whatever it thinks of the values.
     pub(super) fn takes(&self, values: &[(String, toml::Value)]) -> bool {
         let is_there = |(key, _): &(String, toml::Value)| self.has(key);
+        // A method with a loss of its own has no table of the loss, and takes none.
+        if !self.has("loss") && values.iter().any(|(key, _)| key.starts_with("loss.")) {
+            return false;
+        }
         values.iter().all(is_there)
             || !matches!(
                 self.with(values),
@@ -129,9 +133,18 @@ impl Row {
         self.recipe.as_kind::<RecommenderRecipe>().is_some()
     }
 
-    /// The kind of the loss.
-    pub fn estimator(&self) -> String {
-        self.text("loss.kind")
+    /// The kind of the loss, or the method if it has a loss of its own.
+    pub fn loss_name(&self) -> String {
+        if self.has("loss") {
+            self.text("loss.kind")
+        } else {
+            self.method()
+        }
+    }
+
+    /// The method of an image encoder; empty for the default, which recipes need not name, and for recommenders.
+    pub fn method(&self) -> String {
+        self.text("method.kind")
     }
 
     /// The kind of the encoder.
@@ -155,9 +168,9 @@ impl Row {
 
     /// The sort key: estimators in the order of the papers' tables, then names, with numbers in names compared by value.
     fn place(&self) -> (usize, Vec<(String, u64)>) {
-        const ORDER: [&str; 4] = ["info_nce", "debiased", "hard", "bayesian"];
-        let estimator = self.estimator();
-        let place = ORDER.iter().position(|name| *name == estimator).unwrap_or(ORDER.len());
+        const ORDER: [&str; 6] = ["info_nce", "debiased", "hard", "bayesian", "ring", "positive_unlabelled"];
+        let loss = self.loss_name();
+        let place = ORDER.iter().position(|name| *name == loss).unwrap_or(ORDER.len());
         (place, natural(&self.name))
     }
 }
@@ -185,14 +198,15 @@ fn plain(name: &str) -> String {
     name.to_lowercase().replace(['_', '-'], "")
 }
 
-/// Rows of one estimator that differ in a parameter, as those of Table 5 do in β, are compared by it, so it is not searched.
+/// Rows of one method and loss that differ in a parameter, as those of Table 5 do in β, are compared by it, so it is not searched.
 fn forget_what_rows_differ_in(rows: &mut [Row]) {
-    let values: Vec<(String, Value)> = rows.iter().map(|row| (row.estimator(), row.json())).collect();
-    for (row, (estimator, json)) in rows.iter_mut().zip(&values) {
+    let compared = |row: &Row| ((row.method(), row.loss_name()), row.json());
+    let values: Vec<_> = rows.iter().map(compared).collect();
+    for (row, (kind, json)) in rows.iter_mut().zip(&values) {
         row.space.0.retain(|key, _| {
             values
                 .iter()
-                .filter(|(other, _)| other == estimator)
+                .filter(|(other, _)| other == kind)
                 .all(|(_, other)| at(other, key) == at(json, key))
         });
     }

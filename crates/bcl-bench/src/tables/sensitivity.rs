@@ -52,9 +52,11 @@ impl Fixed {
         let whole = |value: f64| toml::Value::Integer(value.round() as i64);
         let (key, set) = match self.name.as_str() {
             "negatives" | "n" | "N" if row.is_recommender() => ("negatives.count", whole(value)),
+            "negatives" | "n" | "N" if row.method() == "moco" => ("method.queue", whole(value)),
+            "negatives" | "n" | "N" if row.method() == "cmc" => ("method.negatives", whole(value)),
             // A batch of B images with two views has 2B - 2 negatives per anchor.
             "negatives" | "n" | "N" => ("training.batch_size", whole(value / 2.0 + 1.0)),
-            "beta" if row.estimator() != "bayesian" => return None,
+            "beta" if row.loss_name() != "bayesian" => return None,
             "temperature" => ("loss.temperature", value.into()),
             "beta" => ("loss.beta", value.into()),
             "alpha" => ("loss.alpha", value.into()),

@@ -8,6 +8,7 @@ use bcl_data::{
 };
 use bcl_train::{
     error::Error,
+    methods::MethodConfig,
     recipe::{Override, RecipeError},
 };
 use rand::RngExt;
@@ -89,6 +90,8 @@ pub(super) fn overrides(values: &[(String, Value)]) -> Vec<Override> {
 /// "loss.temperature" = { log = [0.05, 0.5] }
 /// [recommender.bayesian]                           # one of them
 /// "loss.beta" = { uniform = [0.5, 1.0] }
+/// [images.byol]                                    # a method with a loss of its own
+/// "method.momentum" = { choice = [0.99, 0.996] }
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranges {
@@ -124,7 +127,15 @@ const SHARED: &str = "shared";
 impl Ranges {
     /// The built-in ranges.
     pub fn builtin() -> Self {
-        let mut builtin = Self::parse(include_str!("ranges.toml"), "ranges.toml").expect("the built-in ranges are valid");
+        Self::of_table(include_str!("ranges.toml"), "ranges.toml")
+    }
+
+    /// Built-in ranges from the text of a file.
+    ///
+    /// # Panics
+    /// Panics if the text has no valid ranges.
+    pub(super) fn of_table(text: &str, file: &str) -> Self {
+        let mut builtin = Self::parse(text, file).unwrap_or_else(|error| panic!("built-in ranges are invalid: {error}"));
         builtin.entries.clear();
         builtin
     }
@@ -207,24 +218,35 @@ impl Entry {
         format!("{}: {family}.{}.\"{}\" {problem}", self.place, self.estimator, self.key)
     }
 
+    /// Checks that the entry is for an estimator that has the parameter, or for a method.
+    fn check_name(&self) -> Result<(), String> {
+        let methods = MethodConfig::all();
+        let methods = methods.iter().map(MethodConfig::name);
+        let estimators = EstimatorConfig::all();
+        let Some(config) = estimators.iter().find(|config| config.name() == self.estimator) else {
+            if methods.clone().any(|name| name == self.estimator) {
+                return Ok(());
+            }
+            let names: Vec<&str> = estimators.iter().map(EstimatorConfig::name).chain(methods).collect();
+            return Err(self.problem(&format!(
+                "is for an unknown estimator; use `{SHARED}` or one of {}",
+                names.join(", ")
+            )));
+        };
+        // A parameter may have a schedule with keys of its own.
+        match self.key.strip_prefix("loss.").and_then(|key| key.split('.').next()) {
+            Some(parameter) if config.parameter(parameter).is_none() => {
+                Err(self.problem(&format!("is no parameter of {}; remove it", self.estimator)))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Checks the entry against the rows of its family. There are none if the table is of the other family.
     fn check(&self, table: &str, mut rows: Vec<&Row>) -> Result<(), String> {
         if self.estimator != SHARED {
-            let estimators = EstimatorConfig::all();
-            let Some(config) = estimators.iter().find(|config| config.name() == self.estimator) else {
-                let names: Vec<&str> = estimators.iter().map(EstimatorConfig::name).collect();
-                return Err(self.problem(&format!(
-                    "is for an unknown estimator; use `{SHARED}` or one of {}",
-                    names.join(", ")
-                )));
-            };
-            // A parameter may have a schedule with keys of its own.
-            if let Some(parameter) = self.key.strip_prefix("loss.").and_then(|key| key.split('.').next())
-                && config.parameter(parameter).is_none()
-            {
-                return Err(self.problem(&format!("is no parameter of {}; remove it", self.estimator)));
-            }
-            rows.retain(|row| row.estimator() == self.estimator);
+            self.check_name()?;
+            rows.retain(|row| row.loss_name() == self.estimator);
         }
         let value = [(self.key.clone(), self.range.at(0.0))];
         match rows.first() {

@@ -1,0 +1,326 @@
+//! Tables and figures of papers whose recipes are built in.
+
+use super::{Fixed, Ranges};
+use bcl_train::{error::Error, recipe::built_in};
+
+/// Tables and figures that are called by paper and number: name, folder of the recipes, heading, and file of ranges. Those of the BCL paper
+/// are called by their number alone.
+const NAMED: [(&str, &str, &str, &str); 3] = [
+    (
+        "pucl-1",
+        "table1-pucl",
+        "Table 1 of the PUCL paper",
+        include_str!("ranges/pucl-1.toml"),
+    ),
+    (
+        "pucl-fig3",
+        "fig3-pucl",
+        "Figure 3 of the PUCL paper",
+        include_str!("ranges/pucl-fig3.toml"),
+    ),
+    (
+        "bda-6",
+        "table6-bda",
+        "Table 6 of the BDA paper",
+        include_str!("ranges/bda-6.toml"),
+    ),
+];
+
+/// A table or figure of a paper.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Published {
+    /// The name on the command line, such as `10` or `pucl-1`.
+    name: String,
+    /// The folder of its recipes, such as `table10`.
+    pub folder: String,
+    /// The heading.
+    pub title: String,
+    /// Text of its ranges, if it has its own.
+    ranges: Option<&'static str>,
+}
+
+impl Published {
+    /// The table or figure of this name; `None` if the name is that of recipes.
+    ///
+    /// # Errors
+    /// Returns an error that lists all tables if the name is a number without a table.
+    pub fn find(name: &str) -> Result<Option<Self>, Error> {
+        if let Some((name, folder, title, ranges)) = NAMED.into_iter().find(|named| named.0 == name) {
+            return Ok(Some(Self {
+                name: name.to_owned(),
+                folder: folder.to_owned(),
+                title: title.to_owned(),
+                ranges: Some(ranges),
+            }));
+        }
+        let Ok(number) = name.parse::<u32>() else {
+            return Ok(None);
+        };
+        let mut numbers: Vec<u32> = folders("")
+            .into_iter()
+            .filter_map(|folder| folder.strip_prefix("table")?.parse().ok())
+            .collect();
+        numbers.sort_unstable();
+        if !numbers.contains(&number) {
+            let known = numbers.iter().map(u32::to_string);
+            let named = NAMED.iter().map(|named| named.0.to_owned());
+            return Err(Error::Input(format!(
+                "there is no table {number}; the built-in tables are {}; for your own recipes, name their folder",
+                known.chain(named).collect::<Vec<_>>().join(", ")
+            )));
+        }
+        Ok(Some(Self {
+            name: number.to_string(),
+            folder: format!("table{number}"),
+            title: format!("Table {number}"),
+            ranges: None,
+        }))
+    }
+
+    /// Checks that the table has this data set, and the data set this part, such as one framework or batch size.
+    ///
+    /// # Errors
+    /// Returns an error that lists what there is if one is missing or unknown.
+    pub fn check(&self, dataset: Option<&str>, part: Option<&str>) -> Result<(), Error> {
+        let Self { name, folder, .. } = self;
+        choose(
+            &format!("table {name}"),
+            "data sets",
+            ("--dataset", dataset),
+            &folders(&format!("{folder}/")),
+        )?;
+        let dataset = dataset.unwrap_or_default();
+        let parts = folders(&format!("{folder}/{dataset}/"));
+        choose(&format!("table {name}, {dataset},"), "parts", ("--part", part), &parts)
+    }
+
+    /// The built-in ranges for this table.
+    pub fn ranges(&self) -> Ranges {
+        self.ranges
+            .map_or_else(Ranges::builtin, |text| Ranges::of_table(text, &self.name))
+    }
+
+    /// The parameter over which a figure draws its curves, with its values.
+    pub fn curves(&self, part: Option<&str>) -> Option<Fixed> {
+        let (name, values): (&str, &[f64]) = match (self.name.as_str(), part?) {
+            ("pucl-fig3", "negatives") => ("negatives", &[62.0, 126.0, 254.0, 510.0]),
+            ("pucl-fig3", "prior") => ("loss.class_prior", &[0.05, 0.1, 0.12, 0.15, 0.2]),
+            _ => return None,
+        };
+        Some(Fixed {
+            name: name.to_owned(),
+            values: values.to_vec(),
+        })
+    }
+}
+
+/// Names of the folders within a folder of built-in recipes, whose name ends in `/` unless it is empty.
+fn folders(within: &str) -> Vec<&'static str> {
+    let mut names: Vec<&str> = built_in()
+        .iter()
+        .filter_map(|recipe| Some(recipe.name.strip_prefix(within)?.split_once('/')?.0))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Checks that a flag has one of the known values, or none if there are none.
+fn choose(of: &str, what: &str, (flag, given): (&str, Option<&str>), known: &[&str]) -> Result<(), Error> {
+    let names = known.join(", ");
+    let of_sentence = of.trim_end_matches(',');
+    match given {
+        None if known.is_empty() => Ok(()),
+        Some(given) if known.contains(&given) => Ok(()),
+        None => Err(Error::Input(format!(
+            "{of} has several {what}; choose one with {flag}: {names}"
+        ))),
+        Some(given) if known.is_empty() => Err(Error::Input(format!("{flag} {given}: {of} has no {what}; leave {flag} out"))),
+        Some(given) => Err(Error::Input(format!(
+            "{flag} {given} is not part of {of_sentence}, which has {names}"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::{Paper, Row};
+    use bcl_core::EstimatorConfig;
+    use std::collections::BTreeSet;
+
+    fn named(name: &str) -> Published {
+        Published::find(name).unwrap().unwrap()
+    }
+
+    fn names(rows: &[Row]) -> Vec<&str> {
+        rows.iter().map(|row| row.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_table_data_set_or_part_that_is_not_there_is_named_with_those_that_are() {
+        let error = |name: &str, dataset, part| {
+            let found = Published::find(name).and_then(|table| table.expect("a name of a table").check(dataset, part));
+            found.unwrap_err().to_string()
+        };
+        assert_eq!(
+            error("7", None, None),
+            "there is no table 7; the built-in tables are 2, 3, 4, 5, 8, 10, pucl-1, pucl-fig3, bda-6; for your own recipes, name their folder"
+        );
+        assert_eq!(
+            error("10", Some("ml-100kk"), None),
+            "--dataset ml-100kk is not part of table 10, which has gowalla, ml-100k, ml-1m"
+        );
+        assert_eq!(
+            error("10", None, None),
+            "table 10 has several data sets; choose one with --dataset: gowalla, ml-100k, ml-1m"
+        );
+        assert_eq!(
+            error("10", Some("ml-100k"), Some("mf")),
+            "--part mf: table 10, ml-100k, has no parts; leave --part out"
+        );
+        assert_eq!(
+            error("pucl-1", Some("stl10"), None),
+            "table pucl-1, stl10, has several parts; choose one with --part: cmc, moco, simclr"
+        );
+        assert_eq!(
+            error("bda-6", Some("cifar10"), Some("b65")),
+            "--part b65 is not part of table bda-6, cifar10, which has b128, b256, b512, b64"
+        );
+        assert!(named("10").check(Some("ml-100k"), None).is_ok());
+        assert!(named("pucl-1").check(Some("planted"), Some("cmc")).is_ok());
+        assert_eq!(Published::find("my-recipes/").unwrap(), None);
+    }
+
+    /// Every data set and part of the named tables and figures: the folder of its recipes with the table.
+    fn parts() -> Vec<(Published, String)> {
+        let of_table = |name: &str| {
+            let table = named(name);
+            let datasets = folders(&format!("{}/", table.folder));
+            let parts = datasets.into_iter().flat_map(|dataset| {
+                folders(&format!("{}/{dataset}/", table.folder))
+                    .into_iter()
+                    .map(move |part| [dataset, part])
+            });
+            parts.map(|part| (table.clone(), part.join("/"))).collect::<Vec<_>>()
+        };
+        NAMED.iter().flat_map(|named| of_table(named.0)).collect()
+    }
+
+    #[test]
+    fn rows_are_those_of_the_papers_on_every_data_set() {
+        let mut found = BTreeSet::new();
+        for (table, part) in parts() {
+            let rows = Row::find(&format!("{}/{part}", table.folder), None, &[], &table.ranges()).unwrap();
+            let expected: &[&str] = match table.name.as_str() {
+                "pucl-1" if part.starts_with("cifar10-frog-truck") => {
+                    &["infonce", "debiased", "hard", "bayesian", "ring", "pucl", "decoupled"]
+                }
+                "pucl-1" => &["infonce", "debiased", "hard", "ring", "pucl"],
+                "pucl-fig3" if part.ends_with("prior") => &["c001", "c002", "c010"],
+                "pucl-fig3" => &["pucl"],
+                _ => &[
+                    "nnclr",
+                    "simclr",
+                    "augmented",
+                    "barlow_twins",
+                    "byol",
+                    "decoupled",
+                    "dino",
+                    "swav",
+                ],
+            };
+            assert_eq!(names(&rows), expected, "{part}");
+            found.insert(format!("{}/{part}", table.name));
+        }
+        for part in [
+            "pucl-1/cifar10/moco",
+            "pucl-1/cifar100/cmc",
+            "pucl-1/stl10/simclr",
+            "pucl-1/planted/moco",
+            "pucl-1/cifar10-frog-truck/cmc",
+            "pucl-1/cifar10-tiny/simclr",
+            "pucl-fig3/stl10/prior",
+            "pucl-fig3/planted/negatives",
+            "bda-6/cifar10/b64",
+            "bda-6/cifar10/b512",
+            "bda-6/cifar10-frog-truck/b256",
+        ] {
+            assert!(found.contains(part), "{part} is not among {found:?}");
+        }
+    }
+
+    #[test]
+    fn every_row_is_searched_and_accepts_all_of_its_ranges() {
+        for (table, part) in parts() {
+            for row in Row::find(&format!("{}/{part}", table.folder), None, &[], &table.ranges()).unwrap() {
+                assert!(!row.space.0.is_empty(), "{part}/{}", row.name);
+                assert!(!row.space.0.contains_key("optimizer.learning_rate"));
+                for end in [0.0, 0.999_999] {
+                    let values: Vec<_> = row.space.0.iter().map(|(key, range)| (key.clone(), range.at(end))).collect();
+                    row.with(&values)
+                        .unwrap_or_else(|error| panic!("{part}/{}: {error}", row.name));
+                }
+                let own = row.space.0.keys().filter(|key| key.starts_with("loss.")).count();
+                let has_loss = EstimatorConfig::all().iter().any(|loss| loss.name() == row.loss_name());
+                assert_eq!(own > 0, has_loss, "{part}/{}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn figure_3_varies_the_number_of_negatives_and_the_prior() {
+        let figure = named("pucl-fig3");
+        assert_eq!(figure.curves(Some("negatives")).unwrap().values, [62.0, 126.0, 254.0, 510.0]);
+        let prior = figure.curves(Some("prior")).unwrap();
+        assert_eq!(prior.name, "loss.class_prior");
+        assert_eq!(prior.values.len(), 5);
+        assert_eq!(named("pucl-1").curves(Some("moco")), None);
+    }
+
+    #[test]
+    fn printed_figures_are_those_of_the_papers() {
+        let paper = Paper::builtin();
+        let printed = |name: &str, part: &str, row: &str, metric: &str| {
+            let figures = paper.table(&named(name).folder, part, false).figures(row);
+            figures.get(metric).copied()
+        };
+        for (part, row, figure) in [
+            ("cifar10/simclr", "infonce", 0.9044),
+            ("cifar10/simclr", "debiased", 0.9021),
+            ("cifar10/cmc", "hard", 0.8829),
+            ("cifar10/moco", "pucl", 0.9098),
+            ("cifar100/simclr", "ring", 0.6621),
+            ("cifar100/moco", "infonce", 0.6638),
+            ("stl10/cmc", "debiased", 0.8032),
+            ("stl10/moco", "pucl", 0.9368),
+        ] {
+            assert_eq!(printed("pucl-1", part, row, "probe_top1"), Some(figure), "{part}/{row}");
+        }
+        for (part, row, figure) in [
+            ("cifar10/b64", "byol", 0.865),
+            ("cifar10/b64", "augmented", 0.859),
+            ("cifar10/b128", "dino", 0.841),
+            ("cifar10/b256", "decoupled", 0.855),
+            ("cifar10/b256", "simclr", 0.858),
+            ("cifar10/b512", "swav", 0.858),
+            ("cifar10/b512", "barlow_twins", 0.843),
+            ("cifar10/b512", "nnclr", 0.851),
+        ] {
+            assert_eq!(printed("bda-6", part, row, "knn_top1"), Some(figure), "{part}/{row}");
+        }
+        assert_eq!(printed("pucl-1", "planted/moco", "pucl", "probe_top1"), None);
+    }
+
+    #[test]
+    fn parts_have_the_deviations_of_their_data_set_and_their_paper() {
+        let deviations = Paper::builtin().table("table1-pucl", "planted/moco", false).deviations;
+        assert!(
+            deviations
+                .iter()
+                .any(|sentence| sentence.starts_with("CPU size: planted images"))
+        );
+        assert!(deviations.iter().any(|sentence| sentence.contains("PUCL")));
+        assert!(!deviations.iter().any(|sentence| sentence.contains("official_top1")));
+    }
+}
