@@ -65,7 +65,7 @@ const HTTP: &str = "ureq";
 const DOWNLOADS_FOR: &str = "bcl-train";
 
 /// Crates that stay quick to build: they must not depend on Burn, not even indirectly.
-const WITHOUT_BURN: &[&str] = &["bcl-data", "bcl-golden", "bcl-images", "bcl-recipe", "bcl-report", "xtask"];
+const WITHOUT_BURN: &[&str] = &["bcl-data", "bcl-golden", "bcl-images", "bcl-recipe", "bcl-report", "bcl-text", "xtask"];
 
 /// Third-party crates that the `bcl-core` library may use: none of them opens files, reads clocks or seeds itself.
 const CORE_MAY_USE: &[&str] = &["burn", "libm", "rand", "rand_distr", "serde", "thiserror"];
@@ -174,11 +174,11 @@ mod tests {
             ("burn-tensor", &[]),
             ("tables", &["burn-tensor"]),
             ("bcl-data", &["tables"]),
-            ("bcl-report", &["bcl-data"]),
+            ("bcl-recipe", &["bcl-data"]),
         ];
         let expected = [
             "crates/bcl-data/Cargo.toml:6: bcl-data depends on Burn: bcl-data -> tables -> burn-tensor",
-            "crates/bcl-report/Cargo.toml:6: bcl-report depends on Burn: bcl-report -> bcl-data -> tables -> burn-tensor",
+            "crates/bcl-recipe/Cargo.toml:6: bcl-recipe depends on Burn: bcl-recipe -> bcl-data -> tables -> burn-tensor",
         ];
         assert_eq!(findings(crates), expected);
     }
@@ -203,8 +203,8 @@ mod tests {
     #[test]
     fn downloads_are_for_the_program_alone() {
         let with_downloads = "{ path = \"../bcl-data\", features = [\"download\"] }";
-        let fixture = Fixture::workspace(&[("bcl-data", &[]), ("bcl-train", &[]), ("bcl-report", &[])]);
-        for name in ["bcl-data", "bcl-train", "bcl-report"] {
+        let fixture = Fixture::workspace(&[("bcl-data", &[]), ("bcl-train", &[]), ("bcl-recipe", &[])]);
+        for name in ["bcl-data", "bcl-train", "bcl-recipe"] {
             let path = fixture.path(&format!("crates/{name}/Cargo.toml"));
             let more = match name {
                 "bcl-data" => "[features]\ndownload = []\n".to_owned(),
@@ -213,7 +213,7 @@ mod tests {
             std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + &more).unwrap();
         }
         let expected =
-            "crates/bcl-report/Cargo.toml:6: bcl-report enables feature `download` of bcl-data, which only bcl-train needs";
+            "crates/bcl-recipe/Cargo.toml:6: bcl-recipe enables feature `download` of bcl-data, which only bcl-train needs";
         assert_eq!(lines(&check(&fixture.metadata())), [expected]);
     }
 
