@@ -65,7 +65,15 @@ const HTTP: &str = "ureq";
 const DOWNLOADS_FOR: &str = "bcl-train";
 
 /// Crates that stay quick to build: they must not depend on Burn, not even indirectly.
-const WITHOUT_BURN: &[&str] = &["bcl-data", "bcl-golden", "bcl-images", "bcl-recipe", "bcl-report", "bcl-text", "xtask"];
+const WITHOUT_BURN: &[&str] = &[
+    "bcl-data",
+    "bcl-golden",
+    "bcl-images",
+    "bcl-recipe",
+    "bcl-report",
+    "bcl-text",
+    "xtask",
+];
 
 /// Third-party crates that the `bcl-core` library may use: none of them opens files, reads clocks or seeds itself.
 const CORE_MAY_USE: &[&str] = &["burn", "libm", "rand", "rand_distr", "serde", "thiserror"];
