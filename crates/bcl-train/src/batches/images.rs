@@ -2,7 +2,7 @@
 
 use super::BatchViews;
 use bcl_models::vision::Mode;
-use burn::tensor::{Bool, Device, Tensor, TensorData};
+use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
 use std::{ops::Range, sync::Arc};
 
 /// Views of the images of a batch.
@@ -50,6 +50,12 @@ impl ImageBatch {
             device,
         ))
     }
+}
+
+/// The indices of samples on a device, `[samples.len()]`.
+pub(crate) fn index_tensor(samples: &[usize], device: &Device) -> Tensor<1, Int> {
+    let indices: Vec<i64> = samples.iter().map(|&sample| sample as i64).collect();
+    Tensor::from_data(TensorData::from(&*indices), device)
 }
 
 /// Which negatives have their anchor's class, row by row, in the order of [`Scores::from_views`](bcl_core::Scores::from_views): an

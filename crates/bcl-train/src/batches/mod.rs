@@ -7,6 +7,7 @@ mod prefetch;
 mod views;
 
 pub use images::ImageBatch;
+pub(crate) use images::index_tensor;
 pub use interactions::{InteractionBatch, LogQ, Negatives};
 pub use named_tensors::NamedTensors;
 pub use prefetch::{Panicked, Prefetch, message};

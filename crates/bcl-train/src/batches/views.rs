@@ -28,11 +28,14 @@ impl ViewSource {
 
     /// Moves views of a number of images to a device, one tensor per view.
     pub(crate) fn on_device(&self, pixels: Vec<f32>, batch_size: usize, device: &Device) -> Vec<Tensor<4>> {
-        let mut rest = &pixels[..];
+        let count = pixels.len();
+        let pixels = Tensor::<1>::from_data(TensorData::new(pixels, [count]), device);
+        let mut start = 0;
         let views = self.views.layout().into_iter().map(|side| {
-            let (view, after) = rest.split_at(batch_size * 3 * side * side);
-            rest = after;
-            Tensor::from_data(TensorData::new(view.to_vec(), [batch_size, 3, side, side]), device)
+            let end = start + batch_size * 3 * side * side;
+            let view = pixels.clone().slice_dim(0, start..end).reshape([batch_size, 3, side, side]);
+            start = end;
+            view
         });
         views.collect()
     }

@@ -4,7 +4,7 @@ use super::{
     Counter, Embeddings, ImageMethod, ImageMethodConfig, ImagePart, MemoryBank, MethodSettings, MethodSizes, MethodStart, Needs,
     Objective, Precision, directions::directions, rows_of,
 };
-use crate::batches::ImageBatch;
+use crate::batches::{ImageBatch, index_tensor};
 use bcl_core::{
     Losses, NoiseContrastive, NoiseContrastiveConfig, ParameterError, Scores, Similarity,
     parameter::{count_in, in_closed, temperature},
@@ -13,7 +13,7 @@ use bcl_data::Seed;
 use bcl_models::vision::ImageEncoder;
 use burn::{
     module::{Module, Param},
-    tensor::{Bool, Device, Int, Tensor, TensorData},
+    tensor::{Bool, Device, Tensor, TensorData},
 };
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -166,10 +166,7 @@ impl Cmc {
             .flat_map(|(&own, drawn)| drawn.iter().map(move |&image| image != own as i64))
             .collect();
         let bank = &self.banks[1 - direction];
-        let positives = bank.positives(
-            queries.clone(),
-            integers(images.iter().map(|&image| image as i64).collect(), &device),
-        );
+        let positives = bank.positives(queries.clone(), index_tensor(images, &device));
         let shape = [images.len(), count];
         let negatives = bank.negatives(queries, Tensor::from_data(TensorData::new(drawn, shape), &device));
         let mask = counts
@@ -194,11 +191,6 @@ impl Cmc {
     fn nce(&self) -> NoiseContrastive {
         NoiseContrastiveConfig::new().with_temperature(self.config.temperature).init()
     }
-}
-
-fn integers(values: Vec<i64>, device: &Device) -> Tensor<1, Int> {
-    let count = values.len();
-    Tensor::from_data(TensorData::new(values, [count]), device)
 }
 
 impl ImageMethod for Cmc {
@@ -252,8 +244,7 @@ impl ImageMethod for Cmc {
         });
         let log_normalisers = Tensor::cat(log_normalisers.to_vec(), 0).detach();
         let momentum = self.config.bank_momentum;
-        let images = batch.images.iter().map(|&image| image as i64).collect();
-        let images = integers(images, &log_normalisers.device());
+        let images = index_tensor(&batch.images, &log_normalisers.device());
         let banks = self.banks.into_iter().zip(TABLES);
         Self {
             banks: banks

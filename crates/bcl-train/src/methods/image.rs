@@ -65,6 +65,7 @@ impl<M: ImageMethod> Method for M {
     type Encoder = ImageEncoder;
     type Batch = ImageBatch;
     type Part = ImagePart;
+
     fn encoder(&self) -> &ImageEncoder {
         ImageMethod::encoder(self)
     }
@@ -115,10 +116,7 @@ impl<M: ImageMethod> Method for M {
 ///
 /// Each view is a forward pass of its own, as in the authors' code: batch statistics never cover both views of an image.
 pub(super) fn raw_projections(encoder: &ImageEncoder, part: &ImagePart, view: usize, precision: Precision) -> Tensor<2> {
-    let features = encoder
-        .trunk
-        .forward(part.views[view].clone().cast(precision.dtype()), part.mode);
-    encoder.head.forward(features, part.mode)
+    encoder.raw_projections(part.views[view].clone().cast(precision.dtype()), part.mode)
 }
 
 /// The [same](raw_projections) as unit rows.

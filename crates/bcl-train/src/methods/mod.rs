@@ -11,14 +11,13 @@
 //! | [`Cmc`] | image encoders | scores of lightness against colour, with drawn images as negatives | two memory banks |
 //! | [`Nnclr`] | image encoders | scores of nearest neighbours with the rest of the batch as negatives | support set |
 //! | [`SimSiam`], [`Byol`] | image encoders | predictions of the other view | BYOL: momentum encoder |
-//! | [`BarlowTwins`], [`VicReg`] | image encoders | statistics of the batch | |
+//! | [`JointEmbedding`] | image encoders | Barlow Twins or VICReg: statistics of the batch | |
 //! | [`Swav`] | image encoders | cluster assignments of other views | prototypes, queues |
 //! | [`Dino`] | image encoders | class probabilities by a teacher | teacher, centre |
 //! | [`Recommendation`] | recommenders | scores with sampled items as negatives | |
 //!
 //! Nothing here reads recipes or files. A method does not know how its scores are weighted.
 
-mod barlow_twins;
 mod byol;
 mod cmc;
 mod counter;
@@ -26,6 +25,7 @@ mod dino;
 mod directions;
 mod embeddings;
 mod image;
+mod joint_embedding;
 mod memory_bank;
 mod moco;
 mod momentum;
@@ -41,9 +41,7 @@ mod simsiam;
 mod swav;
 #[cfg(test)]
 mod tests;
-mod vicreg;
 
-pub use barlow_twins::BarlowTwins;
 pub use byol::{Byol, ByolConfig};
 pub use cmc::{Cmc, CmcConfig, CmcForm};
 pub use counter::Counter;
@@ -51,6 +49,7 @@ pub use dino::{Dino, DinoConfig};
 pub use embeddings::Embeddings;
 pub(crate) use embeddings::rows_of;
 pub use image::{ImageMethod, ImagePart};
+pub use joint_embedding::JointEmbedding;
 pub use memory_bank::MemoryBank;
 pub use moco::{MoCo, MoCoConfig};
 pub use momentum::{Momentum, MomentumSchedule};
@@ -64,7 +63,6 @@ pub use registry::{ImageMethodConfig, MethodSettings, MethodSizes, MethodStart, 
 pub use simclr::{SimClr, SimClrConfig};
 pub use simsiam::{SimSiam, SimSiamConfig};
 pub use swav::{Swav, SwavConfig};
-pub use vicreg::VicReg;
 
 use crate::batches::{LogQ, NamedTensors};
 use bcl_core::joint_embedding::{BarlowTwinsConfig, VicRegConfig};

@@ -7,7 +7,7 @@ use burn::{
     module::{Module, Param, ParamId},
     tensor::{Bool, Device, Int, Tensor, TensorData},
 };
-use std::collections::HashSet;
+use std::{borrow::Cow, collections::HashSet};
 
 /// The class of a key whose image has no label, and the image of a position without a key.
 const UNKNOWN: i64 = -1;
@@ -103,7 +103,7 @@ impl KeyQueue {
         let classes = integer_tensor(or_unknown(classes), &device);
         let new_images = or_unknown(stored.images.iter().map(|&image| image as i64).collect());
         let images = integer_tensor(new_images.clone(), &device);
-        let mut known_images = self.images_on_host();
+        let mut known_images = self.images_on_host().into_owned();
         let keys = keys.detach();
         let (mut rows, mut row_classes, mut row_images) = (self.keys.val(), self.classes.val(), self.images.val());
         // If there are more keys than fit, the last ones remain.
@@ -127,10 +127,11 @@ impl KeyQueue {
         }
     }
 
-    fn images_on_host(&self) -> Vec<i64> {
-        self.known_images
-            .clone()
-            .unwrap_or_else(|| self.images.val().into_data().iter::<i64>().collect())
+    fn images_on_host(&self) -> Cow<'_, [i64]> {
+        match &self.known_images {
+            Some(images) => images.into(),
+            None => self.images.val().into_data().iter::<i64>().collect(),
+        }
     }
 
     /// Masks out the keys of the anchors' own images.
@@ -139,14 +140,12 @@ impl KeyQueue {
     /// - scores: as from [`scores`](Self::scores)
     /// - images: the image of each anchor
     pub fn without_own_keys(&self, scores: Scores, images: &[usize]) -> Scores {
-        let count = self.len();
-        let stored = self.images_on_host();
-        let stored: HashSet<i64> = stored[..count].iter().copied().collect();
+        let images: Vec<i64> = images.iter().map(|&image| image as i64).collect();
+        let own: HashSet<i64> = images.iter().copied().collect();
         // A mask costs time, and most queues hold none of the images of a batch.
-        if !images.iter().any(|&image| stored.contains(&(image as i64))) {
+        if !self.images_on_host()[..self.len()].iter().any(|image| own.contains(image)) {
             return scores;
         }
-        let images = images.iter().map(|&image| image as i64).collect();
         let is_own = self.matches(&self.images, images, &scores.negatives.device());
         scores.with_mask(is_own.bool_not())
     }

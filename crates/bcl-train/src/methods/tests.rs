@@ -92,6 +92,10 @@ fn methods() -> Vec<MethodConfig> {
 }
 
 fn start(config: &MethodConfig) -> MethodStart {
+    start_with(config.settings().needs().split_encoder)
+}
+
+fn start_with(split_encoder: bool) -> MethodStart {
     let trunk = ResNetConfig {
         depth: ResNetDepth::ResNet18,
         stem: Stem::Imagenet,
@@ -105,11 +109,11 @@ fn start(config: &MethodConfig) -> MethodStart {
     let encoder = ImageEncoderConfig {
         trunk,
         head,
-        split_channels: config.settings().needs().split_encoder.then_some(1),
+        split_channels: split_encoder.then_some(1),
     };
     MethodStart {
         encoder: encoder.init(3, &device()),
-        dim: if config.settings().needs().split_encoder { 12 } else { 6 },
+        dim: if split_encoder { 12 } else { 6 },
         num_images: 2 * IMAGES,
         classes: Some(classes(0..2 * IMAGES)),
         steps_per_epoch: 2,
@@ -341,6 +345,25 @@ fn gradients_reach_what_is_trained_and_nothing_else() {
         assert_eq!(missing.1, 0, "{}", config.name());
     }
     for_each_method!(check);
+}
+
+#[test]
+fn every_method_trains_an_encoder_of_two_networks() {
+    struct Trained<'a>(&'a MethodConfig);
+    impl WithMethod for Trained<'_> {
+        type Output = ();
+
+        fn call<M: ImageMethod>(self, method: M) {
+            let before = numbers(ImageMethod::encoder(&method));
+            let learned = trained(self.0, learned(method), &[0, 1]);
+            let after = numbers(ImageMethod::encoder(&learned.method));
+            assert_ne!(before, after, "{}", self.0.name());
+            assert!(after.iter().all(|number| number.is_finite()), "{}", self.0.name());
+        }
+    }
+    for config in methods() {
+        config.init(start_with(true), Trained(&config));
+    }
 }
 
 #[test]

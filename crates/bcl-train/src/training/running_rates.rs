@@ -7,10 +7,11 @@
 //!
 //! Everything is in log space, because `x_k` spans many orders of magnitude at low temperatures. The first mean of a sample is its rate.
 
+use crate::batches::index_tensor;
 use bcl_core::Augmented;
 use burn::{
     module::{Module, Param},
-    tensor::{Bool, Device, IndexingUpdateOp, Int, Tensor, TensorData},
+    tensor::{Bool, Device, IndexingUpdateOp, Tensor},
 };
 use std::collections::HashSet;
 
@@ -51,7 +52,7 @@ impl RunningRates {
     /// - samples:     the sample of each anchor
     /// - `log_means`, output: `[num_anchors]`
     pub fn of_anchors(&self, samples: &[usize], log_means: Tensor<1>) -> Tensor<1> {
-        let running = self.log_rates().select(0, indices(samples, &log_means.device()));
+        let running = self.log_rates().select(0, index_tensor(samples, &log_means.device()));
         let log_rates = log_means.mask_where(has_mean(&running), running);
         let known = has_mean(&log_rates);
         log_rates.mask_fill(known.bool_not(), 0.0)
@@ -74,7 +75,7 @@ impl RunningRates {
             "{} anchors are not views of {distinct} samples",
             samples.len()
         );
-        let index = indices(&samples[..distinct], &step.log_means.device());
+        let index = index_tensor(&samples[..distinct], &step.log_means.device());
         let views = step.log_means.clone().detach().reshape([num_views, distinct]);
         let has_mean_in_all = has_mean(&views).all_dim(0).squeeze_dim::<1>(0);
         let means = log_mean_exp(views);
@@ -117,11 +118,6 @@ fn log_mean_exp(rows: Tensor<2>) -> Tensor<1> {
 fn log_add_exp(left: Tensor<1>, right: Tensor<1>) -> Tensor<1> {
     let largest = left.clone().max_pair(right.clone());
     ((left - largest.clone()).exp() + (right - largest.clone()).exp()).log() + largest
-}
-
-fn indices(samples: &[usize], device: &Device) -> Tensor<1, Int> {
-    let indices: Vec<i64> = samples.iter().map(|&sample| sample as i64).collect();
-    Tensor::from_data(TensorData::from(&*indices), device)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::{
 use bcl_core::{AugmentedConfig, AugmentedRate, Estimator};
 use bcl_data::Seed;
 use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
-use burn::{optim::SgdConfig, train::TrainStep};
+use burn::{optim::SgdConfig, tensor::TensorData, train::TrainStep};
 use rand::RngExt;
 use std::sync::Arc;
 
