@@ -10,13 +10,49 @@ use bcl_bench::{
     step::{self, StepBenchmark, StepConfig, StepPlan, StepSample},
 };
 use bcl_core::{EstimatorConfig, gradient_cache::blocks};
+use bcl_images::ViewsConfig;
 use bcl_models::vision::{ResNetConfig, ResNetDepth, Stem};
-use bcl_train::recipe::Precision;
+use bcl_train::recipe::{
+    ImageEncoderKind, ImageRecipe, LossConfig, Override, Precision, Recipe, RecipeError, ResNetEncoderConfig, TrainingConfig,
+    find, from_toml,
+};
 use clap::ValueEnum;
 use std::{process::ExitCode, thread};
 
+/// The recipe in which flags replace values.
+const SIMCLR: &str = "
+[data]
+dataset = 'planted'
+[encoder]
+kind = 'resnet'
+[loss]
+kind = 'info_nce'
+";
+
+/// Flags of a step of SimCLR, which a recipe replaces.
+const FLAGS: [&str; 8] = [
+    "depth",
+    "stem",
+    "width",
+    "batch",
+    "gradient_cache",
+    "precision",
+    "side",
+    "loss",
+];
+
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
+    /// Recipes to measure, each with its method, encoder, views, loss and optimizer, on planted images: a file, a folder, or a name from
+    /// `bcl-train recipes`, such as quickstart-methods [default: SimCLR with the flags below].
+    #[arg(long, value_name = "NAME", num_args = 1.., conflicts_with_all = FLAGS)]
+    recipe: Vec<String>,
+    /// Set a key of all recipes, as in `--set training.batch_size=64`; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE", requires = "recipe")]
+    set: Vec<Override>,
+    /// Number of images of the data set, of each of which some methods keep an embedding.
+    #[arg(long, default_value_t = 50_000, value_parser = at_least_two)]
+    images: usize,
     /// Layers of the ResNet: 18, 34 or 50.
     #[arg(long, default_value = "18", value_parser = depth)]
     depth: ResNetDepth,
@@ -41,7 +77,7 @@ pub(crate) struct Arguments {
     /// Losses to measure.
     #[arg(long, num_args = 1.., default_values = ["info_nce", "bayesian"], value_parser = loss)]
     loss: Vec<EstimatorConfig>,
-    /// Number of rounds; every loss runs in each.
+    /// Number of rounds; every loss or recipe runs in each.
     #[arg(long, default_value_t = 3, value_parser = at_least_one)]
     rounds: usize,
     /// Steps per round, after one warm-up step.
@@ -66,12 +102,74 @@ enum StemName {
 
 #[derive(clap::Args)]
 pub(crate) struct SampleArguments {
-    #[arg(long, value_parser = loss)]
-    loss: EstimatorConfig,
     #[arg(long, value_parser = config)]
     config: StepConfig,
     #[command(flatten)]
     device: DeviceArguments,
+}
+
+impl Arguments {
+    /// The recipes to measure.
+    fn recipes(&self) -> Result<Vec<ImageRecipe>, String> {
+        if self.recipe.is_empty() {
+            return self.of_flags();
+        }
+        let read = |name: &String| {
+            let found = find(name).map_err(|error| error.to_string())?;
+            let recipes = found.iter().map(|found| Recipe::read(found, &self.set));
+            let recipes = recipes
+                .collect::<Result<Vec<_>, RecipeError>>()
+                .map_err(|error| error.to_string())?;
+            let of_images = recipes.iter().map(|recipe| {
+                let not_images = || format!("{} trains on interactions, but this measures steps on images", recipe.name());
+                recipe.as_kind::<ImageRecipe>().cloned().ok_or_else(not_images)
+            });
+            of_images.collect::<Result<Vec<_>, String>>()
+        };
+        let recipes: Vec<_> = self.recipe.iter().map(read).collect::<Result<_, String>>()?;
+        Ok(recipes.concat())
+    }
+
+    /// SimCLR with each loss.
+    fn of_flags(&self) -> Result<Vec<ImageRecipe>, String> {
+        let (batch, cache) = (self.batch, self.gradient_cache);
+        let suits = |&cache: &usize| cache <= batch && blocks(batch, cache).all(|part| part.len() > 1);
+        if let Some(cache) = cache.filter(|cache| !suits(cache)) {
+            return Err(format!(
+                "--gradient-cache is {cache}, but must divide --batch, {batch}, into parts of at least 2 images"
+            ));
+        }
+        let trunk = ResNetConfig {
+            depth: self.depth,
+            stem: match self.stem {
+                StemName::Cifar => Stem::Cifar,
+                StemName::Imagenet => Stem::Imagenet,
+            },
+            width: self.width,
+        };
+        trunk.check()?;
+        let simclr: ImageRecipe = from_toml(SIMCLR, "step", &[]).map_err(|error| error.to_string())?;
+        let of_loss = |loss: &EstimatorConfig| ImageRecipe {
+            name: loss.name().to_owned(),
+            views: ViewsConfig {
+                side: self.side,
+                ..ViewsConfig::default()
+            },
+            encoder: ImageEncoderKind::ResNet(ResNetEncoderConfig {
+                trunk: trunk.clone(),
+                ..ResNetEncoderConfig::default()
+            }),
+            training: TrainingConfig {
+                batch_size: batch,
+                gradient_cache: cache,
+                precision: self.precision,
+                ..TrainingConfig::default()
+            },
+            loss: Some(LossConfig::new(loss.clone())),
+            ..simclr.clone()
+        };
+        Ok(self.loss.iter().map(of_loss).collect())
+    }
 }
 
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
@@ -79,34 +177,18 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         Ok(program) => program,
         Err(error) => return failure(&format!("cannot find the path of this program: {error}")),
     };
-    let (batch, cache) = (arguments.batch, arguments.gradient_cache);
-    let suits = |&cache: &usize| cache <= batch && blocks(batch, cache).all(|part| part.len() > 1);
-    if let Some(cache) = cache.filter(|cache| !suits(cache)) {
-        return bad_input(&format!(
-            "--gradient-cache is {cache}, but must divide --batch, {batch}, into parts of at least 2 images"
-        ));
-    }
+    let recipes = match arguments.recipes() {
+        Ok(recipes) => recipes,
+        Err(error) => return bad_input(&error),
+    };
     if let Err(code) = arguments.save.prepare::<StepBenchmark>() {
         return code;
     }
     let all_cores = || thread::available_parallelism().map_or(1, usize::from);
     let plan = StepPlan {
-        config: StepConfig {
-            trunk: ResNetConfig {
-                depth: arguments.depth,
-                stem: match arguments.stem {
-                    StemName::Cifar => Stem::Cifar,
-                    StemName::Imagenet => Stem::Imagenet,
-                },
-                width: arguments.width,
-            },
-            batch_size: arguments.batch,
-            gradient_cache: arguments.gradient_cache,
-            precision: arguments.precision,
-            side: arguments.side,
-            steps: arguments.steps,
-        },
-        losses: arguments.loss,
+        recipes,
+        images: arguments.images,
+        steps: arguments.steps,
         threads: arguments.threads.unwrap_or_else(all_cores),
         rounds: arguments.rounds,
     };
@@ -114,9 +196,9 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         Ok(backend) => backend,
         Err(error) => return bad_input(&error.to_string()),
     };
-    if plan.config.precision.check(&backend.device()).is_err() {
-        let info = backend.info();
-        return bad_input(&format!("{} ({}) does not support this --precision", info.backend, info.name));
+    let refused = |recipe: &ImageRecipe| recipe.training.precision.check(&backend.device()).err();
+    if let Some(refusal) = plan.recipes.iter().find_map(refused) {
+        return bad_input(&refusal.to_string());
     }
     match step::run(&plan, &backend, &program, |next| eprintln!("{next}")) {
         Ok(benchmark) => arguments.save.write(&benchmark),
@@ -125,14 +207,11 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
 }
 
 pub(crate) fn sample(arguments: &SampleArguments) -> ExitCode {
-    if let Err(error) = arguments.config.trunk.check() {
-        return bad_input(&error);
-    }
     let backend = match arguments.device.open() {
         Ok(backend) => backend,
         Err(error) => return bad_input(&error.to_string()),
     };
-    let sample = StepSample::measure(&arguments.config, &arguments.loss, &backend);
+    let sample = StepSample::measure(&arguments.config, &backend);
     println!("{}", serde_json::to_string(&sample).expect("a sample is plain data"));
     ExitCode::SUCCESS
 }

@@ -45,7 +45,7 @@ fn every_part_is_measured_with_every_loss() {
     let benchmark: Value =
         serde_json::from_slice(&std::fs::read(folder.path().join("step/a.json")).expect("the file")).expect("JSON");
     let measurements = benchmark["measurements"].as_array().expect("a list");
-    let losses: Vec<_> = measurements.iter().map(|m| m["loss"].as_str().expect("a name")).collect();
+    let losses: Vec<_> = measurements.iter().map(|m| m["name"].as_str().expect("a name")).collect();
     assert_eq!(losses, ["info_nce", "ring"]);
     for measurement in measurements {
         assert_eq!(measurement["repetitions"], 6);
@@ -59,6 +59,50 @@ fn every_part_is_measured_with_every_loss() {
         );
     }
     assert!(text.contains("ResNet-18 of width 2, CIFAR stem in bf16"), "{text}");
+}
+
+#[test]
+fn the_step_of_every_method_is_measured_from_its_recipe() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("a plain path");
+    let output = bench(&[
+        "--recipe",
+        "quickstart-methods",
+        "--set",
+        "encoder.trunk.width=2",
+        "--set",
+        "training.batch_size=16",
+        "--images",
+        "20",
+        "--rounds",
+        "1",
+        "--steps",
+        "2",
+        "--save",
+        "methods",
+        "--results",
+        path,
+    ]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{text}{errors}");
+
+    let saved = std::fs::read(folder.path().join("step/methods.json")).expect("the file");
+    let benchmark: Value = serde_json::from_slice(&saved).expect("JSON");
+    let measurements = benchmark["measurements"].as_array().expect("a list");
+    assert_eq!(measurements.len(), 10);
+    for measurement in measurements {
+        assert_eq!(measurement["repetitions"], 2);
+        assert_eq!(measurement["recipe"]["training"]["batch_size"], 16);
+        assert!(
+            measurement["step"]["least"].as_f64().is_some_and(|seconds| seconds > 0.0),
+            "{measurement}"
+        );
+    }
+    assert!(
+        text.contains("quickstart-methods/cmc: ResNet-18 of width 2, ImageNet stem, 32 x 32 pixels, 16 images with 1 view each."),
+        "{text}"
+    );
 }
 
 #[test]
@@ -89,7 +133,7 @@ fn a_step_by_gradient_caching_is_measured_too() {
 }
 
 #[test]
-fn a_depth_loss_or_precision_that_does_not_exist_and_a_loss_that_needs_classes_are_bad_input() {
+fn a_depth_loss_precision_or_recipe_that_does_not_exist_and_a_loss_that_needs_classes_are_bad_input() {
     for arguments in [
         ["--depth", "20"],
         ["--loss", "triplet"],
@@ -99,5 +143,15 @@ fn a_depth_loss_or_precision_that_does_not_exist_and_a_loss_that_needs_classes_a
         ["--gradient-cache", "257"],
     ] {
         assert_eq!(bench(&arguments).status.code(), Some(2), "{arguments:?}");
+    }
+    for arguments in [
+        &["--recipe", "no-such-recipe"][..],
+        &["--recipe", "quickstart"],
+        &["--recipe", "quickstart-methods", "--width", "4"],
+        &["--recipe", "quickstart-methods", "--set", "training.batch_size=0"],
+        &["--set", "training.batch_size=8"],
+        &["--images", "1"],
+    ] {
+        assert_eq!(bench(arguments).status.code(), Some(2), "{arguments:?}");
     }
 }

@@ -99,7 +99,7 @@ fn steps(benchmark: &StepBenchmark) -> Vec<String> {
     let lines = benchmark.measurements.iter().map(|measurement| {
         format!(
             "{} {:.1} ms per step, {:.2} % of it in the loss",
-            measurement.loss,
+            measurement.name,
             1e3 * measurement.step.median,
             100.0 * measurement.loss_share
         )

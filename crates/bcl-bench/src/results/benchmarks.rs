@@ -4,7 +4,7 @@ use super::{Case, Kind, Results, ResultsError};
 use crate::{Spread, kernels::KernelBenchmark, loss::LossBenchmark, step::StepBenchmark};
 use bcl_data::input::{self, MOST_WHOLE};
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::{Value, error::Category, json};
+use serde_json::{error::Category, json};
 use std::{collections::BTreeMap, fmt::Display, path::Path};
 
 /// What a verb measured.
@@ -112,22 +112,22 @@ impl Benchmark for StepBenchmark {
     const KIND: Kind = Kind::Step;
 
     fn into_results(self) -> Results {
+        let settings = self.measurements.iter().map(|measurement| {
+            let recipe = serde_json::to_value(&measurement.recipe).expect("a recipe is plain data");
+            (measurement.name.clone(), recipe)
+        });
+        let settings = settings.collect();
         let measured = self.measurements.into_iter().flat_map(|measurement| {
             [("step", measurement.step), ("loss alone", measurement.loss_alone)].map(|(part, seconds)| Case {
-                name: format!("{} {part}", measurement.loss),
+                name: format!("{} {part}", measurement.name),
                 seconds: vec![seconds],
             })
         });
         let cases = measured.collect();
-        let Ok(Value::Object(mut config)) = serde_json::to_value(&self.config) else {
-            unreachable!("a configuration is an object")
-        };
-        // The number of repetitions does not affect the time.
-        config.remove("steps");
         Results {
             kind: Self::KIND,
             environment: self.environment,
-            settings: config.into_iter().collect(),
+            settings,
             cases,
         }
     }

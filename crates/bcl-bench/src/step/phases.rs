@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 pub struct Phases {
     /// Making the views of the batch and copying them to the device.
     pub data: f64,
-    /// Encoding both views.
+    /// Encoding all views.
     pub forward: f64,
-    /// Similarities and the loss, forward.
+    /// Similarities, or whatever else a method compares, and the loss, forward.
     pub loss: f64,
     /// Computing all gradients.
     pub backward: f64,
-    /// Updating the weights.
+    /// Updating the weights and the memory of the method.
     pub optimizer: f64,
 }
 

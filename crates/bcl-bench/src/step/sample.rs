@@ -5,18 +5,22 @@ use crate::memory;
 use bcl_backend::Backend;
 use bcl_core::{Estimator, EstimatorConfig, Reduction};
 use bcl_data::Seed;
-use bcl_images::{PlantedImagesConfig, ViewsConfig};
+use bcl_images::PlantedImagesConfig;
 use bcl_models::vision::Mode;
 use bcl_train::{
     batches::{BatchViews, ImageBatch, ViewSource, ViewsOnDemand},
-    methods::{Embeddings, Method, SimClr},
-    recipe::OptimizerConfig,
-    training::step::Step,
+    methods::{Embeddings, ImageMethod, Method, MethodStart, WithMethod},
+    recipe::ImageRecipe,
+    training::{
+        learned::Learned,
+        step::{Step, gradients},
+    },
 };
 use burn::{
     module::Module,
     optim::{GradientsParams, ModuleOptimizer},
-    tensor::Device,
+    tensor::{Device, Tensor},
+    train::TrainStep,
 };
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Instant};
@@ -26,21 +30,53 @@ use std::{sync::Arc, time::Instant};
 pub struct StepSample {
     /// Times of the parts of each step in seconds.
     pub steps: Vec<Phases>,
-    /// Times of scores, loss and backward alone in seconds, once per step.
+    /// Times of objective, loss and backward alone in seconds, once per step.
     pub loss_alone: Vec<f64>,
     /// Peak memory of the process in MiB; `None` if the system does not report it.
     pub peak_mib: Option<f64>,
 }
 
 impl StepSample {
-    /// Trains on planted images with one loss in this process, and times each part of each step.
+    /// Trains on planted images with one recipe in this process, and times each part of each step.
     ///
     /// # Panics
-    /// Panics if the configuration is out of range, or the loss needs classes.
-    pub fn measure(config: &StepConfig, loss: &EstimatorConfig, backend: &Backend) -> Self {
-        let mut bench = Bench::new(config, loss, backend.training_device());
-        let mut sample = Self::default();
-        for step in 0..=config.steps {
+    /// Panics if the recipe would be refused.
+    pub fn measure(config: &StepConfig, backend: &Backend) -> Self {
+        let (recipe, device) = (&config.recipe, backend.training_device());
+        let num_images = config.images.max(recipe.training.batch_size);
+        let start = MethodStart {
+            encoder: recipe.encoder.config().init(0, &device),
+            dim: recipe.encoder.config().dim(),
+            num_images,
+            classes: Some((0..num_images).map(class_of).collect()),
+            steps_per_epoch: config.steps,
+            num_steps: config.steps,
+            precision: recipe.training.precision,
+            seed: Seed(0),
+            device: device.clone(),
+        };
+        recipe.method.init(start, Measurement { config, device })
+    }
+}
+
+/// The class of a planted image.
+fn class_of(image: usize) -> u32 {
+    (image % PlantedImagesConfig::default().classes) as u32
+}
+
+/// Measures the steps of any method.
+struct Measurement<'a> {
+    config: &'a StepConfig,
+    device: Device,
+}
+
+impl WithMethod for Measurement<'_> {
+    type Output = StepSample;
+
+    fn call<M: ImageMethod>(self, method: M) -> StepSample {
+        let mut bench = Bench::new(&self.config.recipe, method, self.device);
+        let mut sample = StepSample::default();
+        for step in 0..=self.config.steps {
             let (phases, loss_alone) = bench.step(step as u64);
             // The first step allocates and starts threads.
             if step > 0 {
@@ -54,73 +90,66 @@ impl StepSample {
 }
 
 /// Everything that a step needs.
-struct Bench {
+struct Bench<'a, M: ImageMethod> {
     source: Arc<ViewSource>,
-    config: StepConfig,
-    estimator: Arc<dyn Estimator>,
+    recipe: &'a ImageRecipe,
+    estimator: Option<Arc<dyn Estimator>>,
     /// `None` while the optimizer has it.
-    model: Option<SimClr>,
+    learned: Option<Learned<M>>,
     optimizer: ModuleOptimizer,
-    learning_rate: f64,
     device: Device,
 }
 
-impl Bench {
-    fn new(config: &StepConfig, loss: &EstimatorConfig, device: Device) -> Self {
+impl<'a, M: ImageMethod> Bench<'a, M> {
+    fn new(recipe: &'a ImageRecipe, method: M, device: Device) -> Self {
         let planted = PlantedImagesConfig {
-            train: config.batch_size.max(10),
+            train: recipe.training.batch_size.max(10),
             test: 10,
-            side: config.side,
+            side: recipe.views.side,
             ..PlantedImagesConfig::default()
-        };
-        let views = ViewsConfig {
-            side: config.side,
-            ..ViewsConfig::default()
-        };
-        let optimizer = OptimizerConfig::default();
-        let model = SimClr {
-            encoder: config.encoder().init(0, &device),
-            precision: config.precision,
         };
         Self {
             source: Arc::new(ViewSource {
                 data: Arc::new(planted.generate()),
-                views: views.init(),
+                views: recipe.views.init(),
                 seed: Seed(0),
             }),
-            config: config.clone(),
-            estimator: Arc::from(loss.init()),
-            model: Some(model),
-            learning_rate: optimizer.learning_rate,
-            optimizer: optimizer.init(),
+            estimator: recipe.estimator().map(EstimatorConfig::init).map(Arc::from),
+            learned: Some(Learned::new(method, recipe.optimizer.largest_global_norm())),
+            optimizer: recipe.optimizer.init(),
+            recipe,
             device,
         }
     }
 
     /// Runs one step; returns the times of its parts, and that of the loss alone in seconds.
     fn step(&mut self, epoch: u64) -> (Phases, f64) {
+        let learned = self.learned.take().expect("the last step put it back");
         let mut clock = Clock::new(&self.device);
-        let step = self.data(epoch);
-        let data = clock.lap();
-
-        let model = self.model.take().expect("the last step put it back");
+        let step = self.data(&learned, epoch);
         let mut phases = Phases {
-            data,
+            data: clock.lap(),
             ..Phases::default()
         };
-        let (gradients, loss_alone) = match self.config.gradient_cache {
-            Some(at_most) => cached(&step, &model, at_most, &mut clock, &mut phases),
-            None => at_once(&step, &model, &mut clock, &mut phases),
+        let Gradients {
+            of_parameters,
+            embeddings,
+            loss_alone,
+        } = match self.recipe.training.gradient_cache {
+            Some(at_most) => cached(&step, &learned, at_most, &mut clock, &mut phases),
+            None => at_once(&step, &learned, &mut clock, &mut phases),
         };
 
         let mut clock = Clock::new(&self.device);
-        self.model = Some(self.optimizer.step(self.learning_rate, model, gradients));
+        learned.finish(step, embeddings);
+        let rate = self.recipe.optimizer.learning_rate;
+        self.learned = Some(learned.optimize(&mut self.optimizer, rate.into(), of_parameters));
         phases.optimizer = clock.lap();
         (phases, loss_alone)
     }
 
-    fn data(&self, epoch: u64) -> Step<ImageBatch> {
-        let batch_size = self.config.batch_size;
+    fn data(&self, learned: &Learned<M>, epoch: u64) -> Step<ImageBatch> {
+        let batch_size = self.recipe.training.batch_size;
         let images: Arc<[usize]> = (0..batch_size).collect();
         let on_demand = BatchViews::OnDemand(ViewsOnDemand {
             source: self.source.clone(),
@@ -128,66 +157,80 @@ impl Bench {
             epoch,
             device: self.device.clone(),
         });
-        let views = match self.config.gradient_cache {
+        let cache = self.recipe.training.gradient_cache;
+        let views = match cache {
             Some(_) => on_demand,
             None => BatchViews::Made(on_demand.parts(batch_size).next().expect("the whole")),
         };
+        let needs_classes = self.estimator.as_ref().is_some_and(|estimator| estimator.needs_truth());
         let batch = ImageBatch {
             views,
+            classes: needs_classes.then(|| (0..batch_size).map(class_of).collect()),
             images,
-            classes: None,
             mode: Mode::Train,
         };
-        Step::new(
-            batch,
-            Some(self.estimator.clone()),
-            2 * batch_size,
-            Seed(0),
-            epoch,
-            &self.device,
-        )
+        let num_anchors = learned.num_anchors(&batch);
+        Step::new(batch, self.estimator.clone(), num_anchors, Seed(0), epoch, &self.device).with_gradient_cache(cache)
     }
 }
 
-/// Gradients of the whole batch at once, and the time of the loss alone in seconds.
-fn at_once(step: &Step<ImageBatch>, model: &SimClr, clock: &mut Clock, phases: &mut Phases) -> (GradientsParams, f64) {
-    let num_anchors = model.num_anchors(&step.batch);
-    let loss_of = |embeddings: &Embeddings| step.losses(model, embeddings, 0..num_anchors).reduce(Reduction::Mean);
-    let embeddings = model.embed_batch(&step.batch, usize::MAX);
+/// What a step computes before the optimizer.
+struct Gradients {
+    of_parameters: GradientsParams,
+    /// The embeddings of the batch, detached.
+    embeddings: Embeddings,
+    /// Time of objective, loss and backward alone in seconds.
+    loss_alone: f64,
+}
+
+/// Computes the gradients of the whole batch at once.
+fn at_once<M: ImageMethod>(step: &Step<ImageBatch>, learned: &Learned<M>, clock: &mut Clock, phases: &mut Phases) -> Gradients {
+    let num_anchors = learned.num_anchors(&step.batch);
+    let loss_of = |embeddings: &Embeddings| step.losses(learned, embeddings, 0..num_anchors).reduce(Reduction::Mean);
+    let embeddings = learned.embed_batch(&step.batch, usize::MAX);
     phases.forward = clock.lap();
     let loss = loss_of(&embeddings);
     phases.loss = clock.lap();
-    let gradients = GradientsParams::from_grads(loss.backward(), model);
+    let of_parameters = gradients(learned, loss);
     phases.backward = clock.lap();
 
-    let leaves: Vec<_> = embeddings
+    let leaves: Vec<Tensor<2>> = embeddings
         .tables()
         .map(|table| table.into_rows().detach().require_grad())
         .collect();
     clock.lap();
     let of_loss = loss_of(&embeddings.with_rows(&leaves)).backward();
-    for leaf in &leaves {
+    // The objective does not differentiate all rows: those of momentum encoders have no gradient.
+    for gradient in leaves.iter().filter_map(|leaf| leaf.grad(&of_loss)) {
         // Reading waits for devices that compute in the background.
-        leaf.grad(&of_loss).expect("a gradient").into_data();
+        gradient.into_data();
     }
-    (gradients, clock.lap())
+    Gradients {
+        of_parameters,
+        embeddings: embeddings.detached(),
+        loss_alone: clock.lap(),
+    }
 }
 
 /// The same with gradient caching, which computes the loss alone in any case.
-fn cached(
+fn cached<M: ImageMethod>(
     step: &Step<ImageBatch>,
-    model: &SimClr,
+    learned: &Learned<M>,
     at_most: usize,
     clock: &mut Clock,
     phases: &mut Phases,
-) -> (GradientsParams, f64) {
-    let embeddings = model.clone().no_grad().embed_batch(&step.batch, at_most);
+) -> Gradients {
+    let embeddings = learned.clone().no_grad().embed_batch(&step.batch, at_most);
     phases.forward = clock.lap();
-    let cache = step.embedding_gradients(model, &embeddings, at_most);
+    let cache = step.embedding_gradients(learned, &embeddings, at_most);
     phases.loss = clock.lap();
-    let gradients = step.parameter_gradients(model, &cache.gradients, at_most);
+    let of_parameters = step.parameter_gradients(learned, &cache.gradients, at_most);
     phases.backward = clock.lap();
-    (gradients, phases.loss)
+    Gradients {
+        of_parameters,
+        embeddings: embeddings.detached(),
+        loss_alone: phases.loss,
+    }
 }
 
 /// A clock that is read after each part of a step.

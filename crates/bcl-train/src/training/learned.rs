@@ -64,6 +64,17 @@ impl<M: Method> Learned<M> {
         Self { rates, ..self }
     }
 
+    /// Keeps what [`optimize`](TrainStep::optimize) needs of a step beside its gradients, as [`TrainStep::step`] does. The embeddings are those of the
+    /// batch, detached from the graph.
+    pub fn finish(&self, step: Step<M::Batch>, embeddings: Embeddings) {
+        let rates = step.rates(self, &embeddings);
+        self.last_batches.put(LastBatch {
+            batch: step.batch,
+            embeddings,
+            rates,
+        });
+    }
+
     /// Updates the running rates after a step.
     fn with_step_rates(self, batch: &M::Batch, step: Option<&StepRates>) -> Self {
         let Some(((rates, step), samples)) = self.rates.clone().zip(step).zip(Self::all_samples(batch, step)) else {
@@ -197,12 +208,7 @@ impl<M: Method> TrainStep for Learned<M> {
 
     fn step(&self, step: Step<M::Batch>) -> TrainOutput<StepOutput> {
         let (output, embeddings) = step.train(self);
-        let rates = step.rates(self, &embeddings);
-        self.last_batches.put(LastBatch {
-            batch: step.batch,
-            embeddings,
-            rates,
-        });
+        self.finish(step, embeddings);
         output
     }
 
