@@ -24,7 +24,7 @@ const MOST_BYTES: usize = 8 << 30;
 /// class. Everything else is random and carries no information about it: the three colours and the order of their brightness; position,
 /// size and rotation of the shape; period, phase and direction of the texture; noise. Hence the mean image is the same for all classes,
 /// and linear models of the pixels fail, although the nearest neighbour among thousands of images does well. Crops, flips and tints
-/// preserve shape and texture, and tints are too faint to recognise views by. Contrastive learning therefore finds the classes within a
+/// preserve shape and texture, and by default tints are too faint to recognise views by. Contrastive learning therefore finds the classes within a
 /// few hundred steps of a narrow network. The labels are the truth: two images with equal labels are false negatives of each other.
 ///
 /// Image `i` has the class `i % classes`. It depends only on the seed, the part (train or test) and `i`.
@@ -50,6 +50,8 @@ pub struct PlantedImagesConfig {
     pub side: usize,
     /// Standard deviation of the noise per pixel and channel, in [0, 0.5]; black is 0 and white is 1.
     pub noise: f64,
+    /// How far a colour may be from grey, per channel, in [0, 0.5]. Strong colours identify the views of an image unless these are jittered.
+    pub tint: f64,
     /// Seed of the images.
     pub seed: u64,
 }
@@ -62,6 +64,7 @@ impl Default for PlantedImagesConfig {
             test: 1000,
             side: 32,
             noise: 0.05,
+            tint: 0.05,
             seed: 0,
         }
     }
@@ -78,7 +81,9 @@ impl PlantedImagesConfig {
         let most = MOST_BYTES / (self.side * self.side * 3);
         in_range("train", self.train, self.classes, most)?;
         in_range("test", self.test, self.classes, most)?;
-        holds("noise", self.noise, (0.0..=0.5).contains(&self.noise), "[0, 0.5]")
+        let is_level = |name, value: f64| holds(name, value, (0.0..=0.5).contains(&value), "[0, 0.5]");
+        is_level("noise", self.noise)?;
+        is_level("tint", self.tint)
     }
 
     /// Generates the images. The result is the same on every machine and for any number of threads.
@@ -124,7 +129,7 @@ impl PlantedImagesConfig {
     fn draw(&self, class: usize, seed: Seed) -> Vec<u8> {
         let (shape, texture) = pair(class);
         // Drawn without the class: with the same seed, another class appears in the same circumstances.
-        Scene::draw(self.side, self.noise as f32, &mut seed.rng()).render(shape, texture, &mut seed.named("noise").rng())
+        Scene::draw(self, &mut seed.rng()).render(shape, texture, &mut seed.named("noise").rng())
     }
 }
 

@@ -133,6 +133,7 @@ fn numbers() -> Vec<Number> {
             ("data.planted.test=?", &[]),
             ("data.planted.side=?", &[]),
             ("data.planted.noise=?", ZERO),
+            ("data.planted.tint=?", ZERO),
             ("views.side=?", &[]),
             ("views.flip=?", ZERO),
             ("views.grayscale=?", ZERO),

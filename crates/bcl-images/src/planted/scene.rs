@@ -1,5 +1,6 @@
 //! Everything in an image that does not depend on its class.
 
+use super::PlantedImagesConfig;
 use super::shape::Shape;
 use super::texture::Texture;
 use bcl_data::Xoshiro256PlusPlus;
@@ -32,17 +33,17 @@ struct Frame {
 }
 
 impl Scene {
-    pub(super) fn draw(side: usize, noise: f32, rng: &mut Xoshiro256PlusPlus) -> Self {
-        let pixels = side as f32;
+    pub(super) fn draw(config: &PlantedImagesConfig, rng: &mut Xoshiro256PlusPlus) -> Self {
+        let pixels = config.side as f32;
         let shape = Frame::draw(pixels, (0.38, 0.62), 0.2, (0.34, 0.44), rng);
         let texture = Frame::draw(pixels, (0.0, 1.0), 0.1, (0.19, 0.25), rng);
         // Dark, medium and bright, in any order: the shape is visible in grey, too, and no part of it is brighter on average.
         let mut brightness = [(0.05, 0.25), (0.40, 0.60), (0.75, 0.95)];
         brightness.shuffle(rng);
-        let [background, first, second] = brightness.map(|range| colour(range, rng));
+        let [background, first, second] = brightness.map(|range| colour(range, config.tint as f32, rng));
         Self {
-            side,
-            noise,
+            side: config.side,
+            noise: config.noise as f32,
             shape,
             texture,
             background,
@@ -123,11 +124,9 @@ impl Frame {
 }
 
 /// Draws a colour whose mean over red, green and blue is roughly in the range.
-fn colour(range: (f32, f32), rng: &mut Xoshiro256PlusPlus) -> [f32; 3] {
-    // Faint, because otherwise the colours alone would identify the views of an image, and shapes would not be learned.
-    const TINT: f32 = 0.05;
+fn colour(range: (f32, f32), tint: f32, rng: &mut Xoshiro256PlusPlus) -> [f32; 3] {
     let brightness = between(range, rng);
-    let tint = [0; 3].map(|_| between((-TINT, TINT), rng));
+    let tint = [0; 3].map(|_| between((-tint, tint), rng));
     let mean = (tint[0] + tint[1] + tint[2]) / 3.0;
     tint.map(|tint| (brightness + tint - mean).clamp(0.0, 1.0))
 }

@@ -110,6 +110,29 @@ fn neither_shape_nor_texture_alone_determines_the_class() {
 }
 
 #[test]
+fn colours_are_as_far_from_grey_as_the_tint() {
+    // The spread of red, green and blue within a pixel, averaged over all pixels.
+    let spread = |tint: f64| {
+        let config = PlantedImagesConfig {
+            tint,
+            noise: 0.0,
+            ..small()
+        };
+        let images = config.generate().train;
+        let spreads = pixels(&images).into_iter().flat_map(|(pixels, _)| {
+            let of_pixel =
+                |pixel: &[f32]| pixel.iter().copied().fold(0.0, f32::max) - pixel.iter().copied().fold(f32::MAX, f32::min);
+            pixels.chunks(3).map(of_pixel).collect::<Vec<_>>()
+        });
+        let spreads: Vec<f32> = spreads.collect();
+        spreads.iter().sum::<f32>() / spreads.len() as f32
+    };
+    assert_eq!(spread(0.0), 0.0);
+    let [faint, strong] = [0.05, 0.3].map(spread);
+    assert!(strong > 4.0 * faint && faint > 0.0, "{faint} {strong}");
+}
+
+#[test]
 fn classes_are_balanced() {
     let data = small().generate();
     for class in 0..10 {
@@ -180,6 +203,10 @@ fn settings_out_of_range_are_named_with_their_range() {
                 ..default()
             },
             "noise is NaN, but must be in [0, 0.5]",
+        ),
+        (
+            PlantedImagesConfig { tint: 0.6, ..default() },
+            "tint is 0.6, but must be in [0, 0.5]",
         ),
     ];
     for (config, words) in cases {
