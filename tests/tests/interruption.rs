@@ -62,12 +62,18 @@ impl Case {
         case
     }
 
-    /// Every method that keeps more than an encoder between steps: queue, bank, support set, slow network, predictor, prototypes, centre,
-    /// and a number of steps on which schedules and frozen layers depend. Sizes are such that queues are full and in use, and layers are
+    /// Everything that a run keeps beside an encoder between steps: queue, bank, support set, slow network, predictor, prototypes, centre,
+    /// running rates, and a number of steps on which schedules and frozen layers depend. Sizes are such that queues are full and in use, and layers are
     /// frozen, when the run is interrupted; some thaw later.
     fn with_memory() -> Vec<Self> {
         vec![
             Self::scored(&["--set", "method={kind='moco',queue=50,symmetric=true}"]),
+            Self::scored(&[
+                "--set",
+                "loss={kind='augmented',running=0.3}",
+                "--set",
+                "alpha_schedule={kind='constant'}",
+            ]),
             Self::scored(&[
                 "--set",
                 "method={kind='cmc',negatives=20}",
