@@ -126,8 +126,13 @@ impl Arguments {
             });
             of_images.collect::<Result<Vec<_>, String>>()
         };
-        let recipes: Vec<_> = self.recipe.iter().map(read).collect::<Result<_, String>>()?;
-        Ok(recipes.concat())
+        let recipes = self.recipe.iter().map(read).collect::<Result<Vec<_>, String>>()?.concat();
+        let mut names: Vec<&str> = recipes.iter().map(|recipe| &*recipe.name).collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(format!("--recipe: two recipes are called {}; leave one out", pair[0])),
+            None => Ok(recipes),
+        }
     }
 
     /// SimCLR with each loss.

@@ -147,6 +147,7 @@ fn a_depth_loss_precision_or_recipe_that_does_not_exist_and_a_loss_that_needs_cl
     for arguments in [
         &["--recipe", "no-such-recipe"][..],
         &["--recipe", "quickstart"],
+        &["--recipe", "quickstart-methods/byol", "quickstart-methods"],
         &["--recipe", "quickstart-methods", "--width", "4"],
         &["--recipe", "quickstart-methods", "--set", "training.batch_size=0"],
         &["--set", "training.batch_size=8"],

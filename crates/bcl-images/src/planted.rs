@@ -51,9 +51,19 @@ pub struct PlantedImagesConfig {
     /// Standard deviation of the noise per pixel and channel, in [0, 0.5]; black is 0 and white is 1.
     pub noise: f64,
     /// How far a colour may be from grey, per channel, in [0, 0.5]. Strong colours identify the views of an image unless these are jittered.
+    #[serde(skip_serializing_if = "is_faint")]
     pub tint: f64,
     /// Seed of the images.
     pub seed: u64,
+}
+
+/// The tint of planted images that do not set it.
+const FAINT: f64 = 0.05;
+
+/// Recipes are written with their tint only if they set it, as they were before there was a choice.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_faint(tint: &f64) -> bool {
+    *tint == FAINT
 }
 
 impl Default for PlantedImagesConfig {
@@ -64,7 +74,7 @@ impl Default for PlantedImagesConfig {
             test: 1000,
             side: 32,
             noise: 0.05,
-            tint: 0.05,
+            tint: FAINT,
             seed: 0,
         }
     }

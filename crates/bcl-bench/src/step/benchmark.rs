@@ -135,7 +135,7 @@ fn size(recipe: &ImageRecipe) -> String {
     };
     let cache = recipe.training.gradient_cache;
     let at_a_time = cache.map_or_else(String::new, |images| format!(", encoded {images} at a time"));
-    let sides = recipe.views.init().layout();
+    let sides = recipe.views.layout();
     let views = if sides.len() == 1 { "view" } else { "views" };
     format!(
         "ResNet-{} of width {}, {stem} stem{bits}, {side} x {side} pixels, {} images with {} {views} each{at_a_time}",

@@ -129,11 +129,7 @@ impl RunRecipe for ImageRecipe {
         "views",
         "method",
     ];
-    const ADDED: &'static [&'static str] = &[
-        "training.accumulate = 1",
-        "selection.held_out = 0.0",
-        "data.planted.tint = 0.05",
-    ];
+    const ADDED: &'static [&'static str] = &["training.accumulate = 1", "selection.held_out = 0.0"];
 
     fn loss(&self) -> Option<&LossConfig> {
         self.loss.as_ref()
