@@ -2,6 +2,10 @@
 //!
 //! Each message says where (`file:line`), what (field and value), and what to do about it; `tests/bad_input.rs` checks that.
 
+mod archive;
+
+pub use archive::ArchiveError;
+
 use crate::input::NotRegular;
 use crate::{Format, search_path::FileNotFound};
 use std::fmt;
@@ -380,6 +384,10 @@ pub enum DataError {
         /// The parser's error, with line and column.
         source: Box<toml::de::Error>,
     },
+
+    /// A folder or an archive cannot be read.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
 
     /// A setting is out of range.
     #[error("{name} is {value}, but must be in {range}. Change it in the recipe or with `--set {name}=…`.")]

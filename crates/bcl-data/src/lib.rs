@@ -38,6 +38,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod archive;
 pub mod dataset;
 #[cfg(feature = "download")]
 pub mod download;
