@@ -3,8 +3,10 @@
 //! Each message says where (`file:line`), what (field and value), and what to do about it; `tests/bad_input.rs` checks that.
 
 mod archive;
+mod graphs;
 
 pub use archive::ArchiveError;
+pub use graphs::{GraphError, ValueProblem};
 
 use crate::input::NotRegular;
 use crate::{Format, search_path::FileNotFound};
@@ -388,6 +390,10 @@ pub enum DataError {
     /// A folder or an archive cannot be read.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
+
+    /// A data set of graphs cannot be used.
+    #[error(transparent)]
+    Graphs(#[from] GraphError),
 
     /// A setting is out of range.
     #[error("{name} is {value}, but must be in {range}. Change it in the recipe or with `--set {name}=…`.")]

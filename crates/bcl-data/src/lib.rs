@@ -44,6 +44,7 @@ pub mod dataset;
 pub mod download;
 pub mod error;
 pub mod format;
+pub mod graphs;
 pub mod ids;
 pub mod input;
 pub mod interactions;

@@ -1,0 +1,357 @@
+//! A collection of labelled graphs.
+
+use super::batch::GraphBatch;
+use super::features::{Attributes, Columns, MOST_COLUMNS, NodeFeatures, label_range};
+use crate::{DataError, Seed};
+use rand::seq::SliceRandom;
+
+/// A collection of labelled, undirected graphs.
+///
+/// Each edge is stored in both directions, without self-loops and repeats, so the adjacency matrix of each graph is symmetric.
+/// The nodes of all graphs are numbered through: graph `i` has the nodes `node_offsets[i]..node_offsets[i + 1]`. Neighbours are
+/// numbered within their own graph.
+///
+/// # Shapes
+/// - `node_offsets`: `[num_graphs + 1]`
+/// - `edge_offsets`: `[num_nodes + 1]`, the neighbours of node `v` are `neighbours[edge_offsets[v]..edge_offsets[v + 1]]`
+/// - `neighbours`:   `[num_directed_edges]`, ascending within each node
+/// - `labels`:       `[num_graphs]`, indices into `classes`
+///
+/// Published data sets list their graphs class by class, so [shuffle](Self::shuffled) them before forming batches: in a batch of
+/// one class all negatives are false.
+///
+/// ```
+/// use bcl_data::graphs::{GraphData, LabelledGraph};
+///
+/// // A triangle, and a path with an isolated node beside it.
+/// let triangle = LabelledGraph { num_nodes: 3, edges: vec![(0, 1), (1, 2), (2, 0)], node_labels: vec![4, 4, 6], class: 0 };
+/// let path = LabelledGraph { num_nodes: 4, edges: vec![(0, 1), (1, 2)], node_labels: vec![4, 6, 4, 4], class: 1 };
+/// let graphs = GraphData::from_graphs("two", ["closed", "open"], [triangle, path]);
+///
+/// assert_eq!((graphs.num_graphs(), graphs.num_nodes(), graphs.num_edges()), (2, 7, 5));
+/// assert_eq!(graphs.graph(1).neighbours(1), [0, 2]);
+/// assert_eq!(graphs.graph(1).neighbours(3), []);
+/// assert_eq!(graphs.num_features(), 3); // labels 4 to 6
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct GraphData {
+    pub(super) name: String,
+    pub(super) node_offsets: Vec<usize>,
+    pub(super) edge_offsets: Vec<usize>,
+    pub(super) neighbours: Vec<u32>,
+    pub(super) labels: Vec<u32>,
+    classes: Vec<String>,
+    node_labels: Option<Vec<i64>>,
+    pub(super) attributes: Option<Attributes>,
+    edge_labels: Option<Vec<i64>>,
+    pub(super) columns: Columns,
+}
+
+/// A graph in the form in which it is written by hand or generated; see [`GraphData::from_graphs`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabelledGraph {
+    /// Number of nodes, at least 1.
+    pub num_nodes: u32,
+    /// Edges in either or both directions; self-loops and repeats are dropped.
+    pub edges: Vec<(u32, u32)>,
+    /// One label per node.
+    pub node_labels: Vec<i64>,
+    /// Index of its class.
+    pub class: u32,
+}
+
+/// One graph of a [`GraphData`].
+#[derive(Debug, Clone, Copy)]
+pub struct Graph<'a> {
+    data: &'a GraphData,
+    index: usize,
+}
+
+/// Arrays of a [`GraphData`]; see there for their shapes.
+pub(super) struct Parts {
+    pub(super) name: String,
+    pub(super) node_offsets: Vec<usize>,
+    pub(super) edge_offsets: Vec<usize>,
+    pub(super) neighbours: Vec<u32>,
+    pub(super) labels: Vec<u32>,
+    pub(super) classes: Vec<String>,
+    pub(super) node_labels: Option<Vec<i64>>,
+    pub(super) attributes: Option<Attributes>,
+    pub(super) edge_labels: Option<Vec<i64>>,
+}
+
+impl GraphData {
+    /// Builds a collection from graphs in memory, with their node labels as features.
+    ///
+    /// # Panics
+    /// Panics if there is no graph, or if a graph has no nodes, an edge to a node that it does not have, a number of labels other
+    /// than that of its nodes, or a class beyond `classes`. Also panics if the labels of all graphs span more than 10,000
+    /// integers.
+    pub fn from_graphs<C: Into<String>>(
+        name: &str,
+        classes: impl IntoIterator<Item = C>,
+        graphs: impl IntoIterator<Item = LabelledGraph>,
+    ) -> Self {
+        let classes: Vec<String> = classes.into_iter().map(Into::into).collect();
+        let (mut node_offsets, mut edge_offsets, mut neighbours) = (vec![0], vec![0], Vec::new());
+        let (mut labels, mut node_labels) = (Vec::new(), Vec::new());
+        for (index, graph) in graphs.into_iter().enumerate() {
+            let nodes = graph.num_nodes;
+            assert!(nodes > 0, "graph {index} has no nodes");
+            assert_eq!(
+                graph.node_labels.len(),
+                nodes as usize,
+                "graph {index} must have one label per node"
+            );
+            assert!(
+                (graph.class as usize) < classes.len(),
+                "the class of graph {index} is {}, but must be below {}",
+                graph.class,
+                classes.len()
+            );
+            let mut edges = Vec::with_capacity(2 * graph.edges.len());
+            for (a, b) in graph.edges {
+                assert!(
+                    a < nodes && b < nodes,
+                    "edge ({a}, {b}) of graph {index} is not below {nodes}"
+                );
+                if a != b {
+                    edges.extend([(a, b), (b, a)]);
+                }
+            }
+            edges.sort_unstable();
+            edges.dedup();
+            let mut row_ends = (0..nodes).map(|node| edges.partition_point(|&(row, _)| row <= node) + neighbours.len());
+            edge_offsets.extend(&mut row_ends);
+            neighbours.extend(edges.iter().map(|&(_, column)| column));
+            node_offsets.push(node_offsets[index] + nodes as usize);
+            labels.push(graph.class);
+            node_labels.extend(graph.node_labels);
+        }
+        assert!(!labels.is_empty(), "a collection must have at least one graph");
+        let (least, largest, width) = label_range(&node_labels);
+        assert!(
+            width <= MOST_COLUMNS as u64,
+            "node labels go from {least} to {largest}, but may span at most {MOST_COLUMNS} integers"
+        );
+        Self::new(Parts {
+            name: name.to_string(),
+            node_offsets,
+            edge_offsets,
+            neighbours,
+            labels,
+            classes,
+            node_labels: Some(node_labels),
+            attributes: None,
+            edge_labels: None,
+        })
+    }
+
+    /// Builds a collection with the default features from arrays that are known to be valid.
+    pub(super) fn new(parts: Parts) -> Self {
+        let columns = Columns::new(
+            &parts.name,
+            NodeFeatures::Auto,
+            None,
+            false,
+            parts.node_labels.as_deref(),
+            || degrees(&parts.edge_offsets).collect(),
+        );
+        Self {
+            name: parts.name,
+            node_offsets: parts.node_offsets,
+            edge_offsets: parts.edge_offsets,
+            neighbours: parts.neighbours,
+            labels: parts.labels,
+            classes: parts.classes,
+            node_labels: parts.node_labels,
+            attributes: parts.attributes,
+            edge_labels: parts.edge_labels,
+            columns: columns.expect("the default needs neither labels nor attributes"),
+        }
+    }
+
+    /// Replaces the features: `features`, after the node attributes if `node_attributes` is true.
+    ///
+    /// # Errors
+    /// Returns an error if the graphs lack the labels or attributes.
+    pub fn with_features(self, features: NodeFeatures, node_attributes: bool) -> Result<Self, DataError> {
+        let columns = Columns::new(
+            &self.name,
+            features,
+            self.attributes.as_ref(),
+            node_attributes,
+            self.node_labels.as_deref(),
+            || self.degrees(),
+        )?;
+        Ok(Self { columns, ..self })
+    }
+
+    /// Name in recipes and reports.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Number of graphs.
+    pub fn num_graphs(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Number of nodes of all graphs.
+    pub fn num_nodes(&self) -> usize {
+        self.edge_offsets.len() - 1
+    }
+
+    /// Number of undirected edges of all graphs.
+    pub fn num_edges(&self) -> usize {
+        self.neighbours.len() / 2
+    }
+
+    /// Number of directed edges, which is twice [`num_edges`](Self::num_edges).
+    pub fn num_directed_edges(&self) -> usize {
+        self.neighbours.len()
+    }
+
+    /// Number of feature columns.
+    pub fn num_features(&self) -> usize {
+        self.columns.width(self.attributes.as_ref())
+    }
+
+    /// Number of classes.
+    pub fn num_classes(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// The classes as written in the file, sorted by number: the label `-1` before `1`.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// The class of each graph, an index into [`classes`](Self::classes). `[num_graphs]`
+    pub fn labels(&self) -> &[u32] {
+        &self.labels
+    }
+
+    /// The first node of each graph, then the number of nodes. `[num_graphs + 1]`
+    pub fn node_offsets(&self) -> &[usize] {
+        &self.node_offsets
+    }
+
+    /// Number of nodes of graph `index`.
+    ///
+    /// # Panics
+    /// Panics if `index` is not below [`num_graphs`](Self::num_graphs).
+    pub fn nodes_of(&self, index: u32) -> usize {
+        self.graph(index).num_nodes()
+    }
+
+    /// The label of each node as written in the file, if there are node labels. `[num_nodes]`
+    pub fn node_labels(&self) -> Option<&[i64]> {
+        self.node_labels.as_deref()
+    }
+
+    /// Number of attributes per node, used as features or not; 0 if there are none.
+    pub fn num_node_attributes(&self) -> usize {
+        self.attributes.as_ref().map_or(0, |attributes| attributes.width)
+    }
+
+    /// The attributes of each node, if there are any. `[num_nodes, num_node_attributes]`
+    pub fn node_attributes(&self) -> Option<&[f32]> {
+        self.attributes.as_ref().map(|attributes| &*attributes.values)
+    }
+
+    /// The label of each directed edge as written in the file, if there are edge labels. They are not used by any encoder.
+    /// `[num_directed_edges]`
+    pub fn edge_labels(&self) -> Option<&[i64]> {
+        self.edge_labels.as_deref()
+    }
+
+    /// The number of neighbours of each node. `[num_nodes]`
+    pub fn degrees(&self) -> Vec<u32> {
+        degrees(&self.edge_offsets).collect()
+    }
+
+    /// Graph `index`.
+    ///
+    /// # Panics
+    /// Panics if `index` is not below [`num_graphs`](Self::num_graphs).
+    pub fn graph(&self, index: u32) -> Graph<'_> {
+        let index = index as usize;
+        let graphs = self.num_graphs();
+        assert!(index < graphs, "graph is {index}, but must be below {graphs}");
+        Graph { data: self, index }
+    }
+
+    /// All graphs as one batch with block-diagonal adjacency, in the order of `graphs`.
+    ///
+    /// # Panics
+    /// Panics if an index is not below [`num_graphs`](Self::num_graphs), or if the batch would have more than `u32::MAX` nodes.
+    pub fn batch(&self, graphs: &[u32]) -> GraphBatch {
+        GraphBatch::new(self, graphs)
+    }
+
+    /// All graphs in random order.
+    pub fn shuffled(&self, seed: Seed) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.num_graphs() as u32).collect();
+        order.shuffle(&mut seed.rng());
+        order
+    }
+}
+
+impl<'a> Graph<'a> {
+    /// Number of nodes.
+    pub fn num_nodes(self) -> usize {
+        self.data.node_offsets[self.index + 1] - self.first_node()
+    }
+
+    /// Number of undirected edges.
+    pub fn num_edges(self) -> usize {
+        let (first, end) = (self.first_node(), self.data.node_offsets[self.index + 1]);
+        (self.data.edge_offsets[end] - self.data.edge_offsets[first]) / 2
+    }
+
+    /// Index of its class.
+    pub fn class(self) -> u32 {
+        self.data.labels[self.index]
+    }
+
+    /// The neighbours of `node`, both numbered within the graph, in ascending order.
+    ///
+    /// # Panics
+    /// Panics if `node` is not below [`num_nodes`](Self::num_nodes).
+    pub fn neighbours(self, node: u32) -> &'a [u32] {
+        let node = self.global(node);
+        &self.data.neighbours[self.data.edge_offsets[node]..self.data.edge_offsets[node + 1]]
+    }
+
+    /// The features of `node`. `[num_features]`
+    ///
+    /// # Panics
+    /// Panics if `node` is not below [`num_nodes`](Self::num_nodes).
+    pub fn features(self, node: u32) -> Vec<f32> {
+        let mut row = vec![0.0; self.data.num_features()];
+        let attributes = self.data.attributes.as_ref();
+        self.data.columns.write(attributes, self.global(node), &mut row);
+        row
+    }
+
+    /// The labels of its nodes, if there are node labels. `[num_nodes]`
+    pub fn node_labels(self) -> Option<&'a [i64]> {
+        let end = self.data.node_offsets[self.index + 1];
+        self.data.node_labels().map(|labels| &labels[self.first_node()..end])
+    }
+
+    fn first_node(self) -> usize {
+        self.data.node_offsets[self.index]
+    }
+
+    fn global(self, node: u32) -> usize {
+        let nodes = self.num_nodes();
+        assert!((node as usize) < nodes, "node is {node}, but must be below {nodes}");
+        self.first_node() + node as usize
+    }
+}
+
+fn degrees(edge_offsets: &[usize]) -> impl Iterator<Item = u32> + '_ {
+    edge_offsets.windows(2).map(|row| (row[1] - row[0]) as u32)
+}

@@ -1,0 +1,146 @@
+//! Node features: the columns that an encoder gets for each node.
+
+use crate::error::GraphError;
+use serde::{Deserialize, Serialize};
+
+/// Maximum number of columns for node labels, and of node attributes.
+pub(super) const MOST_COLUMNS: usize = 10_000;
+
+/// The largest degree from which on degrees are standardised instead of one-hot.
+const FIRST_LARGE_DEGREE: u32 = 1000;
+
+/// The features of a node. `node_attributes` of [`GraphOptions`](super::GraphOptions) puts its attributes before them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeFeatures {
+    /// Node labels if there are any; else nothing if attributes are used; else the degree.
+    ///
+    /// These are the features of `TUDataset` in PyTorch Geometric, and those of Robinson et al. (2021) where it has none.
+    #[default]
+    Auto,
+    /// One-hot node labels: a column per integer from the smallest to the largest label.
+    ///
+    /// Integers without a node keep their column, as in PyTorch Geometric: DD has 89 columns, of which 7 are always 0.
+    Labels,
+    /// One-hot degree: a column per degree from 0 to the largest. If the largest is at least 1,000, a single column instead:
+    ///
+    /// ```text
+    /// (degree - mean) / std
+    /// ```
+    ///
+    /// with mean and unbiased standard deviation over all nodes, as in the graph code of Robinson et al. (2021).
+    Degree,
+    /// The number 1.
+    Constant,
+}
+
+/// Attributes of all nodes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Attributes {
+    pub(super) width: usize,
+    /// `[num_nodes, width]`
+    pub(super) values: Vec<f32>,
+}
+
+/// The features of all nodes, in a form that is smaller than the matrix.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Columns {
+    with_attributes: bool,
+    base: Base,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Base {
+    None,
+    Constant,
+    OneHot { column: Vec<u32>, width: usize },
+    Single(Vec<f32>),
+}
+
+impl Columns {
+    pub(super) fn new(
+        name: &str,
+        features: NodeFeatures,
+        attributes: Option<&Attributes>,
+        use_attributes: bool,
+        labels: Option<&[i64]>,
+        degrees: impl FnOnce() -> Vec<u32>,
+    ) -> Result<Self, GraphError> {
+        if use_attributes && attributes.is_none() {
+            return Err(GraphError::NoNodeAttributes { name: name.to_string() });
+        }
+        let base = match (features, labels) {
+            (NodeFeatures::Auto | NodeFeatures::Labels, Some(labels)) => one_hot_labels(labels),
+            (NodeFeatures::Labels, None) => return Err(GraphError::NoNodeLabels { name: name.to_string() }),
+            (NodeFeatures::Auto, None) if use_attributes => Base::None,
+            (NodeFeatures::Auto | NodeFeatures::Degree, _) => of_degrees(degrees()),
+            (NodeFeatures::Constant, _) => Base::Constant,
+        };
+        Ok(Self {
+            with_attributes: use_attributes,
+            base,
+        })
+    }
+
+    pub(super) fn width(&self, attributes: Option<&Attributes>) -> usize {
+        let base = match &self.base {
+            Base::None => 0,
+            Base::Constant | Base::Single(_) => 1,
+            Base::OneHot { width, .. } => *width,
+        };
+        self.of(attributes).map_or(0, |attributes| attributes.width) + base
+    }
+
+    /// Writes the features of `node` into `row`, which is zero.
+    pub(super) fn write(&self, attributes: Option<&Attributes>, node: usize, row: &mut [f32]) {
+        let mut start = 0;
+        if let Some(Attributes { width, values }) = self.of(attributes) {
+            row[..*width].copy_from_slice(&values[node * width..(node + 1) * width]);
+            start = *width;
+        }
+        match &self.base {
+            Base::None => {}
+            Base::Constant => row[start] = 1.0,
+            Base::OneHot { column, .. } => row[start + column[node] as usize] = 1.0,
+            Base::Single(values) => row[start] = values[node],
+        }
+    }
+
+    fn of<'a>(&self, attributes: Option<&'a Attributes>) -> Option<&'a Attributes> {
+        attributes.filter(|_| self.with_attributes)
+    }
+}
+
+/// The smallest and largest label, and the number of integers from one to the other.
+pub(super) fn label_range(labels: &[i64]) -> (i64, i64, u64) {
+    let least = labels.iter().copied().min().unwrap_or(0);
+    let largest = labels.iter().copied().max().unwrap_or(0);
+    (least, largest, largest.abs_diff(least).saturating_add(1))
+}
+
+fn one_hot_labels(labels: &[i64]) -> Base {
+    let (least, _, width) = label_range(labels);
+    Base::OneHot {
+        column: labels.iter().map(|&label| (label - least) as u32).collect(),
+        width: width as usize,
+    }
+}
+
+fn of_degrees(degrees: Vec<u32>) -> Base {
+    let largest = degrees.iter().copied().max().unwrap_or(0);
+    if largest < FIRST_LARGE_DEGREE {
+        return Base::OneHot {
+            column: degrees,
+            width: largest as usize + 1,
+        };
+    }
+    // There are at least two nodes: a node of a large degree has that many neighbours.
+    let count = degrees.len() as f64;
+    let mean = degrees.iter().map(|&degree| f64::from(degree)).sum::<f64>() / count;
+    let squares = degrees.iter().map(|&degree| (f64::from(degree) - mean).powi(2)).sum::<f64>();
+    let std = (squares / (count - 1.0)).sqrt();
+    // Equal degrees carry no information; their features are 0.
+    let scale = if std > 0.0 { 1.0 / std } else { 0.0 };
+    let scaled = |degree: u32| ((f64::from(degree) - mean) * scale) as f32;
+    Base::Single(degrees.into_iter().map(scaled).collect())
+}
