@@ -196,11 +196,11 @@ impl Popularity {
     }
 }
 
-fn in_range(name: &'static str, value: usize, low: usize, high: usize) -> Result<(), DataError> {
+pub(crate) fn in_range(name: &'static str, value: usize, low: usize, high: usize) -> Result<(), DataError> {
     holds(name, value, (low..=high).contains(&value), &format!("[{low}, {high}]"))
 }
 
-fn holds(name: &'static str, value: impl ToString, holds: bool, range: &str) -> Result<(), DataError> {
+pub(crate) fn holds(name: &'static str, value: impl ToString, holds: bool, range: &str) -> Result<(), DataError> {
     if holds {
         return Ok(());
     }

@@ -19,8 +19,10 @@ mod batch;
 mod data;
 mod features;
 mod limits;
+mod planted;
 
 pub use batch::GraphBatch;
 pub use data::{Graph, GraphData, LabelledGraph};
 pub use features::NodeFeatures;
 pub use limits::GraphBatchLimits;
+pub use planted::PlantedGraphsConfig;
