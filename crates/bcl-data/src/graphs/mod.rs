@@ -20,9 +20,11 @@ mod data;
 mod features;
 mod limits;
 mod planted;
+mod read;
 
 pub use batch::GraphBatch;
 pub use data::{Graph, GraphData, LabelledGraph};
 pub use features::NodeFeatures;
 pub use limits::GraphBatchLimits;
 pub use planted::PlantedGraphsConfig;
+pub use read::{GraphOptions, GraphReport, load_graphs, load_graphs_with_report};
