@@ -359,6 +359,19 @@ pub enum DataError {
         name: String,
     },
 
+    /// A data set of graphs was named where other data are needed, or the reverse.
+    #[error(
+        "data set `{name}` contains {found}, not {needed}. Name a data set of {needed}, or use it in a recipe that trains on {found}."
+    )]
+    WrongKind {
+        /// The data set.
+        name: String,
+        /// What it contains, in the plural.
+        found: &'static str,
+        /// What is needed, in the plural.
+        needed: &'static str,
+    },
+
     /// The counts of a data set differ from its manifest.
     #[error(
         "{}: data set `{name}` has {found} {what}, but must have {expected}. The file is incomplete or another version: fetch it again, \

@@ -1,6 +1,6 @@
 //! Expected counts of a data set, and their check.
 
-use super::{ImageCounts, Layout, Manifest};
+use super::{GraphCounts, ImageCounts, Layout, Manifest};
 use crate::load::{LoadReport, Source};
 use crate::{DataError, InteractionData};
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,8 @@ pub struct Counts {
     pub paper: Option<PaperCounts>,
     /// Expected counts of a data set of images.
     pub images: Option<ImageCounts>,
+    /// Expected counts of a data set of graphs.
+    pub graphs: Option<GraphCounts>,
 }
 
 /// The counts of the BCL paper's Table 9.

@@ -1,7 +1,6 @@
 //! The part of a manifest that describes images. `bcl-images` reads them.
 
 use super::{Layout, Manifest};
-use crate::DataError;
 use serde::{Deserialize, Serialize};
 
 /// How images are stored.
@@ -62,10 +61,5 @@ impl Manifest {
     /// Whether this data set contains images rather than interactions.
     pub fn is_images(&self) -> bool {
         matches!(self.layout, Layout::Images { .. })
-    }
-
-    /// The error for callers that need interactions.
-    pub(super) fn holds_images(&self) -> DataError {
-        DataError::HoldsImages { name: self.name.clone() }
     }
 }

@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 impl Manifest {
     /// Finds the files of this data set in `dir`, plain or gzipped.
     ///
-    /// Searches the data set's own folder `dir/<name>` first, then `dir` itself, and below each the folders that the layout names. Loading
-    /// checks the counts, in case such a folder contains something else.
+    /// Searches the data set's own folder `dir/<name>` first, then `dir` itself, and below each the folders that the layout
+    /// names. Loading checks the counts, in case such a folder contains something else.
     ///
     /// # Errors
-    /// Returns an error that says where to pass the folder and how to get the files, if they are missing. Also fails if the data set contains
-    /// images; use [`locate_images`](Self::locate_images) for those.
+    /// Returns an error that says where to pass the folder and how to get the files, if they are missing. Also fails for images
+    /// and graphs; use [`locate_images`](Self::locate_images) and [`locate_graphs`](Self::locate_graphs) for those.
     pub fn locate(&self, dir: &Path) -> Result<Source, DataError> {
-        if self.is_images() {
-            return Err(self.holds_images());
+        if self.is_images() || self.is_graphs() {
+            return Err(self.holds_no_interactions());
         }
         let folders = self.folders();
         let found = folders.iter().find_map(|folder| {
@@ -29,7 +29,7 @@ impl Manifest {
                     file: files.iter().find_map(|file| plain_or_gzipped(&folder, file))?,
                     split: *split,
                 }),
-                Layout::Images { .. } => None,
+                Layout::Images { .. } | Layout::Graphs { .. } => None,
             }
         });
         found.ok_or_else(|| self.missing(dir, &folders))
@@ -38,11 +38,30 @@ impl Manifest {
     /// Finds the archive or folder with the images of this data set in `dir`, in the same folders as [`locate`](Self::locate).
     ///
     /// # Errors
-    /// Returns an error that says where to pass the folder and how to get it, if it is missing. Also fails for interactions.
+    /// Returns an error that says where to pass the folder and how to get it, if it is missing. Also fails for interactions and
+    /// graphs.
     pub fn locate_images(&self, dir: &Path) -> Result<PathBuf, DataError> {
-        let Layout::Images { paths, .. } = &self.layout else {
-            return Err(DataError::HoldsInteractions { name: self.name.clone() });
-        };
+        match &self.layout {
+            Layout::Images { paths, .. } => self.locate_packed(dir, paths),
+            Layout::Graphs { .. } => Err(self.wrong_kind("images")),
+            _ => Err(DataError::HoldsInteractions { name: self.name.clone() }),
+        }
+    }
+
+    /// Finds the archive or folder with the graphs of this data set in `dir`, in the same folders as [`locate`](Self::locate).
+    ///
+    /// # Errors
+    /// Returns an error that says where to pass the folder and how to get it, if it is missing. Also fails for interactions and
+    /// images.
+    pub fn locate_graphs(&self, dir: &Path) -> Result<PathBuf, DataError> {
+        match &self.layout {
+            Layout::Graphs { paths, .. } => self.locate_packed(dir, paths),
+            _ => Err(self.wrong_kind("graphs")),
+        }
+    }
+
+    /// Finds an archive or folder with one of the names `paths`.
+    fn locate_packed(&self, dir: &Path, paths: &[String]) -> Result<PathBuf, DataError> {
         let folders = self.folders();
         let found = folders
             .iter()
@@ -51,13 +70,37 @@ impl Manifest {
         found.ok_or_else(|| self.missing(dir, &folders))
     }
 
-    /// Finds all files of this data set in `dir`: train and test, the single file, or the archive or folder of images.
+    /// The error for callers that need interactions.
+    pub(super) fn holds_no_interactions(&self) -> DataError {
+        if self.is_images() {
+            return DataError::HoldsImages { name: self.name.clone() };
+        }
+        self.wrong_kind("interactions")
+    }
+
+    fn wrong_kind(&self, needed: &'static str) -> DataError {
+        let found = match self.layout {
+            Layout::Graphs { .. } => "graphs",
+            Layout::Images { .. } => "images",
+            Layout::Split { .. } | Layout::Whole { .. } => "interactions",
+        };
+        DataError::WrongKind {
+            name: self.name.clone(),
+            found,
+            needed,
+        }
+    }
+
+    /// Finds all files of this data set in `dir`: train and test, the single file, or the archive or folder of images or graphs.
     ///
     /// # Errors
-    /// Returns an error if they are missing, like [`locate`](Self::locate) and [`locate_images`](Self::locate_images).
+    /// Returns an error if they are missing, like [`locate`](Self::locate).
     pub fn files_in(&self, dir: &Path) -> Result<Vec<PathBuf>, DataError> {
         if self.is_images() {
             return Ok(vec![self.locate_images(dir)?]);
+        }
+        if self.is_graphs() {
+            return Ok(vec![self.locate_graphs(dir)?]);
         }
         Ok(match self.locate(dir)? {
             Source::Split { train, test } => vec![train, test],
@@ -67,7 +110,10 @@ impl Manifest {
 
     /// The folders to search, relative to the data folder.
     fn folders(&self) -> Vec<String> {
-        let (Layout::Split { folders, .. } | Layout::Whole { folders, .. } | Layout::Images { folders, .. }) = &self.layout;
+        let (Layout::Split { folders, .. }
+        | Layout::Whole { folders, .. }
+        | Layout::Images { folders, .. }
+        | Layout::Graphs { folders, .. }) = &self.layout;
         let below = |base: &str| {
             let own = [base.to_string()];
             own.into_iter()
@@ -82,7 +128,7 @@ impl Manifest {
         let files = match &self.layout {
             Layout::Split { train, test, .. } => format!("`{train}` with `{test}` (or .gz)"),
             Layout::Whole { files, .. } => format!("`{}` (or .gz)", files.join("` or `")),
-            Layout::Images { paths, .. } => format!("`{}`", paths.join("` or `")),
+            Layout::Images { paths, .. } | Layout::Graphs { paths, .. } => format!("`{}`", paths.join("` or `")),
         };
         let mut folders: Vec<String> = folders
             .iter()

@@ -1,10 +1,12 @@
 //! Data sets known by name. Each has a manifest, `datasets/NAME.toml`; all are built into the program.
 
 mod counts;
+mod graphs;
 mod images;
 mod locate;
 
 pub use counts::{Counts, PaperCounts};
+pub use graphs::{GraphCounts, load_named_graphs};
 pub use images::{ImageCounts, ImageFormat, PaperImageCounts};
 
 use crate::load::{LoadReport, Source, load_all};
@@ -45,12 +47,12 @@ pub struct Manifest {
     pub homepage: String,
     /// How to get it if it cannot be downloaded.
     pub access: Option<String>,
-    /// How to unpack the downloaded file. `None` for images, which are read from their archive.
+    /// How to unpack the downloaded file. `None` for images and graphs, which are read from their archive.
     pub archive: Option<Archive>,
     /// Files to download.
     #[serde(default)]
     pub sources: Vec<SourceFile>,
-    /// Which files contain the interactions or images.
+    /// Which files contain the interactions, images or graphs.
     pub layout: Layout,
     /// Expected counts.
     pub counts: Counts,
@@ -82,7 +84,7 @@ pub enum Archive {
     Zip,
 }
 
-/// Which files contain the interactions (each also accepted gzipped, with `.gz` appended to its name) or the images.
+/// Which files contain the interactions (each also accepted gzipped, with `.gz` appended to its name), the images or the graphs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
@@ -116,6 +118,14 @@ pub enum Layout {
     Images {
         /// How they are stored.
         format: ImageFormat,
+        /// Further folders to search, below the data set's own and below the data folder.
+        #[serde(default)]
+        folders: Vec<String>,
+        /// Possible names of the archive or folder; the first one found is read.
+        paths: Vec<String>,
+    },
+    /// Graphs in the text format of the TU collection, in an archive or a folder.
+    Graphs {
         /// Further folders to search, below the data set's own and below the data folder.
         #[serde(default)]
         folders: Vec<String>,
@@ -185,7 +195,8 @@ impl Manifest {
     /// The manifest's counts are those of the whole data set, so with a threshold only the number of rows is checked.
     ///
     /// # Errors
-    /// Returns the errors of [`load`](Self::load). Also fails if the files have no ratings, or if the data set contains images.
+    /// Returns the errors of [`load`](Self::load). Also fails if the files have no ratings, or if the data set does not contain
+    /// interactions.
     pub fn load_with(&self, source: &Source, min_rating: Option<f64>) -> Result<(InteractionData, LoadReport), DataError> {
         self.load_all(source, min_rating, KnownIds::default())
     }
@@ -197,7 +208,7 @@ impl Manifest {
         ids: KnownIds,
     ) -> Result<(InteractionData, LoadReport), DataError> {
         let (Layout::Split { format, .. } | Layout::Whole { format, .. }) = self.layout else {
-            return Err(self.holds_images());
+            return Err(self.holds_no_interactions());
         };
         let options = ReadOptions { format, min_rating };
         let (data, report) = load_all(&self.name, source, &options, ids)?;

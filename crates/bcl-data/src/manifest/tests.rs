@@ -1,6 +1,7 @@
 //! Manifests parse, are complete, find their files, and check their counts.
 
 use super::*;
+use crate::graphs::{GraphOptions, NodeFeatures};
 use std::fs;
 use tempfile::TempDir;
 
@@ -62,7 +63,9 @@ fn every_manifest_has_a_source_and_counts() {
     for manifest in Manifest::all() {
         let name = &manifest.name;
         assert!(!manifest.sources.is_empty() || manifest.access.is_some(), "{name}");
-        assert_eq!(manifest.counts.interactions.is_some(), !manifest.is_images(), "{name}");
+        let is_interactions = !manifest.is_images() && !manifest.is_graphs();
+        assert_eq!(manifest.counts.interactions.is_some(), is_interactions, "{name}");
+        assert_eq!(manifest.counts.graphs.is_some(), manifest.is_graphs(), "{name}");
         assert_eq!(manifest.counts.images.is_some(), manifest.is_images(), "{name}");
         assert!(!manifest.licence.is_empty() && !manifest.citation.is_empty(), "{name}");
         assert!(manifest.homepage.starts_with("https://"), "{name}");
@@ -90,18 +93,14 @@ fn downloads_go_where_the_loader_looks() {
         for source in &manifest.sources {
             write(&dir, &format!("{}/{}", manifest.name, source.file), "x");
         }
-        let found = if manifest.is_images() {
-            manifest.locate_images(dir.path()).is_ok()
-        } else {
-            manifest.locate(dir.path()).is_ok()
-        };
+        let found = manifest.files_in(dir.path()).is_ok();
         assert!(manifest.sources.is_empty() || found, "{}", manifest.name);
     }
 }
 
 #[test]
 fn train_and_test_counts_add_up() {
-    for manifest in Manifest::all().iter().filter(|m| !m.is_images()) {
+    for manifest in Manifest::all().iter().filter(|m| m.counts.interactions.is_some()) {
         let counts = &manifest.counts;
         if let (Some(train), Some(test)) = (counts.train, counts.test) {
             assert_eq!(counts.interactions, Some(train + test), "{}", manifest.name);
@@ -357,4 +356,160 @@ fn unknown_and_missing_keys_of_a_manifest_are_named() {
     ] {
         assert!(Manifest::parse("x", &SMALL.replace(from, to)).is_err(), "{to}");
     }
+}
+
+/// A small data set of graphs.
+const MOLECULES: &str = r#"
+name = "molecules"
+title = "Molecules"
+licence = "none"
+citation = "none"
+homepage = "https://example.org"
+layout = { kind = "graphs", folders = ["tu"], paths = ["MOL.zip", "MOL"] }
+
+[counts.graphs]
+graphs = 3
+classes = { "-1" = 1, "1" = 2 }
+nodes = 6
+edges = 3
+features = 4
+node_attributes = 0
+smallest = 1
+largest = 3
+max_degree = 2
+isolated_nodes = 1
+"#;
+
+fn write_molecules(dir: &TempDir, folder: &str) {
+    write(
+        dir,
+        &format!("{folder}/MOL/MOL_A.txt"),
+        "1, 2\n2, 1\n2, 3\n3, 2\n5, 6\n6, 5\n",
+    );
+    write(dir, &format!("{folder}/MOL/MOL_graph_indicator.txt"), "1\n1\n1\n2\n3\n3\n");
+    write(dir, &format!("{folder}/MOL/MOL_graph_labels.txt"), "1\n-1\n1\n");
+    write(dir, &format!("{folder}/MOL/MOL_node_labels.txt"), "1\n1\n4\n2\n1\n1\n");
+}
+
+#[test]
+fn graphs_are_found_in_the_own_folder_in_the_given_one_and_in_those_of_the_layout() {
+    let molecules = manifest(MOLECULES);
+    for folder in ["molecules", "", "tu", "molecules/tu"] {
+        let dir = tempfile::tempdir().unwrap();
+        write_molecules(&dir, folder);
+        let path = molecules.locate_graphs(dir.path()).unwrap();
+        assert_eq!(molecules.files_in(dir.path()).unwrap(), std::slice::from_ref(&path));
+        let (data, report) = molecules.load_graphs(&path, &GraphOptions::default()).unwrap();
+        assert_eq!((data.name(), data.num_graphs(), report.isolated_nodes), ("molecules", 3, 1));
+    }
+}
+
+#[test]
+fn other_counts_of_graphs_than_the_manifests_are_named() {
+    let cases = [
+        ("graphs = 3", "graphs = 4", "has 3 graphs, but must have 4"),
+        ("\"1\" = 2", "\"1\" = 2, \"2\" = 1", "has 2 classes, but must have 3"),
+        ("\"-1\" = 1", "\"-1\" = 2", "has 1 graphs with the label -1, but must have 2"),
+        ("\"-1\" = 1", "\"0\" = 1", "has 0 graphs with the label 0, but must have 1"),
+        ("nodes = 6", "nodes = 5", "has 6 nodes, but must have 5"),
+        ("edges = 3", "edges = 6", "has 3 edges, but must have 6"),
+        ("features = 4", "features = 3", "has 4 features, but must have 3"),
+        (
+            "node_attributes = 0",
+            "node_attributes = 18",
+            "has 0 attributes per node, but must have 18",
+        ),
+        (
+            "smallest = 1",
+            "smallest = 2",
+            "has 1 nodes in its smallest graph, but must have 2",
+        ),
+        (
+            "largest = 3",
+            "largest = 2",
+            "has 3 nodes in its largest graph, but must have 2",
+        ),
+        (
+            "max_degree = 2",
+            "max_degree = 4",
+            "has 2 neighbours of one node, but must have 4",
+        ),
+        (
+            "isolated_nodes = 1",
+            "isolated_nodes = 0",
+            "has 1 nodes without an edge, but must have 0",
+        ),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    write_molecules(&dir, "molecules");
+    for (right, wrong, words) in cases {
+        assert!(MOLECULES.contains(right), "{right}");
+        let manifest = manifest(&MOLECULES.replacen(right, wrong, 1));
+        let path = manifest.locate_graphs(dir.path()).unwrap();
+        let error = manifest.load_graphs(&path, &GraphOptions::default()).unwrap_err().to_string();
+        for words in [words, "MOL", "`molecules`", "fetch it again"] {
+            assert!(error.contains(words), "{words}: {error}");
+        }
+    }
+}
+
+#[test]
+fn counts_of_graphs_hold_for_all_features() {
+    let dir = tempfile::tempdir().unwrap();
+    write_molecules(&dir, "molecules");
+    let molecules = manifest(MOLECULES);
+    let path = molecules.locate_graphs(dir.path()).unwrap();
+    let options = GraphOptions {
+        features: NodeFeatures::Constant,
+        ..GraphOptions::default()
+    };
+    assert_eq!(molecules.load_graphs(&path, &options).unwrap().0.num_features(), 1);
+}
+
+#[test]
+fn graphs_are_not_interchangeable_with_images_and_interactions() {
+    let dir = tempfile::tempdir().unwrap();
+    let named = |name| Manifest::find(name).unwrap();
+    let cases = [
+        (
+            load_named("mutag", dir.path()).unwrap_err(),
+            "`mutag` contains graphs, not interactions",
+        ),
+        (
+            named("mutag").locate(dir.path()).unwrap_err(),
+            "`mutag` contains graphs, not interactions",
+        ),
+        (
+            named("mutag").locate_images(dir.path()).unwrap_err(),
+            "`mutag` contains graphs, not images",
+        ),
+        (
+            named("cifar10").locate_graphs(dir.path()).unwrap_err(),
+            "`cifar10` contains images, not graphs",
+        ),
+        (
+            named("gowalla").locate_graphs(dir.path()).unwrap_err(),
+            "`gowalla` contains interactions, not graphs",
+        ),
+    ];
+    for (error, words) in cases {
+        assert!(error.to_string().contains(words), "{words}: {error}");
+    }
+    let missing = load_named_graphs("mutag", dir.path(), &GraphOptions::default())
+        .unwrap_err()
+        .to_string();
+    for words in ["MUTAG.zip", "--data DIR", "bcl-train data fetch mutag"] {
+        assert!(missing.contains(words), "{words}: {missing}");
+    }
+}
+
+#[test]
+fn graphs_per_class_and_mean_sizes_add_up() {
+    let mut compared = 0;
+    for counts in Manifest::all().iter().filter_map(|manifest| manifest.counts.graphs.as_ref()) {
+        assert_eq!(counts.classes.values().sum::<usize>(), counts.graphs);
+        assert!((counts.smallest..=counts.largest).contains(&(counts.nodes / counts.graphs)));
+        compared += 1;
+    }
+    assert_eq!(compared, 6);
 }
