@@ -1,11 +1,12 @@
-//! Data for recommendation experiments: interactions, splits, downloads with checksums, synthetic data, and seeds. No tensors.
+//! Data for recommendation and graph experiments: interactions, splits, graphs, downloads with checksums, synthetic data, and
+//! seeds. No tensors.
 //!
 //! ```toml
 //! [dependencies]
 //! bcl-data = "0.1"
 //! ```
 //!
-//! There are three ways to get an [`InteractionData`], which consists of train and test [`Interactions`] (compressed sparse rows) and the
+//! Graphs are in [`graphs`]. There are three ways to get an [`InteractionData`], which consists of train and test [`Interactions`] (compressed sparse rows) and the
 //! [`IdMap`]s back to the ids of the files: [`load_named`] for a data set with a [`Manifest`], [`load()`] for your own files, and
 //! [`PlantedConfig::generate`] for synthetic data with known false negatives:
 //!
@@ -25,6 +26,7 @@
 //! | read a published data set by name | [`load_named`], [`Manifest`] |
 //! | download and verify it | `download`, with the feature of that name |
 //! | generate data with known false negatives | [`PlantedConfig`], [`Truth`] |
+//! | read labelled graphs, form batches of them, generate some | [`graphs::load_graphs`], [`load_named_graphs`], [`graphs::PlantedGraphsConfig`] |
 //! | split interactions per user | [`split_per_user`], [`hold_out`], [`SplitOptions`] |
 //! | draw negative items for users | [`negatives::NegativeSampler`] |
 //! | look up items, counts and ids | [`Interactions`], [`IdMap`] |
@@ -60,12 +62,12 @@ pub mod split;
 
 pub use bcl_text::{printable, printable_lines};
 pub use dataset::{InteractionData, Truth};
-pub use error::DataError;
+pub use error::{ArchiveError, DataError, GraphError};
 pub use format::{Format, ReadOptions};
 pub use ids::{IdMap, KnownIds};
 pub use interactions::Interactions;
 pub use load::{LoadReport, Source, load, load_with_ids, load_with_report};
-pub use manifest::{Manifest, load_named, load_named_with_ids};
+pub use manifest::{Manifest, load_named, load_named_graphs, load_named_with_ids};
 pub use planted::PlantedConfig;
 pub use search_path::{FileNotFound, SearchPath};
 pub use seed::{Seed, Xoshiro256PlusPlus};
