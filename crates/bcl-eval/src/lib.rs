@@ -48,6 +48,7 @@
 pub mod baselines;
 pub mod diagnostics;
 mod error;
+pub mod graphs;
 pub mod images;
 mod interrupt;
 pub mod probe;
