@@ -2,8 +2,15 @@
 
 mod error;
 mod kernel;
+mod newton;
+#[cfg(test)]
+mod planted;
+#[cfg(test)]
+mod reference;
+mod svm;
 mod vectors;
 
 pub use error::GraphError;
 pub use kernel::Kernel;
+pub use svm::{LinearSvc, Svc};
 pub use vectors::{Scaling, Vectors};
