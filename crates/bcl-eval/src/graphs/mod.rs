@@ -2,6 +2,7 @@
 
 mod error;
 mod kernel;
+mod logistic;
 mod newton;
 #[cfg(test)]
 mod planted;
@@ -12,5 +13,6 @@ mod vectors;
 
 pub use error::GraphError;
 pub use kernel::Kernel;
+pub use logistic::LogisticRegression;
 pub use svm::{LinearSvc, Svc};
 pub use vectors::{Scaling, Vectors};
