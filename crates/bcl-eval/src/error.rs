@@ -1,6 +1,6 @@
 //! Errors of an evaluation.
 
-use crate::{probe::ProbeError, ranking::RankingError};
+use crate::{graphs::GraphError, probe::ProbeError, ranking::RankingError};
 use thiserror::Error;
 
 /// Why a model could not be evaluated.
@@ -24,6 +24,9 @@ pub enum EvaluationError {
     /// Image features cannot be evaluated.
     #[error(transparent)]
     Probe(#[from] ProbeError),
+    /// Graphs cannot be classified.
+    #[error(transparent)]
+    Graphs(GraphError),
     /// Images cannot be prepared for the encoder.
     #[error(transparent)]
     Views(#[from] bcl_images::ViewsError),
@@ -38,12 +41,24 @@ impl From<RankingError> for EvaluationError {
     }
 }
 
+impl From<GraphError> for EvaluationError {
+    fn from(error: GraphError) -> Self {
+        match error {
+            GraphError::Interrupted => Self::Interrupted,
+            error => Self::Graphs(error),
+        }
+    }
+}
+
 impl EvaluationError {
     /// Whether the cause is a model that has diverged.
     pub fn is_divergence(&self) -> bool {
         matches!(
             self,
-            Self::NotFinite { .. } | Self::Ranking(RankingError::NotANumber { .. }) | Self::Probe(ProbeError::NotFinite { .. })
+            Self::NotFinite { .. }
+                | Self::Ranking(RankingError::NotANumber { .. })
+                | Self::Probe(ProbeError::NotFinite { .. })
+                | Self::Graphs(GraphError::NotFinite { .. })
         )
     }
 }
