@@ -1,5 +1,5 @@
 //! Evaluation of trained encoders: ranking metrics and baselines for recommenders, linear probes and nearest neighbours for frozen
-//! features.
+//! features, cross-validated classifiers for graph vectors.
 //!
 //! | to | use |
 //! | --- | --- |
@@ -8,6 +8,7 @@
 //! | compare with popularity and EASE | [`baselines`] |
 //! | classify frozen features by nearest neighbours or a linear probe | [`probe::knn()`], [`probe::probe_fixed`] |
 //! | compute all metrics of an image encoder | [`images::ImageEvaluator`] |
+//! | classify graph vectors by support vector machines, or graphs by a kernel | [`graphs::CrossValidator`] |
 //! | measure how an estimator weights the negatives of a batch | [`diagnostics::Diagnostics`] |
 //! | measure alignment and uniformity of features | [`probe::alignment`], [`probe::uniformity`] |
 //! | see whether features have collapsed | [`probe::spread()`] |
