@@ -40,7 +40,7 @@ enum Verb {
     /// Measure time and memory of every loss, forward and backward.
     Loss(loss_verb::Arguments),
     /// Measure the parts of an image encoder's training step, and the share of the loss.
-    Step(step_verb::Arguments),
+    Step(Box<step_verb::Arguments>),
     /// Test and measure on a GPU within a time limit: parity, times of kernels, losses and steps, short trainings. Writes one table and
     /// one file.
     Gpu(gpu_verb::Arguments),
@@ -60,7 +60,7 @@ enum Verb {
     LossSample(loss_verb::SampleArguments),
     /// Measure steps with one loss in this process and print JSON.
     #[command(name = bcl_bench::step::SAMPLE_VERB, hide = true)]
-    StepSample(step_verb::SampleArguments),
+    StepSample(Box<step_verb::SampleArguments>),
 }
 
 fn main() -> ExitCode {
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
         Verb::Parity(arguments) => parity_verb::run(&arguments),
         Verb::Kernels(arguments) => kernels_verb::run(arguments),
         Verb::Loss(arguments) => loss_verb::run(arguments),
-        Verb::Step(arguments) => step_verb::run(arguments),
+        Verb::Step(arguments) => step_verb::run(*arguments),
         Verb::Gpu(arguments) => gpu_verb::run(arguments),
         Verb::Table(arguments) => table_verb::run(&arguments),
         Verb::Simulate(arguments) => simulate_verb::run(&arguments),
