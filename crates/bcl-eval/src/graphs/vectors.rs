@@ -81,7 +81,7 @@ impl Vectors {
 
     /// Checks that all values are finite and can be squared.
     pub(super) fn check_finite(&self) -> Result<(), GraphError> {
-        let is_broken = |row: &[f64]| row.iter().any(|value| !(value.abs() <= LARGEST));
+        let is_broken = |row: &[f64]| !row.iter().all(|value| value.abs() <= LARGEST);
         match self.rows().position(is_broken) {
             Some(graph) => Err(GraphError::NotFinite { graph }),
             None => Ok(()),
@@ -118,8 +118,7 @@ impl Standardiser {
                     *sum += value(row[column], column);
                 }
             }
-            sums.iter_mut().for_each(|sum| *sum /= count);
-            sums
+            sums.into_iter().map(|sum| sum / count).collect::<Vec<_>>()
         };
         let means = column_means(&|value, _| value);
         let variances = column_means(&|value, column| (value - means[column]).powi(2));

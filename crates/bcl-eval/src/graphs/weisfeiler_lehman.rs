@@ -73,7 +73,7 @@ impl<'a> LabelledGraph<'a> {
 /// The Weisfeiler-Lehman subtree kernel after 0, 1, …, `rounds` rounds, each normalised.
 ///
 /// Colour 0 of a node is its label. Each round gives the same new colour to nodes with the same colour and the same multiset of
-/// colours of neighbours. With φ_r(G) the number of nodes of each colour after round r,
+/// colours of neighbours. With `φ_r(G)` the number of nodes of each colour after round r,
 ///
 /// ```text
 /// k_h(G, H) = Σ_{r=0..h} φ_r(G)'φ_r(H)        K_h(G, H) = k_h(G, H) / √(k_h(G, G) k_h(H, H))

@@ -49,6 +49,8 @@ impl CrossValidationConfig {
     /// Least size of the largest class, so that each fold and each inner fold has samples of it.
     pub(super) fn least_graphs(&self) -> usize {
         let suffices = |count: &usize| *count >= self.folds && count - count.div_ceil(self.folds) >= self.inner_folds;
-        (1..).find(suffices).expect("two folds or more")
+        // With two folds, half of the graphs remain for the inner folds; with more, more do.
+        let enough = self.folds + 2 * self.inner_folds;
+        (1..=enough).find(suffices).expect("two folds or more")
     }
 }
