@@ -46,6 +46,40 @@ fn the_list_says_which_data_sets_are_present() {
 }
 
 #[test]
+fn the_list_says_what_a_data_set_consists_of() {
+    let output = data(&["list", "--json"]);
+    let list: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    for (name, kind) in [("ml-100k", "interactions"), ("cifar10", "images"), ("mutag", "graphs")] {
+        let entries = list.as_array().expect("a list");
+        let entry = entries.iter().find(|entry| entry["name"] == name).expect("every data set");
+        assert_eq!(entry["kind"], kind, "{name}");
+    }
+}
+
+#[test]
+fn graphs_are_checked_but_not_yet_trained_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let graphs = folder.path().join("MUTAG");
+    fs::create_dir(&graphs).expect("a writable folder");
+    for (name, lines) in [
+        ("A", "1, 2\n2, 1\n"),
+        ("graph_indicator", "1\n1\n"),
+        ("graph_labels", "1\n"),
+        ("node_labels", "0\n1\n"),
+    ] {
+        fs::write(graphs.join(format!("MUTAG_{name}.txt")), lines).expect("a writable folder");
+    }
+    assert_refused(
+        &data(&["check", "mutag", "--data", text(folder.path())]),
+        &["mutag", "188 graphs"],
+    );
+    let output = bcl_train()
+        .args(["quickstart/infonce", "--set", "data.dataset=mutag"])
+        .output();
+    assert_refused(&output.expect("it starts"), &["data.dataset", "\"mutag\"", "ml-100k"]);
+}
+
+#[test]
 fn a_misspelt_name_is_bad_input_and_the_right_one_is_suggested() {
     assert_refused(&data(&["fetch", "ml-10k"]), &["did you mean `ml-100k`?"]);
 }

@@ -134,6 +134,39 @@ pub enum Layout {
     },
 }
 
+/// What a data set consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contents {
+    /// Interactions of users with items.
+    Interactions,
+    /// Images.
+    Images,
+    /// Graphs.
+    Graphs,
+}
+
+impl Contents {
+    /// The plural, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Interactions => "interactions",
+            Self::Images => "images",
+            Self::Graphs => "graphs",
+        }
+    }
+}
+
+impl Layout {
+    /// What the files contain.
+    pub fn contents(&self) -> Contents {
+        match self {
+            Self::Split { .. } | Self::Whole { .. } => Contents::Interactions,
+            Self::Images { .. } => Contents::Images,
+            Self::Graphs { .. } => Contents::Graphs,
+        }
+    }
+}
+
 impl Manifest {
     /// All manifests, sorted by name.
     pub fn all() -> &'static [Manifest] {

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::methods::MethodConfig;
 use bcl_core::{EstimatorConfig, parameter::MOST_EPOCHS, schedule::AlphaSchedule};
-use bcl_data::manifest::Layout;
+use bcl_data::manifest::{Contents, Layout};
 use bcl_images::{ColourSpace, ViewsConfig};
 use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
 use bcl_recipe::check_header;
@@ -140,7 +140,7 @@ impl RunRecipe for ImageRecipe {
     }
 
     fn has_layout(layout: &Layout) -> bool {
-        matches!(layout, Layout::Images { .. })
+        layout.contents() == Contents::Images
     }
 }
 

@@ -7,7 +7,10 @@ use super::{
     shared_tables,
 };
 use bcl_core::schedule::{AlphaMeasurement, AlphaSchedule};
-use bcl_data::{manifest::Layout, negatives::NegativesConfig};
+use bcl_data::{
+    manifest::{Contents, Layout},
+    negatives::NegativesConfig,
+};
 use bcl_models::RecommenderConfig;
 use bcl_recipe::{check_header, nearest};
 use serde::{Deserialize, Serialize};
@@ -80,7 +83,7 @@ impl RunRecipe for RecommenderRecipe {
     }
 
     fn has_layout(layout: &Layout) -> bool {
-        !matches!(layout, Layout::Images { .. })
+        layout.contents() == Contents::Interactions
     }
 }
 

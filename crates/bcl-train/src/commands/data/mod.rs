@@ -11,6 +11,8 @@ use crate::{
 use bcl_data::{
     Manifest,
     download::{self, Observer, Silent},
+    graphs::GraphOptions,
+    manifest::Contents,
     printable_lines,
 };
 use bcl_report::Column;
@@ -56,7 +58,7 @@ fn described(manifest: &Manifest, dir: &Path) -> Value {
     json!({
         "name": manifest.name,
         "title": manifest.title,
-        "kind": if manifest.is_images() { "images" } else { "interactions" },
+        "kind": manifest.layout.contents().name(),
         "homepage": manifest.homepage,
         "licence": manifest.licence,
         "sources": manifest.sources,
@@ -104,16 +106,25 @@ fn check_one(manifest: &Manifest, dir: &Path, observer: &mut dyn Observer) -> Re
     for (path, verified) in download::check(manifest, dir)? {
         observer.say(&format!("{}: {verified}", path.display()));
     }
-    if manifest.is_images() {
-        let data = bcl_images::load_manifest(manifest, dir)?;
-        let (train, test) = (data.train.len(), data.test.len());
-        let classes = data.train.classes().len();
-        return Ok(format!("{train} + {test} images of {classes} classes"));
-    }
-    let data = manifest.load(&manifest.locate(dir)?)?;
-    let (users, items) = (data.users.len(), data.items.len());
-    let (train, test) = (data.train.len(), data.test.len());
-    Ok(format!("{train} + {test} interactions of {users} users with {items} items"))
+    Ok(match manifest.layout.contents() {
+        Contents::Interactions => {
+            let data = manifest.load(&manifest.locate(dir)?)?;
+            let (users, items) = (data.users.len(), data.items.len());
+            let (train, test) = (data.train.len(), data.test.len());
+            format!("{train} + {test} interactions of {users} users with {items} items")
+        }
+        Contents::Images => {
+            let data = bcl_images::load_manifest(manifest, dir)?;
+            let (train, test) = (data.train.len(), data.test.len());
+            let classes = data.train.classes().len();
+            format!("{train} + {test} images of {classes} classes")
+        }
+        Contents::Graphs => {
+            let (data, _) = manifest.load_graphs(&manifest.locate_graphs(dir)?, &GraphOptions::default())?;
+            let [graphs, nodes, classes] = [data.num_graphs(), data.num_nodes(), data.num_classes()];
+            format!("{graphs} graphs with {nodes} nodes of {classes} classes")
+        }
+    })
 }
 
 /// Finds all manifests at once, so that a typo in the last name is reported before the first download.

@@ -6,7 +6,7 @@ use super::{
 };
 use bcl_data::{
     DataError, Format, InteractionData, KnownIds, PlantedConfig, ReadOptions, SearchPath, Source, SplitOptions,
-    load_named_with_ids, load_with_ids, manifest::Layout,
+    load_named_with_ids, load_with_ids, manifest::Contents,
 };
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -157,7 +157,7 @@ impl DataConfig {
         }
         let checked = match self.source()? {
             DataSource::Planted(config) => config.check(),
-            DataSource::Named(name) => return check_name(&name, |layout| !matches!(layout, Layout::Images { .. })),
+            DataSource::Named(name) => return check_name(&name, |layout| layout.contents() == Contents::Interactions),
             DataSource::Files(Source::Whole { split, .. }, _) => split.check(),
             DataSource::Files(..) => Ok(()),
         };

@@ -4,7 +4,7 @@ use super::{
     super::Refusal,
     dataset::{PLANTED, check_name},
 };
-use bcl_data::{DataError, SearchPath, manifest::Layout};
+use bcl_data::{DataError, SearchPath, manifest::Contents};
 use bcl_images::{ImageData, ImageError, ImageSource, PlantedImagesConfig, Subset, load, load_named, load_skipping_broken};
 use bcl_report::notice;
 use serde::{Deserialize, Serialize};
@@ -109,7 +109,7 @@ impl ImageDataConfig {
     pub fn check(&self) -> Result<(), Refusal> {
         match self.source()? {
             ImageDataSource::Planted(config) => config.check().map_err(|error| Refusal::of_text(&error.to_string()))?,
-            ImageDataSource::Named(name) => check_name(&name, |layout| matches!(layout, Layout::Images { .. }))?,
+            ImageDataSource::Named(name) => check_name(&name, |layout| layout.contents() == Contents::Images)?,
             ImageDataSource::Files(_) => {}
         }
         self.subset().check().map_err(|error| Refusal::of_text(&error.to_string()))
