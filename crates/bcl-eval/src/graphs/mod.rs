@@ -3,7 +3,7 @@
 //! | to | use |
 //! | --- | --- |
 //! | measure the accuracy of graph vectors by nested cross-validation | [`CrossValidator::vectors`] |
-//! | compare with the Weisfeiler-Lehman subtree kernel | [`weisfeiler_lehman`], [`CrossValidator::kernels`] |
+//! | compare with the Weisfeiler-Lehman subtree kernel | [`weisfeiler_lehman()`], [`CrossValidator::kernels`] |
 //! | compare with vectors that need no encoder | [`sizes`], [`label_counts`] |
 //! | compare with the most frequent class | [`CrossValidator::majority`] |
 //! | train one classifier | [`Svc`], [`LinearSvc`], [`LogisticRegression`] |

@@ -117,11 +117,11 @@ macro_rules! image_methods {
         #[serde(tag = "kind")]
         #[non_exhaustive]
         pub enum MethodConfig {
-            #[doc = concat!("`", $first_name, "`: [`", stringify!($first), "`].")]
+            #[doc = concat!("`", $first_name, "`: [`", stringify!($first_config), "`].")]
             #[serde(rename = $first_name)]
             $first($first_config),
             $(
-                #[doc = concat!("`", $name, "`: [`", stringify!($method), "`].")]
+                #[doc = concat!("`", $name, "`: [`", stringify!($config), "`].")]
                 #[serde(rename = $name)]
                 $method($config),
             )*

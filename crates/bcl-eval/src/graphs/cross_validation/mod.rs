@@ -120,7 +120,7 @@ impl CrossValidator {
         self.validate(&[input])
     }
 
-    /// Classifies graphs by [`Svc`] with kernels that are given. If there are several, the inner folds choose one, together with
+    /// Classifies graphs by [`Svc`](super::Svc) with kernels that are given. If there are several, the inner folds choose one, together with
     /// C; of equal ones the first.
     ///
     /// # Errors
