@@ -1,6 +1,6 @@
 //! The part of a manifest that describes graphs.
 
-use super::{Layout, Manifest};
+use super::{Contents, Manifest};
 use crate::DataError;
 use crate::error::GraphError;
 use crate::graphs::{GraphData, GraphOptions, GraphReport, NodeFeatures, load_graphs_with_report};
@@ -38,7 +38,7 @@ pub struct GraphCounts {
 impl Manifest {
     /// Whether this data set contains graphs.
     pub fn is_graphs(&self) -> bool {
-        matches!(self.layout, Layout::Graphs { .. })
+        self.layout.contents() == Contents::Graphs
     }
 
     /// Reads the graphs of this data set from their [location](Self::locate_graphs), and checks their counts.

@@ -1,6 +1,6 @@
 //! The part of a manifest that describes images. `bcl-images` reads them.
 
-use super::{Layout, Manifest};
+use super::{Contents, Manifest};
 use serde::{Deserialize, Serialize};
 
 /// How images are stored.
@@ -58,8 +58,8 @@ pub struct PaperImageCounts {
 }
 
 impl Manifest {
-    /// Whether this data set contains images rather than interactions.
+    /// Whether this data set contains images .
     pub fn is_images(&self) -> bool {
-        matches!(self.layout, Layout::Images { .. })
+        self.layout.contents() == Contents::Images
     }
 }
