@@ -45,6 +45,15 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<(T, Arrays), Gold
     Ok((raw, Arrays { path, bytes }))
 }
 
+/// A table of rows, if all of them have the same length.
+pub(crate) fn from_rows(rows: Vec<Vec<f64>>) -> Option<Array> {
+    let dim = rows.first().map_or(0, Vec::len);
+    rows.iter().all(|row| row.len() == dim).then(|| Array {
+        shape: vec![rows.len(), dim],
+        values: rows.concat(),
+    })
+}
+
 impl Arrays {
     /// The array called `key`, which `case` needs.
     pub(crate) fn need(&self, key: &str, case: &str) -> Result<Array, GoldenError> {

@@ -1,8 +1,8 @@
 //! The file of losses on two views of a batch, and of weights.
 
 use crate::{
-    Array, Estimator, GoldenError, Gradient,
-    arrays::{self, Arrays},
+    Estimator, GoldenError, Gradient,
+    arrays::{self, Arrays, from_rows},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -240,14 +240,6 @@ impl Views {
             second: second.values,
         })
     }
-}
-
-fn from_rows(rows: Vec<Vec<f64>>) -> Option<Array> {
-    let dim = rows.first().map_or(0, Vec::len);
-    rows.iter().all(|row| row.len() == dim).then(|| Array {
-        shape: vec![rows.len(), dim],
-        values: rows.concat(),
-    })
 }
 
 impl WeightRow {
