@@ -6,7 +6,10 @@ use burn::tensor::Shape;
 use rayon::prelude::*;
 
 use super::planes::{Channel, GradientMoments, InputGradient, Moments, Normalised};
-use super::{NormOps, portable};
+use super::{
+    NormOps, portable,
+    rows::{self, Columns},
+};
 use crate::cpu::{self, Kernel, Value, by_float_type, rows_per_task};
 
 impl NormOps for Flex {
@@ -78,6 +81,11 @@ impl Layout {
         }
     }
 
+    /// Whether each plane is a single value, so that samples are rows of channels.
+    fn is_rows(&self) -> bool {
+        self.pixels == 1
+    }
+
     /// Values per task.
     fn chunk(&self) -> usize {
         self.planes * self.pixels
@@ -110,9 +118,22 @@ fn forward<T: Value>(
     let input = cpu::contiguous(input);
     let values = T::of(&input);
 
-    let (mean, variance) = statistics(values, layout);
+    let (mean, variance) = if layout.is_rows() {
+        rows::statistics(values, layout.num_channels)
+    } else {
+        statistics(values, layout)
+    };
     let channels = channels::<T>(&weight, &bias, &mean, &variance, epsilon, relu);
     let mut out = vec![T::ZERO; values.len()];
+    if layout.is_rows() {
+        rows::normalise(values, &Columns::new(&channels), &mut out);
+    } else {
+        normalise(values, layout, &channels, &mut out);
+    }
+    (cpu::tensor(out, shape), to_tensor::<T>(&mean), to_tensor::<T>(&variance))
+}
+
+fn normalise<T: Value>(values: &[T], layout: Layout, channels: &[Channel<T>], out: &mut [T]) {
     out.par_chunks_mut(layout.chunk())
         .zip(values.par_chunks(layout.chunk()))
         .enumerate()
@@ -120,13 +141,12 @@ fn forward<T: Value>(
             let kernel = Normalised {
                 input,
                 pixels: layout.pixels,
-                channels: &channels,
+                channels,
                 first: task * layout.planes,
                 out,
             };
             kernel.dispatch();
         });
-    (cpu::tensor(out, shape), to_tensor::<T>(&mean), to_tensor::<T>(&variance))
 }
 
 /// Mean and biased variance of each channel.
@@ -175,26 +195,12 @@ fn backward<T: Value>(
     let (input, grad) = (cpu::contiguous(input), cpu::contiguous(grad));
     let (values, grads) = (T::of(&input), T::of(&grad));
     let channels = channels::<T>(&weight, &bias, &mean, &variance, epsilon, relu);
+    let columns = layout.is_rows().then(|| Columns::new(&channels));
 
-    let mut planes = vec![[T::ZERO; 2]; values.len() / layout.pixels];
-    planes
-        .par_chunks_mut(layout.planes)
-        .zip(values.par_chunks(layout.chunk()))
-        .zip(grads.par_chunks(layout.chunk()))
-        .enumerate()
-        .for_each(|(task, ((out, input), grad))| {
-            let kernel = GradientMoments {
-                input,
-                grad,
-                pixels: layout.pixels,
-                channels: &channels,
-                first: task * layout.planes,
-                out,
-            };
-            kernel.dispatch();
-        });
-    let bias_grad = layout.over_samples(&planes, |_, [sum, _]| sum);
-    let along = layout.over_samples(&planes, |_, [_, along]| along);
+    let [bias_grad, along] = match &columns {
+        Some(columns) => rows::gradient_sums(values, grads, columns),
+        None => gradient_sums(values, grads, layout, &channels),
+    };
     let inverse_variance: Vec<f64> = variance.iter().map(|variance| 1.0 / (variance + epsilon)).collect();
     let line = |channel: usize| {
         let slope = along[channel] * inverse_variance[channel] / layout.count;
@@ -208,6 +214,43 @@ fn backward<T: Value>(
         .collect();
 
     let mut out = vec![T::ZERO; values.len()];
+    match &columns {
+        Some(columns) => rows::input_gradient(values, grads, columns, &lines, &mut out),
+        None => input_gradient(values, grads, layout, &channels, &lines, &mut out),
+    }
+    (
+        cpu::tensor(out, shape),
+        to_tensor::<T>(&weight_grad),
+        to_tensor::<T>(&bias_grad),
+    )
+}
+
+/// For each channel, the sum of the gradient and of the gradient times the deviation from the mean.
+fn gradient_sums<T: Value>(values: &[T], grads: &[T], layout: Layout, channels: &[Channel<T>]) -> [Vec<f64>; 2] {
+    let mut planes = vec![[T::ZERO; 2]; values.len() / layout.pixels];
+    planes
+        .par_chunks_mut(layout.planes)
+        .zip(values.par_chunks(layout.chunk()))
+        .zip(grads.par_chunks(layout.chunk()))
+        .enumerate()
+        .for_each(|(task, ((out, input), grad))| {
+            let kernel = GradientMoments {
+                input,
+                grad,
+                pixels: layout.pixels,
+                channels,
+                first: task * layout.planes,
+                out,
+            };
+            kernel.dispatch();
+        });
+    [
+        layout.over_samples(&planes, |_, [sum, _]| sum),
+        layout.over_samples(&planes, |_, [_, along]| along),
+    ]
+}
+
+fn input_gradient<T: Value>(values: &[T], grads: &[T], layout: Layout, channels: &[Channel<T>], lines: &[[T; 2]], out: &mut [T]) {
     out.par_chunks_mut(layout.chunk())
         .zip(values.par_chunks(layout.chunk()))
         .zip(grads.par_chunks(layout.chunk()))
@@ -217,16 +260,14 @@ fn backward<T: Value>(
                 input,
                 grad,
                 pixels: layout.pixels,
-                channels: &channels,
-                lines: &lines,
+                channels,
+                lines,
                 first: task * layout.planes,
                 out,
             };
             kernel.dispatch();
         });
-    (
-        cpu::tensor(out, shape),
-        to_tensor::<T>(&weight_grad),
-        to_tensor::<T>(&bias_grad),
-    )
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ mod autodiff;
 mod flex;
 mod planes;
 pub(crate) mod portable;
+mod rows;
 
 /// The output of [`batch_norm`] and the statistics it normalised with.
 #[derive(Debug, Clone)]

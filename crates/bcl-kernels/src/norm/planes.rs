@@ -15,13 +15,13 @@ pub(super) struct Channel<T> {
 
 impl<T: Value> Channel<T> {
     #[inline(always)]
-    fn apply(&self, value: T) -> T {
+    pub(super) fn apply(&self, value: T) -> T {
         (value - self.mean) * self.scale + self.shift
     }
 
     /// Backpropagates through the ReLU, if there is one.
     #[inline(always)]
-    fn gate(&self, relu: bool, value: T, grad: T) -> T {
+    pub(super) fn gate(&self, relu: bool, value: T, grad: T) -> T {
         if relu && self.apply(value) <= T::ZERO { T::ZERO } else { grad }
     }
 }

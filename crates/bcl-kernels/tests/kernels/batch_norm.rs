@@ -6,10 +6,12 @@ use burn::tensor::{DType, Device, Tensor};
 
 const EPSILON: f64 = 1e-5;
 
-/// Planes with and without a remainder after the vectors, planes of one value, one channel, one sample, and more planes than one task.
-const SHAPES: [[usize; 4]; 6] = [
+/// Planes with and without a remainder after the vectors, planes of one value (also more than one task), one channel, one sample, and more
+/// planes than one task.
+const SHAPES: [[usize; 4]; 7] = [
     [3, 5, 4, 3],
     [7, 6, 1, 1],
+    [1500, 35, 1, 1],
     [2, 1, 9, 9],
     [1, 4, 8, 8],
     [70, 16, 16, 16],
