@@ -29,7 +29,7 @@
 //! | --- | --- | --- |
 //! | [`rank_weights`], [`row_ranks`] | a weight by rank, or the rank, of each score in its row | a sort, gather, running minimum and scatter, or an `[N, N]` comparison per anchor |
 //! | [`mass`], [`ranked_mass`] | the *mass* of each row: the sum of its exponentials, plain or weighted by rank | several matrices saved for backward; here it is one |
-//! | [`sparse_matmul`], [`propagate`] | products with a [`SparseMatrix`], LightGCN propagation | dense products; Burn has no sparse tensors |
+//! | [`sparse_matmul`], [`sparse_matmul_add`], [`propagate`] | products with a [`SparseMatrix`], LightGCN propagation | dense products; Burn has no sparse tensors |
 //! | [`sampled_dot`], [`gather_rows`] | dot products with sampled rows of an embedding table, embedding lookup | gradients of repeated rows that are added in no fixed order |
 //! | [`unit_rows`] | L2-normalised rows | a dozen passes over the rows |
 //! | [`batch_norm`], [`batch_norm_relu`] | batch normalisation with the statistics of the batch | transposed copies of the whole batch |
@@ -72,7 +72,7 @@ pub use norm::{BatchNormalised, NormOps, batch_norm, batch_norm_relu};
 pub use ranks::{RankOps, rank_weights, row_ranks};
 pub use sampled::{SampledOps, gather_rows, sampled_dot};
 pub use similarity::Similarity;
-pub use sparse::{SparseMatrix, SparseOps, propagate, sparse_matmul};
+pub use sparse::{SparseMatrix, SparseOps, propagate, sparse_matmul, sparse_matmul_add};
 pub use unit::{UnitOps, unit_rows};
 
 #[cfg(doctest)]

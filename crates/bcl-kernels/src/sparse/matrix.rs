@@ -4,6 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use burn::tensor::{Device, Tensor, TensorData};
 
+mod ones;
+
 /// A constant sparse `f32` matrix in compressed sparse rows (CSR), in host memory.
 ///
 /// Clones and transposes share the storage. The transpose, which the gradient of [`sparse_matmul`](crate::sparse_matmul) needs, is
@@ -30,7 +32,9 @@ pub struct SparseMatrix {
 #[derive(Debug)]
 struct Storage {
     rows: Rows,
+    /// The transpose; never built if the matrix is symmetric.
     columns: OnceLock<Rows>,
+    is_symmetric: bool,
 }
 
 /// Compressed rows: entry `k` of row `r` is at `indptr[r] + k`.
@@ -52,11 +56,7 @@ impl SparseMatrix {
     /// # Panics
     /// Panics if an entry lies outside the shape, or a dimension exceeds `u32::MAX`.
     pub fn from_triplets(num_rows: usize, num_columns: usize, entries: impl IntoIterator<Item = (u32, u32, f32)>) -> Self {
-        assert!(
-            [num_rows, num_columns].iter().all(|&length| u32::try_from(length).is_ok()),
-            "the shape is [{num_rows}, {num_columns}], but a dimension must be at most {}",
-            u32::MAX
-        );
+        check_shape([num_rows, num_columns]);
         let mut entries: Vec<(u32, u32, f32)> = entries.into_iter().collect();
         for &(row, column, value) in &entries {
             assert!(
@@ -80,18 +80,17 @@ impl SparseMatrix {
         for row in 0..num_rows {
             indptr[row + 1] += indptr[row];
         }
-        let rows = Rows {
-            num_columns,
-            indptr,
-            indices: entries.iter().map(|&(_, column, _)| column).collect(),
-            values: entries.iter().map(|&(_, _, value)| value).collect(),
-            #[cfg(feature = "cube")]
-            uploads: super::cube::Uploads::default(),
-        };
+        let indices = entries.iter().map(|&(_, column, _)| column).collect();
+        let values = entries.iter().map(|&(_, _, value)| value).collect();
+        Self::from_rows(Rows::new(num_columns, indptr, indices, values), false)
+    }
+
+    fn from_rows(rows: Rows, is_symmetric: bool) -> Self {
         Self {
             storage: Arc::new(Storage {
                 rows,
                 columns: OnceLock::new(),
+                is_symmetric,
             }),
             transposed: false,
         }
@@ -127,8 +126,21 @@ impl SparseMatrix {
     pub fn transpose(&self) -> Self {
         Self {
             storage: Arc::clone(&self.storage),
-            transposed: !self.transposed,
+            transposed: !self.transposed && !self.storage.is_symmetric,
         }
+    }
+
+    /// The same matrix with its transpose built now instead of on first use, for example in the thread that prepares batches.
+    pub fn with_transpose(self) -> Self {
+        let Storage {
+            rows,
+            columns,
+            is_symmetric,
+        } = self.storage.as_ref();
+        if !is_symmetric {
+            columns.get_or_init(|| rows.transpose());
+        }
+        self
     }
 
     /// Iterates over the entries as `(row, column, value)`, row by row.
@@ -162,7 +174,7 @@ impl SparseMatrix {
     }
 
     fn rows(&self) -> &Rows {
-        let Storage { rows, columns } = self.storage.as_ref();
+        let Storage { rows, columns, .. } = self.storage.as_ref();
         if self.transposed {
             columns.get_or_init(|| rows.transpose())
         } else {
@@ -172,6 +184,17 @@ impl SparseMatrix {
 }
 
 impl Rows {
+    fn new(num_columns: usize, indptr: Vec<usize>, indices: Vec<u32>, values: Vec<f32>) -> Self {
+        Self {
+            num_columns,
+            indptr,
+            indices,
+            values,
+            #[cfg(feature = "cube")]
+            uploads: super::cube::Uploads::default(),
+        }
+    }
+
     /// Counting sort by column. It is stable, so rows come out increasing within each column.
     fn transpose(&self) -> Self {
         let num_rows = self.indptr.len() - 1;
@@ -193,13 +216,15 @@ impl Rows {
                 *slot += 1;
             }
         }
-        Self {
-            num_columns: num_rows,
-            indptr,
-            indices,
-            values,
-            #[cfg(feature = "cube")]
-            uploads: super::cube::Uploads::default(),
-        }
+        Self::new(num_rows, indptr, indices, values)
     }
+}
+
+/// Rows and columns are numbered in 32 bits.
+fn check_shape(shape: [usize; 2]) {
+    assert!(
+        shape.iter().all(|&length| u32::try_from(length).is_ok()),
+        "the shape is {shape:?}, but a dimension must be at most {}",
+        u32::MAX
+    );
 }

@@ -8,6 +8,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Dispatch, backend_extension};
 use burn::tensor::Tensor;
 
+mod add;
 #[cfg(feature = "cube")]
 mod cube;
 mod flex;
@@ -15,6 +16,7 @@ mod matrix;
 pub(crate) mod portable;
 mod propagate;
 
+pub use add::sparse_matmul_add;
 pub use matrix::SparseMatrix;
 pub use propagate::propagate;
 
@@ -68,7 +70,7 @@ pub trait SparseOps: Backend {
         portable::sparse_matmul::<Self>(&matrix, dense)
     }
 
-    /// `scale · (addend + matrix · dense)`.
+    /// The kernel behind [`sparse_matmul_add`](crate::sparse_matmul_add): `scale · (addend + matrix · dense)`.
     fn sparse_matmul_add(
         matrix: SparseMatrix,
         dense: FloatTensor<Self>,
@@ -99,6 +101,15 @@ impl<B: Backend + SparseOps, C: CheckpointStrategy> SparseOps for Autodiff<B, C>
             }
             OpsKind::UnTracked(prep) => prep.finish(B::sparse_matmul(matrix, dense)),
         }
+    }
+
+    fn sparse_matmul_add(
+        matrix: SparseMatrix,
+        dense: FloatTensor<Self>,
+        addend: FloatTensor<Self>,
+        scale: f64,
+    ) -> FloatTensor<Self> {
+        add::tracked::<B, C>(matrix, dense, addend, scale)
     }
 
     fn propagate(

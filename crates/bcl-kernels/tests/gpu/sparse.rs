@@ -4,7 +4,7 @@ use super::{
     common::{Numbers, assert_close, values},
     gpu, home,
 };
-use bcl_kernels::{SparseMatrix, propagate, sparse_matmul};
+use bcl_kernels::{SparseMatrix, propagate, sparse_matmul, sparse_matmul_add};
 use burn::tensor::{DType, Device, Tensor};
 
 fn graph(numbers: &mut Numbers, shape: [usize; 2], entries: usize) -> SparseMatrix {
@@ -34,6 +34,32 @@ fn products_and_gradients_are_those_of_the_cpu() {
         for (there, here) in there.into_iter().zip(here) {
             assert_close(there, here);
         }
+    }
+}
+
+#[test]
+fn sums_over_neighbours_and_their_gradients_are_those_of_the_cpu() {
+    // A cycle with a node apart, whose matrix is its own transpose.
+    let size = 50;
+    let mut neighbours = Vec::new();
+    for node in 0..size {
+        let mut pair = [(node + 1) % size, (node + size - 1) % size];
+        pair.sort_unstable();
+        neighbours.extend(pair);
+    }
+    let offsets = (0..=size as usize).map(|node| 2 * node).chain([2 * size as usize]).collect();
+    let matrix = SparseMatrix::symmetric_ones(offsets, neighbours);
+    let [there, here] = [gpu(), Device::flex()].map(|device| {
+        let device = device.autodiff();
+        let mut numbers = Numbers(7);
+        let [nodes, weights] = [0, 1].map(|_| numbers.matrix([51, 16], DType::F32, &device));
+        let nodes = nodes.require_grad();
+        let sums = sparse_matmul_add(&matrix, nodes.clone(), nodes.clone());
+        let gradients = (sums.clone() * weights).sum().backward();
+        [sums.inner(), nodes.grad(&gradients).expect("tracked")].map(home)
+    });
+    for (there, here) in there.into_iter().zip(here) {
+        assert_close(there, here);
     }
 }
 

@@ -4,6 +4,7 @@ mod batch_norm;
 mod common;
 mod convolution;
 mod mass;
+mod ones;
 mod ranks;
 mod sampled;
 mod sparse;
