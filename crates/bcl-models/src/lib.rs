@@ -1,7 +1,7 @@
 //! Encoders for contrastive learning on [Burn](https://burn.dev): matrix factorisation and LightGCN for recommendation, ResNets with a
-//! projection head for images.
+//! projection head for images, graph isomorphism networks for graphs.
 //!
-//! An encoder turns each user, item or image into one vector. It knows nothing of losses or data sets. Encoders of users and items
+//! An encoder turns each user, item, image, node or graph into one vector. It knows nothing of losses or data sets. Encoders of users and items
 //! share the type [`Recommender`], built from a [`RecommenderConfig`].
 //!
 //! ```toml
@@ -48,6 +48,7 @@
 //! | compare two parts of the channels, as in CMC | [`vision::ImageEncoderConfig::split_channels`] |
 //! | score projections against learned prototypes | [`vision::Prototypes`] |
 //! | load torchvision's weights, or save your own | [`vision::weights`] |
+//! | encode graphs and their nodes, as in InfoGraph | [`graphs`] |
 //! | keep a momentum encoder | [`vision::ema_target`], [`vision::ema_update`], [`vision::cosine_momentum`] |
 //!
 //! Initial values depend only on the configuration and a seed, never on Burn's global random source.
@@ -56,9 +57,12 @@
 //!
 //! `cuda`, `metal`, `vulkan` and `wgpu` add those backends of Burn, with the kernels of `bcl-kernels`. The CPU needs none.
 
+mod check;
 mod compare;
 mod config;
+mod draws;
 mod graph;
+pub mod graphs;
 mod light_gcn;
 mod matrix_factorisation;
 mod recommender;

@@ -1,6 +1,7 @@
 //! Basic and bottleneck residual blocks.
 
-use super::{BatchNorm, Convolution, Mode, config::ResNetDepth, draws::Draws};
+use super::{BatchNorm, Convolution, Mode, config::ResNetDepth};
+use crate::draws::Draws;
 use burn::{
     module::Module,
     tensor::{Device, Tensor, activation::relu},

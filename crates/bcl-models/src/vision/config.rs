@@ -1,6 +1,10 @@
 //! Parameters of an image encoder: the `[encoder]` table of a recipe.
 
-use super::{ChannelEncoder, ImageEncoder, ProjectionHead, ProjectionHeadConfig, ResNet, draws::Draws};
+use super::{ChannelEncoder, ImageEncoder, ProjectionHead, ProjectionHeadConfig, ResNet};
+use crate::{
+    check::{count_in, panic_if_bad},
+    draws::Draws,
+};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
@@ -207,18 +211,5 @@ impl ImageEncoderConfig {
             head,
             rest: self.split_channels.map(|first| network("rest.", CHANNELS - first)),
         }
-    }
-}
-
-pub(super) fn count_in(name: &str, value: usize, most: usize) -> Result<(), String> {
-    if (1..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(format!("{name} is {value}, but must be in [1, {most}]"))
-}
-
-pub(super) fn panic_if_bad(check: Result<(), String>) {
-    if let Err(message) = check {
-        panic!("{message}");
     }
 }

@@ -1,6 +1,7 @@
 //! Convolution without a bias.
 
-use super::{draws::Draws, precision::precision};
+use super::precision::precision;
+use crate::draws::Draws;
 use bcl_kernels::convolve;
 use burn::{
     module::{Module, Param},

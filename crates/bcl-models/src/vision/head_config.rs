@@ -1,8 +1,8 @@
 //! Parameters of a projection head: the `[encoder.head]` table of a recipe.
 
-use super::{
-    HeadActivation, ProjectionHead,
-    config::{count_in, panic_if_bad},
+use super::{HeadActivation, ProjectionHead};
+use crate::{
+    check::{count_in, panic_if_bad},
     draws::Draws,
 };
 use burn::tensor::Device;

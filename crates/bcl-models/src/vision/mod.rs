@@ -28,7 +28,6 @@ mod batch_norm;
 mod block;
 mod config;
 mod convolution;
-mod draws;
 mod ema;
 mod encoder;
 mod groups;

@@ -3,10 +3,10 @@
 use super::{
     BatchNorm, Mode,
     activation::HeadActivation,
-    draws::Draws,
     head_config::{HeadNorm, ProjectionHeadConfig},
     precision::linear,
 };
+use crate::draws::Draws;
 use burn::{
     module::Module,
     nn::Linear,

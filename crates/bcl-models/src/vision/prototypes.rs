@@ -1,7 +1,7 @@
 //! Prototypes: vectors that projections are scored against.
 
-use super::{
-    config::{count_in, panic_if_bad},
+use crate::{
+    check::{count_in, panic_if_bad},
     draws::Draws,
 };
 use bcl_kernels::unit_rows;

@@ -3,8 +3,8 @@
 use super::{
     BatchNorm, Block, Convolution, Mode,
     config::{ResNetConfig, Stem},
-    draws::Draws,
 };
+use crate::draws::Draws;
 use burn::{
     module::Module,
     tensor::{Device, Tensor, module::max_pool2d, ops::MaxPoolOptions},

@@ -71,11 +71,11 @@ pub fn to_safetensors(trunk: &ResNet) -> Result<Vec<u8>, WeightsError> {
     write(trunk, new_store())
 }
 
-fn new_store() -> SafetensorsStore {
+pub(crate) fn new_store() -> SafetensorsStore {
     SafetensorsStore::from_bytes(None).metadata("format", "pt")
 }
 
-fn write(module: &impl Module, mut store: SafetensorsStore) -> Result<Vec<u8>, WeightsError> {
+pub(crate) fn write(module: &impl Module, mut store: SafetensorsStore) -> Result<Vec<u8>, WeightsError> {
     let unreadable = |error: SafetensorsStoreError| WeightsError::Write(error.to_string());
     module.save_into(&mut store).map_err(unreadable)?;
     store.get_bytes().map_err(unreadable)

@@ -2,6 +2,7 @@
 
 use burn::{
     module::Param,
+    nn::Linear,
     tensor::{Device, Tensor, TensorData},
 };
 use rand_distr::{Distribution, Normal, Uniform};
@@ -10,11 +11,11 @@ use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
 /// The random stream that the layers of one part of a network draw their initial values from, in the order they are built.
 ///
 /// Burn's random source is global, so its values depend on everything drawn before.
-pub(super) struct Draws(Xoshiro256PlusPlus);
+pub(crate) struct Draws(Xoshiro256PlusPlus);
 
 impl Draws {
     /// The stream of a named part of a network, independent of all other parts.
-    pub(super) fn new(seed: u64, part: &str) -> Self {
+    pub(crate) fn new(seed: u64, part: &str) -> Self {
         // FNV-1a; any fixed map from names to numbers would do.
         let part = part.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -23,7 +24,7 @@ impl Draws {
     }
 
     /// Normal values with mean 0 and standard deviation `√(2 / fan_out)`: He et al.'s initialisation before a ReLU, as in torchvision.
-    pub(super) fn kaiming_normal<const D: usize>(
+    pub(crate) fn kaiming_normal<const D: usize>(
         &mut self,
         shape: [usize; D],
         fan_out: usize,
@@ -34,7 +35,7 @@ impl Draws {
     }
 
     /// Uniform values within `±1 / √fan_in`: PyTorch's default for linear layers.
-    pub(super) fn linear_uniform<const D: usize>(
+    pub(crate) fn linear_uniform<const D: usize>(
         &mut self,
         shape: [usize; D],
         fan_in: usize,
@@ -42,6 +43,17 @@ impl Draws {
     ) -> Param<Tensor<D>> {
         let bound = (fan_in as f64).sqrt().recip() as f32;
         self.parameter(shape, Uniform::new_inclusive(-bound, bound).expect("an interval"), device)
+    }
+
+    /// A linear layer with uniform weights within `±√(6 / (size_in + size_out))`, Glorot and Bengio's initialisation, and biases of 0.
+    pub(crate) fn xavier_linear(&mut self, sizes: [usize; 2], device: &Device) -> Linear {
+        let [size_in, size_out] = sizes;
+        let bound = (6.0 / (size_in + size_out) as f64).sqrt() as f32;
+        let uniform = Uniform::new_inclusive(-bound, bound).expect("an interval");
+        Linear {
+            weight: self.parameter(sizes, uniform, device),
+            bias: Some(Param::from_tensor(Tensor::zeros([size_out], device))),
+        }
     }
 
     fn parameter<const D: usize>(

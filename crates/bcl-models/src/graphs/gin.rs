@@ -1,0 +1,109 @@
+//! The graph isomorphism network.
+
+use super::{GinConfig, GinOrder, GraphInput, Mode};
+use crate::{draws::Draws, vision::BatchNorm};
+use bcl_kernels::{SparseMatrix, sparse_matmul, sparse_matmul_add};
+use burn::{
+    module::{Module, Param},
+    nn::Linear,
+    tensor::{Device, Tensor, activation::relu},
+};
+
+/// A graph isomorphism network (GIN) with the embeddings of all layers side by side, as in `InfoGraph`:
+///
+/// ```text
+/// x_i^(k) = MLP^(k)( (1 + ε_k) x_i^(k-1) + Σ_{j neighbour of i} x_j^(k-1) ),   x^(0) = features
+/// node i  = (x_i^(1), …, x_i^(L)),   graph = Σ_{nodes i of the graph} node i
+/// ```
+///
+/// The embedding of a graph is a sum, so it grows with the size of the graph. [`GinOrder`] says what the MLP is.
+///
+/// Source: Xu et al., [How Powerful are Graph Neural Networks?](https://arxiv.org/abs/1810.00826), Eq. 4.1; Sun et al.,
+/// [InfoGraph](https://arxiv.org/abs/1908.01000), Eq. 2 and 3.
+#[derive(Module, Debug)]
+pub struct Gin {
+    /// From the features on.
+    pub layers: Vec<GinLayer>,
+}
+
+/// A layer of [`Gin`].
+#[derive(Module, Debug)]
+pub struct GinLayer {
+    /// ε, the additional weight of the node itself, `[1]`; always 0 if absent.
+    pub epsilon: Option<Param<Tensor<1>>>,
+    /// First linear layer, `[size_in, hidden]`.
+    pub first: Linear,
+    /// Batch normalisation after the first linear layer, in the order [`GinOrder::Xu2019`].
+    pub inner: Option<BatchNorm>,
+    /// Second linear layer, `[hidden, hidden]`.
+    pub second: Linear,
+    /// Batch normalisation of the embeddings.
+    pub norm: BatchNorm,
+}
+
+/// The output of [`Gin`].
+#[derive(Debug, Clone)]
+pub struct GraphEmbeddings {
+    /// Embeddings of nodes, `[num_nodes, num_layers · hidden]`.
+    pub nodes: Tensor<2>,
+    /// Embeddings of graphs, `[num_graphs, num_layers · hidden]`.
+    pub graphs: Tensor<2>,
+}
+
+impl Gin {
+    /// Embeds nodes and graphs.
+    ///
+    /// # Panics
+    /// Panics if the number of features is not that of the encoder, or if `mode` uses the statistics of the batch and there is a single node.
+    pub fn forward(&self, input: &GraphInput, mode: Mode) -> GraphEmbeddings {
+        let mut embeddings = Vec::with_capacity(self.layers.len());
+        let mut nodes = input.features.clone();
+        for layer in &self.layers {
+            nodes = layer.forward(nodes, &input.adjacency, mode);
+            embeddings.push(nodes.clone());
+        }
+        let nodes = Tensor::cat(embeddings, 1);
+        GraphEmbeddings {
+            graphs: sparse_matmul(&input.readout, nodes.clone()),
+            nodes,
+        }
+    }
+}
+
+impl GinLayer {
+    pub(super) fn new(sizes: [usize; 2], config: &GinConfig, draws: &mut Draws, device: &Device) -> Self {
+        let [_, hidden] = sizes;
+        let norm = || BatchNorm::new(hidden, device);
+        Self {
+            epsilon: config.learn_epsilon.then(|| Param::from_tensor(Tensor::zeros([1], device))),
+            first: draws.xavier_linear(sizes, device),
+            inner: (config.order == GinOrder::Xu2019).then(norm),
+            second: draws.xavier_linear([hidden, hidden], device),
+            norm: norm(),
+        }
+    }
+
+    /// Embeds nodes by their neighbours.
+    ///
+    /// # Shapes
+    /// - nodes:     `[num_nodes, size_in]`
+    /// - adjacency: `[num_nodes, num_nodes]`
+    /// - output:    `[num_nodes, hidden]`
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`Gin::forward`].
+    pub fn forward(&self, nodes: Tensor<2>, adjacency: &SparseMatrix, mode: Mode) -> Tensor<2> {
+        let own = match &self.epsilon {
+            Some(epsilon) => nodes.clone() * (epsilon.val() + 1.0).unsqueeze(),
+            None => nodes.clone(),
+        };
+        let hidden = self.first.forward(sparse_matmul_add(adjacency, nodes, own));
+        match &self.inner {
+            None => self.norm.forward(relu(self.second.forward(relu(hidden))), mode),
+            Some(inner) => {
+                let hidden = inner.forward_relu(hidden, mode);
+                self.norm.forward_relu(self.second.forward(hidden), mode)
+            }
+        }
+    }
+}
