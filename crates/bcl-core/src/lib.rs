@@ -49,6 +49,9 @@
 //! Losses that are no estimators: [`NoiseContrastive`], the original loss of CMC, takes scores and the size of a memory bank. Those of BYOL,
 //! SimSiam, Barlow Twins, VICReg, SwAV and DINO have no negatives: [`joint_embedding`].
 //!
+//! All of them minimise `log(1 + Ng / x+)`. [`JensenShannon`], the original objective of InfoGraph, replaces the exponential and the
+//! logarithm by softplus and takes the weights of most estimators.
+//!
 //! [`EstimatorConfig`] is any estimator, for recipes and command lines. The supervised loss reads labels and the augmented ones random
 //! draws from [`SideInformation`].
 //!
@@ -87,6 +90,7 @@ pub mod joint_embedding;
 mod losses;
 mod margins;
 mod noise_contrastive;
+pub mod objective;
 pub mod parameter;
 pub mod posterior;
 pub mod prior;
@@ -100,6 +104,7 @@ pub use burn::nn::loss::Reduction;
 pub use estimator::*;
 pub use losses::Losses;
 pub use noise_contrastive::{NoiseContrastive, NoiseContrastiveConfig};
+pub use objective::{ContrastiveObjective, JensenShannon};
 pub use parameter::ParameterError;
 pub use scores::Scores;
 pub use side_information::SideInformation;

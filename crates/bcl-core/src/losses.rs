@@ -1,5 +1,6 @@
 //! The losses of the anchors of a batch, and their mean over the anchors that have one.
 
+use crate::scores::{masked, nonzero};
 use burn::{
     nn::loss::Reduction,
     tensor::{Bool, Tensor},
@@ -64,6 +65,35 @@ impl Losses {
         Self { values, counted }
     }
 
+    /// Averages the losses of each anchor over its positives. An anchor without a negative or without a positive has no loss.
+    ///
+    /// # Shapes
+    /// - losses, `positives_mask`: `[num_anchors, num_positives]`
+    /// - `has_negatives`:          `[num_anchors]`; all have some if it is `None`
+    pub(crate) fn over_positives(
+        losses: Tensor<2>,
+        positives_mask: Option<&Tensor<2, Bool>>,
+        has_negatives: Option<Tensor<1, Bool>>,
+    ) -> Self {
+        let [_, num_positives] = losses.dims();
+        let Some(mask) = positives_mask else {
+            let mean = if num_positives == 1 {
+                losses
+            } else {
+                losses.sum_dim(1) * (num_positives as f64).recip()
+            };
+            return Self::new(mean.squeeze_dim(1), has_negatives);
+        };
+        let num_counted = mask.clone().float().cast(losses.dtype()).sum_dim(1);
+        let mean = masked(losses, Some(mask)).sum_dim(1) / nonzero(num_counted);
+        let has_positives = mask.clone().any_dim(1).squeeze_dim::<1>(1);
+        let counted = match has_negatives {
+            Some(has_negatives) => has_negatives.bool_and(has_positives),
+            None => has_positives,
+        };
+        Self::new(mean.squeeze_dim(1), Some(counted))
+    }
+
     /// Returns the loss of each anchor, 0 for those that have none.
     ///
     /// # Shapes
@@ -107,4 +137,27 @@ impl Losses {
 /// - `num_counted`, output: `[1]`
 pub(crate) fn share_correction(num_anchors: usize, num_counted: Tensor<1>) -> Tensor<1> {
     num_counted.full_like(num_anchors as f64) / num_counted.clamp_min(1.0)
+}
+
+/// Marks the anchors that have a loss and whose every positive that counts is marked.
+///
+/// # Shapes
+/// - marks, `positives_mask`: `[num_anchors, num_positives]`
+/// - `has_negatives`, output: `[num_anchors]`
+pub(crate) fn at_all_positives(
+    marks: Tensor<2, Bool>,
+    positives_mask: Option<&Tensor<2, Bool>>,
+    has_negatives: Option<Tensor<1, Bool>>,
+) -> Tensor<1, Bool> {
+    let (marks, has_positives) = match positives_mask {
+        Some(mask) => (
+            marks.bool_or(mask.clone().bool_not()),
+            Some(mask.clone().any_dim(1).squeeze_dim(1)),
+        ),
+        None => (marks, None),
+    };
+    [has_negatives, has_positives]
+        .into_iter()
+        .flatten()
+        .fold(marks.all_dim(1).squeeze_dim(1), Tensor::bool_and)
 }

@@ -1,9 +1,6 @@
 //! The arithmetic that all estimators share: masses and losses relative to the positive, safe from overflow and cancellation.
 
-use crate::{
-    Losses, Scores,
-    scores::{masked, nonzero},
-};
+use crate::{Losses, Scores, losses::at_all_positives};
 use burn::tensor::{Bool, Tensor};
 
 /// Negatives relative to the positives of their anchor.
@@ -146,24 +143,7 @@ impl PositiveMargins {
 
     /// Averages the losses of each anchor over its positives. An anchor without a negative or without a positive has no loss.
     pub(crate) fn losses(&self, losses: Tensor<2>) -> Losses {
-        let has_negatives = self.has_negatives();
-        let [_, num_positives] = losses.dims();
-        let Some(mask) = &self.positives_mask else {
-            let mean = if num_positives == 1 {
-                losses
-            } else {
-                losses.sum_dim(1) * (num_positives as f64).recip()
-            };
-            return Losses::new(mean.squeeze_dim(1), has_negatives);
-        };
-        let num_counted = mask.clone().float().cast(losses.dtype()).sum_dim(1);
-        let mean = masked(losses, Some(mask)).sum_dim(1) / nonzero(num_counted);
-        let has_positives = mask.clone().any_dim(1).squeeze_dim::<1>(1);
-        let counted = match has_negatives {
-            Some(has_negatives) => has_negatives.bool_and(has_positives),
-            None => has_positives,
-        };
-        Losses::new(mean.squeeze_dim(1), Some(counted))
+        Losses::over_positives(losses, self.positives_mask.as_ref(), self.has_negatives())
     }
 
     /// `s_i` minus the offset, over t, `[num_anchors, num_negatives]`; hugely negative where left out.
@@ -258,17 +238,7 @@ impl PositiveMargins {
             Some(floor) => mass.lower_equal(floor),
             None => mass.lower_equal_scalar(0.0),
         };
-        let (below, has_positives) = match &self.positives_mask {
-            Some(mask) => (
-                below.bool_or(mask.clone().bool_not()),
-                Some(mask.clone().any_dim(1).squeeze_dim(1)),
-            ),
-            None => (below, None),
-        };
-        [self.has_negatives(), has_positives]
-            .into_iter()
-            .flatten()
-            .fold(below.all_dim(1).squeeze_dim(1), Tensor::bool_and)
+        at_all_positives(below, self.positives_mask.as_ref(), self.has_negatives())
     }
 
     /// The floor of the mass; `None` if it is 0.

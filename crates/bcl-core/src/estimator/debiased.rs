@@ -78,6 +78,10 @@ impl Estimator for Debiased {
         self.config.temperature
     }
 
+    fn positive_correction(&self) -> f64 {
+        self.config.tau_plus / (1.0 - self.config.tau_plus)
+    }
+
     fn floored(&self, scores: &Scores, _: &SideInformation) -> Option<Tensor<1, Bool>> {
         let (margins, mass) = self.mass(scores);
         Some(margins.at_floor(mass))

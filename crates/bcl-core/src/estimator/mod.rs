@@ -127,6 +127,12 @@ pub trait Estimator: Debug + Send + Sync {
         None
     }
 
+    /// Returns the factor `b` of the positive in `Ng = N · max(mean(w_i x_i) - b x+, floor)`: it removes what positives without a label are
+    /// expected to add. 0 if the estimator makes no such correction, and so has no floor.
+    fn positive_correction(&self) -> f64 {
+        0.0
+    }
+
     /// Marks the anchors whose mass is at its floor, if the estimator has one: their negatives have no gradient, so they only pull towards
     /// the positive. With several positives, the mass must be at the floor for each of them.
     ///

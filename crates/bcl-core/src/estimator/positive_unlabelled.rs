@@ -98,6 +98,10 @@ impl Estimator for PositiveUnlabelled {
         self.config.temperature
     }
 
+    fn positive_correction(&self) -> f64 {
+        self.positive_weight()
+    }
+
     fn floored(&self, scores: &Scores, _: &SideInformation) -> Option<Tensor<1, Bool>> {
         let (margins, mass) = self.mass(scores);
         Some(margins.at_floor(mass))
