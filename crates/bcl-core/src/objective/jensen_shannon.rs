@@ -93,6 +93,8 @@ impl JensenShannon {
         let counted = masked(scores.negatives.clone(), scores.mask.as_ref());
         let largest = counted.clone().detach().abs().max().clamp_min(f64::from(f32::MIN_POSITIVE));
         let mut scaled = scores.clone();
+        // They would only be subtracted from all negatives, whose digits a large one would cut off.
+        scaled.positives = scaled.positives.zeros_like();
         scaled.negatives = counted * (largest.recip() * 2.0).unsqueeze::<2>();
         let weights = PositiveMargins::new(&scaled, 1.0).hard_weights(beta);
         // `a = 1 / (1 - τ+) = 1 + b`.

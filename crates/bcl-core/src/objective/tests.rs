@@ -79,6 +79,18 @@ fn estimators_meet_in_their_limits() {
 }
 
 #[test]
+fn large_positives_do_not_cut_digits_off_hard_weights() {
+    let single = |value: f64| {
+        let mut scores = scores();
+        scores.positives = scores.positives.full_like(value).cast(DType::F32);
+        scores.negatives = scores.negatives.cast(DType::F32);
+        let weights = JensenShannon::new(&hard(0.1, 1.0)).weights(&scores, &SideInformation::none());
+        values(weights)
+    };
+    assert_eq!(single(1e4), single(0.0));
+}
+
+#[test]
 fn the_temperature_divides_all_scores() {
     let mut halved = scores();
     halved.positives = halved.positives * 0.5;
