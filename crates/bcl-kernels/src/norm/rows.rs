@@ -57,10 +57,10 @@ pub(super) fn statistics<T: Value>(input: &[T], num_channels: usize) -> (Vec<f64
         *mean /= count;
     }
     let mut variance = vec![0.0; num_channels];
-    let squares = Squares {
+    let squares = SquaredDeviations {
         input,
         mean: &mean,
-        squares: &mut variance,
+        sums: &mut variance,
     };
     squares.dispatch();
     for variance in &mut variance {
@@ -126,17 +126,17 @@ impl<T: Value> Kernel for Sums<'_, T> {
     }
 }
 
-struct Squares<'a, T> {
+struct SquaredDeviations<'a, T> {
     input: &'a [T],
     mean: &'a [f64],
-    squares: &'a mut [f64],
+    sums: &'a mut [f64],
 }
 
-impl<T: Value> Kernel for Squares<'_, T> {
+impl<T: Value> Kernel for SquaredDeviations<'_, T> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        for row in self.input.chunks_exact(self.squares.len()) {
-            for ((sum, value), mean) in self.squares.iter_mut().zip(row).zip(self.mean) {
+        for row in self.input.chunks_exact(self.sums.len()) {
+            for ((sum, value), mean) in self.sums.iter_mut().zip(row).zip(self.mean) {
                 let deviation = value.as_f64() - mean;
                 *sum += deviation * deviation;
             }
