@@ -4,10 +4,10 @@ use crate::bad_input;
 use bcl_backend::Backend;
 use bcl_bench::{
     DeviceArguments,
-    parity::{self, Golden, Precision, frameworks},
+    parity::{self, Golden, Precision, frameworks, graphs},
 };
 use bcl_data::printable_lines;
-use bcl_golden::{FrameworkFile, GoldenError};
+use bcl_golden::{FrameworkFile, GoldenError, GraphFile};
 use bcl_report::TextStyle;
 use clap::ValueEnum;
 use serde::Serialize;
@@ -36,7 +36,10 @@ beta), aug or geom (u, one draw per anchor).
 
 A file with a `format` of \"frameworks-golden/1\" has losses and states of image frameworks instead: inputs
 by name, cases with their values, further results and gradients, and traces of states over several steps.
-Its field `about` describes it. What bcl does not compute is listed.";
+Its field `about` describes it. What bcl does not compute is listed.
+
+A file with `batches` has graph encoders instead: `gin`, their weights with outputs and gradients; `cases`,
+losses of nodes against graphs; `pipelines`, encoders with their heads and losses.";
 
 #[derive(clap::Args)]
 #[command(after_long_help = FORMAT, after_help = "Use --help for the format of FILE.")]
@@ -60,16 +63,19 @@ enum Dtype {
     Both,
 }
 
-/// A reference file of either layout.
+/// A reference file of any layout.
 enum Reference {
     Losses(Golden),
     Frameworks(FrameworkFile),
+    Graphs(GraphFile),
 }
 
 impl Reference {
     fn read(file: &Path) -> Result<Self, GoldenError> {
         if FrameworkFile::is_one(file)? {
             FrameworkFile::read(file).map(Self::Frameworks)
+        } else if GraphFile::is_one(file)? {
+            GraphFile::read(file).map(Self::Graphs)
         } else {
             Golden::read(file).map(Self::Losses)
         }
@@ -91,15 +97,17 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         return bad_input(&format!("{} ({}) does not support this --dtype", info.backend, info.name));
     }
     let file = &arguments.file;
-    match reference {
+    let compared = match reference {
         Reference::Losses(golden) => {
             let result = parity::compare(&golden, file, &precisions, &backend);
-            show(arguments, &result, result.passed)
+            return show(arguments, &result, result.passed);
         }
-        Reference::Frameworks(golden) => match frameworks::compare(&golden, file, &precisions, &backend) {
-            Ok(result) => show(arguments, &result, result.passed),
-            Err(error) => bad_input(&error.to_string()),
-        },
+        Reference::Frameworks(golden) => frameworks::compare(&golden, file, &precisions, &backend),
+        Reference::Graphs(golden) => graphs::compare(&golden, file, &precisions, &backend),
+    };
+    match compared {
+        Ok(result) => show(arguments, &result, result.passed),
+        Err(error) => bad_input(&error.to_string()),
     }
 }
 

@@ -497,3 +497,114 @@ fn ill_formed_cases_of_frameworks_are_refused_by_file_case_and_problem() {
         assert_refused(&output, &["frameworks.json"]);
     }
 }
+
+/// A changed copy of the excerpt of the file of graphs in its own folder.
+fn graphs(change: impl FnOnce(&mut Value)) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("graphs.json");
+    let mut golden: Value = serde_json::from_slice(&fs::read(bcl_golden::GRAPHS).expect("the file")).expect("JSON");
+    change(&mut golden);
+    fs::write(&file, golden.to_string()).expect("a written file");
+    (folder, file)
+}
+
+#[test]
+fn graph_encoders_and_their_losses_pass_in_both_precisions() {
+    let output = parity(bcl_golden::GRAPHS.as_ref(), &["--json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(output.status.code(), Some(0), "{report:#}");
+    assert_eq!((&report["passed"], &report["failures"]), (&json!(true), &json!([])));
+    assert_eq!(report["left_out"], json!([]));
+    let rows = report["losses"].as_array().expect("rows");
+    for precision in ["f64", "f32"] {
+        for kind in [
+            "gin infograph, eval",
+            "gin infograph, train",
+            "gin xu2019, train",
+            "nce, info nce",
+            "nce, bayesian, exact",
+            "jsd, info nce",
+            "jsd, debiased",
+            "jsd, hard",
+            "jsd, positive unlabelled",
+            "jsd, ring",
+            "jsd, bayesian, exact",
+            "jsd_official, hard",
+            "pipeline, jsd, positive unlabelled",
+            "pipeline, nce, bayesian, exact",
+        ] {
+            let is_row = |row: &&Value| row["precision"] == precision && row["loss"] == kind;
+            assert!(rows.iter().any(|row| is_row(&row)), "{kind} is not in {report:#}");
+        }
+    }
+}
+
+#[test]
+fn any_wrong_value_of_a_graph_encoder_fails_by_name() {
+    type Change = fn(&mut Value);
+    let changes: [(Change, &str); 7] = [
+        (
+            |golden| scale(&mut golden["gin"][0]["eval"]["graphs"][0][0]),
+            "case gin-tiny3, eval, f64: the graphs is off",
+        ),
+        (
+            |golden| scale(&mut golden["gin"][1]["train"]["gradients"]["layers.1.eps"][0]),
+            "case gin-ragged4, train, f64: the gradient of layers.1.eps",
+        ),
+        (
+            // The bias before a norm must have no gradient.
+            |golden| golden["gin"][2]["train"]["gradients"]["layers.0.b1"][0] = json!(1e-3),
+            "case gin-tiny3-xu2019, train, f64: the gradient of layers.0.b1",
+        ),
+        (
+            |golden| scale(&mut golden["gin"][0]["train"]["norms"][2]["running_var_after"][0]),
+            "the running variance of norm 2",
+        ),
+        (
+            |golden| scale(&mut golden["cases"][0]["loss"]),
+            "case public-n11-g3-d4-000, f64: the loss",
+        ),
+        (
+            |golden| scale(&mut golden["cases"][1]["grad_2"][0]),
+            "case public-n11-g3-d4-001, f64: the gradient of graphs",
+        ),
+        (
+            |golden| scale(&mut golden["pipelines"][0]["losses"][3]["gradients"]["whole.biases.1"][0]),
+            "case pipeline-tiny3, nce, bayesian, exact, f64: the gradient of whole.biases.1",
+        ),
+    ];
+    for (change, expected) in changes {
+        let (_folder, file) = graphs(change);
+        let output = parity(&file, &["--dtype", "f64"]);
+        let text = stdout(&output);
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains(expected), "`{expected}` is not in:\n{text}");
+    }
+}
+
+#[test]
+fn graphs_that_cannot_be_compared_are_refused() {
+    type Change = fn(&mut Value);
+    let changes: [(Change, &str); 4] = [
+        (
+            |golden| golden["gin"][0]["layers"][0]["eps"] = json!(0.5),
+            "case gin-tiny3: its eps is 0.5",
+        ),
+        (
+            |golden| golden["cases"][0]["est"] = json!("geom"),
+            "the objective `jsd` has no estimator `geometric`",
+        ),
+        (
+            |golden| golden["cases"][0]["objective"] = json!("other"),
+            "case public-n11-g3-d4-000: its objective",
+        ),
+        (
+            |golden| golden["batches"]["tiny3"]["edges"] = json!([[0, 1]]),
+            "batch tiny3: the edge (0, 1) has no reverse",
+        ),
+    ];
+    for (change, expected) in changes {
+        let (_folder, file) = graphs(change);
+        assert_refused(&parity(&file, &[]), &[expected]);
+    }
+}

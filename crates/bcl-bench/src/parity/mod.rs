@@ -13,6 +13,7 @@
 mod compute;
 pub mod frameworks;
 mod golden;
+pub mod graphs;
 mod precision;
 mod result;
 mod verdict;

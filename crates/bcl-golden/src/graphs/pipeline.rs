@@ -37,8 +37,8 @@ pub struct PipelineLoss {
     pub local: Array,
     /// The output of the head of graphs, `[num_graphs, dim]`.
     pub whole: Array,
-    /// Scores of each node with each graph, `[num_nodes, num_graphs]`, not divided by the temperature.
-    pub scores: Array,
+    /// Dot products of each node with each graph, `[num_nodes, num_graphs]`, also where the loss compares cosines.
+    pub products: Array,
     /// Gradients by the names of weights, `layers.0.w1` or `local.shortcut_bias`.
     pub gradients: BTreeMap<String, Gradient>,
 }
@@ -74,7 +74,7 @@ impl Pipeline {
             Ok(PipelineLoss {
                 local: table("local", raw.local, [nodes, dim])?,
                 whole: table("whole", raw.whole, [graphs, dim])?,
-                scores: table("scores", raw.scores, [nodes, graphs])?,
+                products: table("scores", raw.scores, [nodes, graphs])?,
                 value: raw.value,
                 gradients: raw.gradients,
                 loss,

@@ -6,9 +6,11 @@
 
 mod losses;
 mod problem;
+mod quantity;
 mod result;
 mod states;
 
+pub(super) use quantity::{Quantity, QuantityKind};
 pub use result::{FrameworksResult, LossRow, StateRow};
 
 use super::{
@@ -68,21 +70,6 @@ pub fn compare(
 /// Why an intermediate result is not compared.
 const NOT_RETURNED: &str = "no function here returns it";
 
-/// What a number of a case is, and its tolerance.
-struct Quantity {
-    name: String,
-    kind: QuantityKind,
-    deviation: Deviation,
-    tolerance: f64,
-}
-
-#[derive(Clone, Copy)]
-enum QuantityKind {
-    Value,
-    Output,
-    Gradient,
-}
-
 fn compare_case(
     file: &FrameworkFile,
     case: &FrameworkCase,
@@ -95,32 +82,7 @@ fn compare_case(
     for name in left_out {
         result.leave_out(precision, format!("`{name}` of {place}"), NOT_RETURNED.to_owned());
     }
-    let mut failed = false;
-    for quantity in &quantities {
-        let Quantity {
-            name,
-            deviation,
-            tolerance,
-            ..
-        } = quantity;
-        if !deviation.within(*tolerance) {
-            failed = true;
-            result.fail(Excess::new(precision, place.clone(), name.as_str(), *deviation, *tolerance));
-        }
-    }
-    let row = result.loss(precision, &case.loss);
-    row.cases += 1;
-    row.failed += usize::from(failed);
-    for quantity in &quantities {
-        let relative = quantity.deviation.relative;
-        let worst = match quantity.kind {
-            QuantityKind::Value => &mut row.value,
-            QuantityKind::Output => row.outputs.get_or_insert(0.0),
-            QuantityKind::Gradient => &mut row.gradient,
-        };
-        *worst = worst.max(relative);
-        row.tolerance = row.tolerance.max(quantity.tolerance);
-    }
+    result.record(precision, &place, &case.loss, &quantities);
     Ok(())
 }
 

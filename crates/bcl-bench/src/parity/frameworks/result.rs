@@ -9,7 +9,7 @@ use bcl_report::Table;
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::Path};
 
-/// The result of comparing one file.
+/// The result of comparing one file, of frameworks or of graphs.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct FrameworksResult {
     /// Name of the file.
@@ -80,7 +80,7 @@ pub struct LeftOut {
 }
 
 impl FrameworksResult {
-    pub(super) fn new(file: &Path, device: &DeviceInfo) -> Self {
+    pub(in super::super) fn new(file: &Path, device: &DeviceInfo) -> Self {
         Self {
             file: file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             backend: device.backend.to_owned(),
