@@ -1,6 +1,6 @@
 //! Objectives: how the similarities of positives and weighted negatives become a loss.
 //!
-//! An [`Estimator`](crate::Estimator) says how negatives are weighted. Its loss is `log(1 + Ng / x+)` unless another objective is chosen.
+//! An [`Estimator`] says how negatives are weighted. Its loss is `log(1 + Ng / x+)` unless another objective is chosen.
 
 mod jensen_shannon;
 mod official;

@@ -27,7 +27,10 @@ impl Official {
         let odds = self.tau_plus / (1.0 - self.tau_plus);
         let positive = -softplus(-positives.clone()) - softplus(positives) * odds + LN_2 - counts.clone() * (odds * LN_2);
         let negative = match self.tilted(&negatives, scores) {
-            None => over(scores.weighted(softplus(negatives)).sum_dim(1) / counts - LN_2, 1.0 - self.tau_plus),
+            None => over(
+                scores.weighted(softplus(negatives)).sum_dim(1) / counts - LN_2,
+                1.0 - self.tau_plus,
+            ),
             Some(Tilted { weights, own }) => {
                 let weighted = (weights * softplus(negatives)).sum_dim(1) + own * LN_2;
                 (over(weighted, 1.0 - self.tau_plus) - (counts.clone() + 1.0) * LN_2) / counts
@@ -52,7 +55,12 @@ impl Official {
             return None;
         }
         // The zeros of the matrix take part in its maximum and minimum.
-        let largest = negatives.clone().abs().max().clamp_min(f64::from(f32::MIN_POSITIVE)).unsqueeze::<2>();
+        let largest = negatives
+            .clone()
+            .abs()
+            .max()
+            .clamp_min(f64::from(f32::MIN_POSITIVE))
+            .unsqueeze::<2>();
         let exponentials = (negatives.clone() / largest * (-2.0 * self.beta)).exp();
         let exponentials = scores.weighted(exponentials);
         let mean = (exponentials.clone().sum_dim(1) + 1.0) / (scores.counts() + 1.0);

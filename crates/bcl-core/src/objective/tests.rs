@@ -32,7 +32,11 @@ fn hard(tau_plus: f64, beta: f64) -> EstimatorConfig {
 }
 
 fn losses(estimator: &EstimatorConfig, scores: Scores) -> Vec<f64> {
-    values(JensenShannon::new(estimator).losses(scores, &SideInformation::none()).values())
+    values(
+        JensenShannon::new(estimator)
+            .losses(scores, &SideInformation::none())
+            .values(),
+    )
 }
 
 fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
@@ -61,7 +65,11 @@ fn without_weights_it_is_the_loss_of_info_graph() {
 fn estimators_meet_in_their_limits() {
     let of_info_nce = losses(&info_nce(), scores());
     let ring = PercentileRingConfig::new().with_temperature(1.0).with_upper(1.0);
-    let bayesian = BayesianConfig::new().with_temperature(1.0).with_tau_plus(0.5).with_alpha(0.5).with_beta(0.5);
+    let bayesian = BayesianConfig::new()
+        .with_temperature(1.0)
+        .with_tau_plus(0.5)
+        .with_alpha(0.5)
+        .with_beta(0.5);
     for estimator in [
         debiased(0.0),
         hard(0.0, 0.0),
@@ -139,7 +147,11 @@ fn several_positives_are_averaged() {
     let both = losses(&debiased(0.3), with(table(&[2.0, -1.0, -0.5, 0.5, 0.25, 4.0], 2)));
     let first = losses(&debiased(0.3), with(table(&[2.0, -0.5, 0.25], 1)));
     let second = losses(&debiased(0.3), with(table(&[-1.0, 0.5, 4.0], 1)));
-    let mean: Vec<f64> = first.iter().zip(second).map(|(first, second)| (first + second) / 2.0).collect();
+    let mean: Vec<f64> = first
+        .iter()
+        .zip(second)
+        .map(|(first, second)| (first + second) / 2.0)
+        .collect();
     assert_close(&both, &mean);
 }
 
@@ -159,7 +171,11 @@ fn at_the_floor_negatives_have_no_gradient_and_the_loss_is_bounded() {
         assert_eq!(gradient[..2], [0.0; 2]);
         assert!(gradient[2..].iter().all(|&slope| slope > 0.0), "{gradient:?}");
     }
-    assert!(JensenShannon::new(&info_nce()).floored(&scores, &SideInformation::none()).is_none());
+    assert!(
+        JensenShannon::new(&info_nce())
+            .floored(&scores, &SideInformation::none())
+            .is_none()
+    );
 }
 
 #[test]
@@ -176,7 +192,10 @@ fn the_supervised_weights_leave_false_negatives_out() {
 fn huge_scores_stay_finite() {
     let scores = Scores::multi_positive(table(&[-1e4, 1e4], 1), table(&[1e4, -1e4, 1e4, 0.0], 2));
     for estimator in [info_nce(), debiased(0.1), hard(0.1, 3.0)] {
-        assert!(losses(&estimator, scores.clone()).iter().all(|loss| loss.is_finite()), "{estimator:?}");
+        assert!(
+            losses(&estimator, scores.clone()).iter().all(|loss| loss.is_finite()),
+            "{estimator:?}"
+        );
     }
 }
 
