@@ -52,6 +52,7 @@ mod error;
 pub mod graphs;
 pub mod images;
 mod interrupt;
+mod map;
 pub mod probe;
 pub mod ranking;
 

@@ -11,7 +11,6 @@
 mod config;
 mod evaluator;
 mod features;
-mod map;
 mod showcase;
 
 pub use config::{ImageBaselineKind, ImageEvaluationConfig, Protocol};

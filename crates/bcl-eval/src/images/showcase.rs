@@ -2,12 +2,12 @@
 //! images if there are none. Without labels, nothing is coloured by class.
 
 use super::ImageEvaluator;
-use super::map::{Cosines, tsne, umap};
+use crate::map::{Cosines, points, tsne, umap};
 use crate::probe::Labelled;
 use bcl_core::Similarity;
 use bcl_data::Seed;
 use bcl_images::Collection;
-use bcl_report::{MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};
+use bcl_report::{NearImage, NeighbourRow, Showcase, Thumbnail};
 use burn::tensor::{Int, Tensor};
 use image::{RgbImage, imageops::thumbnail};
 use rand::seq::SliceRandom;
@@ -31,15 +31,7 @@ pub fn showcase(evaluator: &ImageEvaluator, [train, test]: &[Labelled; 2], seed:
     let mut mapped = order[..order.len().min(MOST_MAPPED)].to_vec();
     mapped.sort_unstable();
     let cosines = Cosines::of(rows(&test.features, &mapped));
-    let map = |points: Option<Vec<[f64; 2]>>| {
-        let point = |(row, [x, y]): (&usize, [f64; 2])| MapPoint {
-            // Hundredths are finer than a pixel.
-            x: (x * 100.0).round() / 100.0,
-            y: (y * 100.0).round() / 100.0,
-            class: class(&test.labels, *row),
-        };
-        mapped.iter().zip(points.unwrap_or_default()).map(point).collect()
-    };
+    let classes: Vec<u32> = mapped.iter().map(|&row| class(&test.labels, row)).collect();
     let [train_images, test_images] = evaluator.images();
     let queries = queries(&order, &test.labels);
     // A training image is its own nearest neighbour.
@@ -68,8 +60,12 @@ pub fn showcase(evaluator: &ImageEvaluator, [train, test]: &[Labelled; 2], seed:
             train_images.0.classes().to_vec()
         },
         of_train: evaluator.uses_train_as_test(),
-        map: map(cosines.as_ref().and_then(tsne)),
-        umap: map(cosines.as_ref().and_then(|cosines| umap(cosines, seed.named("umap")))),
+        of_graphs: false,
+        map: points(cosines.as_ref().and_then(tsne), &classes),
+        umap: points(
+            cosines.as_ref().and_then(|cosines| umap(cosines, seed.named("umap"))),
+            &classes,
+        ),
         neighbours: queries.iter().zip(found).map(row).collect(),
     }
 }
@@ -147,6 +143,7 @@ mod tests {
     };
     use base64::{Engine, engine::general_purpose::STANDARD};
     use bcl_images::{Image, ImageData, ViewsConfig};
+    use bcl_report::MapPoint;
     use burn::tensor::Device;
     use std::sync::Arc;
 

@@ -33,7 +33,7 @@ const SPREAD: f64 = 1.0;
 /// The same features and seed always give the same map.
 ///
 /// Source: UMAP: Uniform Manifold Approximation and Projection for Dimension Reduction (arXiv:1802.03426, 2018).
-pub(in super::super) fn umap(cosines: &Cosines, seed: Seed) -> Option<Vec<[f64; 2]>> {
+pub(crate) fn umap(cosines: &Cosines, seed: Seed) -> Option<Vec<[f64; 2]>> {
     let edges = graph::edges(&cosines.neighbours(NEIGHBOURS - 1));
     let mut rng = seed.rng();
     let mut points = on_one_thread(|| start::principal_components(cosines))??;

@@ -1,12 +1,13 @@
-//! Maps of features in the plane, with images of similar features next to each other.
+//! Maps of vectors in the plane, with samples of similar vectors next to each other: images or graphs.
 
 mod tsne;
 mod umap;
 
-pub(super) use tsne::tsne;
-pub(super) use umap::umap;
+pub(crate) use tsne::tsne;
+pub(crate) use umap::umap;
 
 use bcl_core::Similarity;
+use bcl_report::MapPoint;
 use bhtsne::Neighbor;
 use burn::tensor::Tensor;
 use rayon::ThreadPoolBuilder;
@@ -16,7 +17,7 @@ const LEAST: usize = 10;
 
 /// The cosine similarity of the features of each pair of images.
 #[derive(Debug)]
-pub(super) struct Cosines {
+pub(crate) struct Cosines {
     num_images: usize,
     values: Vec<f32>,
 }
@@ -26,7 +27,7 @@ impl Cosines {
     ///
     /// # Shapes
     /// - features: `[num_images, num_features]`
-    pub(super) fn of(features: Tensor<2>) -> Option<Self> {
+    pub(crate) fn of(features: Tensor<2>) -> Option<Self> {
         let [num_images, _] = features.dims();
         if num_images < LEAST {
             return None;
@@ -56,6 +57,17 @@ impl Cosines {
         };
         self.rows().enumerate().map(of_row).collect()
     }
+}
+
+/// The points of a map, with the class of each; none if there is no map.
+pub(crate) fn points(positions: Option<Vec<[f64; 2]>>, classes: &[u32]) -> Vec<MapPoint> {
+    let point = |([x, y], &class): ([f64; 2], &u32)| MapPoint {
+        // Hundredths are finer than a pixel.
+        x: (x * 100.0).round() / 100.0,
+        y: (y * 100.0).round() / 100.0,
+        class,
+    };
+    positions.unwrap_or_default().into_iter().zip(classes).map(point).collect()
 }
 
 /// Runs `work` on a single thread, which adds in a fixed order; `None` if the thread cannot be started.

@@ -14,7 +14,7 @@ const THETA: f32 = 0.5;
 /// The same features always give the same map: the initialisation is spectral, not random.
 ///
 /// Source: van der Maaten, Accelerating t-SNE using Tree-Based Algorithms (JMLR 2014).
-pub(in super::super) fn tsne(cosines: &Cosines) -> Option<Vec<[f64; 2]>> {
+pub(crate) fn tsne(cosines: &Cosines) -> Option<Vec<[f64; 2]>> {
     let perplexity = PERPLEXITY.min((cosines.num_images - 1) as f32 / 3.0);
     let neighbours = cosines.neighbours((3.0 * perplexity) as usize);
     let images: Vec<usize> = (0..cosines.num_images).collect();
