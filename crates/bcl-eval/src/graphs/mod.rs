@@ -6,6 +6,7 @@
 //! | compare with the Weisfeiler-Lehman subtree kernel | [`weisfeiler_lehman()`], [`CrossValidator::kernels`] |
 //! | compare with vectors that need no encoder | [`sizes`], [`label_counts`] |
 //! | compare with the most frequent class | [`CrossValidator::majority`] |
+//! | do all of this as a recipe says, with maps of the graphs | [`GraphEvaluator`] |
 //! | train one classifier | [`Svc`], [`LinearSvc`], [`LogisticRegression`] |
 //!
 //! # Protocol
@@ -26,8 +27,10 @@
 //! - Results do not depend on the number of threads.
 
 mod baselines;
+mod config;
 mod cross_validation;
 mod error;
+mod evaluator;
 mod folds;
 mod kernel;
 mod logistic;
@@ -41,8 +44,10 @@ mod vectors;
 mod weisfeiler_lehman;
 
 pub use baselines::{label_counts, sizes};
+pub use config::{GraphBaselineKind, GraphClassifier, GraphEvaluationConfig};
 pub use cross_validation::{Choice, Classifier, CrossValidation, CrossValidationConfig, CrossValidator, FoldResult};
 pub use error::GraphError;
+pub use evaluator::{GraphEvaluation, GraphEvaluator};
 pub use folds::{shuffled_folds, stratified_folds};
 pub use kernel::Kernel;
 pub use logistic::LogisticRegression;
