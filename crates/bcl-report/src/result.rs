@@ -35,6 +35,8 @@ pub const LAST_LOSS: &str = "loss";
 ///   [`CALIBRATION_ERROR`], and during training [`ONLINE_PROBE`].
 /// - Image encoders without labelled test images: [`LAST_LOSS`], [`ALIGNMENT`], [`UNIFORMITY`], [`FEATURE_STD`] and [`EFFECTIVE_RANK`];
 ///   without any test images, all but the first are computed on training images.
+/// - Graph encoders: `rbf_svm`, `rbf_svm_raw`, `linear_svm`, `logistic_regression` (mean accuracy of cross-validated classifiers),
+///   [`CALIBRATION_ERROR`].
 /// - Recommenders: `precision@k`, `recall@k`, `ndcg@k`, `hit_rate@k`, `mrr@k`, `map@k` (means over users with at least one test item),
 ///   `coverage@k`, `gini@k`, `mean_popularity@k` (over all recommended lists).
 pub type Metrics = BTreeMap<String, f64>;
@@ -195,13 +197,26 @@ pub enum DataSize {
         #[serde(skip_serializing_if = "is_none_of_them", default)]
         skipped: usize,
     },
+    /// Graphs, which are evaluated by cross-validation.
+    Graphs {
+        /// Number of graphs.
+        graphs: usize,
+        /// Number of classes.
+        classes: usize,
+        /// Nodes of all graphs.
+        nodes: usize,
+        /// Undirected edges of all graphs.
+        edges: usize,
+        /// Features per node.
+        features: usize,
+    },
 }
 
 impl DataSize {
     /// Returns whether a run can be evaluated on test data. Images need labels for that.
     pub fn can_be_evaluated(&self) -> bool {
         match *self {
-            Self::Interactions { .. } => true,
+            Self::Interactions { .. } | Self::Graphs { .. } => true,
             Self::Images { classes, test, .. } => classes > 0 && test > 0,
         }
     }
@@ -222,6 +237,16 @@ impl fmt::Display for DataSize {
             Self::Images {
                 classes, train, test, ..
             } => write!(f, "{train} training and {test} test images of {classes} classes"),
+            Self::Graphs {
+                graphs,
+                classes,
+                nodes,
+                edges,
+                features,
+            } => write!(
+                f,
+                "{graphs} graphs of {classes} classes, {nodes} nodes with {features} features, {edges} edges"
+            ),
         }
     }
 }
@@ -264,7 +289,7 @@ pub struct RunResult {
     pub environment: Environment,
     /// Name and size of the data set.
     pub data: DataSummary,
-    /// Encoder, as in the recipe (`mf`, `light_gcn`, `resnet`).
+    /// Encoder, as in the recipe (`mf`, `light_gcn`, `resnet`, `gin`).
     pub encoder: String,
     /// Estimator, as in the recipe (`info_nce`, `bayesian`, …).
     pub loss: String,
@@ -274,6 +299,9 @@ pub struct RunResult {
     /// Test metrics at the epoch that is best on the test set. Optimistic; kept for comparison with papers that report it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub oracle: Option<Chosen>,
+    /// Accuracy of each fold by classifier, for encoders that are cross-validated.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub folds: BTreeMap<String, Vec<f64>>,
     /// Test metrics of the baselines, by name (`popularity`, `ease`).
     pub baselines: BTreeMap<String, Metrics>,
     /// Wall-clock time of the run in seconds; for a resumed run, of the last process only.
@@ -285,7 +313,7 @@ pub struct RunResult {
     pub peak_memory_bytes: Option<u64>,
     /// The resolved recipe.
     pub recipe: serde_json::Value,
-    /// Pictures of a run on images; kept in `showcase.json`.
+    /// Pictures of a run on images or graphs; kept in `showcase.json`.
     #[serde(skip)]
     pub showcase: Option<Showcase>,
 }

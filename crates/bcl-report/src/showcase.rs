@@ -1,4 +1,4 @@
-//! Pictures of a run on images: feature maps and nearest neighbours, stored as `showcase.json`, `map.svg` and `umap.svg` in its folder.
+//! Pictures of a run on images or graphs: maps of their vectors and nearest images, stored as `showcase.json`, `map.svg` and `umap.svg` in its folder.
 
 use super::ReportError;
 use crate::files::{FileError, checksums};
@@ -22,16 +22,19 @@ pub struct Showcase {
     /// Whether training images are shown in place of test images, because there are no test images.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub of_train: bool,
-    /// A sample of test images as points in the plane, by t-SNE; empty if there are too few.
+    /// Whether graphs are shown, and not images.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub of_graphs: bool,
+    /// A sample of test images, or of graphs, as points in the plane, by t-SNE; empty if there are too few.
     pub map: Vec<MapPoint>,
     /// The same images by UMAP; empty if there are too few, and in runs of earlier versions.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub umap: Vec<MapPoint>,
-    /// A few test images, each with its nearest training images.
+    /// A few test images, each with its nearest training images; empty for graphs.
     pub neighbours: Vec<NeighbourRow>,
 }
 
-/// An image on a feature map.
+/// An image or a graph on a map.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MapPoint {
     /// Horizontal coordinate, to the right; origin and unit are arbitrary.
@@ -91,6 +94,15 @@ impl Showcase {
     /// The split of the mapped and query images: `training` or `test`.
     pub(super) fn kind(&self) -> &'static str {
         if self.of_train { "training" } else { "test" }
+    }
+
+    /// What is mapped: `test images`, `training images` or `graphs`.
+    pub(super) fn samples(&self) -> String {
+        if self.of_graphs {
+            "graphs".to_owned()
+        } else {
+            format!("{} images", self.kind())
+        }
     }
 
     /// The name of a class.

@@ -1,4 +1,4 @@
-//! A scatter plot of image features in two dimensions, with one colour and shape per class.
+//! A scatter plot of features in two dimensions, with one colour and shape per class.
 
 use super::NUM_COLOURS;
 use super::picture::Picture;
@@ -83,9 +83,9 @@ impl<'a> FeatureMap<'a> {
             format!(" of {} classes", count(self.classes().len()))
         };
         format!(
-            "{} {} images{classes}; images with similar features are close to each other.",
+            "{} {}{classes}; those with similar features are close to each other.",
             count(self.points.len()),
-            self.showcase.kind()
+            self.showcase.samples()
         )
     }
 
@@ -198,7 +198,7 @@ impl Showcase {
     /// Returns an error that names the file if it cannot be written.
     pub fn write_maps(&self, dir: &Path) -> Result<(), FileError> {
         for (points, method, file) in [(&self.umap, "UMAP", UMAP_FILE), (&self.map, "t-SNE", MAP_FILE)] {
-            let title = format!("{method} of {} images", self.kind());
+            let title = format!("{method} of {}", self.samples());
             if let Some(svg) = FeatureMap::of(self, points, &title).to_file() {
                 write_whole(&dir.join(file), svg.as_bytes())?;
             }
@@ -220,6 +220,7 @@ mod tests {
         Showcase {
             classes: (0..num_classes).map(|class| format!("class <{class}>")).collect(),
             of_train: false,
+            of_graphs: false,
             map: points.iter().enumerate().map(point).collect(),
             umap: Vec::new(),
             neighbours: Vec::new(),

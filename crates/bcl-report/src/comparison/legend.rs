@@ -15,7 +15,8 @@ impl Comparison {
             return lines;
         }
         let of_images = |table: &DataTable| matches!(table.data.size, DataSize::Images { .. });
-        if !self.tables.iter().all(of_images) {
+        let of_graphs = |table: &DataTable| matches!(table.data.size, DataSize::Graphs { .. });
+        if self.tables.iter().any(|table| !of_images(table) && !of_graphs(table)) {
             lines.push(
                 "validation: test metrics at the epoch chosen on the validation set, after refitting on all training data."
                     .to_owned(),
@@ -33,6 +34,13 @@ impl Comparison {
         if self.tables.iter().any(probed_images) {
             lines.push(
                 "last epoch: test metrics of frozen features after the last epoch; nothing was chosen on the test set."
+                    .to_owned(),
+            );
+        }
+        if self.tables.iter().any(of_graphs) {
+            lines.push(
+                "Graphs: mean accuracy over the test folds of a cross-validation, with the encoder of the last epoch. Settings of the \
+                 classifier are chosen within the training folds. The encoder has seen all graphs, without their classes."
                     .to_owned(),
             );
         }

@@ -110,10 +110,11 @@ impl Choice {
     /// Both choices, the unbiased one first.
     pub const ALL: [Self; 2] = [Self::Validation, Self::Oracle];
 
-    /// The column heading in a table on this data set. Image runs have a fixed number of epochs, so their heading is `last epoch`.
+    /// The column heading in a table on this data set. Runs on images and graphs have a fixed number of epochs, so their heading is `last
+    /// epoch`.
     pub fn title(self, data: &DataSummary) -> &'static str {
         match (self, data.size) {
-            (Self::Validation, DataSize::Images { .. }) => "last epoch",
+            (Self::Validation, DataSize::Images { .. } | DataSize::Graphs { .. }) => "last epoch",
             _ => self.name(),
         }
     }

@@ -142,6 +142,19 @@ fn size(size: &DataSize) -> String {
             count(train),
             count(test)
         ),
+        DataSize::Graphs {
+            graphs,
+            classes,
+            nodes,
+            edges,
+            ..
+        } => format!(
+            "{}, {} graphs, {} nodes, {} edges",
+            classes_in_words(classes),
+            count(graphs),
+            count(nodes),
+            count(edges)
+        ),
     }
 }
 

@@ -3,6 +3,7 @@
 mod calibration;
 mod curves;
 pub(super) mod figure;
+mod folds;
 pub(super) mod forest;
 mod headline;
 mod probes;
@@ -132,6 +133,20 @@ fn facts(page: &Page) -> String {
                 if skipped > 0 {
                     facts.push(("skipped", format!("{} broken image files", count(skipped))));
                 }
+            }
+            DataSize::Graphs {
+                graphs,
+                classes,
+                nodes,
+                edges,
+                features,
+            } => {
+                facts.push(("data", format!("{}, {}", data.name, classes_in_words(classes))));
+                facts.push((
+                    "graphs",
+                    format!("{}, {} nodes, {} edges", count(graphs), count(nodes), count(edges)),
+                ));
+                facts.push(("features per node", count(features)));
             }
         }
     }

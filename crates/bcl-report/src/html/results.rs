@@ -1,6 +1,7 @@
 //! Tables of results.
 
 use super::figure::swatch;
+use super::folds;
 use super::probes;
 use super::table::{Cells, head, row, table};
 use super::view::{DataView, Page};
@@ -21,6 +22,7 @@ pub(super) fn section(page: &Page, index: usize) -> String {
         match page.data[index].data.size {
             DataSize::Interactions { .. } => all_figures(&page.complete, index),
             DataSize::Images { .. } => probes::html(page, index),
+            DataSize::Graphs { .. } => probes::html(page, index) + &folds::html(page, index),
         },
     )
 }

@@ -1,9 +1,10 @@
-//! Pictures of what an image encoder has learned: feature maps of test images and their nearest training images.
+//! Pictures of what an encoder of images or graphs has learned: maps of their features, and the nearest training images of some test images.
 
 use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView};
 use crate::chart::FeatureMap;
 use crate::markup::{each, escape};
+use crate::result::DataSize;
 use crate::showcase::{MapPoint, NeighbourRow, Showcase, Thumbnail};
 use crate::units::count;
 
@@ -17,7 +18,12 @@ pub(super) fn section(view: &DataView, id: &str) -> String {
         };
         result.showcase.as_ref().map(of).into_iter().flatten().flatten()
     });
-    figure::section("Features", "Which images the encoder considers similar.", "", figures)
+    let samples = match view.data.size {
+        DataSize::Graphs { .. } => "graphs",
+        _ => "images",
+    };
+    let about = format!("Which {samples} the encoder considers similar.");
+    figure::section("Features", &about, "", figures)
 }
 
 fn map(recipe: &RecipeView, showcase: &Showcase, (method, points): (&str, &[MapPoint]), id: &str) -> Option<Figure> {
@@ -25,10 +31,10 @@ fn map(recipe: &RecipeView, showcase: &Showcase, (method, points): (&str, &[MapP
     let map = FeatureMap::of(showcase, points, &title);
     let svg = map.to_svg(&format!("{id}-{}-{}", method.to_lowercase(), recipe.colour))?;
     let caption = format!(
-        "{method} of the features of {} {} images: nearby images have similar features; sizes of groups and distances between them mean \
+        "{method} of the features of {} {}: nearby points have similar features; sizes of groups and distances between them mean \
          little. Seed {}.",
         count(points.len()),
-        showcase.kind(),
+        showcase.samples(),
         recipe.result().seed
     );
     Some(Figure::new(&title, svg + &map.legend(), &caption))

@@ -116,11 +116,11 @@ fn selection_metric(recipe: &serde_json::Value) -> Option<&str> {
 }
 
 impl DataView<'_> {
-    /// Returns whether results are those of the last epoch (images) rather than of an epoch chosen on the validation set.
+    /// Returns whether results are those of the last epoch (images, graphs) rather than of an epoch chosen on the validation set.
     pub(super) fn is_of_last_epoch(&self) -> bool {
         let selects = |(_, records): &Run<'_>| records.iter().any(|record| record.phase == Phase::Selection);
-        let is_of_images = matches!(self.data.size, DataSize::Images { .. });
-        is_of_images && !self.recipes.iter().flat_map(|recipe| &recipe.runs).any(selects)
+        let has_length = !matches!(self.data.size, DataSize::Interactions { .. });
+        has_length && !self.recipes.iter().flat_map(|recipe| &recipe.runs).any(selects)
     }
 }
 
