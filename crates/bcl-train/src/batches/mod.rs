@@ -1,11 +1,13 @@
 //! Batches: the input of one training step, on the device.
 
+mod graphs;
 mod images;
 mod interactions;
 mod named_tensors;
 mod prefetch;
 mod views;
 
+pub use graphs::GraphBatch;
 pub use images::ImageBatch;
 pub(crate) use images::index_tensor;
 pub use interactions::{InteractionBatch, LogQ, Negatives};

@@ -3,6 +3,7 @@
 //! A [`Kind`] is implemented by the recipe of such runs, in its own folder. The code that all kinds share calls the trait: [`Prepared`]
 //! loads data once for many runs, [`Run`] trains, selects and writes the result, [`SavedRun`] loads the trained weights.
 
+pub mod graphs;
 pub mod images;
 pub mod interactions;
 mod prepared;
@@ -87,8 +88,8 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// The name of the encoder.
     fn encoder_name(&self) -> &'static str;
 
-    /// What is minimised, in a word.
-    fn loss_name(&self) -> &'static str;
+    /// What is minimised, in a word or two.
+    fn loss_name(&self) -> String;
 
     /// The estimator, if the method has negatives.
     ///
@@ -202,6 +203,10 @@ mod tests {
                         evaluated: 13_000,
                     };
                     (images::memory::data(&recipe.data), images::memory::training(recipe, sizes))
+                }
+                Recipe::Graphs(recipe) => {
+                    let planted = bcl_data::graphs::PlantedGraphsConfig::default().generate();
+                    (graphs::memory::data(&recipe.data), graphs::memory::training(recipe, &planted))
                 }
             };
             data.check_with(1 << 30).unwrap();

@@ -4,6 +4,7 @@ use super::{Baselines, Kind, Surroundings};
 use crate::methods::Method;
 use crate::{
     error::Error,
+    recipe::LossConfig,
     training::{
         environment::environment,
         estimator::EpochEstimator,
@@ -23,7 +24,7 @@ use bcl_report::{
     result::{Chosen, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
 };
 use burn::tensor::Device;
-use std::{sync::Arc, time::Instant};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
 /// Share of the training samples that [`Run::select`] holds out if the recipe itself holds out none.
 const SELECTION_SHARE: f64 = 0.2;
@@ -66,6 +67,8 @@ pub struct Outcome {
     pub metrics: Metrics,
     /// The epoch that was best on test, if the recipe asks for it.
     pub oracle: Option<Chosen>,
+    /// The accuracy of each fold by classifier, if the encoder was cross-validated.
+    pub folds: BTreeMap<String, Vec<f64>>,
     /// Metrics of the baselines.
     pub baselines: Baselines,
     /// Pictures for the report.
@@ -209,13 +212,10 @@ impl<K: Kind> Run<'_, K> {
             .clone()
             .zip(self.recipe.num_negatives())
             .map(|(config, num_negatives)| {
-                let schedules = self.recipe.loss().map(|loss| loss.schedules().clone());
-                EpochEstimator::new(
-                    config,
-                    schedules.unwrap_or_default(),
-                    self.recipe.alpha_schedule(),
-                    num_negatives,
-                )
+                let loss = self.recipe.loss();
+                let schedules = loss.map(|loss| loss.schedules().clone()).unwrap_or_default();
+                EpochEstimator::new(config, schedules, self.recipe.alpha_schedule(), num_negatives)
+                    .with_objective(loss.map(LossConfig::objective).unwrap_or_default())
             });
         if let Some(warning) = schedule.as_ref().and_then(EpochEstimator::warning) {
             notice::warn(warning);
@@ -251,12 +251,13 @@ impl<K: Kind> Run<'_, K> {
                 size: K::size(&self.data),
             },
             encoder: self.recipe.encoder_name().to_owned(),
-            loss: self.recipe.loss_name().to_owned(),
+            loss: self.recipe.loss_name(),
             validation: Chosen {
                 epoch: trained.epochs,
                 metrics: outcome.metrics,
             },
             oracle: outcome.oracle,
+            folds: outcome.folds,
             baselines: outcome.baselines,
             wall_seconds: started.elapsed().as_secs_f64(),
             epoch_seconds: epoch_seconds.get(epoch_seconds.len() / 2).copied().unwrap_or_default(),

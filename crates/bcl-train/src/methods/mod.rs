@@ -14,6 +14,7 @@
 //! | [`JointEmbedding`] | image encoders | Barlow Twins or VICReg: statistics of the batch | |
 //! | [`Swav`] | image encoders | cluster assignments of other views | prototypes, queues |
 //! | [`Dino`] | image encoders | class probabilities by a teacher | teacher, centre |
+//! | [`InfoGraph`] | graph encoders | scores of nodes with the other graphs of the batch as negatives | |
 //! | [`Recommendation`] | recommenders | scores with sampled items as negatives | |
 //!
 //! Nothing here reads recipes or files. A method does not know how its scores are weighted.
@@ -25,6 +26,7 @@ mod dino;
 mod directions;
 mod embeddings;
 mod image;
+mod info_graph;
 mod joint_embedding;
 mod memory_bank;
 mod moco;
@@ -49,6 +51,7 @@ pub use dino::{Dino, DinoConfig};
 pub use embeddings::Embeddings;
 pub(crate) use embeddings::rows_of;
 pub use image::{ImageMethod, ImagePart};
+pub use info_graph::{GraphMethodConfig, InfoGraph, InfoGraphConfig};
 pub use joint_embedding::JointEmbedding;
 pub use memory_bank::MemoryBank;
 pub use moco::{MoCo, MoCoConfig};

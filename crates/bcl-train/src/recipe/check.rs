@@ -1,17 +1,23 @@
 //! Checks that hold for every recipe.
 
 use super::{LossConfig, Refusal, TrainingConfig};
-use bcl_core::{parameter::shown, schedule::AlphaSchedule};
+use bcl_core::{ContrastiveObjective, parameter::shown, schedule::AlphaSchedule};
 
 /// Refuses gradient caching for a loss that compares the anchors of a batch with each other. The loss itself must have been checked.
 pub(super) fn check_blocks(loss: &LossConfig, training: &TrainingConfig) -> Result<(), Refusal> {
     let estimator = loss.without_data();
-    if training.gradient_cache.is_none() || !estimator.init().needs_whole_batch() {
+    let objective = loss.objective();
+    if training.gradient_cache.is_none() || !objective.init(estimator).needs_whole_batch() {
         return Ok(());
     }
-    let switch = match estimator.parameter("sigma") {
-        Some(_) => "loss.sigma".to_owned(),
-        None => format!("loss.kind = \"{}\"", estimator.name()),
+    let switch = match (objective, estimator.parameter("sigma")) {
+        (_, Some(_)) => "loss.sigma".to_owned(),
+        (ContrastiveObjective::Nce, None) => format!("loss.kind = \"{}\"", estimator.name()),
+        (objective, None) => format!(
+            "loss.objective = \"{}\" and loss.kind = \"{}\"",
+            objective.name(),
+            estimator.name()
+        ),
     };
     Err(Refusal::new(
         "training.gradient_cache",
@@ -71,4 +77,18 @@ pub(super) fn check_schedule(loss: &LossConfig, schedule: AlphaSchedule) -> Resu
         })?;
     }
     Ok(())
+}
+
+/// Refuses `tau_plus = "density"`, which only interactions have.
+pub(super) fn check_prior(loss: &LossConfig, samples: &str) -> Result<(), Refusal> {
+    if !loss.tau_plus_is_density() {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        "loss.tau_plus",
+        format!(
+            "is \"density\", which {samples} do not have; give the share of samples that have the anchor's class, such as 0.1 for ten \
+             classes of equal size"
+        ),
+    ))
 }

@@ -3,7 +3,7 @@
 use super::{
     ImageDataConfig, ImageEvaluationConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, RunRecipe, SelectionConfig,
     TrainingConfig,
-    check::{check_blocks, check_schedule},
+    check::{check_blocks, check_prior, check_schedule},
     shared_tables,
 };
 use crate::methods::MethodConfig;
@@ -127,7 +127,6 @@ impl RunRecipe for ImageRecipe {
         "data.two_random_classes",
         "data.skip_broken",
         "views",
-        "method",
     ];
     const ADDED: &'static [&'static str] = &["training.accumulate = 1", "selection.held_out = 0.0"];
 
@@ -153,6 +152,10 @@ impl RecipeKind for ImageRecipe {
         (
             "selection.oracle",
             "has no meaning for images: test is evaluated in full after the last epoch alone; remove it",
+        ),
+        (
+            "training.max_nodes",
+            "has no meaning for images, which have no nodes; remove it, or lower training.batch_size",
         ),
     ];
 
@@ -206,8 +209,11 @@ impl ImageRecipe {
     }
 
     /// What is minimised, in one word: the estimator, or the method if it has a loss of its own.
-    pub fn loss_name(&self) -> &'static str {
-        self.estimator().map_or(self.method.name(), EstimatorConfig::name)
+    pub fn loss_name(&self) -> String {
+        match &self.loss {
+            Some(loss) => loss.name(),
+            None => self.method.name().to_owned(),
+        }
     }
 
     /// The metric that selects an epoch, if any does.
@@ -335,21 +341,9 @@ impl ImageRecipe {
             )),
             (Some(loss), Some(_)) => {
                 loss.check(self.training.epochs)?;
-                Self::check_prior(loss)?;
+                check_prior(loss, Self::SAMPLES)?;
                 check_blocks(loss, &self.training)
             }
         }
-    }
-
-    /// Refuses `tau_plus = "density"`: images have no interactions.
-    fn check_prior(loss: &LossConfig) -> Result<(), Refusal> {
-        if !loss.tau_plus_is_density() {
-            return Ok(());
-        }
-        Err(Refusal::new(
-            "loss.tau_plus",
-            "is \"density\", which only interactions have; give the share of samples that have the anchor's class, such as 0.1 for ten \
-             classes of equal size",
-        ))
     }
 }

@@ -1,6 +1,6 @@
 //! The recipes that come with the program, and what all recipes have in common.
 
-use super::ImageEncoderKind;
+use super::{GraphEncoderKind, ImageEncoderKind};
 use bcl_core::EstimatorConfig;
 use bcl_recipe::{Builtin, Document, Library, RecipeError, RecipeSource, Rules};
 use include_dir::{Dir, include_dir};
@@ -61,8 +61,8 @@ fn hint(key: &str) -> String {
             format!("; set loss.kind to one of {}", kinds.join(", "))
         }
         "encoder" | "encoder.kind" => {
-            let kinds: Vec<String> = ImageEncoderKind::KINDS.iter().map(|kind| format!("\"{kind}\"")).collect();
-            format!("; images are trained on with encoder.kind = {}", kinds.join(" or "))
+            let [images, graphs] = [&ImageEncoderKind::KINDS, &GraphEncoderKind::KINDS].map(|kinds| kinds.join("\" or \""));
+            format!("; set encoder.kind = \"{images}\" to train on images, \"{graphs}\" to train on graphs")
         }
         _ => String::new(),
     }
@@ -72,7 +72,7 @@ fn hint(key: &str) -> String {
 /// if the child's data are not generated.
 fn make_way(parent: &mut Document, child: &Document) {
     let source = |document: &Document| {
-        let keys = ["dataset", "train", "test", "file", "images"];
+        let keys = ["dataset", "train", "test", "file", "images", "graphs"];
         let given = |key: &&str| document.value(&format!("data.{key}")).is_some();
         // Train and test belong together.
         keys.into_iter().find(given).map(|key| key.replace("test", "train"))

@@ -24,6 +24,7 @@
 //! ```
 
 mod check;
+mod graphs;
 mod hash;
 mod images;
 mod library;
@@ -32,13 +33,14 @@ mod recommender;
 mod sections;
 
 pub use bcl_recipe::{Builtin, DroppedKeys, Origin, Origins, Override, RecipeError, RecipeKind, RecipeSource, Refusal};
+pub use graphs::{GraphEncoderKind, GraphRecipe};
 pub use images::{ImageEncoderKind, ImageRecipe, ResNetEncoderConfig};
 pub use library::{built_in, find};
 pub use recommender::RecommenderRecipe;
 pub use sections::{
-    BaselineKind, DataConfig, DataSource, ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageEvaluationConfig,
-    LearningRateSchedule, LossConfig, OptimizerConfig, OptimizerKind, Precision, Protocol, RankingEvaluationConfig,
-    SelectionConfig, TrainingConfig,
+    BaselineKind, DataConfig, DataSource, GraphBaselineKind, GraphDataConfig, GraphDataSource, GraphEvaluationConfig,
+    ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageEvaluationConfig, LearningRateSchedule, LossConfig,
+    OptimizerConfig, OptimizerKind, Precision, Protocol, RankingEvaluationConfig, SelectionConfig, TrainingConfig,
 };
 
 use bcl_core::schedule::AlphaSchedule;
@@ -61,6 +63,8 @@ pub enum Recipe {
     Recommender(Box<RecommenderRecipe>),
     /// Trains an encoder of images.
     Images(Box<ImageRecipe>),
+    /// Trains an encoder of graphs.
+    Graphs(Box<GraphRecipe>),
 }
 
 /// Evaluates an expression with the recipe inside a [`Recipe`], or with whatever else is generic over the kinds. Together with the enum
@@ -70,12 +74,13 @@ macro_rules! of_kind {
         match $recipe {
             $crate::recipe::Recipe::Recommender($inner) => $body,
             $crate::recipe::Recipe::Images($inner) => $body,
+            $crate::recipe::Recipe::Graphs($inner) => $body,
         }
     };
 }
 pub(crate) use of_kind;
 
-const KINDS: [Reader; 2] = [
+const KINDS: [Reader; 3] = [
     Reader::of::<RecommenderRecipe>(|chain, overrides, dropped| {
         let (recipe, origins) = chain.read(overrides, dropped)?;
         Ok((Recipe::Recommender(Box::new(recipe)), origins))
@@ -83,6 +88,10 @@ const KINDS: [Reader; 2] = [
     Reader::of::<ImageRecipe>(|chain, overrides, dropped| {
         let (recipe, origins) = chain.read(overrides, dropped)?;
         Ok((Recipe::Images(Box::new(recipe)), origins))
+    }),
+    Reader::of::<GraphRecipe>(|chain, overrides, dropped| {
+        let (recipe, origins) = chain.read(overrides, dropped)?;
+        Ok((Recipe::Graphs(Box::new(recipe)), origins))
     }),
 ];
 
@@ -127,7 +136,8 @@ pub trait RunRecipe: RecipeKind + 'static {
     /// Schedule of the loss's α.
     fn alpha_schedule(&self) -> AlphaSchedule;
 
-    /// The metric for tuning and for comparing runs: the one that selects an epoch, or else the linear probe of images.
+    /// The metric for tuning and for comparing runs: the one that selects an epoch, or else the linear probe of images or the first
+    /// classifier of graphs.
     fn comparison_metric(&self) -> &str;
 
     /// The optimizer.

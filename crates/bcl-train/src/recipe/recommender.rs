@@ -88,10 +88,16 @@ impl RunRecipe for RecommenderRecipe {
 }
 
 impl RecipeKind for RecommenderRecipe {
-    const MEANINGLESS: &'static [(&'static str, &'static str)] = &[(
-        "training.precision",
-        "has no meaning for interactions: embedding tables are kept and trained in 32 bits; remove it",
-    )];
+    const MEANINGLESS: &'static [(&'static str, &'static str)] = &[
+        (
+            "training.precision",
+            "has no meaning for interactions: embedding tables are kept and trained in 32 bits; remove it",
+        ),
+        (
+            "training.max_nodes",
+            "has no meaning for interactions, which have no nodes; remove it, or lower training.batch_size",
+        ),
+    ];
 
     fn defaults() -> Table {
         toml::toml! {

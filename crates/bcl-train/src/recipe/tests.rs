@@ -307,7 +307,7 @@ const BAD: &[Bad] = &[
     (
         "loss.kind = 'hard'\ndata.images = 'x'",
         &[],
-        "a.toml: encoder is missing; images are trained on with encoder.kind = \"resnet\"",
+        "a.toml: encoder is missing; set encoder.kind = \"resnet\" to train on images, \"gin\" to train on graphs",
     ),
     (
         "loss.kind = 'hard'\ndata.images = 'x'\nencoder.kind = 'mf'",
@@ -439,7 +439,7 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["encoder={dim=8, kind='lightgcn'}"],
-        "encoder.kind is \"lightgcn\", but must be one of \"mf\", \"light_gcn\", \"resnet\"; did you mean light_gcn?",
+        "encoder.kind is \"lightgcn\", but must be one of \"mf\", \"light_gcn\", \"resnet\", \"gin\"; did you mean light_gcn?",
     ),
     (
         LEAST,

@@ -24,6 +24,10 @@ impl<B> Step<B> {
     where
         M: Method<Batch = B>,
     {
+        let mut parts = M::parts(&self.batch, at_most);
+        if let (Some(whole), None) = (parts.next(), parts.next()) {
+            return self.train_whole_in_blocks(method, &whole, at_most);
+        }
         let embeddings = method.clone().no_grad().embed_batch(&self.batch, at_most);
         let EmbeddingGradients {
             loss,
@@ -40,6 +44,35 @@ impl<B> Step<B> {
             },
         };
         (output, embeddings.detached())
+    }
+
+    /// Runs both passes for a batch that is a single part: its graph is kept, so it is encoded once.
+    fn train_whole_in_blocks<M>(&self, method: &M, whole: &M::Part, at_most: usize) -> (TrainOutput<StepOutput>, Embeddings)
+    where
+        M: Method<Batch = B>,
+    {
+        let embeddings = method.embed(whole);
+        let detached = embeddings.detached();
+        let EmbeddingGradients {
+            loss,
+            gradients: of_embeddings,
+            num_counted,
+            ..
+        } = self.embedding_gradients(method, &detached, at_most);
+        let objective = surrogate(embeddings.tables().map(Table::into_rows), of_embeddings);
+        let objective = match method.penalty(&self.batch) {
+            Some(penalty) => objective + penalty,
+            None => objective,
+        };
+        let output = TrainOutput {
+            grads: gradients(method, objective),
+            item: StepOutput {
+                loss,
+                num_anchors: method.num_anchors(&self.batch),
+                num_counted,
+            },
+        };
+        (output, detached)
     }
 
     /// Computes the loss and its gradients with respect to the embeddings, in blocks of at most `at_most` anchors.

@@ -2,7 +2,7 @@
 
 use super::identity::DataIdentity;
 use crate::error::Error;
-use bcl_data::{InteractionData, KnownIds};
+use bcl_data::{InteractionData, KnownIds, graphs::GraphData};
 use bcl_images::ImageData;
 use bcl_report::files::checksums;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ const FILE: &str = "data.json";
 pub struct DataRecord {
     /// Counts and checksums.
     pub identity: DataIdentity,
-    /// Ids of users and items; `None` for images.
+    /// Ids of users and items; `None` for images and graphs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ids: Option<KnownIds>,
 }
@@ -39,6 +39,14 @@ impl DataRecord {
     pub fn of_images(data: &ImageData) -> Self {
         Self {
             identity: DataIdentity::of_images(data),
+            ids: None,
+        }
+    }
+
+    /// The record of a run on graphs.
+    pub fn of_graphs(data: &GraphData) -> Self {
+        Self {
+            identity: DataIdentity::of_graphs(data),
             ids: None,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{progress::Progress, running_rates::RunningRates, temperature::LearnedTemperature};
 use bcl_core::{
-    Estimator, EstimatorConfig,
+    ContrastiveObjective, Estimator, EstimatorConfig,
     estimator::MEAN_WEIGHT_TOLERANCE,
     posterior::Posterior,
     schedule::{AlphaMeasurement, AlphaSchedule, Schedule, Schedules},
@@ -15,6 +15,7 @@ use std::{collections::BTreeMap, sync::Arc};
 #[derive(Debug, Clone)]
 pub struct EpochEstimator {
     config: EstimatorConfig,
+    objective: ContrastiveObjective,
     schedules: Schedules,
     alpha_schedule: AlphaSchedule,
     num_negatives: usize,
@@ -25,10 +26,17 @@ impl EpochEstimator {
     pub fn new(config: EstimatorConfig, schedules: Schedules, alpha_schedule: AlphaSchedule, num_negatives: usize) -> Self {
         Self {
             config,
+            objective: ContrastiveObjective::default(),
             schedules,
             alpha_schedule,
             num_negatives,
         }
+    }
+
+    /// Sets what becomes of the weighted negatives.
+    pub fn with_objective(mut self, objective: ContrastiveObjective) -> Self {
+        self.objective = objective;
+        self
     }
 
     /// What to warn of before training: weights whose mean is far from 1 at some value that a schedule is configured with.
@@ -58,7 +66,7 @@ impl EpochEstimator {
         if let Some(Schedule::Learned { .. }) = self.schedules.get("temperature") {
             config.set_parameter("temperature", 1.0);
         }
-        Arc::from(config.init())
+        Arc::from(self.objective.init(&config))
     }
 
     /// The temperature before training, if it is learned.

@@ -1,6 +1,6 @@
 //! The identity of a data set: counts and checksums.
 
-use bcl_data::{IdMap, InteractionData, Interactions};
+use bcl_data::{IdMap, InteractionData, Interactions, graphs::GraphData};
 use bcl_images::{Collection, ImageData};
 use bcl_report::files::checksums::{hexadecimal, sha256};
 use rayon::prelude::*;
@@ -68,6 +68,19 @@ impl DataIdentity {
         }
     }
 
+    /// Identifies graphs with their nodes, edges, node features and classes.
+    pub fn of_graphs(data: &GraphData) -> Self {
+        let classes = data.classes();
+        Self {
+            parts: vec![
+                PartIdentity::new("classes", classes.len(), classes.iter().fold(Sha256::new(), text)),
+                PartIdentity::new("graphs", data.num_graphs(), numbers(Sha256::new(), data.labels())),
+                PartIdentity::of_structure("nodes and their edges", data),
+                PartIdentity::of_features("columns of node features", data),
+            ],
+        }
+    }
+
     /// Returns one checksum of all parts.
     pub fn digest(&self) -> String {
         let parts = serde_json::to_vec(self).expect("an identity is plain data");
@@ -121,6 +134,23 @@ impl PartIdentity {
         Self::new(name, interactions.len(), sum)
     }
 
+    /// Covers the neighbours of each node.
+    fn of_structure(name: &str, data: &GraphData) -> Self {
+        let sum = each_node(data).fold(Sha256::new(), |sum, (graph, node)| {
+            numbers(sum, data.graph(graph).neighbours(node))
+        });
+        Self::new(name, data.num_nodes(), sum)
+    }
+
+    /// Covers the features of each node.
+    fn of_features(name: &str, data: &GraphData) -> Self {
+        let sum = each_node(data).fold(Sha256::new(), |sum, (graph, node)| {
+            let bits: Vec<u32> = data.graph(graph).features(node).into_iter().map(f32::to_bits).collect();
+            numbers(sum, bits)
+        });
+        Self::new(name, data.num_features(), sum)
+    }
+
     /// Covers names, sizes and pixels. Images are hashed one by one, in parallel.
     fn of_pixels(name: &str, images: &Collection) -> Self {
         let sums: Vec<_> = (0..images.len())
@@ -142,6 +172,11 @@ impl PartIdentity {
         let known = images.labels().iter().flatten().count();
         Self::new(name, known, numbers(Sha256::new(), &labels))
     }
+}
+
+/// All graphs with each of their nodes.
+fn each_node(data: &GraphData) -> impl Iterator<Item = (u32, u32)> + '_ {
+    (0..data.num_graphs() as u32).flat_map(|graph| (0..data.nodes_of(graph) as u32).map(move |node| (graph, node)))
 }
 
 /// Hashes a list of numbers with its length, so that two lists in a row differ from one.

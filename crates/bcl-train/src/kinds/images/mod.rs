@@ -42,6 +42,7 @@ use bcl_report::{
 use burn::module::Module;
 use loader::{ImageLoader, LoaderOptions, epoch_order};
 use std::{
+    collections::BTreeMap,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -133,7 +134,7 @@ impl Kind for ImageRecipe {
         self.encoder.name()
     }
 
-    fn loss_name(&self) -> &'static str {
+    fn loss_name(&self) -> String {
         Self::loss_name(self)
     }
 
@@ -213,6 +214,7 @@ impl Kind for ImageRecipe {
         Ok(Outcome {
             metrics,
             oracle: None,
+            folds: BTreeMap::new(),
             baselines: shared.of(run.recipe, &evaluator, &run.around.backend.device())?,
             showcase: Some(showcase),
         })

@@ -25,7 +25,7 @@ use bcl_models::Graph;
 use bcl_report::result::{Chosen, DataSize, EpochRecord, Metrics};
 use loader::{InteractionLoader, LoaderOptions};
 use memory::PROBE_ANCHORS;
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 impl Kind for RecommenderRecipe {
     type Data = InteractionData;
@@ -89,8 +89,8 @@ impl Kind for RecommenderRecipe {
         self.encoder.name()
     }
 
-    fn loss_name(&self) -> &'static str {
-        self.loss.without_data().name()
+    fn loss_name(&self) -> String {
+        self.loss.name()
     }
 
     fn estimator(&self, data: &InteractionData) -> Result<Option<EstimatorConfig>, Error> {
@@ -162,6 +162,7 @@ impl Kind for RecommenderRecipe {
                 metrics: metrics_of(&records, epoch),
             }),
             baselines: shared.clone(),
+            folds: BTreeMap::new(),
             showcase: None,
         })
     }

@@ -2,7 +2,7 @@
 
 use super::super::Refusal;
 use bcl_core::{
-    EstimatorConfig, ParameterError,
+    ContrastiveObjective, EstimatorConfig, ParameterError,
     schedule::{Schedule, Schedules},
 };
 use serde::{
@@ -21,9 +21,11 @@ const PLACEHOLDER: f64 = 0.01;
 const DENSITY: &str = "density";
 /// The key that may have it.
 const PRIOR: &str = "tau_plus";
+/// The key of the objective.
+const OBJECTIVE: &str = "objective";
 
 /// How negatives are weighted: an [`EstimatorConfig`] whose numbers may be [schedules](Schedule), and whose `tau_plus` may be the word
-/// `"density"`.
+/// `"density"`. The key `objective` says what becomes of the weighted negatives: a [`ContrastiveObjective`], by default `"nce"`.
 ///
 /// The papers use the density of the training interactions as the prior for recommenders: the probability that the user is known to like
 /// a random item.
@@ -45,6 +47,7 @@ const PRIOR: &str = "tau_plus";
 pub struct LossConfig {
     /// The estimator of the first epoch.
     estimator: EstimatorConfig,
+    objective: ContrastiveObjective,
     tau_plus_is_density: bool,
     schedules: Schedules,
 }
@@ -54,9 +57,15 @@ impl LossConfig {
     pub fn new(estimator: EstimatorConfig) -> Self {
         Self {
             estimator,
+            objective: ContrastiveObjective::default(),
             tau_plus_is_density: false,
             schedules: Schedules::default(),
         }
+    }
+
+    /// What becomes of the weighted negatives.
+    pub fn objective(&self) -> ContrastiveObjective {
+        self.objective
     }
 
     /// The estimator of the first epoch, for training interactions of the given density in [0, 1).
@@ -92,6 +101,25 @@ impl LossConfig {
     /// # Errors
     /// Returns an error that names the key, its value and the range.
     pub fn check(&self, num_epochs: usize) -> Result<(), Refusal> {
+        let Self {
+            estimator, objective, ..
+        } = self;
+        if !objective.supports(estimator) {
+            let supported: Vec<&str> = EstimatorConfig::all()
+                .iter()
+                .filter(|estimator| objective.supports(estimator))
+                .map(EstimatorConfig::name)
+                .collect();
+            return Err(Refusal::new(
+                "loss.objective",
+                format!(
+                    "is \"{}\", which has no form with loss.kind = \"{}\"; use \"nce\", or one of the kinds {}",
+                    objective.name(),
+                    estimator.name(),
+                    supported.join(", ")
+                ),
+            ));
+        }
         match self.estimator.check() {
             // Of a parameter with a schedule, the schedule has the key to name.
             Err(error) if self.schedules.get(error.name).is_none() => Err(Refusal::of_parameter("loss", &error)),
@@ -102,22 +130,34 @@ impl LossConfig {
         }
     }
 
+    /// The name of the estimator, with the objective unless it is the default.
+    pub fn name(&self) -> String {
+        match self.objective {
+            ContrastiveObjective::Nce => self.estimator.name().to_owned(),
+            objective => format!("{} ({})", self.estimator.name(), objective.name()),
+        }
+    }
+
     /// The loss in a few words: its name and its temperature.
     pub fn in_words(&self) -> String {
         let temperature = match self.schedules.get("temperature") {
             Some(schedule) => schedule.to_string(),
             None => self.estimator.temperature().to_string(),
         };
-        format!("{}, temperature {temperature}", self.estimator.name())
+        format!("{}, temperature {temperature}", self.name())
     }
 }
 
 impl Serialize for LossConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if !self.tau_plus_is_density && self.schedules.is_empty() {
+        let is_nce = self.objective == ContrastiveObjective::default();
+        if is_nce && !self.tau_plus_is_density && self.schedules.is_empty() {
             return self.estimator.serialize(serializer);
         }
         let mut table = toml::Table::try_from(&self.estimator).map_err(ser::Error::custom)?;
+        if !is_nce {
+            table.insert(OBJECTIVE.to_owned(), self.objective.name().into());
+        }
         if self.tau_plus_is_density {
             table.insert(PRIOR.to_owned(), DENSITY.into());
         }
@@ -154,15 +194,17 @@ impl<'de> Visitor<'de> for LossVisitor {
         let estimator = EstimatorConfig::deserialize(MapAccessDeserializer::new(entries))?;
         Ok(LossConfig {
             estimator,
+            objective: given.objective,
             tau_plus_is_density: given.density,
             schedules: given.schedules.into_iter().collect(),
         })
     }
 }
 
-/// What a table has in place of numbers.
+/// What a table has beside the estimator's own keys, and in place of numbers.
 #[derive(Default)]
 struct Given {
+    objective: ContrastiveObjective,
     density: bool,
     schedules: Vec<(String, Schedule)>,
 }
@@ -178,11 +220,15 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Numbers<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        let Some(key) = self.map.next_key::<String>()? else {
-            return Ok(None);
-        };
-        self.key.clone_from(&key);
-        seed.deserialize(key.into_deserializer()).map(Some)
+        while let Some(key) = self.map.next_key::<String>()? {
+            if key == OBJECTIVE {
+                self.given.objective = self.map.next_value()?;
+                continue;
+            }
+            self.key.clone_from(&key);
+            return seed.deserialize(key.into_deserializer()).map(Some);
+        }
+        Ok(None)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
@@ -265,12 +311,26 @@ mod tests {
             "kind = 'bayesian'\ntau_plus = 'density'\nbeta = 0.7",
             "kind = 'hard'\ntau_plus = 0.03",
             "kind = 'info_nce'",
+            "kind = 'debiased'\nobjective = 'jsd'\ntau_plus = 'density'",
+            "kind = 'hard'\nobjective = 'jsd_official'",
         ] {
             let loss: LossConfig = toml::from_str(text).unwrap();
             let written = toml::to_string(&loss).unwrap();
             assert_eq!(toml::from_str::<LossConfig>(&written).unwrap(), loss, "{written}");
             assert_eq!(written.contains("density"), text.contains("density"));
+            assert_eq!(written.contains("jsd"), text.contains("jsd"));
         }
+    }
+
+    #[test]
+    fn an_objective_without_this_kind_of_weights_is_refused() {
+        let check = |text: &str| toml::from_str::<LossConfig>(text).unwrap().check(1);
+        let error = check("kind = 'decoupled'\nobjective = 'jsd'").unwrap_err().to_string();
+        assert!(error.contains("loss.objective") && error.contains("bayesian"), "{error}");
+        assert!(check("kind = 'ring'\nobjective = 'jsd_official'").is_err());
+        assert!(check("kind = 'ring'\nobjective = 'jsd'").is_ok());
+        let error = toml::from_str::<LossConfig>("kind = 'ring'\nobjective = 'js'").unwrap_err();
+        assert!(error.to_string().contains("`nce`, `jsd`"), "{error}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod data;
 mod dataset;
 mod gradient_cache;
+mod graph_data;
 mod image_data;
 mod loss;
 mod optimizer;
@@ -15,10 +16,12 @@ const MOST_BATCH: usize = 10_000_000;
 
 pub use crate::methods::Precision;
 pub use bcl_eval::{
+    graphs::{GraphBaselineKind, GraphEvaluationConfig},
     images::{ImageBaselineKind, ImageEvaluationConfig, Protocol},
     ranking::{BaselineKind, RankingEvaluationConfig},
 };
 pub use data::{DataConfig, DataSource};
+pub use graph_data::{GraphDataConfig, GraphDataSource};
 pub use image_data::{ImageDataConfig, ImageDataSource};
 pub use loss::LossConfig;
 pub use optimizer::{LearningRateSchedule, OptimizerConfig, OptimizerKind};

@@ -11,14 +11,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrainingConfig {
-    /// Samples per batch, at most 10,000,000: interactions, or images in two views each.
+    /// Samples per batch, at most 10,000,000: interactions, images in two views each, or graphs.
     pub batch_size: usize,
+    /// Nodes per batch of graphs, at least 2: a batch ends before the graph that would exceed it. A pair of graphs may. No limit by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_nodes: Option<usize>,
     /// Batches per optimizer step, 1 to 1,000,000: their gradients are averaged. Negatives come from one batch alone; for more of them use
     /// `gradient_cache`.
     pub accumulate: usize,
     /// Gradient caching, for batches that do not fit into memory: how many samples are encoded, and anchors compared, at a time, up to
     /// `batch_size`. The gradients are those of the whole batch, but batch normalisation sees one part at a time, and each part is encoded
-    /// twice. Off by default.
+    /// twice. Of graphs, it is the number of nodes compared at a time; the encoder always sees the whole batch. Off by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gradient_cache: Option<usize>,
     /// Maximum number of epochs per phase, at most 1,000,000. Runs on images accept 0, which evaluates the encoder without training it.
@@ -34,6 +37,7 @@ impl Default for TrainingConfig {
     fn default() -> Self {
         Self {
             batch_size: 256,
+            max_nodes: None,
             accumulate: 1,
             gradient_cache: None,
             epochs: 400,
@@ -49,9 +53,14 @@ impl TrainingConfig {
     /// # Errors
     /// Returns an error that names the first parameter out of range, its value and the range.
     pub fn check(&self, least_batch: usize, least_epochs: usize) -> Result<(), ParameterError> {
+        self.check_counts(least_batch, least_epochs)?;
+        gradient_cache::check(self.gradient_cache, least_batch, self.batch_size)
+    }
+
+    /// As [`check`](Self::check), without gradient caching.
+    pub(crate) fn check_counts(&self, least_batch: usize, least_epochs: usize) -> Result<(), ParameterError> {
         count_in("batch_size", self.batch_size, least_batch, MOST_BATCH)?;
         count_in("accumulate", self.accumulate, 1, MOST_EPOCHS)?;
-        gradient_cache::check(self.gradient_cache, least_batch, self.batch_size)?;
         count_in("epochs", self.epochs, least_epochs, MOST_EPOCHS)?;
         count_in("patience", self.patience.unwrap_or(1), 1, MOST_EPOCHS)
     }

@@ -1,0 +1,243 @@
+//! Runs on graphs: encoders of whole graphs.
+
+mod evaluation;
+pub mod loader;
+pub(super) mod memory;
+mod saved;
+mod summary;
+
+use super::{Baselines, Kind, Outcome, PhaseRun, Run, SavedRun, Trained};
+use crate::{
+    error::Error,
+    memory::Estimate,
+    methods::InfoGraphConfig,
+    recipe::GraphRecipe,
+    training::{
+        DataRecord,
+        evaluate::EvaluationTask,
+        folder::{load_model, save_model},
+        progress::Progress,
+        run_summary::RunSummary,
+        stopping_rule::best,
+    },
+};
+use bcl_backend::Backend;
+use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
+use bcl_data::{
+    KnownIds, SearchPath, Seed,
+    graphs::{GraphBatchLimits, GraphData},
+};
+use bcl_models::graphs::Gin;
+use bcl_report::result::{CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, Metrics};
+use burn::tensor::Device;
+use evaluation::{BaselineCache, EncodedGraphs};
+use loader::{GraphLoader, LoaderOptions, batches_per_epoch};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+impl Kind for GraphRecipe {
+    type Data = Arc<GraphData>;
+    type Shared = Mutex<BaselineCache>;
+
+    fn source(&self, search: &SearchPath) -> Result<String, Error> {
+        Ok(self.data.described(search)?)
+    }
+
+    fn load(&self, search: &SearchPath, _: KnownIds) -> Result<Arc<GraphData>, Error> {
+        Ok(Arc::new(self.data.load(search)?))
+    }
+
+    fn shares_data_with(&self, other: &Self) -> bool {
+        self.data == other.data
+    }
+
+    fn share(&self, _: &Arc<GraphData>) -> Result<Self::Shared, Error> {
+        Ok(Mutex::default())
+    }
+
+    fn hold_out(&self, data: &Arc<GraphData>, _: f64) -> Result<Arc<GraphData>, Error> {
+        Err(Error::Input(format!(
+            "{}: settings of graph encoders cannot be tuned on a part of the graphs, because cross-validation evaluates them on all; compare \
+             fixed settings, with --trials 0",
+            data.name()
+        )))
+    }
+
+    fn data_name(data: &Arc<GraphData>) -> &str {
+        data.name()
+    }
+
+    fn size(data: &Arc<GraphData>) -> DataSize {
+        DataSize::Graphs {
+            graphs: data.num_graphs(),
+            classes: data.num_classes(),
+            nodes: data.num_nodes(),
+            edges: data.num_edges(),
+            features: data.num_features(),
+        }
+    }
+
+    fn data_record(data: &Arc<GraphData>) -> DataRecord {
+        DataRecord::of_graphs(data)
+    }
+
+    fn memory_of_data(&self) -> Estimate {
+        memory::data(&self.data)
+    }
+
+    fn memory(&self, data: &Arc<GraphData>) -> Estimate {
+        memory::training(self, data)
+    }
+
+    fn check_data(&self, data: &Arc<GraphData>, _: &SearchPath, _: &Backend) -> Result<(), Error> {
+        if data.num_graphs() < 2 {
+            return Err(Error::Input(format!(
+                "{}: there is one graph, but the negatives of a graph are others; add graphs",
+                data.name()
+            )));
+        }
+        // Whether the classes can be cross-validated.
+        EncodedGraphs::evaluator(self, data, bcl_eval::Interrupt::default())?;
+        Ok(())
+    }
+
+    fn encoder_name(&self) -> &'static str {
+        self.encoder.name()
+    }
+
+    fn loss_name(&self) -> String {
+        self.loss.name()
+    }
+
+    fn estimator(&self, _: &Arc<GraphData>) -> Result<Option<EstimatorConfig>, Error> {
+        Ok(Some(self.loss.without_data().clone()))
+    }
+
+    fn num_negatives(&self) -> Option<usize> {
+        Some(self.training.batch_size - 1)
+    }
+
+    fn batches_per_epoch(&self, data: &Arc<GraphData>) -> usize {
+        batches_per_epoch(self.limits(), data, Seed(self.seed))
+    }
+
+    fn metric(&self, _: &Arc<GraphData>) -> String {
+        self.evaluation.metrics()[0].to_owned()
+    }
+
+    fn evaluate_every(&self) -> usize {
+        self.evaluation.every
+    }
+
+    fn summary(&self, data: &Arc<GraphData>, backend: &Backend, folder: &Path) -> RunSummary {
+        summary::summary(self, data, backend, folder)
+    }
+
+    fn train(phase: PhaseRun<'_, '_, Self>) -> Result<Progress, Error> {
+        let Run { recipe, around, .. } = phase.run;
+        let data = Arc::clone(&phase.data);
+        if recipe.training.epochs == 0 {
+            let encoder = recipe.untrained(&data, &phase.evaluation_device());
+            save_model(encoder, &around.folder.model_file())?;
+            return Ok(phase.start.progress);
+        }
+        let device = phase.device();
+        let estimator = phase.plan.estimator.clone();
+        let with_truth = estimator.as_ref().is_some_and(|estimator| estimator.needs_truth())
+            || recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased);
+        let options = LoaderOptions {
+            limits: recipe.limits(),
+            steps_per_epoch: recipe.batches_per_epoch(&phase.data),
+            gradient_cache: recipe.training.gradient_cache,
+            with_truth,
+            seed: phase.seed(),
+            device: device.clone(),
+        };
+        let loader = GraphLoader::new(Arc::clone(&data), phase.plan.clone(), options);
+        let tau_plus = phase.estimator.as_ref().and_then(EstimatorConfig::tau_plus);
+        let task = EvaluationTask {
+            measure: Some(Arc::new(EncodedGraphs::new(recipe, &data, around)?)),
+            select_by: phase.metric(),
+            probe: loader.probe(estimator, &phase.evaluation_device()),
+            posterior: None,
+            tau_plus: tau_plus.unwrap_or(1.0 / data.num_classes() as f64),
+        };
+        let method = recipe
+            .method
+            .info_graph()
+            .init(recipe.encoder.config(), data.num_features(), phase.seed(), &device);
+        phase.train(method, loader, task)
+    }
+
+    fn metrics(run: &Run<'_, Self>, _: &Trained) -> Result<Metrics, Error> {
+        let (graphs, encoder) = run.trained()?;
+        Ok(graphs.evaluate(&graphs.vectors(&encoder)?)?.metrics)
+    }
+
+    fn outcome(run: &Run<'_, Self>, trained: &Trained, shared: &Self::Shared) -> Result<Outcome, Error> {
+        let (graphs, encoder) = run.trained()?;
+        let working = run.working("evaluating the encoder");
+        let vectors = graphs.vectors(&encoder)?;
+        let evaluation = graphs.evaluate(&vectors)?;
+        drop(working);
+        let mut metrics = evaluation.metrics;
+        let records = trained.records();
+        if let Some(last) = records.last() {
+            // The calibration error of P(TN|x), if the true classes are known.
+            let calibration = CalibrationBin::expected_error(&last.calibration);
+            metrics.extend(calibration.map(|error| (CALIBRATION_ERROR.to_owned(), error)));
+        }
+        let _working = run.working("drawing maps and evaluating baselines");
+        let showcase = graphs.showcase(&vectors);
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let baselines: Baselines = shared.of(run.recipe, &graphs)?;
+        let oracle = || best(&records, |record| record.test.as_ref(), &run.recipe.metric(&run.data));
+        let oracle = run.recipe.selection.oracle.then(oracle).flatten();
+        Ok(Outcome {
+            metrics,
+            folds: evaluation.folds,
+            oracle: oracle.map(|(epoch, _)| Chosen {
+                epoch,
+                metrics: records[epoch - 1].test.clone().unwrap_or_default(),
+            }),
+            baselines,
+            showcase: Some(showcase),
+        })
+    }
+
+    fn evaluate(saved: SavedRun<Self>, backend: &Backend, json: bool) -> Result<(), Error> {
+        saved::evaluate(saved, backend, json)
+    }
+
+    fn embed(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error> {
+        saved::embed(saved, backend, out)
+    }
+
+    fn export(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error> {
+        saved::export(saved, backend, out)
+    }
+}
+
+impl GraphRecipe {
+    /// The sizes of a batch.
+    fn limits(&self) -> GraphBatchLimits {
+        GraphBatchLimits::new(self.training.batch_size, self.training.max_nodes)
+    }
+
+    /// The encoder with random weights from the seed.
+    fn untrained(&self, data: &GraphData, device: &Device) -> Gin {
+        let seed = Seed(self.seed).named(InfoGraphConfig::ENCODER).0;
+        self.encoder.config().init(data.num_features(), seed, device)
+    }
+}
+
+impl Run<'_, GraphRecipe> {
+    /// The evaluator, and the encoder after training.
+    fn trained(&self) -> Result<(EncodedGraphs, Gin), Error> {
+        let graphs = EncodedGraphs::new(self.recipe, &self.data, self.around)?;
+        let untrained = self.recipe.untrained(&self.data, &self.around.backend.device());
+        Ok((graphs, load_model(untrained, self.around.folder)?))
+    }
+}

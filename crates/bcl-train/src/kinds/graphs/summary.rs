@@ -1,0 +1,44 @@
+//! What a run on graphs prints when it starts.
+
+use crate::{
+    methods::InfoGraphConfig,
+    recipe::GraphRecipe,
+    training::run_summary::{RunSummary, grouped},
+};
+use bcl_backend::Backend;
+use bcl_data::graphs::GraphData;
+use std::path::Path;
+
+/// Summarises a run.
+pub(super) fn summary(recipe: &GraphRecipe, data: &GraphData, backend: &Backend, folder: &Path) -> RunSummary {
+    let graphs = format!(
+        "{}: {} graphs of {} classes, {} nodes with {} features, {} edges",
+        data.name(),
+        grouped(data.num_graphs()),
+        data.num_classes(),
+        grouped(data.num_nodes()),
+        grouped(data.num_features()),
+        grouped(data.num_edges())
+    );
+    let encoder = recipe.encoder.config();
+    let model = format!(
+        "{}, {} layers of {}, {} parameters, and {} of two heads",
+        recipe.encoder.name(),
+        encoder.layers,
+        encoder.hidden,
+        grouped(encoder.num_parameters(data.num_features()) as usize),
+        grouped(InfoGraphConfig::num_parameters(encoder) as usize)
+    );
+    let nodes = recipe
+        .training
+        .max_nodes
+        .map(|nodes| format!(" and at most {} nodes", grouped(nodes)));
+    let loss = format!(
+        "{}, {}, batches of {} graphs{}",
+        recipe.method.name(),
+        recipe.loss.in_words(),
+        recipe.training.batch_size,
+        nodes.unwrap_or_default()
+    );
+    RunSummary::new(recipe, [graphs, model, loss], backend, folder)
+}
