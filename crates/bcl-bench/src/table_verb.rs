@@ -31,8 +31,8 @@ of the table has is refused. Both families must be present, even if one of them 
   [images.byol]
   \"method.momentum\" = { choice = [0.99, 0.996] }
 
-Numbers are rounded to three digits. The built-in file is crates/bcl-bench/src/tables/ranges.toml; pucl-1, pucl-fig3 and bda-6 have
-files of their own in the folder ranges beside it.";
+Numbers are rounded to three digits. The built-in file is crates/bcl-bench/src/tables/ranges.toml; pucl-1, pucl-2, pucl-fig3 and bda-6
+have files of their own in the folder ranges beside it.";
 
 /// How to continue an interrupted table.
 const GOES_ON: &str = "run the same command again to continue";
@@ -40,14 +40,14 @@ const GOES_ON: &str = "run the same command again to continue";
 #[derive(clap::Args)]
 #[command(after_long_help = RANGES, after_help = "Use --help for the format of the --ranges file.")]
 pub(crate) struct Arguments {
-    /// A table of the BCL paper by its number (2, 3, 4, 5, 8, 10); pucl-1, pucl-fig3 or bda-6, of the PUCL and BDA papers; or recipes: a
+    /// A table of the BCL paper by its number (2, 3, 4, 5, 8, 10); pucl-1, pucl-2, pucl-fig3 or bda-6, of the PUCL and BDA papers; or recipes: a
     /// folder, or a name from `bcl-train recipes`. A file that a recipe names is searched for beside the recipe, then in --data.
     pub(crate) table: String,
     /// Data set, such as ml-100k: a subfolder of the table's recipes.
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
-    /// Part of a table that is compared on its own, a subfolder of the data set: the framework of pucl-1 (simclr, cmc, moco), the batch size
-    /// of bda-6 (b64, …), the parameter of pucl-fig3 (negatives, prior).
+    /// Part of a table that is compared on its own, a subfolder of the data set: the framework of pucl-1 (simclr, cmc, moco), the objective of
+    /// pucl-2 (nce, jsd), the batch size of bda-6 (b64, …), the parameter of pucl-fig3 (negatives, prior).
     #[arg(long, value_name = "NAME", requires = "dataset")]
     part: Option<String>,
     /// Include only rows with this encoder, such as mf or lightgcn.
@@ -162,9 +162,14 @@ impl Arguments {
         Ok(TablePlan {
             title: parts.into_iter().flatten().collect::<Vec<_>>().join(", "),
             printed: published.map(|published| (published.folder, dataset.join("/"))),
+            // Without a range there is nothing to try.
+            budget: if rows.iter().all(|row| row.space.0.is_empty()) {
+                0
+            } else {
+                self.budget
+            },
             rows,
             search: self.search,
-            budget: self.budget,
             seeds: self.seeds,
             command: command(),
         })

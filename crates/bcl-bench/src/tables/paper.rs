@@ -3,7 +3,7 @@
 use super::TablePlan;
 use bcl_report::{
     all_metrics, default_metrics,
-    result::{Metrics, RunResult},
+    result::{DataSize, Metrics, RunResult},
 };
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -78,8 +78,29 @@ impl TablePlan {
         let printed = self.paper();
         let mut metrics = all_metrics(results.iter().copied());
         metrics.retain(|metric| shown.contains(metric) || printed.rows.values().any(|row| row.contains_key(metric)));
+        let with_oracle: Vec<Metrics> = results.iter().map(|result| with_oracle(result)).collect();
+        let of_oracle = metrics.iter().map(|metric| oracle_name(metric));
+        let of_oracle: Vec<String> = of_oracle
+            .filter(|metric| with_oracle.iter().any(|metrics| metrics.contains_key(metric)))
+            .collect();
+        metrics.extend(of_oracle);
         metrics
     }
+}
+
+/// The test metrics of a run. Those of graphs include the metrics of the epoch that is best on test, as the papers on graphs print it.
+pub(super) fn with_oracle(result: &RunResult) -> Metrics {
+    let mut metrics = result.validation.metrics.clone();
+    if let (DataSize::Graphs { .. }, Some(oracle)) = (result.data.size, &result.oracle) {
+        let named = |(name, figure): (&String, &f64)| (oracle_name(name), *figure);
+        metrics.extend(oracle.metrics.iter().map(named));
+    }
+    metrics
+}
+
+/// The name of a metric at the epoch that is best on test.
+fn oracle_name(metric: &str) -> String {
+    format!("{metric}, oracle")
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A finished table, as it is saved and compared.
 
-use super::{Paired, Row, Search, Space, TablePlan, statistics::all_pairs};
+use super::{Paired, Row, Search, Space, TablePlan, paper::with_oracle, statistics::all_pairs};
 use bcl_report::{
     Interval,
     result::{DataSummary, Environment, Metrics, RunResult},
@@ -118,7 +118,7 @@ impl Tested<'_> {
             match outcome {
                 Ok(result) => {
                     epochs.push(result.validation.epoch);
-                    runs.insert(seed, result.validation.metrics);
+                    runs.insert(seed, with_oracle(&result));
                 }
                 Err(problem) => {
                     failed.insert(seed, problem);

@@ -67,7 +67,11 @@ impl Row {
             set: set.to_vec(),
             recipe,
         };
-        row.space = ranges.of(row.is_recommender(), &row.loss_name());
+        row.space = match row.recipe {
+            // Settings of graph encoders cannot be chosen on a part of the graphs.
+            Recipe::Graphs(_) => Space::default(),
+            _ => ranges.of(row.is_recommender(), &row.loss_name()),
+        };
         // Keys that a flag sets or that the recipe does not have are not searched. A schedule gives way to given ranges only.
         let mut space = mem::take(&mut row.space);
         space.0.retain(|key, range| {
