@@ -183,6 +183,45 @@ pub fn small_image_recipe(folder: &Path, data: &str) -> PathBuf {
     path
 }
 
+/// A small recipe on planted graphs that trains in about a second.
+pub const SMALL_GRAPH_RECIPE: &str = r#"
+name = "small-graphs"
+
+[data]
+dataset = "planted"
+planted = { graphs = 60, rings = 2, background = 6 }
+
+[encoder]
+kind = "gin"
+layers = 2
+hidden = 8
+
+[loss]
+kind = "bayesian"
+temperature = 0.5
+tau_plus = 0.3
+
+[training]
+batch_size = 16
+epochs = 20
+
+[selection]
+oracle = true
+
+[evaluation]
+every = 5
+folds = 5
+inner_folds = 3
+c = [0.1, 10.0]
+"#;
+
+/// Writes [`SMALL_GRAPH_RECIPE`] to `small-graphs.toml` in a folder.
+pub fn small_graph_recipe(folder: &Path) -> PathBuf {
+    let path = folder.join("small-graphs.toml");
+    std::fs::write(&path, SMALL_GRAPH_RECIPE).expect("a writable folder");
+    path
+}
+
 /// The results of a finished run that must not depend on interruptions: everything except times and memory.
 pub fn lasting_figures(run: &Path) -> serde_json::Value {
     let text = std::fs::read_to_string(run.join("result.json")).expect("a finished run has a result");

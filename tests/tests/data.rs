@@ -57,7 +57,7 @@ fn the_list_says_what_a_data_set_consists_of() {
 }
 
 #[test]
-fn graphs_are_checked_but_not_yet_trained_on() {
+fn graphs_are_checked_and_refused_by_encoders_of_something_else() {
     let folder = tempfile::tempdir().expect("a folder");
     let graphs = folder.path().join("MUTAG");
     fs::create_dir(&graphs).expect("a writable folder");
@@ -73,7 +73,7 @@ fn graphs_are_checked_but_not_yet_trained_on() {
     let output = bcl_train()
         .args(["quickstart/infonce", "--set", "data.dataset=mutag"])
         .output();
-    assert_refused(&output.expect("it starts"), &["data.dataset", "\"mutag\"", "ml-100k"]);
+    assert_refused(&output.expect("it starts"), &["encoder.kind", "\"mutag\"", "\"gin\""]);
 }
 
 #[test]

@@ -7,7 +7,9 @@ use std::{
     process::{Child, Command, Output, Stdio},
     time::Duration,
 };
-use whole_program_tests::{PLANTED_IMAGES, bcl_train, lasting_figures, shown, small_image_recipe, small_recipe, until_met};
+use whole_program_tests::{
+    PLANTED_IMAGES, bcl_train, lasting_figures, shown, small_graph_recipe, small_image_recipe, small_recipe, until_met,
+};
 
 /// A learning rate that changes every step, and an α that is estimated from earlier epochs.
 const WITH_MEMORY: &str = "[optimizer]\nschedule = 'cosine'\nwarmup_epochs = 2\n[alpha_schedule]\nkind = 'label_free'\n";
@@ -40,6 +42,25 @@ impl Case {
             recipe,
             run: "small-images-0",
             flags: &[],
+        }
+    }
+
+    /// A run on graphs with all that changes during it.
+    fn graphs() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let recipe = small_graph_recipe(folder.path());
+        let text = fs::read_to_string(&recipe).expect("readable");
+        fs::write(&recipe, format!("{text}{WITH_MEMORY}")).expect("writable");
+        Self {
+            folder,
+            recipe,
+            run: "small-graphs-0",
+            flags: &[
+                "--set",
+                "training.max_nodes=200",
+                "--set",
+                "evaluation.baselines=['majority']",
+            ],
         }
     }
 
@@ -273,6 +294,11 @@ fn a_recommender_killed_at_any_moment_and_resumed_ends_as_if_it_had_never_stoppe
 #[test]
 fn an_image_encoder_killed_at_any_moment_and_resumed_ends_as_if_it_had_never_stopped() {
     survives_ten_kills(&Case::images());
+}
+
+#[test]
+fn a_graph_encoder_killed_at_any_moment_and_resumed_ends_as_if_it_had_never_stopped() {
+    survives_ten_kills(&Case::graphs());
 }
 
 /// Interrupts a run within an epoch and resumes it.

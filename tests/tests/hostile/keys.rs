@@ -2,7 +2,7 @@
 
 use super::{
     case::Case,
-    methods,
+    graphs, methods,
     recipes::{IMAGES, RECOMMENDER, TRAIN},
 };
 
@@ -200,6 +200,7 @@ fn numbers() -> Vec<Number> {
         Number::new(IMAGES, LARS, "optimizer.trust_coefficient=?", &[]),
         Number::new(RECOMMENDER, DOT, "encoder.init_std=?", &[]),
     ]);
+    numbers.extend(plain(graphs::GRAPHS, &graphs::NUMBERS));
     numbers.extend(
         methods::NUMBERS
             .iter()
@@ -344,10 +345,10 @@ pub(crate) fn cases() -> Vec<Case> {
     for number in numbers() {
         for value in VALUES {
             let change = number.change.replace('?', value);
-            let kind = if number.recipe == RECOMMENDER {
-                "recommender"
-            } else {
-                "images"
+            let kind = match number.recipe {
+                RECOMMENDER => "recommender",
+                graphs::GRAPHS => "graphs",
+                _ => "images",
             };
             let name = format!("{kind}: {} {change}", number.before.join(" "));
             let arguments = changed(&[number.before, &[change.as_str()]].concat());

@@ -11,6 +11,7 @@ mod archives;
 mod case;
 mod data_files;
 mod flags;
+mod graphs;
 mod keys;
 mod methods;
 mod recipes;
@@ -27,6 +28,7 @@ fn every_hostile_case_is_refused_or_survived() {
         data_files::cases(),
         archives::cases(),
         flags::cases(),
+        graphs::cases(),
     ]
     .concat();
     let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();

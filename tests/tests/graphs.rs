@@ -1,0 +1,165 @@
+//! A run on graphs from start to end: train, evaluate, embed, export, report.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+use whole_program_tests::{assert_refused, bcl_train, shown, small_graph_recipe};
+
+fn succeeds(command: &mut Command) -> Output {
+    let output = command.output().expect("it starts");
+    assert!(output.status.success(), "{}", shown(&output));
+    output
+}
+
+/// Trains the small recipe with further flags and returns the folder of the run.
+fn trained(folder: &Path, flags: &[&str]) -> PathBuf {
+    let recipe = small_graph_recipe(folder);
+    let out = folder.join("runs");
+    succeeds(bcl_train().arg(recipe).arg("--out").arg(&out).arg("--quiet").args(flags));
+    out.join("small-graphs-0")
+}
+
+fn json(path: &Path) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(path).expect("readable")).expect("JSON")
+}
+
+#[test]
+fn a_run_leaves_metrics_folds_baselines_and_a_map() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = trained(folder.path(), &[]);
+    let result = json(&run.join("result.json"));
+    let metrics = &result["validation"]["metrics"];
+    for name in ["rbf_svm", "rbf_svm_raw"] {
+        let mean = metrics[name].as_f64().expect("a metric");
+        let folds: Vec<f64> = result["folds"][name]
+            .as_array()
+            .expect("folds")
+            .iter()
+            .map(|fold| fold.as_f64().expect("an accuracy"))
+            .collect();
+        assert_eq!(folds.len(), 5);
+        assert!((folds.iter().sum::<f64>() / 5.0 - mean).abs() < 1e-12);
+    }
+    for baseline in ["majority", "sizes", "label_counts", "weisfeiler_lehman", "random_encoder"] {
+        assert!(result["baselines"][baseline]["rbf_svm"].is_f64(), "{baseline}");
+    }
+    assert!(result["oracle"]["metrics"]["rbf_svm"].as_f64() >= metrics["rbf_svm"].as_f64());
+    assert!(run.join("map.svg").is_file());
+    let page = fs::read_to_string(run.join("report.html")).expect("a report");
+    assert!(page.contains("weisfeiler_lehman") && page.contains("graphs"));
+}
+
+#[test]
+fn a_saved_run_is_evaluated_embedded_and_exported() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = trained(folder.path(), &["--set", "evaluation.baselines=['majority']"]);
+    let output = succeeds(bcl_train().arg("evaluate").arg(&run).arg("--json"));
+    let again: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let result = json(&run.join("result.json"));
+    for name in ["rbf_svm", "rbf_svm_raw"] {
+        assert_eq!(again["metrics"][name], result["validation"]["metrics"][name]);
+        assert_eq!(again["folds"][name], result["folds"][name]);
+    }
+
+    let vectors = folder.path().join("vectors");
+    succeeds(bcl_train().arg("embed").arg(&run).arg("--out").arg(&vectors));
+    let csv = fs::read_to_string(vectors.join("graphs.csv")).expect("a file");
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines.len(), 1 + 60);
+    assert!(
+        lines[0].starts_with("graph,label,class,0,1,") && lines[0].ends_with(",15"),
+        "{}",
+        lines[0]
+    );
+    assert!(lines[1].starts_with("1,0,AABBCC,"), "{}", lines[1]);
+    for file in ["graphs.npy", "graphs_labels.npy"] {
+        assert!(fs::read(vectors.join(file)).expect("a file").starts_with(b"\x93NUMPY"));
+    }
+
+    let weights = folder.path().join("gin.safetensors");
+    succeeds(bcl_train().arg("export").arg(&run).arg("--out").arg(&weights));
+    let bytes = fs::read(&weights).expect("a file");
+    let header = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes")) as usize;
+    let header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + header]).expect("JSON");
+    let names: Vec<&String> = header.as_object().expect("an object").keys().collect();
+    assert!(names.iter().any(|name| name.starts_with("layers.1.")), "{names:?}");
+
+    let output = bcl_train()
+        .arg("recommend")
+        .arg(&run)
+        .args(["--user", "1"])
+        .output()
+        .expect("it starts");
+    assert_refused(&output, &["graphs", "cannot recommend"]);
+}
+
+#[test]
+fn changed_graphs_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = trained(
+        folder.path(),
+        &["--epochs", "1", "--set", "evaluation.baselines=['majority']"],
+    );
+    let recipe = run.join("recipe.toml");
+    let text = fs::read_to_string(&recipe).expect("readable");
+    assert!(text.contains("noise = 0.1"), "{text}");
+    fs::write(&recipe, text.replace("noise = 0.1", "noise = 0.2")).expect("writable");
+    let output = bcl_train().arg("evaluate").arg(&run).output().expect("it starts");
+    assert_refused(&output, &[]);
+}
+
+#[test]
+fn every_objective_and_data_source_trains() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let own = folder.path().join("RINGS");
+    fs::create_dir(&own).expect("writable");
+    // Twelve triangles and twelve paths of three nodes.
+    let edges = (0..24).map(|graph| {
+        let [a, b, c] = [1, 2, 3].map(|node| 3 * graph + node);
+        let closing = if graph < 12 {
+            format!("{a}, {c}\n{c}, {a}\n")
+        } else {
+            String::new()
+        };
+        format!("{a}, {b}\n{b}, {a}\n{b}, {c}\n{c}, {b}\n{closing}")
+    });
+    let lines = |of: &dyn Fn(usize) -> usize, count: usize| {
+        let lines: Vec<String> = (0..count).map(|i| of(i).to_string()).collect();
+        lines.join("\n")
+    };
+    for (part, text) in [
+        ("A", edges.collect::<String>()),
+        ("graph_indicator", lines(&|node| node / 3 + 1, 72)),
+        ("graph_labels", lines(&|graph| graph / 12, 24)),
+    ] {
+        fs::write(own.join(format!("RINGS_{part}.txt")), text).expect("writable");
+    }
+    for (number, loss) in [
+        "loss={kind='info_nce',objective='jsd',temperature=1.0}",
+        "loss={kind='hard',objective='jsd_official',temperature=1.0,tau_plus=0.5}",
+        "loss={kind='supervised'}",
+        "loss={kind='augmented'}",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let recipe = small_graph_recipe(folder.path());
+        let out = folder.path().join(format!("own-{number}"));
+        succeeds(bcl_train().arg(recipe).arg("--out").arg(&out).arg("--quiet").args([
+            "--epochs",
+            "4",
+            "--set",
+            "data={graphs='RINGS'}",
+            "--set",
+            "method.similarity=dot",
+            "--set",
+            loss,
+        ]));
+        let result = json(&out.join("small-graphs-0/result.json"));
+        assert_eq!(result["data"]["name"], "RINGS");
+        // Degrees tell triangles from paths.
+        assert_eq!(result["validation"]["metrics"]["rbf_svm"], 1.0, "{loss}");
+    }
+}
