@@ -41,7 +41,7 @@ impl Interval {
         let half_width = (count > 1).then(|| {
             let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
             let variance = squares / (count - 1) as f64;
-            t_bound(count - 1) * (variance / count as f64).sqrt()
+            t_bound(CONFIDENCE, count - 1) * (variance / count as f64).sqrt()
         });
         Some(Self { mean, half_width, count })
     }
@@ -62,13 +62,17 @@ impl Interval {
     /// assert!((p - 0.0742).abs() < 1e-4);
     /// ```
     pub fn p_value(&self) -> Option<f64> {
-        let degrees_of_freedom = self.count - 1;
-        let standard_error = self.half_width? / t_bound(degrees_of_freedom);
+        let standard_error = self.standard_error()?;
         if self.mean == 0.0 {
             return Some(1.0);
         }
         // Equal non-zero values have a standard error of 0, so t is infinite.
-        Some(1.0 - central_probability(self.mean.abs() / standard_error, degrees_of_freedom))
+        Some(1.0 - central_probability(self.mean.abs() / standard_error, self.count - 1))
+    }
+
+    /// The standard error of the mean; `None` for a single value.
+    pub fn standard_error(&self) -> Option<f64> {
+        Some(self.half_width? / t_bound(CONFIDENCE, self.count - 1))
     }
 
     /// The text of a table cell, with `decimals` digits after the point, and a plus sign if `signed`.
@@ -91,13 +95,30 @@ impl std::fmt::Display for Interval {
     }
 }
 
-/// The t with P(|T| < t) = [`CONFIDENCE`] for Student's T.
-fn t_bound(degrees_of_freedom: usize) -> f64 {
-    // Bisection; the largest solution is 12.7, at one degree of freedom.
-    let (mut low, mut high) = (0.0, 13.0);
+/// The t with P(|T| < t) = `probability` for Student's T.
+///
+/// ```
+/// use bcl_report::t_bound;
+///
+/// // Half of all values lie within 0.703 at nine degrees of freedom.
+/// assert!((t_bound(0.5, 9) - 0.7027).abs() < 1e-4);
+/// ```
+///
+/// # Panics
+/// Panics if `probability` is not in [0, 1), or without a degree of freedom.
+pub fn t_bound(probability: f64, degrees_of_freedom: usize) -> f64 {
+    assert!(
+        (0.0..1.0).contains(&probability) && degrees_of_freedom > 0,
+        "there is no t for a probability of {probability} with {degrees_of_freedom} degrees of freedom"
+    );
+    // Bisection.
+    let (mut low, mut high) = (0.0, 1.0);
+    while central_probability(high, degrees_of_freedom) < probability {
+        high *= 2.0;
+    }
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
-        if central_probability(middle, degrees_of_freedom) < CONFIDENCE {
+        if central_probability(middle, degrees_of_freedom) < probability {
             low = middle;
         } else {
             high = middle;
@@ -144,12 +165,25 @@ mod tests {
             (100_000, 1.960),
         ];
         for (degrees_of_freedom, expected) in printed {
-            let found = t_bound(degrees_of_freedom);
+            let found = t_bound(CONFIDENCE, degrees_of_freedom);
             assert!(
                 (found - expected).abs() < 5e-4,
                 "{degrees_of_freedom}: {found}, not {expected}"
             );
         }
+    }
+
+    #[test]
+    fn t_bounds_of_other_levels_equal_the_printed_tables() {
+        // Two-sided columns of 60 %, 99 % and 99.9 %.
+        for (probability, degrees_of_freedom, expected) in [(0.6, 4, 0.941), (0.99, 1, 63.657), (0.999, 9, 4.781)] {
+            let found = t_bound(probability, degrees_of_freedom);
+            assert!(
+                (found - expected).abs() < 5e-4,
+                "{probability}, {degrees_of_freedom}: {found}"
+            );
+        }
+        assert!(t_bound(0.0, 3) < 1e-12);
     }
 
     #[test]

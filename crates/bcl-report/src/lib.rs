@@ -1,7 +1,8 @@
 //! Reads the results of training runs, compares them over seeds, and shows them as terminal tables, SVG charts and HTML reports.
 //!
 //! `bcl-train` writes one folder per run: the resolved recipe (`recipe.toml`), one record per epoch (`metrics.jsonl`), the result
-//! (`result.json`) and, for images, pictures of the learned features (`showcase.json`). This crate defines the schema of these files and
+//! (`result.json`), for recommenders the metrics of each user (`users.csv`), and for images and graphs pictures of the learned
+//! features (`showcase.json`). This crate defines the schema of these files and
 //! does everything that needs no tensors: it does not depend on Burn and builds in seconds.
 //!
 //! Compare all runs below a folder, in the terminal and as an HTML page:
@@ -24,6 +25,7 @@
 //! | to | use |
 //! | --- | --- |
 //! | find and read runs | [`find_runs`], [`read_run`] |
+//! | read the metrics of each user of a recommender | [`UserMetrics`] |
 //! | work with the result and the epochs of a run | [`result::RunResult`], [`result::EpochRecord`] |
 //! | average over seeds, with 95 % confidence intervals | [`Interval`] |
 //! | compare recipes, paired by seed | [`Comparison`], and its text, JSON and CSV forms |
@@ -64,13 +66,15 @@ mod sample;
 mod showcase;
 mod terminal;
 mod units;
+mod user_metrics;
 
 pub use comparison::{Choice, Comparison, DataTable, Difference, Intervals, Row, RowKind};
 pub use error::ReportError;
 pub use find::{FoundRuns, Skipped, find_runs};
 pub use html::{render_html, write_html};
-pub use interval::{CONFIDENCE, Interval};
+pub use interval::{CONFIDENCE, Interval, t_bound};
 pub use metric_names::{all_metrics, default_metrics};
 pub use read::read_run;
 pub use showcase::{MAP_FILE, MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};
 pub use terminal::{Cell, Column, Table, TextStyle};
+pub use user_metrics::{USERS_FILE, UserMetrics};

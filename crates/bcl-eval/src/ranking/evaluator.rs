@@ -2,12 +2,13 @@
 
 use super::coverage::RecommendationCounts;
 use super::top_k::{RankedItem, top_k};
-use super::user_metrics::{Discounts, UserMetrics, insert_means};
+use super::user_metrics::{Discounts, UserMetrics, insert_means, names};
 use super::{RankingError, Scorer};
 use crate::Interrupt;
 use bcl_data::Interactions;
 use bcl_report::result::Metrics;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// Maximum size of the scores of one block of users, in bytes; a block has at least one user.
 const BLOCK_BYTES: usize = 32 << 20;
@@ -119,6 +120,11 @@ impl RankingEvaluator {
         self.users.len()
     }
 
+    /// The users with a held-out item, in ascending order.
+    pub fn users(&self) -> &[u32] {
+        &self.users
+    }
+
     /// Ranks the items for every user and returns the metrics by name, such as `ndcg@20`.
     ///
     /// # Errors
@@ -132,6 +138,47 @@ impl RankingEvaluator {
     /// `[num_users, num_items]`.
     pub fn evaluate(&self, scorer: &dyn Scorer) -> Result<Metrics, RankingError> {
         let num_items = self.train.num_items();
+        let mut sums = vec![UserMetrics::default(); self.cutoffs.len()];
+        let mut counts: Vec<RecommendationCounts> = self.cutoffs.iter().map(|_| RecommendationCounts::new(num_items)).collect();
+        self.rank_all(scorer, |UserRanking { list, metrics }| {
+            for (index, &cutoff) in self.cutoffs.iter().enumerate() {
+                for (sum, figure) in sums[index].iter_mut().zip(metrics[index]) {
+                    *sum += figure;
+                }
+                counts[index].add(list.iter().take(cutoff).map(|ranked| ranked.item));
+            }
+        })?;
+        let mut metrics = Metrics::new();
+        for (index, &cutoff) in self.cutoffs.iter().enumerate() {
+            insert_means(&mut metrics, cutoff, &sums[index], self.users.len());
+            counts[index].insert(&mut metrics, cutoff, &self.train_counts);
+        }
+        Ok(metrics)
+    }
+
+    /// Ranks the items for every user and returns the metrics of each of the [users](Self::users), by name. Their means are those of
+    /// [`evaluate`](Self::evaluate); metrics of all lists together, such as coverage, are not among them.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    ///
+    /// # Panics
+    /// As [`evaluate`](Self::evaluate).
+    pub fn evaluate_users(&self, scorer: &dyn Scorer) -> Result<BTreeMap<String, Vec<f64>>, RankingError> {
+        let mut all: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        self.rank_all(scorer, |ranking| {
+            for (&cutoff, metrics) in self.cutoffs.iter().zip(ranking.metrics) {
+                for (name, figure) in names(cutoff).zip(metrics) {
+                    all.entry(name).or_default().push(figure);
+                }
+            }
+        })?;
+        Ok(all)
+    }
+
+    /// Ranks the items for every user, in the order of the users.
+    fn rank_all(&self, scorer: &dyn Scorer, mut each: impl FnMut(UserRanking)) -> Result<(), RankingError> {
+        let num_items = self.train.num_items();
         assert_eq!(
             scorer.num_items(),
             num_items,
@@ -140,12 +187,8 @@ impl RankingEvaluator {
         if self.users.is_empty() {
             return Err(RankingError::NothingHeldOut);
         }
-
         let block_users = (self.block_bytes / size_of::<f32>() / num_items).max(1);
         let mut scores = Vec::new();
-        let mut sums = vec![UserMetrics::default(); self.cutoffs.len()];
-        let mut counts: Vec<RecommendationCounts> = self.cutoffs.iter().map(|_| RecommendationCounts::new(num_items)).collect();
-
         for users in self.users.chunks(block_users) {
             if self.interrupt.is_requested() {
                 return Err(RankingError::Interrupted);
@@ -156,29 +199,17 @@ impl RankingEvaluator {
                 users.len() * num_items,
                 "scores must have the shape [num_users, num_items]"
             );
-            // Threads only rank. Sums are taken here in the order of the users, so rounding does not depend on the number of threads.
+            // Threads only rank. The caller gets the users in order, so that the rounding of sums does not depend on the number of threads.
             let rankings: Vec<_> = users
                 .par_iter()
                 .zip(scores.par_chunks(num_items))
                 .map(|(&user, scores)| self.rank(user, scores))
                 .collect();
             for ranking in rankings {
-                let UserRanking { list, metrics } = ranking?;
-                for (index, &cutoff) in self.cutoffs.iter().enumerate() {
-                    for (sum, figure) in sums[index].iter_mut().zip(metrics[index]) {
-                        *sum += figure;
-                    }
-                    counts[index].add(list.iter().take(cutoff).map(|ranked| ranked.item));
-                }
+                each(ranking?);
             }
         }
-
-        let mut metrics = Metrics::new();
-        for (index, &cutoff) in self.cutoffs.iter().enumerate() {
-            insert_means(&mut metrics, cutoff, &sums[index], self.users.len());
-            counts[index].insert(&mut metrics, cutoff, &self.train_counts);
-        }
-        Ok(metrics)
+        Ok(())
     }
 
     /// Computes one user's list and its metrics.

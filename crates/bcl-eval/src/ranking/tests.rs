@@ -273,6 +273,19 @@ proptest! {
     }
 
     #[test]
+    fn means_over_users_equal_the_metrics((train, held_out, table) in problem(), cutoff in 1_usize..50) {
+        let evaluator = RankingEvaluator::new(&[cutoff, 1], &train, &held_out);
+        prop_assume!(!evaluator.users().is_empty());
+        let metrics = evaluator.evaluate(&table).unwrap();
+        let of_users = evaluator.evaluate_users(&table).unwrap();
+        prop_assert_eq!(of_users.len(), if cutoff == 1 { 6 } else { 12 });
+        for (name, figures) in of_users {
+            prop_assert_eq!(figures.len(), evaluator.users().len());
+            prop_assert_eq!(figures.iter().sum::<f64>() / figures.len() as f64, metrics[&name]);
+        }
+    }
+
+    #[test]
     fn blocks_and_threads_do_not_change_a_bit(
         (train, held_out, table) in problem(),
         block_bytes in 0_usize..1000,

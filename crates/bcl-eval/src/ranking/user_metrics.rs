@@ -68,7 +68,12 @@ impl Discounts {
 
 /// Adds the means over `num_users` users at `cutoff` to `metrics`.
 pub(super) fn insert_means(metrics: &mut Metrics, cutoff: usize, sums: &UserMetrics, num_users: usize) {
-    for (name, sum) in NAMES.iter().zip(sums) {
-        metrics.insert(format!("{name}@{cutoff}"), sum / num_users as f64);
+    for (name, sum) in names(cutoff).zip(sums) {
+        metrics.insert(name, sum / num_users as f64);
     }
+}
+
+/// Names of the metrics of a list at `cutoff`, in the order of [`UserMetrics`].
+pub(super) fn names(cutoff: usize) -> impl Iterator<Item = String> {
+    NAMES.iter().map(move |name| format!("{name}@{cutoff}"))
 }

@@ -19,7 +19,7 @@ use crate::{
 use bcl_core::EstimatorConfig;
 use bcl_data::Seed;
 use bcl_report::{
-    Showcase,
+    Showcase, UserMetrics,
     notice::{self, Working, working},
     result::{Chosen, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
 };
@@ -71,6 +71,8 @@ pub struct Outcome {
     pub folds: BTreeMap<String, Vec<f64>>,
     /// Metrics of the baselines.
     pub baselines: Baselines,
+    /// Metrics of each user of a recommender.
+    pub users: Option<UserMetrics>,
     /// Pictures for the report.
     pub showcase: Option<Showcase>,
 }
@@ -263,6 +265,7 @@ impl<K: Kind> Run<'_, K> {
             epoch_seconds: epoch_seconds.get(epoch_seconds.len() / 2).copied().unwrap_or_default(),
             peak_memory_bytes: bcl_backend::peak_memory(),
             recipe: serde_json::to_value(self.recipe.to_table()).expect("a recipe is plain data"),
+            users: outcome.users,
             showcase: outcome.showcase,
         }
     }

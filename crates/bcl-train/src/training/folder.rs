@@ -294,7 +294,7 @@ impl RunFolder {
         Ok(files::write_whole(&self.metrics_file(), &lines(records))?)
     }
 
-    /// Writes the files of a finished run: metrics, result with showcase, and report.
+    /// Writes the files of a finished run: metrics, result with showcase or metrics of users, and report.
     ///
     /// # Errors
     /// If one of them cannot be written.
@@ -303,6 +303,9 @@ impl RunFolder {
         if let Some(showcase) = &result.showcase {
             showcase.write_maps(&self.path)?;
             showcase.write(&self.path)?;
+        }
+        if let Some(users) = &result.users {
+            users.write(&self.path)?;
         }
         let text = serde_json::to_vec_pretty(result).expect("a result is plain data");
         checksums::write(&self.path, RESULT, &text)?;

@@ -203,6 +203,7 @@ impl Kind for GraphRecipe {
                 metrics: records[epoch - 1].test.clone().unwrap_or_default(),
             }),
             baselines,
+            users: None,
             showcase: Some(showcase),
         })
     }

@@ -216,6 +216,7 @@ impl Kind for ImageRecipe {
             oracle: None,
             folds: BTreeMap::new(),
             baselines: shared.of(run.recipe, &evaluator, &run.around.backend.device())?,
+            users: None,
             showcase: Some(showcase),
         })
     }

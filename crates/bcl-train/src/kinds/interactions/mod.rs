@@ -14,15 +14,21 @@ use crate::{
     memory::Estimate,
     methods::Recommendation,
     recipe::RecommenderRecipe,
-    training::{DataRecord, evaluate::EvaluationTask, progress::Progress, run_summary::RunSummary, stopping_rule::best},
+    training::{
+        DataRecord, evaluate::EvaluationTask, folder::load_model, progress::Progress, run_summary::RunSummary,
+        stopping_rule::best,
+    },
 };
 use baselines::baselines;
 use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
 use bcl_data::{InteractionData, Interactions, KnownIds, SearchPath, Seed, negatives::NegativeSampler};
-use bcl_eval::ranking::RankingEvaluator;
+use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
 use bcl_models::Graph;
-use bcl_report::result::{Chosen, DataSize, EpochRecord, Metrics};
+use bcl_report::{
+    UserMetrics,
+    result::{Chosen, DataSize, EpochRecord, Metrics},
+};
 use loader::{InteractionLoader, LoaderOptions};
 use memory::PROBE_ANCHORS;
 use std::{collections::BTreeMap, path::Path, sync::Arc};
@@ -163,6 +169,7 @@ impl Kind for RecommenderRecipe {
             }),
             baselines: shared.clone(),
             folds: BTreeMap::new(),
+            users: Some(of_users(run)?),
             showcase: None,
         })
     }
@@ -182,6 +189,25 @@ impl Kind for RecommenderRecipe {
     fn recommend(saved: SavedRun<Self>, backend: &Backend, user: &str, top: usize, json: bool) -> Result<(), Error> {
         saved::recommend(saved, backend, user, top, json)
     }
+}
+
+/// The metrics of each user, by the saved encoder.
+fn of_users(run: &Run<'_, RecommenderRecipe>) -> Result<UserMetrics, Error> {
+    let (recipe, data, around) = (run.recipe, &run.data, run.around);
+    let device = around.backend.device();
+    let encoder = recipe.encoder.init(&graph(&data.train), recipe.seed, &device);
+    let encoder = load_model(encoder, around.folder)?;
+    let stop = around.stop.clone();
+    let evaluator =
+        RankingEvaluator::new(&recipe.evaluation.cutoffs, &data.train, &data.test).with_interrupt(move || stop.is_requested());
+    Ok(UserMetrics {
+        users: evaluator
+            .users()
+            .iter()
+            .map(|&user| data.users.raw(user).to_owned())
+            .collect(),
+        metrics: evaluator.evaluate_users(&EmbeddingScorer::new(encoder.embeddings()))?,
+    })
 }
 
 /// The graph of the interactions that an encoder propagates along.
