@@ -466,3 +466,18 @@ fn a_configuration_survives_a_round_trip_and_refuses_unknown_keys() {
             .contains("anchors")
     );
 }
+
+#[test]
+fn the_expected_score_of_true_negatives_is_the_mean_of_many() {
+    for (alpha, temperature) in [(0.5, 1.0), (0.9, 0.5), (1.0, 0.7)] {
+        let config = SimulationConfig {
+            alpha,
+            temperature,
+            num_negatives: 400_000,
+            ..SimulationConfig::default()
+        };
+        let anchor = Anchor::draw(&config, &mut rng(5));
+        let ratio = anchor.supervised() / anchor.expected_true_negative(&config);
+        assert!((ratio - 1.0).abs() < 0.02, "alpha {alpha}, t {temperature}: {ratio}");
+    }
+}

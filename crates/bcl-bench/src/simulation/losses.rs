@@ -4,6 +4,7 @@
 //! `N^-1/2`. The mean of the signed difference (the bias) and its standard deviation over anchors have their own slopes, and
 //! the larger of the two determines the absolute difference.
 
+use super::bound::{Bound, Listed, bounds};
 use super::drawing::{Csv, Drawing, cells, columns, text};
 use super::repeat::{interval, repeat};
 use super::sweep::series_of;
@@ -54,6 +55,8 @@ pub struct Losses {
     pub differences: Vec<Difference>,
     /// Ordered by estimator.
     pub slopes: Vec<Slopes>,
+    /// The constant of Lemma 3.4, ordered by temperature, then by N.
+    pub bounds: Vec<Bound>,
 }
 
 /// Means over the anchors of a repetition, for one estimator.
@@ -98,7 +101,11 @@ pub fn losses(seed: Seed, base: &SimulationConfig) -> Losses {
         .flat_map(|&theta| sizes.clone().map(move |index| (theta, index)));
     let differences: Vec<Difference> = each.map(|(theta, index)| difference(theta, index)).collect();
     let slopes = Theta::ALL.map(|theta| slopes(theta, &drawn, &differences)).into();
-    Losses { differences, slopes }
+    Losses {
+        differences,
+        slopes,
+        bounds: bounds(seed, base, &NUM_NEGATIVES),
+    }
 }
 
 fn add(moments: &mut Repetition, anchor: &Anchor, config: &SimulationConfig) {
@@ -227,7 +234,12 @@ impl fmt::Display for Losses {
             Column::number("of the standard deviation"),
             Column::number("at N = 4096, nats"),
         ];
-        Table::new(columns, self.slopes.iter().map(row)).fmt(f)
+        Table::new(columns, self.slopes.iter().map(row)).fmt(f)?;
+        writeln!(
+            f,
+            "\nThe bound τ- sqrt(2π / N) of Lemma 3.4, which the paper proves for t = 1:\n"
+        )?;
+        Listed(&self.bounds).fmt(f)
     }
 }
 

@@ -17,6 +17,7 @@
 //! Every repetition of every point has its own seed, so neither the number of threads nor the choice of figures changes a
 //! number.
 
+mod bound;
 mod calibration;
 mod check;
 mod classes;
@@ -29,6 +30,7 @@ mod repeat;
 mod run;
 mod sweep;
 
+pub use bound::Bound;
 pub use calibration::{Bin, Calibration, calibrations};
 pub use check::{Check, Claim, check};
 pub use drawing::{Csv, Drawing};

@@ -121,6 +121,8 @@ pub struct Anchor {
     pub is_false_negative: Vec<bool>,
     /// The scores `x+` of known positives.
     pub positives: Vec<f64>,
+    /// The interval of the similarities.
+    pub proposal: Proposal,
 }
 
 impl Anchor {
@@ -155,7 +157,21 @@ impl Anchor {
                 scores,
                 is_false_negative,
                 positives,
+                proposal,
             };
         }
+    }
+
+    /// Computes the expected score of a true negative, which estimates approach as the number of negatives grows.
+    ///
+    /// ```text
+    /// E[x] = 2 exp(a / t) ∫ exp(k u) (α (1 - u) + (1 - α) u) du,   k = (b - a) / t,   u from 0 to 1
+    /// ```
+    pub fn expected_true_negative(&self, config: &SimulationConfig) -> f64 {
+        let Proposal { low, high } = self.proposal;
+        let k = (high - low) / config.temperature;
+        let constant = k.exp_m1() / k;
+        let linear = (k.exp() - constant) / k;
+        2.0 * (low / config.temperature).exp() * (config.alpha * constant + (1.0 - 2.0 * config.alpha) * linear)
     }
 }
