@@ -353,7 +353,18 @@ fn recipes() -> tempfile::TempDir {
 
 fn table(folder: &Path, more: &[&str]) -> Output {
     let arguments = [
-        "table", "recipes", "--out", "out", "--budget", "1", "--quiet", "--jobs", "2", "--seeds",
+        "table",
+        "recipes",
+        "--out",
+        "out",
+        "--budget",
+        "1",
+        "--tuning-seeds",
+        "1",
+        "--quiet",
+        "--jobs",
+        "2",
+        "--seeds",
     ];
     bcl_bench()
         .args(arguments)
@@ -390,7 +401,7 @@ fn a_tuning_trial_cannot_be_used_as_a_run() {
     let folder = recipes();
     let output = table(folder.path(), &["1"]);
     assert!(output.status.success(), "{}", shown(&output));
-    let trial = folder.path().join("out/tuning/plain-000");
+    let trial = folder.path().join("out/tuning/plain-000-seed-0");
     let before = files(&trial);
     for verb in [
         &["--resume"][..],

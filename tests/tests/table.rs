@@ -72,16 +72,16 @@ fn survives_three_kills(text: &str, arguments: &[&str], kills: [usize; 3]) {
 
 #[test]
 fn a_table_of_recommenders_killed_three_times_equals_one_that_was_not() {
-    // Eight trials in the first rung, four in the second, and four tests.
-    let arguments = ["--search", "halving", "--budget", "4", "--seeds", "2"];
-    survives_three_kills(SMALL_RECIPE, &arguments, [2, 9, 14]);
+    // Eight trials with two seeds each in the first rung, four in the second, and four tests.
+    let arguments = ["--search", "halving", "--budget", "4", "--tuning-seeds", "2", "--seeds", "2"];
+    survives_three_kills(SMALL_RECIPE, &arguments, [2, 17, 26]);
 }
 
 #[test]
 fn a_table_of_image_encoders_killed_three_times_equals_one_that_was_not() {
     let text = format!("{SMALL_IMAGE_RECIPE}{PLANTED_IMAGES}").replace("epochs = 20", "epochs = 8");
     // Four trials and two tests.
-    survives_three_kills(&text, &["--budget", "2", "--seeds", "1"], [1, 3, 5]);
+    survives_three_kills(&text, &["--budget", "2", "--tuning-seeds", "1", "--seeds", "1"], [1, 3, 5]);
 }
 
 #[test]
@@ -92,6 +92,29 @@ fn seeds_are_added_to_a_table_and_other_changes_are_refused() {
     let more = to_the_end(make(&["--budget", "1", "--seeds", "2"]));
     let more: serde_json::Value = serde_json::from_slice(&more).expect("JSON");
     assert_eq!(more["rows"][0]["figures"]["ndcg@20"]["count"], 2);
+    let trials = more["rows"][0]["trials"][0]["figures"].as_array().map(Vec::len);
+    assert_eq!(trials, Some(3), "a trial is the mean over three seeds");
+    assert_eq!(more["rows"][0]["held_out"].as_object().map(serde_json::Map::len), Some(2));
+    let looks: Vec<u64> = more["looks"]
+        .as_array()
+        .expect("looks")
+        .iter()
+        .filter_map(|look| look["seeds"].as_u64())
+        .collect();
+    assert_eq!(looks, [1, 2], "both looks at the test set are recorded");
+    assert_eq!(
+        more["pairs"][0]["test"], "bootstrap",
+        "recommenders are compared over users and seeds"
+    );
+    let text = fs::read_to_string(folder.path().join("t/table.md")).expect("a table");
+    for words in [
+        "Power: with this scatter",
+        "fewer than 5 seeds",
+        "too few seeds",
+        "The test set was looked at before this table was complete",
+    ] {
+        assert!(text.contains(words), "`{words}` is missing in\n{text}");
+    }
     let output = make(&["--budget", "2", "--seeds", "2"]).0.output().expect("it starts");
     assert_refused(&output, &["another table", "budget was 1 and is 2", "--out"]);
 }
@@ -112,6 +135,9 @@ fn a_parameter_is_fixed_and_estimators_without_it_are_shown_separately() {
     assert_eq!(curves["curves"][0]["points"][1][0], 0.9);
     assert_eq!(curves["curves"].as_array().map(Vec::len), Some(1));
     assert_eq!(curves["levels"][0][0], "infonce");
+    let held_out = curves["curves"][0]["held_out"].as_array().map(Vec::len);
+    assert_eq!(held_out, Some(2), "held-out data choose the value");
+    assert_eq!(curves["tables"][0][1]["corrected_for"], 0, "a sweep of one row has no pairs");
     let recipe = fs::read_to_string(out.join("beta-0.9/test/bayesian-0/recipe.toml")).expect("every run is kept");
     assert!(recipe.contains("beta = 0.9"), "{recipe}");
 }
@@ -142,6 +168,18 @@ fn the_page_of_a_folder_holds_its_tables_and_loads_nothing() {
     for load in ["<script", "<link", "src=\"http", "url(http", "@import"] {
         assert!(!page.contains(load), "the page has `{load}`");
     }
+    let before = fs::read(results.join("t/table.json")).expect("a table");
+    let renewed = bcl_bench()
+        .arg("report")
+        .arg(&results)
+        .arg("--renew")
+        .output()
+        .expect("it starts");
+    assert!(renewed.status.success(), "{}", shown(&renewed));
+    assert!(
+        fs::read(results.join("t/table.json")).expect("a table") == before,
+        "a table of this version has nothing to renew"
+    );
     assert_refused(
         &report(&folder.path().join("recipes")),
         &["contains no results", "bcl-bench table"],

@@ -56,7 +56,10 @@ pub(crate) struct Arguments {
     /// Tuning trials per row; 0 takes the recipes as they are.
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = trials)]
     budget: usize,
-    /// Number of test seeds; they start at 0.
+    /// Seeds of each tuning trial, each of which holds out another part of train; the mean over them chooses.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one)]
+    tuning_seeds: usize,
+    /// Number of test seeds; they start at 0. Fewer than 5 cannot show that rows are about equal.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_one)]
     seeds: usize,
     /// How to search for settings.
@@ -170,6 +173,7 @@ impl Arguments {
             },
             rows,
             search: self.search,
+            tuning_seeds: self.tuning_seeds,
             seeds: self.seeds,
             command: command(),
         })

@@ -2,7 +2,7 @@
 
 use super::markdown;
 use crate::tables::{Sensitivity, TableResult};
-use bcl_report::Skipped;
+use bcl_report::{Skipped, files::FileError};
 use serde::de::DeserializeOwned;
 use std::{
     collections::BTreeSet,
@@ -80,6 +80,21 @@ impl Collection {
         Ok(found)
     }
 
+    /// Writes every table and curve back to where it was read from, with the statistics and words of this version.
+    ///
+    /// # Errors
+    /// Returns an error that names the first file that cannot be written.
+    pub fn write_back(&self) -> Result<(), FileError> {
+        let folder = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
+        for (path, table) in &self.tables {
+            table.write(&folder(path))?;
+        }
+        for (path, curves) in &self.sensitivities {
+            curves.write(&folder(path))?;
+        }
+        Ok(())
+    }
+
     fn walk(&mut self, folder: &Path) -> Result<(), Problem> {
         let here = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
         if !self.seen.insert(here) {
@@ -88,13 +103,14 @@ impl Collection {
         }
         let curves = folder.join("sensitivity.json");
         if self.is_file(&curves) {
-            self.sensitivities.push((curves.clone(), json(&curves)?));
+            self.sensitivities
+                .push((curves.clone(), json::<Sensitivity>(&curves)?.renewed()));
             // The tables below it are part of the curves and already included.
             return Ok(());
         }
         let table = folder.join("table.json");
         if self.is_file(&table) {
-            self.tables.push((table.clone(), json(&table)?));
+            self.tables.push((table.clone(), json::<TableResult>(&table)?.renewed()));
             // The other files repeat the table or belong to its runs.
             return Ok(());
         }

@@ -24,6 +24,12 @@ pub(super) fn html(table: &TableResult, id: &str) -> String {
         list("Cautions", &table.cautions()),
         details("Pairs", &set("paired differences", Cells::Numbers, &table.compared())),
         details("Settings that were tested", &set("settings", Cells::Text, &table.tuned())),
+        table.budgets().map_or(String::new(), |budgets| {
+            details(
+                "Expected best of fewer trials, on held-out training data",
+                &set("budgets", Cells::Numbers, &budgets),
+            )
+        }),
         details("Trials", &trials(table, id)),
         list("Deviations from the paper", &table.deviations),
         place(table),

@@ -3,7 +3,7 @@
 use super::{Row, TablePlan};
 use bcl_data::Seed;
 
-/// The seed of all tuning, both of draws and of runs. No test uses it.
+/// The first seed of all tuning, both of draws and of runs. No test uses one this large.
 pub(super) const TUNING_SEED: u64 = 1_000_003;
 
 /// Settings of a row that are not yet eliminated.

@@ -1,6 +1,9 @@
 //! Prints a table as text, for the terminal and as Markdown.
 
-use super::{Paired, RowResult, TableResult, statistics::LEVEL};
+use super::{
+    FEWEST_SEEDS, Paired, Resolution, RowResult, Search, TableResult, Test, expected_best,
+    statistics::{LEVEL, POWER},
+};
 use bcl_report::{CONFIDENCE, Column, Interval, Table, result::Metrics};
 use std::fmt;
 
@@ -14,19 +17,51 @@ impl TableResult {
     /// What was searched and how rows are compared, in a sentence.
     pub fn protocol(&self) -> String {
         let chosen = format!("chosen by {} on held-out training data", self.select_by);
+        let seeds = match self.tuning_seeds {
+            1 => String::new(),
+            seeds => format!(", {seeds} seeds each"),
+        };
         let searched = match (self.budget, self.search) {
             (0, _) => "Settings are those of the recipes, without a search".to_owned(),
-            (budget, super::Search::Random) => format!("{budget} random trials per row, {chosen}"),
-            (budget, super::Search::Halving) => format!("{budget} trials per row by successive halving, {chosen}"),
+            (budget, Search::Random) => format!("{budget} random trials per row{seeds}, {chosen}"),
+            (budget, Search::Halving) => format!("{budget} trials per row{seeds} by successive halving, {chosen}"),
+        };
+        let test = match self.pairs.first().map(|pair| pair.test) {
+            Some(Test::Bootstrap) => "a paired bootstrap over users and seeds",
+            _ => "Student's t over seeds",
+        };
+        let together = match self.corrected_for {
+            Some(number) => format!("{number} pairs of the whole sweep"),
+            None => format!("{} pairs", self.pairs.len()),
         };
         format!(
-            "{searched}; then {} seed(s) on the test set, mean and {:.0} % interval. Rows are compared seed by seed on {}, p-values by Student's t \
-             and Holm's correction over {} pairs, level {:.0} %.",
+            "{searched}; then {} seed(s) on the test set, mean and {:.0} % interval. Rows are compared seed by seed on {}, p-values by {test} \
+             and Holm's correction over {together}, level {:.0} %.{}",
             self.seeds.len(),
             100.0 * CONFIDENCE,
             self.select_by,
-            self.pairs.len(),
-            100.0 * LEVEL
+            100.0 * LEVEL,
+            self.power()
+        )
+    }
+
+    /// Which differences the table can resolve, in a sentence.
+    fn power(&self) -> String {
+        let mut resolvable: Vec<f64> = self.pairs.iter().filter_map(|pair| pair.resolvable).collect();
+        resolvable.sort_by(f64::total_cmp);
+        let (Some(least), Some(most)) = (resolvable.first(), resolvable.last()) else {
+            return String::new();
+        };
+        let caution = if self.seeds.len() < FEWEST_SEEDS {
+            format!(" With fewer than {FEWEST_SEEDS} seeds, rows that do not differ significantly are not compared.")
+        } else {
+            String::new()
+        };
+        format!(
+            " Power: with this scatter and number of seeds, a true difference of {:.4} (median over pairs; {least:.4} to {most:.4}) would be \
+             significant with a probability of about {:.0} %.{caution}",
+            resolvable[resolvable.len() / 2],
+            100.0 * POWER
         )
     }
 
@@ -89,10 +124,18 @@ impl TableResult {
         let row = |pair: &Paired| {
             vec![
                 format!("{} - {}", pair.row, pair.other),
-                pair.difference.to_string(),
+                match pair.bounds {
+                    Some([low, high]) => format!("{:.4} ({low:.4} to {high:.4})", pair.difference.mean),
+                    None => pair.difference.to_string(),
+                },
                 p(pair.p),
                 p(pair.p_holm),
-                if pair.is_significant() { "differ" } else { "tie" }.to_owned(),
+                match pair.resolution() {
+                    Resolution::Differ => "differ".to_owned(),
+                    Resolution::NotResolved(Some(above)) => format!("not resolved (above {above:.4} would be)"),
+                    Resolution::NotResolved(None) => "not resolved".to_owned(),
+                    Resolution::TooFewSeeds => "too few seeds".to_owned(),
+                },
             ]
         };
         Parts {
@@ -101,9 +144,71 @@ impl TableResult {
         }
     }
 
+    /// What smaller budgets of trials would have found on average, on held-out training data; `None` if trials were not all trained to
+    /// their end.
+    pub(crate) fn budgets(&self) -> Option<Parts> {
+        if self.search != Search::Random || self.budget < 2 {
+            return None;
+        }
+        let mut budgets: Vec<usize> = std::iter::successors(Some(1), |budget| Some(2 * budget))
+            .take_while(|budget| *budget < self.budget)
+            .collect();
+        budgets.push(self.budget);
+        let row = |row: &RowResult| {
+            // A trial that failed is never the best.
+            let figures: Vec<f64> = row
+                .trials
+                .iter()
+                .map(|trial| trial.figure.unwrap_or(f64::NEG_INFINITY))
+                .collect();
+            let expected = budgets.iter().map(|&budget| match expected_best(&figures, budget) {
+                Some(figure) if figure.is_finite() => format!("{figure:.4}"),
+                _ => String::new(),
+            });
+            std::iter::once(row.name.clone()).chain(expected).collect()
+        };
+        let names = budgets.iter().map(|budget| match budget {
+            1 => "1 trial".to_owned(),
+            budget => format!("best of {budget}"),
+        });
+        Some(Parts {
+            header: std::iter::once("row".to_owned()).chain(names).collect(),
+            rows: self.rows.iter().map(row).collect(),
+        })
+    }
+
     /// Cautions for readers of the table.
     pub(crate) fn cautions(&self) -> Vec<String> {
         let mut cautions = Vec::new();
+        for revision in &self.revisions {
+            match revision {
+                None => cautions.push("The revision of the source that computed these runs is unknown.".to_owned()),
+                Some(revision) if revision.ends_with("-dirty") => cautions.push(format!(
+                    "Runs were computed by a build of {revision}: its source had changes that are not in that revision."
+                )),
+                Some(_) => {}
+            }
+        }
+        if self.revisions.len() > 1 {
+            let revisions: Vec<&str> = self
+                .revisions
+                .iter()
+                .map(|revision| revision.as_deref().unwrap_or("unknown"))
+                .collect();
+            cautions.push(format!("Runs were computed by several builds: {}.", revisions.join(", ")));
+        }
+        if let [earlier @ .., _] = self.looks.as_slice()
+            && !earlier.is_empty()
+        {
+            let earlier: Vec<String> = earlier
+                .iter()
+                .map(|look| format!("`{}` ({} seeds)", look.command, look.seeds))
+                .collect();
+            cautions.push(format!(
+                "The test set was looked at before this table was complete: {}.",
+                earlier.join("; ")
+            ));
+        }
         for row in &self.rows {
             for (seed, problem) in &row.failed {
                 cautions.push(format!("{}, seed {seed}, has no metrics: {problem}", row.name));
@@ -142,6 +247,9 @@ impl TableResult {
             list(&self.cautions()),
             heading("Settings"),
             self.tuned().markdown(),
+            self.budgets()
+                .map(|budgets| heading("Expected best of fewer trials, on held-out training data") + "\n" + &budgets.markdown())
+                .unwrap_or_default(),
             heading("Pairs"),
             self.compared().markdown(),
             heading("Deviations from the paper"),
@@ -159,7 +267,11 @@ impl TableResult {
 impl fmt::Display for TableResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.title)?;
-        for (parts, words) in [(self.main(), 1), (self.tuned(), 2), (self.compared(), 1)] {
+        let budgets = self.budgets().map(|budgets| (budgets, 1));
+        for (parts, words) in [(self.main(), 1), (self.tuned(), 2), (self.compared(), 1)]
+            .into_iter()
+            .chain(budgets)
+        {
             parts.table(words).fmt(f)?;
             writeln!(f)?;
         }

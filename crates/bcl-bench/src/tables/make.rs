@@ -3,20 +3,22 @@
 use super::{
     Row, RunPool, Rung, TablePlan, TableResult, Trial,
     candidates::{Candidate, TUNING_SEED, draws, survivors},
+    look::Look,
     outcome::Outcome,
-    result::{Common, Tested},
+    result::{Common, TestRun, Tested},
     run_pool::Task,
 };
 use bcl_data::SearchPath;
 use bcl_report::{
+    UserMetrics,
     files::{self, FolderLock},
     read_run,
-    result::{Metrics, RunResult},
+    result::{Metrics, Phase, RunResult},
 };
 use bcl_train::{
     error::Error,
     kinds::{Prepared, Surroundings},
-    training::{Invocation, RunFolder},
+    training::{Invocation, RunFolder, environment::environment},
 };
 use std::{collections::BTreeMap, path::Path};
 
@@ -70,8 +72,9 @@ pub(super) fn make(plan: &TablePlan, out: &Path, pool: &RunPool, prepared: &Prep
         prepared,
     };
     let (best, trials) = run.tune(draws(plan))?;
+    let looks = Look::new(&plan.command, plan.seeds, &environment(&pool.backend)).record(out)?;
     let tested = run.test(best, trials)?;
-    run.finish(tested)
+    run.finish(tested, looks)
 }
 
 /// Creates and locks the folder of a table. No other process can write a table there until the lock is dropped.
@@ -106,19 +109,25 @@ impl<'a> TableRun<'a> {
             .search
             .rungs(self.plan.budget, rows.iter().map(Row::epochs).max().unwrap_or(1));
         for (step, rung) in rungs.iter().enumerate() {
+            let seeds = 0..self.plan.tuning_seeds as u64;
             let tasks = candidates
                 .iter()
-                .map(|candidate| self.trial(candidate, step, *rung, rungs.len()))
+                .flat_map(|candidate| seeds.clone().map(move |seed| (candidate, seed)))
+                .map(|(candidate, seed)| self.trial(candidate, seed, step, *rung, rungs.len()))
                 .collect::<Result<Vec<_>, _>>()?;
             let outcomes = self.pool.each(&tasks, |task| self.select(task, &select_by))?;
             let mut ranked: Vec<(Candidate, Option<f64>)> = Vec::new();
-            for (candidate, outcome) in candidates.into_iter().zip(outcomes) {
-                let figure = outcome.figure(&select_by);
+            for (candidate, outcomes) in candidates.into_iter().zip(outcomes.chunks(self.plan.tuning_seeds)) {
+                let figures: Vec<f64> = outcomes.iter().filter_map(|outcome| outcome.figure(&select_by)).collect();
+                // Settings that fail with one seed are no choice.
+                let all_finished = figures.len() == outcomes.len();
+                let figure = all_finished.then(|| figures.iter().sum::<f64>() / figures.len() as f64);
                 trials[candidate.row].push(Trial {
                     number: candidate.number,
                     values: candidate.values.iter().cloned().collect(),
                     epochs: rung.epochs.min(rows[candidate.row].epochs()),
                     figure,
+                    figures,
                 });
                 ranked.push((candidate, figure));
             }
@@ -132,12 +141,12 @@ impl<'a> TableRun<'a> {
         Ok((best, trials))
     }
 
-    /// The run of a candidate on a part of train.
-    fn trial(&self, candidate: &Candidate, step: usize, rung: Rung, rungs: usize) -> Result<Task, Error> {
+    /// The run of a candidate on a part of train. Another seed holds out another part.
+    fn trial(&self, candidate: &Candidate, seed: u64, step: usize, rung: Rung, rungs: usize) -> Result<Task, Error> {
         let row = &self.plan.rows[candidate.row];
         let mut values = candidate.values.clone();
         let mut set = |key: &str, value: toml::Value| values.push((key.to_owned(), value));
-        set("seed", (TUNING_SEED as i64).into());
+        set("seed", ((TUNING_SEED + seed) as i64).into());
         set("training.epochs", (rung.epochs.min(row.epochs()) as i64).into());
         if !row.is_recommender() {
             // Evaluations that choose nothing are left out.
@@ -147,11 +156,11 @@ impl<'a> TableRun<'a> {
         }
         let (name, number) = (&row.name, candidate.number);
         let folder = match rungs {
-            1 => format!("{name}-{number:03}"),
-            _ => format!("{name}-{number:03}-rung-{}", step + 1),
+            1 => format!("{name}-{number:03}-seed-{seed}"),
+            _ => format!("{name}-{number:03}-seed-{seed}-rung-{}", step + 1),
         };
         Ok(Task {
-            label: format!("{name}, trial {number}"),
+            label: format!("{name}, trial {number}, seed {seed}"),
             recipe: row.with(&values)?,
             folder: self.out.join("tuning").join(folder),
         })
@@ -216,16 +225,14 @@ impl<'a> TableRun<'a> {
     }
 
     /// Trains and measures a test run, or reads its result if it was trained before.
-    fn measure(&self, task: &Task, select_by: &str) -> Result<(Result<RunResult, String>, String), Error> {
+    fn measure(&self, task: &Task, select_by: &str) -> Result<(Result<TestRun, String>, String), Error> {
         let (folder, search) = self.folder(task, None)?;
         if let Some(Outcome::Failed(problem)) = Outcome::read(&folder)? {
             return Ok((Err(problem.clone()), problem));
         }
-        let result = if folder.result_file().is_file() {
-            read_run(folder.path())?.0
-        } else {
+        if !folder.result_file().is_file() {
             match self.prepared.finish(&task.recipe, &self.around(&folder, &search)) {
-                Ok(result) => result,
+                Ok(_) => {}
                 Err(error @ Error::Diverged { .. }) => {
                     let problem = error.to_string();
                     Outcome::Failed(problem.clone()).write(&folder)?;
@@ -233,9 +240,10 @@ impl<'a> TableRun<'a> {
                 }
                 Err(error) => return Err(error),
             }
-        };
-        let figure = result.validation.metrics.get(select_by).copied().unwrap_or(f64::NAN);
-        Ok((Ok(result), format!("{select_by} {figure:.4} on the test set")))
+        }
+        let run = test_run(folder.path(), select_by)?;
+        let figure = run.result.validation.metrics.get(select_by).copied().unwrap_or(f64::NAN);
+        Ok((Ok(run), format!("{select_by} {figure:.4} on the test set")))
     }
 
     /// The folder of a run, which may be a trial, and where its files are searched for.
@@ -260,11 +268,11 @@ impl<'a> TableRun<'a> {
     }
 
     /// Summarises the results, and writes `table.json` and `table.md`.
-    fn finish(&self, tested: Vec<Tested<'_>>) -> Result<TableResult, Error> {
+    fn finish(&self, tested: Vec<Tested<'_>>, looks: Vec<Look>) -> Result<TableResult, Error> {
         let results: Vec<&RunResult> = tested
             .iter()
             .flat_map(|row| &row.runs)
-            .filter_map(|(_, run)| run.as_ref().ok())
+            .filter_map(|(_, run)| Some(&run.as_ref().ok()?.result))
             .collect();
         let Some(first) = results.first() else {
             let problem = tested
@@ -278,16 +286,31 @@ impl<'a> TableRun<'a> {
         };
         let common = Common {
             environment: first.environment.clone(),
+            revisions: results.iter().map(|result| result.environment.git_revision.clone()).collect(),
+            looks,
             data: first.data.clone(),
             baselines: mean_baselines(&results),
             metrics: self.plan.metrics(&results),
         };
         let table = TableResult::new(self.plan, tested, common);
-        let json = serde_json::to_vec_pretty(&table).expect("a table is plain data");
-        files::write_whole(&self.out.join("table.json"), &json)?;
-        files::write_whole(&self.out.join("table.md"), table.to_markdown().as_bytes())?;
+        table.write(self.out)?;
         Ok(table)
     }
+}
+
+/// Reads a finished test run.
+fn test_run(folder: &Path, select_by: &str) -> Result<TestRun, Error> {
+    let (result, records) = read_run(folder)?;
+    let selection = records.iter().filter(|record| record.phase == Phase::Selection);
+    let of_chosen = selection
+        .filter(|record| record.epoch == result.validation.epoch)
+        .find_map(|record| record.validation.as_ref()?.get(select_by).copied());
+    let users = UserMetrics::read(folder)?;
+    Ok(TestRun {
+        users: users.and_then(|mut users| users.metrics.remove(select_by)),
+        held_out: of_chosen,
+        result,
+    })
 }
 
 /// Averages baselines over runs. Those of recommenders are the same in every run; that of a random encoder depends on the seed.

@@ -6,12 +6,13 @@
 //! | plan | [`TablePlan`] | which recipes, ranges, budget and seeds; saved as `plan.json` |
 //! | tune | [`Search`], [`Space`] | draws settings, trains each on a part of train, evaluates on the rest |
 //! | test | [`run`] | trains the best settings of each row with every seed and measures them on the test set |
-//! | report | [`TableResult`] | means, intervals, paired differences corrected for their number, what wins and what ties |
+//! | report | [`TableResult`] | means, intervals, paired differences corrected for their number, what wins and what is not resolved |
 //!
 //! # Fairness
 //! - All rows get the same number of trials, and trial `i` draws the same value of a parameter in every row that has it.
 //! - A parameter in which the rows of a table differ (β in Table 5) is not searched.
-//! - Test data choose nothing: tuning uses a part of train alone, and has its own seed.
+//! - Test data choose nothing: tuning uses parts of train alone, and has its own seeds. Each trial is trained with several of them, each of
+//!   which holds out another part of train.
 //! - Built-in recipes are not among the trials, because their values come from earlier work on the same data.
 //!
 //! # Resuming
@@ -20,6 +21,7 @@
 
 mod candidates;
 mod format;
+mod look;
 mod make;
 mod outcome;
 mod paper;
@@ -35,6 +37,7 @@ mod statistics;
 mod verdict;
 
 pub(crate) use format::Parts;
+pub use look::Look;
 pub use make::run;
 pub use paper::{Paper, Printed};
 pub use plan::TablePlan;
@@ -45,4 +48,4 @@ pub use run_pool::RunPool;
 pub use search::{Rung, Search};
 pub use sensitivity::{Curve, Fixed, Sensitivity};
 pub use space::{Range, Ranges, Space};
-pub use statistics::{Paired, holm};
+pub use statistics::{FEWEST_SEEDS, Paired, Resolution, Test, expected_best, holm};

@@ -21,6 +21,8 @@ pub struct TablePlan {
     pub search: Search,
     /// Tuning trials per row; with 0, the recipes stay as they are.
     pub budget: usize,
+    /// Number of seeds that each trial is trained with.
+    pub tuning_seeds: usize,
     /// Number of seeds, from 0 on, with which the best settings are tested.
     pub seeds: usize,
     /// The command, for the record.
@@ -32,6 +34,7 @@ pub struct TablePlan {
 struct SavedPlan<'a> {
     search: Search,
     budget: usize,
+    tuning_seeds: usize,
     seeds: usize,
     rows: Vec<SavedRow<'a>>,
 }
@@ -93,6 +96,7 @@ impl TablePlan {
         let kept = SavedPlan {
             search: self.search,
             budget: self.budget,
+            tuning_seeds: self.tuning_seeds,
             seeds: self.seeds,
             rows: self
                 .rows
@@ -148,6 +152,7 @@ mod tests {
             rows: Row::find("quickstart", None, &[], &Ranges::builtin()).unwrap(),
             search: Search::Random,
             budget,
+            tuning_seeds: 3,
             seeds,
             command: String::new(),
         }

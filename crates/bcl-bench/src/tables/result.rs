@@ -1,12 +1,20 @@
 //! A finished table, as it is saved and compared.
 
-use super::{Paired, Row, Search, Space, TablePlan, paper::with_oracle, statistics::all_pairs};
+use super::{
+    Look, Paired, Row, Search, Space, TablePlan,
+    paper::with_oracle,
+    statistics::{Compared, all_pairs, correct},
+};
 use bcl_report::{
     Interval,
+    files::{self, FileError},
     result::{DataSummary, Environment, Metrics, RunResult},
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 /// Version of the layout of `table.json`.
 const SCHEMA: u32 = 1;
@@ -21,14 +29,23 @@ pub struct TableResult {
     pub title: String,
     /// The command that made the table.
     pub command: String,
-    /// Machine and build.
+    /// Machine and build of the first run.
     pub environment: Environment,
+    /// Revisions of the sources that computed the runs; `None` stands for one that was not known when the program was built.
+    #[serde(default)]
+    pub revisions: BTreeSet<Option<String>>,
+    /// Every time that the test set was looked at with another command, number of seeds or build, in order.
+    #[serde(default)]
+    pub looks: Vec<Look>,
     /// The data.
     pub data: DataSummary,
     /// How settings were searched.
     pub search: Search,
     /// Tuning trials per row.
     pub budget: usize,
+    /// Seeds of each trial.
+    #[serde(default = "one")]
+    pub tuning_seeds: usize,
     /// Seeds of the tests.
     pub seeds: Vec<u64>,
     /// The metric by which settings were chosen and rows are compared.
@@ -41,14 +58,17 @@ pub struct TableResult {
     pub baselines: BTreeMap<String, Metrics>,
     /// Every row compared with every other, on `select_by`.
     pub pairs: Vec<Paired>,
-    /// What wins and what ties, as sentences.
+    /// Number of pairs that the p-values are corrected for, if there are more than these: those of a whole sweep.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub corrected_for: Option<usize>,
+    /// What wins and what is not resolved, as sentences.
     pub verdict: Vec<String>,
     /// Deviations of this table from the paper's, as sentences.
     pub deviations: Vec<String>,
 }
 
 /// One row of a finished table.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RowResult {
     /// Name of the row.
     pub name: String,
@@ -71,6 +91,9 @@ pub struct RowResult {
     pub epochs_at_most: Option<usize>,
     /// Test metrics of each seed.
     pub runs: BTreeMap<u64, Metrics>,
+    /// The metric on held-out training data by which the number of epochs was chosen, by seed; empty if it was not chosen.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub held_out: BTreeMap<u64, f64>,
     /// Seeds that failed, and why.
     pub failed: BTreeMap<u64, String>,
     /// Means of the test metrics over seeds, with intervals.
@@ -88,11 +111,23 @@ pub struct Trial {
     pub values: BTreeMap<String, toml::Value>,
     /// Maximum number of epochs.
     pub epochs: usize,
-    /// The metric on held-out training data; `None` if training failed.
+    /// The metric on held-out training data, mean over the seeds of tuning; `None` if training failed with one of them.
     pub figure: Option<f64>,
+    /// The metric with each seed.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub figures: Vec<f64>,
 }
 
 impl RowResult {
+    /// The metric on held-out training data: that of the best trial, or, without a search, the mean over the seeds of the tests. `None` if
+    /// nothing was held out.
+    pub(super) fn held_out(&self) -> Option<f64> {
+        let best = self.trials.iter().max_by_key(|trial| trial.epochs).map(|trial| trial.epochs);
+        let trials = self.trials.iter().filter(|trial| Some(trial.epochs) == best);
+        let best = trials.filter_map(|trial| trial.figure).max_by(f64::total_cmp);
+        best.or_else(|| (!self.held_out.is_empty()).then(|| self.held_out.values().sum::<f64>() / self.held_out.len() as f64))
+    }
+
     /// The metric of each seed.
     fn values(&self, metric: &str) -> Vec<(u64, f64)> {
         let value = |(seed, figures): (&u64, &Metrics)| Some((*seed, *figures.get(metric)?));
@@ -106,19 +141,39 @@ pub(super) struct Tested<'a> {
     pub(super) trials: Vec<Trial>,
     pub(super) tuned: BTreeMap<String, toml::Value>,
     pub(super) recipe_hash: String,
-    pub(super) runs: Vec<(u64, Result<RunResult, String>)>,
+    pub(super) runs: Vec<(u64, Result<TestRun, String>)>,
+}
+
+/// A finished test run.
+pub(super) struct TestRun {
+    pub(super) result: RunResult,
+    /// The metric that rows are compared by, of each user, if it was recorded.
+    pub(super) users: Option<Vec<f64>>,
+    /// The metric on held-out training data of the chosen epoch, if it was chosen.
+    pub(super) held_out: Option<f64>,
 }
 
 impl Tested<'_> {
+    /// Takes the metrics of users out of the runs; `None` if a run has none.
+    fn take_users(&mut self) -> Option<BTreeMap<u64, Vec<f64>>> {
+        let finished = self
+            .runs
+            .iter_mut()
+            .filter_map(|(seed, run)| Some((*seed, run.as_mut().ok()?)));
+        finished.map(|(seed, run)| Some((seed, run.users.take()?))).collect()
+    }
+
     fn summed_up(self, metrics: &[String], printed: Metrics) -> RowResult {
         let mut runs = BTreeMap::new();
+        let mut held_out = BTreeMap::new();
         let mut failed = BTreeMap::new();
         let mut epochs = Vec::new();
         for (seed, outcome) in self.runs {
             match outcome {
-                Ok(result) => {
-                    epochs.push(result.validation.epoch);
-                    runs.insert(seed, with_oracle(&result));
+                Ok(run) => {
+                    epochs.push(run.result.validation.epoch);
+                    runs.insert(seed, with_oracle(&run.result));
+                    held_out.extend(run.held_out.map(|figure| (seed, figure)));
                 }
                 Err(problem) => {
                     failed.insert(seed, problem);
@@ -144,6 +199,7 @@ impl Tested<'_> {
             epochs_at_most: self.row.is_recommender().then(|| self.row.epochs()),
             figures: metrics.iter().filter_map(of).collect(),
             runs,
+            held_out,
             failed,
             printed,
         }
@@ -152,6 +208,8 @@ impl Tested<'_> {
 
 /// What all rows share.
 pub(super) struct Common {
+    pub(super) revisions: BTreeSet<Option<String>>,
+    pub(super) looks: Vec<Look>,
     pub(super) environment: Environment,
     pub(super) data: DataSummary,
     pub(super) baselines: BTreeMap<String, Metrics>,
@@ -159,9 +217,10 @@ pub(super) struct Common {
 }
 
 impl TableResult {
-    pub(super) fn new(plan: &TablePlan, tested: Vec<Tested<'_>>, common: Common) -> Self {
+    pub(super) fn new(plan: &TablePlan, mut tested: Vec<Tested<'_>>, common: Common) -> Self {
         let paper = plan.paper();
         let select_by = plan.select_by();
+        let users: Vec<Option<BTreeMap<u64, Vec<f64>>>> = tested.iter_mut().map(Tested::take_users).collect();
         let rows: Vec<RowResult> = tested
             .into_iter()
             .map(|row| {
@@ -169,25 +228,82 @@ impl TableResult {
                 row.summed_up(&common.metrics, printed)
             })
             .collect();
-        let values: Vec<(&str, Vec<(u64, f64)>)> = rows.iter().map(|row| (row.name.as_str(), row.values(&select_by))).collect();
-        let pairs = all_pairs(&values);
+        let pairs = compared(&rows, &users, &select_by);
         let verdict = super::verdict::verdict(&rows, &pairs, &common.baselines, &select_by);
         Self {
             schema: SCHEMA,
             title: plan.title.clone(),
             command: plan.command.clone(),
             environment: common.environment,
+            revisions: common.revisions,
+            looks: common.looks,
             data: common.data,
             search: plan.search,
             budget: plan.budget,
+            tuning_seeds: plan.tuning_seeds,
             seeds: (0..plan.seeds as u64).collect(),
             select_by,
             metrics: common.metrics,
             rows,
             baselines: common.baselines,
             pairs,
+            corrected_for: None,
             verdict,
             deviations: paper.deviations.clone(),
         }
     }
+
+    /// The table with the statistics and words of this version, if an earlier one wrote it. Rows are compared over seeds, because metrics of
+    /// users were not kept.
+    #[must_use]
+    pub fn renewed(mut self) -> Self {
+        if self.pairs.iter().all(|pair| pair.standard_error.is_none()) {
+            self.pairs = compared(&self.rows, &vec![None; self.rows.len()], &self.select_by);
+            self.verdict = super::verdict::verdict(&self.rows, &self.pairs, &self.baselines, &self.select_by);
+            if self.revisions.is_empty() {
+                self.revisions.insert(self.environment.git_revision.clone());
+            }
+        }
+        self
+    }
+
+    /// Writes `table.json` and `table.md` into a folder.
+    ///
+    /// # Errors
+    /// Returns an error that names the file if it cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), FileError> {
+        let json = serde_json::to_vec_pretty(self).expect("a table is plain data");
+        files::write_whole(&folder.join("table.json"), &json)?;
+        files::write_whole(&folder.join("table.md"), self.to_markdown().as_bytes())
+    }
+
+    /// Corrects the p-values of several tables for the number of all their pairs, as those of a sweep, in which any of them might have been
+    /// the one to show.
+    pub(super) fn correct_together(tables: &mut [&mut Self]) {
+        let number = tables.iter().map(|table| table.pairs.len()).sum();
+        correct(tables.iter_mut().flat_map(|table| &mut table.pairs).collect());
+        for table in tables {
+            table.corrected_for = Some(number);
+            table.verdict = super::verdict::verdict(&table.rows, &table.pairs, &table.baselines, &table.select_by);
+        }
+    }
+}
+
+/// Compares all pairs of rows.
+fn compared(rows: &[RowResult], users: &[Option<BTreeMap<u64, Vec<f64>>>], select_by: &str) -> Vec<Paired> {
+    let compared: Vec<Compared<'_>> = rows
+        .iter()
+        .zip(users)
+        .map(|(row, users)| Compared {
+            name: &row.name,
+            seeds: row.values(select_by),
+            users: users.as_ref(),
+        })
+        .collect();
+    all_pairs(&compared)
+}
+
+/// The number of tuning seeds of earlier versions.
+fn one() -> usize {
+    1
 }

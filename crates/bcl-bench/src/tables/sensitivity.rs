@@ -8,7 +8,8 @@ use super::{
 use bcl_report::{
     Interval,
     chart::{Axis, LineChart, Reference, Series, Shape},
-    files, notice,
+    files::{self, FileError},
+    notice,
 };
 use bcl_train::{error::Error, recipe::Override};
 use serde::{Deserialize, Serialize};
@@ -96,6 +97,9 @@ pub struct Curve {
     pub row: String,
     /// Pairs of value and metric, by value.
     pub points: Vec<(f64, Interval)>,
+    /// Pairs of value and metric on held-out training data, by value; empty if nothing was held out.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub held_out: Vec<(f64, f64)>,
 }
 
 impl Sensitivity {
@@ -138,10 +142,10 @@ impl Sensitivity {
         }
         let _lock = lock_folder(out)?;
         let metric = plan.select_by();
-        let levels = if others.rows.is_empty() {
-            Vec::new()
+        let mut others_table = if others.rows.is_empty() {
+            None
         } else {
-            figures(&run(&others, &out.join("others"), pool)?, &metric)
+            Some(run(&others, &out.join("others"), pool)?)
         };
         let mut tables = Vec::new();
         for (value, plan) in &plans {
@@ -151,6 +155,16 @@ impl Sensitivity {
             }
             tables.push((*value, run(plan, &folder, pool)?));
         }
+        // Any of the values might have been the one to show, so p-values are corrected for all of them together.
+        let mut all: Vec<&mut TableResult> = tables.iter_mut().map(|(_, table)| table).chain(&mut others_table).collect();
+        TableResult::correct_together(&mut all);
+        for (value, table) in &tables {
+            table.write(&folder_of(*value))?;
+        }
+        if let Some(table) = &others_table {
+            table.write(&out.join("others"))?;
+        }
+        let levels = others_table.as_ref().map(|table| figures(table, &metric)).unwrap_or_default();
         let curves = has
             .iter()
             .map(|row| Curve {
@@ -162,6 +176,7 @@ impl Sensitivity {
                         Some((*value, found?.1))
                     })
                     .collect(),
+                held_out: held_out(&row.name, &tables),
             })
             .collect();
         let sensitivity = Self {
@@ -174,25 +189,55 @@ impl Sensitivity {
             levels,
             tables,
         };
-        let json = serde_json::to_vec_pretty(&sensitivity).expect("curves are plain data");
-        files::write_whole(&out.join("sensitivity.json"), &json)?;
-        if let Some(picture) = sensitivity.chart().to_file() {
-            files::write_whole(&out.join("sensitivity.svg"), picture.as_bytes())?;
-        }
+        sensitivity.write(out)?;
         Ok(sensitivity)
+    }
+
+    /// The curves with the statistics of this version, if an earlier one wrote them: p-values are corrected for all values together.
+    #[must_use]
+    pub fn renewed(mut self) -> Self {
+        if self.tables.iter().any(|(_, table)| table.corrected_for.is_none()) {
+            self.tables = self
+                .tables
+                .into_iter()
+                .map(|(value, table)| (value, table.renewed()))
+                .collect();
+            TableResult::correct_together(&mut self.tables.iter_mut().map(|(_, table)| table).collect::<Vec<_>>());
+            for curve in &mut self.curves {
+                curve.held_out = held_out(&curve.row, &self.tables);
+            }
+        }
+        self
+    }
+
+    /// Writes `sensitivity.json` and `sensitivity.svg` into a folder.
+    ///
+    /// # Errors
+    /// Returns an error that names the file if it cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), FileError> {
+        let json = serde_json::to_vec_pretty(self).expect("curves are plain data");
+        files::write_whole(&folder.join("sensitivity.json"), &json)?;
+        if let Some(picture) = self.chart().to_file() {
+            files::write_whole(&folder.join("sensitivity.svg"), picture.as_bytes())?;
+        }
+        Ok(())
     }
 
     /// What a badly chosen value costs each row, in sentences.
     pub fn verdict(&self) -> Vec<String> {
         let costs = self.curves.iter().filter_map(|curve| {
-            let ends = curve.ends()?;
-            let [(at_best, best), (at_worst, worst)] = ends;
-            Some(format!(
-                "{} is best at {} {at_best} ({best:.4}) and loses {:.4} at {at_worst}.",
-                curve.row,
-                self.parameter,
-                best - worst
-            ))
+            let [(at_best, best), (at_worst, worst)] = curve.ends()?;
+            let (row, parameter) = (&curve.row, &self.parameter);
+            Some(match curve.chosen() {
+                Some((value, figure)) => format!(
+                    "{row}: held-out data choose {parameter} {value}, with {figure:.4} on test; test means go from {worst:.4} at {at_worst} to \
+                     {best:.4} at {at_best}.",
+                ),
+                None => format!(
+                    "{row}: test means go from {worst:.4} at {parameter} {at_worst} to {best:.4} at {at_best}; without held-out data, no value is \
+                     chosen.",
+                ),
+            })
         });
         costs.collect()
     }
@@ -249,6 +294,14 @@ impl Sensitivity {
 }
 
 impl Curve {
+    /// The value that is best on held-out training data, with its mean on test.
+    pub fn chosen(&self) -> Option<(f64, f64)> {
+        let (chosen, _) = self.held_out.iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        self.points
+            .iter()
+            .find_map(|(value, figure)| (value == chosen).then_some((*value, figure.mean)))
+    }
+
     /// The values with the highest and the lowest mean, each with that mean.
     fn ends(&self) -> Option<[(f64, f64); 2]> {
         let means = || self.points.iter().map(|(value, figure)| (*value, figure.mean));
@@ -279,6 +332,15 @@ impl fmt::Display for Sensitivity {
     }
 }
 
+/// The metric of a row on held-out training data, by value.
+fn held_out(row: &str, tables: &[(f64, TableResult)]) -> Vec<(f64, f64)> {
+    let of = |table: &TableResult| table.rows.iter().find(|of| of.name == row)?.held_out();
+    tables
+        .iter()
+        .filter_map(|(value, table)| Some((*value, of(table)?)))
+        .collect()
+}
+
 fn figures(table: &TableResult, metric: &str) -> Vec<(String, Interval)> {
     let figure = |row: &super::RowResult| Some((row.name.clone(), *row.figures.get(metric)?));
     table.rows.iter().filter_map(figure).collect()
@@ -294,8 +356,15 @@ mod tests {
         let curve = Curve {
             row: "r".to_owned(),
             points: vec![(0.1, figure(0.3)), (0.2, figure(0.5)), (0.4, figure(0.2))],
+            held_out: Vec::new(),
         };
         assert_eq!(curve.ends(), Some([(0.2, 0.5), (0.4, 0.2)]));
+        assert_eq!(curve.chosen(), None, "test data choose nothing");
+        let curve = Curve {
+            held_out: vec![(0.1, 0.35), (0.2, 0.3), (0.4, 0.1)],
+            ..curve
+        };
+        assert_eq!(curve.chosen(), Some((0.1, 0.3)), "the value that is best on held-out data");
     }
 
     fn row(name: &str) -> Row {

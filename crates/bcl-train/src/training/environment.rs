@@ -4,7 +4,7 @@ use bcl_backend::Backend;
 use bcl_report::result::Environment;
 
 /// The environment that is recorded with a result: this program, the device, and the number of threads.
-pub(crate) fn environment(backend: &Backend) -> Environment {
+pub fn environment(backend: &Backend) -> Environment {
     let device = backend.info();
     Environment {
         version: env!("CARGO_PKG_VERSION").to_owned(),

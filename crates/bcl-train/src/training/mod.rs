@@ -4,7 +4,7 @@ mod accumulation;
 pub mod cached;
 pub mod checkpoint;
 pub mod data_record;
-pub(crate) mod environment;
+pub mod environment;
 pub mod epoch_loop;
 pub mod estimator;
 pub mod evaluate;
