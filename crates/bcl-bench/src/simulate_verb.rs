@@ -49,6 +49,9 @@ pub(crate) struct Arguments {
     /// Concentration of the hard estimator's weights, at least 0.
     #[arg(long, default_value_t = SimulationConfig::default().hard_beta)]
     hard_beta: f64,
+    /// Largest similarity, at most 1/t² [default: 0.5 for figure9 and figure10, else 1/t²].
+    #[arg(long, value_name = "SIMILARITY")]
+    half_width: Option<f64>,
     /// Number of repetitions.
     #[arg(long, default_value_t = SimulationConfig::default().repetitions, value_parser = at_least_one)]
     repetitions: usize,
@@ -100,6 +103,7 @@ impl Arguments {
                 temperature: self.temperature,
                 hard_beta: self.hard_beta,
                 repetitions: self.repetitions,
+                half_width: self.half_width,
             },
             seed: Seed(self.seed),
             only: self.only.clone(),

@@ -53,6 +53,12 @@ impl Csv {
     }
 }
 
+impl std::fmt::Display for Csv {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 /// Mean, lower end and upper end of an interval, as three cells.
 pub(super) fn cells(interval: &Interval) -> String {
     let (low, high) = interval.bounds().unwrap_or((interval.mean, interval.mean));

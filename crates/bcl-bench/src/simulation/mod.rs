@@ -10,9 +10,15 @@
 //! | `losses` | the loss with an estimate against the supervised one over N | Lemmas 3.3 and 3.4 |
 //! | `noise` | the noise in the denominator of the augmented and geometric losses | Bayesian data augmentation |
 //!
-//! `means` and `mse` contain Figures 9 and 10 of *Bayesian Self-Supervised Contrastive Learning* (arXiv 2301.11673). Its Figure
-//! 3 shows the densities for φ = N(0, 1); `densities` shows them for the uniform φ of the experiment. Its Figures 5 and 7, and
-//! Figure 3 of the augmentation paper (learning curves of a toy objective), are not included.
+//! `means` and `mse` have the intervals of the released experiment, up to ±1/t². The figures of *Bayesian Self-Supervised Contrastive
+//! Learning* (arXiv 2301.11673) have names of their own, and the settings of their captions and text:
+//!
+//! | figure | base distribution φ |
+//! | --- | --- |
+//! | `figure3`, `figure5` | N(0, 1); t = 2, N = 20,000 |
+//! | `figure7` | any |
+//! | `figure9`, `figure10` | U(-0.5, 0.5), each end shortened by a random share of up to γ |
+//! | `bda-figure3` | none: learning curves of a noisy objective, of *Bayesian data augmentation* |
 //!
 //! Every repetition of every point has its own seed, so neither the number of threads nor the choice of figures changes a
 //! number.
@@ -26,9 +32,11 @@ mod losses;
 mod noise;
 mod omega;
 mod parameter;
+mod published;
 mod repeat;
 mod run;
 mod sweep;
+mod toy;
 
 pub use bound::Bound;
 pub use calibration::{Bin, Calibration, calibrations};
@@ -39,3 +47,4 @@ pub use noise::{Noise, noise};
 pub use parameter::Parameter;
 pub use run::{Figure, Simulation, SimulationPlan, run};
 pub use sweep::{Estimate, Point, Sweep, sweeps};
+pub use toy::{Method, Toy};

@@ -1,7 +1,7 @@
 //! The whole simulation: what to simulate, its tables, and its figures.
 
-use super::{Calibration, Check, Drawing, Losses, Noise, Sweep};
-use super::{calibration, check, classes, losses, noise, omega, sweep};
+use super::{Calibration, Check, Drawing, Losses, Noise, Sweep, Toy};
+use super::{calibration, check, classes, losses, noise, omega, published, sweep, toy};
 use crate::Environment;
 use bcl_core::simulation::SimulationConfig;
 use bcl_data::Seed;
@@ -28,6 +28,18 @@ pub enum Figure {
     Losses,
     /// Noise in the denominator of Bayesian data augmentation.
     Noise,
+    /// Figure 3 of the BCL paper: densities of true and false negatives, base distribution N(0, 1).
+    Figure3,
+    /// Figure 5: the empirical distribution of exp(x/t), base distribution N(0, 1), t = 2, N = 20,000.
+    Figure5,
+    /// Figure 7: the base distribution function over that of unlabelled scores.
+    Figure7,
+    /// Figure 9: means of the estimators, with the base distribution U(-0.5, 0.5).
+    Figure9,
+    /// Figure 10: squared errors of the estimators, with the base distribution U(-0.5, 0.5).
+    Figure10,
+    /// Figure 3 of the BDA paper (its appendix F): learning curves of a noisy objective.
+    BdaFigure3,
 }
 
 /// What to simulate.
@@ -52,6 +64,7 @@ pub struct Simulation {
     calibrations: Vec<Calibration>,
     losses: Option<Losses>,
     noise: Vec<Noise>,
+    toy: Option<Toy>,
     check: Option<Check>,
     #[serde(skip)]
     drawings: Vec<Drawing>,
@@ -97,6 +110,22 @@ pub fn run(plan: &SimulationPlan) -> Simulation {
         noise = noise::noise(seed, &base);
         drawings.extend(noise::drawings(&noise));
     }
+    if wanted(Figure::Figure3) {
+        drawings.extend(published::densities());
+    }
+    if wanted(Figure::Figure5) {
+        drawings.extend(published::scores(seed));
+    }
+    if wanted(Figure::Figure7) {
+        drawings.extend(published::transformations());
+    }
+    if wanted(Figure::Figure9) || wanted(Figure::Figure10) {
+        let (means, errors) = published::estimators(seed, &base);
+        drawings.extend(means.into_iter().filter(|_| wanted(Figure::Figure9)));
+        drawings.extend(errors.into_iter().filter(|_| wanted(Figure::Figure10)));
+    }
+    let toy = wanted(Figure::BdaFigure3).then(|| toy::toy(seed));
+    drawings.extend(toy.iter().map(Toy::drawing));
     Simulation {
         environment: Environment::read(rayon::current_num_threads()),
         plan: plan.clone(),
@@ -104,6 +133,7 @@ pub fn run(plan: &SimulationPlan) -> Simulation {
         calibrations,
         losses,
         noise,
+        toy,
         check: plan.check.then(|| check::check(seed)),
         drawings,
     }
@@ -140,6 +170,9 @@ impl fmt::Display for Simulation {
             let title = "Standard deviations, that of the denominator relative to its mean";
             section(f, title, &noise::Table(&self.noise))?;
         }
+        if let Some(toy) = &self.toy {
+            section(f, "Figure 3 of the BDA paper: the objective F after the last step", toy)?;
+        }
         if let Some(check) = &self.check {
             section(f, "Known squared errors at the paper's settings", check)?;
         }
@@ -154,6 +187,7 @@ impl fmt::Display for Simulation {
             temperature,
             hard_beta,
             repetitions,
+            half_width: _,
         } = self.plan.base;
         write!(
             f,

@@ -31,6 +31,9 @@ pub struct SimulationConfig {
     pub hard_beta: f64,
     /// Number of repetitions.
     pub repetitions: usize,
+    /// The largest similarity, if it is not `1/t²`: similarities are in `[-half_width, half_width]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub half_width: Option<f64>,
 }
 
 /// The largest prior at which anchors that have a true negative are drawn within reasonable time, even with few negatives.
@@ -38,6 +41,9 @@ const HIGHEST_TAU_PLUS: f64 = 0.99;
 
 /// The lowest temperature whose squared errors fit an f64: `exp(2 / t³)` is then about 1e257.
 const LOWEST_TEMPERATURE: f64 = 0.15;
+
+/// A narrower interval has similarities that are equal within rounding.
+const SMALLEST_HALF_WIDTH: f64 = 1e-6;
 
 impl SimulationConfig {
     /// Checks that every parameter is in its range.
@@ -53,15 +59,18 @@ impl SimulationConfig {
         in_closed("tau_plus", self.tau_plus, 0.0, HIGHEST_TAU_PLUS)?;
         in_half_open("gamma", self.gamma, 0.0, 1.0)?;
         not_below("temperature", self.temperature, LOWEST_TEMPERATURE)?;
+        if let Some(half_width) = self.half_width {
+            in_closed("half_width", half_width, SMALLEST_HALF_WIDTH, self.temperature.powi(-2))?;
+        }
         not_below("hard_beta", self.hard_beta, 0.0)
     }
 
-    /// Returns the largest similarity, `1/t²`; the smallest is its opposite.
+    /// Returns the largest similarity, `1/t²` unless [`half_width`](Self::half_width) is set; the smallest is its opposite.
     pub fn largest_similarity(&self) -> f64 {
-        self.temperature.powi(-2)
+        self.half_width.unwrap_or_else(|| self.temperature.powi(-2))
     }
 
-    /// Returns the smallest score that an anchor can have, `exp(-1/t³)`: no mean of scores is below it.
+    /// Returns the smallest score that an anchor can have, `exp(-1/t³)` by default: no mean of scores is below it.
     pub fn smallest_score(&self) -> f64 {
         (-self.largest_similarity() / self.temperature).exp()
     }
@@ -88,6 +97,7 @@ impl Default for SimulationConfig {
             temperature: 0.5,
             hard_beta: 0.5,
             repetitions: 10,
+            half_width: None,
         }
     }
 }

@@ -1,0 +1,294 @@
+//! Figures 3, 5, 7, 9 and 10 of *Bayesian Self-Supervised Contrastive Learning* (arXiv 2301.11673), with the settings of their captions and
+//! text. The paper does not print the values of α that it draws.
+
+use super::Parameter;
+use super::drawing::{Csv, Drawing};
+use super::sweep::{Sweep, sweeps};
+use bcl_core::{
+    posterior::Posterior,
+    simulation::{ClassSampler, SimulationConfig},
+};
+use bcl_data::Seed;
+use bcl_report::chart::{Axis, LineChart, Series, Shape};
+use rand::RngExt;
+use std::f64::consts::PI;
+
+const ALPHAS: [f64; 4] = [0.5, 0.7, 0.9, 1.0];
+/// Half the width of the interval of similarities in Figures 9 and 10: a = -0.5, b = 0.5.
+const HALF_WIDTH: f64 = 0.5;
+/// Settings of Figure 5.
+const TEMPERATURE: f64 = 2.0;
+const NUM_NEGATIVES: usize = 20_000;
+/// Class prior of Figures 5 and 7.
+const TAU_PLUS: f64 = 0.1;
+/// Bins of Figure 5, from 0 to `LARGEST`.
+const BINS: usize = 60;
+const LARGEST: f64 = 5.0;
+const NAMES: [&str; 2] = ["true negatives", "false negatives"];
+
+/// Figure 3: `φ_TN = 2 φ (α (1 - Φ) + (1 - α) Φ)` and `φ_FN`, with α and 1 - α exchanged, for φ = N(0, 1).
+pub(super) fn densities() -> Vec<Drawing> {
+    let of_alpha = |alpha: f64| {
+        let mut csv = Csv::new("score,phi,phi_tn,phi_fn");
+        let mut lines = [const { Vec::new() }; 3];
+        for step in -80..=80 {
+            let score = f64::from(step) / 20.0;
+            let (density, below) = (normal_density(score), normal_distribution(score));
+            let of = |lowest: f64| 2.0 * density * (lowest * (1.0 - below) + (1.0 - lowest) * below);
+            let values = [density, of(alpha), of(1.0 - alpha)];
+            csv.row(&[&score, &values[0], &values[1], &values[2]]);
+            for (line, value) in lines.iter_mut().zip(values) {
+                line.push((score, value));
+            }
+        }
+        let [base, true_negatives, false_negatives] = lines;
+        let series = [
+            Series::new(NAMES[0], Shape::Line, true_negatives).with_colour(0),
+            Series::new(NAMES[1], Shape::Line, false_negatives).with_colour(1),
+            Series::new("φ", Shape::Line, base).with_colour(7).with_dash(2),
+        ];
+        Drawing {
+            name: format!("figure3-alpha-{alpha:.1}"),
+            chart: LineChart::new(
+                format!("Densities of true and false negatives, φ = N(0, 1), α = {alpha}"),
+                "Densities of the scores of true and of false negatives, and the base density.",
+                Axis::linear("score"),
+                Axis::linear("density").including(0.0),
+            )
+            .with_series(series),
+            csv,
+        }
+    };
+    ALPHAS.map(of_alpha).into()
+}
+
+/// Figure 5: `exp(x / t)` of drawn true and false negatives, beside their densities.
+pub(super) fn scores(seed: Seed) -> Vec<Drawing> {
+    let of_alpha = |alpha: f64| {
+        let mut random = seed.named("figure5").rng();
+        let sampler = ClassSampler::new(alpha);
+        let width = LARGEST / BINS as f64;
+        let mut counts = [[0.0; BINS]; 2];
+        let mut totals = [0.0; 2];
+        for _ in 0..NUM_NEGATIVES {
+            let is_false = random.random_bool(TAU_PLUS);
+            let quantile = if is_false {
+                sampler.false_negative(&mut random)
+            } else {
+                sampler.true_negative(&mut random)
+            };
+            let score = (normal_quantile(quantile) / TEMPERATURE).exp();
+            totals[usize::from(is_false)] += 1.0;
+            if let Some(count) = counts[usize::from(is_false)].get_mut((score / width) as usize) {
+                *count += 1.0;
+            }
+        }
+        let mut csv = Csv::new("exp_score,class,drawn,formula");
+        let mut series = Vec::new();
+        for (class, lowest) in [alpha, 1.0 - alpha].into_iter().enumerate() {
+            let place = |bin: usize| (bin as f64 + 0.5) * width;
+            // The density of y = exp(x / t) is that of x at t ln y, times t / y.
+            let formula = |y: f64| {
+                let x = TEMPERATURE * y.ln();
+                let below = normal_distribution(x);
+                2.0 * normal_density(x) * (lowest * (1.0 - below) + (1.0 - lowest) * below) * TEMPERATURE / y
+            };
+            let drawn = |bin: usize| counts[class][bin] / totals[class] / width;
+            for bin in 0..BINS {
+                csv.row(&[
+                    &place(bin),
+                    &NAMES[class].replace(' ', "_"),
+                    &drawn(bin),
+                    &formula(place(bin)),
+                ]);
+            }
+            let line = Series::new(
+                format!("{}, formula", NAMES[class]),
+                Shape::Line,
+                (0..BINS).map(|bin| (place(bin), formula(place(bin)))),
+            );
+            let shape = if class == 0 { Shape::Dots } else { Shape::Rings };
+            let dots = Series::new(
+                format!("{}, drawn", NAMES[class]),
+                shape,
+                (0..BINS).map(|bin| (place(bin), drawn(bin))),
+            );
+            series.extend([line, dots].map(|series| series.with_colour(class).with_dash(class)));
+        }
+        Drawing {
+            name: format!("figure5-alpha-{alpha:.1}"),
+            chart: LineChart::new(
+                format!("exp(x / t) of {NUM_NEGATIVES} scores, φ = N(0, 1), t = {TEMPERATURE}, α = {alpha}"),
+                "Densities of drawn scores of true and of false negatives as points, and by formula as lines.",
+                Axis::linear("exp(x / t)"),
+                Axis::linear("density").including(0.0),
+            )
+            .with_series(series),
+            csv,
+        }
+    };
+    ALPHAS.map(of_alpha).into()
+}
+
+/// Figure 7: Φ over `Φ_UN`, for several α at one class prior, and for several class priors at one α.
+pub(super) fn transformations() -> Vec<Drawing> {
+    const PRIORS: [f64; 4] = [0.01, 0.1, 0.3, 0.5];
+    let drawing = |name: &str, fixed: &str, curves: &[(String, f64, f64)]| {
+        let mut csv = Csv::new("alpha,tau_plus,phi_un,phi");
+        let mut series = Vec::new();
+        for (label, alpha, tau_plus) in curves {
+            let posterior = Posterior::new(*alpha, 0.5, *tau_plus).expect("the fixed values are within their ranges");
+            let points: Vec<(f64, f64)> = (0..=50)
+                .map(|step| {
+                    let unlabelled = f64::from(step) / 50.0;
+                    (unlabelled, posterior.phi(unlabelled))
+                })
+                .collect();
+            for (unlabelled, base) in &points {
+                csv.row(&[alpha, tau_plus, unlabelled, base]);
+            }
+            series.push(Series::new(label, Shape::Line, points));
+        }
+        Drawing {
+            name: name.to_owned(),
+            chart: LineChart::new(
+                format!("The base distribution function Φ over that of unlabelled scores, {fixed}"),
+                "The diagonal is the case in which both are equal.",
+                Axis::linear("Φ of unlabelled scores").with_range(0.0, 1.0),
+                Axis::linear("base Φ").with_range(0.0, 1.0),
+            )
+            .with_series(series),
+            csv,
+        }
+    };
+    let over_alpha = ALPHAS.map(|alpha| (format!("α = {alpha}"), alpha, TAU_PLUS));
+    let over_prior = PRIORS.map(|tau_plus| (format!("τ+ = {tau_plus}"), 0.9, tau_plus));
+    vec![
+        drawing("figure7-alpha", &format!("τ+ = {TAU_PLUS}"), &over_alpha),
+        drawing("figure7-tau_plus", "α = 0.9", &over_prior),
+    ]
+}
+
+/// Figures 9 and 10: means over γ (a) and α (b), and squared errors over every parameter.
+pub(super) fn estimators(seed: Seed, base: &SimulationConfig) -> (Vec<Drawing>, Vec<Drawing>) {
+    let base = SimulationConfig {
+        half_width: base.half_width.or(Some(HALF_WIDTH)),
+        ..*base
+    };
+    let found = sweeps(seed, &base);
+    let renamed = |name: String, drawing: Drawing| Drawing { name, ..drawing };
+    let of = |parameter: Parameter| found.iter().find(move |sweep| sweep.parameter == parameter);
+    let means = [("figure9a", Parameter::Gamma), ("figure9b", Parameter::Alpha)];
+    let means = means
+        .into_iter()
+        .filter_map(|(name, parameter)| Some(renamed(format!("{name}-{}", parameter.name()), of(parameter)?.means())));
+    let errors = found
+        .iter()
+        .map(|sweep: &Sweep| renamed(format!("figure10-{}", sweep.parameter.name()), sweep.errors()));
+    (means.collect(), errors.collect())
+}
+
+fn normal_density(x: f64) -> f64 {
+    (-x * x / 2.0).exp() / (2.0 * PI).sqrt()
+}
+
+/// Φ of N(0, 1), by the series `1/2 + φ(x) (x + x³/3 + x⁵/15 + …)` (Marsaglia, 2004), which is exact to 1e-14 for |x| up to 6.
+fn normal_distribution(x: f64) -> f64 {
+    if x.abs() > 8.0 {
+        return if x > 0.0 { 1.0 } else { 0.0 };
+    }
+    let (mut term, mut sum) = (x, x);
+    let mut odd = 1.0;
+    loop {
+        odd += 2.0;
+        term *= x * x / odd;
+        let next = sum + term;
+        if next == sum {
+            return 0.5 + sum * normal_density(x);
+        }
+        sum = next;
+    }
+}
+
+/// The inverse of [`normal_distribution`], by bisection.
+fn normal_quantile(share: f64) -> f64 {
+    let (mut low, mut high) = (-8.0, 8.0);
+    for _ in 0..50 {
+        let middle = f64::midpoint(low, high);
+        if normal_distribution(middle) < share {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    f64::midpoint(low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_normal_distribution_equals_printed_values() {
+        for (x, expected) in [
+            (0.0, 0.5),
+            (1.0, 0.841_344_746_068_543),
+            (-1.96, 0.024_997_895_148_220),
+            (3.0, 0.998_650_101_968_370),
+        ] {
+            assert!((normal_distribution(x) - expected).abs() < 1e-12, "{x}");
+            assert!((normal_quantile(expected) - x).abs() < 1e-9, "{x}");
+        }
+        assert_eq!((normal_distribution(9.0), normal_distribution(-9.0)), (1.0, 0.0));
+    }
+
+    #[test]
+    fn drawn_scores_follow_their_density() {
+        let drawing = scores(Seed(3)).remove(2);
+        assert_eq!(drawing.name, "figure5-alpha-0.9");
+        let text = drawing.csv.to_string();
+        let mut far = 0.0_f64;
+        let mut mass = 0.0;
+        for line in text.lines().skip(1).filter(|line| line.contains("true_negatives")) {
+            let cells: Vec<f64> = line.split(',').filter_map(|cell| cell.parse().ok()).collect();
+            far = far.max((cells[1] - cells[2]).abs());
+            mass += cells[1] * LARGEST / BINS as f64;
+        }
+        assert!(far < 0.06, "{far}");
+        assert!((mass - 1.0).abs() < 0.02, "{mass}");
+    }
+
+    #[test]
+    fn at_random_guesses_or_equal_classes_both_distribution_functions_are_equal() {
+        // Equation 21 of the paper.
+        for line in transformations()
+            .iter()
+            .flat_map(|drawing| drawing.csv.to_string().lines().map(str::to_owned).collect::<Vec<_>>())
+        {
+            let cells: Vec<f64> = line.split(',').filter_map(|cell| cell.parse().ok()).collect();
+            if let [alpha, tau_plus, unlabelled, base] = cells[..]
+                && (alpha == 0.5 || tau_plus == 0.5)
+            {
+                assert!((unlabelled - base).abs() < 1e-9, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn figures_nine_and_ten_use_the_interval_of_the_text() {
+        let base = SimulationConfig {
+            num_anchors: 20,
+            repetitions: 2,
+            ..SimulationConfig::default()
+        };
+        let (means, errors) = estimators(Seed(1), &base);
+        let names: Vec<&str> = means.iter().map(|drawing| drawing.name.as_str()).collect();
+        assert_eq!(names, ["figure9a-gamma", "figure9b-alpha"]);
+        assert_eq!(errors.len(), Parameter::ALL.len());
+        // Scores are between exp(-0.5 / t) and exp(0.5 / t), that is 1/e and e at t = 1/2.
+        for line in means[0].csv.to_string().lines().filter(|line| line.contains("supervised")) {
+            let mean: f64 = line.split(',').nth(2).unwrap().parse().unwrap();
+            assert!((0.36..2.72).contains(&mean), "{line}");
+        }
+    }
+}
