@@ -175,11 +175,11 @@ mod tests {
         );
         assert_eq!(
             error("10", Some("ml-100kk"), None),
-            "--dataset ml-100kk is not part of table 10, which has gowalla, ml-100k, ml-1m"
+            "--dataset ml-100kk is not part of table 10, which has gowalla, ml-100k, ml-1m, yahoo-r3, yelp2018"
         );
         assert_eq!(
             error("10", None, None),
-            "table 10 has several data sets; choose one with --dataset: gowalla, ml-100k, ml-1m"
+            "table 10 has several data sets; choose one with --dataset: gowalla, ml-100k, ml-1m, yahoo-r3, yelp2018"
         );
         assert_eq!(
             error("10", Some("ml-100k"), Some("mf")),
@@ -341,6 +341,14 @@ mod tests {
             assert_eq!(printed("bda-6", part, row, "knn_top1"), Some(figure), "{part}/{row}");
         }
         assert_eq!(printed("pucl-1", "planted/moco", "pucl", "probe_top1"), None);
+        for (table, part, row, metric, figure) in [
+            ("10", "ml-1m", "lightgcn-bayesian", "ndcg@10", 0.1893),
+            ("10", "yahoo-r3", "mf-infonce", "precision@5", 0.1429),
+            ("10", "yelp2018", "mf-debiased", "recall@10", 0.0466),
+            ("10", "gowalla", "lightgcn-hard", "ndcg@20", 0.1319),
+        ] {
+            assert_eq!(printed(table, part, row, metric), Some(figure), "{part}/{row}");
+        }
         for (part, row, figure) in [
             ("ptc-mr/nce", "infograph", 0.5663),
             ("enzymes/nce", "pucl-0.1", 0.5621),

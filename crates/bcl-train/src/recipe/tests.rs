@@ -218,7 +218,7 @@ fn what_cannot_be_found_is_said_with_a_guess() {
     assert!(text("quickstart/bayes").contains("did you mean quickstart/bayesian?"));
     assert!(text("recipes/table10/ml-100k/mf-bayesain.toml").contains("did you mean table10/ml-100k/mf-bayesian?"));
     assert!(text("nonsense").ends_with("folder or built-in recipe; `bcl-train recipes` lists what there is"));
-    assert_eq!(find("table10/").unwrap().len(), 24);
+    assert_eq!(find("table10/").unwrap().len(), 40);
 }
 
 #[test]
