@@ -4,7 +4,7 @@ use super::{
     FEWEST_SEEDS, Paired, Resolution, RowResult, Search, TableResult, Test, expected_best,
     statistics::{LEVEL, POWER},
 };
-use bcl_report::{CONFIDENCE, Column, Interval, Table, result::Metrics};
+use bcl_report::{CONFIDENCE, Column, Interval, Table};
 use std::fmt;
 
 /// A table in parts, which the terminal, Markdown and the page format in their own ways.
@@ -75,23 +75,23 @@ impl TableResult {
                 header.push("paper".to_owned());
             }
         }
-        let cells = |name: &str, figure: &dyn Fn(&String) -> Option<String>, paper: &Metrics| {
+        let cells = |name: &str, figure: &dyn Fn(&String) -> Option<String>, paper: &dyn Fn(&String) -> Option<String>| {
             let mut cells = vec![name.to_owned()];
             for metric in &self.metrics {
                 cells.push(figure(metric).unwrap_or_default());
                 if printed(metric) {
-                    cells.push(paper.get(metric).map(|figure| format!("{figure:.4}")).unwrap_or_default());
+                    cells.push(paper(metric).unwrap_or_default());
                 }
             }
             cells
         };
         let rows = self.rows.iter().map(|row| {
             let figure = |metric: &String| row.figures.get(metric).map(Interval::to_string);
-            cells(&row.name, &figure, &row.printed)
+            cells(&row.name, &figure, &|metric: &String| row.paper_cell(metric))
         });
         let baselines = self.baselines.iter().map(|(name, figures)| {
             let figure = |metric: &String| figures.get(metric).map(|figure| format!("{figure:.4}"));
-            cells(name, &figure, &Metrics::new())
+            cells(name, &figure, &|_: &String| None)
         });
         Parts {
             header,

@@ -30,12 +30,19 @@ pub struct Printed {
     pub deviations: Vec<String>,
     /// Metrics by row and name, as shares even if the paper prints percentages.
     rows: BTreeMap<String, Metrics>,
+    /// What is printed behind a ± of these metrics, if anything, also as shares. Few papers say what it is.
+    plus_minus: BTreeMap<String, Metrics>,
 }
 
 impl Printed {
     /// The printed metrics of a row.
     pub fn figures(&self, row: &str) -> Metrics {
         self.rows.get(row).cloned().unwrap_or_default()
+    }
+
+    /// What is printed behind a ± of a row's metrics.
+    pub fn plus_minus(&self, row: &str) -> Metrics {
+        self.plus_minus.get(row).cloned().unwrap_or_default()
     }
 }
 
@@ -137,5 +144,38 @@ mod tests {
             .flat_map(BTreeMap::values)
             .flat_map(|printed| printed.rows.values());
         assert!(all.flat_map(Metrics::values).all(|figure| (0.0..=1.0).contains(figure)));
+    }
+
+    #[test]
+    fn every_plus_minus_belongs_to_a_printed_figure() {
+        let paper = Paper::builtin();
+        let printed = paper.table("table2", "stl10", false);
+        assert_eq!(printed.plus_minus("bayesian")["official_top1"], 0.0034);
+        assert_eq!(printed.plus_minus("hard"), Metrics::new());
+        let mut number = 0;
+        for printed in paper.tables.values().flat_map(BTreeMap::values) {
+            for (row, plus_minus) in &printed.plus_minus {
+                let figures = printed.figures(row);
+                for (metric, half_width) in plus_minus {
+                    assert!(figures.contains_key(metric), "{row} has no {metric}");
+                    assert!(*half_width > 0.0 && *half_width < 0.01, "{row}: {half_width}");
+                    number += 1;
+                }
+            }
+        }
+        assert!(number >= 8, "{number}");
+    }
+
+    #[test]
+    fn table_10_has_nine_metrics_in_every_row() {
+        let paper = Paper::builtin();
+        let table = &paper.tables["table10"];
+        assert_eq!(table.len(), 5);
+        for (dataset, printed) in table {
+            assert_eq!(printed.rows.len(), 8, "{dataset}");
+            for (row, figures) in &printed.rows {
+                assert_eq!(figures.len(), 9, "{dataset}/{row}");
+            }
+        }
     }
 }

@@ -346,6 +346,7 @@ mod tests {
             ("10", "yahoo-r3", "mf-infonce", "precision@5", 0.1429),
             ("10", "yelp2018", "mf-debiased", "recall@10", 0.0466),
             ("10", "gowalla", "lightgcn-hard", "ndcg@20", 0.1319),
+            ("8", "tiny-imagenet", "bayesian-tau0005", "official_top5", 0.8087),
         ] {
             assert_eq!(printed(table, part, row, metric), Some(figure), "{part}/{row}");
         }

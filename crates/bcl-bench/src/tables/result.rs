@@ -1,7 +1,7 @@
 //! A finished table, as it is saved and compared.
 
 use super::{
-    Look, Paired, Row, Search, Space, TablePlan,
+    Look, Paired, Printed, Row, Search, Space, TablePlan,
     paper::with_oracle,
     statistics::{Compared, all_pairs, correct},
 };
@@ -100,6 +100,9 @@ pub struct RowResult {
     pub figures: BTreeMap<String, Interval>,
     /// Metrics that the paper prints.
     pub printed: Metrics,
+    /// What the paper prints behind a ± of these metrics.
+    #[serde(skip_serializing_if = "Metrics::is_empty", default)]
+    pub printed_plus_minus: Metrics,
 }
 
 /// A tuning trial.
@@ -126,6 +129,15 @@ impl RowResult {
         let trials = self.trials.iter().filter(|trial| Some(trial.epochs) == best);
         let best = trials.filter_map(|trial| trial.figure).max_by(f64::total_cmp);
         best.or_else(|| (!self.held_out.is_empty()).then(|| self.held_out.values().sum::<f64>() / self.held_out.len() as f64))
+    }
+
+    /// A metric that the paper prints, as the text of a table cell.
+    pub(super) fn paper_cell(&self, metric: &str) -> Option<String> {
+        let figure = self.printed.get(metric)?;
+        Some(match self.printed_plus_minus.get(metric) {
+            Some(plus_minus) => format!("{figure:.4} ± {plus_minus:.4}"),
+            None => format!("{figure:.4}"),
+        })
     }
 
     /// The metric of each seed.
@@ -163,7 +175,7 @@ impl Tested<'_> {
         finished.map(|(seed, run)| Some((seed, run.users.take()?))).collect()
     }
 
-    fn summed_up(self, metrics: &[String], printed: Metrics) -> RowResult {
+    fn summed_up(self, metrics: &[String], paper: &Printed) -> RowResult {
         let mut runs = BTreeMap::new();
         let mut held_out = BTreeMap::new();
         let mut failed = BTreeMap::new();
@@ -201,7 +213,8 @@ impl Tested<'_> {
             runs,
             held_out,
             failed,
-            printed,
+            printed: paper.figures(&self.row.name),
+            printed_plus_minus: paper.plus_minus(&self.row.name),
         }
     }
 }
@@ -221,13 +234,7 @@ impl TableResult {
         let paper = plan.paper();
         let select_by = plan.select_by();
         let users: Vec<Option<BTreeMap<u64, Vec<f64>>>> = tested.iter_mut().map(Tested::take_users).collect();
-        let rows: Vec<RowResult> = tested
-            .into_iter()
-            .map(|row| {
-                let printed = paper.figures(&row.row.name);
-                row.summed_up(&common.metrics, printed)
-            })
-            .collect();
+        let rows: Vec<RowResult> = tested.into_iter().map(|row| row.summed_up(&common.metrics, &paper)).collect();
         let pairs = compared(&rows, &users, &select_by);
         let verdict = super::verdict::verdict(&rows, &pairs, &common.baselines, &select_by);
         Self {
@@ -306,4 +313,36 @@ fn compared(rows: &[RowResult], users: &[Option<BTreeMap<u64, Vec<f64>>>], selec
 /// The number of tuning seeds of earlier versions.
 fn one() -> usize {
     1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metrics(figure: f64) -> Metrics {
+        Metrics::from([("official_top1".to_owned(), figure)])
+    }
+
+    #[test]
+    fn a_printed_figure_is_shown_with_its_plus_minus() {
+        let mut row = RowResult {
+            printed: metrics(0.925),
+            ..RowResult::default()
+        };
+        assert_eq!(row.paper_cell("official_top1").as_deref(), Some("0.9250"));
+        row.printed_plus_minus = metrics(0.0015);
+        assert_eq!(row.paper_cell("official_top1").as_deref(), Some("0.9250 ± 0.0015"));
+        assert_eq!(row.paper_cell("knn_top1"), None);
+    }
+
+    #[test]
+    fn rows_of_earlier_versions_are_read_and_written_without_plus_minus() {
+        let row = RowResult {
+            printed: metrics(0.925),
+            ..RowResult::default()
+        };
+        let text = serde_json::to_string(&row).unwrap();
+        assert!(!text.contains("plus_minus"), "{text}");
+        assert_eq!(serde_json::from_str::<RowResult>(&text).unwrap(), row);
+    }
 }
