@@ -222,6 +222,28 @@ fn what_cannot_be_found_is_said_with_a_guess() {
 }
 
 #[test]
+fn the_recipe_of_the_revision_note_differs_from_table_3_in_its_schedule_and_beta() {
+    let read = |name: &str, flags: &[&str]| {
+        let changes: Vec<Override> = flags.iter().map(|text| text.parse().unwrap()).collect();
+        let recipe = Recipe::read(&find(name).unwrap()[0], &changes).unwrap();
+        recipe.as_kind::<ImageRecipe>().unwrap().clone()
+    };
+    let of_note = read("table3/cifar10-revision-note/bayesian", &[]);
+    let configured = of_note.loss.as_ref().unwrap().without_data().parameter("alpha").unwrap();
+    let last = of_note.training.epochs - 1;
+    assert_eq!(last, 399);
+    for (epoch, alpha) in [(0, 0.5), (200, 0.675), (last, 0.85 - 0.35 / 400.0)] {
+        let found = of_note.alpha_schedule.alpha(configured, epoch, None);
+        assert!((found - alpha).abs() < 1e-12, "alpha of epoch {epoch} is {found}");
+    }
+
+    let flags = ["loss.beta=1", "alpha_schedule={kind='linear'}"];
+    let mut of_table = read("table3/cifar10/bayesian", &flags);
+    of_table.name.clone_from(&of_note.name);
+    assert_eq!(of_note, of_table);
+}
+
+#[test]
 fn other_data_take_the_place_of_the_parents() {
     let folder = tempfile::tempdir().unwrap();
     let planted = "data = { dataset = 'planted', planted = { num_users = 50 } }\nloss.kind = 'hard'\n";
