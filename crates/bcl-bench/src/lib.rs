@@ -9,6 +9,7 @@
 //! | `gpu` | [`gpu`] | does everything work on this GPU, and how fast? |
 //! | `table` | [`tables`] | which estimator is better, with the same tuning budget and several seeds? |
 //! | `simulate` | [`simulation`] | how far off are the estimators where the truth is known, and do the paper's lemmas hold? |
+//! | `papers` | [`papers`] | which command makes which table or figure of the papers, and was it run? |
 //! | `report` | [`site`] | what does a folder of results show, on one page? |
 //! | `results` | [`results`], [`compare`] | which times are saved? What became faster, what slower, and what is noise? |
 //!
@@ -22,6 +23,7 @@ pub mod gpu;
 pub mod kernels;
 pub mod loss;
 mod memory;
+pub mod papers;
 pub mod parity;
 pub mod results;
 pub mod simulation;

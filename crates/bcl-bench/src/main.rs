@@ -10,6 +10,7 @@ mod input;
 mod kernels_verb;
 mod loss_verb;
 mod output;
+mod papers_verb;
 mod parity_verb;
 mod report_verb;
 mod results_verb;
@@ -46,6 +47,8 @@ enum Verb {
     Gpu(gpu_verb::Arguments),
     /// Tune every estimator with the same budget, train it with several seeds, and compare: the papers' tables, or your own.
     Table(Box<table_verb::Arguments>),
+    /// List every table and figure of the papers: the command that makes it, what it needs, and what was run.
+    Papers(papers_verb::Arguments),
     /// Simulate the paper's numerical experiment: print tables, and write figures with their data.
     Simulate(Box<simulate_verb::Arguments>),
     /// Write all results in a folder to one self-contained HTML page.
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Verb::Step(arguments) => step_verb::run(*arguments),
         Verb::Gpu(arguments) => gpu_verb::run(arguments),
         Verb::Table(arguments) => table_verb::run(&arguments),
+        Verb::Papers(arguments) => papers_verb::run(&arguments),
         Verb::Simulate(arguments) => simulate_verb::run(&arguments),
         Verb::Report(arguments) => report_verb::run(&arguments),
         Verb::Results(arguments) => results_verb::run(&arguments),

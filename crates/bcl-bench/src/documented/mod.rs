@@ -100,6 +100,29 @@ fn every_recipe_of_the_documents_is_read() {
 }
 
 #[test]
+fn every_command_of_the_papers_would_run() {
+    let papers = bcl_bench::papers::Papers::builtin();
+    let mut wrong = Vec::new();
+    for entry in papers.each().into_iter().flat_map(|(_, entries)| entries) {
+        let fetched = entry.data.iter().map(|name| format!("bcl-train data fetch {name}\n"));
+        let document: String = std::iter::once("```sh\n".to_owned())
+            .chain(fetched)
+            .chain(entry.command.iter().map(|command| format!("{command}\n```\n")))
+            .collect();
+        let problems = problems(&document, root());
+        let is_known = |problem: &String| {
+            entry
+                .requested
+                .iter()
+                .any(|name| problem.contains(&format!("needs the data set {name}")))
+        };
+        let unknown = problems.iter().filter(|problem| !is_known(problem));
+        wrong.extend(unknown.map(|problem| format!("{}: {problem}", entry.item)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn commands_that_would_not_run_are_reported() {
     for (command, problem) in [
         ("cargo run -p bcl-train -- quickstart --sed 3", "unexpected argument '--sed'"),
