@@ -101,7 +101,9 @@ fn bad_parameters_and_an_unwritable_folder_are_bad_input() {
         (&["--repetitions", "0"], "repetitions"),
         (&["--num-anchors", "9223372036854775807"], "num-anchors"),
         (&["--num-negatives", "1000001"], "num-negatives"),
-        (&["--only", "figure3"], "figure3"),
+        (&["--only", "figure2"], "figure2"),
+        (&["--half-width", "0"], "half_width"),
+        (&["--half-width", "4.1"], "half_width"),
         (&["--out", "/dev/null/figures"], "/dev/null/figures"),
     ] {
         let output = simulate(1, arguments);
