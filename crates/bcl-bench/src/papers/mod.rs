@@ -65,7 +65,9 @@ impl Papers {
         let entries = || self.each().into_iter().flat_map(|(_, entries)| entries);
         let made = entries().filter(|entry| entry.command.is_some()).count();
         let run = entries().filter(|entry| entry.here.is_some()).count();
-        format!("{run} of {made} commands were run for docs/results; times are rough, for two cores. Before a command with data: bcl-train data fetch NAME")
+        format!(
+            "{run} of {made} commands were run for docs/results; times are rough, for two cores. Before a command with data: bcl-train data fetch NAME"
+        )
     }
 }
 

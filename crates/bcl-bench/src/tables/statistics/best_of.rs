@@ -12,9 +12,9 @@
 /// ```
 /// use bcl_bench::tables::expected_best;
 ///
-/// let trials = [0.1, 0.4, 0.2, 0.3];
-/// assert_eq!(expected_best(&trials, 1), Some(0.25));
-/// assert_eq!(expected_best(&trials, 4), Some(0.4));
+/// let trials = [0.25, 1.0, 0.5, 0.25];
+/// assert_eq!(expected_best(&trials, 1), Some(0.5));
+/// assert_eq!(expected_best(&trials, 4), Some(1.0));
 /// ```
 pub fn expected_best(values: &[f64], count: usize) -> Option<f64> {
     let total = values.len();
