@@ -266,11 +266,11 @@ impl TableResult {
     pub fn renewed(mut self) -> Self {
         if self.pairs.iter().all(|pair| pair.standard_error.is_none()) {
             self.pairs = compared(&self.rows, &vec![None; self.rows.len()], &self.select_by);
-            self.verdict = super::verdict::verdict(&self.rows, &self.pairs, &self.baselines, &self.select_by);
             if self.revisions.is_empty() {
                 self.revisions.insert(self.environment.git_revision.clone());
             }
         }
+        self.verdict = super::verdict::verdict(&self.rows, &self.pairs, &self.baselines, &self.select_by);
         self
     }
 

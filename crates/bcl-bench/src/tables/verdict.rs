@@ -25,13 +25,14 @@ pub(super) fn verdict(rows: &[RowResult], pairs: &[Paired], baselines: &BTreeMap
         let (behind, level): (Vec<&(&RowResult, f64)>, Vec<_>) = others
             .iter()
             .partition(|(row, _)| to_best(row).is_some_and(Paired::is_significant));
-        let unresolved: Vec<String> = level
+        let unresolved: Vec<String> = level.iter().map(|(row, _)| row.name.clone()).collect();
+        let above = level
             .iter()
-            .map(|(row, _)| match to_best(row).map(Paired::resolution) {
-                Some(Resolution::NotResolved(Some(above))) => format!("{} (a difference above {above:.4} would be)", row.name),
-                _ => row.name.clone(),
+            .filter_map(|(row, _)| match to_best(row)?.resolution() {
+                Resolution::NotResolved(above) => above,
+                _ => None,
             })
-            .collect();
+            .max_by(f64::total_cmp);
         sentences.push(if pairs.iter().all(|pair| pair.p.is_none()) {
             format!("{} has the highest mean; a single seed cannot tell rows apart.", best.name)
         } else if level.is_empty() {
@@ -43,10 +44,15 @@ pub(super) fn verdict(rows: &[RowResult], pairs: &[Paired], baselines: &BTreeMap
                 listed(&unresolved)
             )
         } else {
+            let would_be = above.map(|above| match level.len() {
+                1 => format!(" (a difference above {above:.4} would be)"),
+                _ => format!(" (differences above {above:.4} would be)"),
+            });
             format!(
-                "{} has the highest mean; not resolved from it: {}.",
+                "{} has the highest mean; not resolved from it: {}{}.",
                 best.name,
-                listed(&unresolved)
+                listed(&unresolved),
+                would_be.unwrap_or_default()
             )
         });
         if !behind.is_empty() {
