@@ -3,6 +3,7 @@
 //! A [`Kind`] is implemented by the recipe of such runs, in its own folder. The code that all kinds share calls the trait: [`Prepared`]
 //! loads data once for many runs, [`Run`] trains, selects and writes the result, [`SavedRun`] loads the trained weights.
 
+mod baseline_cache;
 pub mod graphs;
 pub mod images;
 pub mod interactions;
@@ -10,6 +11,7 @@ mod prepared;
 mod run;
 mod saved;
 
+pub use baseline_cache::BaselineCache;
 pub use prepared::{Prepared, Surroundings};
 pub use run::{Outcome, PhaseRun, Run, Trained};
 pub use saved::SavedRun;

@@ -2,7 +2,7 @@
 
 use crate::{
     error::Error,
-    kinds::{Baselines, Surroundings},
+    kinds::{BaselineCache, Baselines, Surroundings},
     recipe::{GraphBaselineKind, GraphDataConfig, GraphEvaluationConfig, GraphRecipe},
     training::evaluate::EvaluateEncoder,
 };
@@ -129,13 +129,9 @@ impl EvaluateEncoder<Gin> for EncodedGraphs {
     }
 }
 
-/// Caches baselines, which most runs of a command share.
-#[derive(Debug, Default)]
-pub struct BaselineCache(Vec<(BaselineKey, Metrics)>);
-
 /// All that determines the metrics of a baseline.
 #[derive(Debug, Clone, PartialEq)]
-struct BaselineKey {
+pub struct BaselineKey {
     kind: GraphBaselineKind,
     data: GraphDataConfig,
     evaluation: GraphEvaluationConfig,
@@ -144,31 +140,26 @@ struct BaselineKey {
     encoder: Option<GinConfig>,
 }
 
-impl BaselineCache {
-    /// Returns the baselines of a recipe, by name.
-    ///
-    /// # Errors
-    /// Returns an error if interrupted.
-    pub(super) fn of(&mut self, recipe: &GraphRecipe, graphs: &EncodedGraphs) -> Result<Baselines, EvaluationError> {
-        let mut baselines = Baselines::new();
-        for &kind in &recipe.evaluation.baselines {
-            let of_encoder = kind == GraphBaselineKind::RandomEncoder;
-            let key = BaselineKey {
-                kind,
-                data: recipe.data.clone(),
-                evaluation: recipe.evaluation.clone(),
-                seed: recipe.seed,
-                encoder: of_encoder.then(|| recipe.encoder.config().clone()),
-            };
-            let metrics = if let Some((_, metrics)) = self.0.iter().find(|(known, _)| *known == key) {
-                metrics.clone()
-            } else {
-                let metrics = graphs.baseline(kind)?;
-                self.0.push((key, metrics.clone()));
-                metrics
-            };
-            baselines.insert(kind.name().to_owned(), metrics);
-        }
-        Ok(baselines)
+/// Returns the baselines of a recipe, by name.
+///
+/// # Errors
+/// Returns an error if interrupted.
+pub(super) fn baselines(
+    recipe: &GraphRecipe,
+    graphs: &EncodedGraphs,
+    cache: &mut BaselineCache<BaselineKey>,
+) -> Result<Baselines, EvaluationError> {
+    let mut baselines = Baselines::new();
+    for &kind in &recipe.evaluation.baselines {
+        let of_encoder = kind == GraphBaselineKind::RandomEncoder;
+        let key = BaselineKey {
+            kind,
+            data: recipe.data.clone(),
+            evaluation: recipe.evaluation.clone(),
+            seed: recipe.seed,
+            encoder: of_encoder.then(|| recipe.encoder.config().clone()),
+        };
+        baselines.insert(kind.name().to_owned(), cache.of(key, || graphs.baseline(kind))?);
     }
+    Ok(baselines)
 }

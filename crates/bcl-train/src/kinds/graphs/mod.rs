@@ -6,7 +6,7 @@ pub(super) mod memory;
 mod saved;
 mod summary;
 
-use super::{Baselines, Kind, Outcome, PhaseRun, Run, SavedRun, Trained};
+use super::{BaselineCache, Kind, Outcome, PhaseRun, Run, SavedRun, Trained};
 use crate::{
     error::Error,
     memory::Estimate,
@@ -30,7 +30,7 @@ use bcl_data::{
 use bcl_models::graphs::Gin;
 use bcl_report::result::{CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, Metrics};
 use burn::tensor::Device;
-use evaluation::{BaselineCache, EncodedGraphs};
+use evaluation::{BaselineKey, EncodedGraphs, baselines};
 use loader::{GraphLoader, LoaderOptions, batches_per_epoch};
 use std::{
     path::Path,
@@ -39,7 +39,7 @@ use std::{
 
 impl Kind for GraphRecipe {
     type Data = Arc<GraphData>;
-    type Shared = Mutex<BaselineCache>;
+    type Shared = Mutex<BaselineCache<BaselineKey>>;
 
     fn source(&self, search: &SearchPath) -> Result<String, Error> {
         Ok(self.data.described(search)?)
@@ -192,7 +192,7 @@ impl Kind for GraphRecipe {
         let _working = run.working("drawing maps and evaluating baselines");
         let showcase = graphs.showcase(&vectors);
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let baselines: Baselines = shared.of(run.recipe, &graphs)?;
+        let baselines = baselines(run.recipe, &graphs, &mut shared)?;
         let oracle = || best(&records, |record| record.test.as_ref(), &run.recipe.metric(&run.data));
         let oracle = run.recipe.selection.oracle.then(oracle).flatten();
         Ok(Outcome {

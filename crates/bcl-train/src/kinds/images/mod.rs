@@ -8,7 +8,7 @@ mod saved;
 mod start;
 mod summary;
 
-use super::{Kind, Outcome, PhaseRun, Run, SavedRun, Trained};
+use super::{BaselineCache, Kind, Outcome, PhaseRun, Run, SavedRun, Trained};
 use crate::{
     error::Error,
     memory::Estimate,
@@ -22,7 +22,8 @@ use crate::{
         run_summary::RunSummary,
     },
 };
-pub use baselines::BaselineCache;
+pub use baselines::BaselineKey;
+use baselines::baselines;
 use bcl_backend::Backend;
 use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
 use bcl_data::{KnownIds, SearchPath, Seed, printable};
@@ -52,7 +53,7 @@ const PICTURED: usize = 12;
 
 impl Kind for ImageRecipe {
     type Data = ImageData;
-    type Shared = Mutex<BaselineCache>;
+    type Shared = Mutex<BaselineCache<BaselineKey>>;
 
     fn source(&self, search: &SearchPath) -> Result<String, Error> {
         Ok(self.data.described(search)?)
@@ -215,7 +216,7 @@ impl Kind for ImageRecipe {
             metrics,
             oracle: None,
             folds: BTreeMap::new(),
-            baselines: shared.of(run.recipe, &evaluator, &run.around.backend.device())?,
+            baselines: baselines(run.recipe, &evaluator, &run.around.backend.device(), &mut shared)?,
             users: None,
             showcase: Some(showcase),
         })

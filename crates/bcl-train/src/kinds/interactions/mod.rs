@@ -15,7 +15,7 @@ use crate::{
     methods::Recommendation,
     recipe::RecommenderRecipe,
     training::{
-        DataRecord, evaluate::EvaluationTask, folder::load_model, progress::Progress, run_summary::RunSummary,
+        DataRecord, RunFolder, evaluate::EvaluationTask, folder::load_model, progress::Progress, run_summary::RunSummary,
         stopping_rule::best,
     },
 };
@@ -24,11 +24,12 @@ use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
 use bcl_data::{InteractionData, Interactions, KnownIds, SearchPath, Seed, negatives::NegativeSampler};
 use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
-use bcl_models::Graph;
+use bcl_models::{Graph, Recommender};
 use bcl_report::{
     UserMetrics,
     result::{Chosen, DataSize, EpochRecord, Metrics},
 };
+use burn::tensor::Device;
 use loader::{InteractionLoader, LoaderOptions};
 use memory::PROBE_ANCHORS;
 use std::{collections::BTreeMap, path::Path, sync::Arc};
@@ -122,7 +123,7 @@ impl Kind for RecommenderRecipe {
     fn train(phase: PhaseRun<'_, '_, Self>) -> Result<Progress, Error> {
         let recipe = phase.run.recipe;
         let (seed, device) = (phase.seed(), phase.device());
-        let InteractionData { train, test, truth, .. } = &*phase.data;
+        let InteractionData { train, truth, .. } = &*phase.data;
         let estimator = phase.estimator.as_ref().expect("recommenders have an estimator");
         let sampler = Arc::new(NegativeSampler::new(&recipe.negatives, train, seed)?);
         let options = |device| LoaderOptions {
@@ -136,8 +137,7 @@ impl Kind for RecommenderRecipe {
             InteractionLoader::new(train, sampler.clone(), truth, phase.plan.clone(), options(device))
         };
         let stop = phase.run.around.stop.clone();
-        let evaluator =
-            RankingEvaluator::new(&recipe.evaluation.cutoffs, train, test).with_interrupt(move || stop.is_requested());
+        let evaluator = recipe.evaluator(&phase.data).with_interrupt(move || stop.is_requested());
         let task = EvaluationTask {
             measure: Some(Arc::new(evaluator)),
             select_by: phase.metric(),
@@ -194,12 +194,9 @@ impl Kind for RecommenderRecipe {
 /// The metrics of each user, by the saved encoder.
 fn of_users(run: &Run<'_, RecommenderRecipe>) -> Result<UserMetrics, Error> {
     let (recipe, data, around) = (run.recipe, &run.data, run.around);
-    let device = around.backend.device();
-    let encoder = recipe.encoder.init(&graph(&data.train), recipe.seed, &device);
-    let encoder = load_model(encoder, around.folder)?;
+    let encoder = recipe.trained(data, around.folder, &around.backend.device())?;
     let stop = around.stop.clone();
-    let evaluator =
-        RankingEvaluator::new(&recipe.evaluation.cutoffs, &data.train, &data.test).with_interrupt(move || stop.is_requested());
+    let evaluator = recipe.evaluator(data).with_interrupt(move || stop.is_requested());
     Ok(UserMetrics {
         users: evaluator
             .users()
@@ -208,6 +205,21 @@ fn of_users(run: &Run<'_, RecommenderRecipe>) -> Result<UserMetrics, Error> {
             .collect(),
         metrics: evaluator.evaluate_users(&EmbeddingScorer::new(encoder.embeddings()))?,
     })
+}
+
+impl RecommenderRecipe {
+    /// The encoder with the weights that a run has saved.
+    ///
+    /// # Errors
+    /// As [`load_model`].
+    fn trained(&self, data: &InteractionData, folder: &RunFolder, device: &Device) -> Result<Recommender, Error> {
+        load_model(self.encoder.init(&graph(&data.train), self.seed, device), folder)
+    }
+
+    /// Ranks for the test users of the data.
+    fn evaluator(&self, data: &InteractionData) -> RankingEvaluator {
+        RankingEvaluator::new(&self.evaluation.cutoffs, &data.train, &data.test)
+    }
 }
 
 /// The graph of the interactions that an encoder propagates along.

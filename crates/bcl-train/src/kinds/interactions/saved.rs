@@ -5,17 +5,15 @@ use super::{
         SavedRun,
         saved::{print_metrics, vectors_as_csv},
     },
-    graph,
     recommendation::Recommendation,
 };
 use crate::{
     error::Error,
     recipe::{RecommenderRecipe, RunRecipe},
-    training::folder::load_model,
 };
 use bcl_backend::Backend;
 use bcl_data::{InteractionData, printable};
-use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator, top_items};
+use bcl_eval::ranking::{EmbeddingScorer, top_items};
 use bcl_models::{Embeddings, Recommender};
 use bcl_report::{TextStyle, files, notice};
 use safetensors::{Dtype, tensor::TensorView};
@@ -34,11 +32,7 @@ impl Saved {
     /// Loads the data and the saved weights of a run.
     fn open(run: SavedRun<RecommenderRecipe>, backend: &Backend) -> Result<Self, Error> {
         let data = run.data()?;
-        let encoder = run
-            .recipe
-            .encoder
-            .init(&graph(&data.train), run.recipe.seed, &backend.device());
-        let encoder = load_model(encoder, &run.folder)?;
+        let encoder = run.recipe.trained(&data, &run.folder, &backend.device())?;
         Ok(Self {
             embeddings: encoder.embeddings(),
             encoder,
@@ -56,7 +50,7 @@ pub(super) fn evaluate(run: SavedRun<RecommenderRecipe>, backend: &Backend, json
     let path = run.folder.path().to_owned();
     let saved = Saved::open(run, backend)?;
     let data = &saved.data;
-    let evaluator = RankingEvaluator::new(&saved.recipe.evaluation.cutoffs, &data.train, &data.test);
+    let evaluator = saved.recipe.evaluator(data);
     let metrics = evaluator.evaluate(&EmbeddingScorer::new(saved.embeddings))?;
     if json {
         println!(
