@@ -6,7 +6,7 @@ use bcl_data::Seed;
 use bcl_report::chart::{Axis, LineChart, Series, Shape};
 
 /// The separations to draw, with one figure each.
-const ALPHAS: [f64; 4] = [0.5, 0.7, 0.9, 1.0];
+pub(super) const ALPHAS: [f64; 4] = [0.5, 0.7, 0.9, 1.0];
 /// Bins of a histogram.
 const BINS: usize = 40;
 /// Number of score intervals over which a formula is averaged.
@@ -39,8 +39,8 @@ fn each(seed: Seed, base: &SimulationConfig) -> Vec<Classes> {
         .collect()
 }
 
-const NAMES: [&str; 2] = ["true negatives", "false negatives"];
-const SHAPES: [Shape; 2] = [Shape::Dots, Shape::Rings];
+pub(super) const NAMES: [&str; 2] = ["true negatives", "false negatives"];
+pub(super) const SHAPES: [Shape; 2] = [Shape::Dots, Shape::Rings];
 
 impl Classes {
     fn draw(seed: Seed, config: &SimulationConfig) -> Self {

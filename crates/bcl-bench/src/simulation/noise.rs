@@ -154,7 +154,7 @@ impl Repetition {
 }
 
 /// A draw of Gamma(1).
-fn exponential(rng: &mut Xoshiro256PlusPlus) -> f64 {
+pub(super) fn exponential(rng: &mut Xoshiro256PlusPlus) -> f64 {
     // 1 minus a draw from [0, 1) is never 0.
     -(1.0 - rng.random::<f64>()).ln()
 }

@@ -2,6 +2,7 @@
 //! text. The paper does not print the values of α that it draws.
 
 use super::Parameter;
+use super::classes::{ALPHAS, NAMES, SHAPES};
 use super::drawing::{Csv, Drawing};
 use super::sweep::{Sweep, sweeps};
 use bcl_core::{
@@ -13,7 +14,6 @@ use bcl_report::chart::{Axis, LineChart, Series, Shape};
 use rand::RngExt;
 use std::f64::consts::PI;
 
-const ALPHAS: [f64; 4] = [0.5, 0.7, 0.9, 1.0];
 /// Half the width of the interval of similarities in Figures 9 and 10: a = -0.5, b = 0.5.
 const HALF_WIDTH: f64 = 0.5;
 /// Settings of Figure 5.
@@ -24,7 +24,6 @@ const TAU_PLUS: f64 = 0.1;
 /// Bins of Figure 5, from 0 to `LARGEST`.
 const BINS: usize = 60;
 const LARGEST: f64 = 5.0;
-const NAMES: [&str; 2] = ["true negatives", "false negatives"];
 
 /// Figure 3: `φ_TN = 2 φ (α (1 - Φ) + (1 - α) Φ)` and `φ_FN`, with α and 1 - α exchanged, for φ = N(0, 1).
 pub(super) fn densities() -> Vec<Drawing> {
@@ -33,9 +32,11 @@ pub(super) fn densities() -> Vec<Drawing> {
         let mut lines = [const { Vec::new() }; 3];
         for step in -80..=80 {
             let score = f64::from(step) / 20.0;
-            let (density, below) = (normal_density(score), normal_distribution(score));
-            let of = |lowest: f64| 2.0 * density * (lowest * (1.0 - below) + (1.0 - lowest) * below);
-            let values = [density, of(alpha), of(1.0 - alpha)];
+            let values = [
+                normal_density(score),
+                class_density(score, alpha),
+                class_density(score, 1.0 - alpha),
+            ];
             csv.row(&[&score, &values[0], &values[1], &values[2]]);
             for (line, value) in lines.iter_mut().zip(values) {
                 line.push((score, value));
@@ -88,11 +89,7 @@ pub(super) fn scores(seed: Seed) -> Vec<Drawing> {
         for (class, lowest) in [alpha, 1.0 - alpha].into_iter().enumerate() {
             let place = |bin: usize| (bin as f64 + 0.5) * width;
             // The density of y = exp(x / t) is that of x at t ln y, times t / y.
-            let formula = |y: f64| {
-                let x = TEMPERATURE * y.ln();
-                let below = normal_distribution(x);
-                2.0 * normal_density(x) * (lowest * (1.0 - below) + (1.0 - lowest) * below) * TEMPERATURE / y
-            };
+            let formula = |y: f64| class_density(TEMPERATURE * y.ln(), lowest) * TEMPERATURE / y;
             let drawn = |bin: usize| counts[class][bin] / totals[class] / width;
             for bin in 0..BINS {
                 csv.row(&[
@@ -107,10 +104,9 @@ pub(super) fn scores(seed: Seed) -> Vec<Drawing> {
                 Shape::Line,
                 (0..BINS).map(|bin| (place(bin), formula(place(bin)))),
             );
-            let shape = if class == 0 { Shape::Dots } else { Shape::Rings };
             let dots = Series::new(
                 format!("{}, drawn", NAMES[class]),
-                shape,
+                SHAPES[class],
                 (0..BINS).map(|bin| (place(bin), drawn(bin))),
             );
             series.extend([line, dots].map(|series| series.with_colour(class).with_dash(class)));
@@ -186,6 +182,12 @@ pub(super) fn estimators(seed: Seed, base: &SimulationConfig) -> (Vec<Drawing>, 
         .iter()
         .map(|sweep: &Sweep| renamed(format!("figure10-{}", sweep.parameter.name()), sweep.errors()));
     (means.collect(), errors.collect())
+}
+
+/// The density of a class for φ = N(0, 1): a member of it is the smaller of two draws from φ with probability `lowest`, else the larger.
+fn class_density(score: f64, lowest: f64) -> f64 {
+    let below = normal_distribution(score);
+    2.0 * normal_density(score) * (lowest * (1.0 - below) + (1.0 - lowest) * below)
 }
 
 fn normal_density(x: f64) -> f64 {

@@ -14,6 +14,7 @@
 //! difference. The paper gives neither step size nor number of steps; here they are 0.05 and 400.
 
 use super::drawing::{Csv, Drawing, cells, columns};
+use super::noise::exponential;
 use super::repeat::interval;
 use bcl_data::{Seed, seed::Xoshiro256PlusPlus};
 use bcl_report::{
@@ -116,7 +117,7 @@ fn learn(method: Method, mut random: Option<&mut Xoshiro256PlusPlus>) -> Vec<f64
     for _ in 0..STEPS {
         // Both are drawn in every step, so that all methods see the same noise. Without noise, u is its mean.
         let (noise, exponential) = match &mut random {
-            Some(random) => (VARIANCE.sqrt() * normal(random), -(1.0 - random.random::<f64>()).ln()),
+            Some(random) => (VARIANCE.sqrt() * normal(random), exponential(random)),
             None => (0.0, 1.0),
         };
         let gradient = method.gradient(at, noise, || exponential);
