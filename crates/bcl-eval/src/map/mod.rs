@@ -12,37 +12,37 @@ use bhtsne::Neighbor;
 use burn::tensor::Tensor;
 use rayon::ThreadPoolBuilder;
 
-/// Minimum number of images for a map.
+/// Minimum number of samples for a map.
 const LEAST: usize = 10;
 
-/// The cosine similarity of the features of each pair of images.
+/// The cosine similarity of the features of each pair of samples.
 #[derive(Debug)]
 pub(crate) struct Cosines {
-    num_images: usize,
+    num_samples: usize,
     values: Vec<f32>,
 }
 
 impl Cosines {
-    /// Compares features; `None` for fewer than ten images, or if a feature is not finite.
+    /// Compares features; `None` for fewer than ten samples, or if a feature is not finite.
     ///
     /// # Shapes
-    /// - features: `[num_images, num_features]`
+    /// - features: `[num_samples, num_features]`
     pub(crate) fn of(features: Tensor<2>) -> Option<Self> {
-        let [num_images, _] = features.dims();
-        if num_images < LEAST {
+        let [num_samples, _] = features.dims();
+        if num_samples < LEAST {
             return None;
         }
         let rows = Similarity::Cosine.prepare(features.detach());
         let values: Vec<f32> = rows.clone().matmul(rows.transpose()).into_data().iter::<f32>().collect();
         let finite = values.iter().all(|value| value.is_finite());
-        finite.then_some(Self { num_images, values })
+        finite.then_some(Self { num_samples, values })
     }
 
     fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> {
-        self.values.chunks_exact(self.num_images)
+        self.values.chunks_exact(self.num_samples)
     }
 
-    /// The nearest images of each image by the Euclidean distance of unit features, nearest first, ties in order.
+    /// The nearest samples of each sample by the Euclidean distance of unit features, nearest first, ties in order.
     fn neighbours(&self, count: usize) -> Vec<Vec<Neighbor<f32>>> {
         let of_row = |(own, cosines): (usize, &[f32])| {
             let distance = |&cosine: &f32| (2.0 - 2.0 * cosine).max(0.0).sqrt();

@@ -6,11 +6,11 @@ use burn::tensor::{Device, TensorData};
 use rand::RngExt;
 
 /// Groups of features, each around its own axis.
-fn groups(num_groups: usize, num_images: usize, seed: u64) -> Cosines {
+fn groups(num_groups: usize, num_samples: usize, seed: u64) -> Cosines {
     let mut rng = Seed(seed).rng();
     let mut value = |row: usize, column: usize| f32::from(u8::from(row % num_groups == column)) + 0.2 * rng.random::<f32>();
-    let values: Vec<f32> = (0..num_images * 16).map(|i| value(i / 16, i % 16)).collect();
-    cosines(values, [num_images, 16])
+    let values: Vec<f32> = (0..num_samples * 16).map(|i| value(i / 16, i % 16)).collect();
+    cosines(values, [num_samples, 16])
 }
 
 fn cosines(values: Vec<f32>, shape: [usize; 2]) -> Cosines {
@@ -37,7 +37,7 @@ fn ranked(points: &[[f64; 2]]) -> Vec<Vec<usize>> {
 ///
 /// Source: Venna and Kaski, Neighborhood preservation in nonlinear projection methods (ICANN 2001), equation 1.
 fn trustworthiness(cosines: &Cosines, points: &[[f64; 2]], count: usize) -> f64 {
-    let n = cosines.num_images;
+    let n = cosines.num_samples;
     let images = cosines.neighbours(n - 1);
     let penalty = |(near, images): (&Vec<usize>, &Vec<Neighbor<f32>>)| -> usize {
         let rank = |image: &usize| 1 + images.iter().position(|other| other.index == *image).unwrap();
@@ -93,7 +93,7 @@ fn umap_separates_groups_that_two_principal_components_do_not() {
 
 #[test]
 fn umap_preserves_neighbours_as_well_as_umap_learn() {
-    let num_images = 300;
+    let num_samples = 300;
     // A closed curve that winds through four planes, with a little noise.
     let value = |image: usize, column: usize| {
         let angle = std::f64::consts::TAU * (image as f64 * 0.618_033_988_749_895).fract();
@@ -102,20 +102,20 @@ fn umap_preserves_neighbours_as_well_as_umap_learn() {
         let (sin, cos) = winding.sin_cos();
         ((if column.is_multiple_of(2) { cos } else { sin }) + 0.1 * noise) as f32
     };
-    let values = (0..num_images * 8).map(|i| value(i / 8, i % 8)).collect();
-    let cosines = cosines(values, [num_images, 8]);
+    let values = (0..num_samples * 8).map(|i| value(i / 8, i % 8)).collect();
+    let cosines = cosines(values, [num_samples, 8]);
     let found = trustworthiness(&cosines, &umap(&cosines, Seed(1)).unwrap(), 10);
     // umap-learn 0.5.12 on the unit features, with its defaults and init="pca": 0.9995 to 0.9998 over ten seeds. Its start: 0.8113.
     assert!(found > 0.999, "{found}");
     let mut rng = Seed(1).rng();
-    let random: Vec<[f64; 2]> = (0..num_images).map(|_| [rng.random(), rng.random()]).collect();
+    let random: Vec<[f64; 2]> = (0..num_samples).map(|_| [rng.random(), rng.random()]).collect();
     let by_chance = trustworthiness(&cosines, &random, 10);
     assert!((by_chance - 0.5).abs() < 0.05, "{by_chance}");
 }
 
 #[test]
 fn few_images_have_no_map_and_that_of_equal_images_is_finite() {
-    let ones = |num_images| Cosines::of(Tensor::ones([num_images, 8], &Device::flex()));
+    let ones = |num_samples| Cosines::of(Tensor::ones([num_samples, 8], &Device::flex()));
     assert!(ones(9).is_none());
     for map in maps(&groups(3, 10, 0)) {
         assert_eq!(map.len(), 10);

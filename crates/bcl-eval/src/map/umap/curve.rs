@@ -1,4 +1,4 @@
-//! The probability that two images are neighbours, as a function of their distance in the plane.
+//! The probability that two samples are neighbours, as a function of their distance in the plane.
 
 /// Number of distances to fit the curve to.
 const SAMPLES: usize = 300;

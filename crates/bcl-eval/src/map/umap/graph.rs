@@ -8,7 +8,7 @@ const BISECTIONS: usize = 64;
 /// Minimum bandwidth, as a share of the mean distance to the neighbours.
 const LEAST_BANDWIDTH: f64 = 1e-3;
 
-/// Two images that may be neighbours. Each pair has two edges, one per direction.
+/// Two samples that may be neighbours. Each pair has two edges, one per direction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Edge {
     pub(super) from: usize,
@@ -17,32 +17,32 @@ pub(super) struct Edge {
     pub(super) probability: f64,
 }
 
-/// The edges of all images, in order, given the nearest neighbours of each image.
+/// The edges of all samples, in order, given the nearest neighbours of each sample.
 ///
-/// An image's neighbour at distance d has the probability exp(-(d - ρ) / σ), with ρ the distance of the nearest one and σ such that the
-/// probabilities of an image add up to log2(number of neighbours, including the image). A pair is an edge if either image considers the
+/// A sample's neighbour at distance d has the probability exp(-(d - ρ) / σ), with ρ the distance of the nearest one and σ such that the
+/// probabilities of a sample add up to log2(number of neighbours, including the sample). A pair is an edge if either sample considers the
 /// other a neighbour: p + q - p q (Algorithms 2 and 3 of the paper).
 pub(super) fn edges(neighbours: &[Vec<Neighbor<f32>>]) -> Vec<Edge> {
-    let num_images = neighbours.len();
-    let mut directed = vec![0.0; num_images * num_images];
-    for (row, others) in directed.chunks_exact_mut(num_images).zip(neighbours) {
+    let num_samples = neighbours.len();
+    let mut directed = vec![0.0; num_samples * num_samples];
+    for (row, others) in directed.chunks_exact_mut(num_samples).zip(neighbours) {
         let distances: Vec<f64> = others.iter().map(|other| f64::from(other.distance)).collect();
         for (other, probability) in others.iter().zip(probabilities(&distances)) {
             row[other.index] = probability;
         }
     }
-    let pairs = (0..num_images).flat_map(|from| (0..num_images).map(move |to| (from, to)));
+    let pairs = (0..num_samples).flat_map(|from| (0..num_samples).map(move |to| (from, to)));
     let edge = |(from, to)| {
-        let (p, q) = (directed[from * num_images + to], directed[to * num_images + from]);
+        let (p, q) = (directed[from * num_samples + to], directed[to * num_samples + from]);
         let probability: f64 = p + q - p * q;
         (probability > 0.0).then_some(Edge { from, to, probability })
     };
     pairs.filter_map(edge).collect()
 }
 
-/// The probability of each neighbour of one image, given their distances.
+/// The probability of each neighbour of one sample, given their distances.
 fn probabilities(distances: &[f64]) -> impl Iterator<Item = f64> {
-    // Copies of the image do not set the scale.
+    // Copies of the sample do not set the scale.
     let nearest = distances
         .iter()
         .copied()
@@ -55,7 +55,7 @@ fn probabilities(distances: &[f64]) -> impl Iterator<Item = f64> {
     beyond.into_iter().map(move |beyond| decay(beyond, bandwidth))
 }
 
-/// The bandwidth for which the probabilities add up to log2(number of neighbours, including the image).
+/// The bandwidth for which the probabilities add up to log2(number of neighbours, including the sample).
 fn bandwidth(beyond: &[f64]) -> f64 {
     let wanted = (beyond.len() as f64 + 1.0).log2();
     let (mut low, mut high, mut middle) = (0.0, f64::INFINITY, 1.0);

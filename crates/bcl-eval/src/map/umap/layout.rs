@@ -7,7 +7,7 @@ use rand::RngExt;
 /// Number of epochs.
 const EPOCHS: usize = 500;
 
-/// Number of random images that repel an image per sampled edge.
+/// Number of random samples that repel a sample per sampled edge.
 const NUM_NEGATIVES: usize = 5;
 
 /// Largest step of a coordinate at a learning rate of 1.
@@ -45,7 +45,7 @@ pub(super) fn optimise(points: &mut [[f64; 2]], edges: &[Edge], curve: Curve, rn
 
 /// The step of the first of two points, given the force as a function of their squared distance.
 fn gradient_step(points: &[[f64; 2]], pair: [usize; 2], rate: f64, force: impl Fn(f64) -> f64) -> [f64; 2] {
-    let [own, other] = pair.map(|image| points[image]);
+    let [own, other] = pair.map(|sample| points[sample]);
     let difference = [own[0] - other[0], own[1] - other[1]];
     let force = force(difference[0].powi(2) + difference[1].powi(2));
     difference.map(|difference| rate * (force * difference).clamp(-LARGEST_STEP, LARGEST_STEP))

@@ -1,11 +1,11 @@
-//! UMAP: places images so that the graph of their nearest neighbours can be read off the distances in the plane.
+//! UMAP: places samples so that the graph of their nearest neighbours can be read off the distances in the plane.
 //!
 //! The steps and defaults are those of umap-learn, except for the start: principal components, which exist for graphs of any number of
 //! components and preserve the global structure better than a random start (Kobak and Linderman, Nature Biotechnology 2021).
 //!
 //! | step | file |
 //! | --- | --- |
-//! | a probability for each pair of images to be neighbours | `graph.rs` |
+//! | a probability for each pair of samples to be neighbours | `graph.rs` |
 //! | principal components as initial points | `start.rs` |
 //! | the probability to be neighbours as a function of the distance in the plane | `curve.rs` |
 //! | stochastic gradient descent on the cross-entropy of both probabilities | `layout.rs` |
@@ -19,7 +19,7 @@ use super::{Cosines, on_one_thread};
 use bcl_data::Seed;
 use curve::Curve;
 
-/// Number of neighbours per image, which includes the image.
+/// Number of neighbours per sample, which includes the sample.
 const NEIGHBOURS: usize = 15;
 
 /// Distance in the plane within which points count as neighbours for certain.
@@ -28,7 +28,7 @@ const MIN_DIST: f64 = 0.1;
 /// Distance in the plane over which that probability decays by a factor of e.
 const SPREAD: f64 = 1.0;
 
-/// Maps images to the plane by UMAP on unit features; `None` if the result is not finite.
+/// Maps samples to the plane by UMAP on unit features; `None` if the result is not finite.
 ///
 /// The same features and seed always give the same map.
 ///

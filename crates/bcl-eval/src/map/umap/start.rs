@@ -7,7 +7,7 @@ use rand::RngExt;
 /// Largest initial coordinate.
 const LARGEST: f64 = 10.0;
 
-/// Largest random offset of an initial coordinate, which separates copies of an image.
+/// Largest random offset of an initial coordinate, which separates copies of a sample.
 const JITTER: f64 = 1e-4;
 
 /// The first two principal components of unit features; `None` if the eigenvalues cannot be computed.
@@ -15,22 +15,22 @@ const JITTER: f64 = 1e-4;
 /// The cosines are inner products of unit features. With rows and columns centred, their eigenvectors, scaled by the roots of the
 /// eigenvalues, are the principal components.
 pub(super) fn principal_components(cosines: &Cosines) -> Option<Vec<[f64; 2]>> {
-    let num_images = cosines.num_images;
-    let cosine = |row: usize, column: usize| f64::from(cosines.values[row * num_images + column]);
+    let num_samples = cosines.num_samples;
+    let cosine = |row: usize, column: usize| f64::from(cosines.values[row * num_samples + column]);
     let means: Vec<f64> = cosines
         .rows()
-        .map(|row| row.iter().map(|&cosine| f64::from(cosine)).sum::<f64>() / num_images as f64)
+        .map(|row| row.iter().map(|&cosine| f64::from(cosine)).sum::<f64>() / num_samples as f64)
         .collect();
-    let mean = means.iter().sum::<f64>() / num_images as f64;
-    let centred = Mat::from_fn(num_images, num_images, |row, column| {
+    let mean = means.iter().sum::<f64>() / num_samples as f64;
+    let centred = Mat::from_fn(num_samples, num_samples, |row, column| {
         cosine(row, column) - means[row] - means[column] + mean
     });
     let eigen = centred.self_adjoint_eigen(Side::Lower).ok()?;
     let (values, vectors) = (eigen.S(), eigen.U());
     // Eigenvalues ascend.
-    let axes = [num_images - 1, num_images - 2];
+    let axes = [num_samples - 1, num_samples - 2];
     let point = |row| axes.map(|axis| vectors[(row, axis)] * values[axis].max(0.0).sqrt());
-    Some((0..num_images).map(point).collect())
+    Some((0..num_samples).map(point).collect())
 }
 
 /// Scales points to a largest coordinate of 10 and moves each a little.
@@ -53,11 +53,11 @@ mod tests {
     #[test]
     fn principal_components_preserve_the_distances_of_points_in_a_plane() {
         // On a circle, cosines are those of the differences of angles. Evenly spread, the points are centred.
-        let num_images = 12;
-        let angle = |image: usize| image as f64 * std::f64::consts::TAU / num_images as f64;
-        let values = (0..num_images * num_images).map(|i| (angle(i / num_images) - angle(i % num_images)).cos() as f32);
+        let num_samples = 12;
+        let angle = |sample: usize| sample as f64 * std::f64::consts::TAU / num_samples as f64;
+        let values = (0..num_samples * num_samples).map(|i| (angle(i / num_samples) - angle(i % num_samples)).cos() as f32);
         let cosines = Cosines {
-            num_images,
+            num_samples,
             values: values.collect(),
         };
         let points = principal_components(&cosines).unwrap();
