@@ -91,7 +91,6 @@ mod losses;
 mod margins;
 mod noise_contrastive;
 pub mod objective;
-pub mod parameter;
 pub mod posterior;
 pub mod prior;
 pub mod schedule;
@@ -100,6 +99,7 @@ mod side_information;
 pub mod simulation;
 
 pub use bcl_kernels::{Similarity, unit_rows};
+pub use bcl_posterior::parameter;
 pub use burn::nn::loss::Reduction;
 pub use estimator::*;
 pub use losses::Losses;

@@ -1,6 +1,6 @@
 //! Claims of the papers about the posterior and its weights, as property tests.
 
-use bcl_core::posterior::{Posterior, ecdf};
+use bcl_core::posterior::{Posterior, PosteriorTensors, ecdf};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use proptest::prelude::*;
 

@@ -6,9 +6,10 @@ use super::metadata::{Metadata, Package};
 /// Each crate of the workspace with the workspace crates it may depend on, dev-dependencies included.
 const ARROWS: &[(&str, &[&str])] = &[
     ("bcl-kernels", &[]),
-    ("bcl-core", &["bcl-golden", "bcl-kernels"]),
+    ("bcl-core", &["bcl-golden", "bcl-kernels", "bcl-posterior"]),
     ("bcl-models", &["bcl-golden", "bcl-kernels"]),
     ("bcl-optim", &[]),
+    ("bcl-posterior", &[]),
     ("bcl-text", &[]),
     ("bcl-data", &["bcl-text"]),
     ("bcl-golden", &["bcl-data"]),
@@ -16,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("bcl-recipe", &["bcl-data"]),
     ("bcl-report", &["bcl-text"]),
     ("bcl-backend", &["bcl-report"]),
+    ("bcl-explorer", &["bcl-posterior"]),
     (
         "bcl-eval",
         &["bcl-core", "bcl-data", "bcl-images", "bcl-models", "bcl-report"],
@@ -44,6 +46,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bcl-core",
             "bcl-data",
             "bcl-eval",
+            "bcl-explorer",
             "bcl-golden",
             "bcl-images",
             "bcl-kernels",
@@ -67,8 +70,10 @@ const DOWNLOADS_FOR: &str = "bcl-train";
 /// Crates that stay quick to build: they must not depend on Burn, not even indirectly.
 const WITHOUT_BURN: &[&str] = &[
     "bcl-data",
+    "bcl-explorer",
     "bcl-golden",
     "bcl-images",
+    "bcl-posterior",
     "bcl-recipe",
     "bcl-report",
     "bcl-text",

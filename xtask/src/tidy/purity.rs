@@ -1,7 +1,10 @@
-//! `bcl-core` never touches a file, a clock or a random source of its own.
+//! `bcl-core` and `bcl-posterior` never touch a file, a clock or a random source of their own.
 
 use super::finding::Finding;
 use super::tree::Tree;
+
+/// The sources that must not.
+const FOLDERS: [&str; 2] = ["crates/bcl-core/src", "crates/bcl-posterior/src"];
 
 /// Names that give access to files, clocks and self-seeded random sources.
 const IMPURE: &[&str] = &[
@@ -20,12 +23,12 @@ const IMPURE: &[&str] = &[
 /// A self-seeded source of `rand`; its last segment, `rng`, is too common a name to search for.
 const OWN_RNG: &str = "rand::rng(";
 
-/// Checks the code of `bcl-core`, except tests, docs and comments.
+/// Checks the code of both crates, except tests, docs and comments.
 pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for file in tree
         .with_extension("rs")
-        .filter(|file| file.starts_with("crates/bcl-core/src"))
+        .filter(|file| FOLDERS.iter().any(|folder| file.starts_with(folder)))
     {
         if file.ends_with("tests.rs") {
             continue;
@@ -33,7 +36,7 @@ pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
         let text = tree.text(file)?.unwrap_or_default();
         for (line, code) in lines_outside_tests(&text) {
             if let Some(name) = impure_name(code) {
-                let what = format!("bcl-core uses `{name}`, but must not touch files, clocks or its own random sources");
+                let what = format!("this crate uses `{name}`, but must not touch files, clocks or its own random sources");
                 let remedy = "take the value, the seed or the `Rng` as an argument";
                 findings.push(Finding::new(file, line, what, remedy));
             }
@@ -117,7 +120,7 @@ mod tests {
             let found = lines(&check(&fixture.tree()).unwrap());
             assert_eq!(found.len(), 1, "{code}: {found:?}");
             assert!(
-                found[0].starts_with("crates/bcl-core/src/lib.rs:2: bcl-core uses"),
+                found[0].starts_with("crates/bcl-core/src/lib.rs:2: this crate uses"),
                 "{found:?}"
             );
         }

@@ -1,6 +1,6 @@
 //! The Bayesian loss with an eCDF that compares every pair of scores in a row, as in the released code: the baseline to beat.
 
-use bcl_core::{BayesianConfig, Scores};
+use bcl_core::{BayesianConfig, Scores, posterior::PosteriorTensors};
 use burn::tensor::Tensor;
 
 /// Comparisons per chunk of anchors. All anchors at once need `2 B N²` of them, 8.6 GB at a batch size of 1024.

@@ -5,7 +5,11 @@ use super::{
     config::{Field, estimator},
     ranked::{RankTable, RankWeight},
 };
-use crate::{Losses, Scores, SideInformation, parameter::temperature, posterior::Posterior};
+use crate::{
+    Losses, Scores, SideInformation,
+    parameter::temperature,
+    posterior::{Posterior, PosteriorTensors},
+};
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,6 @@
 
 use super::cross_entropy_with_other_views;
 use crate::{
-    ParameterError,
     config::configuration,
     margins::over,
     parameter::{in_closed, temperature},
@@ -20,7 +19,7 @@ configuration! {
     }
 
     check(config) {
-        let named = |name, value| temperature(value).map_err(|error| ParameterError { name, ..error });
+        let named = |name, value| temperature(value).map_err(|error| error.named(name));
         named("student_temperature", config.student_temperature)?;
         named("teacher_temperature", config.teacher_temperature)?;
         in_closed("center_momentum", config.center_momentum, 0.0, 1.0)

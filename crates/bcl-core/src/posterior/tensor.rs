@@ -1,55 +1,79 @@
 //! The posterior of tensors of eCDF values, for rows of different lengths, which cannot share one table of weights.
 
+use bcl_posterior::{OfficialCoefficients, OrderMixture, Posterior};
 use burn::tensor::Tensor;
 
-use super::{OrderMixture, Posterior};
-
-impl Posterior {
-    /// Computes [`phi`](Self::phi) of each eCDF value.
+/// The functions of a [`Posterior`] for tensors of eCDF values.
+///
+/// ```
+/// use bcl_core::posterior::{Posterior, PosteriorTensors};
+/// use burn::tensor::{Device, Tensor};
+///
+/// let ecdf = Tensor::<2>::from_floats([[0.5, 1.0]], &Device::flex());
+/// let phi = Posterior::new(0.9, 0.9, 0.1).unwrap().phi_tensor(ecdf);
+/// assert_eq!(phi.slice([0..1, 1..2]).into_scalar::<f32>(), 1.0);
+/// ```
+pub trait PosteriorTensors {
+    /// Computes [`phi`](Posterior::phi) of each eCDF value.
     ///
     /// # Shapes
     /// - ecdf, output: the same shape, any rank
+    fn phi_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D>;
+
+    /// Computes [`p_true_negative`](Posterior::p_true_negative) of each eCDF value.
     ///
-    /// ```
-    /// use bcl_core::posterior::Posterior;
-    /// use burn::tensor::{Device, Tensor};
+    /// # Shapes
+    /// - ecdf, output: the same shape, any rank
+    fn p_true_negative_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D>;
+
+    /// Computes [`omega`](Posterior::omega) of each eCDF value.
     ///
-    /// let ecdf = Tensor::<2>::from_floats([[0.5, 1.0]], &Device::flex());
-    /// let phi = Posterior::new(0.9, 0.9, 0.1).unwrap().phi_tensor(ecdf);
-    /// assert_eq!(phi.slice([0..1, 1..2]).into_scalar::<f32>(), 1.0);
-    /// ```
-    pub fn phi_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D> {
+    /// # Shapes
+    /// - ecdf, output: the same shape, any rank
+    fn omega_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D>;
+
+    /// Computes [`omega_official`](Posterior::omega_official) of each eCDF value, in the tensor's own precision as the released code does.
+    ///
+    /// # Shapes
+    /// - ecdf, output: the same shape, any rank
+    fn omega_official_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D>;
+}
+
+impl PosteriorTensors for Posterior {
+    fn phi_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D> {
         let unlabelled = self.unlabelled();
         let half_density = half_density(unlabelled, ecdf.clone());
         (ecdf / (half_density + unlabelled.lowest)).clamp_max(1.0)
     }
 
-    /// Computes [`p_true_negative`](Self::p_true_negative) of each eCDF value.
-    ///
-    /// # Shapes
-    /// - ecdf, output: the same shape, any rank
-    pub fn p_true_negative_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D> {
-        self.relative_density_tensor(self.true_negative(), ecdf).clamp_max(1.0)
+    fn p_true_negative_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D> {
+        relative_density(self, self.true_negatives(), ecdf).clamp_max(1.0)
     }
 
-    /// Computes [`omega`](Self::omega) of each eCDF value.
-    ///
-    /// # Shapes
-    /// - ecdf, output: the same shape, any rank
-    pub fn omega_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D> {
-        self.relative_density_tensor(self.wanted(), ecdf)
+    fn omega_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D> {
+        relative_density(self, self.wanted(), ecdf)
     }
 
-    fn relative_density_tensor<const D: usize>(&self, part: OrderMixture, ecdf: Tensor<D>) -> Tensor<D> {
-        if self.highest_is_impossible() {
-            return ecdf.ones_like();
-        }
+    fn omega_official_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D> {
+        let OfficialCoefficients { a, b, wanted } = self.official();
         let unlabelled = self.unlabelled();
-        let half_density = half_density(unlabelled, ecdf.clone());
-        let complement = (-ecdf.clone() + 1.0) / (half_density.clone() + unlabelled.highest);
-        let phi = (ecdf / (half_density.clone() + unlabelled.lowest)).clamp_max(1.0);
-        (complement * part.lowest + phi * part.highest) / half_density
+        let phi = ((ecdf * (4.0 * a) + b * b).sqrt() - b) / (2.0 * a);
+        let complement = -phi.clone() + 1.0;
+        (complement.clone() * wanted.lowest + phi.clone() * wanted.highest)
+            / (complement * unlabelled.lowest + phi * unlabelled.highest)
     }
+}
+
+/// The density of `part` relative to that of all unlabelled scores, at each eCDF value.
+fn relative_density<const D: usize>(posterior: &Posterior, part: OrderMixture, ecdf: Tensor<D>) -> Tensor<D> {
+    if posterior.highest_is_impossible() {
+        return ecdf.ones_like();
+    }
+    let unlabelled = posterior.unlabelled();
+    let half_density = half_density(unlabelled, ecdf.clone());
+    let complement = (-ecdf.clone() + 1.0) / (half_density.clone() + unlabelled.highest);
+    let phi = (ecdf / (half_density.clone() + unlabelled.lowest)).clamp_max(1.0);
+    (complement * part.lowest + phi * part.highest) / half_density
 }
 
 /// [`OrderMixture::half_density`] of each eCDF value.

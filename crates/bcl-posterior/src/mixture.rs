@@ -8,23 +8,30 @@
 /// F(Φ)     = lowest (2Φ - Φ²) + highest Φ²
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct OrderMixture {
-    pub(crate) lowest: f64,
-    pub(crate) highest: f64,
+pub struct OrderMixture {
+    /// Probability of the smaller draw.
+    pub lowest: f64,
+    /// Probability of the larger draw.
+    pub highest: f64,
 }
 
 impl OrderMixture {
+    /// The density relative to the base distribution, at the base quantile `phi` in `[0, 1]`: `2 ( lowest (1 - Φ) + highest Φ )`.
+    pub fn relative_density(&self, phi: f64) -> f64 {
+        2.0 * (self.lowest * (1.0 - phi) + self.highest * phi)
+    }
+
     /// Half the density relative to the base distribution, at the point where the distribution function is `ecdf`.
     ///
     /// `r = sqrt( lowest² (1 - F) + highest² F )`, a sum of terms that are never negative.
-    pub(crate) fn half_density(&self, ecdf: f64) -> f64 {
+    pub fn half_density(&self, ecdf: f64) -> f64 {
         (self.lowest * self.lowest * (1.0 - ecdf) + self.highest * self.highest * ecdf).sqrt()
     }
 
     /// `Φ` at the point where the distribution function is `ecdf`: the root of `F(Φ) = ecdf` in `[0, 1]`.
     ///
     /// Drawing `ecdf` uniformly samples the mixture in base quantiles.
-    pub(crate) fn base_quantile(&self, ecdf: f64) -> f64 {
+    pub fn base_quantile(&self, ecdf: f64) -> f64 {
         if ecdf <= 0.0 {
             // Without a lowest part the quotient is 0/0 here.
             return 0.0;
@@ -33,7 +40,7 @@ impl OrderMixture {
     }
 
     /// `1 - Φ` at the point where the distribution function is `ecdf`, without the cancellation of that subtraction.
-    pub(crate) fn base_quantile_complement(&self, ecdf: f64) -> f64 {
+    pub fn base_quantile_complement(&self, ecdf: f64) -> f64 {
         self.reversed().base_quantile(1.0 - ecdf)
     }
 
@@ -74,8 +81,7 @@ mod tests {
         fn the_half_density_is_linear_in_the_quantile(lowest in 0.01..=0.99, ecdf in 0.0..=1.0) {
             let mixture = OrderMixture { lowest, highest: 1.0 - lowest };
             let phi = mixture.base_quantile(ecdf);
-            let linear = lowest * (1.0 - phi) + (1.0 - lowest) * phi;
-            prop_assert!((mixture.half_density(ecdf) - linear).abs() < 1e-12);
+            prop_assert!((2.0 * mixture.half_density(ecdf) - mixture.relative_density(phi)).abs() < 1e-12);
         }
     }
 

@@ -3,7 +3,7 @@
 /// A parameter outside its range.
 ///
 /// ```
-/// use bcl_core::parameter::in_closed;
+/// use bcl_posterior::parameter::in_closed;
 ///
 /// let error = in_closed("beta", 1.2, 0.0, 1.0).unwrap_err();
 /// assert_eq!(error.to_string(), "beta is 1.2, but must be in [0, 1]");
@@ -29,6 +29,11 @@ impl ParameterError {
             requirement: requirement.into(),
         }
     }
+
+    /// The same error for the parameter `name`, such as one of several temperatures.
+    pub fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
 }
 
 /// The largest number of epochs and of steps of a schedule: more than any machine trains in a year.
@@ -37,7 +42,7 @@ pub const MOST_EPOCHS: usize = 1_000_000;
 /// Formats a number for an error message: very large and very small ones with an exponent instead of hundreds of digits.
 ///
 /// ```
-/// use bcl_core::parameter::shown;
+/// use bcl_posterior::parameter::shown;
 ///
 /// assert_eq!([0.25, 3.0, 1e308, 1e-9].map(shown), ["0.25", "3", "1e308", "1e-9"]);
 /// ```
@@ -112,7 +117,7 @@ pub fn at_least(name: &'static str, value: usize, low: usize) -> Result<(), Para
 /// Returns an error if it is below `low` or above `high`.
 ///
 /// ```
-/// use bcl_core::parameter::count_in;
+/// use bcl_posterior::parameter::count_in;
 ///
 /// let error = count_in("dim", 0, 1, 65_536).unwrap_err();
 /// assert_eq!(error.to_string(), "dim is 0, but must be in [1, 65536]");

@@ -1,8 +1,6 @@
 //! The weight as the authors' released code computes it, to compare with that code; [`Posterior::omega`] is the paper's.
 
-use burn::tensor::Tensor;
-
-use super::{OrderMixture, Posterior, ranks};
+use crate::{OrderMixture, Posterior, posterior::ranks};
 
 /// The released code adds this to `a` and to `Z` to avoid a division by zero.
 const EPSILON: f64 = 1e-3;
@@ -23,14 +21,14 @@ impl Posterior {
     /// - at the highest score near `α = 1` with small `τ+`, which the exact form weighs zero.
     ///
     /// ```
-    /// use bcl_core::posterior::Posterior;
+    /// use bcl_posterior::Posterior;
     ///
     /// let posterior = Posterior::new(0.501, 0.9, 0.25).unwrap();
     /// assert_eq!(posterior.omega_official(0.1), posterior.omega_official(0.9));
     /// assert!(posterior.omega(0.9) > 3.0 * posterior.omega(0.1));
     /// ```
     pub fn omega_official(&self, ecdf: f64) -> f64 {
-        let Official { a, b, wanted } = self.official();
+        let OfficialCoefficients { a, b, wanted } = self.official();
         let unlabelled = self.unlabelled();
         let phi = (-b + (b * b + 4.0 * a * ecdf).sqrt()) / (2.0 * a);
         (wanted.lowest * (1.0 - phi) + wanted.highest * phi) / (unlabelled.lowest * (1.0 - phi) + unlabelled.highest * phi)
@@ -41,24 +39,12 @@ impl Posterior {
         ranks(num_negatives).map(|ecdf| self.omega_official(ecdf)).collect()
     }
 
-    /// Computes [`omega_official`](Self::omega_official) of each eCDF value, in the tensor's own precision as the released code does.
-    ///
-    /// # Shapes
-    /// - ecdf, output: any, the same
-    pub fn omega_official_tensor<const D: usize>(&self, ecdf: Tensor<D>) -> Tensor<D> {
-        let Official { a, b, wanted } = self.official();
-        let unlabelled = self.unlabelled();
-        let phi = ((ecdf * (4.0 * a) + b * b).sqrt() - b) / (2.0 * a);
-        let complement = -phi.clone() + 1.0;
-        (complement.clone() * wanted.lowest + phi.clone() * wanted.highest)
-            / (complement * unlabelled.lowest + phi * unlabelled.highest)
-    }
-
-    fn official(&self) -> Official {
+    /// Computes the coefficients of the released code.
+    pub fn official(&self) -> OfficialCoefficients {
         let easy = self.alpha * (1.0 - self.beta);
         let hard = (1.0 - self.alpha) * self.beta;
         let z = easy + hard + EPSILON;
-        Official {
+        OfficialCoefficients {
             a: (1.0 - 2.0 * self.alpha) * (self.tau_minus() - self.tau_plus) + EPSILON,
             b: 2.0 * self.unlabelled().lowest,
             wanted: OrderMixture {
@@ -69,10 +55,13 @@ impl Posterior {
     }
 }
 
-/// The coefficients of the released code.
-struct Official {
-    a: f64,
-    b: f64,
+/// The coefficients of the released code, see [`Posterior::omega_official`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OfficialCoefficients {
+    /// `a` of the quadratic `F = aΦ² + bΦ`.
+    pub a: f64,
+    /// `b` of the quadratic.
+    pub b: f64,
     /// Its two parts add up to less than one, by the epsilon in `Z`.
-    wanted: OrderMixture,
+    pub wanted: OrderMixture,
 }

@@ -5,10 +5,10 @@
 /// Equal scores share the largest rank of their run. Any increasing map of the scores (a shift, a temperature, `exp`) leaves the
 /// result unchanged, so raw similarities are enough. Takes `O(N log N)`.
 ///
-/// NaN counts as +∞, as in the [kernels](bcl_kernels::row_ranks) that rank tensors.
+/// NaN counts as +∞, as in the kernels that rank tensors (`bcl_kernels::row_ranks`).
 ///
 /// ```
-/// use bcl_core::posterior::ecdf;
+/// use bcl_posterior::ecdf;
 ///
 /// assert_eq!(ecdf(&[6.0, 4.0, 4.0, 7.0]), [0.75, 0.5, 0.5, 1.0]);
 /// ```
