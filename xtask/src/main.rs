@@ -1,4 +1,4 @@
-//! Project chores: `cargo xtask ci`, `cargo xtask tidy`.
+//! Project chores: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask wasm`.
 //!
 //! Written in Rust, so that they run wherever the project builds. This crate depends on no other of the
 //! workspace: it must build quickly.
@@ -6,6 +6,7 @@
 mod ci;
 mod root;
 mod tidy;
+mod wasm;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -23,12 +24,15 @@ enum Chore {
     Ci(ci::Options),
     /// Checks what the compiler does not: dependencies between crates, module docs, machine-specific paths and more.
     Tidy,
+    /// Compiles the weights explorer to WebAssembly, into the file that `bcl-bench` embeds.
+    Wasm,
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().chore {
         Chore::Ci(options) => ci::run(&options),
         Chore::Tidy => tidy::run(),
+        Chore::Wasm => wasm::run(),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

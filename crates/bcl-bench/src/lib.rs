@@ -10,6 +10,7 @@
 //! | `table` | [`tables`] | which estimator is better, with the same tuning budget and several seeds? |
 //! | `simulate` | [`simulation`] | how far off are the estimators where the truth is known, and do the paper's lemmas hold? |
 //! | `papers` | [`papers`] | which command makes which table or figure of the papers, and was it run? |
+//! | `explore` | [`explorer`] | what do the parameters of the Bayesian weights do? |
 //! | `report` | [`site`] | what does a folder of results show, on one page? |
 //! | `results` | [`results`], [`compare`] | which times are saved? What became faster, what slower, and what is noise? |
 //!
@@ -19,6 +20,7 @@ pub mod compare;
 mod device_arguments;
 mod differences;
 mod environment;
+pub mod explorer;
 pub mod gpu;
 pub mod kernels;
 pub mod loss;

@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod documented;
+mod explore_verb;
 mod gpu_verb;
 mod input;
 mod kernels_verb;
@@ -51,6 +52,8 @@ enum Verb {
     Papers(papers_verb::Arguments),
     /// Simulate the paper's numerical experiment: print tables, and write figures with their data.
     Simulate(Box<simulate_verb::Arguments>),
+    /// Write a page with sliders that shows what the parameters of the Bayesian weights do.
+    Explore(explore_verb::Arguments),
     /// Write all results in a folder to one self-contained HTML page.
     Report(report_verb::Arguments),
     /// List the times that `kernels`, `loss`, `step` and `cargo bench` saved, and compare old ones with new ones.
@@ -79,6 +82,7 @@ fn main() -> ExitCode {
         Verb::Table(arguments) => table_verb::run(&arguments),
         Verb::Papers(arguments) => papers_verb::run(&arguments),
         Verb::Simulate(arguments) => simulate_verb::run(&arguments),
+        Verb::Explore(arguments) => explore_verb::run(&arguments),
         Verb::Report(arguments) => report_verb::run(&arguments),
         Verb::Results(arguments) => results_verb::run(&arguments),
         Verb::GpuTraining(arguments) => gpu_verb::train(&arguments),

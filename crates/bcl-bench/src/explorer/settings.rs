@@ -1,0 +1,56 @@
+//! The parameters that the page begins with.
+
+use bcl_core::{
+    ParameterError,
+    parameter::{count_in, in_closed},
+    posterior::Posterior,
+};
+use serde::Serialize;
+
+/// The most negatives of the explorer; beyond that its curves no longer change visibly.
+pub const MOST_NEGATIVES: usize = 4096;
+/// The range of temperatures of the explorer.
+pub const SMALLEST_TEMPERATURE: f64 = 0.05;
+/// The range of temperatures of the explorer.
+pub const LARGEST_TEMPERATURE: f64 = 2.0;
+
+/// The parameters that the page begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Settings {
+    /// Separation α, in [0.5, 1].
+    pub alpha: f64,
+    /// Hardness β, in [0, 1].
+    pub beta: f64,
+    /// Prior τ+ of a false negative, in [0, 1).
+    pub tau_plus: f64,
+    /// Number of negatives N, from 1 to [`MOST_NEGATIVES`].
+    pub num_negatives: usize,
+    /// Temperature t, from [`SMALLEST_TEMPERATURE`] to [`LARGEST_TEMPERATURE`].
+    pub temperature: f64,
+}
+
+impl Default for Settings {
+    /// The defaults of the Bayesian loss, with the 510 negatives of SimCLR at a batch of 256, and a temperature at which a single
+    /// negative matters.
+    fn default() -> Self {
+        Self {
+            alpha: 0.9,
+            beta: 0.9,
+            tau_plus: 0.1,
+            num_negatives: 510,
+            temperature: 0.1,
+        }
+    }
+}
+
+impl Settings {
+    /// The posterior for these parameters.
+    ///
+    /// # Errors
+    /// Returns an error that names the parameter that is out of range.
+    pub fn posterior(&self) -> Result<Posterior, ParameterError> {
+        count_in("negatives", self.num_negatives, 1, MOST_NEGATIVES)?;
+        in_closed("temperature", self.temperature, SMALLEST_TEMPERATURE, LARGEST_TEMPERATURE)?;
+        Posterior::new(self.alpha, self.beta, self.tau_plus)
+    }
+}

@@ -1,0 +1,11 @@
+//! What the weights explorer (`bcl-bench explore`) computes. Its page runs these functions as WebAssembly, built by `cargo xtask wasm`.
+//!
+//! Everything is `f64`. The weights are those of [`Posterior`](bcl_posterior::Posterior); the row of scores is the expected row of the Bayesian model.
+
+mod densities;
+mod loss;
+#[cfg(target_family = "wasm")]
+mod wasm;
+
+pub use densities::{base_density, class_density};
+pub use loss::{Weighing, loss, negative_mass, similarities};
