@@ -97,8 +97,11 @@ impl Finished {
             printed(&["evaluate", run, "--json", "--quiet"]),
         ];
         printed(&["embed", run, "--out", text(&out)]);
-        for table in ["users.csv", "items.csv"] {
-            figures.push(fs::read_to_string(out.join(table)).expect("vectors"));
+        for table in ["users", "items"] {
+            let csv = fs::read_to_string(out.join(table).with_extension("csv")).expect("vectors");
+            let array = fs::read(out.join(table).with_extension("npy")).expect("vectors");
+            assert_eq!(of_csv(&csv), of_npy(&array), "{table}");
+            figures.push(csv);
         }
         figures
     }
@@ -115,6 +118,23 @@ impl Finished {
             assert!(files(&self.run) == before, "{verb:?} wrote into the run");
         }
     }
+}
+
+/// The numbers of a table with a header and an id in the first column.
+fn of_csv(text: &str) -> Vec<f32> {
+    let rows = text.lines().skip(1);
+    rows.flat_map(|row| row.split(',').skip(1))
+        .map(|number| number.parse().expect("a number"))
+        .collect()
+}
+
+/// The numbers of a NumPy array of `float32`.
+fn of_npy(bytes: &[u8]) -> Vec<f32> {
+    let header = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let numbers = bytes[header..].chunks_exact(4);
+    numbers
+        .map(|number| f32::from_le_bytes(number.try_into().expect("four bytes")))
+        .collect()
 }
 
 const OF_RECOMMENDERS: &[&[&str]] = &[&["--resume"], &["recommend", "--user", "u3"], &["evaluate"], &["embed"]];

@@ -13,7 +13,7 @@ pub enum Command {
     Train(Train),
     /// Evaluate the model of a run on its test data.
     Evaluate(Evaluate),
-    /// Write the embeddings of a run with their ids: users and items as CSV, images as CSV and NumPy arrays.
+    /// Write the embeddings of a run, with their ids, as CSV and as NumPy arrays.
     Embed(Embed),
     /// Recommend items to a user of a run.
     Recommend(Recommend),
@@ -122,7 +122,7 @@ pub struct Evaluate {
 pub struct Embed {
     /// Folder of the run.
     pub run: PathBuf,
-    /// Folder to write to: users.csv and items.csv, or the features of images [default: embeddings in the run's folder].
+    /// Folder to write to [default: embeddings in the run's folder].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Where it runs.

@@ -15,7 +15,7 @@ use bcl_backend::Backend;
 use bcl_data::{InteractionData, printable};
 use bcl_eval::ranking::{EmbeddingScorer, top_items};
 use bcl_models::{Embeddings, Recommender};
-use bcl_report::{TextStyle, files, notice};
+use bcl_report::{TextStyle, files, notice, npy};
 use safetensors::{Dtype, tensor::TensorView};
 use serde_json::json;
 use std::path::Path;
@@ -105,7 +105,7 @@ pub(super) fn recommend(
     Ok(())
 }
 
-/// Writes the embeddings of users and items as two CSV files, `id,0,1,…`, into a folder.
+/// Writes the embeddings of users and of items into a folder, as CSV, `id,0,1,…`, and as NumPy arrays with the rows in the same order.
 ///
 /// # Errors
 /// Returns an error if the run cannot be read or the files cannot be written.
@@ -113,15 +113,21 @@ pub(super) fn embed(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &P
     let saved = Saved::open(run, backend)?;
     files::create_folder(out)?;
     let tables = [
-        ("users.csv", saved.embeddings.users, &saved.data.users),
-        ("items.csv", saved.embeddings.items, &saved.data.items),
+        ("users", saved.embeddings.users, &saved.data.users),
+        ("items", saved.embeddings.items, &saved.data.items),
     ];
     for (name, table, ids) in tables {
-        let [_, dim] = table.dims();
+        let [num, dim] = table.dims();
         let values: Vec<f32> = table.into_data().iter::<f32>().collect();
         let rows = ids.iter().map(|id| [id.to_owned()]).zip(values.chunks(dim));
-        files::write_whole(&out.join(name), &vectors_as_csv(["id"], rows, dim))?;
-        println!("{}", printable(out.join(name).display()));
+        let written = [
+            (format!("{name}.csv"), vectors_as_csv(["id"], rows, dim)),
+            (format!("{name}.npy"), npy::of_floats(&values, [num, dim])),
+        ];
+        for (file, bytes) in written {
+            files::write_whole(&out.join(&file), &bytes)?;
+            println!("{}", printable(out.join(file).display()));
+        }
     }
     Ok(())
 }
