@@ -7,10 +7,11 @@ use super::metadata::{Metadata, Package};
 const ARROWS: &[(&str, &[&str])] = &[
     ("bcl-kernels", &[]),
     ("bcl-core", &["bcl-golden", "bcl-kernels", "bcl-posterior"]),
-    ("bcl-models", &["bcl-golden", "bcl-kernels"]),
+    ("bcl-models", &["bcl-golden", "bcl-kernels", "bcl-wire"]),
     ("bcl-optim", &[]),
     ("bcl-posterior", &[]),
     ("bcl-text", &[]),
+    ("bcl-wire", &[]),
     ("bcl-data", &["bcl-text"]),
     ("bcl-golden", &["bcl-data"]),
     ("bcl-images", &["bcl-data"]),
@@ -36,6 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bcl-optim",
             "bcl-recipe",
             "bcl-report",
+            "bcl-wire",
             "workspace-hack",
         ],
     ),
@@ -77,6 +79,7 @@ const WITHOUT_BURN: &[&str] = &[
     "bcl-recipe",
     "bcl-report",
     "bcl-text",
+    "bcl-wire",
     "xtask",
 ];
 
