@@ -241,5 +241,7 @@ pub fn lasting_figures(run: &Path) -> serde_json::Value {
             epoch
         })
         .collect();
-    serde_json::json!({ "result": result, "epochs": epochs })
+    // Only with `logging.every`.
+    let steps = std::fs::read_to_string(run.join("steps.jsonl")).unwrap_or_default();
+    serde_json::json!({ "result": result, "epochs": epochs, "steps": steps })
 }

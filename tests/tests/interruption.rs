@@ -11,8 +11,8 @@ use whole_program_tests::{
     PLANTED_IMAGES, bcl_train, lasting_figures, shown, small_graph_recipe, small_image_recipe, small_recipe, until_met,
 };
 
-/// A learning rate that changes every step, and an α that is estimated from earlier epochs.
-const WITH_MEMORY: &str = "[optimizer]\nschedule = 'cosine'\nwarmup_epochs = 2\n[alpha_schedule]\nkind = 'label_free'\n";
+/// Points of every step, a learning rate that changes every step, and an α that is estimated from earlier epochs.
+const WITH_MEMORY: &str = "[logging]\nevery = 1\ntensorboard = true\n[optimizer]\nschedule = 'cosine'\nwarmup_epochs = 2\n[alpha_schedule]\nkind = 'label_free'\n";
 
 /// A small recipe in its own folder.
 struct Case {

@@ -45,6 +45,9 @@ pub enum Error {
     /// A file or folder cannot be read, written or trusted.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A logger failed.
+    #[error("logging failed: {0}; all progress up to the last checkpoint is kept, so the run can continue with --resume")]
+    Logger(#[from] crate::logging::LoggerError),
     /// The run does not fit into memory.
     #[error(transparent)]
     Memory(#[from] crate::memory::TooLittleMemory),

@@ -5,6 +5,7 @@
 //! | read or write a recipe | [`recipe`] |
 //! | define what is trained and what a step minimises | [`methods`] |
 //! | train | [`training`] |
+//! | log curves and pictures | [`logging`] |
 //! | estimate the memory of a run before it starts | [`memory`] |
 //! | run a verb of the command line | [`commands`] |
 //!
@@ -16,6 +17,7 @@ pub mod cli;
 pub mod commands;
 pub mod error;
 pub mod kinds;
+pub mod logging;
 pub mod memory;
 pub mod methods;
 pub mod recipe;

@@ -33,7 +33,8 @@ baselines = ["majority"]
 const OWN: &str = "name = 'tiny'\ndata.graphs = 'MINI'\nencoder.kind = 'gin'\nloss.kind = 'info_nce'\n";
 
 /// The numeric keys: the setting with `?` for the value, and the values of the list in `keys.rs` that are valid.
-pub(crate) const NUMBERS: [(&str, &[&str]); 19] = [
+pub(crate) const NUMBERS: [(&str, &[&str]); 20] = [
+    ("logging.every=?", ZERO),
     ("data.planted.classes=?", &[]),
     ("data.planted.graphs=?", &[]),
     ("data.planted.rings=?", &[]),

@@ -78,6 +78,7 @@ fn numbers() -> Vec<Number> {
             ("encoder={kind='light_gcn',dim=?}", &[]),
             ("encoder={kind='light_gcn',init_std=?}", &[]),
             ("negatives.count=?", &[]),
+            ("logging.every=?", ZERO),
             ("negatives={kind='uniform_all',count=?}", &[]),
             ("negatives={kind='popularity',count=?}", &[]),
             ("negatives={kind='popularity',exponent=?}", ZERO),
@@ -127,6 +128,7 @@ fn numbers() -> Vec<Number> {
         IMAGES,
         &[
             ("data.two_random_classes=?", ANY_SEED),
+            ("logging.every=?", ZERO),
             ("loss={kind='augmented',running=?}", &[]),
             ("data.planted.classes=?", &[]),
             ("data.planted.train=?", &[]),

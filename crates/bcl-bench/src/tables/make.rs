@@ -18,6 +18,7 @@ use bcl_report::{
 use bcl_train::{
     error::Error,
     kinds::{Prepared, Surroundings},
+    logging::Loggers,
     training::{Invocation, RunFolder, environment::environment},
 };
 use std::{collections::BTreeMap, path::Path};
@@ -264,6 +265,7 @@ impl<'a> TableRun<'a> {
             backend: &self.pool.backend,
             quiet: true,
             stop: self.pool.stop.clone(),
+            loggers: Loggers::default(),
         }
     }
 

@@ -4,6 +4,7 @@ use super::{Failed, Finished, print_table, write_page};
 use crate::{
     error::Error,
     kinds::{Prepared, Surroundings},
+    logging::Loggers,
     recipe::Recipe,
     training::{Invocation, RunFolder, Stop},
 };
@@ -191,6 +192,7 @@ impl Session {
             backend: &self.backend,
             quiet: self.quiet,
             stop: self.stop.clone(),
+            loggers: Loggers::default(),
         }
     }
 }

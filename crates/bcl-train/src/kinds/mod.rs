@@ -165,6 +165,14 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
         )))
     }
 
+    /// Draws the first training samples of the first epoch, each with its views, as a PNG file; `None` if samples have no views.
+    ///
+    /// # Errors
+    /// Returns an error if the views do not fit into memory.
+    fn views_picture(&self, _: &Self::Data) -> Result<Option<Vec<u8>>, Error> {
+        Ok(None)
+    }
+
     /// Draws example views of the first training samples as a picture.
     ///
     /// # Errors

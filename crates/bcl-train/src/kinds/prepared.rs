@@ -4,6 +4,7 @@ use super::{Kind, Run};
 use crate::{
     batches::message,
     error::Error,
+    logging::Loggers,
     recipe::{Recipe, of_kind},
     training::{DataRecord, RunFolder, Stop},
 };
@@ -38,6 +39,8 @@ pub struct Surroundings<'a> {
     pub quiet: bool,
     /// Stops the run after the current step.
     pub stop: Stop,
+    /// Loggers beside those of the recipe.
+    pub loggers: Loggers,
 }
 
 impl Prepared {

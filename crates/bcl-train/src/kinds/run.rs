@@ -4,6 +4,7 @@ use super::{Baselines, Kind, Surroundings};
 use crate::methods::Method;
 use crate::{
     error::Error,
+    logging::{Picture, RunLog},
     recipe::LossConfig,
     training::{
         environment::environment,
@@ -222,6 +223,7 @@ impl<K: Kind> Run<'_, K> {
         if let Some(warning) = schedule.as_ref().and_then(EpochEstimator::warning) {
             notice::warn(warning);
         }
+        let log = self.log(&data, &start.progress)?;
         let plan = EpochPlan {
             epoch: start.progress.epoch,
             first_step: 0,
@@ -236,7 +238,26 @@ impl<K: Kind> Run<'_, K> {
             start,
             until,
             keep,
+            log,
         })
+    }
+
+    /// Begins to log a phase; at its first step with the recipe and, if it has any, views.
+    fn log(&self, data: &K::Data, progress: &Progress) -> Result<RunLog, Error> {
+        let log = RunLog::new(self.recipe.logging(), self.around.folder, self.around.loggers.clone());
+        let loggers = &log.loggers;
+        if loggers.is_empty() {
+            return Ok(log);
+        }
+        loggers.begin(progress.phase, progress.step)?;
+        if progress.step == 0 {
+            loggers.text(0, "recipe", &format!("```toml\n{}```\n", self.recipe.to_toml()))?;
+            if let Some(png) = self.recipe.views_picture(data)? {
+                loggers.image(0, "views", &Picture::of_png(png)?)?;
+            }
+            loggers.flush()?;
+        }
+        Ok(log)
     }
 
     fn result(&self, trained: &Trained, outcome: Outcome, started: Instant) -> RunResult {
@@ -287,6 +308,7 @@ pub struct PhaseRun<'r, 'a, K: Kind> {
     schedule: Option<EpochEstimator>,
     until: StoppingRule,
     keep: Option<usize>,
+    log: RunLog,
 }
 
 impl<K: Kind> PhaseRun<'_, '_, K> {
@@ -333,6 +355,7 @@ impl<K: Kind> PhaseRun<'_, '_, K> {
             select_by: self.metric(),
             estimator: self.schedule.clone(),
             until: self.until,
+            log: self.log.clone(),
             keep: self.keep,
             accumulate,
             device: self.device(),

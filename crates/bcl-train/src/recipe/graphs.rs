@@ -1,8 +1,8 @@
 //! Recipes of graph encoders, and what must hold between their tables beyond the range of each value.
 
 use super::{
-    GraphDataConfig, GraphEvaluationConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, RunRecipe, SelectionConfig,
-    TrainingConfig,
+    GraphDataConfig, GraphEvaluationConfig, LoggingConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, RunRecipe,
+    SelectionConfig, TrainingConfig,
     check::{check_blocks, check_prior, check_schedule},
     shared_tables,
 };
@@ -49,6 +49,9 @@ pub struct GraphRecipe {
     /// Whether the best epoch on test is reported, too.
     #[serde(default)]
     pub selection: SelectionConfig,
+    /// What is logged beside `metrics.jsonl`. It is not hashed.
+    #[serde(default, skip_serializing_if = "LoggingConfig::is_off")]
+    pub logging: LoggingConfig,
     /// How graph vectors are evaluated.
     #[serde(default)]
     pub evaluation: GraphEvaluationConfig,
@@ -154,6 +157,7 @@ impl RecipeKind for GraphRecipe {
             epochs => epochs,
         })?;
         self.training.check_counts(2, 0).map_err(parameter("training"))?;
+        self.logging.check().map_err(parameter("logging"))?;
         self.check_sizes().map_err(parameter("training"))?;
         self.check_selection()?;
         self.evaluation

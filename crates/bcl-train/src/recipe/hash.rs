@@ -4,13 +4,14 @@ use super::library::RENAMED;
 use bcl_report::files::checksums::sha256;
 use toml::{Table, Value};
 
-/// SHA-256 of a resolved recipe without its seed, 64 hexadecimal digits.
+/// SHA-256 of a resolved recipe without its seed and without `[logging]`, which changes no result: 64 hexadecimal digits.
 ///
 /// It covers one line `key = value` per key, in alphabetical order. The order of a file, its comments, and defaults that are written out
 /// make no difference. So that a run keeps its hash, a renamed key is covered under its first name, and a line of `added` keys, whose
 /// value is what runs did before the key was there, is left out.
 pub(super) fn hash(mut table: Table, added: &[&str]) -> String {
     table.remove("seed");
+    table.remove("logging");
     let mut lines = Vec::new();
     flatten(&Value::Table(table), "", &mut lines);
     lines.retain(|line| !added.contains(&&**line));

@@ -1,8 +1,8 @@
 //! Recipes of image encoders, and what must hold between their tables beyond the range of each value.
 
 use super::{
-    ImageDataConfig, ImageEvaluationConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, RunRecipe, SelectionConfig,
-    TrainingConfig,
+    ImageDataConfig, ImageEvaluationConfig, LoggingConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, RunRecipe,
+    SelectionConfig, TrainingConfig,
     check::{check_blocks, check_prior, check_schedule},
     shared_tables,
 };
@@ -54,6 +54,9 @@ pub struct ImageRecipe {
     /// How the number of epochs is chosen; by default it is that of `[training]`.
     #[serde(default)]
     pub selection: SelectionConfig,
+    /// What is logged beside `metrics.jsonl`. It is not hashed.
+    #[serde(default, skip_serializing_if = "LoggingConfig::is_off")]
+    pub logging: LoggingConfig,
     /// How features are evaluated.
     #[serde(default)]
     pub evaluation: ImageEvaluationConfig,
@@ -187,6 +190,7 @@ impl RecipeKind for ImageRecipe {
             epochs => epochs,
         })?;
         self.training.check(2, 0).map_err(parameter("training"))?;
+        self.logging.check().map_err(parameter("logging"))?;
         self.check_selection()?;
         self.evaluation
             .check()

@@ -39,7 +39,7 @@ pub use library::{built_in, find};
 pub use recommender::RecommenderRecipe;
 pub use sections::{
     BaselineKind, DataConfig, DataSource, GraphBaselineKind, GraphDataConfig, GraphDataSource, GraphEvaluationConfig,
-    ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageEvaluationConfig, LearningRateSchedule, LossConfig,
+    ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageEvaluationConfig, LearningRateSchedule, LoggingConfig, LossConfig,
     OptimizerConfig, OptimizerKind, Precision, Protocol, RankingEvaluationConfig, SelectionConfig, TrainingConfig,
 };
 
@@ -149,6 +149,9 @@ pub trait RunRecipe: RecipeKind + 'static {
     /// How the number of epochs is chosen.
     fn selection(&self) -> &SelectionConfig;
 
+    /// What is logged beside `metrics.jsonl`.
+    fn logging(&self) -> &LoggingConfig;
+
     /// The resolved recipe as TOML, with all defaults that mean something for this kind, in the order of the types.
     fn to_toml(&self) -> String {
         let mut table = String::new();
@@ -223,6 +226,10 @@ macro_rules! shared_tables {
 
         fn selection(&self) -> &SelectionConfig {
             &self.selection
+        }
+
+        fn logging(&self) -> &LoggingConfig {
+            &self.logging
         }
     };
 }
@@ -326,7 +333,7 @@ impl Recipe {
         origins.annotate(&self.to_toml())
     }
 
-    /// SHA-256 of the resolved recipe without its seed, 64 hexadecimal digits: runs with equal hashes differ by seed alone.
+    /// SHA-256 of the resolved recipe without its seed and `[logging]`, 64 hexadecimal digits: runs with equal hashes differ by seed alone.
     pub fn hash(&self) -> String {
         of_kind!(self, recipe => hash_of(&**recipe))
     }

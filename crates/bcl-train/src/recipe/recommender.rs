@@ -1,7 +1,7 @@
 //! Recipes of recommenders, and what must hold between their tables beyond the range of each value.
 
 use super::{
-    DataConfig, DataSource, LossConfig, OptimizerConfig, RankingEvaluationConfig, RecipeKind, Refusal, RunRecipe,
+    DataConfig, DataSource, LoggingConfig, LossConfig, OptimizerConfig, RankingEvaluationConfig, RecipeKind, Refusal, RunRecipe,
     SelectionConfig, TrainingConfig,
     check::{check_blocks, check_schedule},
     shared_tables,
@@ -49,6 +49,9 @@ pub struct RecommenderRecipe {
     /// How the number of epochs is chosen.
     #[serde(default)]
     pub selection: SelectionConfig,
+    /// What is logged beside `metrics.jsonl`. It is not hashed.
+    #[serde(default, skip_serializing_if = "LoggingConfig::is_off")]
+    pub logging: LoggingConfig,
     /// Metrics and baselines.
     #[serde(default)]
     pub evaluation: RankingEvaluationConfig,
@@ -132,6 +135,7 @@ impl RecipeKind for RecommenderRecipe {
         self.alpha_schedule.check().map_err(parameter("alpha_schedule"))?;
         self.optimizer.check(self.training.epochs)?;
         self.training.check(1, 1).map_err(parameter("training"))?;
+        self.logging.check().map_err(parameter("logging"))?;
         self.selection.check().map_err(parameter("selection"))?;
         self.evaluation
             .check()

@@ -128,6 +128,16 @@ fn a_resolved_recipe_shows_every_default() {
 }
 
 #[test]
+fn logging_changes_neither_the_hash_nor_the_text_of_a_recipe_without_it() {
+    let plain = recipe(LEAST);
+    assert!(!plain.to_toml().contains("logging"));
+    let logging = recipe(&format!("{LEAST}logging = {{ every = 10, tensorboard = true }}"));
+    assert_eq!(logging.hash(), plain.hash());
+    assert_eq!(recipe(&logging.to_toml()), logging);
+    assert!(logging.to_toml().contains("[logging]\nevery = 10\ntensorboard = true\n"));
+}
+
+#[test]
 fn the_hash_is_that_of_the_content() {
     let hash = recipe(LEAST).hash();
     assert_eq!(hash.len(), 64);

@@ -18,7 +18,7 @@ use super::{
     stopping_rule::StoppingRule,
 };
 
-use crate::{error::Error, methods::Method};
+use crate::{error::Error, logging::RunLog, methods::Method};
 use bcl_core::Estimator;
 use bcl_eval::EvaluationError;
 use bcl_report::{
@@ -59,6 +59,8 @@ pub struct EpochLoop<L> {
     pub checkpoints: PathBuf,
     /// `metrics.jsonl`, one line per epoch.
     pub metrics_file: PathBuf,
+    /// The loggers of the phase.
+    pub log: RunLog,
     /// The epoch after which to save the final weights, and their file.
     pub keep: Option<(usize, PathBuf)>,
     /// The device that trains.
@@ -101,6 +103,9 @@ impl<M: Method, L: PlannedLoader<M::Batch>> SupervisedLearningStrategy<Learned<M
 struct UnreadStep<M: Method> {
     /// Number of the step within the epoch, from 1.
     number: usize,
+    /// Number of the step within the phase, from 1.
+    in_phase: usize,
+    learning_rate: f64,
     step: Step<M::Batch>,
     /// The model before the step.
     model: Learned<M>,
@@ -184,6 +189,8 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             }
             let unread_step = UnreadStep {
                 number,
+                in_phase: self.progress.step,
+                learning_rate: learner.lr_current().base(),
                 step: kept,
                 model,
                 num_anchors: output.item.num_anchors,
@@ -221,6 +228,9 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         self.progress.loss_sum += loss * num_counted as f64;
         self.progress.anchors += num_counted;
         self.progress.anchors_without_negatives += unread_step.num_anchors - num_counted;
+        if num_counted > 0 {
+            self.plan.log.step(unread_step.in_phase, loss, unread_step.learning_rate)?;
+        }
         Ok(())
     }
 
@@ -343,6 +353,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             evaluation_seconds,
         };
         log_epoch(&self.plan.metrics_file, &record)?;
+        self.plan.log.epoch(self.progress.step, &record)?;
         self.progress.records.push(record);
         self.progress.epoch += 1;
         self.progress.loss_sum = 0.0;

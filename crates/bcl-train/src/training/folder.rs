@@ -271,6 +271,16 @@ impl RunFolder {
         self.path.join(METRICS)
     }
 
+    /// The loss within epochs, one line per point; only if `logging.every` asks for it.
+    pub fn steps_file(&self) -> PathBuf {
+        self.path.join("steps.jsonl")
+    }
+
+    /// Folder of the event files of TensorBoard, one folder per phase; only if `logging.tensorboard` is on.
+    pub fn tensorboard(&self) -> PathBuf {
+        self.path.join("tensorboard")
+    }
+
     /// The weights at the chosen epoch.
     pub fn model_file(&self) -> PathBuf {
         self.path.join(MODEL)

@@ -15,7 +15,7 @@ use super::{
     stop::Stop,
     stopping_rule::StoppingRule,
 };
-use crate::{error::Error, methods::Method};
+use crate::{error::Error, logging::RunLog, methods::Method};
 use bcl_report::{files, notice};
 use burn::{
     optim::{ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLrScheduler},
@@ -87,6 +87,8 @@ pub struct PhaseOptions<'a> {
     pub estimator: Option<EpochEstimator>,
     /// When the phase ends.
     pub until: StoppingRule,
+    /// The loggers of the phase.
+    pub log: RunLog,
     /// The epoch after which to save the final weights.
     pub keep: Option<usize>,
     /// Where the phase starts.
@@ -135,6 +137,7 @@ impl PhaseOptions<'_> {
             estimator: self.estimator,
             loader: loader.clone(),
             metrics_file: self.folder.metrics_file(),
+            log: self.log,
             keep: self.keep.map(|epoch| (epoch, self.folder.model_file())),
             device: self.device,
             stop: self.stop.clone(),

@@ -32,7 +32,7 @@ use bcl_eval::{
     images::{FeatureExtractor, ImageEvaluator, has_labelled_test, showcase, why_probes_are_off},
     probe::Labelled,
 };
-use bcl_images::ImageData;
+use bcl_images::{Collection, ImageData};
 use bcl_models::vision::ImageEncoder;
 use bcl_report::{
     collapse::collapse,
@@ -234,19 +234,28 @@ impl Kind for ImageRecipe {
         saved::export(saved, backend, out)
     }
 
+    fn views_picture(&self, data: &ImageData) -> Result<Option<Vec<u8>>, Error> {
+        pictured_views(self, &data.train).map(Some)
+    }
+
     fn dump_views(&self, search: &SearchPath, picture: &Path) -> Result<(), Error> {
-        let images = self.data.load(search)?.train;
-        let seed = Seed(self.seed);
-        let mut pictured = epoch_order(images.len(), seed, 0);
-        pictured.truncate(PICTURED);
-        memory::views(pictured.len(), &self.views).check()?;
-        let views = self.views.init();
-        let mut pixels = Vec::new();
-        views.batch(&images, &pictured, 0, seed, &mut pixels);
-        write_whole(picture, &views.contact_sheet(&images, &pictured, &pixels))?;
+        let png = pictured_views(self, &self.data.load(search)?.train)?;
+        write_whole(picture, &png)?;
         println!("{}", printable(picture.display()));
         Ok(())
     }
+}
+
+/// Draws the first images of the first epoch with their views as a PNG file.
+fn pictured_views(recipe: &ImageRecipe, images: &Collection) -> Result<Vec<u8>, Error> {
+    let seed = Seed(recipe.seed);
+    let mut pictured = epoch_order(images.len(), seed, 0);
+    pictured.truncate(PICTURED);
+    memory::views(pictured.len(), &recipe.views).check()?;
+    let views = recipe.views.init();
+    let mut pixels = Vec::new();
+    views.batch(images, &pictured, 0, seed, &mut pixels);
+    Ok(views.contact_sheet(images, &pictured, &pixels))
 }
 
 /// A phase that trains with any method.

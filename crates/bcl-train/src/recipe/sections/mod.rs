@@ -5,6 +5,7 @@ mod dataset;
 mod gradient_cache;
 mod graph_data;
 mod image_data;
+mod logging;
 mod loss;
 mod optimizer;
 mod precision;
@@ -23,6 +24,7 @@ pub use bcl_eval::{
 pub use data::{DataConfig, DataSource};
 pub use graph_data::{GraphDataConfig, GraphDataSource};
 pub use image_data::{ImageDataConfig, ImageDataSource};
+pub use logging::LoggingConfig;
 pub use loss::LossConfig;
 pub use optimizer::{LearningRateSchedule, OptimizerConfig, OptimizerKind};
 pub use selection::SelectionConfig;
