@@ -74,7 +74,7 @@ pub(crate) fn train(arguments: &Train) -> ExitCode {
             quiet: true,
             json: false,
         };
-        commands::train(&session, &arguments.load()?)
+        commands::train(&session, &arguments.load()?).map(drop)
     };
     let outcome: Result<(), Error> = trained();
     // From here on, a signal has nothing left to stop.

@@ -120,7 +120,13 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
     };
     match &args.resume {
         Some(folder) => commands::resume(&session, folder, recipes.first()),
-        None => commands::train(&session, &recipes),
+        None => {
+            let runs = commands::train(&session, &recipes)?;
+            if args.recipes.is_empty() && !args.output.json {
+                commands::suggest(&runs);
+            }
+            Ok(())
+        }
     }
 }
 

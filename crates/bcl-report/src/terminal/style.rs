@@ -20,15 +20,14 @@ impl TextStyle {
     };
 
     /// The style for standard output: the terminal's width and bold, or [`PLAIN`](Self::PLAIN) if it is not a terminal.
-    /// The environment variable `NO_COLOR` turns bold off.
+    /// `NO_COLOR`, `CLICOLOR=0` and `TERM=dumb` turn bold off.
     pub fn of_stdout() -> Self {
         if !std::io::stdout().is_terminal() {
             return Self::PLAIN;
         }
-        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         Self {
             width: terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)),
-            bold: !no_color,
+            bold: !is_plain(|name| std::env::var(name).unwrap_or_default()),
         }
     }
 
@@ -60,9 +59,25 @@ impl TextStyle {
     }
 }
 
+/// Whether the environment asks for text without escape sequences; see <https://no-color.org> and <https://bixense.com/clicolors>.
+fn is_plain(variable: impl Fn(&str) -> String) -> bool {
+    !variable("NO_COLOR").is_empty() || variable("CLICOLOR") == "0" || variable("TERM") == "dumb"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_environment_can_turn_escape_sequences_off() {
+        let with = |name: &str, value: &str| is_plain(|asked| if asked == name { value.to_owned() } else { String::new() });
+        for (name, value) in [("NO_COLOR", "1"), ("NO_COLOR", "0"), ("CLICOLOR", "0"), ("TERM", "dumb")] {
+            assert!(with(name, value), "{name}={value}");
+        }
+        for (name, value) in [("NO_COLOR", ""), ("CLICOLOR", "1"), ("TERM", "xterm")] {
+            assert!(!with(name, value), "{name}={value}");
+        }
+    }
 
     #[test]
     fn wrapped_lines_fit_and_keep_every_word() {

@@ -2,12 +2,14 @@
 
 mod data;
 mod interrupt;
+mod next;
 mod run;
 mod saved;
 mod views;
 
 pub use data::data;
 pub use interrupt::stop_on_signals;
+pub use next::suggest;
 pub use run::{Session, resume, train};
 pub use saved::{embed, evaluate, export, recommend};
 pub use views::dump_views;

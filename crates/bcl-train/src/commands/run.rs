@@ -34,11 +34,11 @@ pub struct Session {
 
 /// Trains every recipe, prints one table of all results, and writes a report of each run and of the comparison.
 ///
-/// A failed run does not stop the others; the table names it.
+/// A failed run does not stop the others; the table names it. Returns the folders of the finished runs.
 ///
 /// # Errors
 /// Returns an error if a run failed or the command was interrupted. Finished runs stay on disk.
-pub fn train(session: &Session, recipes: &[Recipe]) -> Result<(), Error> {
+pub fn train(session: &Session, recipes: &[Recipe]) -> Result<Vec<PathBuf>, Error> {
     let mut loaded = Loaded::default();
     let mut finished: Vec<(PathBuf, Finished)> = Vec::new();
     let mut failed: Vec<Failed> = Vec::new();
@@ -58,7 +58,7 @@ pub fn train(session: &Session, recipes: &[Recipe]) -> Result<(), Error> {
         show(session, &finished, &failed)?;
     }
     match failed.into_iter().next() {
-        None => Ok(()),
+        None => Ok(finished.into_iter().map(|(folder, _)| folder).collect()),
         Some(first) => Err(Error::SomeFailed {
             failed: recipes.len() - finished.len(),
             runs: recipes.len(),

@@ -1,4 +1,4 @@
-//! The progress display on stderr: a progress bar on a terminal, otherwise one line per epoch and one every ten seconds.
+//! The progress display on stderr: on a terminal one line with a bar over all epochs, otherwise one line per epoch and one every ten seconds.
 
 use super::live_metrics;
 use bcl_report::notice::{Working, working_with_updates};
@@ -27,6 +27,8 @@ pub struct Renderer {
     epoch: usize,
     first_epoch: usize,
     items_per_epoch: u64,
+    /// Items of the current epoch so far.
+    within: u64,
     steps_per_epoch: usize,
     /// Time and number of items at the end of this process's first step.
     origin: Option<(Instant, u64)>,
@@ -42,7 +44,7 @@ impl Renderer {
         if terminal && !quiet {
             bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
         }
-        bar.set_style(ProgressStyle::with_template("{prefix} {bar:24} {msg}").expect("a valid template"));
+        bar.set_style(ProgressStyle::with_template("{prefix} {bar:24} {wide_msg}").expect("a valid template"));
         Self {
             bar,
             plain: (!terminal && !quiet).then(|| working_with_updates("starting to train")),
@@ -52,6 +54,7 @@ impl Renderer {
             epoch: first_epoch,
             first_epoch,
             items_per_epoch: 0,
+            within: 0,
             steps_per_epoch,
             origin: None,
             metrics: Vec::new(),
@@ -59,8 +62,20 @@ impl Renderer {
         }
     }
 
-    /// The status line: loss, selecting metric, α̂, effective sample size, share of floored anchors, time left.
+    /// The status line of an epoch: the figures, and the time left.
     fn status(&self) -> String {
+        self.figures().chain(self.time_left()).collect::<Vec<_>>().join("  ")
+    }
+
+    /// The status line behind the bar. A narrow terminal cuts it off at its end.
+    fn behind_bar(&self) -> String {
+        let rate = self.rate().map(|rate| format!("{}/s", rounded(rate)));
+        let parts = rate.into_iter().chain(self.time_left()).chain(self.figures());
+        parts.collect::<Vec<_>>().join("  ")
+    }
+
+    /// Loss, selecting metric, α̂, effective sample size, share of floored anchors.
+    fn figures(&self) -> impl Iterator<Item = String> {
         let show = |key: &str, name: &str| self.values.get(key).map(|value| format!("{name} {value}"));
         let parts = [
             show(live_metrics::LOSS, "loss"),
@@ -68,22 +83,25 @@ impl Renderer {
             show(live_metrics::ALPHA_HAT, "α̂"),
             show(live_metrics::EFFECTIVE_SAMPLE_SIZE, "ess"),
             show(live_metrics::FLOORED, "floored"),
-            self.time_left(),
         ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
+        parts.into_iter().flatten()
     }
 
     /// Upper bound on the time left; early stopping usually ends sooner.
     fn time_left(&self) -> Option<String> {
-        let all = (self.total_epochs + 1 - self.first_epoch) as u64 * self.items_per_epoch.max(1);
-        let seconds = all.saturating_sub(self.done()) as f64 / self.rate()?;
+        let seconds = self.all().saturating_sub(self.done()) as f64 / self.rate()?;
         let left = Duration::try_from_secs_f64(seconds).ok()?;
         Some(format!("≤{} left", indicatif::HumanDuration(left)))
     }
 
+    /// Items of all epochs from this process's first on.
+    fn all(&self) -> u64 {
+        (self.total_epochs + 1).saturating_sub(self.first_epoch) as u64 * self.items_per_epoch.max(1)
+    }
+
     /// Items since the beginning of this process's first epoch.
     fn done(&self) -> u64 {
-        (self.epoch - self.first_epoch) as u64 * self.items_per_epoch.max(1) + self.bar.position()
+        (self.epoch - self.first_epoch) as u64 * self.items_per_epoch.max(1) + self.within
     }
 
     /// Items per second after the first step, which is slower than the others.
@@ -96,8 +114,8 @@ impl Renderer {
     /// The status line within an epoch.
     fn within_epoch(&self) -> String {
         let steps = self.steps_per_epoch as u64;
-        let step = (self.bar.position() * steps).div_ceil(self.items_per_epoch.max(1));
-        let rate = self.rate().map(|rate| format!("{rate:.0}/s  ")).unwrap_or_default();
+        let step = (self.within * steps).div_ceil(self.items_per_epoch.max(1));
+        let rate = self.rate().map(|rate| format!("{}/s  ", rounded(rate))).unwrap_or_default();
         let (label, epoch, epochs) = (&self.label, self.epoch, self.total_epochs);
         format!("{label} {epoch:>3}/{epochs}, step {step}/{steps}  {rate}{}", self.status())
     }
@@ -111,6 +129,15 @@ impl Renderer {
             self.values
                 .insert(definition.name.to_string(), entry.serialized_entry.formatted);
         }
+    }
+}
+
+/// A rate with two digits at least: slow runs have a few items per second.
+fn rounded(rate: f64) -> String {
+    if rate < 10.0 {
+        format!("{rate:.1}")
+    } else {
+        format!("{rate:.0}")
     }
 }
 
@@ -133,8 +160,9 @@ impl TrainingProgressLogger for Renderer {
     fn start_split(&mut self, split: &str, total_items: usize) {
         if split.eq_ignore_ascii_case("train") {
             self.items_per_epoch = total_items as u64;
-            self.bar.set_length(total_items as u64);
-            self.bar.set_position(0);
+            self.within = 0;
+            self.bar.set_length(self.all());
+            self.bar.set_position(self.done());
             self.bar
                 .set_prefix(format!("{} {:>3}/{}", self.label, self.epoch, self.total_epochs));
         }
@@ -142,10 +170,12 @@ impl TrainingProgressLogger for Renderer {
 
     fn update_split(&mut self, items_processed: usize) {
         // An evaluation reports a single item here, which must not reset the bar.
-        self.bar.set_position(self.bar.position().max(items_processed as u64));
-        self.origin.get_or_insert_with(|| (Instant::now(), self.bar.position()));
+        self.within = self.within.max(items_processed as u64);
+        let done = self.done();
+        self.origin.get_or_insert_with(|| (Instant::now(), done));
         if !self.bar.is_hidden() {
-            self.bar.set_message(self.status());
+            self.bar.set_position(done);
+            self.bar.set_message(self.behind_bar());
         }
         if let Some(plain) = &self.plain {
             plain.update(self.within_epoch());
@@ -189,5 +219,43 @@ impl MetricsRenderer for Renderer {
 
     fn register_metric(&mut self, definition: MetricDefinition) {
         self.metrics.push(definition);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In the second of four epochs of 100 items, 10 seconds after the first step.
+    fn renderer() -> Renderer {
+        let mut renderer = Renderer::new(true, "ndcg@20", 1, 10);
+        renderer.start(4, 0, None, Some("run"));
+        renderer.start_split("train", 100);
+        renderer.origin = Instant::now()
+            .checked_sub(Duration::from_secs(10))
+            .map(|started| (started, 0));
+        renderer.update_epoch(1);
+        renderer.start_split("Train", 100);
+        renderer.update_split(50);
+        renderer.values.insert(live_metrics::LOSS.to_owned(), "1.5".to_owned());
+        renderer
+    }
+
+    #[test]
+    fn the_line_has_rate_time_left_and_loss_and_the_bar_counts_all_epochs() {
+        let mut renderer = renderer();
+        assert_eq!((renderer.done(), renderer.all()), (150, 400));
+        assert_eq!(renderer.behind_bar(), "15/s  ≤17 seconds left  loss 1.5");
+        assert_eq!(renderer.status(), "loss 1.5  ≤17 seconds left");
+        // The evaluation reports a single item, which does not move the bar back.
+        renderer.start_split("valid", 1);
+        renderer.update_split(1);
+        assert_eq!(renderer.done(), 150);
+        assert!(renderer.within_epoch().starts_with("run   2/4, step 5/10  15/s  loss 1.5"));
+    }
+
+    #[test]
+    fn slow_rates_keep_a_digit() {
+        assert_eq!([0.25, 9.5, 12.4].map(rounded), ["0.2", "9.5", "12"]);
     }
 }
