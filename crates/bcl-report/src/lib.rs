@@ -53,6 +53,7 @@ mod find;
 pub mod histogram;
 mod html;
 mod interval;
+pub mod live;
 mod markup;
 mod metric_names;
 pub mod notice;

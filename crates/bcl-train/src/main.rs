@@ -74,6 +74,7 @@ fn run(command: Command) -> Result<(), Error> {
             )
         }
         Command::Report(args) => commands::report(&args),
+        Command::Watch(args) => commands::watch(&args),
         Command::Data(data) => commands::data(&data, &stop),
         Command::Recipes(args) => {
             commands::list(

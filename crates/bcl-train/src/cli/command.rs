@@ -21,6 +21,8 @@ pub enum Command {
     Export(Export),
     /// Compare runs: print a table with intervals over seeds, and write a page with curves.
     Report(Report),
+    /// Show the curves of runs under way on a page in the browser.
+    Watch(Watch),
     /// List, download and check data sets.
     #[command(subcommand)]
     Data(Data),
@@ -42,6 +44,7 @@ impl Command {
             Self::Recommend(args) => args.output.quiet,
             Self::Export(args) => args.output.quiet,
             Self::Report(args) => args.output.quiet,
+            Self::Watch(args) => args.quiet,
             Self::Data(data) => data.is_quiet(),
             Self::Recipes(args) => args.output.quiet,
             Self::Devices(args) => args.output.quiet,
@@ -187,6 +190,20 @@ pub struct Report {
     /// What is printed.
     #[command(flatten)]
     pub output: Output,
+}
+
+/// Arguments of `watch`.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Watch {
+    /// Folders of runs, or folders that contain runs; at most 32 runs.
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<PathBuf>,
+    /// Port of the page on this machine [default: a free one].
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+    /// Print the address of the page only.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// Arguments of `recipes`.

@@ -19,7 +19,9 @@ mod seeds;
 mod train;
 mod verb;
 
-pub use command::{Command, Completions, ComputeArguments, Devices, Embed, Evaluate, Export, Output, Recipes, Recommend, Report};
+pub use command::{
+    Command, Completions, ComputeArguments, Devices, Embed, Evaluate, Export, Output, Recipes, Recommend, Report, Watch,
+};
 pub use data::{CheckData, Data, FetchData, ListData};
 pub use seeds::{BadSeed, BadSeeds, Seeds};
 pub use train::Train;
@@ -39,6 +41,7 @@ Examples:
   bcl-train quickstart-images/bayesian --dump-views views.png
   bcl-train recommend runs/quickstart/bayesian-0 --user 17 --top 5
   bcl-train report runs/quickstart/*               compare runs
+  bcl-train watch runs                             follow runs in the browser
 
 Exit codes: 0 success, 1 failure, 2 bad input, 130 interrupted (continue with --resume).";
 

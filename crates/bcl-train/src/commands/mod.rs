@@ -6,6 +6,7 @@ mod next;
 mod run;
 mod saved;
 mod views;
+mod watch;
 
 pub use data::data;
 pub use interrupt::stop_on_signals;
@@ -13,6 +14,7 @@ pub use next::suggest;
 pub use run::{Session, resume, train};
 pub use saved::{embed, evaluate, export, recommend};
 pub use views::dump_views;
+pub use watch::watch;
 
 use crate::{cli, error::Error};
 use bcl_backend::Inventory;
