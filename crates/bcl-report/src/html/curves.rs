@@ -169,7 +169,7 @@ pub(super) fn over_seeds<'a, Epochs: Iterator<Item = &'a EpochRecord>>(
             continue;
         };
         all.push(series(Shape::Line, mean(first, &seeds)));
-        if seeds.len() > 1 {
+        if seeds.len() > 1 && view.charted().len() == view.recipes.len() {
             all.extend(seeds.into_iter().map(|points| series(Shape::Faint, points)));
         }
     }

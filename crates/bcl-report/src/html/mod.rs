@@ -2,6 +2,7 @@
 
 mod calibration;
 mod curves;
+mod explore;
 pub(super) mod figure;
 mod folds;
 pub(super) mod forest;
@@ -31,7 +32,7 @@ const LAYOUT: &str = include_str!("style.css");
 
 /// Renders the report of `runs`: results, curves, weights, calibration, features, environment and recipes.
 ///
-/// The page is self-contained (no scripts, fonts or requests), follows the reader's light or dark mode, and fits a phone.
+/// The page is self-contained (no fonts or requests, and of several runs one inline script, without which it stays readable), follows the reader's light or dark mode, and fits a phone.
 pub fn render_html(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
     let page = Page::new(runs);
     let title = title(&page);
@@ -49,6 +50,7 @@ pub fn render_html(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
         body += &calibration::section(view, &id);
         body += &showcase::section(view, &id);
     }
+    body += &explore::section(&page);
     body += &runs::section(&page);
     body += &settings::section(&page);
     if body.is_empty() {

@@ -56,7 +56,7 @@ fn differing(recipes: &[&RecipeView]) -> String {
 }
 
 /// Flattens nested settings: `{"loss": {"beta": 0.8}}` becomes `loss.beta` and `0.8`.
-fn flattened(recipe: &Value) -> BTreeMap<String, String> {
+pub(super) fn flattened(recipe: &Value) -> BTreeMap<String, String> {
     fn visit(prefix: &str, value: &Value, settings: &mut BTreeMap<String, String>) {
         match value {
             Value::Object(map) => {

@@ -214,10 +214,16 @@ fn a_comparison_has_a_legend_differences_and_the_settings_that_differ() {
 }
 
 #[test]
-fn the_page_loads_nothing_and_runs_nothing() {
+fn the_page_loads_nothing_and_a_single_run_runs_nothing() {
+    assert!(!render_html(&one_run()).contains("<script"));
     let page = render_html(&sample::runs());
+    assert_eq!(
+        page.matches("<script").count(),
+        2,
+        "the values of all runs, and the controls of their table"
+    );
     for forbidden in [
-        "http:", "https:", "src=", "href=", "url(", "@import", "<script", "<link", "<img", "<iframe",
+        "http:", "https:", "src=", "href=", "url(", "@import", "import(", "fetch(", "<link", "<img", "<iframe",
     ] {
         assert!(!page.contains(forbidden), "{forbidden}");
     }
@@ -238,7 +244,7 @@ fn names_and_recipes_are_escaped_wherever_they_appear() {
         result.baselines.insert(attack.to_owned(), figures);
     }
     let page = render_html(&runs);
-    assert!(!page.contains("<script") && !page.contains("<i>") && !page.contains("alert(\"x\")"));
+    assert!(!page.contains("<script>alert") && !page.contains("<i>") && !page.contains("alert(\"x\")"));
     assert!(page.contains("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&#39;&amp;"));
 }
 
@@ -419,4 +425,42 @@ fn a_page_on_graphs_has_folds_a_map_and_both_columns() {
     let mean = folds.iter().sum::<f64>() / 10.0;
     assert!(page.contains(&format!("<td>{mean:.3} ± ")), "{mean}");
     assert!(!render_html(&image_runs()).contains("Accuracy by fold"));
+}
+
+/// `cargo test -p bcl-report --lib -- --ignored --nocapture a_page_of_250_runs` writes a page, to be opened in a browser.
+#[test]
+#[ignore = "writes a large page for a browser"]
+fn a_page_of_250_runs() {
+    let path = std::env::temp_dir().join("bcl-250-runs.html");
+    let page = render_html(&many_runs());
+    std::fs::write(&path, &page).unwrap();
+    eprintln!("{}: {} bytes", path.display(), page.len());
+}
+
+/// Fifty recipes with five seeds each.
+fn many_runs() -> Runs {
+    let losses = ["info_nce", "debiased", "hard", "bayesian", "ring"];
+    let settings = (0..10).flat_map(|index| losses.map(|loss| (index, loss)));
+    let runs = settings.flat_map(|(index, loss)| {
+        (0..5).map(move |seed| {
+            let (mut result, records) = sample::run(&format!("sweep/{loss}-{index}"), loss, seed);
+            result.recipe["loss"]["temperature"] = (0.05 * f64::from(index + 1)).into();
+            result.recipe["negatives"]["count"] = (16 << (index % 5)).into();
+            (result, records)
+        })
+    });
+    runs.collect()
+}
+
+#[test]
+fn a_page_of_many_runs_stays_small() {
+    let runs = many_runs();
+    assert_eq!(runs.len(), 250);
+    let page = render_html(&runs);
+    assert!(page.len() < 2 << 20, "{} bytes", page.len());
+    assert!(page.contains("Drawn for the first 12 recipes; the reports of the other 38 have theirs."));
+    assert!(
+        page.contains("<th scope=\"row\">sweep/<wbr>ring-9</th>"),
+        "all runs are in the table"
+    );
 }

@@ -5,6 +5,10 @@ use crate::metric_names::last_accuracy;
 use crate::result::{DataSize, DataSummary, EpochRecord, Phase, RunResult};
 use crate::{Comparison, DataTable, all_metrics, default_metrics};
 
+/// The most recipes of a data set that have charts of their own, and lines of single seeds beside their means: a page of hundreds of runs opens
+/// at once, and the report of each run has its charts.
+const MOST_CHARTED: usize = 12;
+
 /// A run and the records of its epochs.
 pub(super) type Run<'a> = (&'a RunResult, &'a [EpochRecord]);
 
@@ -113,6 +117,21 @@ fn followed(recipes: &[RecipeView], metric: &str) -> String {
 fn selection_metric(recipe: &serde_json::Value) -> Option<&str> {
     let metric = &recipe["selection"]["metric"];
     metric.as_str().or_else(|| recipe["evaluation"]["select_by"].as_str())
+}
+
+impl<'a> DataView<'a> {
+    /// The recipes that have charts of their own.
+    pub(super) fn charted(&self) -> &[RecipeView<'a>] {
+        &self.recipes[..self.recipes.len().min(MOST_CHARTED)]
+    }
+
+    /// Says which recipes have no charts of their own; empty if all have.
+    pub(super) fn uncharted(&self) -> String {
+        match self.recipes.len() - self.charted().len() {
+            0 => String::new(),
+            others => format!(" Drawn for the first {MOST_CHARTED} recipes; the reports of the other {others} have theirs."),
+        }
+    }
 }
 
 impl DataView<'_> {

@@ -25,7 +25,7 @@ pub(super) fn section(view: &DataView, id: &str) -> String {
             if !quantiles.is_empty() {
                 unweighted.push(recipe.name.as_str());
             }
-        } else {
+        } else if recipe.colour < view.charted().len() {
             charts.push(weights(recipe, &quantiles, id));
             charts.push(histogram(recipe, id));
         }
@@ -35,7 +35,13 @@ pub(super) fn section(view: &DataView, id: &str) -> String {
         [name] => format!("{name} gives every negative weight 1."),
         [ref others @ .., last] => format!("{} and {last} give every negative weight 1.", others.join(", ")),
     };
-    figure::section("Negatives", &intro, &figure::legend_of(view), charts.into_iter().flatten())
+    let intro = intro + &view.uncharted();
+    figure::section(
+        "Negatives",
+        intro.trim(),
+        &figure::legend_of(view),
+        charts.into_iter().flatten(),
+    )
 }
 
 fn effective_sample_size(view: &DataView, id: &str) -> Option<Figure> {
