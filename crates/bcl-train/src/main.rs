@@ -65,13 +65,8 @@ fn run(command: Command) -> Result<(), Error> {
             )
         }
         Command::Export(args) => {
-            let out = args.out.unwrap_or_else(|| args.run.join("model.safetensors"));
-            commands::export(
-                &args.run,
-                args.compute.data.as_deref(),
-                &open(&args.compute, args.output)?,
-                &out,
-            )
+            commands::check_export(&args)?;
+            commands::export(&args, &open(&args.compute, args.output)?)
         }
         Command::Report(args) => commands::report(&args),
         Command::Watch(args) => commands::watch(&args),

@@ -8,7 +8,7 @@ use burn::{
 };
 
 /// PyTorch's defaults for epsilon and momentum.
-const EPSILON: f64 = 1e-5;
+pub(super) const EPSILON: f64 = 1e-5;
 const MOMENTUM: f64 = 0.1;
 
 /// Which statistics batch normalisation uses, and whether it updates the running ones.

@@ -32,6 +32,7 @@ mod ema;
 mod encoder;
 mod groups;
 mod head_config;
+pub mod onnx;
 mod precision;
 mod projection;
 mod prototypes;

@@ -85,6 +85,11 @@ impl ProjectionHead {
         }
     }
 
+    /// The activation after each hidden layer.
+    pub fn activation(&self) -> HeadActivation {
+        self.activation
+    }
+
     /// Computes projections, not normalised to unit length.
     ///
     /// # Shapes

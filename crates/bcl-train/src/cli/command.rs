@@ -3,7 +3,7 @@
 use super::{Data, Train};
 use crate::error::Error;
 use bcl_backend::BackendChoice;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
 
 /// The verb to run, with its arguments.
@@ -17,7 +17,7 @@ pub enum Command {
     Embed(Embed),
     /// Recommend items to a user of a run.
     Recommend(Recommend),
-    /// Export the trained weights of a run as safetensors.
+    /// Export the trained encoder of a run: weights as safetensors, or a whole network of images as ONNX.
     Export(Export),
     /// Compare runs: print a table with intervals over seeds, and write a page with curves.
     Report(Report),
@@ -155,14 +155,39 @@ pub struct Recommend {
     pub output: Output,
 }
 
+/// The format of an exported encoder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Weights by name, for any kind of run.
+    Safetensors,
+    /// A network that ONNX Runtime and others run, for encoders of images.
+    Onnx,
+}
+
+impl ExportFormat {
+    /// The ending of its files.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Safetensors => "safetensors",
+            Self::Onnx => "onnx",
+        }
+    }
+}
+
 /// Arguments of `export`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Export {
     /// Folder of the run.
     pub run: PathBuf,
-    /// File to write [default: model.safetensors in the run's folder].
+    /// File to write [default: model.safetensors or model.onnx in the run's folder].
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Format of the file.
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = ExportFormat::Safetensors)]
+    pub format: ExportFormat,
+    /// With `--format onnx`: also export the projection head, as the output `projections`.
+    #[arg(long)]
+    pub projections: bool,
     /// Where it runs.
     #[command(flatten)]
     pub compute: ComputeArguments,

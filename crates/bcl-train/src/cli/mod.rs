@@ -20,7 +20,8 @@ mod train;
 mod verb;
 
 pub use command::{
-    Command, Completions, ComputeArguments, Devices, Embed, Evaluate, Export, Output, Recipes, Recommend, Report, Watch,
+    Command, Completions, ComputeArguments, Devices, Embed, Evaluate, Export, ExportFormat, Output, Recipes, Recommend, Report,
+    Watch,
 };
 pub use data::{CheckData, Data, FetchData, ListData};
 pub use seeds::{BadSeed, BadSeeds, Seeds};

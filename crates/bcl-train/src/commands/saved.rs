@@ -1,6 +1,7 @@
 //! Uses the weights of a finished run: evaluates, embeds, recommends, exports.
 
 use crate::{
+    cli::{Export, ExportFormat},
     error::Error,
     kinds::{Kind, SavedRun},
     recipe::{Recipe, of_kind},
@@ -11,7 +12,7 @@ use bcl_report::{
     files::refuse_overwriting,
     notice::{self, Working},
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Opens a run. Files are searched for in `data_dir` before the folders where the run found them.
 fn open(run: &Path, data_dir: Option<&Path>) -> Result<SavedRun<Recipe>, Error> {
@@ -73,14 +74,38 @@ pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path)
     call!(open(run, data_dir)?, embed(backend, out))
 }
 
-/// Writes the trained weights of a run as a safetensors file, under the names that `PyTorch` code uses.
+/// Checks the flags of `export` before a backend is opened.
 ///
 /// # Errors
-/// Returns an error if the run cannot be read or the file cannot be written.
-pub fn export(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
-    refuse_overwriting("--out", out, &["safetensors"])?;
-    let _working = working("exporting", run);
-    call!(open(run, data_dir)?, export(backend, out))
+/// Returns an error that names the flag.
+pub fn check_export(args: &Export) -> Result<(), Error> {
+    if args.projections && args.format != ExportFormat::Onnx {
+        return Err(Error::Input(
+            "--projections: only --format onnx exports the projection head; add it, or remove --projections".to_owned(),
+        ));
+    }
+    refuse_overwriting("--out", &out_of(args), &[args.format.extension()])?;
+    Ok(())
+}
+
+/// Writes the trained weights of a run as a safetensors file, under the names that `PyTorch` code uses, or its encoder as an ONNX model.
+///
+/// # Errors
+/// Returns an error if the run cannot be read, has no encoder of images in case of ONNX, or the file cannot be written.
+pub fn export(args: &Export, backend: &Backend) -> Result<(), Error> {
+    check_export(args)?;
+    let _working = working("exporting", &args.run);
+    let run = open(&args.run, args.compute.data.as_deref())?;
+    let out = &out_of(args);
+    match args.format {
+        ExportFormat::Safetensors => call!(run, export(backend, out)),
+        ExportFormat::Onnx => call!(run, export_onnx(backend, out, args.projections)),
+    }
+}
+
+fn out_of(args: &Export) -> PathBuf {
+    let default = || args.run.join("model").with_extension(args.format.extension());
+    args.out.clone().unwrap_or_else(default)
 }
 
 /// Reports every ten seconds that the command on this run is still working.

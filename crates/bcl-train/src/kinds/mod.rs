@@ -153,6 +153,19 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// Returns an error if the run cannot be read or the file cannot be written.
     fn export(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error>;
 
+    /// Writes the encoder of a finished run as an ONNX model, with the projection head if asked for.
+    ///
+    /// # Errors
+    /// Returns an error if the run cannot be read, the file cannot be written, or there is no ONNX model of this kind of encoder.
+    fn export_onnx(saved: SavedRun<Self>, _: &Backend, _out: &Path, _projections: bool) -> Result<(), Error> {
+        Err(Error::Input(format!(
+            "--format onnx: {} trained an encoder of {}, and only encoders of images (encoder.kind = \"resnet\") can be exported as ONNX; use \
+             --format safetensors, or `embed` for its vectors",
+            saved.folder.path().display(),
+            Self::SAMPLES
+        )))
+    }
+
     /// Prints the best items for a user.
     ///
     /// # Errors

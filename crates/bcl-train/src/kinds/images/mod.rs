@@ -234,6 +234,10 @@ impl Kind for ImageRecipe {
         saved::export(saved, backend, out)
     }
 
+    fn export_onnx(saved: SavedRun<Self>, backend: &Backend, out: &Path, projections: bool) -> Result<(), Error> {
+        saved::export_onnx(saved, backend, out, projections)
+    }
+
     fn views_picture(&self, data: &ImageData) -> Result<Option<Vec<u8>>, Error> {
         pictured_views(self, &data.train).map(Some)
     }

@@ -15,8 +15,12 @@ use crate::{
 };
 use bcl_backend::Backend;
 use bcl_data::printable;
-use bcl_images::{Collection, ImageData};
-use bcl_models::vision::{ImageEncoder, weights::trunks_to_safetensors};
+use bcl_images::{Collection, ColourSpace, ImageData};
+use bcl_models::vision::{
+    ImageEncoder,
+    onnx::{OnnxOptions, to_onnx},
+    weights::trunks_to_safetensors,
+};
 use bcl_report::{collapse::collapse, files, notice, npy};
 use serde_json::json;
 use std::{path::Path, sync::Arc};
@@ -103,4 +107,46 @@ pub(super) fn export(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) 
     files::write_whole(out, &bytes)?;
     println!("{}", printable(out.display()));
     Ok(())
+}
+
+/// Writes the residual network, and its head if asked for, as an ONNX model that says how to prepare images.
+pub(super) fn export_onnx(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path, projections: bool) -> Result<(), Error> {
+    let encoder = encoder(&run, backend)?;
+    let options = OnnxOptions {
+        projections,
+        metadata: metadata(&run),
+    };
+    let bytes = to_onnx(&encoder, &options).map_err(|error| Error::Input(format!("--format onnx: {error}")))?;
+    files::write_whole(out, &bytes)?;
+    println!("{}", printable(out.display()));
+    Ok(())
+}
+
+/// What a reader of the model needs to prepare images, and where the weights come from.
+fn metadata(run: &SavedRun<ImageRecipe>) -> Vec<(String, String)> {
+    let recipe = &run.recipe;
+    let views = recipe.views.init();
+    let views = views.config();
+    let side = recipe.evaluation.side.unwrap_or(views.side);
+    let is_rgb = views.colour == ColourSpace::Rgb;
+    let prepared = if is_rgb {
+        "red, green and blue in [0, 1], minus `mean`, divided by `std`"
+    } else {
+        "`colour`, normalised as bcl_images::Conversion does"
+    };
+    let constants = |of_rgb: [f64; 3]| is_rgb.then(|| json!(of_rgb).to_string());
+    let texts = [
+        ("pixels", Some(format!("float32, NCHW: {prepared}"))),
+        ("colour", Some(views.colour.name().to_owned())),
+        ("mean", constants(views.mean)),
+        ("std", constants(views.std)),
+        ("side", Some(side.to_string())),
+        ("name", Some(recipe.name.clone())),
+        ("seed", Some(recipe.seed.to_string())),
+        ("recipe_hash", Some(run.recipe_hash.clone())),
+    ];
+    texts
+        .into_iter()
+        .filter_map(|(name, text)| Some((name.to_owned(), text?)))
+        .collect()
 }
