@@ -44,7 +44,7 @@ impl Renderer {
         if terminal && !quiet {
             bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
         }
-        bar.set_style(ProgressStyle::with_template("{prefix} {bar:24} {wide_msg}").expect("a valid template"));
+        bar.set_style(ProgressStyle::with_template("{prefix} {bar:14} {wide_msg}").expect("a valid template"));
         Self {
             bar,
             plain: (!terminal && !quiet).then(|| working_with_updates("starting to train")),
