@@ -44,6 +44,12 @@ pub enum FieldProblem {
     /// A number, but NaN or infinite.
     #[error("is not finite. Replace it by a finite number or delete the line")]
     NotFinite,
+    /// A list, an object or a truth value in place of text or a number.
+    #[error("is not text or a number. Correct it, or name another key in `data.columns`")]
+    NotText,
+    /// A number of JSON that is too large to be exact.
+    #[error("is too large for a number in JSON, so different values would look the same. Write it in quotes")]
+    Rounded,
 }
 
 /// Why data cannot be used: what is wrong, where, and what to do about it.
@@ -182,15 +188,122 @@ pub enum DataError {
         found: usize,
     },
 
-    /// A header lacks a column.
-    #[error("{at}: no column `{column}` in the header `{header}`. Rename the column that contains it.")]
+    /// A header or a JSON object lacks a column.
+    #[error("{at}: no column `{column}`. The columns are {columns}. Name the right one: `{key} = \"…\"`.")]
     MissingColumn {
         /// The header's line.
         at: LineLocation,
         /// The column.
-        column: &'static str,
-        /// The header, shortened.
-        header: String,
+        column: String,
+        /// The names of the columns, each in backquotes, shortened.
+        columns: String,
+        /// The key of the recipe that names the column.
+        key: &'static str,
+    },
+
+    /// A recipe names a column by a number that is too large.
+    #[error(
+        "{at}: {key} is {number}, but the line `{line}` has {width} column(s). Use a number from 1 to {width}, or set `data.format`."
+    )]
+    NoSuchColumn {
+        /// The first line of the file.
+        at: LineLocation,
+        /// The key of the recipe.
+        key: &'static str,
+        /// The number.
+        number: usize,
+        /// Number of columns.
+        width: usize,
+        /// The text of the line, shortened.
+        line: String,
+    },
+
+    /// A recipe names a key of JSON lines by a number.
+    #[error(
+        "{at}: {key} is {number}, but JSON objects have names instead of numbered columns. Set it to the name: `{key} = \"…\"`."
+    )]
+    NumberedKey {
+        /// The first line of the file.
+        at: LineLocation,
+        /// The key of the recipe.
+        key: &'static str,
+        /// The number.
+        number: usize,
+    },
+
+    /// A line of a file of JSON lines is not an object.
+    #[error(
+        "{at}: column {column} of `{line}` is where the line stops being a JSON object. Write one object per line, as in {{\"user\": 1, \"item\": 2}}."
+    )]
+    NotAnObject {
+        /// The line.
+        at: LineLocation,
+        /// Its text, shortened.
+        line: String,
+        /// The byte at which reading stopped, from 1.
+        column: usize,
+    },
+
+    /// It is not clear how the columns of a file of items are separated.
+    #[error(
+        "{}: cannot tell the columns of the line `{line}`. Separate id and title by a comma, semicolon, tab, `|` or `::`, or write one \
+         JSON object per line.",
+        path.display()
+    )]
+    UnknownItems {
+        /// The file.
+        path: PathBuf,
+        /// The line, shortened.
+        line: String,
+    },
+
+    /// A row of a file of items has another width than the first.
+    #[error(
+        "{at}: {found} field(s) in `{line}`, but the first line has {expected}. Correct the line; in CSV, put a title that contains the \
+         separator in double quotes."
+    )]
+    ItemFields {
+        /// The line.
+        at: LineLocation,
+        /// Its text, shortened.
+        line: String,
+        /// Number of fields of the first line.
+        expected: usize,
+        /// Number of fields.
+        found: usize,
+    },
+
+    /// A file of items contains an id twice.
+    #[error("{at}: item `{id}` is already in line {first}. Delete one of the two lines.")]
+    RepeatedItem {
+        /// The second line with the id.
+        at: LineLocation,
+        /// The id.
+        id: String,
+        /// The first line with it.
+        first: u64,
+    },
+
+    /// A file of items contains no item.
+    #[error("{}: no item in the file. Check that it is the right one.", path.display())]
+    NoItems {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// No item of the data set is in a file of items.
+    #[error(
+        "{}: none of its ids, such as `{id}`, is an item of the data; those look like `{item}`. Check that both use the same ids, and name \
+         the column of the ids in `data.item_columns.id`.",
+        path.display()
+    )]
+    UnrelatedItems {
+        /// The file.
+        path: PathBuf,
+        /// An id of the file.
+        id: String,
+        /// An id of the data.
+        item: String,
     },
 
     /// A field has an invalid value.

@@ -23,6 +23,7 @@
 //! | to | see |
 //! | --- | --- |
 //! | read your own files (CSV, MovieLens, RecBole, NGCF; plain or gzipped) | [`load()`], [`Format`], [`ReadOptions`] |
+//! | read the titles of items | [`ItemNames`] |
 //! | read a published data set by name | [`load_named`], [`Manifest`] |
 //! | download and verify it | `download`, with the feature of that name |
 //! | generate data with known false negatives | [`PlantedConfig`], [`Truth`] |
@@ -41,6 +42,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod archive;
+pub mod column;
 pub mod dataset;
 #[cfg(feature = "download")]
 pub mod download;
@@ -50,6 +52,7 @@ pub mod graphs;
 pub mod ids;
 pub mod input;
 pub mod interactions;
+pub mod item_names;
 pub mod load;
 pub mod manifest;
 pub mod memory;
@@ -61,11 +64,13 @@ pub mod seed;
 pub mod split;
 
 pub use bcl_text::{printable, printable_lines};
+pub use column::ColumnRef;
 pub use dataset::{InteractionData, Truth};
 pub use error::{ArchiveError, DataError, GraphError};
 pub use format::{Format, ReadOptions};
 pub use ids::{IdMap, KnownIds};
 pub use interactions::Interactions;
+pub use item_names::{ItemColumns, ItemNames};
 pub use load::{LoadReport, Source, load, load_with_ids, load_with_report};
 pub use manifest::{Manifest, load_named, load_named_graphs, load_named_with_ids};
 pub use planted::PlantedConfig;

@@ -49,10 +49,16 @@ impl Columns {
             _ => false,
         };
         if is_header {
-            let missing = |column| DataError::MissingColumn {
+            let columns: Vec<String> = fields_of(format, first).map(|name| format!("`{name}`")).collect();
+            let missing = |column: &str| DataError::MissingColumn {
                 at: first.location(),
-                column,
-                header: excerpt(first.text),
+                column: column.to_owned(),
+                columns: columns.join(", "),
+                key: if column.starts_with("user") {
+                    "data.columns.user"
+                } else {
+                    "data.columns.item"
+                },
             };
             let token = format == Format::Inter;
             let columns = Self {
@@ -113,7 +119,7 @@ impl Columns {
         }
         let user = line.id("user", user)?;
         let item = line.id("item", item)?;
-        let rating = rating.map(|raw| line.number("rating", raw)).transpose()?;
+        let rating = rating.map(|raw| line.float("rating", raw)).transpose()?;
         // Timestamps are not used, so they may be a number, a date, or anything else.
         Ok(Row { user, item, rating })
     }

@@ -22,6 +22,8 @@ pub(super) struct Lines {
     buffer: Vec<u8>,
     /// Parses lines with quotes, in formats where quotes have a meaning.
     quoted: Option<QuotedRecord>,
+    /// Whether lines that are not UTF-8 are read as Latin-1.
+    latin1: bool,
 }
 
 /// A line that is not blank. In CSV it is a record, which may span several lines in quotes.
@@ -63,6 +65,7 @@ impl Lines {
             number: 0,
             buffer: Vec::new(),
             quoted: None,
+            latin1: false,
         };
         if let Err(source) = read {
             lines.number = lines.head.split(|&byte| byte == b'\n').count() as u64 - 1;
@@ -86,9 +89,14 @@ impl Lines {
         head.lines().filter(|line| !line.trim().is_empty()).nth(1).map(str::to_string)
     }
 
-    /// Switches to CSV records: from here on, commas and line breaks within quotes are text.
-    pub(super) fn unquote(&mut self) {
-        self.quoted = Some(QuotedRecord::new());
+    /// Switches to CSV records: from here on, delimiters and line breaks within quotes are text.
+    pub(super) fn unquote(&mut self, delimiter: u8) {
+        self.quoted = Some(QuotedRecord::new(delimiter));
+    }
+
+    /// From here on, lines that are not UTF-8 are read as Latin-1, in which every byte is a character.
+    pub(super) fn accept_latin1(&mut self) {
+        self.latin1 = true;
     }
 
     /// Number of the last line read, from 1.
@@ -139,6 +147,9 @@ impl Lines {
             return Ok(false);
         }
         self.number += 1;
+        if self.latin1 {
+            self.decode_from(self.buffer.len() - length);
+        }
         if self.buffer.len() > LONGEST_LINE {
             return Err(DataError::LineTooLong {
                 at: self.location(),
@@ -146,6 +157,16 @@ impl Lines {
             });
         }
         Ok(true)
+    }
+
+    /// Decodes the line that begins at `start` of the buffer from Latin-1, unless it is UTF-8. UTF-16, with its zeros, is left to fail.
+    fn decode_from(&mut self, start: usize) {
+        let line = &self.buffer[start..];
+        if std::str::from_utf8(line).is_err() && !line.contains(&0) {
+            let decoded: String = line.iter().map(|&byte| char::from(byte)).collect();
+            self.buffer.truncate(start);
+            self.buffer.extend_from_slice(decoded.as_bytes());
+        }
     }
 
     /// Parses the record that begins with the line in the buffer, and reads further lines while it is within quotes.
@@ -201,6 +222,11 @@ impl Line<'_> {
         LineLocation::new(self.path, self.number)
     }
 
+    /// The line's number; for a record, that of its first line.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Checks that `raw` is a valid id.
     pub(super) fn id<'r>(&self, field: &'static str, raw: &'r str) -> Result<&'r str, DataError> {
         if raw.is_empty() {
@@ -216,7 +242,7 @@ impl Line<'_> {
     }
 
     /// Parses `raw` as a finite number.
-    pub(super) fn number(&self, field: &'static str, raw: &str) -> Result<f64, DataError> {
+    pub(super) fn float(&self, field: &'static str, raw: &str) -> Result<f64, DataError> {
         match raw.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value),
             Ok(_) => Err(self.bad_field(field, raw, FieldProblem::NotFinite)),
@@ -225,7 +251,7 @@ impl Line<'_> {
         }
     }
 
-    fn bad_field(&self, field: &'static str, raw: &str, problem: FieldProblem) -> DataError {
+    pub(super) fn bad_field(&self, field: &'static str, raw: &str, problem: FieldProblem) -> DataError {
         DataError::BadField {
             at: self.location(),
             field,

@@ -1,11 +1,15 @@
 //! Reads interactions from files: plain or gzipped text, line by line, in several formats.
 
 mod columns;
+mod json;
 mod lines;
 mod ngcf;
+mod picker;
 mod quoted;
 mod row_limit;
+mod separator;
 mod sniff;
+mod titles;
 
 use crate::format::{Format, ReadOptions};
 
@@ -14,6 +18,8 @@ use columns::Columns;
 use lines::{Line, Lines};
 use row_limit::RowLimit;
 use std::path::Path;
+
+pub(crate) use titles::read_titles;
 
 /// One interaction as written in the file.
 struct Row<'a> {
@@ -79,7 +85,7 @@ pub(crate) fn read(
     } else {
         let second = lines.second();
         if format == Format::Csv {
-            lines.unquote();
+            lines.unquote(b',');
         }
         let Some(first) = lines.next()? else {
             return Err(empty(lines.number()));

@@ -15,10 +15,13 @@ pub(super) struct QuotedRecord {
 }
 
 impl QuotedRecord {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(delimiter: u8) -> Self {
         Self {
             // A carriage return within a line is text, as in records without quotes.
-            reader: ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build(),
+            reader: ReaderBuilder::new()
+                .delimiter(delimiter)
+                .terminator(Terminator::Any(b'\n'))
+                .build(),
             text: Vec::new(),
             length: 0,
             ends: Vec::new(),
@@ -54,7 +57,7 @@ impl QuotedRecord {
 
     /// The fields, trimmed of spaces.
     pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
-        // The input was UTF-8, and the parser removes only quotes and commas, which are whole characters.
+        // The input was UTF-8, and the parser removes only quotes and delimiters, which are whole characters.
         let text = std::str::from_utf8(&self.text[..self.length]).unwrap_or_default();
         let ends = &self.ends[..self.num_fields];
         let starts = [0].into_iter().chain(ends.iter().copied());
@@ -75,7 +78,7 @@ mod tests {
     use super::*;
 
     fn fields(lines: &[&str]) -> Option<Vec<String>> {
-        let mut record = QuotedRecord::new();
+        let mut record = QuotedRecord::new(b',');
         record.clear();
         let complete: Vec<bool> = lines.iter().map(|line| record.feed(line.as_bytes())).collect();
         let (last, before) = complete.split_last()?;
@@ -105,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_record_is_used_again() {
-        let mut record = QuotedRecord::new();
+        let mut record = QuotedRecord::new(b',');
         for line in ["\"a,b,c\",d,e", "\"x\""] {
             record.clear();
             assert!(record.feed(line.as_bytes()));

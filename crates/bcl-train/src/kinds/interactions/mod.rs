@@ -26,7 +26,7 @@ use bcl_data::{InteractionData, Interactions, KnownIds, SearchPath, Seed, negati
 use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
 use bcl_models::{Graph, Recommender};
 use bcl_report::{
-    UserMetrics,
+    UserMetrics, notice,
     result::{Chosen, DataSize, EpochRecord, Metrics},
 };
 use burn::tensor::Device;
@@ -88,7 +88,15 @@ impl Kind for RecommenderRecipe {
         memory::training(self, data.into())
     }
 
-    fn check_data(&self, _: &InteractionData, _: &SearchPath, _: &Backend) -> Result<(), Error> {
+    fn check_data(&self, data: &InteractionData, search: &SearchPath, _: &Backend) -> Result<(), Error> {
+        let names = self.data.load_item_names(search, &data.items)?;
+        if let Some(names) = names.filter(|names| names.num_untitled() > 0) {
+            notice::note(format!(
+                "data.items has no title for {} of {} items; they are shown by their ids",
+                names.num_untitled(),
+                data.items.len()
+            ));
+        }
         Ok(())
     }
 

@@ -5,8 +5,8 @@ use super::{
     dataset::{PLANTED, check_name},
 };
 use bcl_data::{
-    DataError, Format, InteractionData, KnownIds, PlantedConfig, ReadOptions, SearchPath, Source, SplitOptions,
-    load_named_with_ids, load_with_ids, manifest::Contents,
+    DataError, Format, IdMap, InteractionData, ItemColumns, ItemNames, KnownIds, PlantedConfig, ReadOptions, SearchPath, Source,
+    SplitOptions, load_named_with_ids, load_with_ids, manifest::Contents,
 };
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -57,6 +57,12 @@ pub struct DataConfig {
     /// How to generate planted data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub planted: Option<PlantedConfig>,
+    /// File with the titles of items, beside the recipe or in `--data`; for display only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<PathBuf>,
+    /// The columns of the file of items; found by their usual names if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item_columns: Option<ItemColumns>,
 }
 
 /// Where the interactions of a [`DataConfig`] come from.
@@ -155,7 +161,19 @@ impl DataConfig {
                 format!("is {rating}, but must be a finite number"),
             ));
         }
+        if self.item_columns.is_some() && self.items.is_none() {
+            return Err(Refusal::new(
+                "data.item_columns",
+                "only has a meaning with data.items; remove it",
+            ));
+        }
         let checked = match self.source()? {
+            DataSource::Planted(_) if self.items.is_some() => {
+                return Err(Refusal::new(
+                    "data.items",
+                    "only has a meaning with items of files, which have titles; remove it",
+                ));
+            }
             DataSource::Planted(config) => config.check(),
             DataSource::Named(name) => return check_name(&name, |layout| layout.contents() == Contents::Interactions),
             DataSource::Files(Source::Whole { split, .. }, _) => split.check(),
@@ -194,6 +212,17 @@ impl DataConfig {
                 load_with_ids(&stem(file), &source, &options, ids)
             }
         }
+    }
+
+    /// Reads the titles of `items` from the file that `data.items` names; `None` without one.
+    ///
+    /// # Errors
+    /// Returns an error if the file is missing, broken, or of other items.
+    pub fn load_item_names(&self, search: &SearchPath, items: &IdMap) -> Result<Option<ItemNames>, DataError> {
+        let Some(file) = &self.items else { return Ok(None) };
+        let path = search.find("data.items", file)?;
+        let columns = self.item_columns.clone().unwrap_or_default();
+        ItemNames::read(&path, &columns, items).map(Some)
     }
 
     /// Describes the source for messages. Equal configurations with equal descriptions load the same files.

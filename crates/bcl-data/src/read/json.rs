@@ -1,0 +1,155 @@
+//! JSON lines: one object per line, whose keys are the columns.
+
+use super::lines::Line;
+use super::picker::{Wanted, missing};
+use crate::error::{FieldProblem, excerpt};
+use crate::{ColumnRef, DataError};
+use serde::Deserializer;
+use serde::de::{self, Deserialize, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+/// The wanted values of an object, as text. `null` and a missing key are `None`.
+pub(super) fn pick<const N: usize>(line: &Line<'_>, wanted: &[Wanted<'_>; N]) -> Result<[Option<String>; N], DataError> {
+    let mut reader = serde_json::Deserializer::from_str(line.text);
+    let object = reader
+        .deserialize_map(ObjectVisitor { wanted })
+        .and_then(|object| reader.end().map(|()| object))
+        .map_err(|source| DataError::NotAnObject {
+            at: line.location(),
+            line: excerpt(line.text),
+            column: source.column(),
+        })?;
+
+    let mut picked = [const { None }; N];
+    for ((picked, value), wanted) in picked.iter_mut().zip(object.values).zip(wanted) {
+        *picked = match value {
+            Value::Text(text) => Some(text),
+            Value::Other => return Err(line.bad_field(wanted.field, "", FieldProblem::NotText)),
+            Value::Rounded(text) => return Err(line.bad_field(wanted.field, &text, FieldProblem::Rounded)),
+            Value::Null if wanted.required => return Err(line.bad_field(wanted.field, "null", FieldProblem::Empty)),
+            Value::Null => None,
+            Value::Missing if wanted.required => {
+                return Err(missing(wanted, object.keys.iter().map(String::as_str), line));
+            }
+            Value::Missing => None,
+        };
+    }
+    Ok(picked)
+}
+
+/// Refuses columns that a recipe names by number: objects have no order.
+pub(super) fn check(line: &Line<'_>, wanted: &[Wanted<'_>]) -> Result<(), DataError> {
+    let numbered = wanted.iter().find_map(|wanted| match wanted.given {
+        Some(ColumnRef::Number(number)) => Some((wanted.key, *number)),
+        _ => None,
+    });
+    numbered.map_or(Ok(()), |(key, number)| {
+        Err(DataError::NumberedKey {
+            at: line.location(),
+            key,
+            number,
+        })
+    })
+}
+
+struct Object<const N: usize> {
+    values: [Value; N],
+    /// Kept for errors.
+    keys: Vec<String>,
+}
+
+enum Value {
+    Missing,
+    Null,
+    Text(String),
+    /// A whole number that a float cannot represent.
+    Rounded(String),
+    /// A list, an object or a truth value.
+    Other,
+}
+
+struct ObjectVisitor<'w, 'a, const N: usize> {
+    wanted: &'w [Wanted<'a>; N],
+}
+
+impl<'de, const N: usize> Visitor<'de> for ObjectVisitor<'_, '_, N> {
+    type Value = Object<N>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<N>, A::Error> {
+        let mut object = Object {
+            values: [const { Value::Missing }; N],
+            keys: Vec::new(),
+        };
+        while let Some(key) = map.next_key::<String>()? {
+            let found = self.wanted.iter().position(|wanted| wanted.is_called(&key));
+            // As in a header, the first of several fitting columns counts.
+            match found.filter(|&index| matches!(object.values[index], Value::Missing)) {
+                Some(index) => object.values[index] = map.next_value()?,
+                None => drop(map.next_value::<IgnoredAny>()?),
+            }
+            object.keys.push(key);
+        }
+        Ok(object)
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ValueVisitor)
+    }
+}
+
+struct ValueVisitor;
+
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("text or a number")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::Text(text.trim().to_owned()))
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Value, E> {
+        Ok(Value::Text(number.to_string()))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Value, E> {
+        Ok(Value::Text(number.to_string()))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Value, E> {
+        // Beyond this, different whole numbers become the same float.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        let text = number.to_string();
+        Ok(if number.abs() < EXACT {
+            Value::Text(text)
+        } else {
+            Value::Rounded(text)
+        })
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<Value, E> {
+        Ok(Value::Other)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Value::Other)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Value::Other)
+    }
+}

@@ -1,0 +1,161 @@
+//! Which column of a row contains what: by the names in a header, by numbers, or by the usual order.
+
+use super::lines::Line;
+use super::separator::Separator;
+use crate::error::excerpt;
+use crate::{ColumnRef, DataError};
+
+/// A field to be found in each row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    /// Its name in errors.
+    pub(super) field: &'static str,
+    /// The key of recipes that names its column.
+    pub(super) key: &'static str,
+    /// The column that the recipe names.
+    pub(super) given: Option<&'a ColumnRef>,
+    /// Names that its column usually has, as [`column_name`] writes them.
+    pub(super) known: &'static [&'static str],
+    /// Its place in files without a header, from 0.
+    pub(super) place: Option<usize>,
+    /// Whether every file has it.
+    pub(super) required: bool,
+}
+
+impl Wanted<'_> {
+    /// Whether a column of this name is meant.
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        match self.given {
+            Some(ColumnRef::Name(given)) => same_name(given, name),
+            Some(ColumnRef::Number(_)) => false,
+            None => self.known.contains(&column_name(name).as_str()),
+        }
+    }
+
+    fn is_named(&self) -> bool {
+        matches!(self.given, Some(ColumnRef::Name(_)))
+    }
+}
+
+/// The positions of the wanted fields in the rows of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Picker<const N: usize> {
+    pub(super) separator: Separator,
+    /// Number of fields per row.
+    pub(super) width: usize,
+    places: [Option<usize>; N],
+}
+
+impl<const N: usize> Picker<N> {
+    /// The fields are at these places.
+    pub(super) fn at(separator: Separator, width: usize, places: [Option<usize>; N]) -> Self {
+        Self {
+            separator,
+            width,
+            places,
+        }
+    }
+
+    /// Finds the columns from the first line of a file, which `is_header` or not. Columns that recipes name need a header.
+    pub(super) fn detect(
+        separator: Separator,
+        wanted: &[Wanted<'_>; N],
+        first: &Line<'_>,
+        is_header: bool,
+    ) -> Result<(Self, bool), DataError> {
+        let names: Vec<&str> = separator.fields(first).collect();
+        let is_header = is_header || wanted.iter().any(Wanted::is_named);
+        let mut places = [None; N];
+        for (place, wanted) in places.iter_mut().zip(wanted) {
+            *place = match wanted.given {
+                Some(ColumnRef::Number(number)) => Some(numbered(*number, wanted, &names, first)?),
+                _ if is_header => named(wanted, &names, first)?,
+                _ => wanted.place.filter(|&place| wanted.required || place < names.len()),
+            };
+        }
+        Ok((Self::at(separator, names.len(), places), is_header))
+    }
+
+    /// The wanted fields of a row, or else the number of fields it has.
+    pub(super) fn pick<'a>(&self, line: &Line<'a>) -> Result<[Option<&'a str>; N], usize> {
+        // Two loops for speed: files have millions of lines, nearly all without quotes.
+        match line.quoted {
+            None => self.pick_from(self.separator.split(line.text)),
+            Some(record) => self.pick_from(record.fields()),
+        }
+    }
+
+    fn pick_from<'a>(&self, fields: impl Iterator<Item = &'a str>) -> Result<[Option<&'a str>; N], usize> {
+        let mut picked = [None; N];
+        let mut found = 0;
+        for field in fields {
+            for (picked, &place) in picked.iter_mut().zip(&self.places) {
+                if place == Some(found) {
+                    *picked = Some(field);
+                }
+            }
+            found += 1;
+        }
+        if found == self.width { Ok(picked) } else { Err(found) }
+    }
+}
+
+fn numbered(number: usize, wanted: &Wanted<'_>, names: &[&str], line: &Line<'_>) -> Result<usize, DataError> {
+    if number <= names.len() {
+        return Ok(number - 1);
+    }
+    Err(DataError::NoSuchColumn {
+        at: line.location(),
+        key: wanted.key,
+        number,
+        width: names.len(),
+        line: excerpt(line.text),
+    })
+}
+
+fn named(wanted: &Wanted<'_>, names: &[&str], line: &Line<'_>) -> Result<Option<usize>, DataError> {
+    let found = names.iter().position(|name| wanted.is_called(name));
+    if found.is_some() || !wanted.required && wanted.given.is_none() {
+        return Ok(found);
+    }
+    Err(missing(wanted, names.iter().copied(), line))
+}
+
+/// The error for a column that a file or an object lacks.
+pub(super) fn missing<'a>(wanted: &Wanted<'_>, names: impl Iterator<Item = &'a str>, line: &Line<'_>) -> DataError {
+    let names: Vec<String> = names.take(20).map(|name| format!("`{}`", excerpt(name))).collect();
+    DataError::MissingColumn {
+        at: line.location(),
+        column: wanted.given.map_or_else(|| wanted.field.to_owned(), ToString::to_string),
+        columns: excerpt_of_list(&names),
+        key: wanted.key,
+    }
+}
+
+/// A list that is cut off after some hundred characters.
+fn excerpt_of_list(names: &[String]) -> String {
+    const LONGEST: usize = 300;
+    let mut text = String::new();
+    for name in names {
+        if text.len() + name.len() > LONGEST {
+            return text + ", …";
+        }
+        if !text.is_empty() {
+            text += ", ";
+        }
+        text += name;
+    }
+    text
+}
+
+/// Compares names as written in a header, without regard to case and to the type suffix of `RecBole`'s headers.
+fn same_name(given: &str, name: &str) -> bool {
+    given.eq_ignore_ascii_case(name) || name.split(':').next().is_some_and(|name| given.eq_ignore_ascii_case(name))
+}
+
+/// A column's name as lists of known names write it: in lower case, with `_` for blanks and dashes, without the type suffix of `RecBole`'s
+/// headers.
+pub(super) fn column_name(field: &str) -> String {
+    let name = field.split(':').next().unwrap_or_default().trim();
+    name.to_ascii_lowercase().replace(['-', ' '], "_")
+}
