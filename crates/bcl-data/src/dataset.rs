@@ -1,6 +1,6 @@
 //! The result of loading or generating data.
 
-use crate::{IdMap, Interactions};
+use crate::{HoldOut, IdMap, Interactions, LoadReport};
 
 /// A data set, split into train and test, with maps back to the ids of its files.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +17,10 @@ pub struct InteractionData {
     pub items: IdMap,
     /// Which items each user truly likes, for planted data.
     pub truth: Option<Truth>,
+    /// What was read and left out; zeros for planted data.
+    pub report: LoadReport,
+    /// How a validation part is held out of train.
+    pub hold_out: HoldOut,
 }
 
 /// The communities behind planted data: a user likes the items of their own community.

@@ -9,7 +9,7 @@ pub use archive::ArchiveError;
 pub use graphs::{GraphError, ValueProblem};
 
 use crate::input::NotRegular;
-use crate::{Format, search_path::FileNotFound};
+use crate::{CoreOptions, Format, search_path::FileNotFound};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +47,12 @@ pub enum FieldProblem {
     /// A list, an object or a truth value in place of text or a number.
     #[error("is not text or a number. Correct it, or name another key in `data.columns`")]
     NotText,
+    /// Text that is neither a number nor a date.
+    #[error(
+        "is no time. Write a number, such as seconds since 1970, or a date in UTC such as 2010-10-19 or 2010-10-19T23:55:27Z, or split \
+         without times: `data.split.order = \"random\"`"
+    )]
+    NotATime,
     /// A number of JSON that is too large to be exact.
     #[error("is too large for a number in JSON, so different values would look the same. Write it in quotes")]
     Rounded,
@@ -521,6 +527,83 @@ pub enum DataError {
     #[error(transparent)]
     Graphs(#[from] GraphError),
 
+    /// Columns are given for a format that has none.
+    #[error("{}: is read as ngcf, `user item item …`, which has no columns. Remove `data.columns`, or set `data.format`.", path.display())]
+    ColumnsOfNgcf {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// A split by time, but a row without a timestamp.
+    #[error(
+        "{}:{line}: the split is by time ({reason}), but the row has no timestamp. Name its column in `data.columns.timestamp`, or split \
+         without times: {remedy}.",
+        path.display()
+    )]
+    NoTimestamps {
+        /// The file.
+        path: PathBuf,
+        /// The first line without a timestamp.
+        line: u64,
+        /// The setting that asks for times.
+        reason: &'static str,
+        /// A setting that does not.
+        remedy: &'static str,
+    },
+
+    /// Nobody has two interactions.
+    #[error("{}: no test items: data.split.kind is \"leave_one_out\", but no user has two interactions. Use more data.", path.display())]
+    NothingToLeaveOut {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// Too little is left without users and items of few interactions.
+    #[error(
+        "{}: {settings} leave {left} of {users} users with {items} items: without the rare ones, others become rare, too. Lower {lower}, or \
+         use more data.",
+        path.display()
+    )]
+    EmptyCore {
+        /// The (first) file.
+        path: PathBuf,
+        /// Users with an interaction.
+        users: usize,
+        /// Items with an interaction.
+        items: usize,
+        /// How many users are left: "none" or "a single user".
+        left: &'static str,
+        /// The thresholds.
+        settings: String,
+        /// Their names.
+        lower: String,
+    },
+
+    /// No file of a folder fits a name with `*`.
+    #[error("{}: no file `{pattern}` in this folder. Correct data.files, or name the folder that has it with --data DIR.", folder.display())]
+    NoMatchingFile {
+        /// The folder.
+        folder: PathBuf,
+        /// The name.
+        pattern: String,
+    },
+
+    /// A list of files names one of them twice.
+    #[error("{}: data.files names this file twice. Remove it once.", path.display())]
+    RepeatedFile {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// A setting has no meaning beside others.
+    #[error("{name} {problem}.")]
+    Meaningless {
+        /// The setting, as in recipes.
+        name: String,
+        /// Why, and what to do.
+        problem: String,
+    },
+
     /// A setting is out of range.
     #[error("{name} is {value}, but must be in {range}. Change it in the recipe or with `--set {name}=…`.")]
     OutOfRange {
@@ -558,6 +641,20 @@ pub(crate) fn excerpt(text: &str) -> String {
 }
 
 impl DataError {
+    /// The error for a k-core of fewer than two users.
+    pub(crate) fn empty_core(path: &Path, options: &CoreOptions, users: usize, items: usize, is_empty: bool) -> Self {
+        let settings: Vec<String> = options.named().map(|(name, least)| format!("{name} {least}")).collect();
+        let names: Vec<&str> = options.named().map(|(name, _)| name).collect();
+        Self::EmptyCore {
+            path: path.to_path_buf(),
+            users,
+            items,
+            left: if is_empty { "none" } else { "a single user" },
+            settings: settings.join(" and "),
+            lower: names.join(" or "),
+        }
+    }
+
     /// The error for a file that cannot be opened.
     pub(crate) fn opening(path: &Path, source: std::io::Error) -> Self {
         let path = path.to_path_buf();

@@ -22,13 +22,14 @@
 //!
 //! | to | see |
 //! | --- | --- |
-//! | read your own files (CSV, MovieLens, RecBole, NGCF; plain or gzipped) | [`load()`], [`Format`], [`ReadOptions`] |
+//! | read your own files (CSV, TSV, JSON lines, MovieLens, RecBole, NGCF; plain or gzipped) | [`load()`], [`Format`], [`ReadOptions`] |
 //! | read the titles of items | [`ItemNames`] |
 //! | read a published data set by name | [`load_named`], [`Manifest`] |
 //! | download and verify it | `download`, with the feature of that name |
 //! | generate data with known false negatives | [`PlantedConfig`], [`Truth`] |
 //! | read labelled graphs, form batches of them, generate some | [`graphs::load_graphs`], [`load_named_graphs`], [`graphs::PlantedGraphsConfig`] |
-//! | split interactions per user | [`split_per_user`], [`hold_out`], [`SplitOptions`] |
+//! | split interactions per user or by time, at random or leaving one out | [`SplitOptions`], [`split_per_user`], [`InteractionData::hold_out`] |
+//! | leave out users and items with few interactions | [`CoreOptions`] |
 //! | draw negative items for users | [`negatives::NegativeSampler`] |
 //! | look up items, counts and ids | [`Interactions`], [`IdMap`] |
 //! | derive independent random streams | [`Seed`] |
@@ -67,16 +68,16 @@ pub use bcl_text::{printable, printable_lines};
 pub use column::ColumnRef;
 pub use dataset::{InteractionData, Truth};
 pub use error::{ArchiveError, DataError, GraphError};
-pub use format::{Format, ReadOptions};
+pub use format::{Format, InteractionColumns, ReadOptions};
 pub use ids::{IdMap, KnownIds};
 pub use interactions::Interactions;
 pub use item_names::{ItemColumns, ItemNames};
-pub use load::{LoadReport, Source, load, load_with_ids, load_with_report};
+pub use load::{CoreOptions, LoadReport, Source, load, load_with_ids, load_with_report};
 pub use manifest::{Manifest, load_named, load_named_graphs, load_named_with_ids};
 pub use planted::PlantedConfig;
 pub use search_path::{FileNotFound, SearchPath};
 pub use seed::{Seed, Xoshiro256PlusPlus};
-pub use split::{SplitOptions, hold_out, split_per_user};
+pub use split::{HoldOut, SplitKind, SplitOptions, SplitOrder, divide, hold_out, split_per_user};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -2,7 +2,9 @@
 
 use crate::error::shown;
 use crate::split::held_out_count;
-use crate::{DataError, IdMap, InteractionData, Interactions, Seed, Truth, Xoshiro256PlusPlus, split_per_user};
+use crate::{
+    DataError, HoldOut, IdMap, InteractionData, Interactions, LoadReport, Seed, Truth, Xoshiro256PlusPlus, split_per_user,
+};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
@@ -139,6 +141,8 @@ impl PlantedConfig {
             users: IdMap::numbered(self.num_users),
             items: IdMap::numbered(self.num_items),
             truth: Some(truth),
+            report: LoadReport::default(),
+            hold_out: HoldOut::default(),
         }
     }
 

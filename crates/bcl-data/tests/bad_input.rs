@@ -43,6 +43,7 @@ impl Case {
         ReadOptions {
             format: self.format,
             min_rating: self.min_rating,
+            ..ReadOptions::default()
         }
     }
 
@@ -108,7 +109,7 @@ fn broken_files() -> Vec<Case> {
         case("csv row with an extra field", "a.csv", "0,1\n0,2,3\n", &["a.csv:2:", "3 field(s)", "`0,2,3`", "Correct the line"]),
         case("csv row with five fields", "a.csv", "0,1,2,3,4\n", &["a.csv:1:", "5 field(s)", "`user,item[,rating[,timestamp]]`"]),
         case("csv row shorter than the header", "a.csv", "user,item,rating\n0,1,5\n0,2\n", &["a.csv:3:", "2 field(s)", "have 3"]),
-        case("csv with another separator", "a.csv", "0;1\n0;2\n", &["a.csv:1:", "1 field(s) in `0;1`", "set `format`"]),
+        case("csv with another separator", "a.csv", "0|1\n0|2\n", &["a.csv:1:", "1 field(s) in `0|1`", "set `format`"]),
         case("csv rating of text", "a.csv", "0,1,5\n0,2,good\n", &["a.csv:2:", "rating `good`", "is not a number", "Correct it"]),
         case("csv rating left out", "a.csv", "0,1,5\n0,2,\n", &["a.csv:2:", "rating ``", "is empty", "Fill it in"]),
         case("csv rating NaN", "a.csv", "user,item,rating\n0,1,NaN\n", &["a.csv:2:", "rating `NaN`", "not finite", "Replace it"]),
@@ -183,10 +184,7 @@ fn bad_tests() -> Vec<Case> {
 }
 
 fn whole(dir: &Path, file: &str) -> Source {
-    Source::Whole {
-        file: dir.join(file),
-        split: SplitOptions::default(),
-    }
+    Source::whole(dir.join(file), SplitOptions::default())
 }
 
 #[test]
@@ -271,10 +269,7 @@ fn a_gzip_file_is_read_to_its_last_whole_line_before_it_is_called_truncated() {
 fn settings_out_of_range_are_named_with_their_range() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.csv"), "0,1,3\n0,2,4\n1,2,4\n").unwrap();
-    let split = |test_ratio| Source::Whole {
-        file: dir.path().join("a.csv"),
-        split: SplitOptions { test_ratio, seed: 0 },
-    };
+    let split = |test_ratio| Source::whole(dir.path().join("a.csv"), SplitOptions::ratio(test_ratio, 0));
     let error = load("mine", &split(1.5), &ReadOptions::default()).unwrap_err().to_string();
     assert!(
         error.contains("data.split.test_ratio is 1.5, but must be in (0, 1)"),

@@ -59,8 +59,9 @@ fn read(name: &str, content: &[u8], options: ReadOptions) -> InteractionData {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join(name);
     std::fs::write(&file, content).unwrap();
-    let split = SplitOptions::default();
-    load_with_report("mine", &Source::Whole { file, split }, &options).unwrap().0
+    load_with_report("mine", &Source::whole(file, SplitOptions::default()), &options)
+        .unwrap()
+        .0
 }
 
 /// The raw pairs of train and test.
@@ -73,7 +74,11 @@ fn raw(data: &InteractionData) -> BTreeSet<(String, String)> {
 }
 
 fn options(format: Format, min_rating: Option<f64>) -> ReadOptions {
-    ReadOptions { format, min_rating }
+    ReadOptions {
+        format,
+        min_rating,
+        ..ReadOptions::default()
+    }
 }
 
 proptest! {
@@ -216,11 +221,8 @@ fn timestamps_may_be_any_text() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join(name);
         std::fs::write(&file, text).unwrap();
-        let split = SplitOptions {
-            test_ratio: 0.5,
-            seed: 0,
-        };
-        let (data, _) = load_with_report("mine", &Source::Whole { file, split }, &ReadOptions::default()).unwrap();
+        let source = Source::whole(file, SplitOptions::ratio(0.5, 0));
+        let (data, _) = load_with_report("mine", &source, &ReadOptions::default()).unwrap();
         assert_eq!(raw(&data).len(), 4, "{name}");
     }
 }

@@ -29,6 +29,7 @@
 //! | work with the result and the epochs of a run | [`result::RunResult`], [`result::EpochRecord`] |
 //! | average over seeds, with 95 % confidence intervals | [`Interval`] |
 //! | compare recipes, paired by seed | [`Comparison`], and its text, JSON and CSV forms |
+//! | say what a recommender left out of its data | [`LeftOut`] |
 //! | see whether an image encoder has collapsed | [`collapse::collapse`] |
 //! | make an HTML report of runs | [`render_html`], [`write_html`] |
 //! | build another page in the same style | [`page`] |
@@ -53,6 +54,7 @@ mod find;
 pub mod histogram;
 mod html;
 mod interval;
+mod left_out;
 pub mod live;
 mod markup;
 mod metric_names;
@@ -74,6 +76,7 @@ pub use error::ReportError;
 pub use find::{FoundRuns, Skipped, find_runs};
 pub use html::{render_html, write_html};
 pub use interval::{CONFIDENCE, Interval, t_bound};
+pub use left_out::LeftOut;
 pub use metric_names::{all_metrics, default_metrics};
 pub use read::read_run;
 pub use showcase::{MAP_FILE, MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};

@@ -1,6 +1,6 @@
 //! The files of a run: one record per epoch (`metrics.jsonl`) and one result (`result.json`).
 
-use crate::{Showcase, UserMetrics};
+use crate::{LeftOut, Showcase, UserMetrics};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
@@ -289,6 +289,9 @@ pub struct RunResult {
     pub environment: Environment,
     /// Name and size of the data set.
     pub data: DataSummary,
+    /// What was left out of the files of interactions, and what test data have that training data lack.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub left_out: Option<LeftOut>,
     /// Encoder, as in the recipe (`mf`, `light_gcn`, `resnet`, `gin`).
     pub encoder: String,
     /// Estimator, as in the recipe (`info_nce`, `bayesian`, …).

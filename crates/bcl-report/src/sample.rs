@@ -137,6 +137,7 @@ pub(super) fn run(name: &str, loss: &str, seed: u64) -> (RunResult, Vec<EpochRec
                 test: 20_000,
             },
         },
+        left_out: None,
         encoder: "mf".to_owned(),
         loss: loss.to_owned(),
         validation: chosen(24),

@@ -54,7 +54,7 @@ impl Manifest {
     ) -> Result<(), DataError> {
         // The counts of train and test are only valid for the manifest's own split ratio.
         let own_share = match (source, &self.layout) {
-            (Source::Whole { split, .. }, Layout::Whole { split: own, .. }) => split.test_ratio == own.test_ratio,
+            (Source::Whole { split, .. }, Layout::Whole { split: own, .. }) => split.test_ratio() == own.test_ratio(),
             _ => true,
         };
         let all = |count: Option<usize>| count.filter(|_| !filtered);
@@ -70,10 +70,9 @@ impl Manifest {
 
         for (what, expected, found) in counts {
             if let Some(expected) = expected.filter(|&expected| expected != found) {
-                let (Source::Split { train: path, .. } | Source::Whole { file: path, .. }) = source;
                 return Err(DataError::Counts {
                     name: self.name.clone(),
-                    path: path.clone(),
+                    path: source.files()[0].to_path_buf(),
                     what,
                     expected,
                     found,

@@ -26,7 +26,7 @@ impl Manifest {
                     test: plain_or_gzipped(&folder, test)?,
                 }),
                 Layout::Whole { files, split, .. } => Some(Source::Whole {
-                    file: files.iter().find_map(|file| plain_or_gzipped(&folder, file))?,
+                    files: vec![files.iter().find_map(|file| plain_or_gzipped(&folder, file))?],
                     split: *split,
                 }),
                 Layout::Images { .. } | Layout::Graphs { .. } => None,
@@ -102,10 +102,7 @@ impl Manifest {
         if self.is_graphs() {
             return Ok(vec![self.locate_graphs(dir)?]);
         }
-        Ok(match self.locate(dir)? {
-            Source::Split { train, test } => vec![train, test],
-            Source::Whole { file, .. } => vec![file],
-        })
+        Ok(self.locate(dir)?.files().into_iter().map(Path::to_path_buf).collect())
     }
 
     /// The folders to search, relative to the data folder.

@@ -243,7 +243,11 @@ impl Manifest {
         let (Layout::Split { format, .. } | Layout::Whole { format, .. }) = self.layout else {
             return Err(self.holds_no_interactions());
         };
-        let options = ReadOptions { format, min_rating };
+        let options = ReadOptions {
+            format,
+            min_rating,
+            ..ReadOptions::default()
+        };
         let (data, report) = load_all(&self.name, source, &options, ids)?;
         self.check_counts(source, &data, &report, min_rating.is_some())?;
         Ok((data, report))

@@ -328,18 +328,12 @@ fn another_test_ratio_is_the_same_data_set() {
     let dir = tempfile::tempdir().unwrap();
     write(&dir, "u.data", RATINGS);
     let manifest = manifest(RATED);
-    let Source::Whole { file, mut split } = manifest.locate(dir.path()).unwrap() else {
+    let Source::Whole { files, mut split } = manifest.locate(dir.path()).unwrap() else {
         panic!("the layout is of one file")
     };
-    assert_eq!(
-        split,
-        SplitOptions {
-            test_ratio: 0.3,
-            seed: 5
-        }
-    );
-    split.test_ratio = 0.6;
-    let data = manifest.load(&Source::Whole { file, split }).unwrap();
+    assert_eq!(split, SplitOptions::ratio(0.3, 5));
+    split.test_ratio = Some(0.6);
+    let data = manifest.load(&Source::Whole { files, split }).unwrap();
     assert_eq!(data.test.len(), 4);
 }
 

@@ -1,5 +1,6 @@
 //! JSON lines: one object per line, whose keys are the columns.
 
+use super::Row;
 use super::lines::Line;
 use super::picker::{Wanted, missing};
 use crate::error::{FieldProblem, excerpt};
@@ -10,6 +11,7 @@ use std::fmt;
 
 /// The wanted values of an object, as text. `null` and a missing key are `None`.
 pub(super) fn pick<const N: usize>(line: &Line<'_>, wanted: &[Wanted<'_>; N]) -> Result<[Option<String>; N], DataError> {
+    check(line, wanted)?;
     let mut reader = serde_json::Deserializer::from_str(line.text);
     let object = reader
         .deserialize_map(ObjectVisitor { wanted })
@@ -37,8 +39,19 @@ pub(super) fn pick<const N: usize>(line: &Line<'_>, wanted: &[Wanted<'_>; N]) ->
     Ok(picked)
 }
 
+/// The interaction with these values of user, item, rating and timestamp.
+pub(super) fn row<'v>(line: &Line<'_>, values: &'v [Option<String>; 4]) -> Result<Row<'v>, DataError> {
+    let [user, item, rating, time] = values.each_ref().map(Option::as_deref);
+    Ok(Row {
+        user: line.id("user", user.unwrap_or_default())?,
+        item: line.id("item", item.unwrap_or_default())?,
+        rating: rating.map(|raw| line.float("rating", raw)).transpose()?,
+        time,
+    })
+}
+
 /// Refuses columns that a recipe names by number: objects have no order.
-pub(super) fn check(line: &Line<'_>, wanted: &[Wanted<'_>]) -> Result<(), DataError> {
+fn check(line: &Line<'_>, wanted: &[Wanted<'_>]) -> Result<(), DataError> {
     let numbered = wanted.iter().find_map(|wanted| match wanted.given {
         Some(ColumnRef::Number(number)) => Some((wanted.key, *number)),
         _ => None,

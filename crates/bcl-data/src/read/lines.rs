@@ -83,10 +83,14 @@ impl Lines {
         }
     }
 
-    /// The second line that is not blank, if the beginning of the text contains it.
-    pub(super) fn second(&self) -> Option<String> {
+    /// The line at `index`, from 0, among those that are not blank, if the beginning of the text contains it.
+    pub(super) fn peek(&self, index: usize) -> Option<String> {
         let head = String::from_utf8_lossy(self.head());
-        head.lines().filter(|line| !line.trim().is_empty()).nth(1).map(str::to_string)
+        let head = head.trim_start_matches('\u{feff}');
+        head.lines()
+            .filter(|line| !line.trim().is_empty())
+            .nth(index)
+            .map(str::to_string)
     }
 
     /// Switches to CSV records: from here on, delimiters and line breaks within quotes are text.

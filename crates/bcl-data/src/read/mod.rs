@@ -3,6 +3,7 @@
 mod columns;
 mod json;
 mod lines;
+mod moment;
 mod ngcf;
 mod picker;
 mod quoted;
@@ -15,17 +16,21 @@ use crate::format::{Format, ReadOptions};
 
 use crate::DataError;
 use columns::Columns;
-use lines::{Line, Lines};
-use row_limit::RowLimit;
+use lines::Lines;
 use std::path::Path;
 
+pub(crate) use lines::Line;
+pub(crate) use moment::Moment;
+pub(crate) use row_limit::RowLimit;
 pub(crate) use titles::read_titles;
 
 /// One interaction as written in the file.
-struct Row<'a> {
-    user: &'a str,
-    item: &'a str,
+pub(crate) struct Row<'a> {
+    pub(crate) user: &'a str,
+    pub(crate) item: &'a str,
     rating: Option<f64>,
+    /// The timestamp, not parsed.
+    pub(crate) time: Option<&'a str>,
 }
 
 /// Counts of a file that was read.
@@ -37,15 +42,17 @@ pub(crate) struct FileReport {
     pub(crate) below_min_rating: usize,
 }
 
-/// Calls `each` with the line, user and item of every interaction of the file that reaches the rating threshold.
+/// Calls `each` with the line and the interaction of every row of the file that reaches the rating threshold.
 pub(crate) fn read(
     path: &Path,
     options: &ReadOptions,
-    mut each: impl FnMut(&Line<'_>, &str, &str),
+    limit: RowLimit,
+    mut each: impl FnMut(&Line<'_>, &Row<'_>) -> Result<(), DataError>,
 ) -> Result<FileReport, DataError> {
     let mut lines = Lines::open(path)?;
+    let columns = &options.columns;
     let format = match options.format {
-        Format::Auto => sniff::sniff(path, lines.head())?,
+        Format::Auto => sniff::sniff(path, lines.head(), columns)?,
         format => format,
     };
 
@@ -57,7 +64,6 @@ pub(crate) fn read(
 
     let mut report = FileReport::default();
     let mut highest = f64::NEG_INFINITY;
-    let limit = RowLimit::now();
     let mut keep = |line: &Line<'_>, row: Row<'_>| {
         report.rows += 1;
         if let Some(min_rating) = options.min_rating {
@@ -74,28 +80,43 @@ pub(crate) fn read(
             }
         }
         limit.check(report.rows - report.below_min_rating, path)?;
-        each(line, row.user, row.item);
-        Ok(())
+        each(line, &row)
     };
 
-    if format == Format::Ngcf {
-        while let Some(line) = lines.next()? {
-            ngcf::rows(&line, |row| keep(&line, row))?;
+    match format {
+        Format::Ngcf => {
+            if columns.is_given() {
+                return Err(DataError::ColumnsOfNgcf {
+                    path: path.to_path_buf(),
+                });
+            }
+            while let Some(line) = lines.next()? {
+                ngcf::rows(&line, |row| keep(&line, row))?;
+            }
         }
-    } else {
-        let second = lines.second();
-        if format == Format::Csv {
-            lines.unquote(b',');
+        Format::Jsonl => {
+            let wanted = columns::wanted(format, columns);
+            while let Some(line) = lines.next()? {
+                let values = json::pick(&line, &wanted)?;
+                keep(&line, json::row(&line, &values)?)?;
+            }
         }
-        let Some(first) = lines.next()? else {
-            return Err(empty(lines.number()));
-        };
-        let (columns, first_is_header) = Columns::detect(format, &first, second.as_deref())?;
-        if !first_is_header {
-            keep(&first, columns.row(&first)?)?;
-        }
-        while let Some(line) = lines.next()? {
-            keep(&line, columns.row(&line)?)?;
+        _ => {
+            let [first, second] = [0, 1].map(|index| lines.peek(index));
+            let separator = Columns::separator(format, &first.unwrap_or_default());
+            if let Format::Csv | Format::Tsv = format {
+                lines.unquote(separator.delimiter().unwrap_or(b','));
+            }
+            let Some(first) = lines.next()? else {
+                return Err(empty(lines.number()));
+            };
+            let (columns, first_is_header) = Columns::detect(format, separator, columns, &first, second.as_deref())?;
+            if !first_is_header {
+                keep(&first, columns.row(&first)?)?;
+            }
+            while let Some(line) = lines.next()? {
+                keep(&line, columns.row(&line)?)?;
+            }
         }
     }
 

@@ -15,6 +15,7 @@ pub(super) fn rows<'a>(line: &Line<'a>, mut each: impl FnMut(Row<'a>) -> Result<
             user,
             item,
             rating: None,
+            time: None,
         })?;
     }
     Ok(())

@@ -10,6 +10,8 @@ use crate::{ColumnRef, DataError};
 pub(super) struct Wanted<'a> {
     /// Its name in errors.
     pub(super) field: &'static str,
+    /// The name that its column should have, for errors.
+    pub(super) column: &'static str,
     /// The key of recipes that names its column.
     pub(super) key: &'static str,
     /// The column that the recipe names.
@@ -40,22 +42,12 @@ impl Wanted<'_> {
 /// The positions of the wanted fields in the rows of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Picker<const N: usize> {
-    pub(super) separator: Separator,
-    /// Number of fields per row.
-    pub(super) width: usize,
+    separator: Separator,
+    width: usize,
     places: [Option<usize>; N],
 }
 
 impl<const N: usize> Picker<N> {
-    /// The fields are at these places.
-    pub(super) fn at(separator: Separator, width: usize, places: [Option<usize>; N]) -> Self {
-        Self {
-            separator,
-            width,
-            places,
-        }
-    }
-
     /// Finds the columns from the first line of a file, which `is_header` or not. Columns that recipes name need a header.
     pub(super) fn detect(
         separator: Separator,
@@ -70,10 +62,30 @@ impl<const N: usize> Picker<N> {
             *place = match wanted.given {
                 Some(ColumnRef::Number(number)) => Some(numbered(*number, wanted, &names, first)?),
                 _ if is_header => named(wanted, &names, first)?,
-                _ => wanted.place.filter(|&place| wanted.required || place < names.len()),
+                _ => None,
             };
         }
-        Ok((Self::at(separator, names.len(), places), is_header))
+        if !is_header {
+            fill_usual(&mut places, wanted, names.len());
+        }
+        Ok((
+            Self {
+                separator,
+                width: names.len(),
+                places,
+            },
+            is_header,
+        ))
+    }
+
+    /// Number of fields per row.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Replaces the number of fields per row.
+    pub(super) fn set_width(&mut self, width: usize) {
+        self.width = width;
     }
 
     /// The wanted fields of a row, or else the number of fields it has.
@@ -97,6 +109,23 @@ impl<const N: usize> Picker<N> {
             found += 1;
         }
         if found == self.width { Ok(picked) } else { Err(found) }
+    }
+}
+
+/// Gives the fields without a column their usual places. Where recipes number some columns, what they leave out is not there, and the user
+/// or the item is in the first column that is left.
+fn fill_usual<const N: usize>(places: &mut [Option<usize>; N], wanted: &[Wanted<'_>; N], width: usize) {
+    let numbered = places.iter().any(Option::is_some);
+    for index in 0..N {
+        let (wanted, taken) = (&wanted[index], *places);
+        if taken[index].is_some() {
+            continue;
+        }
+        places[index] = match wanted.place {
+            Some(_) if numbered && wanted.required => (0..=N).find(|place| !taken.contains(&Some(*place))),
+            Some(place) if !numbered && (wanted.required || place < width) => Some(place),
+            _ => None,
+        };
     }
 }
 
@@ -126,7 +155,7 @@ pub(super) fn missing<'a>(wanted: &Wanted<'_>, names: impl Iterator<Item = &'a s
     let names: Vec<String> = names.take(20).map(|name| format!("`{}`", excerpt(name))).collect();
     DataError::MissingColumn {
         at: line.location(),
-        column: wanted.given.map_or_else(|| wanted.field.to_owned(), ToString::to_string),
+        column: wanted.given.map_or_else(|| wanted.column.to_owned(), ToString::to_string),
         columns: excerpt_of_list(&names),
         key: wanted.key,
     }

@@ -11,8 +11,8 @@ pub(super) enum Separator {
     Tab,
     DoubleColon,
     Pipe,
-    /// One or more spaces.
-    Blanks,
+    /// A tab in lines with tabs, otherwise one or more spaces.
+    TabOrBlanks,
 }
 
 impl Separator {
@@ -29,7 +29,7 @@ impl Separator {
             Self::Comma => Some(b','),
             Self::Semicolon => Some(b';'),
             Self::Tab => Some(b'\t'),
-            Self::DoubleColon | Self::Pipe | Self::Blanks => None,
+            Self::DoubleColon | Self::Pipe | Self::TabOrBlanks => None,
         }
     }
 
@@ -42,24 +42,26 @@ impl Separator {
 
     /// The fields of a line without quoted separators, without surrounding quotes and spaces.
     pub(super) fn split(self, text: &str) -> impl Iterator<Item = &str> {
-        text.split(self.text())
+        let separator = self.in_line(text);
+        text.split(separator)
             .map(move |field| {
                 let field = field.trim();
                 let quoted = field.strip_prefix('"').and_then(|field| field.strip_suffix('"'));
                 quoted.unwrap_or(field)
             })
             // Columns may be aligned with several spaces.
-            .filter(move |field| self != Self::Blanks || !field.is_empty())
+            .filter(move |field| separator != " " || !field.is_empty())
     }
 
-    fn text(self) -> &'static str {
+    fn in_line(self, line: &str) -> &'static str {
         match self {
             Self::Comma => ",",
             Self::Semicolon => ";",
             Self::Tab => "\t",
+            Self::TabOrBlanks if line.contains('\t') => "\t",
+            Self::TabOrBlanks => " ",
             Self::DoubleColon => "::",
             Self::Pipe => "|",
-            Self::Blanks => " ",
         }
     }
 }

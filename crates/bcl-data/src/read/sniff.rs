@@ -1,21 +1,22 @@
 //! Detects the format of a file from its name and first lines.
 
 use super::Format;
-use crate::DataError;
+use super::columns::is_usual_name;
 use crate::error::excerpt;
+use crate::{ColumnRef, DataError, InteractionColumns};
 use std::collections::HashSet;
 use std::path::Path;
 
 /// Detects the format, or returns an error if it is not clear: a wrong guess would train on nonsense.
-pub(super) fn sniff(path: &Path, head: &[u8]) -> Result<Format, DataError> {
+pub(super) fn sniff(path: &Path, head: &[u8], columns: &InteractionColumns) -> Result<Format, DataError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     let head = String::from_utf8_lossy(head);
     let head = head.trim_start_matches('\u{feff}');
     let lines: Vec<&str> = head.lines().filter(|line| !line.trim().is_empty()).collect();
 
-    by_name(name)
-        .or_else(|| by_content(&lines))
+    by_name(name, &lines)
+        .or_else(|| by_content(&lines, columns))
         .ok_or_else(|| match lines.first() {
             Some(line) => DataError::UnknownFormat {
                 path: path.to_path_buf(),
@@ -29,8 +30,11 @@ pub(super) fn sniff(path: &Path, head: &[u8]) -> Result<Format, DataError> {
         })
 }
 
-fn by_name(name: &str) -> Option<Format> {
+fn by_name(name: &str, lines: &[&str]) -> Option<Format> {
     match name.rsplit_once('.') {
+        Some((_, "jsonl" | "ndjson")) => Some(Format::Jsonl),
+        // Users with several items are written with tabs, too.
+        Some((_, "tsv")) => Some(by_numbers(lines).unwrap_or(Format::Tsv)),
         Some((_, "csv")) => Some(Format::Csv),
         Some((_, "inter")) => Some(Format::Inter),
         _ if name == "u.data" => Some(Format::Udata),
@@ -39,18 +43,29 @@ fn by_name(name: &str) -> Option<Format> {
     }
 }
 
-fn by_content(lines: &[&str]) -> Option<Format> {
+fn by_content(lines: &[&str], columns: &InteractionColumns) -> Option<Format> {
     let first = lines.first()?;
+    if first.starts_with('{') {
+        return Some(Format::Jsonl);
+    }
     if first.contains(":token") {
         return Some(Format::Inter);
     }
     if first.contains("::") {
         return Some(Format::RatingsDat);
     }
-    if first.contains(',') {
+    let named = columns.iter().any(|column| matches!(column, ColumnRef::Name(_)));
+    if first.contains('\t') && (named || first.split('\t').any(is_usual_name)) {
+        return Some(Format::Tsv);
+    }
+    if first.contains([',', ';']) {
         return Some(Format::Csv);
     }
+    by_numbers(lines)
+}
 
+fn by_numbers(lines: &[&str]) -> Option<Format> {
+    let first = lines.first()?;
     // Only numbers separated by blanks remain; other text could be anything, such as a README or an error page.
     let mut widths = HashSet::new();
     let mut users = HashSet::new();

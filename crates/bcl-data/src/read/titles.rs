@@ -54,14 +54,8 @@ pub(crate) fn read_titles(
     let mut lines = Lines::open(path)?;
     // Published files of items are often Latin-1. A title is only shown, so a wrong guess harms nothing.
     lines.accept_latin1();
-    let head = lines.head().to_vec();
-    let head = String::from_utf8_lossy(&head);
-    let first = head
-        .trim_start_matches('\u{feff}')
-        .lines()
-        .find(|line| !line.trim().is_empty());
-    let layout = match first {
-        Some(first) => Layout::detect(path, first)?,
+    let layout = match lines.peek(0) {
+        Some(first) => Layout::detect(path, &first)?,
         None => {
             return Err(DataError::NoItems {
                 path: path.to_path_buf(),
@@ -71,7 +65,6 @@ pub(crate) fn read_titles(
     match layout {
         Layout::Objects => {
             while let Some(line) = lines.next()? {
-                json::check(&line, &wanted)?;
                 let [id, title] = json::pick(&line, &wanted)?;
                 let id = id.unwrap_or_default();
                 each(&line, line.id("id", &id)?, &title.unwrap_or_default())?;
@@ -86,6 +79,7 @@ fn wanted(columns: &ItemColumns) -> [Wanted<'_>; 2] {
     [
         Wanted {
             field: "id",
+            column: "id",
             key: "data.item_columns.id",
             given: columns.id.as_ref(),
             known: ID_NAMES,
@@ -94,6 +88,7 @@ fn wanted(columns: &ItemColumns) -> [Wanted<'_>; 2] {
         },
         Wanted {
             field: "title",
+            column: "title",
             key: "data.item_columns.title",
             given: columns.title.as_ref(),
             known: TITLE_NAMES,
@@ -129,10 +124,10 @@ fn separated(
         let [id, title] = picker.pick(&line).map_err(|found| DataError::ItemFields {
             at: line.location(),
             line: excerpt(line.text),
-            expected: picker.width,
+            expected: picker.width(),
             found,
         })?;
-        if picker.width < 2 {
+        if picker.width() < 2 {
             return Err(unclear(line.path, line.text));
         }
         each(&line, line.id("id", id.unwrap_or_default())?, title.unwrap_or_default())?;

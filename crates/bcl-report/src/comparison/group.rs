@@ -1,7 +1,7 @@
 //! Groups runs by data set, recipe and baseline.
 
 use super::{Choice, Interval, Intervals, Row, RowKind};
-use crate::result::{DataSummary, Metrics, RunResult};
+use crate::result::{DataSize, DataSummary, Metrics, RunResult};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The runs on one data set.
@@ -106,6 +106,16 @@ impl DataGroup<'_> {
         let mut rows: Vec<Row> = self.recipes.iter().map(|recipe| recipe.row(metrics)).collect();
         rows.extend(self.baselines(metrics, notes));
         rows
+    }
+
+    /// What nothing could be learned about: test users and items that train lacks. It counts as wrong in all metrics.
+    pub(super) fn untrained(&self) -> Option<String> {
+        let DataSize::Interactions { test, .. } = self.data.size else {
+            return None;
+        };
+        let run = self.recipes.first()?.first();
+        let untrained = run.left_out?.untrained(test)?;
+        Some(format!("{}: {untrained}; all metrics include them.", self.data.name))
     }
 
     /// One row per baseline. Runs with the same seed and split give the same results, so different results come from different settings

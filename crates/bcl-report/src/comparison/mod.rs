@@ -132,7 +132,9 @@ impl Comparison {
     /// Groups `runs` by data set and recipe and averages `metrics` over seeds.
     pub fn new<'a>(runs: impl IntoIterator<Item = &'a RunResult>, metrics: &[String]) -> Self {
         let mut notes = Vec::new();
-        let tables = group::by_data(runs, &mut notes)
+        let groups = group::by_data(runs, &mut notes);
+        notes.extend(groups.iter().filter_map(group::DataGroup::untrained));
+        let tables = groups
             .iter()
             .map(|groups| DataTable {
                 data: groups.data.clone(),

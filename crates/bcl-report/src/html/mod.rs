@@ -123,6 +123,9 @@ fn facts(page: &Page) -> String {
                     format!("{}, {} users, {} items", data.name, count(users), count(items)),
                 ));
                 facts.push(("interactions", parts(train, test)));
+                let left_out = view.recipes[0].result().left_out.unwrap_or_default();
+                facts.extend(left_out.left_out().map(|text| ("left out", text)));
+                facts.extend(left_out.untrained(test).map(|text| ("not in train", text)));
             }
             DataSize::Images {
                 classes,

@@ -25,7 +25,10 @@ use crate::{
 use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
 use bcl_data::{KnownIds, SearchPath};
-use bcl_report::result::{DataSize, Metrics};
+use bcl_report::{
+    LeftOut,
+    result::{DataSize, Metrics},
+};
 use std::{collections::BTreeMap, fmt::Debug, path::Path};
 
 /// Metrics of the baselines, by name.
@@ -71,6 +74,11 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
 
     /// The size of the data, as results record it.
     fn size(data: &Self::Data) -> DataSize;
+
+    /// What loading left out, and what test data have that training data lack; for interactions.
+    fn left_out(_: &Self::Data) -> Option<LeftOut> {
+        None
+    }
 
     /// The record by which a run recognises its data.
     fn data_record(data: &Self::Data) -> DataRecord;

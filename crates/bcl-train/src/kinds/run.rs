@@ -273,6 +273,7 @@ impl<K: Kind> Run<'_, K> {
                 name: K::data_name(&self.data).to_owned(),
                 size: K::size(&self.data),
             },
+            left_out: K::left_out(&self.data),
             encoder: self.recipe.encoder_name().to_owned(),
             loss: self.recipe.loss_name(),
             validation: Chosen {

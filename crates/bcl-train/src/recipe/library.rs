@@ -52,7 +52,7 @@ pub fn find(name: &str) -> Result<Vec<RecipeSource>, RecipeError> {
 /// What to write for a required key.
 fn hint(key: &str) -> String {
     match key {
-        "data" => "; set data.dataset (such as \"planted\"), data.train and data.test, or data.file".to_owned(),
+        "data" => "; set data.dataset (such as \"planted\"), data.train and data.test, data.file, or data.files".to_owned(),
         "loss" | "loss.kind" => {
             let kinds: Vec<String> = EstimatorConfig::all()
                 .iter()
@@ -72,7 +72,7 @@ fn hint(key: &str) -> String {
 /// if the child's data are not generated.
 fn make_way(parent: &mut Document, child: &Document) {
     let source = |document: &Document| {
-        let keys = ["dataset", "train", "test", "file", "images", "graphs"];
+        let keys = ["dataset", "train", "test", "file", "files", "images", "graphs"];
         let given = |key: &&str| document.value(&format!("data.{key}")).is_some();
         // Train and test belong together.
         keys.into_iter().find(given).map(|key| key.replace("test", "train"))

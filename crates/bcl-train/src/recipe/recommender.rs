@@ -66,7 +66,14 @@ impl RunRecipe for RecommenderRecipe {
 
     const SAMPLES: &'static str = "interactions";
     const ENCODERS: &'static [&'static str] = &RecommenderConfig::KINDS;
-    const OWN_KEYS: &'static [&'static str] = &["data.train", "data.test", "data.file", "data.split", "negatives"];
+    const OWN_KEYS: &'static [&'static str] = &[
+        "data.train",
+        "data.test",
+        "data.file",
+        "data.files",
+        "data.split",
+        "negatives",
+    ];
     const ADDED: &'static [&'static str] = &[
         "optimizer.clip_global_norm = 0.0",
         "optimizer.clip_norm = 0.0",

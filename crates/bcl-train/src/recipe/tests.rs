@@ -321,9 +321,9 @@ const BAD: &[Bad] = &[
         "a.toml:3: unknown key alpha_schedule.ends; did you mean alpha_schedule.end?",
     ),
     (
-        "loss.kind = 'hard'\ndata.file = 'x'\ndata.split.kind = 'leave_one_out'",
+        "loss.kind = 'hard'\ndata.file = 'x'\ndata.split.rule = 'leave_one_out'",
         &[],
-        "a.toml:3: unknown key data.split.kind; [data.split] has test_ratio, seed",
+        "a.toml:3: unknown key data.split.rule; [data.split] has kind, test_ratio, order, seed",
     ),
     // What a recipe trains.
     (

@@ -195,6 +195,7 @@ fn text(sum: Sha256, text: impl AsRef<str>) -> Sha256 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bcl_data::{HoldOut, LoadReport};
     use bcl_images::{Image, PlantedImagesConfig};
 
     fn interactions(train: &[(u32, u32)], test: &[(u32, u32)], users: &[&str]) -> DataIdentity {
@@ -205,6 +206,8 @@ mod tests {
             users: users.iter().collect(),
             items: IdMap::numbered(4),
             truth: None,
+            report: LoadReport::default(),
+            hold_out: HoldOut::default(),
         })
     }
 

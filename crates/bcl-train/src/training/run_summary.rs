@@ -44,6 +44,15 @@ impl RunSummary {
         }
     }
 
+    /// The same summary with further lines about the data, as pairs of a name and a value.
+    pub fn with_data_lines(mut self, more: impl IntoIterator<Item = (&'static str, String)>) -> Self {
+        // After the name of the run and the line on data.
+        let at = self.lines.len().min(2);
+        let more = more.into_iter().map(|(name, value)| format!("  {name:7} {value}"));
+        self.lines.splice(at..at, more);
+        self
+    }
+
     /// Prints lines and warnings to stderr.
     pub fn print(&self) {
         self.lines.iter().for_each(notice::status);

@@ -44,7 +44,7 @@ pub(crate) fn baselines(data: &InteractionData, config: &RankingEvaluationConfig
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bcl_data::{IdMap, Interactions};
+    use bcl_data::{HoldOut, IdMap, Interactions, LoadReport};
 
     /// A single user, and one item more than EASE allows.
     fn many_items() -> InteractionData {
@@ -56,6 +56,8 @@ mod tests {
             users: IdMap::default(),
             items: IdMap::default(),
             truth: None,
+            report: LoadReport::default(),
+            hold_out: HoldOut::default(),
         }
     }
 

@@ -26,7 +26,7 @@ use bcl_data::{InteractionData, Interactions, KnownIds, SearchPath, Seed, negati
 use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
 use bcl_models::{Graph, Recommender};
 use bcl_report::{
-    UserMetrics, notice,
+    LeftOut, UserMetrics, notice,
     result::{Chosen, DataSize, EpochRecord, Metrics},
 };
 use burn::tensor::Device;
@@ -55,12 +55,7 @@ impl Kind for RecommenderRecipe {
     }
 
     fn hold_out(&self, data: &InteractionData, share: f64) -> Result<InteractionData, Error> {
-        let (train, test) = bcl_data::hold_out(&data.train, share, Seed(self.seed).named("validation"));
-        Ok(InteractionData {
-            train,
-            test,
-            ..data.clone()
-        })
+        Ok(data.hold_out(share, Seed(self.seed).named("validation")))
     }
 
     fn data_name(data: &InteractionData) -> &str {
@@ -74,6 +69,11 @@ impl Kind for RecommenderRecipe {
             train: data.train.len(),
             test: data.test.len(),
         }
+    }
+
+    fn left_out(data: &InteractionData) -> Option<LeftOut> {
+        let counts = left_out(data);
+        (counts != LeftOut::default()).then_some(counts)
     }
 
     fn data_record(data: &InteractionData) -> DataRecord {
@@ -196,6 +196,22 @@ impl Kind for RecommenderRecipe {
 
     fn recommend(saved: SavedRun<Self>, backend: &Backend, user: &str, top: usize, json: bool) -> Result<(), Error> {
         saved::recommend(saved, backend, user, top, json)
+    }
+}
+
+/// What loading left out, as reports write it.
+fn left_out(data: &InteractionData) -> LeftOut {
+    let report = &data.report;
+    LeftOut {
+        rows: report.rows,
+        below_min_rating: report.below_min_rating,
+        repeats: report.repeats,
+        rare_users: report.rare_users,
+        rare_items: report.rare_items,
+        of_rare: report.of_rare,
+        untrained_users: report.untrained_users,
+        untrained_items: report.untrained_items,
+        of_untrained: report.of_untrained,
     }
 }
 

@@ -83,7 +83,7 @@ impl Recommendation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bcl_data::{IdMap, Interactions};
+    use bcl_data::{HoldOut, IdMap, Interactions, LoadReport};
     use bcl_report::TextStyle;
 
     fn data() -> InteractionData {
@@ -95,6 +95,8 @@ mod tests {
             train: Interactions::from_pairs(2, 3, [(0, 0), (0, 1)]),
             test: Interactions::from_pairs(2, 3, [(0, 2), (1, 1)]),
             truth: None,
+            report: LoadReport::default(),
+            hold_out: HoldOut::default(),
         }
     }
 

@@ -1,15 +1,17 @@
 //! What a run on interactions prints when it starts.
 
+use super::left_out;
 use crate::{
-    recipe::RecommenderRecipe,
+    recipe::{DataSource, RecommenderRecipe},
     training::run_summary::{RunSummary, grouped},
 };
 use bcl_backend::Backend;
-use bcl_data::InteractionData;
+use bcl_data::{HoldOut, InteractionData, Source, SplitKind};
 use std::path::Path;
 
 /// Summarises a run.
 pub(super) fn summary(recipe: &RecommenderRecipe, data: &InteractionData, backend: &Backend, folder: &Path) -> RunSummary {
+    let data_set = data;
     let train = &data.train;
     let dim = recipe.encoder.dim();
     let negatives = match recipe.negatives.count() {
@@ -35,5 +37,29 @@ pub(super) fn summary(recipe: &RecommenderRecipe, data: &InteractionData, backen
         recipe.loss.in_words(),
         recipe.training.batch_size
     );
-    RunSummary::new(recipe, [data, model, loss], backend, folder)
+    RunSummary::new(recipe, [data, model, loss], backend, folder).with_data_lines(of_files(recipe, data_set))
+}
+
+/// How files were split, and what is missing from train or test.
+fn of_files(recipe: &RecommenderRecipe, data: &InteractionData) -> Vec<(&'static str, String)> {
+    let counts = left_out(data);
+    let split = is_split_here(recipe).then(|| ("split", split_in_words(&data.hold_out).to_owned()));
+    let left_out = counts.left_out().map(|text| ("dropped", text));
+    let untrained = counts.untrained(data.test.len()).map(|text| ("unseen", text));
+    split.into_iter().chain(left_out).chain(untrained).collect()
+}
+
+fn is_split_here(recipe: &RecommenderRecipe) -> bool {
+    matches!(recipe.data.source(), Ok(DataSource::Files(Source::Whole { .. }, _)))
+}
+
+/// What is held out for the test; the validation part is held out of train by the same rule.
+fn split_in_words(rule: &HoldOut) -> &'static str {
+    match (rule.kind(), rule.is_by_time()) {
+        (SplitKind::Ratio, false) => "a random share of each user's interactions is held out",
+        (SplitKind::Ratio, true) => "the newest share of each user's interactions is held out, by timestamp",
+        (SplitKind::LeaveOneOut, false) => "one random interaction of each user is held out",
+        (SplitKind::LeaveOneOut, true) => "the last interaction of each user is held out, by timestamp",
+        (SplitKind::Temporal, _) => "the newest share of all interactions is held out, by timestamp",
+    }
 }

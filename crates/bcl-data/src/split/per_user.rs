@@ -1,45 +1,7 @@
-//! Per-user splits of interactions.
+//! Random splits per user.
 
-use crate::error::shown;
-use crate::{DataError, Interactions, Seed};
+use crate::{Interactions, Seed};
 use rand::RngExt;
-use serde::{Deserialize, Serialize};
-
-/// How to split one file into train and test.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SplitOptions {
-    /// Fraction of each user's interactions held out for test, in (0, 1).
-    pub test_ratio: f64,
-    /// Seed of the split.
-    pub seed: u64,
-}
-
-impl Default for SplitOptions {
-    fn default() -> Self {
-        Self {
-            test_ratio: 0.2,
-            seed: 0,
-        }
-    }
-}
-
-impl SplitOptions {
-    /// Checks that the ratio is in its range.
-    ///
-    /// # Errors
-    /// Returns an error if `test_ratio` is not in (0, 1).
-    pub fn check(&self) -> Result<(), DataError> {
-        if self.test_ratio > 0.0 && self.test_ratio < 1.0 {
-            return Ok(());
-        }
-        Err(DataError::OutOfRange {
-            name: "data.split.test_ratio".into(),
-            value: shown(self.test_ratio),
-            range: "(0, 1)".into(),
-        })
-    }
-}
 
 /// Holds out a fraction of each user's interactions; returns (kept, held out).
 ///
@@ -63,11 +25,16 @@ impl SplitOptions {
 /// ```
 pub fn split_per_user(data: &Interactions, ratio: f64, seed: Seed) -> (Interactions, Interactions) {
     assert!((0.0..1.0).contains(&ratio), "ratio is {ratio}, but must be in [0, 1)");
+    split_counts(data, |interactions| held_out_count(interactions, ratio), seed)
+}
+
+/// Holds out `count` of each user's interactions, given their number; returns (kept, held out).
+pub(super) fn split_counts(data: &Interactions, count: impl Fn(usize) -> usize, seed: Seed) -> (Interactions, Interactions) {
     let mut kept = Vec::new();
     let mut held_out = Vec::new();
     for user in 0..data.num_users() as u32 {
         let mut items = data.items_of(user).to_vec();
-        let count = held_out_count(items.len(), ratio);
+        let count = count(items.len());
         let mut rng = seed.index(u64::from(user)).rng();
         // The first steps of a Fisher-Yates shuffle.
         for chosen in 0..count {
@@ -146,14 +113,6 @@ mod tests {
     #[should_panic(expected = "ratio is 1, but must be in [0, 1)")]
     fn a_ratio_of_one_is_refused() {
         split_per_user(&Interactions::from_pairs(1, 1, []), 1.0, Seed(0));
-    }
-
-    #[test]
-    fn a_test_ratio_out_of_range_is_an_error() {
-        for test_ratio in [0.0, 1.0, -0.1, f64::NAN, f64::INFINITY] {
-            let error = SplitOptions { test_ratio, seed: 0 }.check().unwrap_err();
-            assert!(error.to_string().contains(&format!("test_ratio is {test_ratio}")), "{error}");
-        }
     }
 
     proptest! {

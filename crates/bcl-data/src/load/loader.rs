@@ -1,0 +1,201 @@
+//! Reads files one after the other, with the ids that they share, and splits them.
+
+use super::rows::Rows;
+use super::{CoreOptions, LoadReport};
+use crate::read::{Moment, RowLimit, read};
+use crate::split::{Times, ranks};
+use crate::{DataError, HoldOut, IdMap, Interactions, ReadOptions, Seed, SplitKind, SplitOptions, divide, split_per_user};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// Train, test, and the rule by which a validation part is held out of train.
+type Parts = (Interactions, Interactions, HoldOut);
+
+/// State of a load: the id maps that the files share, and the counts so far.
+pub(super) struct Loader {
+    pub(super) users: IdMap,
+    pub(super) items: IdMap,
+    pub(super) report: LoadReport,
+}
+
+/// Numbers of users and items.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    pub(super) users: usize,
+    pub(super) items: usize,
+}
+
+impl Loader {
+    pub(super) fn new(users: IdMap, items: IdMap) -> Self {
+        Self {
+            users,
+            items,
+            report: LoadReport::default(),
+        }
+    }
+
+    /// Reads files and splits their interactions.
+    pub(super) fn whole(&mut self, files: &[PathBuf], split: SplitOptions, options: &ReadOptions) -> Result<Parts, DataError> {
+        let (all, times) = self.read_all(files, split, options)?;
+        let (all, times) = self.leave_out_rare(&files[0], all, times, &options.core)?;
+        let seed = Seed(split.seed);
+        let ranks = times.map(|times| ranks(&all, &times, seed.named("ties")));
+        if let (SplitKind::Ratio, None) = (split.kind, &ranks) {
+            let (train, test) = split_per_user(&all, split.test_ratio(), seed.named("test"));
+            no_test_items(&files[0], &all, &test, split)?;
+            return Ok((train, test, HoldOut::default()));
+        }
+        let (train, test, rule) = HoldOut::new(split.kind, ranks).split(&all, split.test_ratio(), seed.named("test"));
+        no_test_items(&files[0], &all, &test, split)?;
+        Ok((train, test, rule))
+    }
+
+    /// Reads a training file and a test file.
+    pub(super) fn split(&mut self, train_file: &Path, test_file: &Path, options: &ReadOptions) -> Result<Parts, DataError> {
+        let (train, _) = self.read_all(&[train_file.to_path_buf()], SplitOptions::default(), options)?;
+
+        let mut rows = Rows::new(SplitOptions::default());
+        let mut first_leak = None;
+        let mut leaks = HashSet::new();
+        let Self { users, items, .. } = self;
+        let report = read(test_file, options, RowLimit::now(false), |line, row| {
+            let (user, item) = rows.push(line, row, users, items)?;
+            if (user as usize) < train.num_users() && train.contains(user, item) {
+                leaks.insert((user, item));
+                first_leak.get_or_insert_with(|| (line.location(), row.user.to_string(), row.item.to_string()));
+            }
+            Ok(())
+        })?;
+        self.report.add(report);
+        if let Some((at, user, item)) = first_leak {
+            return Err(DataError::Leakage {
+                at,
+                train: train_file.to_path_buf(),
+                user,
+                item,
+                count: leaks.len(),
+            });
+        }
+
+        let (test, _) = self.merge(rows);
+        if test.pairs().all(|(user, _)| user as usize >= train.num_users()) {
+            return Err(DataError::UnrelatedSplit {
+                train: train_file.to_path_buf(),
+                test: test_file.to_path_buf(),
+                user: self.users.raw(train.num_users() as u32).to_string(),
+                users: self.users.len() - train.num_users(),
+            });
+        }
+        let train = train.widened(self.users.len(), self.items.len());
+        Ok((train, test, HoldOut::default()))
+    }
+
+    /// Reads the training file, or all files that are split together.
+    fn read_all(
+        &mut self,
+        files: &[PathBuf],
+        split: SplitOptions,
+        options: &ReadOptions,
+    ) -> Result<(Interactions, Option<Vec<Moment>>), DataError> {
+        let mut rows = Rows::new(split);
+        for file in files {
+            let limit = RowLimit::now(split.times() != Times::Ignored);
+            let Self { users, items, .. } = self;
+            let report = read(file, options, limit, |line, row| rows.push(line, row, users, items).map(drop))?;
+            self.report.add(report);
+        }
+        let (interactions, times) = self.merge(rows);
+        if self.users.len() == 1 {
+            return Err(DataError::OneUser {
+                path: files[0].clone(),
+                user: self.users.raw(0).to_string(),
+                interactions: interactions.len(),
+            });
+        }
+        Ok((interactions, times))
+    }
+
+    fn merge(&mut self, rows: Rows) -> (Interactions, Option<Vec<Moment>>) {
+        let given = rows.len();
+        let merged = rows.merge(self.sizes());
+        self.report.repeats += given - merged.0.len();
+        merged
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes {
+            users: self.users.len(),
+            items: self.items.len(),
+        }
+    }
+
+    /// Leaves out users and items with too few interactions, and their ids.
+    fn leave_out_rare(
+        &mut self,
+        file: &Path,
+        all: Interactions,
+        times: Option<Vec<Moment>>,
+        options: &CoreOptions,
+    ) -> Result<(Interactions, Option<Vec<Moment>>), DataError> {
+        if !options.is_given() {
+            return Ok((all, times));
+        }
+        let core = options.apply(&all);
+        self.report.add_core(&core);
+        let (_, left) = divide(&all, &core.kept);
+        let used = |count: &&u32| **count > 0;
+        let users_before = self.users.len();
+        let user_counts: Vec<u32> = left.offsets().windows(2).map(|row| (row[1] - row[0]) as u32).collect();
+        if user_counts.iter().filter(used).count() < 2 {
+            return Err(DataError::empty_core(
+                file,
+                options,
+                users_before,
+                self.items.len(),
+                left.is_empty(),
+            ));
+        }
+        let users = retain(&mut self.users, &user_counts);
+        let items = retain(&mut self.items, &left.item_counts());
+        // New numbers are in the order of the old ones, so the pairs keep their order, and with it their times.
+        let pairs = left.pairs().map(|(user, item)| (users[user as usize], items[item as usize]));
+        let left = Interactions::from_pairs(self.users.len(), self.items.len(), pairs);
+        let times = times.map(|times| {
+            times
+                .into_iter()
+                .zip(core.kept)
+                .filter(|(_, kept)| *kept)
+                .map(|(time, _)| time)
+                .collect()
+        });
+        Ok((left, times))
+    }
+}
+
+/// Keeps the ids with a count above 0, and returns the new number of each old one.
+fn retain(ids: &mut IdMap, counts: &[u32]) -> Vec<u32> {
+    let mut kept = IdMap::default();
+    let numbers = ids
+        .iter()
+        .zip(counts)
+        .map(|(raw, count)| if *count > 0 { kept.get_or_insert(raw) } else { 0 });
+    let numbers = numbers.collect();
+    *ids = kept;
+    numbers
+}
+
+fn no_test_items(file: &Path, all: &Interactions, test: &Interactions, split: SplitOptions) -> Result<(), DataError> {
+    let path = file.to_path_buf();
+    match split.kind {
+        _ if !test.is_empty() => Ok(()),
+        SplitKind::LeaveOneOut => Err(DataError::NothingToLeaveOut { path }),
+        SplitKind::Ratio | SplitKind::Temporal => {
+            let rows = all.offsets().windows(2).map(|row| row[1] - row[0]);
+            Err(DataError::NoTestItems {
+                path,
+                test_ratio: split.test_ratio(),
+                most: rows.max().unwrap_or(0),
+            })
+        }
+    }
+}
