@@ -23,6 +23,15 @@ pub struct InteractionData {
     pub hold_out: HoldOut,
 }
 
+impl InteractionData {
+    /// The test interactions of users with a training interaction. Nothing was learned about others, so no ranking for them says anything
+    /// about a model.
+    pub fn trained_test(&self) -> Interactions {
+        let pairs = self.test.pairs().filter(|&(user, _)| !self.train.items_of(user).is_empty());
+        Interactions::from_pairs(self.test.num_users(), self.test.num_items(), pairs)
+    }
+}
+
 /// The communities behind planted data: a user likes the items of their own community.
 ///
 /// An item of the user's community without an interaction is a *false negative*: unlabelled, yet liked. During training, the test items

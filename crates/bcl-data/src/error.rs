@@ -558,6 +558,19 @@ pub enum DataError {
         path: PathBuf,
     },
 
+    /// All users of a temporal test part are new.
+    #[error(
+        "{}: the newest {interactions} interactions, which data.split.kind = \"temporal\" holds out, are all of users without an earlier \
+         one, for whom nothing can be learned. Raise data.split.test_ratio, or split per user: data.split = {{ order = \"time\" }}.",
+        path.display()
+    )]
+    OnlyNewUsers {
+        /// The (first) file.
+        path: PathBuf,
+        /// Number of test interactions.
+        interactions: usize,
+    },
+
     /// Too little is left without users and items of few interactions.
     #[error(
         "{}: {settings} leave {left} of {users} users with {items} items: without the rare ones, others become rare, too. Lower {lower}, or \

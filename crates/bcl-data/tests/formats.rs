@@ -30,6 +30,12 @@ fn write(rows: &Rows, format: Format) -> String {
     };
     match format {
         Format::Csv => lines(&|user, item, rating| format!("{user},{item},{rating}\n")),
+        Format::Tsv => {
+            "Rating\tUserId\titem\n".to_owned() + &lines(&|user, item, rating| format!("{rating}\t\"{user}\"\t{item}\n"))
+        }
+        Format::Jsonl => lines(&|user, item, rating| {
+            format!("{{\"item\": \"{item}\", \"rating\": {rating}, \"note\": null, \"user\": \"{user}\"}}\n")
+        }),
         Format::Udata => lines(&|user, item, rating| format!("{user}\t{item}\t{rating}\t881250949\n")),
         Format::RatingsDat => lines(&|user, item, rating| format!("{user}::{item}::{rating}::978300760\n")),
         Format::YahooR3 => lines(&|user, item, rating| format!("{user}\t{item}\t{rating}\n")),

@@ -185,18 +185,24 @@ fn without_timestamps_one_interaction_of_each_user_is_drawn() {
 fn the_newest_share_is_held_out_per_user_or_of_all() {
     let per_user = read(&[("a.csv", PLAIN)], "order = 'time'\ntest_ratio = 0.5", "").unwrap();
     assert_eq!(test_of(&per_user), ["ann jam", "ann rice", "bob salt", "bob tea"]);
-    let of_all = read(&[("a.csv", PLAIN)], "kind = 'temporal'\ntest_ratio = 0.5", "").unwrap();
-    assert_eq!(test_of(&of_all), ["ann jam", "ann rice", "ann tea"]);
-    assert_eq!(
-        (
-            of_all.report.untrained_users,
-            of_all.report.untrained_items,
-            of_all.report.of_untrained
-        ),
-        (1, 1, 3)
-    );
+    let content = PLAIN.to_owned() + "eve,tea,1,400\n";
+    let of_all = read(&[("a.csv", &content)], "kind = 'temporal'\ntest_ratio = 0.43", "").unwrap();
+    assert_eq!(test_of(&of_all), ["ann jam", "ann rice", "eve tea"]);
+    // Nothing was learned about eve, nor about rice.
+    let report = of_all.report;
+    assert_eq!((report.untrained_users, report.of_untrained_users), (1, 1));
+    assert_eq!((report.untrained_items, report.of_untrained_items), (1, 1));
+    assert_eq!(pairs(&of_all, &of_all.trained_test()), ["ann jam", "ann rice"]);
     let part = of_all.hold_out(0.4, Seed(0));
-    assert_eq!(test_of(&part), ["bob tea"]);
+    assert_eq!(test_of(&part), ["ann tea", "bob tea"]);
+
+    let error = read(&[("a.csv", PLAIN)], "kind = 'temporal'\ntest_ratio = 0.5", "")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("newest 3 interactions") && error.contains("Raise data.split.test_ratio"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -237,12 +243,12 @@ fn rare_users_and_items_are_left_out_before_the_split() {
 #[test]
 fn a_core_split_by_time_is_the_same_in_any_order_of_rows() {
     let mut rows: Vec<String> = (0..400_u32)
-        .map(|row| format!("u{},i{},1,{}\n", row * 7 % 41, row * 13 % 29, row * 11 % 97))
+        .map(|row| format!("u{},i{},1,{}\n", row * row / 4000, row * 13 % (1 + row % 29), row * 11 % 97))
         .collect();
     let options = ReadOptions {
         core: CoreOptions {
-            min_user_interactions: Some(8),
-            min_item_interactions: Some(13),
+            min_user_interactions: Some(5),
+            min_item_interactions: Some(5),
         },
         ..ReadOptions::default()
     };

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use bcl_report::LeftOut;
 ///
-/// let counts = LeftOut { rows: 100, repeats: 3, untrained_items: 1, of_untrained: 2, ..LeftOut::default() };
+/// let counts = LeftOut { rows: 100, repeats: 3, untrained_users: 1, of_untrained_users: 2, ..LeftOut::default() };
 /// assert_eq!(counts.left_out().unwrap(), "3 repeated interactions, of 100 in the files");
-/// assert_eq!(counts.untrained(20).unwrap(), "2 of 20 test interactions are of 1 item without a training interaction");
+/// assert_eq!(counts.untrained(20).unwrap(), "2 of 20 test interactions are not evaluated: 1 user has no training interaction");
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -27,12 +27,14 @@ pub struct LeftOut {
     pub rare_items: usize,
     /// Interactions of those users and items.
     pub of_rare: usize,
-    /// Test users without a training interaction.
+    /// Test users without a training interaction, who are not evaluated.
     pub untrained_users: usize,
-    /// Test items without a training interaction.
+    /// Test interactions of those users.
+    pub of_untrained_users: usize,
+    /// Test items without a training interaction, which count as missed.
     pub untrained_items: usize,
-    /// Test interactions of those users or items.
-    pub of_untrained: usize,
+    /// Test interactions of those items with users who are evaluated.
+    pub of_untrained_items: usize,
 }
 
 impl LeftOut {
@@ -61,14 +63,23 @@ impl LeftOut {
 
     /// What nothing could be learned about, in words, given the number of test interactions; `None` if there is nothing.
     pub fn untrained(&self, test: usize) -> Option<String> {
-        let who = self.users_and_items(self.untrained_users, self.untrained_items);
-        (self.of_untrained > 0).then(|| {
-            format!(
-                "{} of {} test interactions are of {who} without a training interaction",
-                count(self.of_untrained),
-                count(test)
-            )
-        })
+        let parts = [
+            (self.of_untrained_users, self.untrained_users, "user", "are not evaluated"),
+            (self.of_untrained_items, self.untrained_items, "item", "count as missed"),
+        ];
+        let parts = parts.into_iter().filter(|(interactions, ..)| *interactions > 0);
+        let parts: Vec<String> = parts
+            .map(|(interactions, number, noun, what)| {
+                format!(
+                    "{} of {} test interactions {what}: {} {} no training interaction",
+                    count(interactions),
+                    count(test),
+                    counted(number, noun),
+                    if number == 1 { "has" } else { "have" },
+                )
+            })
+            .collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 
     fn users_and_items(self, users: usize, items: usize) -> String {
@@ -108,9 +119,10 @@ mod tests {
             rare_users: 20,
             rare_items: 1,
             of_rare: 1500,
-            untrained_users: 1,
+            untrained_users: 2,
+            of_untrained_users: 45,
             untrained_items: 30,
-            of_untrained: 45,
+            of_untrained_items: 31,
         };
         assert_eq!(
             counts.left_out().unwrap(),
@@ -119,7 +131,8 @@ mod tests {
         );
         assert_eq!(
             counts.untrained(20_000).unwrap(),
-            "45 of 20,000 test interactions are of 1 user and 30 items without a training interaction"
+            "45 of 20,000 test interactions are not evaluated: 2 users have no training interaction; 31 of 20,000 test interactions \
+             count as missed: 30 items have no training interaction"
         );
     }
 

@@ -53,6 +53,8 @@ pub(crate) const ZERO: &[&str] = &["0"];
 
 const SGD: &[&str] = &["optimizer.kind=sgd"];
 const LARS: &[&str] = &["optimizer.kind=lars"];
+/// No such file: settings are refused before anything is read.
+const OF_FILE: &[&str] = &["data={file='none.csv'}"];
 const DOT: &[&str] = &["encoder.similarity=dot"];
 
 fn numbers() -> Vec<Number> {
@@ -201,6 +203,11 @@ fn numbers() -> Vec<Number> {
         Number::new(IMAGES, LARS, "optimizer.learning_rate=?", &[]),
         Number::new(IMAGES, LARS, "optimizer.trust_coefficient=?", &[]),
         Number::new(RECOMMENDER, DOT, "encoder.init_std=?", &[]),
+        Number::new(RECOMMENDER, OF_FILE, "data.min_user_interactions=?", &[]),
+        Number::new(RECOMMENDER, OF_FILE, "data.min_item_interactions=?", &[]),
+        Number::new(RECOMMENDER, OF_FILE, "data.split.test_ratio=?", &[]),
+        Number::new(RECOMMENDER, OF_FILE, "data.split={kind='temporal',test_ratio=?}", &[]),
+        Number::new(RECOMMENDER, OF_FILE, "data.split={kind='leave_one_out',seed='?'}", &[]),
     ]);
     numbers.extend(plain(graphs::GRAPHS, &graphs::NUMBERS));
     numbers.extend(

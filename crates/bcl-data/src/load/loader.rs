@@ -42,11 +42,11 @@ impl Loader {
         let ranks = times.map(|times| ranks(&all, &times, seed.named("ties")));
         if let (SplitKind::Ratio, None) = (split.kind, &ranks) {
             let (train, test) = split_per_user(&all, split.test_ratio(), seed.named("test"));
-            no_test_items(&files[0], &all, &test, split)?;
+            no_test_items(&files[0], [&train, &test], split)?;
             return Ok((train, test, HoldOut::default()));
         }
         let (train, test, rule) = HoldOut::new(split.kind, ranks).split(&all, split.test_ratio(), seed.named("test"));
-        no_test_items(&files[0], &all, &test, split)?;
+        no_test_items(&files[0], [&train, &test], split)?;
         Ok((train, test, rule))
     }
 
@@ -184,13 +184,18 @@ fn retain(ids: &mut IdMap, counts: &[u32]) -> Vec<u32> {
     numbers
 }
 
-fn no_test_items(file: &Path, all: &Interactions, test: &Interactions, split: SplitOptions) -> Result<(), DataError> {
+fn no_test_items(file: &Path, [train, test]: [&Interactions; 2], split: SplitOptions) -> Result<(), DataError> {
     let path = file.to_path_buf();
     match split.kind {
+        SplitKind::Temporal if test.pairs().all(|(user, _)| train.items_of(user).is_empty()) => Err(DataError::OnlyNewUsers {
+            path,
+            interactions: test.len(),
+        }),
         _ if !test.is_empty() => Ok(()),
         SplitKind::LeaveOneOut => Err(DataError::NothingToLeaveOut { path }),
         SplitKind::Ratio | SplitKind::Temporal => {
-            let rows = all.offsets().windows(2).map(|row| row[1] - row[0]);
+            // Nothing was held out, so train is the whole.
+            let rows = train.offsets().windows(2).map(|row| row[1] - row[0]);
             Err(DataError::NoTestItems {
                 path,
                 test_ratio: split.test_ratio(),

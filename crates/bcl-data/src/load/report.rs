@@ -22,10 +22,12 @@ pub struct LoadReport {
     pub of_rare: usize,
     /// Test users without a training interaction; nothing can be learned about them.
     pub untrained_users: usize,
+    /// Test interactions of those users.
+    pub of_untrained_users: usize,
     /// Test items without a training interaction.
     pub untrained_items: usize,
-    /// Test interactions of such users or items.
-    pub of_untrained: usize,
+    /// Test interactions of those items with other users.
+    pub of_untrained_items: usize,
 }
 
 impl LoadReport {
@@ -49,9 +51,8 @@ impl LoadReport {
             .count();
         let items = 0..test.num_items() as u32;
         self.untrained_items = items.filter(|&item| unknown_item(item) && tested[item as usize] > 0).count();
-        self.of_untrained = test
-            .pairs()
-            .filter(|&(user, item)| unknown_user(user) || unknown_item(item))
-            .count();
+        self.of_untrained_users = test.pairs().filter(|&(user, _)| unknown_user(user)).count();
+        let of_items = test.pairs().filter(|&(user, item)| !unknown_user(user) && unknown_item(item));
+        self.of_untrained_items = of_items.count();
     }
 }

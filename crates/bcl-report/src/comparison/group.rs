@@ -108,14 +108,14 @@ impl DataGroup<'_> {
         rows
     }
 
-    /// What nothing could be learned about: test users and items that train lacks. It counts as wrong in all metrics.
+    /// What nothing could be learned about: test users and items that train lacks. Such users are not evaluated; such items count as missed.
     pub(super) fn untrained(&self) -> Option<String> {
         let DataSize::Interactions { test, .. } = self.data.size else {
             return None;
         };
         let run = self.recipes.first()?.first();
         let untrained = run.left_out?.untrained(test)?;
-        Some(format!("{}: {untrained}; all metrics include them.", self.data.name))
+        Some(format!("{}: {untrained}.", self.data.name))
     }
 
     /// One row per baseline. Runs with the same seed and split give the same results, so different results come from different settings

@@ -650,6 +650,76 @@ const BAD: &[Bad] = &[
         "a.toml:3: data.min_rating only has a meaning with a file",
     ),
     (
+        "data.file = 'x'\nloss.kind = 'hard'\ndata.files = ['y']",
+        &[],
+        "a.toml:3: data.files cannot be combined with data.file",
+    ),
+    (
+        "data.files = []\nloss.kind = 'hard'",
+        &[],
+        "a.toml:1: data.files is empty; name at least one file",
+    ),
+    (
+        "data.files = ['x', 'y', 'x']\nloss.kind = 'hard'",
+        &[],
+        "a.toml:1: data.files names x twice",
+    ),
+    (
+        "data.file = 'x'\nloss.kind = 'hard'\ndata.split.kind = 'k_fold'",
+        &[],
+        "a.toml:3: data.split.kind is \"k_fold\", but must be one of \"ratio\", \"leave_one_out\", \"temporal\"",
+    ),
+    (
+        "data.file = 'x'\nloss.kind = 'hard'\ndata.split.kind = 'leave_one_out'\ndata.split.test_ratio = 0.1",
+        &[],
+        "a.toml:4: data.split.test_ratio has no meaning with data.split.kind = \"leave_one_out\"",
+    ),
+    (
+        "data.file = 'x'\nloss.kind = 'hard'\ndata.split.kind = 'temporal'\ndata.split.order = 'time'",
+        &[],
+        "a.toml:4: data.split.order has no meaning with data.split.kind = \"temporal\"",
+    ),
+    (
+        "data.file = 'x'\nloss.kind = 'hard'\ndata.min_user_interactions = 0",
+        &[],
+        "a.toml:3: data.min_user_interactions is 0, but must be in [1, 1000000]",
+    ),
+    (
+        "data.train = 'x'\ndata.test = 'y'\nloss.kind = 'hard'\ndata.min_item_interactions = 5",
+        &[],
+        "a.toml:4: data.min_item_interactions only has a meaning with data.file or data.files",
+    ),
+    (
+        "data.dataset = 'gowalla'\nloss.kind = 'hard'\ndata.columns.user = 'who'",
+        &[],
+        "a.toml:3: data.columns only has a meaning with a file",
+    ),
+    (
+        "data.file = 'x'\nloss.kind = 'hard'\ndata.columns = {user = 'who', item = 'who'}",
+        &[],
+        "a.toml:3: data.columns.item is `who`, as is data.columns.user",
+    ),
+    (
+        "data.file = 'x'\nloss.kind = 'hard'\ndata.columns.user = 0",
+        &[],
+        "a.toml:3: data.columns.user",
+    ),
+    (
+        "data.file = 'x'\nloss.kind = 'hard'\ndata.columns.usr = 'who'",
+        &[],
+        "a.toml:3: unknown key data.columns.usr; did you mean data.columns.user?",
+    ),
+    (
+        "data.file = 'x'\nloss.kind = 'hard'\ndata.item_columns.id = 1",
+        &[],
+        "a.toml:3: data.item_columns only has a meaning with data.items",
+    ),
+    (
+        "data.dataset = 'planted'\nloss.kind = 'hard'\ndata.items = 'x'",
+        &[],
+        "a.toml:3: data.items only has a meaning with items of files",
+    ),
+    (
         "data.file = 'x'\nloss.kind = 'hard'\ndata.planted.noise = 0.1",
         &[],
         "a.toml:3: data.planted only has a meaning with dataset = \"planted\"",
@@ -907,4 +977,18 @@ fn schedules_are_refused_with_line_key_and_remedy() {
                   temperature = { kind = 'learned', start = 0.07 }";
     let error = loss_of(images, &[]).unwrap_err();
     assert!(error.contains("loss has no meaning for method \"simsiam\""), "{error}");
+}
+
+#[test]
+fn a_split_by_time_and_a_core_are_written_out_and_read_again() {
+    let text = "loss.kind = 'hard'\n[data]\nfiles = ['a.csv', 'b.csv']\ncolumns = {user = 'who', item = 2}\nmin_user_interactions = 5\n\
+                items = 'names.csv'\nitem_columns.title = 'label'\nsplit = {kind = 'ratio', order = 'time'}";
+    let recipe: RecommenderRecipe = from_toml(text, "a.toml", &[]).unwrap();
+    let written = recipe.to_toml();
+    assert!(written.contains("test_ratio = 0.2"), "{written}");
+    let again: RecommenderRecipe = from_toml(&written, "a.toml", &[]).unwrap();
+    assert_eq!(again.data, recipe.data);
+
+    let left: RecommenderRecipe = from_toml(text, "a.toml", &["data.split={kind='leave_one_out'}".parse().unwrap()]).unwrap();
+    assert!(!left.to_toml().contains("test_ratio"));
 }

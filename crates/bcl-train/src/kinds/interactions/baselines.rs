@@ -18,7 +18,7 @@ use bcl_report::notice::{note, working};
 /// # Errors
 /// If a baseline cannot be fitted to the data.
 pub(crate) fn baselines(data: &InteractionData, config: &RankingEvaluationConfig) -> Result<Baselines, Error> {
-    let evaluator = RankingEvaluator::new(&config.cutoffs, &data.train, &data.test);
+    let evaluator = RankingEvaluator::new(&config.cutoffs, &data.train, &data.trained_test());
     let by_default = config.baselines == RankingEvaluationConfig::default().baselines;
     let mut baselines = Baselines::new();
     for kind in &config.baselines {

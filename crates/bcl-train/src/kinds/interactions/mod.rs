@@ -210,8 +210,9 @@ fn left_out(data: &InteractionData) -> LeftOut {
         rare_items: report.rare_items,
         of_rare: report.of_rare,
         untrained_users: report.untrained_users,
+        of_untrained_users: report.of_untrained_users,
         untrained_items: report.untrained_items,
-        of_untrained: report.of_untrained,
+        of_untrained_items: report.of_untrained_items,
     }
 }
 
@@ -240,9 +241,9 @@ impl RecommenderRecipe {
         load_model(self.encoder.init(&graph(&data.train), self.seed, device), folder)
     }
 
-    /// Ranks for the test users of the data.
+    /// Ranks for the test users of the data that have training interactions.
     fn evaluator(&self, data: &InteractionData) -> RankingEvaluator {
-        RankingEvaluator::new(&self.evaluation.cutoffs, &data.train, &data.test)
+        RankingEvaluator::new(&self.evaluation.cutoffs, &data.train, &data.trained_test())
     }
 }
 
