@@ -195,7 +195,10 @@ pub enum DataError {
     },
 
     /// A header or a JSON object lacks a column.
-    #[error("{at}: no column `{column}`. The columns are {columns}. Name the right one: `{key} = \"…\"`.")]
+    #[error(
+        "{at}: no column `{column}`. The columns are {columns}. Name the right one, `{key} = \"…\"`, or number \
+         it from 1 if the file has no header."
+    )]
     MissingColumn {
         /// The header's line.
         at: LineLocation,

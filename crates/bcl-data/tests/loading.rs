@@ -101,7 +101,7 @@ fn every_way_to_write_the_columns_gives_the_same_interactions() {
     ];
     for (name, content, options) in cases {
         // A threshold and a split by time need all four columns.
-        let data = read(&[(name, &content)], LAST, &format!("min_rating = 2\n{}", options))
+        let data = read(&[(name, &content)], LAST, &format!("min_rating = 2\n{options}"))
             .unwrap_or_else(|error| panic!("{name} {options}\n{content}\n{error}"));
         assert_eq!(
             pairs(&data, &data.train),
@@ -271,118 +271,36 @@ fn a_core_split_by_time_is_the_same_in_any_order_of_rows() {
     assert_eq!(read(&rows, ids), first);
 }
 
+/// File, content, split and options, and words that the error must contain.
+type BadSettings = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+);
+
+#[rustfmt::skip]
+const BAD_SETTINGS: [BadSettings; 14] = [
+    ("a.csv", "ann,tea\nbob,jam\n", "kind = 'temporal'", "", &["a.csv:1:", "data.split.kind = \"temporal\"", "no timestamp", "data.columns.timestamp", "\"ratio\""]),
+    ("a.csv", "ann,tea\nbob,jam\n", "order = 'time'", "", &["a.csv:1:", "data.split.order = \"time\"", "\"random\""]),
+    ("a.csv", "ann,tea,1,2\nbob,jam,1,noon\n", LAST, "", &["a.csv:2:", "timestamp `noon`", "is no time", "2010-10-19"]),
+    ("a.csv", "ann,tea,1,2\nbob,jam,1,\n", "kind = 'leave_one_out'", "", &["a.csv:2:", "timestamp ``", "is empty"]),
+    ("a.csv", "ann,tea\nbob,jam\n", "kind = 'leave_one_out'", "", &["a.csv", "no user has two", "more data"]),
+    ("a.csv", PLAIN, "", "core.min_user_interactions = 4", &["a.csv", "data.min_user_interactions 4", "none of 2 users", "Lower"]),
+    ("a.csv", PLAIN, "", "core = { min_user_interactions = 3, min_item_interactions = 2 }", &["none of 2 users with 4 items", "data.min_user_interactions or data.min_item_interactions"]),
+    ("a.csv", PLAIN, "", "core.min_user_interactions = 0", &["data.min_user_interactions is 0", "[1, 1000000]"]),
+    ("a.csv", "who,what\nann,tea\n", "", "columns.user = 'name'", &["a.csv:1:", "no column `name`", "`who`, `what`", "data.columns.user ="]),
+    ("a.csv", "user,what\nann,tea\n", "", "columns.user = 'user'", &["a.csv:1:", "no column `item`", "data.columns.item ="]),
+    ("a.csv", PLAIN, "", "columns.user = 9", &["a.csv:1:", "data.columns.user is 9", "1 to 4"]),
+    ("a.csv", PLAIN, "", "columns = { user = 2, item = 2 }", &["data.columns.item is `2`", "data.columns.user"]),
+    ("a.txt", "0 1 2\n1 2 3\n2 1\n", "", "columns.user = 1", &["a.txt", "read as ngcf", "Remove `data.columns`"]),
+    ("a.jsonl", "{\"user\": 1, \"item\": 2}\n{\"user\": 2}\n", "", "", &["a.jsonl:2:", "no column `item`", "`user`", "data.columns.item"]),
+];
+
 #[test]
 fn bad_settings_and_files_are_refused_with_the_remedy() {
-    let cases: [(&str, &str, &str, &str, &[&str]); 14] = [
-        (
-            "a.csv",
-            "ann,tea\nbob,jam\n",
-            "kind = 'temporal'",
-            "",
-            &[
-                "a.csv:1:",
-                "data.split.kind = \"temporal\"",
-                "no timestamp",
-                "data.columns.timestamp",
-                "\"ratio\"",
-            ],
-        ),
-        (
-            "a.csv",
-            "ann,tea\nbob,jam\n",
-            "order = 'time'",
-            "",
-            &["a.csv:1:", "data.split.order = \"time\"", "\"random\""],
-        ),
-        (
-            "a.csv",
-            "ann,tea,1,2\nbob,jam,1,noon\n",
-            LAST,
-            "",
-            &["a.csv:2:", "timestamp `noon`", "is no time", "2010-10-19"],
-        ),
-        (
-            "a.csv",
-            "ann,tea,1,2\nbob,jam,1,\n",
-            "kind = 'leave_one_out'",
-            "",
-            &["a.csv:2:", "timestamp ``", "is empty"],
-        ),
-        (
-            "a.csv",
-            "ann,tea\nbob,jam\n",
-            "kind = 'leave_one_out'",
-            "",
-            &["a.csv", "no user has two", "more data"],
-        ),
-        (
-            "a.csv",
-            PLAIN,
-            "",
-            "core.min_user_interactions = 4",
-            &["a.csv", "data.min_user_interactions 4", "none of 2 users", "Lower"],
-        ),
-        (
-            "a.csv",
-            PLAIN,
-            "",
-            "core = { min_user_interactions = 3, min_item_interactions = 2 }",
-            &[
-                "none of 2 users with 4 items",
-                "data.min_user_interactions or data.min_item_interactions",
-            ],
-        ),
-        (
-            "a.csv",
-            PLAIN,
-            "",
-            "core.min_user_interactions = 0",
-            &["data.min_user_interactions is 0", "[1, 1000000]"],
-        ),
-        (
-            "a.csv",
-            "who,what\nann,tea\n",
-            "",
-            "columns.user = 'name'",
-            &["a.csv:1:", "no column `name`", "`who`, `what`", "data.columns.user ="],
-        ),
-        (
-            "a.csv",
-            "user,what\nann,tea\n",
-            "",
-            "columns.user = 'user'",
-            &["a.csv:1:", "no column `item`", "data.columns.item ="],
-        ),
-        (
-            "a.csv",
-            PLAIN,
-            "",
-            "columns.user = 9",
-            &["a.csv:1:", "data.columns.user is 9", "1 to 4"],
-        ),
-        (
-            "a.csv",
-            PLAIN,
-            "",
-            "columns = { user = 2, item = 2 }",
-            &["data.columns.item is `2`", "data.columns.user"],
-        ),
-        (
-            "a.txt",
-            "0 1 2\n1 2 3\n2 1\n",
-            "",
-            "columns.user = 1",
-            &["a.txt", "read as ngcf", "Remove `data.columns`"],
-        ),
-        (
-            "a.jsonl",
-            "{\"user\": 1, \"item\": 2}\n{\"user\": 2}\n",
-            "",
-            "",
-            &["a.jsonl:2:", "no column `item`", "`user`", "data.columns.item"],
-        ),
-    ];
-    for (name, content, split, options, words) in cases {
+    for (name, content, split, options, words) in BAD_SETTINGS {
         let error = read(&[(name, content)], split, options).expect_err(name).to_string();
         for word in words {
             assert!(error.contains(word), "{name} {split} {options}: `{word}` is not in: {error}");

@@ -43,7 +43,7 @@ impl LeftOut {
         let of_rare = format!(
             "{} of {} with too few interactions",
             counted(self.of_rare, "interaction"),
-            self.users_and_items(self.rare_users, self.rare_items)
+            users_and_items(self.rare_users, self.rare_items)
         );
         let parts = [
             (
@@ -81,16 +81,12 @@ impl LeftOut {
             .collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }
+}
 
-    fn users_and_items(self, users: usize, items: usize) -> String {
-        let parts = [(users, "user"), (items, "item")];
-        let parts: Vec<String> = parts
-            .into_iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, noun)| counted(count, noun))
-            .collect();
-        parts.join(" and ")
-    }
+fn users_and_items(users: usize, items: usize) -> String {
+    let parts = [(users, "user"), (items, "item")].into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.map(|(count, noun)| counted(count, noun)).collect();
+    parts.join(" and ")
 }
 
 fn counted(number: usize, noun: &str) -> String {

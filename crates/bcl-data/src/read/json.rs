@@ -29,11 +29,10 @@ pub(super) fn pick<const N: usize>(line: &Line<'_>, wanted: &[Wanted<'_>; N]) ->
             Value::Other => return Err(line.bad_field(wanted.field, "", FieldProblem::NotText)),
             Value::Rounded(text) => return Err(line.bad_field(wanted.field, &text, FieldProblem::Rounded)),
             Value::Null if wanted.required => return Err(line.bad_field(wanted.field, "null", FieldProblem::Empty)),
-            Value::Null => None,
             Value::Missing if wanted.required => {
                 return Err(missing(wanted, object.keys.iter().map(String::as_str), line));
             }
-            Value::Missing => None,
+            Value::Null | Value::Missing => None,
         };
     }
     Ok(picked)

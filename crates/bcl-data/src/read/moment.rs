@@ -32,7 +32,7 @@ impl Moment {
     fn of_float(number: f64) -> Option<Self> {
         let whole = number.floor();
         // Beyond this, neighbouring floats are hundreds apart, and conversion would saturate.
-        (whole.abs() < 9e18).then(|| Self {
+        (whole.abs() < 9e18).then_some(Self {
             whole: whole as i64,
             nanos: ((number - whole) * 1e9) as u32,
         })

@@ -108,29 +108,25 @@ fn separated(
     if let Some(delimiter) = separator.delimiter() {
         lines.unquote(delimiter);
     }
-    let mut picker = None;
-    while let Some(line) = lines.next()? {
-        let picker = match &picker {
-            Some(picker) => picker,
-            None => {
-                let (found, is_header) = Picker::detect(separator, wanted, &line, is_header(separator, &line))?;
-                let found = picker.insert(found);
-                if is_header {
-                    continue;
-                }
-                found
-            }
-        };
-        let [id, title] = picker.pick(&line).map_err(|found| DataError::ItemFields {
+    let Some(first) = lines.next()? else { return Ok(()) };
+    let (picker, is_header) = Picker::detect(separator, wanted, &first, is_header(separator, &first))?;
+    if picker.width() < 2 {
+        return Err(unclear(first.path, first.text));
+    }
+    let mut row = |line: &Line<'_>| {
+        let [id, title] = picker.pick(line).map_err(|found| DataError::ItemFields {
             at: line.location(),
             line: excerpt(line.text),
             expected: picker.width(),
             found,
         })?;
-        if picker.width() < 2 {
-            return Err(unclear(line.path, line.text));
-        }
-        each(&line, line.id("id", id.unwrap_or_default())?, title.unwrap_or_default())?;
+        each(line, line.id("id", id.unwrap_or_default())?, title.unwrap_or_default())
+    };
+    if !is_header {
+        row(&first)?;
+    }
+    while let Some(line) = lines.next()? {
+        row(&line)?;
     }
     Ok(())
 }
