@@ -9,6 +9,7 @@
 //! | classify frozen features by nearest neighbours or a linear probe | [`probe::knn()`], [`probe::probe_fixed`] |
 //! | compute all metrics of an image encoder | [`images::ImageEvaluator`] |
 //! | classify graph vectors by support vector machines, or graphs by a kernel | [`graphs::CrossValidator`] |
+//! | find similar vectors, near-duplicates and diverse subsets | [`search`] |
 //! | measure how an estimator weights the negatives of a batch | [`diagnostics::Diagnostics`] |
 //! | measure alignment and uniformity of features | [`probe::alignment`], [`probe::uniformity`] |
 //! | see whether features have collapsed | [`probe::spread()`] |
@@ -55,6 +56,7 @@ mod interrupt;
 mod map;
 pub mod probe;
 pub mod ranking;
+pub mod search;
 
 pub use error::EvaluationError;
 pub use interrupt::Interrupt;

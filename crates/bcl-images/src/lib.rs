@@ -20,6 +20,7 @@
 //! | --- | --- |
 //! | read a folder or archive of images, CIFAR, STL-10 or tinyImageNet | [`load()`], [`ImageSource`] |
 //! | read a published data set by name | [`load_named`] |
+//! | read single image files | [`read_files`] |
 //! | skip images that cannot be decoded | [`load_skipping_broken`] |
 //! | generate images with known false negatives | [`PlantedImagesConfig`] |
 //! | make random views, as SimCLR does, or multi-crops, as SwAV does | [`ViewsConfig`], [`Views`] |
@@ -48,6 +49,7 @@ pub use load::{ImageSource, load, load_manifest, load_named, load_skipping_broke
 pub use planted::PlantedImagesConfig;
 #[doc(hidden)]
 pub use read::fuzz;
+pub use read::read_files;
 pub use subset::Subset;
 pub use views::{
     Adjustment, BlurConfig, ColourSpace, Conversion, CropConfig, Draw, Jitter, JitterConfig, LARGEST_SIDE, LocalCropsConfig,

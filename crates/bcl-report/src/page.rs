@@ -13,6 +13,7 @@ pub use super::html::{
     document, document_of,
     figure::{Figure, legend, section},
     forest::forest,
+    gallery::{Picture, PictureGroup, gallery},
     table::{Cells, head, row, table},
 };
 pub use super::markup::{each, escape, notes};

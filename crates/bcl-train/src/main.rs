@@ -10,6 +10,7 @@ use bcl_train::{
     cli::{self, Command, ComputeArguments, Output, Train},
     commands::{self, Session},
     error::Error,
+    kinds::Search,
     recipe::{Origins, Recipe, built_in},
     training::Stop,
 };
@@ -63,6 +64,18 @@ fn run(command: Command) -> Result<(), Error> {
                 top,
                 args.output.json,
             )
+        }
+        Command::Neighbours(args) => {
+            let backend = open(&args.compute, args.output)?;
+            commands::search(&args.run, args.compute.data.as_deref(), &backend, &Search::Neighbours(&args))
+        }
+        Command::Duplicates(args) => {
+            let backend = open(&args.compute, args.output)?;
+            commands::search(&args.run, args.compute.data.as_deref(), &backend, &Search::Duplicates(&args))
+        }
+        Command::Subset(args) => {
+            let backend = open(&args.compute, args.output)?;
+            commands::search(&args.run, args.compute.data.as_deref(), &backend, &Search::Subset(&args))
         }
         Command::Export(args) => {
             commands::check_export(&args)?;

@@ -16,4 +16,4 @@ mod showcase;
 pub use config::{ImageBaselineKind, ImageEvaluationConfig, Protocol};
 pub use evaluator::{ImageEvaluator, has_labelled_test, why_probes_are_off};
 pub use features::FeatureExtractor;
-pub use showcase::showcase;
+pub use showcase::{showcase, thumbnail};

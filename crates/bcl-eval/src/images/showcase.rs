@@ -6,10 +6,10 @@ use crate::map::{Cosines, points, tsne, umap};
 use crate::probe::Labelled;
 use bcl_core::Similarity;
 use bcl_data::Seed;
-use bcl_images::Collection;
+use bcl_images::{Collection, Image};
 use bcl_report::{NearImage, NeighbourRow, Showcase, Thumbnail};
 use burn::tensor::{Int, Tensor};
-use image::{RgbImage, imageops::thumbnail};
+use image::{RgbImage, imageops};
 use rand::seq::SliceRandom;
 
 /// Maximum number of images on a map: enough to show groups, few enough to distinguish points.
@@ -121,17 +121,21 @@ fn nearest(train: &Tensor<2>, queries: &Tensor<2>) -> Vec<Vec<(usize, f32)>> {
 
 /// The thumbnail of a row's image.
 fn picture((images, labelled): (&Collection, &[usize]), row: usize, labels: &[u32]) -> Thumbnail {
-    let image = images.get(labelled[row]);
+    thumbnail(images.get(labelled[row]), LONGEST, class(labels, row))
+}
+
+/// A small copy of an image, whose longer side has at most `longest` pixels; smaller images keep their size.
+pub fn thumbnail(image: Image<'_>, longest: u32, class: u32) -> Thumbnail {
     let (width, height) = (image.width as u32, image.height as u32);
     let full = RgbImage::from_raw(width, height, image.pixels.to_vec()).expect("a collection holds whole images");
     let longer = width.max(height);
-    let small = if longer > LONGEST {
-        let side = |length: u32| (length * LONGEST / longer).max(1);
-        thumbnail(&full, side(width), side(height))
+    let small = if longer > longest {
+        let side = |length: u32| (u64::from(length) * u64::from(longest) / u64::from(longer)).max(1) as u32;
+        imageops::thumbnail(&full, side(width), side(height))
     } else {
         full
     };
-    Thumbnail::new(class(labels, row), [small.width(), small.height()], small.as_raw())
+    Thumbnail::new(class, [small.width(), small.height()], small.as_raw())
 }
 
 #[cfg(test)]
@@ -142,7 +146,7 @@ mod tests {
         images::{FeatureExtractor, ImageEvaluationConfig},
     };
     use base64::{Engine, engine::general_purpose::STANDARD};
-    use bcl_images::{Image, ImageData, ViewsConfig};
+    use bcl_images::{ImageData, ViewsConfig};
     use bcl_report::MapPoint;
     use burn::tensor::Device;
     use std::sync::Arc;

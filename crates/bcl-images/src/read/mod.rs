@@ -6,6 +6,7 @@
 mod batch;
 pub(crate) mod cifar;
 mod decode;
+mod files;
 #[doc(hidden)]
 pub mod fuzz;
 pub(crate) mod image_folder;
@@ -22,4 +23,5 @@ mod walk;
 mod zipped;
 
 pub(crate) use batch::Broken;
+pub use files::read_files;
 pub(crate) use limits::Limits;

@@ -6,6 +6,7 @@ mod explore;
 pub(super) mod figure;
 mod folds;
 pub(super) mod forest;
+pub(super) mod gallery;
 mod headline;
 mod probes;
 mod results;

@@ -1,6 +1,6 @@
 //! The verbs and their arguments.
 
-use super::{Data, Train};
+use super::{Data, Duplicates, Neighbours, Subset, Train};
 use crate::error::Error;
 use bcl_backend::BackendChoice;
 use clap::{Args, Subcommand, ValueEnum};
@@ -17,6 +17,12 @@ pub enum Command {
     Embed(Embed),
     /// Recommend items to a user of a run.
     Recommend(Recommend),
+    /// Find the images of a folder that are most similar to yours, and write a page with the pictures.
+    Neighbours(Neighbours),
+    /// Group the near-duplicates of a folder of images, and write a page with the pictures.
+    Duplicates(Duplicates),
+    /// Choose a diverse subset of a folder of images, as a list of files.
+    Subset(Subset),
     /// Export the trained encoder of a run: weights as safetensors, or a whole network of images as ONNX.
     Export(Export),
     /// Compare runs: print a table with intervals over seeds, and write a page with curves.
@@ -42,6 +48,9 @@ impl Command {
             Self::Evaluate(args) => args.output.quiet,
             Self::Embed(args) => args.output.quiet,
             Self::Recommend(args) => args.output.quiet,
+            Self::Neighbours(args) => args.output.quiet,
+            Self::Duplicates(args) => args.output.quiet,
+            Self::Subset(args) => args.output.quiet,
             Self::Export(args) => args.output.quiet,
             Self::Report(args) => args.output.quiet,
             Self::Watch(args) => args.quiet,

@@ -15,6 +15,7 @@
 
 mod command;
 mod data;
+mod search;
 mod seeds;
 mod train;
 mod verb;
@@ -24,6 +25,7 @@ pub use command::{
     Watch,
 };
 pub use data::{CheckData, Data, FetchData, ListData};
+pub use search::{Duplicates, Neighbours, Searched, Subset};
 pub use seeds::{BadSeed, BadSeeds, Seeds};
 pub use train::Train;
 
@@ -41,6 +43,7 @@ Examples:
   bcl-train --resume runs/quickstart/bayesian-0    continue an interrupted run
   bcl-train quickstart-images/bayesian --dump-views views.png
   bcl-train recommend runs/quickstart/bayesian-0 --user 17 --top 5
+  bcl-train neighbours runs/my-images-0 cat.jpg --in photos --top 12
   bcl-train report runs/quickstart/*               compare runs
   bcl-train watch runs                             follow runs in the browser
 

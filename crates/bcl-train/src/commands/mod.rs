@@ -12,7 +12,7 @@ pub use data::data;
 pub use interrupt::stop_on_signals;
 pub use next::suggest;
 pub use run::{Session, resume, train};
-pub use saved::{check_export, embed, evaluate, export, recommend};
+pub use saved::{check_export, embed, evaluate, export, recommend, search};
 pub use views::dump_views;
 pub use watch::watch;
 

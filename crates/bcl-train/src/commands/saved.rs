@@ -3,7 +3,7 @@
 use crate::{
     cli::{Export, ExportFormat},
     error::Error,
-    kinds::{Kind, SavedRun},
+    kinds::{Kind, SavedRun, Search},
     recipe::{Recipe, of_kind},
     training::{DataRecord, RunFolder},
 };
@@ -72,6 +72,26 @@ pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path)
     refuse_overwriting("--out", &out.join("users.csv"), &["csv"])?;
     let _working = working("embedding the data of", run);
     call!(open(run, data_dir)?, embed(backend, out))
+}
+
+/// Searches a folder of images with the encoder of a run.
+///
+/// # Errors
+/// Returns an error if the run or the images cannot be read, the run has no encoder of images, or a file cannot be written.
+pub fn search(run: &Path, data_dir: Option<&Path>, backend: &Backend, search: &Search<'_>) -> Result<(), Error> {
+    if let Some(page) = &search.searched().page {
+        refuse_overwriting("--page", page, &["html", "htm"])?;
+    }
+    if let Some(cache) = &search.searched().cache {
+        refuse_overwriting("--cache", &cache.join("features.safetensors"), &["safetensors"])?;
+    }
+    if let Search::Subset(args) = search
+        && let Some(out) = &args.out
+    {
+        refuse_overwriting("--out", out, &["txt"])?;
+    }
+    let _working = working("searching images with", run);
+    call!(open(run, data_dir)?, search(backend, search))
 }
 
 /// Checks the flags of `export` before a backend is opened.

@@ -10,11 +10,13 @@ pub mod interactions;
 mod prepared;
 mod run;
 mod saved;
+mod search;
 
 pub use baseline_cache::BaselineCache;
 pub use prepared::{Prepared, Surroundings};
 pub use run::{Outcome, PhaseRun, Run, Trained};
 pub use saved::SavedRun;
+pub use search::Search;
 
 use crate::{
     error::Error,
@@ -192,6 +194,19 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// Returns an error if the views do not fit into memory.
     fn views_picture(&self, _: &Self::Data) -> Result<Option<Vec<u8>>, Error> {
         Ok(None)
+    }
+
+    /// Searches a folder of images with the encoder of a finished run.
+    ///
+    /// # Errors
+    /// Returns an error if the run or the images cannot be read, or the run trained no encoder of images.
+    fn search(saved: SavedRun<Self>, _: &Backend, search: &Search<'_>) -> Result<(), Error> {
+        Err(Error::Input(format!(
+            "{} trained an encoder of {}, and `{}` needs one of images; name a run of such a recipe, such as quickstart-images/bayesian",
+            saved.folder.path().display(),
+            Self::SAMPLES,
+            search.verb()
+        )))
     }
 
     /// Draws example views of the first training samples as a picture.

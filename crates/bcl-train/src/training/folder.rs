@@ -24,7 +24,7 @@ use std::{
 const RECIPE: &str = "recipe.toml";
 const INVOCATION: &str = "run.json";
 const METRICS: &str = "metrics.jsonl";
-const MODEL: &str = "model.bpk";
+pub(crate) const MODEL: &str = "model.bpk";
 const RESULT: &str = "result.json";
 
 /// What `model.bpk` holds: the encoder, whichever method trained it.

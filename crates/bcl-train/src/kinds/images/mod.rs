@@ -5,10 +5,11 @@ pub mod loader;
 pub(super) mod memory;
 mod online;
 mod saved;
+mod search;
 mod start;
 mod summary;
 
-use super::{BaselineCache, Kind, Outcome, PhaseRun, Run, SavedRun, Trained};
+use super::{BaselineCache, Kind, Outcome, PhaseRun, Run, SavedRun, Search, Trained};
 use crate::{
     error::Error,
     memory::Estimate,
@@ -240,6 +241,10 @@ impl Kind for ImageRecipe {
 
     fn views_picture(&self, data: &ImageData) -> Result<Option<Vec<u8>>, Error> {
         pictured_views(self, &data.train).map(Some)
+    }
+
+    fn search(saved: SavedRun<Self>, backend: &Backend, search: &Search<'_>) -> Result<(), Error> {
+        search::search(saved, backend, search)
     }
 
     fn dump_views(&self, search: &SearchPath, picture: &Path) -> Result<(), Error> {

@@ -26,7 +26,7 @@ use serde_json::json;
 use std::{path::Path, sync::Arc};
 
 /// Loads the saved weights of a run.
-fn encoder(run: &SavedRun<ImageRecipe>, backend: &Backend) -> Result<ImageEncoder, Error> {
+pub(super) fn encoder(run: &SavedRun<ImageRecipe>, backend: &Backend) -> Result<ImageEncoder, Error> {
     let encoder = untrained(&run.recipe, &backend.device());
     load_model(encoder, &run.folder)
 }

@@ -1,0 +1,51 @@
+//! Single image files, named one by one.
+
+use super::batch::{Broken, Decoder};
+use super::limits::Limits;
+use super::store::Entry;
+use crate::Collection;
+use crate::error::{FileLocation, ImageError};
+use bcl_data::input;
+use std::path::Path;
+
+/// Reads JPEG and PNG files as 8-bit RGB, in the order given and without labels. Their names are their paths.
+///
+/// # Errors
+/// Returns an error that names the files that cannot be read.
+///
+/// ```
+/// use bcl_images::read_files;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("cat.png");
+/// image::GrayImage::from_pixel(4, 2, image::Luma([10])).save(&path)?;
+/// let images = read_files(&[&path])?;
+/// assert_eq!((images.len(), images.get(0).width), (1, 4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read_files(paths: &[impl AsRef<Path>]) -> Result<Collection, ImageError> {
+    let limits = Limits::default();
+    let mut decoder = Decoder::new(limits);
+    for (index, path) in paths.iter().enumerate() {
+        let path = path.as_ref();
+        let at = FileLocation::file(path);
+        let io = |source| ImageError::Io { at: at.clone(), source };
+        let mut file = input::open(path).map_err(io)?;
+        let size = file.metadata().map_err(io)?.len();
+        let mut entry = Entry {
+            name: path.to_string_lossy().into_owned(),
+            at: at.clone(),
+            is_folder: false,
+            size,
+            content: &mut file,
+        };
+        // The decoder sorts by name.
+        decoder.push(format!("{index:020}"), &mut entry)?;
+    }
+    let decoded = decoder.finish(Path::new(""), Broken::Refuse { may_skip: false })?;
+    let mut images = Collection::default();
+    for (path, (_, picture)) in paths.iter().zip(decoded.images) {
+        images.push_named(&path.as_ref().to_string_lossy(), picture.as_image(), None);
+    }
+    Ok(images)
+}

@@ -1,0 +1,114 @@
+//! The near-duplicates of a folder.
+
+use super::Index;
+use crate::{cli::Duplicates, error::Error};
+use bcl_eval::search::{Duplicate, near_duplicates};
+use bcl_report::{Column, Table, TextStyle, notice, page::PictureGroup};
+use serde_json::{Value, json};
+
+/// Groups on the page, and pictures per group: a page of tens of thousands of pictures does not open.
+const GROUPS: usize = 100;
+const PICTURES: usize = 24;
+
+/// Comparing all pairs of more images than this takes minutes, so the command says how many there are.
+const MANY: usize = 100_000;
+
+pub(super) fn answer(index: &Index, args: &Duplicates) -> Result<(), Error> {
+    if index.images.len() > MANY {
+        let pairs = (index.images.len() as f64).powi(2) / 2.0;
+        notice::status(format!(
+            "comparing all {pairs:.1e} pairs of images; four times as long for twice as many images"
+        ));
+    }
+    let groups = near_duplicates(&index.rows, args.threshold);
+    if args.csv {
+        print!("{}", String::from_utf8_lossy(&csv(index, &groups)));
+    } else if args.output.json {
+        println!("{:#}", as_json(index, args, &groups));
+    } else {
+        print!("{}", table(index, &groups).render(&TextStyle::of_stdout()));
+    }
+    let redundant: usize = groups.iter().map(|group| group.len() - 1).sum();
+    let summary = format!(
+        "{} groups of near-duplicates (cosine at least {}) among {} images; {redundant} images remain redundant if one of each group is kept",
+        groups.len(),
+        args.threshold,
+        index.images.len()
+    );
+    notice::status(&summary);
+    page(index, args, &groups, &summary)
+}
+
+fn as_json(index: &Index, args: &Duplicates, groups: &[Vec<Duplicate>]) -> Value {
+    let member = |member: &Duplicate| {
+        json!({
+            "file": index.images.name(member.row),
+            "similarity": member.similarity,
+            "nearest": index.images.name(member.nearest),
+        })
+    };
+    let groups: Vec<Vec<Value>> = groups.iter().map(|group| group.iter().map(member).collect()).collect();
+    json!({ "run": index.run, "images": index.images.len(), "threshold": args.threshold, "groups": groups })
+}
+
+/// One row per image that has a near-duplicate.
+fn csv(index: &Index, groups: &[Vec<Duplicate>]) -> Vec<u8> {
+    const IN_MEMORY: &str = "writing to memory cannot fail";
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer
+        .write_record(["group", "file", "similarity", "nearest"])
+        .expect(IN_MEMORY);
+    for row in rows(index, groups) {
+        writer.write_record(row).expect(IN_MEMORY);
+    }
+    writer.into_inner().expect(IN_MEMORY)
+}
+
+fn table(index: &Index, groups: &[Vec<Duplicate>]) -> Table {
+    let columns = [
+        Column::number("group"),
+        Column::verbatim("file"),
+        Column::number("cosine"),
+        Column::verbatim("nearest"),
+    ];
+    Table::new(columns, rows(index, groups))
+}
+
+/// Group, file, cosine with the nearest file, nearest file. Groups are numbered from 1.
+fn rows(index: &Index, groups: &[Vec<Duplicate>]) -> impl Iterator<Item = [String; 4]> {
+    groups.iter().enumerate().flat_map(move |(number, group)| {
+        group.iter().map(move |member| {
+            [
+                (number + 1).to_string(),
+                index.images.name(member.row),
+                format!("{:.4}", member.similarity),
+                index.images.name(member.nearest),
+            ]
+        })
+    })
+}
+
+fn page(index: &Index, args: &Duplicates, groups: &[Vec<Duplicate>], summary: &str) -> Result<(), Error> {
+    let shown = groups.iter().take(GROUPS).enumerate();
+    let pictures = shown.map(|(number, group)| PictureGroup {
+        heading: format!("Group {}: {} images", number + 1, group.len()),
+        pictures: group
+            .iter()
+            .take(PICTURES)
+            .map(|member| index.picture(member.row, &format!("{:.3}", member.similarity)))
+            .collect(),
+        more: group.len().saturating_sub(PICTURES),
+    });
+    let left_out = match groups.len().saturating_sub(GROUPS) {
+        0 => String::new(),
+        more => format!(" The page shows the {GROUPS} largest groups; {more} more are in the output of --csv."),
+    };
+    let intro = format!("{summary}. The number is the cosine with the most similar image of the group.{left_out}");
+    let pictures: Vec<PictureGroup> = pictures.collect();
+    index.write_page(
+        "duplicates",
+        args.searched.page.as_ref(),
+        ("Near-duplicates", &intro),
+        &pictures,
+    )
+}

@@ -1,0 +1,56 @@
+//! Pages with pictures.
+
+use super::Index;
+use crate::error::Error;
+use bcl_eval::images::thumbnail;
+use bcl_report::{
+    files::{checksums::sha256, write_whole},
+    notice,
+    page::{Picture, PictureGroup, document_of, each, escape, free_path, gallery},
+};
+use std::path::{Path, PathBuf};
+
+/// Longest side of a picture in pixels.
+pub(super) const LONGEST: u32 = 128;
+
+impl Index {
+    /// The picture of an image, with a remark such as its similarity, and its class if known.
+    pub(super) fn picture(&self, index: usize, remark: &str) -> Picture {
+        let class = self.images.class(index).map(|class| format!("{class}, "));
+        Picture {
+            image: thumbnail(self.images.image(index), LONGEST, 0),
+            name: self.images.name(index),
+            remark: class.filter(|_| !remark.is_empty()).unwrap_or_default() + remark,
+            is_query: false,
+        }
+    }
+
+    /// Writes a page and prints its path.
+    pub(super) fn write_page(
+        &self,
+        verb: &str,
+        wanted: Option<&PathBuf>,
+        (title, intro): (&str, &str),
+        groups: &[PictureGroup],
+    ) -> Result<(), Error> {
+        let facts = [
+            ("images", format!("{} in {}", self.images.len(), self.images.described())),
+            ("encoder", format!("{} ({})", self.recipe, self.run.display())),
+        ];
+        let facts = each(facts, |(name, text)| {
+            format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escape(&text))
+        });
+        let facts = format!("<dl class=\"facts\">\n{facts}</dl>\n");
+        let body = format!("<p class=\"intro\">{}</p>\n{}", escape(intro), gallery(groups));
+        let kind = format!("bcl-train {verb}");
+        let shows = sha256([&*facts, &*body].concat().as_bytes());
+        let html = document_of(&shows, &kind, &escape(title), &facts, &body);
+        let path = match wanted {
+            Some(path) => path.clone(),
+            None => free_path(&Path::new(verb).with_extension("html"), &html),
+        };
+        write_whole(&path, html.as_bytes())?;
+        notice::status(format!("page: {}", path.display()));
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! A diverse subset of a folder.
+
+use super::{Index, folder::Folder};
+use crate::{cli::Subset, error::Error};
+use bcl_data::{Seed, input};
+use bcl_eval::search::{Cover, farthest_first, medoid, quotas};
+use bcl_report::{files::write_whole, notice, page::PictureGroup};
+use rand::RngExt;
+use serde_json::json;
+use std::{io::Read, path::Path};
+
+/// Pictures on the page.
+const PICTURES: usize = 500;
+/// Largest list of chosen files that is read.
+const LONGEST_LIST: u64 = 1 << 30;
+
+pub(super) fn answer(index: &Index, args: &Subset) -> Result<(), Error> {
+    let given = match &args.chosen {
+        Some(list) => chosen_already(&index.images, list)?,
+        None => Vec::new(),
+    };
+    let open = index.images.len() - given.len();
+    let count = args.count as usize;
+    if count > open {
+        return Err(Error::Input(format!(
+            "--count {count}: {} has {open} images that can be chosen; lower it",
+            index.images.described()
+        )));
+    }
+    let cover = if args.balanced {
+        balanced(index, args, &given)?
+    } else {
+        let all: Vec<usize> = (0..index.images.len()).collect();
+        cover(index, args, &all, &given, count)
+    };
+    print(index, args, &cover)?;
+    let summary = format!(
+        "{} of {} images; the image that is least like its nearest chosen one has a cosine of {:.3} with it",
+        cover.chosen.len(),
+        index.images.len(),
+        cover.least_similarity
+    );
+    notice::status(&summary);
+    page(index, args, &cover, &summary)
+}
+
+fn cover(index: &Index, args: &Subset, candidates: &[usize], given: &[usize], count: usize) -> Cover {
+    let start = match args.seed {
+        Some(seed) => Some(candidates[Seed(seed).named("subset").rng().random_range(0..candidates.len())]),
+        None => medoid(&index.rows, candidates),
+    };
+    farthest_first(&index.rows, candidates, given, count, start.unwrap_or_default())
+}
+
+/// Chooses within each class, as many as possible of each. Images that are chosen already count for their class.
+fn balanced(index: &Index, args: &Subset, given: &[usize]) -> Result<Cover, Error> {
+    let images = &index.images;
+    let mut of_class = vec![Vec::new(); images.classes().len()];
+    for row in 0..images.len() {
+        let label = images.label(row).ok_or_else(|| {
+            Error::Input(format!(
+                "--balanced needs a class for every image, and {} of {} has none; put images into folders CLASS/, or remove --balanced",
+                images.name(row),
+                images.described()
+            ))
+        })?;
+        of_class[label as usize].push(row);
+    }
+    let mut given_of_class = vec![Vec::new(); of_class.len()];
+    for &row in given {
+        given_of_class[images.label(row).map_or(0, |label| label as usize)].push(row);
+    }
+    let sizes: Vec<usize> = of_class
+        .iter()
+        .zip(&given_of_class)
+        .map(|(all, given)| all.len() - given.len())
+        .collect();
+    let mut whole = Cover {
+        chosen: Vec::new(),
+        least_similarity: 1.0,
+    };
+    let counts = quotas(&sizes, args.count as usize);
+    for ((rows, given), count) in of_class.iter().zip(&given_of_class).zip(counts) {
+        if count > 0 {
+            let part = cover(index, args, rows, given, count);
+            whole.chosen.extend(part.chosen);
+            whole.least_similarity = whole.least_similarity.min(part.least_similarity);
+        }
+    }
+    Ok(whole)
+}
+
+/// Reads a list of images, such as one that this verb wrote.
+fn chosen_already(images: &Folder, list: &Path) -> Result<Vec<usize>, Error> {
+    let refused = |line: usize, problem: &str| Err(Error::Input(format!("--chosen {}: line {line}: {problem}", list.display())));
+    let mut text = String::new();
+    input::open(list)
+        .and_then(|file| file.take(LONGEST_LIST).read_to_string(&mut text))
+        .map_err(|error| {
+            Error::Input(format!(
+                "--chosen {}: cannot be read: {error}; name a list of paths",
+                list.display()
+            ))
+        })?;
+    let indices = images.indices();
+    let mut rows = Vec::new();
+    for (line, name) in (1..).zip(text.lines()) {
+        if name.is_empty() {
+            continue;
+        }
+        let Some(&row) = indices.get(name) else {
+            let example = images.name(0);
+            let folder = images.described();
+            return refused(
+                line,
+                &format!("`{name}` is not an image of {folder}; paths are relative to it, such as {example}"),
+            );
+        };
+        rows.push(row);
+    }
+    rows.sort_unstable();
+    rows.dedup();
+    Ok(rows)
+}
+
+/// Writes or prints the list.
+fn print(index: &Index, args: &Subset, cover: &Cover) -> Result<(), Error> {
+    let names: Vec<String> = cover.chosen.iter().map(|&row| index.images.name(row)).collect();
+    if let Some(bad) = names.iter().find(|name| name.contains(['\n', '\r'])) {
+        return Err(Error::Input(format!(
+            "{bad:?} has a line break in its name, which a list of lines cannot hold; rename the file"
+        )));
+    }
+    let list: String = names.iter().flat_map(|name| [name, "\n"]).collect();
+    if let Some(out) = &args.out {
+        write_whole(out, list.as_bytes())?;
+        notice::status(format!("list: {}", out.display()));
+    }
+    if args.output.json {
+        println!(
+            "{:#}",
+            json!({ "run": index.run, "images": index.images.len(), "least_similarity": cover.least_similarity, "files": names })
+        );
+    } else if args.out.is_none() {
+        print!("{}", bcl_data::printable_lines(&list));
+    }
+    Ok(())
+}
+
+fn page(index: &Index, args: &Subset, cover: &Cover, summary: &str) -> Result<(), Error> {
+    let group = PictureGroup {
+        heading: "In the order in which they were chosen".to_owned(),
+        pictures: (1..)
+            .zip(&cover.chosen)
+            .take(PICTURES)
+            .map(|(rank, &row): (usize, _)| index.picture(row, &rank.to_string()))
+            .collect(),
+        more: cover.chosen.len().saturating_sub(PICTURES),
+    };
+    let intro = format!("{summary}. Each image is the one that is farthest from all chosen before it.");
+    index.write_page("subset", args.searched.page.as_ref(), ("Diverse subset", &intro), &[group])
+}
