@@ -33,7 +33,11 @@ pub(crate) fn bench(criterion: &mut Criterion) {
                 let (images, pool) = (LazyCell::force(&images), LazyCell::force(&pool));
                 let (mut pixels, mut epoch) = (Vec::new(), 0);
                 bencher.iter(|| {
-                    pool.install(|| views.batch(images, &batch, epoch, Seed(0), &mut pixels));
+                    pool.install(|| {
+                        views
+                            .batch(images, &batch, epoch, Seed(0), &mut pixels)
+                            .expect("images in memory");
+                    });
                     epoch += 1;
                     black_box(&mut pixels);
                 });

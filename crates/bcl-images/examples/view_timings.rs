@@ -62,7 +62,11 @@ fn time(name: &str, image_side: usize, config: &ViewsConfig) {
         let mut best = f64::INFINITY;
         for epoch in 0..REPEATS {
             let start = Instant::now();
-            pool.install(|| views.batch(&images, &indices, epoch as u64, Seed(0), &mut batch));
+            pool.install(|| {
+                views
+                    .batch(&images, &indices, epoch as u64, Seed(0), &mut batch)
+                    .expect("images in memory");
+            });
             black_box(&batch);
             best = best.min(start.elapsed().as_secs_f64());
         }

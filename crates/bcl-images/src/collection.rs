@@ -1,4 +1,7 @@
-//! Images in memory, with their names and, if known, their classes.
+//! Images with their names and, if known, their classes.
+
+use crate::ImageError;
+use std::{borrow::Cow, fmt::Debug, sync::Arc};
 
 /// A borrowed 8-bit RGB image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,22 +14,70 @@ pub struct Image<'a> {
     pub pixels: &'a [u8],
 }
 
-/// Images with names and optional classes, contiguous in memory. Images may differ in size.
+/// An image of a [`Collection`]: borrowed from memory, or decoded from its file just now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loaded<'a> {
+    width: usize,
+    height: usize,
+    pixels: Cow<'a, [u8]>,
+}
+
+impl Loaded<'_> {
+    /// The image.
+    pub fn as_image(&self) -> Image<'_> {
+        Image {
+            width: self.width,
+            height: self.height,
+            pixels: &self.pixels,
+        }
+    }
+}
+
+/// Images with names and optional classes. Images may differ in size. They are contiguous in memory, or stay in their files
+/// ([`load_with`](crate::load_with)).
 ///
 /// Two collections are equal if their images, labels and classes are; names are ignored, because equal images may come from other files.
 #[derive(Debug, Clone, Default)]
 pub struct Collection {
     pixels: Vec<u8>,
-    /// The start of each image in `pixels`, its width and its height.
-    places: Vec<(usize, u32, u32)>,
+    places: Vec<Place>,
+    /// The files of images that are not in memory.
+    files: Option<Arc<dyn PixelSource>>,
     labels: Vec<Option<u32>>,
     classes: Vec<String>,
     names: Vec<Box<str>>,
 }
 
+/// Images that are not in memory, by number.
+pub(crate) trait PixelSource: Debug + Send + Sync {
+    /// Size of the image's file in bytes.
+    fn length(&self, number: usize) -> u64;
+
+    /// The pixels of the image, `[height, width, 3]`.
+    fn pixels(&self, number: usize) -> Result<Cow<'_, [u8]>, ImageError>;
+}
+
+/// Where an image is, and its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    at: At,
+    width: u32,
+    height: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    /// The start in `pixels`.
+    Memory(usize),
+    /// The number of its file.
+    File(usize),
+}
+
 impl PartialEq for Collection {
     fn eq(&self, other: &Self) -> bool {
+        let lengths = |images: &Self| (0..images.len()).map(|index| images.file_length(index)).collect::<Vec<_>>();
         (&self.pixels, &self.places, &self.labels, &self.classes) == (&other.pixels, &other.places, &other.labels, &other.classes)
+            && lengths(self) == lengths(other)
     }
 }
 
@@ -61,13 +112,28 @@ impl Collection {
             width * height * 3,
             pixels.len()
         );
+        let at = At::Memory(self.pixels.len());
+        self.pixels.extend_from_slice(pixels);
+        self.push_place(name, at, [width as u32, height as u32], label);
+    }
+
+    /// Adds an image that stays in a file of [`open_files`](Self::open_files), with its columns and rows.
+    pub(crate) fn push_file(&mut self, name: &str, number: usize, size: [u32; 2], label: Option<u32>) {
+        self.push_place(name, At::File(number), size, label);
+    }
+
+    /// Sets the files of the images that are not in memory.
+    pub(crate) fn open_files(&mut self, files: Arc<dyn PixelSource>) {
+        self.files = Some(files);
+    }
+
+    fn push_place(&mut self, name: &str, at: At, [width, height]: [u32; 2], label: Option<u32>) {
         let num_classes = self.classes.len();
         assert!(
             label.is_none_or(|label| (label as usize) < num_classes),
             "the label is {label:?}, but there are {num_classes} classes"
         );
-        self.places.push((self.pixels.len(), width as u32, height as u32));
-        self.pixels.extend_from_slice(pixels);
+        self.places.push(Place { at, width, height });
         self.labels.push(label);
         self.names.push(name.into());
     }
@@ -75,9 +141,19 @@ impl Collection {
     /// Copies an image from another collection with its name, under a label of this one.
     ///
     /// # Panics
-    /// Panics if the index or the label is out of range.
+    /// Panics if the index or the label is out of range, or if the images of the two come from different files.
     pub fn push_from(&mut self, other: &Self, index: usize, label: Option<u32>) {
-        self.push_named(other.name(index), other.get(index), label);
+        let Place { at, width, height } = other.places[index];
+        if let At::Memory(_) = at {
+            return self.push_named(other.name(index), other.get(index), label);
+        }
+        let theirs = other.files();
+        let ours = self.files.get_or_insert_with(|| theirs.clone());
+        assert!(
+            Arc::ptr_eq(ours, theirs),
+            "the images of a collection are in the files of one load"
+        );
+        self.push_place(other.name(index), at, [width, height], label);
     }
 
     /// Number of images.
@@ -90,15 +166,51 @@ impl Collection {
         self.places.is_empty()
     }
 
-    /// The image at an index below [`len`](Self::len).
+    /// The image at an index below [`len`](Self::len), from memory.
+    ///
+    /// # Panics
+    /// Panics if the image is in a file; [`read`](Self::read) decodes it.
     pub fn get(&self, index: usize) -> Image<'_> {
-        let (start, width, height) = self.places[index];
-        let (width, height) = (width as usize, height as usize);
+        let [width, height] = self.size(index);
+        let At::Memory(start) = self.places[index].at else {
+            panic!("image {index} is in a file, so it must be read");
+        };
         Image {
             width,
             height,
             pixels: &self.pixels[start..start + width * height * 3],
         }
+    }
+
+    /// The image at an index below [`len`](Self::len), from memory or from its file.
+    ///
+    /// # Errors
+    /// Returns an error that names the file if it cannot be read any more, or has changed.
+    pub fn read(&self, index: usize) -> Result<Loaded<'_>, ImageError> {
+        let [width, height] = self.size(index);
+        let pixels = match self.places[index].at {
+            At::Memory(_) => Cow::Borrowed(self.get(index).pixels),
+            At::File(number) => self.files().pixels(number)?,
+        };
+        Ok(Loaded { width, height, pixels })
+    }
+
+    /// Columns and rows of the image at an index below [`len`](Self::len).
+    pub fn size(&self, index: usize) -> [usize; 2] {
+        let Place { width, height, .. } = self.places[index];
+        [width as usize, height as usize]
+    }
+
+    /// Size of the image's file in bytes; `None` if the image is in memory.
+    pub fn file_length(&self, index: usize) -> Option<u64> {
+        match self.places[index].at {
+            At::Memory(_) => None,
+            At::File(number) => Some(self.files().length(number)),
+        }
+    }
+
+    fn files(&self) -> &Arc<dyn PixelSource> {
+        self.files.as_ref().expect("set by the reader that lists files")
     }
 
     /// The label of each image, if known.

@@ -152,6 +152,27 @@ pub enum ImageError {
         reason: String,
     },
 
+    /// A file is another one than when its header was read.
+    #[error("{at}: has changed since it was listed. Leave the images alone while a run reads them, and start again.")]
+    ChangedImage {
+        /// The file.
+        at: FileLocation,
+    },
+
+    /// Images in a compressed archive cannot be decoded one by one.
+    #[error("{}: is compressed, so its images cannot be read in any order. Unpack it (`tar -xf`), or name an uncompressed .tar file.", path.display())]
+    Packed {
+        /// The archive.
+        path: PathBuf,
+    },
+
+    /// Only separate image files can be streamed.
+    #[error("{}: is read as a whole in this format. Leave out data.stream.", path.display())]
+    NotStreamed {
+        /// The folder or archive.
+        path: PathBuf,
+    },
+
     /// An image has four colours (CMYK), whose RGB values are not defined.
     #[error("{at}: is a JPEG in four colours (CMYK), whose RGB values depend on the printer. Convert it to RGB, or remove it.")]
     FourColours {

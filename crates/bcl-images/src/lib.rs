@@ -1,6 +1,6 @@
 //! Images for contrastive learning: readers, random views (augmentations), class subsets and synthetic images. No tensors.
 //!
-//! Every reader returns an [`ImageData`]: train and test, each a [`Collection`] of 8-bit RGB images in memory, with labels if known.
+//! Every reader returns an [`ImageData`]: train and test, each a [`Collection`] of 8-bit RGB images, with labels if known.
 //! Views are made from a collection on demand, in parallel:
 //!
 //! ```
@@ -12,8 +12,9 @@
 //!
 //! let views = ViewsConfig { side: 4, ..ViewsConfig::default() }.init();
 //! let mut batch = Vec::new();
-//! views.batch(&images, &[0, 0, 0], 17, Seed(3), &mut batch);
+//! views.batch(&images, &[0, 0, 0], 17, Seed(3), &mut batch)?;
 //! assert_eq!(batch.len(), 2 * 3 * 3 * 4 * 4); // [view, sample, channel, row, column]
+//! # Ok::<(), bcl_images::ImageError>(())
 //! ```
 //!
 //! | to | see |
@@ -22,6 +23,7 @@
 //! | read a published data set by name | [`load_named`] |
 //! | read single image files | [`read_files`] |
 //! | skip images that cannot be decoded | [`load_skipping_broken`] |
+//! | read images that do not fit into memory | [`load_with`] |
 //! | generate images with known false negatives | [`PlantedImagesConfig`] |
 //! | make random views, as SimCLR does, or multi-crops, as SwAV does | [`ViewsConfig`], [`Views`] |
 //! | make deterministic views for evaluation | [`Views::test_batch`] |
@@ -42,14 +44,14 @@ mod read;
 pub mod subset;
 pub mod views;
 
-pub use collection::{Collection, Image, ImageData};
+pub use collection::{Collection, Image, ImageData, Loaded};
 pub use error::ImageError;
 pub use hold_out::hold_out;
-pub use load::{ImageSource, load, load_manifest, load_named, load_skipping_broken};
+pub use load::{ImageSource, LoadOptions, load, load_manifest, load_named, load_skipping_broken, load_with};
 pub use planted::PlantedImagesConfig;
 #[doc(hidden)]
 pub use read::fuzz;
-pub use read::read_files;
+pub use read::{CacheBytes, read_files};
 pub use subset::Subset;
 pub use views::{
     Adjustment, BlurConfig, ColourSpace, Conversion, CropConfig, Draw, Jitter, JitterConfig, LARGEST_SIDE, LocalCropsConfig,

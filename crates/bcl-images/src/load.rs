@@ -2,7 +2,7 @@
 
 use crate::error::ImageError;
 use crate::read::store::Store;
-use crate::read::{Broken, Limits, cifar, image_folder, stl, tiny_imagenet};
+use crate::read::{Broken, CacheBytes, Limits, cifar, image_folder, stl, tiny_imagenet};
 use crate::{Collection, ImageData};
 use bcl_data::manifest::{ImageCounts, ImageFormat, Layout};
 use bcl_data::{DataError, Manifest};
@@ -104,7 +104,50 @@ impl ImageSource {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn load(name: &str, source: &ImageSource, dir: &Path) -> Result<ImageData, ImageError> {
-    load_with(name, source, dir, Broken::Refuse { may_skip: true })
+    load_with(name, source, dir, LoadOptions::default())
+}
+
+/// How images are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LoadOptions {
+    /// Whether JPEG and PNG files that cannot be read are skipped; [`ImageData::skipped`] lists them.
+    pub skip_broken: bool,
+    /// Whether images are decoded each time they are needed, with a cache of this size.
+    pub stream: Option<CacheBytes>,
+}
+
+/// Reads images like [`load`], with options.
+///
+/// With [`stream`](LoadOptions::stream), only the headers of image files are read; [`Collection::read`] decodes an image when it is needed.
+/// Files in a folder and in uncompressed tar archives can be streamed.
+///
+/// # Errors
+/// Returns the errors of [`load`], and an error for files that can only be read as a whole.
+///
+/// ```
+/// use bcl_images::{CacheBytes, ImageSource, LoadOptions, load, load_with};
+///
+/// let dir = tempfile::tempdir()?;
+/// for name in ["cat/1.png", "dog/2.png"] {
+///     let path = dir.path().join("pets").join(name);
+///     std::fs::create_dir_all(path.parent().unwrap())?;
+///     image::GrayImage::from_pixel(4, 2, image::Luma([10])).save(path)?;
+/// }
+/// let source = ImageSource::Archive { path: "pets".into() };
+///
+/// let stream = LoadOptions { stream: Some(CacheBytes(1 << 20)), ..LoadOptions::default() };
+/// let streamed = load_with("pets", &source, dir.path(), stream)?.train;
+/// let in_memory = load("pets", &source, dir.path())?.train;
+/// assert_eq!(streamed.read(1)?.as_image(), in_memory.get(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn load_with(name: &str, source: &ImageSource, dir: &Path, options: LoadOptions) -> Result<ImageData, ImageError> {
+    let broken = if options.skip_broken {
+        Broken::Skip
+    } else {
+        Broken::Refuse { may_skip: true }
+    };
+    read(name, source, dir, broken, options.stream)
 }
 
 /// Reads images like [`load`], but skips JPEG and PNG files that cannot be read; [`ImageData::skipped`] lists them.
@@ -112,14 +155,36 @@ pub fn load(name: &str, source: &ImageSource, dir: &Path) -> Result<ImageData, I
 /// # Errors
 /// Returns the errors of [`load`], except those about single images.
 pub fn load_skipping_broken(name: &str, source: &ImageSource, dir: &Path) -> Result<ImageData, ImageError> {
-    load_with(name, source, dir, Broken::Skip)
+    let skip_broken = LoadOptions {
+        skip_broken: true,
+        stream: None,
+    };
+    load_with(name, source, dir, skip_broken)
 }
 
-fn load_with(name: &str, source: &ImageSource, dir: &Path, broken: Broken) -> Result<ImageData, ImageError> {
-    let open = |path: &Path| Store::open(&dir.join(path), Limits::default());
+fn read(
+    name: &str,
+    source: &ImageSource,
+    dir: &Path,
+    broken: Broken,
+    stream: Option<CacheBytes>,
+) -> Result<ImageData, ImageError> {
+    let limits = stream.map_or_else(Limits::default, |_| Limits::of_streams());
+    let open = |path: &Path| {
+        let store = Store::open(&dir.join(path), limits)?;
+        Ok::<_, ImageError>(if stream.is_some() { store.skimming() } else { store })
+    };
     let data = match source {
-        ImageSource::Folder { train, test } => image_folder::read_parts(&open(train)?, &open(test)?, broken),
-        ImageSource::Archive { path } => image_folder::read(&open(path)?, broken),
+        ImageSource::Folder { train, test } => image_folder::read_parts(&open(train)?, &open(test)?, broken, stream),
+        ImageSource::Archive { path } => image_folder::read(&open(path)?, broken, stream),
+        ImageSource::Cifar10 { path }
+        | ImageSource::Cifar100 { path }
+        | ImageSource::Stl10 { path, .. }
+        | ImageSource::TinyImageNet { path }
+            if stream.is_some() =>
+        {
+            Err(ImageError::NotStreamed { path: dir.join(path) })
+        }
         ImageSource::Cifar10 { path } => cifar::read(&open(path)?, &cifar::CIFAR10),
         ImageSource::Cifar100 { path } => cifar::read(&open(path)?, &cifar::CIFAR100),
         ImageSource::Stl10 { path, unlabelled } => stl::read(&open(path)?, *unlabelled),
@@ -152,7 +217,13 @@ pub fn load_manifest(manifest: &Manifest, dir: &Path) -> Result<ImageData, Image
         .into());
     };
     let source = ImageSource::of(format, path.clone());
-    let data = load_with(&manifest.name, &source, Path::new(""), Broken::Refuse { may_skip: false })?;
+    let data = read(
+        &manifest.name,
+        &source,
+        Path::new(""),
+        Broken::Refuse { may_skip: false },
+        None,
+    )?;
     if let Some(expected) = &manifest.counts.images {
         check_counts(&data, expected, &path)?;
     }
@@ -163,7 +234,7 @@ fn check_counts(data: &ImageData, expected: &ImageCounts, path: &Path) -> Result
     let unlabelled = data.train.labels().iter().filter(|label| label.is_none()).count();
     let other_size = |images: &Collection| {
         (0..images.len())
-            .flat_map(|index| [images.get(index).width, images.get(index).height])
+            .flat_map(|index| images.size(index))
             .find(|side| *side != expected.side)
     };
     let side = other_size(&data.train).or(other_size(&data.test)).unwrap_or(expected.side);

@@ -45,7 +45,11 @@ fn any_number_of_threads_makes_the_same_batch() {
             .build()
             .expect("a pool");
         let mut out = Vec::new();
-        pool.install(|| views.batch(&images, &indices, 3, Seed(1), &mut out));
+        pool.install(|| {
+            views
+                .batch(&images, &indices, 3, Seed(1), &mut out)
+                .expect("images in memory");
+        });
         out
     };
     let alone = made_by(1);
@@ -60,7 +64,9 @@ fn a_view_depends_on_run_epoch_sample_and_which_alone() {
     let views = views(8);
     let length = views.view_len(0);
     let mut batch = vec![f32::NAN; 7];
-    views.batch(&images, &[4, 0, 3], 11, Seed(2), &mut batch);
+    views
+        .batch(&images, &[4, 0, 3], 11, Seed(2), &mut batch)
+        .expect("images in memory");
     for which in 0..2 {
         for (row, sample) in [4, 0, 3].into_iter().enumerate() {
             let mut alone = vec![0.0; length];
@@ -73,7 +79,9 @@ fn a_view_depends_on_run_epoch_sample_and_which_alone() {
 
     let mut other = Vec::new();
     for (epoch, run) in [(12, 2), (11, 3)] {
-        views.batch(&images, &[4, 0, 3], epoch, Seed(run), &mut other);
+        views
+            .batch(&images, &[4, 0, 3], epoch, Seed(run), &mut other)
+            .expect("images in memory");
         assert!(
             batch.chunks(length).zip(other.chunks(length)).all(|(a, b)| a != b),
             "{epoch} {run}"
@@ -81,7 +89,9 @@ fn a_view_depends_on_run_epoch_sample_and_which_alone() {
     }
     assert_ne!(batch[..length], batch[3 * length..][..length]);
 
-    views.single_batch(&images, &[4, 0, 3], 11, Seed(2), &mut other);
+    views
+        .single_batch(&images, &[4, 0, 3], 11, Seed(2), &mut other)
+        .expect("images in memory");
     assert_eq!(other, batch[..3 * length]);
 }
 
@@ -108,7 +118,9 @@ fn a_batch_has_the_global_views_and_then_the_local_crops() {
     assert_eq!(views.layout(), [8, 8, 8, 8, 5, 5]);
     assert_eq!(views.batch_len(3), 3 * 3 * (4 * 8 * 8 + 2 * 5 * 5));
     let mut batch = vec![f32::NAN; 7];
-    views.batch(&images, &[4, 0, 3], 11, Seed(2), &mut batch);
+    views
+        .batch(&images, &[4, 0, 3], 11, Seed(2), &mut batch)
+        .expect("images in memory");
     assert_eq!(batch.len(), views.batch_len(3));
     let mut rest = batch.as_slice();
     for which in 0..6 {
@@ -128,7 +140,10 @@ fn views_do_not_depend_on_the_other_views_of_the_image() {
     let images = images(&SIZES);
     let batch = |config: &ViewsConfig| {
         let mut batch = Vec::new();
-        config.init().batch(&images, &[4, 0, 3], 11, Seed(2), &mut batch);
+        config
+            .init()
+            .batch(&images, &[4, 0, 3], 11, Seed(2), &mut batch)
+            .expect("images in memory");
         batch
     };
     let pair = batch(&ViewsConfig {
@@ -202,7 +217,9 @@ fn a_view_without_colour_has_the_same_level_in_all_channels() {
 #[test]
 fn a_batch_of_nothing_is_empty() {
     let mut out = vec![1.0; 10];
-    views(8).batch(&images(&SIZES), &[], 0, Seed(0), &mut out);
+    views(8)
+        .batch(&images(&SIZES), &[], 0, Seed(0), &mut out)
+        .expect("images in memory");
     assert!(out.is_empty());
     let size = views(8).test_batch(&images(&SIZES), &[], None, &mut out);
     assert_eq!((size, out.len()), (Ok([0, 0]), 0));
@@ -242,8 +259,10 @@ fn a_contact_sheet_shows_originals_and_the_levels_of_views() {
     let config = ViewsConfig::plain(32);
     let views = config.init();
     let mut batch = Vec::new();
-    views.batch(&images, &[1, 0], 0, Seed(0), &mut batch);
-    let png = views.contact_sheet(&images, &[1, 0], &batch);
+    views
+        .batch(&images, &[1, 0], 0, Seed(0), &mut batch)
+        .expect("images in memory");
+    let png = views.contact_sheet(&images, &[1, 0], &batch).expect("images in memory");
     let sheet = image::load_from_memory(&png).expect("a PNG file").to_rgb8();
     assert_eq!(sheet.dimensions(), (3 * 100 + 4, 2 * 100 + 4));
     // A plain view of the first image equals the original; both are enlarged by 3.
@@ -265,8 +284,10 @@ fn a_contact_sheet_shows_all_views_in_rgb_and_local_crops_smaller() {
         let config = ViewsConfig { colour, ..six_views() };
         let views = config.init();
         let mut batch = Vec::new();
-        views.batch(&images, &[1, 0], 0, Seed(0), &mut batch);
-        let png = views.contact_sheet(&images, &[1, 0], &batch);
+        views
+            .batch(&images, &[1, 0], 0, Seed(0), &mut batch)
+            .expect("images in memory");
+        let png = views.contact_sheet(&images, &[1, 0], &batch).expect("images in memory");
         let sheet = image::load_from_memory(&png).expect("a PNG file").to_rgb8();
         // The original and 4 views of 96 pixels, 2 views of 60, and a gap of 4 around each.
         assert_eq!(sheet.dimensions(), (4 + 5 * 100 + 2 * 64, 4 + 2 * 100));
@@ -278,7 +299,9 @@ fn a_contact_sheet_shows_all_views_in_rgb_and_local_crops_smaller() {
             ..six_views()
         };
         let mut levels = Vec::new();
-        raw.init().batch(&images, &[1, 0], 0, Seed(0), &mut levels);
+        raw.init()
+            .batch(&images, &[1, 0], 0, Seed(0), &mut levels)
+            .expect("images in memory");
         let mut rest = levels.as_slice();
         let mut left = 104;
         for side in views.layout() {

@@ -153,7 +153,9 @@ fn all_views_are_converted_after_the_other_steps() {
         assert_eq!(out, expected);
         views.native_view(image, &mut out);
         assert_eq!(out, expected);
-        views.single_batch(&images, &[0], 0, Seed(0), &mut out);
+        views
+            .single_batch(&images, &[0], 0, Seed(0), &mut out)
+            .expect("images in memory");
         assert_eq!(out, expected);
 
         // Grey has no chroma: conversion to grey comes first.

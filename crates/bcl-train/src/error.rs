@@ -1,8 +1,13 @@
 //! Errors of commands, and the exit codes they end with.
 
 use crate::recipe;
-use bcl_eval::{EvaluationError, baselines::EaseError, ranking::RankingError};
+use bcl_eval::{
+    EvaluationError,
+    baselines::{EaseError, ItemKnnError},
+    ranking::RankingError,
+};
 use bcl_report::files::FileError;
+use burn::data::dataset::DatasetError;
 use std::{
     io,
     path::{Path, PathBuf},
@@ -36,6 +41,9 @@ pub enum Error {
     /// A baseline could not be computed.
     #[error(transparent)]
     Baseline(#[from] EaseError),
+    /// The item-kNN baseline could not be computed.
+    #[error(transparent)]
+    ItemKnn(#[from] ItemKnnError),
     /// The model's scores could not be ranked.
     #[error(transparent)]
     Evaluation(#[from] EvaluationError),
@@ -85,6 +93,16 @@ pub enum Error {
     /// The user interrupted the run; its checkpoint is written.
     #[error("interrupted; all progress is saved, continue with: bcl-train --resume {}", .0.display())]
     Interrupted(PathBuf),
+}
+
+impl Error {
+    /// The error of a batch that could not be prepared.
+    pub(crate) fn of_batch(error: DatasetError) -> Self {
+        match std::error::Error::source(&error).and_then(|source| source.downcast_ref::<bcl_images::ImageError>()) {
+            Some(unreadable) => Self::Input(unreadable.to_string()),
+            None => Self::Training(error.to_string()),
+        }
+    }
 }
 
 impl From<bcl_images::ImageError> for Error {

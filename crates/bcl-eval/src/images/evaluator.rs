@@ -6,7 +6,7 @@ use crate::{
     probe::{Labelled, TopK, alignment, knn, probe_fixed, probe_views, ridge_accuracy, spread, uniformity},
 };
 use bcl_data::Seed;
-use bcl_images::{Collection, ImageData};
+use bcl_images::{Collection, ImageData, ViewsError};
 use bcl_models::vision::{ImageEncoder, Mode};
 use bcl_report::result::{ALIGNMENT, EFFECTIVE_RANK, FEATURE_STD, Metrics, ONLINE_PROBE, UNIFORMITY};
 use burn::tensor::{Int, Tensor, TensorData};
@@ -191,7 +191,7 @@ impl ImageEvaluator {
 
     /// Alignment and uniformity, which need no labels.
     fn of_two_views(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
-        let [first, second] = self.two_views(encoder);
+        let [first, second] = self.two_views(encoder)?;
         let metrics = [
             (UNIFORMITY, uniformity(first.clone())?),
             (ALIGNMENT, alignment(first, second)?),
@@ -257,7 +257,8 @@ impl ImageEvaluator {
             let images: Vec<usize> = rows.iter().map(|&row| self.train.images[row]).collect();
             // The last batch of an epoch may be a single image, which has no variance.
             let mode = if images.len() > 1 { Mode::Train } else { Mode::Eval };
-            encoder.raw_features(self.random_view(&self.data.train, &images, epoch as u64), mode)
+            let views = self.random_view(&self.data.train, &images, epoch as u64)?;
+            Ok(encoder.raw_features(views, mode))
         };
         let test = || {
             Ok::<_, EvaluationError>(Labelled {
@@ -270,22 +271,27 @@ impl ImageEvaluator {
     }
 
     /// Features of two random views of the same images.
-    fn two_views(&self, encoder: &ImageEncoder) -> [Tensor<2>; 2] {
+    fn two_views(&self, encoder: &ImageEncoder) -> Result<[Tensor<2>; 2], EvaluationError> {
         let images = &self.test.images[..self.test.images.len().min(MOST_PAIRED)];
-        [0, 1].map(|epoch| {
-            let blocks = images
-                .chunks(VIEWS_BLOCK)
-                .map(|block| encoder.raw_features(self.random_view(self.test_images(), block, epoch), Mode::Eval));
-            Tensor::cat(blocks.collect(), 0)
-        })
+        let features = |epoch| {
+            let blocks = images.chunks(VIEWS_BLOCK).map(|block| {
+                let views = self.random_view(self.test_images(), block, epoch)?;
+                Ok(encoder.raw_features(views, Mode::Eval))
+            });
+            Ok::<_, EvaluationError>(Tensor::cat(blocks.collect::<Result<_, EvaluationError>>()?, 0))
+        };
+        Ok([features(0)?, features(1)?])
     }
 
-    fn random_view(&self, images: &Collection, chosen: &[usize], epoch: u64) -> Tensor<4> {
+    fn random_view(&self, images: &Collection, chosen: &[usize], epoch: u64) -> Result<Tensor<4>, EvaluationError> {
         let mut pixels = Vec::new();
         let FeatureExtractor { views, device, .. } = &self.extractor;
-        views.single_batch(images, chosen, epoch, self.seed, &mut pixels);
+        views
+            .single_batch(images, chosen, epoch, self.seed, &mut pixels)
+            .map_err(ViewsError::from)?;
         let side = views.config().side;
-        Tensor::from_data(TensorData::new(pixels, [chosen.len(), 3, side, side]), device)
+        let pixels = TensorData::new(pixels, [chosen.len(), 3, side, side]);
+        Ok(Tensor::from_data(pixels, device))
     }
 
     fn both(

@@ -2,11 +2,12 @@
 //! images if there are none. Without labels, nothing is coloured by class.
 
 use super::ImageEvaluator;
+use crate::EvaluationError;
 use crate::map::{Cosines, points, tsne, umap};
 use crate::probe::Labelled;
 use bcl_core::Similarity;
 use bcl_data::Seed;
-use bcl_images::{Collection, Image};
+use bcl_images::{Collection, Image, ViewsError};
 use bcl_report::{NearImage, NeighbourRow, Showcase, Thumbnail};
 use burn::tensor::{Int, Tensor};
 use image::{RgbImage, imageops};
@@ -24,7 +25,10 @@ const BLOCK: usize = 4096;
 const LONGEST: u32 = 64;
 
 /// Makes the showcase of features that an evaluator computed. The seed determines which images are shown.
-pub fn showcase(evaluator: &ImageEvaluator, [train, test]: &[Labelled; 2], seed: Seed) -> Showcase {
+///
+/// # Errors
+/// Returns an error if an image cannot be read from its file.
+pub fn showcase(evaluator: &ImageEvaluator, [train, test]: &[Labelled; 2], seed: Seed) -> Result<Showcase, EvaluationError> {
     let [num_test, _] = test.features.dims();
     let mut order: Vec<usize> = (0..num_test).collect();
     order.shuffle(&mut seed.named("showcase").rng());
@@ -43,17 +47,19 @@ pub fn showcase(evaluator: &ImageEvaluator, [train, test]: &[Labelled; 2], seed:
         found.truncate(NEIGHBOURS);
         found
     });
-    let row = |(row, found): (&usize, Vec<(usize, f32)>)| NeighbourRow {
-        query: picture(test_images, *row, &test.labels),
-        nearest: found
-            .into_iter()
-            .map(|(row, similarity)| NearImage {
-                image: picture(train_images, row, &train.labels),
-                similarity: (f64::from(similarity) * 1000.0).round() / 1000.0,
-            })
-            .collect(),
+    let near = |(row, similarity): (usize, f32)| {
+        Ok(NearImage {
+            image: picture(train_images, row, &train.labels)?,
+            similarity: (f64::from(similarity) * 1000.0).round() / 1000.0,
+        })
     };
-    Showcase {
+    let row = |(row, found): (&usize, Vec<(usize, f32)>)| {
+        Ok(NeighbourRow {
+            query: picture(test_images, *row, &test.labels)?,
+            nearest: found.into_iter().map(near).collect::<Result<_, EvaluationError>>()?,
+        })
+    };
+    Ok(Showcase {
         classes: if test.labels.is_empty() || train.labels.is_empty() {
             Vec::new()
         } else {
@@ -66,8 +72,8 @@ pub fn showcase(evaluator: &ImageEvaluator, [train, test]: &[Labelled; 2], seed:
             cosines.as_ref().and_then(|cosines| umap(cosines, seed.named("umap"))),
             &classes,
         ),
-        neighbours: queries.iter().zip(found).map(row).collect(),
-    }
+        neighbours: queries.iter().zip(found).map(row).collect::<Result<_, EvaluationError>>()?,
+    })
 }
 
 /// The class of a row; 0 if classes are not known.
@@ -120,8 +126,9 @@ fn nearest(train: &Tensor<2>, queries: &Tensor<2>) -> Vec<Vec<(usize, f32)>> {
 }
 
 /// The thumbnail of a row's image.
-fn picture((images, labelled): (&Collection, &[usize]), row: usize, labels: &[u32]) -> Thumbnail {
-    thumbnail(images.get(labelled[row]), LONGEST, class(labels, row))
+fn picture((images, labelled): (&Collection, &[usize]), row: usize, labels: &[u32]) -> Result<Thumbnail, EvaluationError> {
+    let loaded = images.read(labelled[row]).map_err(ViewsError::from)?;
+    Ok(thumbnail(loaded.as_image(), LONGEST, class(labels, row)))
 }
 
 /// A small copy of an image, whose longer side has at most `longest` pixels; smaller images keep their size.
@@ -195,15 +202,15 @@ mod tests {
     #[test]
     fn the_same_seed_shows_the_same_and_another_seed_other_images() {
         let (evaluator, features) = evaluated();
-        let shown = showcase(&evaluator, &features, Seed(1));
-        assert_eq!(shown, showcase(&evaluator, &features, Seed(1)));
-        assert_ne!(shown.neighbours, showcase(&evaluator, &features, Seed(2)).neighbours);
+        let shown = showcase(&evaluator, &features, Seed(1)).unwrap();
+        assert_eq!(shown, showcase(&evaluator, &features, Seed(1)).unwrap());
+        assert_ne!(shown.neighbours, showcase(&evaluator, &features, Seed(2)).unwrap().neighbours);
     }
 
     #[test]
     fn thumbnails_have_their_labels_and_images_without_a_class_are_left_out() {
         let (evaluator, features) = evaluated();
-        let shown = showcase(&evaluator, &features, Seed(1));
+        let shown = showcase(&evaluator, &features, Seed(1)).unwrap();
         assert_eq!((shown.map.len(), shown.neighbours.len()), (20, QUERIES));
         let classes = |map: &[MapPoint]| -> Vec<u32> { map.iter().map(|point| point.class).collect() };
         assert_eq!(classes(&shown.umap), classes(&shown.map));
@@ -211,7 +218,7 @@ mod tests {
         assert!(shown.neighbours.iter().all(right), "features are equal within a class");
         let [(images, labelled), _] = evaluator.images();
         for (row, label) in features[0].labels.iter().enumerate() {
-            let image = picture((images, labelled), row, &features[0].labels);
+            let image = picture((images, labelled), row, &features[0].labels).unwrap();
             let grey = usize::from(decoded(&image).get_pixel(0, 0)[0]);
             assert_eq!(grey, labelled[row], "every image has its own shade of grey");
             assert_eq!(Some(image.class), images.labels()[labelled[row]]);
@@ -224,7 +231,7 @@ mod tests {
         let (evaluator, features) = evaluated();
         let [(images, labelled), _] = evaluator.images();
         let large = labelled.iter().position(|&image| images.get(image).width == 200).unwrap();
-        let read = decoded(&picture((images, labelled), large, &features[0].labels));
+        let read = decoded(&picture((images, labelled), large, &features[0].labels).unwrap());
         assert_eq!((read.width(), read.height()), (64, 32));
     }
 

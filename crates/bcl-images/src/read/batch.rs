@@ -1,7 +1,9 @@
 //! Decodes images in parallel, one batch of files at a time.
 
-use super::decode::{Outline, Picture};
+use super::content::Content;
+use super::decode::Outline;
 use super::limits::Limits;
+use super::origin::Origin;
 use super::store::Entry;
 use crate::error::{FileLocation, ImageError};
 use rayon::prelude::*;
@@ -10,6 +12,8 @@ use std::path::Path;
 /// A batch is decoded once its files, or their pixels, take this many bytes: enough to keep all cores busy.
 const BATCH_BYTES: u64 = 16 << 20;
 const BATCH_PIXELS: u64 = 128 << 20;
+/// Bytes in which the header of an image is expected; with large metadata it may come later.
+const HEAD: u64 = 16 << 10;
 
 /// What to do with image files that cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +27,7 @@ pub(crate) enum Broken {
 /// The results of a [`Decoder`].
 pub(super) struct Decoded {
     /// The images, sorted by name, so that the order in the archive does not matter.
-    pub(super) images: Vec<(String, Picture)>,
+    pub(super) images: Vec<(String, Content)>,
     /// One line per skipped file.
     pub(super) skipped: Vec<String>,
 }
@@ -35,7 +39,7 @@ pub(super) struct Decoder {
     waiting_bytes: u64,
     waiting_pixels: u64,
     all_pixels: u64,
-    decoded: Vec<(String, Picture)>,
+    decoded: Vec<(String, Content)>,
     /// Files that cannot be read. Reading continues after one of them, so that all are reported at once.
     broken: Vec<(String, ImageError)>,
 }
@@ -50,6 +54,35 @@ impl Decoder {
             all_pixels: 0,
             decoded: Vec::new(),
             broken: Vec::new(),
+        }
+    }
+
+    /// Reads the header of the file `entry`, whose image is decoded when it is needed.
+    pub(super) fn list(&mut self, name: String, entry: &mut Entry) -> Result<(), ImageError> {
+        let Some(start) = entry.start else {
+            return Err(ImageError::Packed {
+                path: entry.at.path.clone(),
+            });
+        };
+        match self.outline(entry) {
+            Ok(outline) => {
+                let origin = Origin::new(entry.at.clone(), start, entry.size, outline);
+                self.decoded.push((name, Content::File(origin)));
+                Ok(())
+            }
+            Err(error) => self.reject(name, error),
+        }
+    }
+
+    fn outline(&self, entry: &mut Entry) -> Result<Outline, ImageError> {
+        entry.check_size(self.limits.image_bytes)?;
+        let mut bytes = entry.head(HEAD)?;
+        match Outline::of_head(&bytes, &entry.at, self.limits) {
+            Err(ImageError::TruncatedImage { .. }) if entry.size > HEAD => {
+                bytes.extend(entry.head(u64::MAX)?);
+                Outline::of_head(&bytes, &entry.at, self.limits)
+            }
+            outline => outline,
         }
     }
 
@@ -120,7 +153,7 @@ impl Decoder {
             .collect();
         for (name, picture) in batch {
             match picture {
-                Ok(picture) => self.decoded.push((name, picture)),
+                Ok(picture) => self.decoded.push((name, Content::Pixels(picture))),
                 Err(error) => self.reject(name, error)?,
             }
         }

@@ -12,14 +12,14 @@ use image::{ImageFormat, ImageReader};
 use std::io::Cursor;
 
 /// A decoded image, `[height, width, 3]`.
-pub(super) struct Picture {
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) pixels: Vec<u8>,
+pub(crate) struct Picture {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) pixels: Vec<u8>,
 }
 
 impl Picture {
-    pub(super) fn as_image(&self) -> Image<'_> {
+    pub(crate) fn as_image(&self) -> Image<'_> {
         Image {
             width: self.width as usize,
             height: self.height as usize,
@@ -39,9 +39,18 @@ pub(super) struct Outline {
 impl Outline {
     /// Reads format and size without decoding, and refuses files that should not be decoded.
     pub(super) fn read(bytes: &[u8], at: &FileLocation, limits: Limits) -> Result<Self, ImageError> {
+        Self::checked(bytes, at, limits, jpeg::frame)
+    }
+
+    fn checked(
+        bytes: &[u8],
+        at: &FileLocation,
+        limits: Limits,
+        frame: impl Fn(&[u8]) -> Option<jpeg::Frame>,
+    ) -> Result<Self, ImageError> {
         let outline = match bytes {
             [0xff, 0xd8, ..] => {
-                let frame = jpeg::frame(bytes).ok_or_else(|| ImageError::TruncatedImage { at: at.clone() })?;
+                let frame = frame(bytes).ok_or_else(|| ImageError::TruncatedImage { at: at.clone() })?;
                 if frame.components == 4 {
                     return Err(ImageError::FourColours { at: at.clone() });
                 }
@@ -79,6 +88,16 @@ impl Outline {
             return Err(too_large(at, longest, limits));
         }
         Ok(outline)
+    }
+
+    /// Columns and rows.
+    pub(super) fn size(&self) -> [u32; 2] {
+        [self.width, self.height]
+    }
+
+    /// Reads format and size from the beginning of a file, without checking that the rest is there.
+    pub(super) fn of_head(bytes: &[u8], at: &FileLocation, limits: Limits) -> Result<Self, ImageError> {
+        Self::checked(bytes, at, limits, jpeg::frame_of_head)
     }
 
     /// Size of the decoded image, in bytes.

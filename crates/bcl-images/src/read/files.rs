@@ -1,6 +1,7 @@
 //! Single image files, named one by one.
 
 use super::batch::{Broken, Decoder};
+use super::content::Shelf;
 use super::limits::Limits;
 use super::store::Entry;
 use crate::Collection;
@@ -37,6 +38,7 @@ pub fn read_files(paths: &[impl AsRef<Path>]) -> Result<Collection, ImageError> 
             at: at.clone(),
             is_folder: false,
             size,
+            start: Some(0),
             content: &mut file,
         };
         // The decoder sorts by name.
@@ -44,8 +46,9 @@ pub fn read_files(paths: &[impl AsRef<Path>]) -> Result<Collection, ImageError> 
     }
     let decoded = decoder.finish(Path::new(""), Broken::Refuse { may_skip: false })?;
     let mut images = Collection::default();
-    for (path, (_, picture)) in paths.iter().zip(decoded.images) {
-        images.push_named(&path.as_ref().to_string_lossy(), picture.as_image(), None);
+    let mut shelf = Shelf::default();
+    for (path, (_, content)) in paths.iter().zip(decoded.images) {
+        shelf.put(&mut images, &path.as_ref().to_string_lossy(), content, None);
     }
     Ok(images)
 }

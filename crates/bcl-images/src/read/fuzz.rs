@@ -1,6 +1,7 @@
 //! Entry points for fuzzing: no input may panic, hang or fill the memory.
 
 use super::store::{Entry, Store};
+use super::streamed::CacheBytes;
 use super::{Broken, Limits, cifar, image_folder, stl, tiny_imagenet};
 use crate::Collection;
 use crate::error::FileLocation;
@@ -18,7 +19,8 @@ const LIMITS: Limits = Limits {
 /// An archive in any format, of any data set.
 pub fn archive(bytes: &[u8]) {
     if let Ok(store) = Store::from_memory(Path::new("fuzzed"), bytes, LIMITS) {
-        let _ = image_folder::read(&store, Broken::Skip);
+        let _ = image_folder::read(&store, Broken::Skip, None);
+        let _ = image_folder::read(&store, Broken::Skip, Some(CacheBytes(1 << 20)));
         let _ = cifar::read(&store, &cifar::CIFAR10);
         let _ = stl::read(&store, true);
         let _ = tiny_imagenet::read(&store);
@@ -52,6 +54,7 @@ fn with_entry<T>(mut bytes: &[u8], read: impl FnOnce(&mut Entry) -> T) -> T {
         at,
         is_folder: false,
         size,
+        start: None,
         content: &mut bytes,
     })
 }

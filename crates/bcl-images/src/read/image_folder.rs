@@ -1,8 +1,11 @@
 //! Folders of images: `train` and `test` (or `val`) with one folder per class. Test, parts and classes are optional.
 
 use super::batch::{Broken, Decoded, Decoder};
+use super::content::Shelf;
 use super::layout::{Kind, Layout, Part};
+use super::limits::Limits;
 use super::store::{Entry, Store};
+use super::streamed::CacheBytes;
 use crate::error::{FileLocation, ImageError};
 use crate::subset::most_alike;
 use crate::{Collection, ImageData};
@@ -13,9 +16,9 @@ const LAYOUT: &str = "*.jpg, CLASS/*.jpg, train/*.jpg, or train/CLASS/*.jpg with
                       most one enclosing folder; also .jpeg and .png";
 
 /// Reads a folder or archive of images, in any of the layouts. `test` takes precedence over `val`.
-pub(crate) fn read(store: &Store, broken: Broken) -> Result<ImageData, ImageError> {
+pub(crate) fn read(store: &Store, broken: Broken, stream: Option<CacheBytes>) -> Result<ImageData, ImageError> {
     let layout = Layout::of(store)?;
-    let mut folder = Folder::new(store, layout.has_parts);
+    let mut folder = Folder::new(store, layout.has_parts, stream);
     folder.top = layout.top.iter().take(5).cloned().collect();
     store.for_each(&mut |entry| {
         let name = entry.name.clone();
@@ -28,10 +31,15 @@ pub(crate) fn read(store: &Store, broken: Broken) -> Result<ImageData, ImageErro
 }
 
 /// Reads train and test from two folders or archives of class folders.
-pub(crate) fn read_parts(train: &Store, test: &Store, broken: Broken) -> Result<ImageData, ImageError> {
+pub(crate) fn read_parts(
+    train: &Store,
+    test: &Store,
+    broken: Broken,
+    stream: Option<CacheBytes>,
+) -> Result<ImageData, ImageError> {
     let mut folder = Folder {
         test_path: test.path(),
-        ..Folder::new(train, true)
+        ..Folder::new(train, true, stream)
     };
     for (store, part) in [(train, Part::Train), (test, Part::Test)] {
         store.for_each(&mut |entry| {
@@ -50,6 +58,9 @@ struct Folder<'s> {
     path: &'s Path,
     test_path: &'s Path,
     decoder: Decoder,
+    limits: Limits,
+    /// The cache, if images are decoded when they are needed.
+    stream: Option<CacheBytes>,
     /// Whether there are folders `train`, `test` or `val`.
     has_parts: bool,
     /// Some of the names at the top level.
@@ -65,11 +76,13 @@ struct Folder<'s> {
 }
 
 impl<'s> Folder<'s> {
-    fn new(store: &'s Store, has_parts: bool) -> Self {
+    fn new(store: &'s Store, has_parts: bool, stream: Option<CacheBytes>) -> Self {
         Self {
             path: store.path(),
             test_path: store.path(),
             decoder: Decoder::new(store.limits()),
+            limits: store.limits(),
+            stream,
             has_parts,
             top: Vec::new(),
             classes: BTreeSet::new(),
@@ -111,7 +124,10 @@ impl<'s> Folder<'s> {
             };
             return self.decoder.reject(key, error);
         }
-        self.decoder.push(key, entry)
+        match self.stream {
+            Some(_) => self.decoder.list(key, entry),
+            None => self.decoder.push(key, entry),
+        }
     }
 
     /// Whether a folder `PART/` or `PART/CLASS/` contains an image.
@@ -142,8 +158,9 @@ impl<'s> Folder<'s> {
 
         let mut train = Collection::new(classes.clone());
         let mut test = Collection::new(classes.clone());
+        let mut shelf = Shelf::default();
         let Decoded { images, skipped } = self.decoder.finish(self.path, broken)?;
-        for (key, picture) in images {
+        for (key, content) in images {
             let mut parts = key.split('/');
             let part = parts.next().and_then(Part::of).expect("keys begin with a part");
             let class = parts.next().expect("and go on with a class or the file");
@@ -154,8 +171,9 @@ impl<'s> Folder<'s> {
             };
             // Without classes the search fails, so there are no labels.
             let label = classes.binary_search_by(|known| known.as_str().cmp(class)).ok();
-            images.push_named(&self.seen[&key], picture.as_image(), label.map(|label| label as u32));
+            shelf.put(images, &self.seen[&key], content, label.map(|label| label as u32));
         }
+        shelf.finish([&mut train, &mut test], self.limits, self.stream.unwrap_or(CacheBytes(0)));
         check_enough(self.path, &train)?;
         Ok(ImageData {
             name: String::new(),

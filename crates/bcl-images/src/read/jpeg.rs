@@ -13,6 +13,15 @@ pub(super) struct Frame {
 
 /// Walks through the segments to the end marker. Returns `None` if the file ends before it, or has no frame.
 pub(super) fn frame(bytes: &[u8]) -> Option<Frame> {
+    walk(bytes, false)
+}
+
+/// Walks through the segments to the frame header alone, so the beginning of a file is enough.
+pub(super) fn frame_of_head(bytes: &[u8]) -> Option<Frame> {
+    walk(bytes, true)
+}
+
+fn walk(bytes: &[u8], stop_at_frame: bool) -> Option<Frame> {
     let mut frame = None;
     let mut position = 2;
     loop {
@@ -28,6 +37,9 @@ pub(super) fn frame(bytes: &[u8]) -> Option<Frame> {
                 // The three excluded markers of this range are tables.
                 if matches!(marker, 0xc0..=0xcf) && !matches!(marker, 0xc4 | 0xc8 | 0xcc) {
                     frame = frame.or(Some(parse_frame(segment)?));
+                    if stop_at_frame {
+                        return frame;
+                    }
                 }
                 position += 2 + length.max(2);
             }

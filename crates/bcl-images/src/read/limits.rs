@@ -20,6 +20,18 @@ pub(crate) struct Limits {
     pub(crate) pixels: u64,
 }
 
+impl Limits {
+    /// For images that stay in their files.
+    pub(crate) fn of_streams() -> Self {
+        Self {
+            entries: 100_000_000,
+            unpacked: 1 << 50,
+            pixels: u64::MAX,
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for Limits {
     /// Enough for the data sets of the field, if they fit into free memory.
     fn default() -> Self {

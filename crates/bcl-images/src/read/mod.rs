@@ -5,6 +5,7 @@
 
 mod batch;
 pub(crate) mod cifar;
+mod content;
 mod decode;
 mod files;
 #[doc(hidden)]
@@ -14,8 +15,10 @@ mod jpeg;
 mod layout;
 mod limits;
 mod names;
+mod origin;
 pub(crate) mod stl;
 pub(crate) mod store;
+mod streamed;
 mod tarred;
 mod text;
 pub(crate) mod tiny_imagenet;
@@ -25,3 +28,4 @@ mod zipped;
 pub(crate) use batch::Broken;
 pub use files::read_files;
 pub(crate) use limits::Limits;
+pub use streamed::CacheBytes;

@@ -12,6 +12,8 @@ pub(crate) struct Store<'a> {
     memory: Option<&'a [u8]>,
     packing: Packing,
     limits: Limits,
+    /// Whether only those parts of files are read that a visitor reads.
+    skims: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) is_folder: bool,
     /// Size according to the archive or the disk.
     pub(super) size: u64,
+    /// Where the content begins in the file on disk; `None` if it is compressed there.
+    pub(super) start: Option<u64>,
     pub(super) content: &'a mut dyn Read,
 }
 
@@ -67,7 +71,18 @@ impl<'a> Store<'a> {
             memory: None,
             packing,
             limits,
+            skims: false,
         })
+    }
+
+    /// Reads only those parts of files that a visitor reads, so that an archive that ends too early may go unnoticed.
+    pub(crate) fn skimming(self) -> Self {
+        Self { skims: true, ..self }
+    }
+
+    /// Whether files are read in any order: [`skimming`](Self::skimming) was chosen, and nothing is compressed.
+    pub(super) fn skims(&self) -> bool {
+        self.skims && self.packing == Packing::Tar
     }
 
     /// Opens an archive in memory; errors call it `path`.
@@ -78,6 +93,7 @@ impl<'a> Store<'a> {
             memory: Some(bytes),
             packing,
             limits,
+            skims: false,
         })
     }
 
@@ -116,6 +132,7 @@ impl<'a> Store<'a> {
         };
         match self.packing {
             Packing::Folder => walk::for_each(&self.path, visit),
+            Packing::Tar if self.skims() => tarred::for_each_seeking(self, self.reader()?, visit),
             Packing::Tar => tarred::for_each(self, self.reader()?, visit),
             Packing::TarGz => tarred::for_each(self, input::gunzip(self.reader()?), visit),
             Packing::Zip => zipped::for_each(self, self.reader()?, visit),
@@ -149,24 +166,41 @@ impl<'a> Store<'a> {
 impl Entry<'_> {
     /// Reads the whole file, if it has at most `limit` bytes.
     pub(crate) fn bytes(&mut self, limit: u64) -> Result<Vec<u8>, ImageError> {
-        let too_much = |found| ImageError::TooMuch {
-            at: self.at.clone(),
-            what: "its size in bytes",
-            found,
-            limit,
-        };
-        if self.size > limit {
-            return Err(too_much(self.size));
-        }
+        self.check_size(limit)?;
         let mut bytes = Vec::with_capacity(self.size.min(1 << 20) as usize);
         // The declared size may be wrong, so the limit is checked again.
         let read = self.content.take(limit + 1).read_to_end(&mut bytes);
         read.map_err(|error| ImageError::reading(self.at.clone(), error))?;
         match bytes.len() as u64 {
-            found if found > limit => Err(too_much(found)),
+            found if found > limit => Err(self.too_much(found, limit)),
             found if found < self.size => Err(ImageError::TruncatedArchive { at: self.at.clone() }),
             _ => Ok(bytes),
         }
+    }
+
+    /// Checks that the file has at most `limit` bytes, by the size that the archive or the disk gives.
+    pub(crate) fn check_size(&self, limit: u64) -> Result<(), ImageError> {
+        if self.size > limit {
+            return Err(self.too_much(self.size, limit));
+        }
+        Ok(())
+    }
+
+    fn too_much(&self, found: u64, limit: u64) -> ImageError {
+        ImageError::TooMuch {
+            at: self.at.clone(),
+            what: "its size in bytes",
+            found,
+            limit,
+        }
+    }
+
+    /// Reads up to `length` bytes from the beginning of the file.
+    pub(crate) fn head(&mut self, length: u64) -> Result<Vec<u8>, ImageError> {
+        let mut bytes = vec![0; self.size.min(length) as usize];
+        let filled = self.fill(&mut bytes)?;
+        bytes.truncate(filled);
+        Ok(bytes)
     }
 
     /// Fills `buffer` from the file; returns the number of bytes, which is less only at the end.

@@ -4,7 +4,7 @@ use super::names;
 use super::store::{Entry, Store, Visit};
 use crate::error::{FileLocation, ImageError};
 use std::cell::Cell;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::rc::Rc;
 use tar::EntryType;
 
@@ -12,6 +12,27 @@ use tar::EntryType;
 const HEADERS: u64 = 1 << 20;
 /// Maximum number of bytes read after the last file, to check that the archive is complete.
 const TRAILER: u64 = 64 << 20;
+
+/// Calls `visit` with each folder and file, and skips what it does not read.
+pub(super) fn for_each_seeking<R: Read + Seek>(store: &Store, reader: R, visit: &mut Visit) -> Result<(), ImageError> {
+    let left = Rc::new(Cell::new(HEADERS));
+    let mut archive = tar::Archive::new(Metered {
+        reader,
+        left: Rc::clone(&left),
+    });
+    let mut last = FileLocation::file(store.path());
+    let failed = |last: &FileLocation| {
+        let last = last.clone();
+        move |error| ImageError::reading(last, error)
+    };
+    for tarred in archive.entries_with_seek().map_err(failed(&last))? {
+        let mut tarred = tarred.map_err(failed(&last))?;
+        left.set(u64::MAX);
+        visit_one(store, &mut tarred, visit, &mut last)?;
+        left.set(HEADERS);
+    }
+    Ok(())
+}
 
 /// Calls `visit` with each folder and file.
 pub(super) fn for_each<R: Read>(store: &Store, reader: R, visit: &mut Visit) -> Result<(), ImageError> {
@@ -69,11 +90,13 @@ fn visit_one<R: Read>(
     };
     let name = names::plain(&raw).map_err(|problem| ImageError::BadName { at: at.clone(), problem })?;
     let size = tarred.size();
+    let start = store.skims().then(|| tarred.raw_file_position());
     visit(&mut Entry {
         name,
         at,
         is_folder,
         size,
+        start,
         content: tarred,
     })
 }
@@ -95,6 +118,7 @@ fn visit_global_header<R: Read>(tarred: &mut tar::Entry<R>, at: FileLocation, vi
         at,
         is_folder: false,
         size,
+        start: None,
         content: tarred,
     })
 }
@@ -103,6 +127,12 @@ fn visit_global_header<R: Read>(tarred: &mut tar::Entry<R>, at: FileLocation, vi
 struct Metered<R> {
     reader: R,
     left: Rc<Cell<u64>>,
+}
+
+impl<R: Seek> Seek for Metered<R> {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.reader.seek(position)
+    }
 }
 
 impl<R: Read> Read for Metered<R> {

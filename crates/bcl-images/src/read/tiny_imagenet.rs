@@ -3,6 +3,7 @@
 
 use super::batch::{Broken, Decoder};
 use super::cifar::once;
+use super::content::Shelf;
 use super::image_folder::check_enough;
 use super::store::Store;
 use super::text::Text;
@@ -59,7 +60,8 @@ pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
         test: Collection::new(classes),
         skipped: Vec::new(),
     };
-    for (name, picture) in decoder.finish(store.path(), Broken::Refuse { may_skip: false })?.images {
+    let mut shelf = Shelf::default();
+    for (name, content) in decoder.finish(store.path(), Broken::Refuse { may_skip: false })?.images {
         let at = || images[&name].clone();
         match name.split('/').collect::<Vec<_>>().as_slice() {
             ["train", id, ..] => {
@@ -68,11 +70,11 @@ pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
                     at: at(),
                     class: excerpt(id),
                 })?;
-                data.train.push_named(&name, picture.as_image(), Some(label as u32));
+                shelf.put(&mut data.train, &name, content, Some(label as u32));
             }
             [.., file] => {
                 let label = of_val.get(*file).ok_or_else(|| ImageError::NotAnnotated { at: at() })?;
-                data.test.push_named(&name, picture.as_image(), Some(*label));
+                shelf.put(&mut data.test, &name, content, Some(*label));
             }
             [] => {}
         }

@@ -65,6 +65,7 @@ fn descend(folder: &Path, name: &str, around: &mut Vec<PathBuf>, visit: &mut Vis
             at,
             is_folder,
             size,
+            start: Some(0),
             content: &mut content,
         })?;
         if is_folder && around.len() <= DEEPEST {

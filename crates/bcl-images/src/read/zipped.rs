@@ -38,6 +38,7 @@ pub(super) fn for_each<R: Read + Seek>(store: &Store, mut reader: R, visit: &mut
             at,
             is_folder,
             size,
+            start: None,
             content: &mut zipped,
         })?;
     }

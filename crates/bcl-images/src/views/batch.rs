@@ -1,12 +1,12 @@
 //! Batches of views, made by all threads of the pool.
 
 use super::Views;
-use crate::Collection;
+use crate::{Collection, ImageError};
 use bcl_data::Seed;
 use rayon::prelude::*;
 
-/// Minimum number of views per task: a view takes tens of microseconds, handing over a task one or two.
-const MIN_VIEWS: usize = 4;
+/// Minimum number of images per task: a view takes tens of microseconds, handing over a task one or two.
+const MIN_IMAGES: usize = 2;
 
 /// The seed of one view: sample `sample` looks the same in epoch `epoch`, no matter what else is in its batch.
 ///
@@ -32,11 +32,21 @@ impl Views {
     /// - indices: `[batch]`, images of the collection
     /// - out: for each view `[batch, 3, side, side]`, one after the other; previous contents are discarded
     ///
+    /// # Errors
+    /// Returns an error if an image cannot be read from its file.
+    ///
     /// # Panics
     /// Panics if an index is out of range.
-    pub fn batch(&self, collection: &Collection, indices: &[usize], epoch: u64, run: Seed, out: &mut Vec<f32>) {
+    pub fn batch(
+        &self,
+        collection: &Collection,
+        indices: &[usize],
+        epoch: u64,
+        run: Seed,
+        out: &mut Vec<f32>,
+    ) -> Result<(), ImageError> {
         out.resize(self.batch_len(indices.len()), 0.0);
-        self.fill(self.layout().len(), collection, indices, epoch, run, out);
+        self.fill(self.layout().len(), collection, indices, epoch, run, out)
     }
 
     /// Makes one view of each image, for a linear probe: the first of those that [`batch`](Self::batch) makes.
@@ -45,27 +55,50 @@ impl Views {
     /// - indices: `[batch]`, images of the collection
     /// - out: `[batch, 3, side, side]`; previous contents are discarded
     ///
+    /// # Errors
+    /// Returns an error if an image cannot be read from its file.
+    ///
     /// # Panics
     /// Panics if an index is out of range.
-    pub fn single_batch(&self, collection: &Collection, indices: &[usize], epoch: u64, run: Seed, out: &mut Vec<f32>) {
+    pub fn single_batch(
+        &self,
+        collection: &Collection,
+        indices: &[usize],
+        epoch: u64,
+        run: Seed,
+        out: &mut Vec<f32>,
+    ) -> Result<(), ImageError> {
         out.resize(indices.len() * self.view_len(0), 0.0);
-        self.fill(1, collection, indices, epoch, run, out);
+        self.fill(1, collection, indices, epoch, run, out)
     }
 
-    fn fill(&self, num_views: usize, collection: &Collection, indices: &[usize], epoch: u64, run: Seed, out: &mut [f32]) {
+    /// Each image is read once for all of its views.
+    fn fill(
+        &self,
+        num_views: usize,
+        collection: &Collection,
+        indices: &[usize],
+        epoch: u64,
+        run: Seed,
+        out: &mut [f32],
+    ) -> Result<(), ImageError> {
+        let mut views: Vec<Vec<&mut [f32]>> = indices.iter().map(|_| Vec::with_capacity(num_views)).collect();
         let mut rest = out;
-        let mut views = Vec::with_capacity(num_views * indices.len());
         for which in 0..num_views {
-            for &sample in indices {
-                let out = rest.split_off_mut(..self.view_len(which)).expect("the length of a batch");
-                views.push((which, sample, out));
+            for of_image in &mut views {
+                of_image.push(rest.split_off_mut(..self.view_len(which)).expect("the length of a batch"));
             }
         }
         views
             .into_par_iter()
-            .with_min_len(MIN_VIEWS)
-            .for_each(|(which, sample, out)| {
-                self.view(which, collection.get(sample), view_seed(run, epoch, sample, which), out);
-            });
+            .zip(indices)
+            .with_min_len(MIN_IMAGES)
+            .try_for_each(|(views, &sample)| {
+                let loaded = collection.read(sample)?;
+                for (which, out) in views.into_iter().enumerate() {
+                    self.view(which, loaded.as_image(), view_seed(run, epoch, sample, which), out);
+                }
+                Ok(())
+            })
     }
 }

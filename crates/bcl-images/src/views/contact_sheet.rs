@@ -2,7 +2,7 @@
 
 use super::resize::Resizer;
 use super::{Region, Views};
-use crate::{Collection, Image};
+use crate::{Collection, Image, ImageError};
 use image::{ImageFormat, Rgb, RgbImage};
 use std::io::Cursor;
 
@@ -19,9 +19,12 @@ impl Views {
     /// - indices: `[batch]`
     /// - batch: for each view `[batch, 3, side, side]`, one after the other
     ///
+    /// # Errors
+    /// Returns an error if an image cannot be read from its file.
+    ///
     /// # Panics
     /// Panics if an index is out of range, or the batch has another size.
-    pub fn contact_sheet(&self, collection: &Collection, indices: &[usize], batch: &[f32]) -> Vec<u8> {
+    pub fn contact_sheet(&self, collection: &Collection, indices: &[usize], batch: &[f32]) -> Result<Vec<u8>, ImageError> {
         let num_rows = indices.len();
         let sides = self.layout();
         assert_eq!(
@@ -37,7 +40,7 @@ impl Views {
         let width = pitch + sides.iter().map(|side| side * zoom + GAP).sum::<usize>();
         let mut sheet = RgbImage::from_pixel((width + GAP) as u32, (num_rows * pitch + GAP) as u32, Rgb([255, 255, 255]));
         for (row, &index) in indices.iter().enumerate() {
-            paste_original(&mut sheet, collection.get(index), [GAP, GAP + row * pitch], cell);
+            paste_original(&mut sheet, collection.read(index)?.as_image(), [GAP, GAP + row * pitch], cell);
         }
         let mut left = GAP + pitch;
         let mut rest = batch;
@@ -58,7 +61,7 @@ impl Views {
         sheet
             .write_to(&mut png, ImageFormat::Png)
             .expect("memory takes whatever is written to it");
-        png.into_inner()
+        Ok(png.into_inner())
     }
 }
 

@@ -41,6 +41,16 @@ pub enum ViewsError {
         /// Its rows and columns.
         found: [usize; 2],
     },
+
+    /// An image cannot be read from its file; the text is that of the [`ImageError`](crate::ImageError).
+    #[error("{0}")]
+    Unreadable(String),
+}
+
+impl From<crate::ImageError> for ViewsError {
+    fn from(error: crate::ImageError) -> Self {
+        Self::Unreadable(error.to_string())
+    }
 }
 
 impl ViewsError {

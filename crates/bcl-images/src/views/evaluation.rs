@@ -57,7 +57,7 @@ impl Views {
     /// - out: `[batch, 3, rows, columns]`; previous contents are discarded
     ///
     /// # Errors
-    /// Returns an error if native views are requested, but the images differ in size.
+    /// Returns an error if native views are requested, but the images differ in size, or if an image cannot be read from its file.
     ///
     /// # Panics
     /// Panics if an index is out of range, or the side is 0.
@@ -75,13 +75,14 @@ impl Views {
         let length = 3 * rows * columns;
         out.resize(indices.len() * length, 0.0);
         if !out.is_empty() {
-            out.par_chunks_exact_mut(length).zip(indices).for_each(|(out, &index)| {
-                let image = collection.get(index);
+            out.par_chunks_exact_mut(length).zip(indices).try_for_each(|(out, &index)| {
+                let loaded = collection.read(index)?;
                 match side {
-                    Some(side) => self.test_view(image, side, out),
-                    None => self.native_view(image, out),
+                    Some(side) => self.test_view(loaded.as_image(), side, out),
+                    None => self.native_view(loaded.as_image(), out),
                 }
-            });
+                Ok::<_, ViewsError>(())
+            })?;
         }
         Ok([rows, columns])
     }
@@ -90,8 +91,8 @@ impl Views {
 /// The common size of all images; zeros for no images.
 fn common_size(collection: &Collection, indices: &[usize]) -> Result<[usize; 2], ViewsError> {
     let size = |index: usize| {
-        let image = collection.get(index);
-        [image.height, image.width]
+        let [width, height] = collection.size(index);
+        [height, width]
     };
     let Some(&first) = indices.first() else {
         return Ok([0, 0]);

@@ -20,8 +20,9 @@
 //!
 //! let views = ViewsConfig { side: 4, ..ViewsConfig::default() }.init();
 //! let mut batch = Vec::new();
-//! views.batch(&images, &[0, 0, 0], 17, Seed(3), &mut batch);
+//! views.batch(&images, &[0, 0, 0], 17, Seed(3), &mut batch)?;
 //! assert_eq!(batch.len(), 2 * 3 * 3 * 4 * 4); // [view, sample, channel, row, column]
+//! # Ok::<(), bcl_images::ImageError>(())
 //! ```
 
 mod augmentation;

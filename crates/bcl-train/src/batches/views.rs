@@ -3,9 +3,9 @@
 use super::Prefetch;
 use bcl_core::gradient_cache::blocks;
 use bcl_data::Seed;
-use bcl_images::{ImageData, Views};
+use bcl_images::{ImageData, ImageError, Views};
 use burn::tensor::{Device, Tensor, TensorData};
-use std::{iter, ops::Range, sync::Arc};
+use std::{iter, ops::Range, panic::resume_unwind, sync::Arc};
 
 /// Makes views. They are counter-based: the same image and epoch always give the same views, on any number of threads.
 #[derive(Debug)]
@@ -20,10 +20,13 @@ pub struct ViewSource {
 
 impl ViewSource {
     /// Makes the views of each image, view after view, `[images.len(), 3, side, side]` each.
-    pub(crate) fn make(&self, images: &[usize], epoch: u64) -> Vec<f32> {
+    ///
+    /// # Errors
+    /// Returns an error if an image cannot be read from its file.
+    pub(crate) fn make(&self, images: &[usize], epoch: u64) -> Result<Vec<f32>, ImageError> {
         let mut pixels = Vec::new();
-        self.views.batch(&self.data.train, images, epoch, self.seed, &mut pixels);
-        pixels
+        self.views.batch(&self.data.train, images, epoch, self.seed, &mut pixels)?;
+        Ok(pixels)
     }
 
     /// Moves views of a number of images to a device, one tensor per view.
@@ -102,8 +105,10 @@ impl ViewsOnDemand {
         let make = move |part: Range<usize>| (part.len(), views.source.make(&views.images[part], views.epoch));
         let made = Prefetch::new(0, parts.map(make));
         made.map(move |made| {
-            // An encoder's forward pass has no way to return an error; the run turns the panic into one.
+            // An encoder's forward pass has no way to return an error; the run turns a panic into one, and unwinds as a panic without a
+            // message for an image that cannot be read.
             let (batch_size, pixels) = made.unwrap_or_else(|panicked| panic!("{panicked}"));
+            let pixels = pixels.unwrap_or_else(|error| resume_unwind(Box::new(error)));
             self.source.on_device(pixels, batch_size, &self.device)
         })
     }
@@ -145,7 +150,7 @@ mod tests {
     #[test]
     fn views_made_on_demand_always_equal_views_made_in_advance() {
         let views = on_demand();
-        let pixels = views.source.make(&views.images, views.epoch);
+        let pixels = views.source.make(&views.images, views.epoch).unwrap();
         let made = BatchViews::Made(views.source.on_device(pixels, views.images.len(), &views.device));
         let on_demand = BatchViews::OnDemand(views);
         assert_eq!((made.batch_size(), on_demand.batch_size()), (7, 7));

@@ -11,6 +11,7 @@ use crate::{
 use bcl_backend::{Backend, DeviceKind};
 use bcl_data::{KnownIds, SearchPath};
 use bcl_eval::EvaluationError;
+use bcl_images::ImageError;
 use bcl_report::{
     notice::working,
     result::{Chosen, RunResult},
@@ -203,10 +204,13 @@ impl Surroundings<'_> {
         match panic::catch_unwind(AssertUnwindSafe(run)) {
             Ok(Err(Error::Evaluation(EvaluationError::Interrupted))) => Err(Error::Interrupted(self.folder.path().to_owned())),
             Ok(outcome) => outcome,
-            Err(panic) => Err(Error::Training(format!(
-                "the program panicked: {}; please report this as a bug, with the recipe",
-                message(&*panic)
-            ))),
+            Err(panic) => Err(match panic.downcast::<ImageError>() {
+                Ok(unreadable) => Error::Images(unreadable),
+                Err(panic) => Error::Training(format!(
+                    "the program panicked: {}; please report this as a bug, with the recipe",
+                    message(&*panic)
+                )),
+            }),
         }
     }
 }

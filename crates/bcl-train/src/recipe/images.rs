@@ -129,6 +129,8 @@ impl RunRecipe for ImageRecipe {
         "data.classes",
         "data.two_random_classes",
         "data.skip_broken",
+        "data.stream",
+        "data.cache_mib",
         "views",
     ];
     const ADDED: &'static [&'static str] = &["training.accumulate = 1", "selection.held_out = 0.0"];

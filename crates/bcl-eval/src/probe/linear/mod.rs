@@ -47,7 +47,7 @@ pub fn probe_fixed(
     seed: Seed,
 ) -> Result<TopK, ProbeError> {
     let (features, test_features) = check_pair(train, test, num_classes)?;
-    let batch = |_, indices: &[usize]| Ok(features.clone().select(0, positions(indices, &features)));
+    let batch = |_, indices: &[usize]| Ok::<_, ProbeError>(features.clone().select(0, positions(indices, &features)));
     let layer = train_layer(&train.labels, num_classes, config, seed, batch)?;
     accuracy(&layer, test_features, &test.labels, num_classes)
 }
@@ -64,7 +64,7 @@ pub fn probe_fixed(
 /// - `test`:  features of the same length, on the same device
 ///
 /// # Errors
-/// Returns a [`ProbeError`] if features or labels are invalid or if the training of the probe diverges, and any error of `test`.
+/// Returns a [`ProbeError`] if features or labels are invalid or if the training of the probe diverges, and any error of `batch` and `test`.
 ///
 /// # Panics
 /// Panics if [`LinearProbeConfig::check`] fails, or if `batch` returns a different number of rows than `indices`.
@@ -73,13 +73,13 @@ pub fn probe_views<E: From<ProbeError>>(
     num_classes: usize,
     config: &LinearProbeConfig,
     seed: Seed,
-    mut batch: impl FnMut(usize, &[usize]) -> Tensor<2>,
+    mut batch: impl FnMut(usize, &[usize]) -> Result<Tensor<2>, E>,
     test: impl FnOnce() -> Result<Labelled, E>,
 ) -> Result<TopK, E> {
     check_labels(train_labels, train_labels.len(), "training", num_classes)?;
     check_classes(train_labels)?;
     let checked = |epoch, indices: &[usize]| {
-        let features = batch(epoch, indices);
+        let features = batch(epoch, indices)?;
         let num_samples = features.dims()[0];
         assert_eq!(
             num_samples,
@@ -87,7 +87,8 @@ pub fn probe_views<E: From<ProbeError>>(
             "`batch` returned features of {num_samples} samples for {} indices",
             indices.len()
         );
-        check_finite(&features, "training").map_err(|error| in_data_set(error, indices))
+        let features = check_finite(&features, "training").map_err(|error| in_data_set(error, indices));
+        features.map_err(E::from)
     };
     let layer = train_layer(train_labels, num_classes, config, seed, checked)?;
     let test = test()?;
@@ -110,13 +111,13 @@ fn in_data_set(error: ProbeError, indices: &[usize]) -> ProbeError {
 /// Trains the layer and returns it after the last epoch.
 ///
 /// Initial weights and the order of each epoch are counter-based: they depend only on the seed and the epoch.
-fn train_layer(
+fn train_layer<E>(
     labels: &[u32],
     num_classes: usize,
     config: &LinearProbeConfig,
     seed: Seed,
-    mut batch: impl FnMut(usize, &[usize]) -> Result<Tensor<2>, ProbeError>,
-) -> Result<Layer, ProbeError> {
+    mut batch: impl FnMut(usize, &[usize]) -> Result<Tensor<2>, E>,
+) -> Result<Layer, E> {
     config.check().unwrap_or_else(|error| panic!("{error}"));
     // Initialised with the first batch, which determines feature length and device.
     let mut layer: Option<Layer> = None;

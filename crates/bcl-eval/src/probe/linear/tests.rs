@@ -75,7 +75,7 @@ fn steps_are_those_of_burns_layer_loss_and_optimiser() {
         let gradients = loss.forward(scores, classes(&labels, &device)).backward();
         let gradients = GradientsParams::from_grads(gradients, &linear);
         linear = adam.step(config.learning_rate, linear.clone(), gradients);
-        Ok(features)
+        Ok::<_, ProbeError>(features)
     };
     let layer = train_layer(&train.labels, 3, &config, SEED, batch).unwrap();
     let linear = linear.valid();
@@ -136,7 +136,7 @@ fn a_callback_that_returns_the_fixed_features_gives_the_fixed_probe() {
     let mut asked = vec![Vec::<usize>::new(); 4];
     let batch = |epoch: usize, indices: &[usize]| {
         asked[epoch].extend(indices);
-        train.features.clone().select(0, positions(indices, &train.features))
+        Ok(train.features.clone().select(0, positions(indices, &train.features)))
     };
     let views = probe_views(&train.labels, 3, &config, SEED, batch, || Ok::<_, ProbeError>(test.clone()));
     assert_eq!(views.unwrap(), fixed);
@@ -159,7 +159,10 @@ fn the_seed_determines_the_layer() {
         ..LinearProbeConfig::default()
     };
     let weight = |seed| {
-        let batch = |_, indices: &[usize]| Ok(train.features.clone().select(0, positions(indices, &train.features)));
+        let batch = |_, indices: &[usize]| {
+            let features = train.features.clone().select(0, positions(indices, &train.features));
+            Ok::<_, ProbeError>(features)
+        };
         to_host(train_layer(&train.labels, 3, &config, seed, batch).unwrap().weight)
     };
     assert_eq!(weight(SEED), weight(SEED));
@@ -180,7 +183,7 @@ fn features_of_an_autodiff_device_have_the_same_metrics() {
     let expected = probe_fixed(&train, &test, 3, &config, SEED).unwrap();
     let (train, test) = (with_gradients(&train), with_gradients(&test));
     assert_eq!(probe_fixed(&train, &test, 3, &config, SEED).unwrap(), expected);
-    let batch = |_, indices: &[usize]| train.features.clone().select(0, positions(indices, &train.features));
+    let batch = |_, indices: &[usize]| Ok(train.features.clone().select(0, positions(indices, &train.features)));
     let views = probe_views(&train.labels, 3, &config, SEED, batch, || Ok::<_, ProbeError>(test.clone()));
     assert_eq!(views.unwrap(), expected);
 }
@@ -196,7 +199,7 @@ fn test_features_are_computed_after_the_last_epoch() {
     let batches = Cell::new(0);
     let batch = |_, indices: &[usize]| {
         batches.set(batches.get() + 1);
-        train.features.clone().select(0, positions(indices, &train.features))
+        Ok(train.features.clone().select(0, positions(indices, &train.features)))
     };
     let last = || {
         assert_eq!(batches.get(), 9);
@@ -211,7 +214,7 @@ fn test_features_are_computed_after_the_last_epoch() {
         features: test.features.clone().narrow(1, 0, 5),
         ..test
     };
-    let batch = |_, indices: &[usize]| train.features.clone().select(0, positions(indices, &train.features));
+    let batch = |_, indices: &[usize]| Ok(train.features.clone().select(0, positions(indices, &train.features)));
     assert_eq!(
         probe_views(&train.labels, 3, &config, SEED, batch, || Ok(short)),
         Err(ProbeError::FeatureLength { train: 8, test: 5 })
@@ -229,7 +232,7 @@ fn a_view_that_is_not_a_number_names_its_sample_in_the_data_set() {
         batch_size: 7,
         ..LinearProbeConfig::default()
     };
-    let batch = |_, indices: &[usize]| broken.clone().select(0, positions(indices, &broken));
+    let batch = |_, indices: &[usize]| Ok(broken.clone().select(0, positions(indices, &broken)));
     let found = probe_views(&train.labels, 3, &config, SEED, batch, || Ok(train.clone()));
     assert_eq!(
         found,

@@ -6,7 +6,7 @@ use crate::{
 };
 use bcl_core::Estimator;
 use bcl_data::Seed;
-use bcl_images::{ImageData, Views};
+use bcl_images::{ImageData, ImageError, Views};
 use bcl_models::vision::Mode;
 use burn::{
     data::{
@@ -16,7 +16,10 @@ use burn::{
     tensor::Device,
 };
 use rand::seq::SliceRandom;
-use std::sync::{Arc, Mutex};
+use std::{
+    panic::resume_unwind,
+    sync::{Arc, Mutex},
+};
 
 /// Number of batches that wait for the consumer. One more is in preparation, so memory is bounded.
 const READY: usize = 1;
@@ -105,7 +108,10 @@ impl ImageLoader {
         let mut order: Vec<usize> = (0..source.num_images()).collect();
         let batch_size = source.gradient_cache.unwrap_or(source.batch_size);
         let (chosen, _) = order.partial_shuffle(&mut source.views.seed.named("probe").rng(), batch_size);
-        let pixels = source.views.make(chosen, PROBE_EPOCH);
+        let pixels = source
+            .views
+            .make(chosen, PROBE_EPOCH)
+            .unwrap_or_else(|error| resume_unwind(Box::new(error)));
         let batch = ImageBatch {
             views: BatchViews::Made(source.views.on_device(pixels, chosen.len(), device)),
             images: (&*chosen).into(),
@@ -137,12 +143,13 @@ impl Source {
         images.iter().map(|&image| self.views.data.train.labels()[image]).collect()
     }
 
-    fn prepare(&self, images: &[usize], epoch: u64) -> Prepared {
-        Prepared {
-            pixels: self.gradient_cache.is_none().then(|| self.views.make(images, epoch)),
+    fn prepare(&self, images: &[usize], epoch: u64) -> Result<Prepared, ImageError> {
+        let pixels = self.gradient_cache.is_none().then(|| self.views.make(images, epoch));
+        Ok(Prepared {
+            pixels: pixels.transpose()?,
             images: images.into(),
             epoch,
-        }
+        })
     }
 
     fn step(&self, prepared: Prepared, step: u64, estimator: Option<Arc<dyn Estimator>>, device: &Device) -> Step<ImageBatch> {
@@ -237,7 +244,7 @@ impl DataLoader<Step<ImageBatch>> for ImageLoader {
 struct Epoch<'a> {
     loader: &'a ImageLoader,
     plan: EpochPlan,
-    prepared: Prefetch<Prepared>,
+    prepared: Prefetch<Result<Prepared, ImageError>>,
     step: usize,
 }
 
@@ -246,7 +253,8 @@ impl Iterator for Epoch<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let prepared = match self.prepared.next()? {
-            Ok(prepared) => prepared,
+            Ok(Ok(prepared)) => prepared,
+            Ok(Err(unreadable)) => return Some(Err(DatasetError::new(unreadable))),
             Err(panicked) => return Some(Err(DatasetError::new(panicked))),
         };
         let source = &self.loader.source;

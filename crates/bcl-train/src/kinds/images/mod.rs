@@ -11,6 +11,7 @@ mod summary;
 
 use super::{BaselineCache, Kind, Outcome, PhaseRun, Run, SavedRun, Search, Trained};
 use crate::{
+    cli,
     error::Error,
     memory::Estimate,
     methods::{ImageMethod, MethodStart, WithMethod},
@@ -210,7 +211,7 @@ impl Kind for ImageRecipe {
             ));
         }
         let _working = run.working("drawing maps and evaluating baselines");
-        let showcase = showcase(&evaluator, &features, Seed(run.recipe.seed));
+        let showcase = showcase(&evaluator, &features, Seed(run.recipe.seed))?;
         drop(features);
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Outcome {
@@ -223,8 +224,8 @@ impl Kind for ImageRecipe {
         })
     }
 
-    fn evaluate(saved: SavedRun<Self>, backend: &Backend, json: bool) -> Result<(), Error> {
-        saved::evaluate(saved, backend, json)
+    fn evaluate(saved: SavedRun<Self>, backend: &Backend, args: &cli::Evaluate) -> Result<(), Error> {
+        saved::evaluate(saved, backend, args.output.json)
     }
 
     fn embed(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error> {
@@ -263,8 +264,8 @@ fn pictured_views(recipe: &ImageRecipe, images: &Collection) -> Result<Vec<u8>, 
     memory::views(pictured.len(), &recipe.views).check()?;
     let views = recipe.views.init();
     let mut pixels = Vec::new();
-    views.batch(images, &pictured, 0, seed, &mut pixels);
-    Ok(views.contact_sheet(images, &pictured, &pixels))
+    views.batch(images, &pictured, 0, seed, &mut pixels)?;
+    Ok(views.contact_sheet(images, &pictured, &pixels)?)
 }
 
 /// A phase that trains with any method.

@@ -85,8 +85,8 @@ fn slow_precision(precision: Precision, backend: &str) -> Option<String> {
 /// `32 x 32 pixels`, or the smallest and the largest size.
 fn sizes(images: &Collection) -> String {
     let of = |index| {
-        let image = images.get(index);
-        (image.width, image.height)
+        let [width, height] = images.size(index);
+        (width, height)
     };
     let all = || (0..images.len()).map(of);
     let area = |&(width, height): &(usize, usize)| width * height;
@@ -101,8 +101,8 @@ fn sizes(images: &Collection) -> String {
 fn median_size(images: &Collection) -> Option<(usize, usize)> {
     let mut order: Vec<(usize, usize)> = (0..images.len())
         .map(|index| {
-            let image = images.get(index);
-            (image.width, image.height)
+            let [width, height] = images.size(index);
+            (width, height)
         })
         .collect();
     let middle = order.len() / 2;

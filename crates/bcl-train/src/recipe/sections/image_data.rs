@@ -5,10 +5,17 @@ use super::{
     dataset::{PLANTED, check_name},
 };
 use bcl_data::{DataError, SearchPath, manifest::Contents};
-use bcl_images::{ImageData, ImageError, ImageSource, PlantedImagesConfig, Subset, load, load_named, load_skipping_broken};
+use bcl_images::{
+    CacheBytes, ImageData, ImageError, ImageSource, LoadOptions, PlantedImagesConfig, Subset, load_named, load_with,
+};
 use bcl_report::notice;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+
+/// Memory for decoded images by default, in MiB.
+const CACHE_MIB: u64 = 1024;
+/// The most that a recipe may ask for: 1 TiB.
+const MOST_CACHE_MIB: u64 = 1 << 20;
 
 /// Which images to learn from: a data set by name, planted images, or your own folder or archive.
 ///
@@ -24,6 +31,7 @@ use std::path::{Path, PathBuf};
 /// [data]
 /// images = "my-images.tar.gz"            # a folder or an archive: *.jpg, CLASS/*.jpg, train/CLASS/*.jpg with or without test/CLASS/*.jpg
 /// skip_broken = true
+/// stream = true                          # they stay in their files
 /// ```
 ///
 /// An encoder learns without labels. Evaluation needs labels and held-out images: without `test/CLASS/*.jpg` it is off, because nothing is
@@ -40,6 +48,13 @@ pub struct ImageDataConfig {
     /// Whether to skip files of `images` that cannot be read as an image. They are counted and listed on stderr.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_broken: bool,
+    /// Whether images stay in their files and are decoded when they are needed, for data sets that do not fit into memory. The images are
+    /// the same.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stream: bool,
+    /// Most memory for decoded images in MiB, with `stream`; 1024 by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_mib: Option<u64>,
     /// Names of the classes to use, numbered from 0 in this order; by default all. Other images are left out of train and test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<String>>,
@@ -69,9 +84,7 @@ impl ImageDataConfig {
     /// Returns an error if they name none or both, or if a key does not belong to the source.
     pub fn source(&self) -> Result<ImageDataSource, Refusal> {
         let source = match (&self.dataset, &self.images) {
-            (Some(name), None) if name == PLANTED => {
-                return Ok(ImageDataSource::Planted(self.planted.clone().unwrap_or_default()));
-            }
+            (Some(name), None) if name == PLANTED => ImageDataSource::Planted(self.planted.clone().unwrap_or_default()),
             (Some(name), None) => ImageDataSource::Named(name.clone()),
             (None, Some(path)) => ImageDataSource::Files(path.clone()),
             (Some(_), Some(_)) => {
@@ -93,7 +106,13 @@ impl ImageDataConfig {
                 "only has a meaning with data.images: a data set with a name is whole, or it is another one; remove it",
             ));
         }
-        if self.planted.is_some() {
+        if self.stream && self.images.is_none() {
+            return Err(Refusal::new(
+                "data.stream",
+                "only has a meaning with data.images, a folder or an uncompressed .tar file of images; remove it",
+            ));
+        }
+        if self.planted.is_some() && !matches!(source, ImageDataSource::Planted(_)) {
             return Err(Refusal::new(
                 "data.planted",
                 "only has a meaning with dataset = \"planted\"; remove it",
@@ -112,6 +131,17 @@ impl ImageDataConfig {
             ImageDataSource::Named(name) => check_name(&name, |layout| layout.contents() == Contents::Images)?,
             ImageDataSource::Files(_) => {}
         }
+        match self.cache_mib {
+            Some(_) if !self.stream => Err(Refusal::new(
+                "data.cache_mib",
+                "only has a meaning with data.stream; remove it",
+            ))?,
+            Some(mib) if mib > MOST_CACHE_MIB => Err(Refusal::new(
+                "data.cache_mib",
+                format!("is {mib}, but must be in [0, {MOST_CACHE_MIB}]"),
+            ))?,
+            _ => {}
+        }
         self.subset().check().map_err(|error| Refusal::of_text(&error.to_string()))
     }
 
@@ -119,6 +149,9 @@ impl ImageDataConfig {
     pub(crate) fn resolve(&mut self) {
         if let Ok(ImageDataSource::Planted(config)) = self.source() {
             self.planted = Some(config);
+        }
+        if self.stream {
+            self.cache_mib.get_or_insert(CACHE_MIB);
         }
     }
 
@@ -140,8 +173,11 @@ impl ImageDataConfig {
                     |name| name.split('.').next().unwrap_or_default().to_owned(),
                 );
                 let path = search.find("data.images", &path).map_err(DataError::from)?;
-                let read = if self.skip_broken { load_skipping_broken } else { load };
-                read(&name, &ImageSource::Archive { path }, Path::new(""))?
+                let options = LoadOptions {
+                    skip_broken: self.skip_broken,
+                    stream: self.stream.then(|| CacheBytes(self.cache_mib.unwrap_or(CACHE_MIB) << 20)),
+                };
+                load_with(&name, &ImageSource::Archive { path }, Path::new(""), options)?
             }
         };
         if let Some(text) = skipped(&data) {
