@@ -1,6 +1,6 @@
 //! The result of loading or generating data.
 
-use crate::{HoldOut, IdMap, Interactions, LoadReport};
+use crate::{HoldOut, IdMap, Interactions, LoadReport, Seed, hold_out};
 
 /// A data set, split into train and test, with maps back to the ids of its files.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,6 +101,42 @@ impl Truth {
             0.0
         } else {
             (liked - known) as f64 / unlabelled as f64
+        }
+    }
+}
+
+impl InteractionData {
+    /// Holds out a validation part of train, which replaces the test part. The rule is that of the test split: a share of each user's
+    /// interactions, one of each user, or the newest share of all. A given split, and planted data, count as a random share.
+    ///
+    /// # Panics
+    /// Panics if `ratio` is not in [0, 1).
+    ///
+    /// ```
+    /// use bcl_data::{PlantedConfig, Seed};
+    ///
+    /// let data = PlantedConfig::default().generate();
+    /// let part = data.hold_out(0.1, Seed(0));
+    /// assert_eq!(part.train.union(&part.test), data.train);
+    /// ```
+    #[must_use]
+    pub fn hold_out(&self, ratio: f64, seed: Seed) -> Self {
+        let (train, test, hold_out) = if self.hold_out == HoldOut::default() {
+            let (train, test) = hold_out(&self.train, ratio, seed);
+            (train, test, HoldOut::default())
+        } else {
+            assert!((0.0..1.0).contains(&ratio), "ratio is {ratio}, but must be in [0, 1)");
+            self.hold_out.clone().split(&self.train, ratio, seed.named("hold_out"))
+        };
+        Self {
+            name: self.name.clone(),
+            train,
+            test,
+            users: self.users.clone(),
+            items: self.items.clone(),
+            truth: self.truth.clone(),
+            report: self.report,
+            hold_out,
         }
     }
 }

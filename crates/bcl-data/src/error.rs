@@ -9,7 +9,7 @@ pub use archive::ArchiveError;
 pub use graphs::{GraphError, ValueProblem};
 
 use crate::input::NotRegular;
-use crate::{CoreOptions, Format, search_path::FileNotFound};
+use crate::{Format, search_path::FileNotFound};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -657,20 +657,6 @@ pub(crate) fn excerpt(text: &str) -> String {
 }
 
 impl DataError {
-    /// The error for a k-core of fewer than two users.
-    pub(crate) fn empty_core(path: &Path, options: &CoreOptions, users: usize, items: usize, is_empty: bool) -> Self {
-        let settings: Vec<String> = options.named().map(|(name, least)| format!("{name} {least}")).collect();
-        let names: Vec<&str> = options.named().map(|(name, _)| name).collect();
-        Self::EmptyCore {
-            path: path.to_path_buf(),
-            users,
-            items,
-            left: if is_empty { "none" } else { "a single user" },
-            settings: settings.join(" and "),
-            lower: names.join(" or "),
-        }
-    }
-
     /// The error for a file that cannot be opened.
     pub(crate) fn opening(path: &Path, source: std::io::Error) -> Self {
         let path = path.to_path_buf();

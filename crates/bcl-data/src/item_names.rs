@@ -1,23 +1,9 @@
 //! The titles of items, read from a file beside the interactions.
 
 use crate::read::read_titles;
-use crate::{ColumnRef, DataError, IdMap};
-use serde::{Deserialize, Serialize};
+use crate::{DataError, IdMap, ItemColumns};
 use std::collections::HashMap;
 use std::path::Path;
-
-/// The columns of a file of items. Those that are not given are found by their usual names, such as `item_id` and `title`; in a file
-/// without a header, they are the first two.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ItemColumns {
-    /// The column with the id of an item.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<ColumnRef>,
-    /// The column with its title.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<ColumnRef>,
-}
 
 /// The titles of the items of a data set.
 ///

@@ -1,3 +1,5 @@
+//! Files of titles in all formats, and bad ones.
+
 use super::*;
 
 fn read_with(file: &str, content: impl AsRef<[u8]>, columns: &str, items: &[&str]) -> Result<ItemNames, DataError> {

@@ -1,10 +1,12 @@
 //! Reads files one after the other, with the ids that they share, and splits them.
 
 use super::rows::Rows;
-use super::{CoreOptions, LoadReport};
 use crate::read::{Moment, RowLimit, read};
 use crate::split::{Times, ranks};
-use crate::{DataError, HoldOut, IdMap, Interactions, ReadOptions, Seed, SplitKind, SplitOptions, divide, split_per_user};
+use crate::{
+    CoreOptions, DataError, HoldOut, IdMap, Interactions, LoadReport, ReadOptions, Seed, SplitKind, SplitOptions, divide,
+    split_per_user,
+};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -147,13 +149,8 @@ impl Loader {
         let users_before = self.users.len();
         let user_counts: Vec<u32> = left.offsets().windows(2).map(|row| (row[1] - row[0]) as u32).collect();
         if user_counts.iter().filter(used).count() < 2 {
-            return Err(DataError::empty_core(
-                file,
-                options,
-                users_before,
-                self.items.len(),
-                left.is_empty(),
-            ));
+            let before = [users_before, self.items.len()];
+            return Err(options.left_too_little(file, before, left.is_empty()));
         }
         let users = retain(&mut self.users, &user_counts);
         let items = retain(&mut self.items, &left.item_counts());

@@ -1,15 +1,10 @@
 //! Loads files into an [`InteractionData`].
 
-mod core;
 mod loader;
-mod report;
 mod rows;
 
-pub use core::CoreOptions;
-pub use report::LoadReport;
-
 use crate::error::shown;
-use crate::{DataError, InteractionData, KnownIds, ReadOptions, SplitOptions};
+use crate::{DataError, InteractionData, KnownIds, LoadReport, ReadOptions, SplitOptions};
 use loader::Loader;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,8 @@
 //! Expected counts of a data set, and their check.
 
 use super::{GraphCounts, ImageCounts, Layout, Manifest};
-use crate::load::{LoadReport, Source};
+use crate::LoadReport;
+use crate::load::Source;
 use crate::{DataError, InteractionData};
 use serde::{Deserialize, Serialize};
 

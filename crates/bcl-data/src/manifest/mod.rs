@@ -9,7 +9,8 @@ pub use counts::{Counts, PaperCounts};
 pub use graphs::{GraphCounts, load_named_graphs};
 pub use images::{ImageCounts, ImageFormat, PaperImageCounts};
 
-use crate::load::{LoadReport, Source, load_all};
+use crate::LoadReport;
+use crate::load::{Source, load_all};
 use crate::{DataError, Format, InteractionData, KnownIds, ReadOptions, SplitOptions};
 use include_dir::{Dir, include_dir};
 use serde::{Deserialize, Serialize};

@@ -19,7 +19,8 @@ pub(super) fn pick<const N: usize>(line: &Line<'_>, wanted: &[Wanted<'_>; N]) ->
         .map_err(|source| DataError::NotAnObject {
             at: line.location(),
             line: excerpt(line.text),
-            column: source.column(),
+            // 0 if the line is no object at all.
+            column: source.column().max(1),
         })?;
 
     let mut picked = [const { None }; N];

@@ -12,9 +12,7 @@ mod separator;
 mod sniff;
 mod titles;
 
-use crate::format::{Format, ReadOptions};
-
-use crate::DataError;
+use crate::{DataError, Format, ReadOptions};
 use columns::Columns;
 use lines::Lines;
 use std::path::Path;

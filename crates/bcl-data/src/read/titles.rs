@@ -4,9 +4,8 @@ use super::json;
 use super::lines::{Line, Lines};
 use super::picker::{Picker, Wanted, column_name};
 use super::separator::{Separator, count_unquoted};
-use crate::DataError;
 use crate::error::excerpt;
-use crate::item_names::ItemColumns;
+use crate::{DataError, ItemColumns};
 use std::path::Path;
 
 const ID_NAMES: &[&str] = &[

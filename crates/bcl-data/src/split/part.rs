@@ -1,9 +1,9 @@
 //! Which interactions are held out: by chance or by time, per user or over all.
 
+use super::SplitKind;
 use super::per_user::{held_out_count, split_counts};
-use super::{SplitKind, hold_out};
 use crate::read::Moment;
-use crate::{InteractionData, Interactions, Seed};
+use crate::{Interactions, Seed};
 
 /// The rule by which a part of the interactions is held out. A validation part is held out of train by the rule of the test part, so that
 /// what is best on one suits the other.
@@ -55,42 +55,6 @@ impl HoldOut {
             .map(|(rank, _)| rank);
         let ranks = Some(ranks.collect());
         (kept, held_out, Self { kind, ranks })
-    }
-}
-
-impl InteractionData {
-    /// Holds out a validation part of train, which replaces the test part. The rule is that of the test split: a share of each user's
-    /// interactions, one of each user, or the newest share of all. A given split, and planted data, count as a random share.
-    ///
-    /// # Panics
-    /// Panics if `ratio` is not in [0, 1).
-    ///
-    /// ```
-    /// use bcl_data::{PlantedConfig, Seed};
-    ///
-    /// let data = PlantedConfig::default().generate();
-    /// let part = data.hold_out(0.1, Seed(0));
-    /// assert_eq!(part.train.union(&part.test), data.train);
-    /// ```
-    #[must_use]
-    pub fn hold_out(&self, ratio: f64, seed: Seed) -> Self {
-        let (train, test, hold_out) = if self.hold_out == HoldOut::default() {
-            let (train, test) = hold_out(&self.train, ratio, seed);
-            (train, test, HoldOut::default())
-        } else {
-            assert!((0.0..1.0).contains(&ratio), "ratio is {ratio}, but must be in [0, 1)");
-            self.hold_out.clone().split(&self.train, ratio, seed.named("hold_out"))
-        };
-        Self {
-            name: self.name.clone(),
-            train,
-            test,
-            users: self.users.clone(),
-            items: self.items.clone(),
-            truth: self.truth.clone(),
-            report: self.report,
-            hold_out,
-        }
     }
 }
 

@@ -4,9 +4,10 @@ use super::{Baselines, Kind, Surroundings};
 use crate::methods::Method;
 use crate::{
     error::Error,
-    logging::{Picture, RunLog},
+    logging::Picture,
     recipe::LossConfig,
     training::{
+        RunLog,
         environment::environment,
         estimator::EpochEstimator,
         evaluate::EvaluationTask,

@@ -34,15 +34,14 @@
 mod error;
 mod loggers;
 mod picture;
-mod run_log;
 mod steps_file;
 pub mod tensorboard;
 
 pub use error::LoggerError;
 pub use loggers::Loggers;
 pub use picture::Picture;
-pub use run_log::RunLog;
 pub use steps_file::{StepRecord, StepsFile, read_steps};
+pub use tensorboard::TensorBoard;
 
 use bcl_report::result::Phase;
 use std::{collections::BTreeMap, fmt::Debug};

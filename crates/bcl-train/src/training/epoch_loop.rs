@@ -18,7 +18,8 @@ use super::{
     stopping_rule::StoppingRule,
 };
 
-use crate::{error::Error, logging::RunLog, methods::Method};
+use super::RunLog;
+use crate::{error::Error, methods::Method};
 use bcl_core::Estimator;
 use bcl_eval::EvaluationError;
 use bcl_report::{
@@ -177,7 +178,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         let mut batches = loader.iter();
         let mut number = first_step;
         while let Some(step) = batches.next() {
-            let step = step.map_err(|error| Error::Training(error.to_string()))?;
+            let step = step.map_err(Error::of_batch)?;
             let (kept, model) = (step.clone(), learner.model());
             let output = learner.train_step(step);
             number += 1;

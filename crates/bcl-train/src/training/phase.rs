@@ -1,5 +1,6 @@
 //! One phase of a run, with its folder, checkpoints, metrics and progress bar, on Burn's `SupervisedTraining`.
 
+use super::RunLog;
 use super::{
     checkpoint::{self, FoundCheckpoint, KeepLast},
     epoch_loop::EpochLoop,
@@ -15,7 +16,7 @@ use super::{
     stop::Stop,
     stopping_rule::StoppingRule,
 };
-use crate::{error::Error, logging::RunLog, methods::Method};
+use crate::{error::Error, methods::Method};
 use bcl_report::{files, notice};
 use burn::{
     optim::{ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLrScheduler},

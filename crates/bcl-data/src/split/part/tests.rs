@@ -1,3 +1,5 @@
+//! Parts by chance and by time.
+
 use super::*;
 use proptest::prelude::*;
 

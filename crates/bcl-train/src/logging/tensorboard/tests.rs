@@ -1,3 +1,5 @@
+//! Event files of phases that were killed and resumed, and the fields of events.
+
 use super::*;
 use bcl_wire::{Value, fields};
 

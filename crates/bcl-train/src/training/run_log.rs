@@ -1,7 +1,10 @@
 //! What a phase of a run logs, and under which tags.
 
-use super::{LoggerError, Loggers, Scalars, StepsFile, tensorboard::TensorBoard};
-use crate::{recipe::LoggingConfig, training::RunFolder};
+use super::RunFolder;
+use crate::{
+    logging::{LoggerError, Loggers, Scalars, StepsFile, TensorBoard},
+    recipe::LoggingConfig,
+};
 use bcl_report::result::EpochRecord;
 
 /// The loggers of a phase, and how often they receive a step.

@@ -2,6 +2,7 @@
 
 use crate::{DataError, Interactions};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// The largest threshold.
 const MOST: usize = 1_000_000;
@@ -46,10 +47,24 @@ impl CoreOptions {
         }
     }
 
+    /// The error for a core of fewer than two users, with the numbers of users and items in the file.
+    pub(crate) fn left_too_little(&self, path: &Path, [users, items]: [usize; 2], is_empty: bool) -> DataError {
+        let settings: Vec<String> = self.named().map(|(name, least)| format!("{name} {least}")).collect();
+        let names: Vec<&str> = self.named().map(|(name, _)| name).collect();
+        DataError::EmptyCore {
+            path: path.to_path_buf(),
+            users,
+            items,
+            left: if is_empty { "none" } else { "a single user" },
+            settings: settings.join(" and "),
+            lower: names.join(" or "),
+        }
+    }
+
     /// Finds what these thresholds leave.
     ///
     /// The result does not depend on the order in which users and items are left out, so each is looked at once.
-    pub(super) fn apply(&self, data: &Interactions) -> Core {
+    pub(crate) fn apply(&self, data: &Interactions) -> Core {
         let least = [self.min_user_interactions, self.min_item_interactions].map(|least| least.unwrap_or(1));
         let graph = Bipartite::new(data);
         let mut kept = vec![true; data.len()];
@@ -82,12 +97,12 @@ impl CoreOptions {
 
 /// What is left, and the numbers of those left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Core {
-    pub(super) users: usize,
-    pub(super) items: usize,
-    pub(super) interactions: usize,
+pub(crate) struct Core {
+    pub(crate) users: usize,
+    pub(crate) items: usize,
+    pub(crate) interactions: usize,
     /// Whether each interaction is kept, in the order of [`Interactions::pairs`].
-    pub(super) kept: Vec<bool>,
+    pub(crate) kept: Vec<bool>,
 }
 
 /// Interactions as a graph of users (side 0) and items (side 1), whose edges are numbered in the order of [`Interactions::pairs`].

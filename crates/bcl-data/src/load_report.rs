@@ -1,7 +1,7 @@
 //! What a load read and left out.
 
-use super::core::Core;
 use crate::Interactions;
+use crate::k_core::Core;
 use crate::read::FileReport;
 
 /// Counts of what a load read and left out.
@@ -31,17 +31,17 @@ pub struct LoadReport {
 }
 
 impl LoadReport {
-    pub(super) fn add(&mut self, file: FileReport) {
+    pub(crate) fn add(&mut self, file: FileReport) {
         self.rows += file.rows;
         self.below_min_rating += file.below_min_rating;
     }
 
-    pub(super) fn add_core(&mut self, core: &Core) {
+    pub(crate) fn add_core(&mut self, core: &Core) {
         (self.rare_users, self.rare_items, self.of_rare) = (core.users, core.items, core.interactions);
     }
 
     /// Counts what is only in test.
-    pub(super) fn add_untrained(&mut self, train: &Interactions, test: &Interactions) {
+    pub(crate) fn add_untrained(&mut self, train: &Interactions, test: &Interactions) {
         let (trained, tested) = (train.item_counts(), test.item_counts());
         let unknown_user = |user: u32| train.items_of(user).is_empty();
         let unknown_item = |item: u32| trained[item as usize] == 0;

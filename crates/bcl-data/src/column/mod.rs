@@ -1,5 +1,9 @@
 //! Columns of a file, as recipes name them.
 
+mod tables;
+
+pub use tables::{InteractionColumns, ItemColumns};
+
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 
