@@ -66,6 +66,7 @@ pub(crate) fn train(arguments: &Train) -> ExitCode {
     let trained = || {
         let compute = &arguments.compute;
         let session = Session {
+            reuse: false,
             stop: stop_on_signals()?,
             backend: Backend::open(compute.backend, compute.device)?,
             data_dir: compute.data_dir().to_path_buf(),

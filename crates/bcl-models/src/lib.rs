@@ -43,6 +43,7 @@
 //! | build an encoder of users and items | [`RecommenderConfig`], [`Graph`] |
 //! | embed users and items, or score them directly | [`Recommender`] |
 //! | score anchors against sampled or shared negatives | [`compare_sampled`], [`compare_shared`] |
+//! | embed a new user without training | [`Recommender::fold_in`] |
 //! | use one kind of encoder by itself | [`MatrixFactorisation`], [`LightGcn`], [`Tables`] |
 //! | encode images with a ResNet and a projection head | [`vision`] |
 //! | compare two parts of the channels, as in CMC | [`vision::ImageEncoderConfig::split_channels`] |
@@ -61,6 +62,7 @@ mod check;
 mod compare;
 mod config;
 mod draws;
+mod fold_in;
 mod graph;
 pub mod graphs;
 mod light_gcn;

@@ -42,7 +42,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Train(train) => run_training(&train, stop),
         Command::Evaluate(args) => {
             let backend = open(&args.compute, args.output)?;
-            commands::evaluate(&args.run, args.compute.data.as_deref(), &backend, args.output.json)
+            commands::evaluate(&args, &backend)
         }
         Command::Embed(args) => {
             let out = args.out.unwrap_or_else(|| args.run.join("embeddings"));
@@ -54,16 +54,9 @@ fn run(command: Command) -> Result<(), Error> {
             )
         }
         Command::Recommend(args) => {
+            commands::check_recommend(&args)?;
             let backend = open(&args.compute, args.output)?;
-            let top = args.top as usize;
-            commands::recommend(
-                &args.run,
-                args.compute.data.as_deref(),
-                &backend,
-                &args.user,
-                top,
-                args.output.json,
-            )
+            commands::recommend(&args, &backend, stop)
         }
         Command::Neighbours(args) => {
             let backend = open(&args.compute, args.output)?;
@@ -125,18 +118,17 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
         out: args.out.clone(),
         quiet: args.output.quiet,
         json: args.output.json,
+        reuse: args.seeds.is_some(),
         stop,
     };
-    match &args.resume {
-        Some(folder) => commands::resume(&session, folder, recipes.first()),
-        None => {
-            let runs = commands::train(&session, &recipes)?;
-            if args.recipes.is_empty() && !args.output.json {
-                commands::suggest(&runs);
-            }
-            Ok(())
-        }
+    if let Some(folder) = &args.resume {
+        return commands::resume(&session, folder, recipes.first());
     }
+    let runs = commands::train(&session, &recipes)?;
+    if args.recipes.is_empty() && !args.output.json {
+        commands::suggest(&runs);
+    }
+    Ok(())
 }
 
 /// Loads the requested runs.

@@ -94,6 +94,8 @@ fn numbers() -> Vec<Number> {
             ("training.validation=?", &[]),
             ("evaluation.cutoffs=[?]", &[]),
             ("evaluation.ease_lambda=?", &["1000000000000"]),
+            ("evaluation.knn_neighbours=?", &[]),
+            ("evaluation.knn_shrinkage=?", ZERO),
             ("alpha_schedule={kind='linear',epochs=?}", &[]),
             ("alpha_schedule={kind='linear',start=?}", &[]),
             ("alpha_schedule={kind='linear',end=?}", &[]),

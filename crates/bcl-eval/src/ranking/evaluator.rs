@@ -1,5 +1,6 @@
 //! Ranks all items for every user and averages the metrics.
 
+use super::blocks::Blocks;
 use super::coverage::RecommendationCounts;
 use super::top_k::{RankedItem, top_k};
 use super::user_metrics::{Discounts, UserMetrics, insert_means, names};
@@ -7,11 +8,7 @@ use super::{RankingError, Scorer};
 use crate::Interrupt;
 use bcl_data::Interactions;
 use bcl_report::result::Metrics;
-use rayon::prelude::*;
 use std::collections::BTreeMap;
-
-/// Maximum size of the scores of one block of users, in bytes; a block has at least one user.
-const BLOCK_BYTES: usize = 32 << 20;
 
 /// Measures how well a [`Scorer`] ranks held-out items.
 ///
@@ -49,8 +46,7 @@ pub struct RankingEvaluator {
     /// Users with a held-out item, in ascending order.
     users: Vec<u32>,
     discounts: Discounts,
-    block_bytes: usize,
-    interrupt: Interrupt,
+    blocks: Blocks,
 }
 
 /// One user's list and its metrics.
@@ -95,8 +91,7 @@ impl RankingEvaluator {
             held_out,
             users,
             discounts: Discounts::new(longest),
-            block_bytes: BLOCK_BYTES,
-            interrupt: Interrupt::default(),
+            blocks: Blocks::default(),
         }
     }
 
@@ -104,14 +99,14 @@ impl RankingEvaluator {
     ///
     /// It affects memory and speed, but not the results.
     pub fn with_block_bytes(mut self, bytes: usize) -> Self {
-        self.block_bytes = bytes;
+        self.blocks.bytes = bytes;
         self
     }
 
     /// Makes [`evaluate`](Self::evaluate) stop with [`RankingError::Interrupted`] once `is_requested` returns `true`. It is checked
     /// before each block of users.
     pub fn with_interrupt(mut self, is_requested: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        self.interrupt = Interrupt::when(is_requested);
+        self.blocks.interrupt = Interrupt::when(is_requested);
         self
     }
 
@@ -187,29 +182,15 @@ impl RankingEvaluator {
         if self.users.is_empty() {
             return Err(RankingError::NothingHeldOut);
         }
-        let block_users = (self.block_bytes / size_of::<f32>() / num_items).max(1);
-        let mut scores = Vec::new();
-        for users in self.users.chunks(block_users) {
-            if self.interrupt.is_requested() {
-                return Err(RankingError::Interrupted);
-            }
-            scorer.score(users, &mut scores);
-            assert_eq!(
-                scores.len(),
-                users.len() * num_items,
-                "scores must have the shape [num_users, num_items]"
-            );
-            // Threads only rank. The caller gets the users in order, so that the rounding of sums does not depend on the number of threads.
-            let rankings: Vec<_> = users
-                .par_iter()
-                .zip(scores.par_chunks(num_items))
-                .map(|(&user, scores)| self.rank(user, scores))
-                .collect();
-            for ranking in rankings {
-                each(ranking?);
-            }
-        }
-        Ok(())
+        self.blocks.run(
+            scorer,
+            &self.users,
+            |user, scores| self.rank(user, scores),
+            |_, ranking| {
+                each(ranking);
+                Ok(())
+            },
+        )
     }
 
     /// Computes one user's list and its metrics.

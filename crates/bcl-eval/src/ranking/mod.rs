@@ -1,14 +1,15 @@
 //! Ranking evaluation: ranks all items except a user's training items, and measures how high the held-out items are.
 //!
 //! Anything that scores items for users is a [`Scorer`]: [embeddings](EmbeddingScorer), [`Popularity`](crate::baselines::Popularity),
-//! [`Ease`](crate::baselines::Ease). [`RankingEvaluator`] computes its [`Metrics`](bcl_report::result::Metrics), and [`top_items`]
-//! recommends items to one user.
+//! [`Ease`](crate::baselines::Ease). [`RankingEvaluator`] computes its [`Metrics`](bcl_report::result::Metrics), [`top_items`]
+//! recommends items to one user, and [`TopItems`] to many.
 //!
 //! # Invariants
 //! - The scores of all users never exist at once: users are processed in blocks of about 32 MB of scores.
 //! - Ties are ordered by item id and sums are taken in the order of the users, so results are bit-identical on any number of threads.
 //! - A NaN score is an error; it never enters a ranking.
 
+mod blocks;
 mod config;
 mod coverage;
 mod embeddings;
@@ -21,7 +22,8 @@ mod tests;
 mod top_k;
 mod user_metrics;
 
-pub use config::{BaselineKind, RankingEvaluationConfig};
+pub use blocks::TopItems;
+pub use config::{BaselineKind, RankingEvaluationConfig, check_cutoffs};
 pub use embeddings::EmbeddingScorer;
 pub use error::RankingError;
 pub use evaluator::RankingEvaluator;

@@ -48,7 +48,9 @@ pub fn near_duplicates(rows: &UnitRows, threshold: f32) -> Vec<Vec<Duplicate>> {
             }
             // Neither the groups nor the nearest rows depend on the order of the blocks.
             let mut groups = groups.lock().unwrap_or_else(PoisonError::into_inner);
-            found.iter().for_each(|&(i, j, cosine)| groups.connect(i, j, cosine.min(1.0)));
+            for &(i, j, cosine) in &*found {
+                groups.connect(i, j, cosine.min(1.0));
+            }
         },
     );
     groups.into_inner().unwrap_or_else(PoisonError::into_inner).finish()

@@ -103,9 +103,13 @@ fn normalise(row: &mut [f32]) {
     if largest == 0.0 {
         return;
     }
-    row.iter_mut().for_each(|value| *value /= largest);
+    for value in &mut *row {
+        *value /= largest;
+    }
     let norm = row.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();
-    row.iter_mut().for_each(|value| *value = (f64::from(*value) / norm) as f32);
+    for value in row {
+        *value = (f64::from(*value) / norm) as f32;
+    }
 }
 
 /// Sixteen partial sums let the compiler use vector instructions.

@@ -7,6 +7,7 @@ mod lock;
 mod output;
 mod own;
 mod sealed;
+mod stream;
 
 pub use critical_section::{CriticalSection, critical_section, finish_critical_sections};
 pub use error::FileError;
@@ -14,6 +15,7 @@ pub use lock::FolderLock;
 pub use output::refuse_full_output;
 pub use own::refuse_overwriting;
 pub use sealed::{Seal, seal, unseal};
+pub use stream::WholeFile;
 
 use std::{
     fs::{self, File},

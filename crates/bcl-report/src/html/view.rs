@@ -7,7 +7,7 @@ use crate::{Comparison, DataTable, all_metrics, default_metrics};
 
 /// The most recipes of a data set that have charts of their own, and lines of single seeds beside their means: a page of hundreds of runs opens
 /// at once, and the report of each run has its charts.
-const MOST_CHARTED: usize = 12;
+const MOST_CHARTED: usize = 8;
 
 /// A run and the records of its epochs.
 pub(super) type Run<'a> = (&'a RunResult, &'a [EpochRecord]);

@@ -1,6 +1,6 @@
 //! The verbs and their arguments.
 
-use super::{Data, Duplicates, Neighbours, Subset, Train};
+use super::{Data, Duplicates, Evaluate, Neighbours, Recommend, Subset, Train};
 use crate::error::Error;
 use bcl_backend::BackendChoice;
 use clap::{Args, Subcommand, ValueEnum};
@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 pub enum Command {
     /// Train recipes, evaluate them, and write a report (the default verb).
     Train(Train),
-    /// Evaluate the model of a run on its test data.
+    /// Evaluate the model of a run on its test data, or a recommender on other interactions.
     Evaluate(Evaluate),
     /// Write the embeddings of a run, with their ids, as CSV and as NumPy arrays.
     Embed(Embed),
-    /// Recommend items to a user of a run.
+    /// Recommend items to users of a run or to new users, one or all, or find similar items.
     Recommend(Recommend),
     /// Find the images of a folder that are most similar to yours, and write a page with the pictures.
     Neighbours(Neighbours),
@@ -116,19 +116,6 @@ pub struct Output {
     pub json: bool,
 }
 
-/// Arguments of `evaluate`.
-#[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Evaluate {
-    /// Folder of the run.
-    pub run: PathBuf,
-    /// Where it runs.
-    #[command(flatten)]
-    pub compute: ComputeArguments,
-    /// What is printed.
-    #[command(flatten)]
-    pub output: Output,
-}
-
 /// Arguments of `embed`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Embed {
@@ -137,25 +124,6 @@ pub struct Embed {
     /// Folder to write to [default: embeddings in the run's folder].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Where it runs.
-    #[command(flatten)]
-    pub compute: ComputeArguments,
-    /// What is printed.
-    #[command(flatten)]
-    pub output: Output,
-}
-
-/// Arguments of `recommend`.
-#[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Recommend {
-    /// Folder of the run.
-    pub run: PathBuf,
-    /// User to recommend to, by the id in the data files.
-    #[arg(long, value_name = "ID")]
-    pub user: String,
-    /// Number of items to recommend.
-    #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
-    pub top: u32,
     /// Where it runs.
     #[command(flatten)]
     pub compute: ComputeArguments,

@@ -13,6 +13,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod answers;
 mod command;
 mod data;
 mod search;
@@ -20,10 +21,8 @@ mod seeds;
 mod train;
 mod verb;
 
-pub use command::{
-    Command, Completions, ComputeArguments, Devices, Embed, Evaluate, Export, ExportFormat, Output, Recipes, Recommend, Report,
-    Watch,
-};
+pub use answers::{Cutoffs, Evaluate, Recommend};
+pub use command::{Command, Completions, ComputeArguments, Devices, Embed, Export, ExportFormat, Output, Recipes, Report, Watch};
 pub use data::{CheckData, Data, FetchData, ListData};
 pub use search::{Duplicates, Neighbours, Searched, Subset};
 pub use seeds::{BadSeed, BadSeeds, Seeds};
@@ -43,6 +42,7 @@ Examples:
   bcl-train --resume runs/quickstart/bayesian-0    continue an interrupted run
   bcl-train quickstart-images/bayesian --dump-views views.png
   bcl-train recommend runs/quickstart/bayesian-0 --user 17 --top 5
+  bcl-train recommend runs/quickstart/bayesian-0 --all --top 20 --out recs.csv
   bcl-train neighbours runs/my-images-0 cat.jpg --in photos --top 12
   bcl-train report runs/quickstart/*               compare runs
   bcl-train watch runs                             follow runs in the browser
@@ -110,8 +110,8 @@ pub fn parse_from(arguments: impl IntoIterator<Item = impl Into<OsString> + Clon
     if let Some(verb) = train.recipes.iter().find(is_verb) {
         return conflict(format!("the verb `{verb}` must come first: bcl-train {verb} [OPTIONS]"));
     }
-    if train.resume.is_some() && train.recipes.is_empty() && !train.overrides().is_empty() {
-        return conflict("--resume continues with the recipe in the run's folder; remove --set, --seed and --epochs".to_owned());
+    if train.resume.is_some() && train.recipes.is_empty() && (train.seed.is_some() || !train.set.is_empty()) {
+        return conflict("--resume continues with the recipe in the run's folder; remove --set and --seed".to_owned());
     }
     Ok(Command::Train(train))
 }

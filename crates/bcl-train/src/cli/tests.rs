@@ -116,8 +116,8 @@ fn verbs_have_their_arguments() {
         panic!()
     };
     assert_eq!(
-        (recommend.user.as_str(), recommend.top, recommend.compute.data),
-        ("ann", 3, Some("d".into()))
+        (recommend.user.as_deref(), recommend.top, recommend.compute.data),
+        (Some("ann"), 3, Some("d".into()))
     );
 
     let Ok(Command::Report(report)) = parsed("report a b --metric ndcg@5 --metric recall@5 --csv --out r.html") else {
@@ -162,7 +162,8 @@ fn bad_lines_are_refused_with_exit_code_2_and_the_reason() {
         ("--dump-views", "a value is required"),
         ("--dump-views v.png --print-recipe", "cannot be used with"),
         ("--resume runs/x --dump-views v.png", "cannot be used with"),
-        ("--resume runs/x --set a=b", "remove --set, --seed and --epochs"),
+        ("--resume runs/x --set a=b", "remove --set and --seed"),
+        ("--resume runs/x --seed 1", "remove --set and --seed"),
         ("--sed 3", "--seed"),
         ("evaluate", "<RUN>"),
         ("report", "<RUN>"),

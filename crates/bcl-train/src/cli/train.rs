@@ -25,7 +25,8 @@ pub struct Train {
     #[arg(long, value_name = "N", value_parser = single_seed, conflicts_with = "seeds")]
     pub seed: Option<u64>,
 
-    /// Run every recipe once per seed: `0,1,2` or `0..3`.
+    /// Run every recipe once per seed: `0,1,2` or `0..3`. Runs that --out has already, finished with the same recipe and data, are shown in the
+    /// comparison and not trained again.
     #[arg(long, value_name = "LIST")]
     pub seeds: Option<Seeds>,
 

@@ -1,6 +1,7 @@
 //! The implementation of each verb of the command line.
 
 mod data;
+mod finished;
 mod interrupt;
 mod next;
 mod run;
@@ -12,7 +13,7 @@ pub use data::data;
 pub use interrupt::stop_on_signals;
 pub use next::suggest;
 pub use run::{Session, resume, train};
-pub use saved::{check_export, embed, evaluate, export, recommend, search};
+pub use saved::{check_export, check_recommend, embed, evaluate, export, recommend, search};
 pub use views::dump_views;
 pub use watch::watch;
 

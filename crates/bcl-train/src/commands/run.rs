@@ -1,6 +1,6 @@
 //! Training: new runs and resumed ones.
 
-use super::{Failed, Finished, print_table, write_page};
+use super::{Failed, Finished, finished::finished_run, print_table, write_page};
 use crate::{
     error::Error,
     kinds::{Prepared, Surroundings},
@@ -28,6 +28,8 @@ pub struct Session {
     pub quiet: bool,
     /// Whether to print JSON.
     pub json: bool,
+    /// Whether finished runs of the same recipe, seed and data in [`out`](Self::out) are shown instead of trained again.
+    pub reuse: bool,
     /// Stops the current run.
     pub stop: Stop,
 }
@@ -73,6 +75,12 @@ fn train_one(session: &Session, recipe: &Recipe, loaded: &mut Loaded) -> Result<
     // Data that cannot be read must not leave a folder behind.
     let search = recipe.search_path(&session.data_dir);
     let prepared = loaded.load(session, recipe, &search)?;
+    if session.reuse
+        && let Some(run) = finished_run(&session.out, recipe, prepared.record())?
+    {
+        notice::status(format!("{} is finished and is not trained again", run.0.display()));
+        return Ok(run);
+    }
     let invocation = Invocation {
         search,
         backend: session.backend.name().to_owned(),

@@ -1,11 +1,11 @@
 //! Uses the weights of a finished run: evaluates, embeds, recommends, exports.
 
 use crate::{
-    cli::{Export, ExportFormat},
+    cli::{self, Export, ExportFormat},
     error::Error,
-    kinds::{Kind, SavedRun, Search},
-    recipe::{Recipe, of_kind},
-    training::{DataRecord, RunFolder},
+    kinds::{Kind, SavedRun, Search, interactions::ListFormat},
+    recipe::{Recipe, RecommenderRecipe, of_kind},
+    training::{DataRecord, RunFolder, Stop},
 };
 use bcl_backend::Backend;
 use bcl_report::{
@@ -42,26 +42,39 @@ macro_rules! call {
 /// Evaluates the saved weights of a run on its test data and prints the metrics.
 ///
 /// # Errors
-/// Returns an error if the run or its data cannot be read.
-pub fn evaluate(run: &Path, data_dir: Option<&Path>, backend: &Backend, json: bool) -> Result<(), Error> {
-    let _working = working("evaluating", run);
-    call!(open(run, data_dir)?, evaluate(backend, json))
+/// Returns an error if the run or its data cannot be read, or a flag has no meaning for runs of its kind.
+pub fn evaluate(args: &cli::Evaluate, backend: &Backend) -> Result<(), Error> {
+    if let Some(path) = &args.per_user {
+        refuse_overwriting("--per-user", path, &["csv"])?;
+    }
+    let _working = working("evaluating", &args.run);
+    let run = open(&args.run, args.compute.data.as_deref())?;
+    if let (Some(flag), None) = (args.flag_of_recommenders(), run.recipe.as_kind::<RecommenderRecipe>()) {
+        return Err(Error::Input(format!(
+            "{flag} has no meaning for {}, which trained no recommender; remove it",
+            args.run.display()
+        )));
+    }
+    call!(run, evaluate(backend, args))
 }
 
-/// Prints the best items for a user, by the ids of the data files, without the items of the user's training data.
+/// Checks the flags of `recommend` before anything is opened.
 ///
 /// # Errors
-/// Returns an error if the run or its data cannot be read, the run is not one of a recommender, or the user is unknown.
-pub fn recommend(
-    run: &Path,
-    data_dir: Option<&Path>,
-    backend: &Backend,
-    user: &str,
-    top: usize,
-    json: bool,
-) -> Result<(), Error> {
-    let _working = working("ranking the items of", run);
-    call!(open(run, data_dir)?, recommend(backend, user, top, json))
+/// Returns an error if the file of `--out` is of no known format, or must not be overwritten.
+pub fn check_recommend(args: &cli::Recommend) -> Result<(), Error> {
+    let Some(out) = &args.out else { return Ok(()) };
+    ListFormat::of(out)?;
+    Ok(refuse_overwriting("--out", out, &["csv", "jsonl"])?)
+}
+
+/// Prints or writes the best items for users, for new users, or beside items, by the ids of the data files.
+///
+/// # Errors
+/// Returns an error if the run or its data cannot be read, the run is not one of a recommender, or a user or an item is unknown.
+pub fn recommend(args: &cli::Recommend, backend: &Backend, stop: Stop) -> Result<(), Error> {
+    let _working = working("ranking the items of", &args.run);
+    call!(open(&args.run, args.compute.data.as_deref())?, recommend(backend, args, stop))
 }
 
 /// Writes the embeddings of a run into a folder: users and items as CSV, or the features of images as CSV and NumPy arrays.

@@ -19,10 +19,11 @@ pub use saved::SavedRun;
 pub use search::Search;
 
 use crate::{
+    cli,
     error::Error,
     memory::Estimate,
     recipe::RunRecipe,
-    training::{DataRecord, progress::Progress, run_summary::RunSummary},
+    training::{DataRecord, Stop, progress::Progress, run_summary::RunSummary},
 };
 use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
@@ -149,7 +150,7 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     ///
     /// # Errors
     /// Returns an error if the run or its data cannot be read.
-    fn evaluate(saved: SavedRun<Self>, backend: &Backend, json: bool) -> Result<(), Error>;
+    fn evaluate(saved: SavedRun<Self>, backend: &Backend, args: &cli::Evaluate) -> Result<(), Error>;
 
     /// Writes the embeddings of a finished run into a folder.
     ///
@@ -176,11 +177,11 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
         )))
     }
 
-    /// Prints the best items for a user.
+    /// Prints or writes the best items for users.
     ///
     /// # Errors
-    /// Returns an error if the run cannot be read, trained no recommender, or the user is unknown.
-    fn recommend(saved: SavedRun<Self>, _: &Backend, _user: &str, _top: usize, _json: bool) -> Result<(), Error> {
+    /// Returns an error if the run cannot be read, trained no recommender, or a user or an item is unknown.
+    fn recommend(saved: SavedRun<Self>, _: &Backend, _args: &cli::Recommend, _stop: Stop) -> Result<(), Error> {
         Err(Error::Input(format!(
             "{} trained an encoder of {}, which cannot recommend; use `embed` for its features",
             saved.folder.path().display(),

@@ -75,6 +75,8 @@ impl RunRecipe for RecommenderRecipe {
         "negatives",
     ];
     const ADDED: &'static [&'static str] = &[
+        "evaluation.knn_neighbours = 100",
+        "evaluation.knn_shrinkage = 0.0",
         "optimizer.clip_global_norm = 0.0",
         "optimizer.clip_norm = 0.0",
         "optimizer.momentum = 0.9",

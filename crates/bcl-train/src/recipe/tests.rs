@@ -481,7 +481,7 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["evaluation.baselines=['ease','pop']"],
-        "evaluation.baselines is \"pop\", but must be one of \"popularity\", \"ease\"",
+        "evaluation.baselines is \"pop\", but must be one of \"random\", \"popularity\", \"item_knn\", \"ease\"",
     ),
     (
         LEAST,

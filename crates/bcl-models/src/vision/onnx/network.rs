@@ -67,13 +67,11 @@ pub(super) fn projections(graph: &mut Graph, streams: &[Stream]) -> String {
 }
 
 fn side_by_side(graph: &mut Graph, rows: Vec<String>) -> String {
-    match &rows[..] {
-        [only] => only.clone(),
-        _ => {
-            let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
-            graph.node("Concat", &rows, &[Int("axis", 1)])
-        }
+    if let [only] = &rows[..] {
+        return only.clone();
     }
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    graph.node("Concat", &rows, &[Int("axis", 1)])
 }
 
 fn trunk(graph: &mut Graph, prefix: &str, trunk: &ResNet, images: String) -> String {

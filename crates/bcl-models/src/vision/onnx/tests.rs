@@ -7,7 +7,7 @@ use burn::tensor::{Device, Tensor};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All values of a field of a message.
-fn all<'a>(message: &'a [u8], number: u32) -> Vec<Value<'a>> {
+fn all(message: &[u8], number: u32) -> Vec<Value<'_>> {
     let fields = fields(message).expect("a message");
     fields
         .into_iter()

@@ -110,6 +110,6 @@ mod tests {
         assert_eq!(read(b"GET / HTTP/1.1\r\n\r\n").as_deref(), Ok("GET / HTTP/1.1\r\n\r\n"));
         assert_eq!(read(b"GET / HTTP/1.1\r\n"), Err("400 Bad Request"));
         assert_eq!(read(b"\xff\r\n\r\n"), Err("400 Bad Request"));
-        assert_eq!(read(&[b'a'; LARGEST + 2048]), Err("431 Request Header Fields Too Large"));
+        assert_eq!(read(&vec![b'a'; LARGEST + 2048]), Err("431 Request Header Fields Too Large"));
     }
 }

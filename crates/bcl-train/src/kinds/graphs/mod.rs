@@ -8,6 +8,7 @@ mod summary;
 
 use super::{BaselineCache, Kind, Outcome, PhaseRun, Run, SavedRun, Trained};
 use crate::{
+    cli,
     error::Error,
     memory::Estimate,
     methods::InfoGraphConfig,
@@ -208,8 +209,8 @@ impl Kind for GraphRecipe {
         })
     }
 
-    fn evaluate(saved: SavedRun<Self>, backend: &Backend, json: bool) -> Result<(), Error> {
-        saved::evaluate(saved, backend, json)
+    fn evaluate(saved: SavedRun<Self>, backend: &Backend, args: &cli::Evaluate) -> Result<(), Error> {
+        saved::evaluate(saved, backend, args.output.json)
     }
 
     fn embed(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error> {

@@ -1,29 +1,39 @@
-//! Baselines of recommenders: popularity and EASE.
+//! Baselines of recommenders: random, popularity, item-kNN and EASE.
 
 use crate::{
     error::Error,
     kinds::Baselines,
     recipe::{BaselineKind, RankingEvaluationConfig},
 };
-use bcl_data::InteractionData;
+use bcl_data::{InteractionData, Seed};
 use bcl_eval::{
-    baselines::{Ease, EaseError, Popularity},
+    baselines::{Ease, EaseError, ItemKnn, Popularity, Random},
     ranking::RankingEvaluator,
 };
 use bcl_report::notice::{note, working};
 
-/// Fits the baselines of a recipe and evaluates them on test. If there are too many items for EASE and the recipe has the default list,
-/// EASE is skipped with a note.
+/// Fits the baselines of a recipe and evaluates them on test. If the data are too large for EASE or item-kNN and the recipe has the default
+/// list, they are skipped with a note. Random scores have a seed of their own, so that all runs on the data share them.
 ///
 /// # Errors
 /// If a baseline cannot be fitted to the data.
 pub(crate) fn baselines(data: &InteractionData, config: &RankingEvaluationConfig) -> Result<Baselines, Error> {
     let evaluator = RankingEvaluator::new(&config.cutoffs, &data.train, &data.trained_test());
-    let by_default = config.baselines == RankingEvaluationConfig::default().baselines;
+    // The second list was the default of version 0.1, and recipes in run folders spell it out.
+    let former = [BaselineKind::Popularity, BaselineKind::Ease];
+    let by_default = config.baselines == RankingEvaluationConfig::default().baselines || config.baselines == former;
     let mut baselines = Baselines::new();
     for kind in &config.baselines {
         let _working = working(format!("fitting the baseline {} to {}", kind.name(), data.name));
         let metrics = match kind {
+            BaselineKind::Random => evaluator.evaluate(&Random::new(data.train.num_items(), Seed(0)))?,
+            BaselineKind::ItemKnn => match ItemKnn::fit(&data.train, config.knn_neighbours, config.knn_shrinkage) {
+                Err(error) if by_default => {
+                    note(format_args!("skipping the baseline item-kNN: {error}"));
+                    continue;
+                }
+                knn => evaluator.evaluate(&knn?)?,
+            },
             BaselineKind::Popularity => evaluator.evaluate(&Popularity::new(&data.train))?,
             BaselineKind::Ease => match Ease::fit(&data.train, config.ease_lambda) {
                 Err(EaseError::TooManyItems { num_items, limit, .. }) if by_default => {
@@ -64,7 +74,7 @@ mod tests {
     #[test]
     fn ease_is_skipped_for_too_many_items_unless_the_recipe_names_it() {
         let fitted = baselines(&many_items(), &RankingEvaluationConfig::default()).unwrap();
-        assert_eq!(fitted.keys().collect::<Vec<_>>(), ["popularity"]);
+        assert_eq!(fitted.keys().collect::<Vec<_>>(), ["item_knn", "popularity", "random"]);
         let asked = RankingEvaluationConfig {
             baselines: vec![BaselineKind::Ease],
             ..RankingEvaluationConfig::default()

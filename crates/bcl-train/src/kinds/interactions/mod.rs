@@ -1,21 +1,26 @@
 //! Runs on interactions of users with items: recommenders.
 
 mod baselines;
+mod bulk;
+mod evaluate;
+mod id_list;
 pub mod loader;
 pub(super) mod memory;
 mod ranking;
+mod recommend;
 mod recommendation;
 mod saved;
 mod summary;
 
 use super::{Baselines, Kind, Outcome, PhaseRun, Run, SavedRun, Trained};
 use crate::{
+    cli,
     error::Error,
     memory::Estimate,
     methods::Recommendation,
     recipe::RecommenderRecipe,
     training::{
-        DataRecord, RunFolder, evaluate::EvaluationTask, folder::load_model, progress::Progress, run_summary::RunSummary,
+        DataRecord, RunFolder, Stop, evaluate::EvaluationTask, folder::load_model, progress::Progress, run_summary::RunSummary,
         stopping_rule::best,
     },
 };
@@ -29,9 +34,11 @@ use bcl_report::{
     LeftOut, UserMetrics, notice,
     result::{Chosen, DataSize, EpochRecord, Metrics},
 };
+pub(crate) use bulk::ListFormat;
 use burn::tensor::Device;
 use loader::{InteractionLoader, LoaderOptions};
 use memory::PROBE_ANCHORS;
+use saved::Saved;
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 impl Kind for RecommenderRecipe {
@@ -182,8 +189,8 @@ impl Kind for RecommenderRecipe {
         })
     }
 
-    fn evaluate(saved: SavedRun<Self>, backend: &Backend, json: bool) -> Result<(), Error> {
-        saved::evaluate(saved, backend, json)
+    fn evaluate(saved: SavedRun<Self>, backend: &Backend, args: &cli::Evaluate) -> Result<(), Error> {
+        evaluate::evaluate(saved, backend, args)
     }
 
     fn embed(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error> {
@@ -194,8 +201,8 @@ impl Kind for RecommenderRecipe {
         saved::export(saved, backend, out)
     }
 
-    fn recommend(saved: SavedRun<Self>, backend: &Backend, user: &str, top: usize, json: bool) -> Result<(), Error> {
-        saved::recommend(saved, backend, user, top, json)
+    fn recommend(saved: SavedRun<Self>, backend: &Backend, args: &cli::Recommend, stop: Stop) -> Result<(), Error> {
+        recommend::recommend(&Saved::open(saved, backend)?, args, &stop)
     }
 }
 

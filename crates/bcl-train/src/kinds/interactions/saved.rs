@@ -1,108 +1,66 @@
-//! The commands on a run of a recommender: evaluate, recommend, embed, export.
+//! A finished recommender, loaded, and the commands that write it out: embed, export.
 
-use super::{
-    super::{
-        SavedRun,
-        saved::{print_metrics, vectors_as_csv},
-    },
-    recommendation::Recommendation,
-};
+use super::super::{SavedRun, saved::vectors_as_csv};
 use crate::{
     error::Error,
     recipe::{RecommenderRecipe, RunRecipe},
 };
 use bcl_backend::Backend;
-use bcl_data::{InteractionData, printable};
-use bcl_eval::ranking::{EmbeddingScorer, top_items};
+use bcl_data::{InteractionData, ItemNames, printable};
 use bcl_models::{Embeddings, Recommender};
-use bcl_report::{TextStyle, files, notice, npy};
+use bcl_report::{files, notice, npy};
+use burn::tensor::Tensor;
 use safetensors::{Dtype, tensor::TensorView};
-use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A finished run, loaded.
-struct Saved {
-    recipe: RecommenderRecipe,
-    data: InteractionData,
-    encoder: Recommender,
-    embeddings: Embeddings,
+pub(super) struct Saved {
+    /// Folder of the run.
+    pub(super) run: PathBuf,
+    pub(super) recipe: RecommenderRecipe,
+    pub(super) data: InteractionData,
+    /// The titles of the items, if the recipe names a file of them that can be read.
+    pub(super) names: Option<ItemNames>,
+    pub(super) encoder: Recommender,
+    pub(super) embeddings: Embeddings,
 }
 
 impl Saved {
-    /// Loads the data and the saved weights of a run.
-    fn open(run: SavedRun<RecommenderRecipe>, backend: &Backend) -> Result<Self, Error> {
+    /// Loads the data and the saved weights of a run. Without its file of titles, a note says why.
+    pub(super) fn open(run: SavedRun<RecommenderRecipe>, backend: &Backend) -> Result<Self, Error> {
         let data = run.data()?;
         let encoder = run.recipe.trained(&data, &run.folder, &backend.device())?;
+        let names = run.recipe.data.load_item_names(&run.search, &data.items);
+        let names = names.unwrap_or_else(|error| {
+            notice::note(format_args!("items are shown without their titles: {error}"));
+            None
+        });
         Ok(Self {
+            run: run.folder.path().to_owned(),
             embeddings: encoder.embeddings(),
             encoder,
             recipe: run.recipe,
             data,
+            names,
         })
     }
-}
 
-/// Evaluates the saved weights of a run on its test interactions and prints the metrics.
-///
-/// # Errors
-/// Returns an error if the run or its data cannot be read.
-pub(super) fn evaluate(run: SavedRun<RecommenderRecipe>, backend: &Backend, json: bool) -> Result<(), Error> {
-    let path = run.folder.path().to_owned();
-    let saved = Saved::open(run, backend)?;
-    let data = &saved.data;
-    let evaluator = saved.recipe.evaluator(data);
-    let metrics = evaluator.evaluate(&EmbeddingScorer::new(saved.embeddings))?;
-    if json {
-        println!(
-            "{:#}",
-            json!({ "run": path, "users": evaluator.num_evaluated_users(), "metrics": metrics })
-        );
-    } else {
-        println!(
-            "{} on {} users of {}",
-            saved.recipe.name,
-            evaluator.num_evaluated_users(),
-            printable(&data.name)
-        );
-        print_metrics(&metrics);
+    /// The title of an item, if there is one.
+    pub(super) fn title(&self, item: u32) -> Option<&str> {
+        self.names.as_ref().and_then(|names| names.title(item))
     }
-    Ok(())
-}
 
-/// Prints the best items for a user, by the ids of the data files, without the items of the user's training data.
-///
-/// # Errors
-/// Returns an error if the run or its data cannot be read, or the user is unknown.
-pub(super) fn recommend(
-    run: SavedRun<RecommenderRecipe>,
-    backend: &Backend,
-    user: &str,
-    top: usize,
-    json: bool,
-) -> Result<(), Error> {
-    let folder = run.folder.path().to_owned();
-    let saved = Saved::open(run, backend)?;
-    let data = &saved.data;
-    let id = data.users.get(user).ok_or_else(|| {
-        let examples: Vec<&str> = (0..data.users.len().min(3) as u32).map(|id| data.users.raw(id)).collect();
-        Error::Input(format!(
-            "--user {user} is not among the {} users of {}; their ids look like {}",
-            data.users.len(),
-            data.name,
-            examples.join(", ")
-        ))
-    })?;
-    let ranked = top_items(&EmbeddingScorer::new(saved.embeddings), &data.train, id, top)?;
-    let recommendation = Recommendation::new(folder, data, id, &ranked);
-    if let Some(note) = recommendation.note() {
-        notice::note(note);
+    /// Vectors of new users from their items, a block of users at a time.
+    ///
+    /// # Shapes
+    /// - output: `[histories.len(), dim]`
+    pub(super) fn fold_in(&self, histories: &[&[u32]]) -> Tensor<2> {
+        const BLOCK_BYTES: usize = 32 << 20;
+        let block = (BLOCK_BYTES / size_of::<f32>() / self.data.items.len().max(1)).max(1);
+        let temperature = self.recipe.loss.without_data().temperature();
+        let blocks = histories.chunks(block);
+        Tensor::cat(blocks.map(|block| self.encoder.fold_in(block, temperature)).collect(), 0)
     }
-    if json {
-        println!("{:#}", json!(recommendation));
-    } else {
-        print!("{}", recommendation.table().render(&TextStyle::of_stdout()));
-    }
-    Ok(())
 }
 
 /// Writes the embeddings of users and of items into a folder, as CSV, `id,0,1,…`, and as NumPy arrays with the rows in the same order.

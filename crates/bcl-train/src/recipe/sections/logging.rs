@@ -19,7 +19,6 @@ pub struct LoggingConfig {
 
 impl LoggingConfig {
     /// Whether nothing is logged beside `metrics.jsonl`.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
     pub(crate) fn is_off(&self) -> bool {
         *self == Self::default()
     }

@@ -1,0 +1,210 @@
+//! Answers from finished recommenders: lists for many users, similar items, new users, other evaluations, and more seeds.
+
+use std::{collections::BTreeSet, fs, path::Path, process::Output};
+use whole_program_tests::{assert_refused, bcl_train, shown};
+
+const RECIPE: &str = "name = 'small'\n[data]\ntrain = 'train.csv'\ntest = 'test.csv'\nitems = 'items.csv'\n[encoder]\nkind = 'mf'\ndim = 8\n\
+    [loss]\nkind = 'info_nce'\n[negatives]\ncount = 4\n[training]\nepochs = 3\npatience = 2\n";
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    bcl_train().current_dir(folder).args(arguments).output().expect("it starts")
+}
+
+fn ok(folder: &Path, arguments: &[&str]) -> Output {
+    let output = run(folder, arguments);
+    assert!(output.status.success(), "{}", shown(&output));
+    output
+}
+
+/// A folder with data, titles and a recipe; one test user has no training interaction.
+fn folder(more: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: String| fs::write(folder.path().join(name), text).expect("writable");
+    let train: Vec<String> = (0..72).map(|i| format!("u{},i{}\n", i % 12, (i % 12 * 7 + i / 12 * 2) % 15)).collect();
+    let test: Vec<String> = (0..12).map(|user| format!("u{user},i{}\n", 15 + user % 3)).collect();
+    write("train.csv", train.concat());
+    write("test.csv", test.concat() + "ghost,i1\n");
+    write("items.csv", "id,title\ni1,\"One, first\"\ni2,Two\n".to_owned());
+    write("small.toml", format!("{RECIPE}{more}"));
+    folder
+}
+
+fn lines(path: &Path) -> Vec<String> {
+    fs::read_to_string(path)
+        .expect("readable")
+        .lines()
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn a_finished_recommender_answers_in_bulk_for_new_users_and_about_items() {
+    let folder = folder("");
+    let folder = folder.path();
+    ok(folder, &["small.toml", "--quiet"]);
+
+    let output = ok(
+        folder,
+        &["recommend", "runs/small-0", "--all", "--top", "4", "--out", "recs.csv"],
+    );
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("1 users without training interactions") && said.contains("users per second"),
+        "{said}"
+    );
+    let rows = lines(&folder.join("recs.csv"));
+    assert_eq!((rows[0].as_str(), rows.len()), ("user,item,score,rank,title", 1 + 12 * 4));
+    let seen: BTreeSet<String> = lines(&folder.join("train.csv")).into_iter().collect();
+    let pair = |row: &String| row.splitn(3, ',').take(2).collect::<Vec<_>>().join(",");
+    assert!(
+        rows[1..].iter().all(|row| !seen.contains(&pair(row))),
+        "training items are left out"
+    );
+
+    // One user at a time gives the same list.
+    let one = ok(folder, &["recommend", "runs/small-0", "--user", "u3", "--top", "4", "--json"]);
+    let one: serde_json::Value = serde_json::from_slice(&one.stdout).expect("JSON");
+    let of_user: Vec<String> = rows.iter().filter(|row| row.starts_with("u3,")).map(pair).collect();
+    let expected: Vec<String> = one["items"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|item| format!("u3,{}", item["item"].as_str().expect("an id")))
+        .collect();
+    assert_eq!(of_user, expected);
+
+    fs::write(folder.join("ids.txt"), "u3\n\nghost\n").expect("writable");
+    let all = [
+        "recommend",
+        "runs/small-0",
+        "--users",
+        "ids.txt",
+        "--top",
+        "99",
+        "--include-seen",
+        "--out",
+        "recs.jsonl",
+    ];
+    ok(folder, &all);
+    let rows = lines(&folder.join("recs.jsonl"));
+    assert_eq!(rows.len(), 2);
+    let first: serde_json::Value = serde_json::from_str(&rows[0]).expect("JSON");
+    assert_eq!(
+        (&first["user"], first["items"].as_array().map(Vec::len)),
+        (&"u3".into(), Some(18))
+    );
+
+    let similar = ok(
+        folder,
+        &["recommend", "runs/small-0", "--item", "i2", "--top", "99", "--json"],
+    );
+    let similar: serde_json::Value = serde_json::from_slice(&similar.stdout).expect("JSON");
+    let items = similar["items"].as_array().expect("a list");
+    assert_eq!((items.len(), &similar["title"]), (17, &"Two".into()));
+    assert!(items.iter().all(|item| item["item"] != "i2"));
+
+    let new = ["recommend", "runs/small-0", "--items", "i1,i4", "--top", "99", "--json"];
+    let [new, again] = [ok(folder, &new), ok(folder, &new)];
+    assert_eq!(new.stdout, again.stdout, "fold-in draws nothing");
+    let new: serde_json::Value = serde_json::from_slice(&new.stdout).expect("JSON");
+    let items = new["items"].as_array().expect("a list");
+    assert!(items.len() == 16 && items.iter().all(|item| item["item"] != "i1" && item["item"] != "i4"));
+    refuses_bad_flags(folder);
+    evaluates_otherwise(folder);
+}
+
+fn refuses_bad_flags(folder: &Path) {
+    let recommend = |arguments: &[&str]| run(folder, &[&["recommend", "runs/small-0"], arguments].concat());
+    fs::write(folder.join("bad.txt"), "u1\nnobody\n").expect("writable");
+    fs::write(folder.join("empty.txt"), "\n").expect("writable");
+    for (arguments, words) in [
+        (&[][..], &["--user"][..]),
+        (&["--user", "u1", "--all"], &["cannot be used with"]),
+        (&["--all"], &["--out"]),
+        (&["--all", "--out", "recs.xlsx"], &[".csv or .jsonl"]),
+        (&["--all", "--out", "no/such/recs.csv"], &["no/such/recs.csv"]),
+        (&["--all", "--out", "runs/small-0/metrics.jsonl"], &["metrics.jsonl"]),
+        (
+            &["--users", "bad.txt", "--out", "a.csv"],
+            &["bad.txt:2", "nobody is not among"],
+        ),
+        (&["--users", "empty.txt", "--out", "a.csv"], &["has no ids"]),
+        (&["--users", "missing.txt", "--out", "a.csv"], &["missing.txt"]),
+        (&["--user", "u1", "--out", "a.csv"], &["cannot be used with"]),
+        (&["--item", "nothing"], &["--item nothing is not among the 18 items"]),
+        (&["--items", "i1,nothing"], &["--items nothing is not among"]),
+        (&["--items", ""], &["--items"]),
+        (&["--items-file", "bad.txt"], &["bad.txt:1", "not among the 18 items"]),
+        (
+            &["--user", "u1", "--include-seen", "--exclude-seen"],
+            &["cannot be used with"],
+        ),
+    ] {
+        assert_refused(&recommend(arguments), words);
+    }
+    assert!(!folder.join("a.csv").exists());
+}
+
+fn evaluates_otherwise(folder: &Path) {
+    let evaluate = |arguments: &[&str]| run(folder, &[&["evaluate", "runs/small-0", "--json"], arguments].concat());
+    let metrics = |arguments: &[&str]| -> serde_json::Value {
+        let output = evaluate(arguments);
+        assert!(output.status.success(), "{}", shown(&output));
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    };
+    let other = metrics(&["--cutoffs", "1,3", "--per-user", "users.csv"]);
+    assert!(
+        other["metrics"].get("ndcg@3").is_some() && other["metrics"].get("ndcg@5").is_none(),
+        "{other}"
+    );
+    let rows = lines(&folder.join("users.csv"));
+    assert_eq!(rows.len(), 13, "a header and the users with training interactions: {rows:?}");
+
+    fs::write(folder.join("later.csv"), "user,item\nu1,i16\nu2,i17\nnobody,i1\nu1,nothing\n").expect("writable");
+    let output = evaluate(&["--test", "later.csv", "--fold-in"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("2 interactions are left out because the run does not know their users (1) or items (1)"),
+        "{said}"
+    );
+    let later: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&later["users"], &later["fold_in"]), (&2.into(), &true.into()));
+
+    fs::write(folder.join("strange.csv"), "a,b\nc,d\n").expect("writable");
+    for (arguments, words) in [
+        (&["--cutoffs", "0"][..], &["--cutoffs"][..]),
+        (&["--cutoffs", "5,x"], &["`x` is not a whole number"]),
+        (&["--cutoffs", "10,5"], &["ascending"]),
+        (&["--test", "missing.csv"], &["missing.csv"]),
+        (&["--test", "strange.csv"], &["strange.csv", "none of its"]),
+        (
+            &["--test", "train.csv"],
+            &["all of its interactions are training interactions"],
+        ),
+        (&["--per-user", "runs/small-0/result.json"], &["--per-user"]),
+        (&["--per-user", "no/such/users.csv"], &["no/such/users.csv"]),
+    ] {
+        assert_refused(&evaluate(arguments), words);
+    }
+}
+
+#[test]
+fn more_seeds_keep_the_finished_runs_and_train_the_missing_ones() {
+    let folder = folder("");
+    let folder = folder.path();
+    ok(folder, &["small.toml", "--seeds", "0..2", "--quiet"]);
+    let before = fs::metadata(folder.join("runs/small-0/result.json")).and_then(|file| file.modified());
+    let output = ok(folder, &["small.toml", "--seeds", "0..3", "--json"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("runs/small-0 is finished and is not trained again"), "{said}");
+    assert!(folder.join("runs/small-2/result.json").is_file() && !folder.join("runs/small-0.2").exists());
+    let after = fs::metadata(folder.join("runs/small-0/result.json")).and_then(|file| file.modified());
+    assert_eq!(before.expect("a time"), after.expect("a time"));
+
+    // Another recipe of the same name is another run.
+    ok(
+        folder,
+        &["small.toml", "--seeds", "0..1", "--set", "encoder.dim=4", "--quiet"],
+    );
+    assert!(folder.join("runs/small-0.2/result.json").is_file());
+}
