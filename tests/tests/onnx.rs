@@ -48,7 +48,10 @@ fn a_model_is_written_with_all_that_its_reader_needs() {
     assert!(!has(&model, "projections"));
     let other = folder.path().join("with-head.onnx");
     let mut command = bcl_train();
-    command.arg("export").arg(&run).args(["--format", "onnx", "--projections", "--out"]);
+    command
+        .arg("export")
+        .arg(&run)
+        .args(["--format", "onnx", "--projections", "--out"]);
     succeeds(command.arg(&other));
     assert!(has(&fs::read(&other).expect("written"), "projections"));
 }
@@ -63,14 +66,22 @@ fn what_has_no_model_is_refused_by_name() {
         assert_refused(&output.expect("it starts"), words);
     };
     for run in [&recommender, &graphs] {
-        refused(run, &["--format", "onnx"], &["--format onnx", "encoder.kind = \"resnet\"", "safetensors"]);
+        refused(
+            run,
+            &["--format", "onnx"],
+            &["--format onnx", "encoder.kind = \"resnet\"", "safetensors"],
+        );
         assert!(!run.join("model.onnx").exists());
     }
     refused(&recommender, &["--projections"], &["--projections", "--format onnx"]);
     refused(&recommender, &["--format", "tflite"], &["tflite", "onnx"]);
     let recipe = recommender.join("recipe.toml");
     let recipe = recipe.to_str().expect("a plain path");
-    refused(&recommender, &["--format", "onnx", "--out", recipe], &["--out", "recipe.toml"]);
+    refused(
+        &recommender,
+        &["--format", "onnx", "--out", recipe],
+        &["--out", "recipe.toml"],
+    );
 }
 
 const SIDE: u32 = 16;
@@ -118,7 +129,14 @@ fn onnx_runtime_computes_the_features_that_embed_writes() {
         eprintln!("skipped: {python} lacks onnx, onnxruntime or numpy; name another Python with BCL_PYTHON");
         return;
     }
-    for (depth, stem) in [(18, "imagenet"), (18, "cifar"), (34, "imagenet"), (34, "cifar"), (50, "imagenet"), (50, "cifar")] {
+    for (depth, stem) in [
+        (18, "imagenet"),
+        (18, "cifar"),
+        (34, "imagenet"),
+        (34, "cifar"),
+        (50, "imagenet"),
+        (50, "cifar"),
+    ] {
         let folder = tempfile::tempdir().expect("a folder");
         pictures(folder.path());
         let recipe = small_image_recipe(folder.path(), "[data]\nimages = 'pictures'\n");
@@ -126,7 +144,12 @@ fn onnx_runtime_computes_the_features_that_embed_writes() {
         let run = trained(&recipe, "small-images-0", &["--set", &trunk]);
         let [model, embeddings] = ["model.onnx", "embeddings"].map(|name| run.join(name));
         succeeds(bcl_train().arg("embed").arg(&run).args(["--quiet"]));
-        succeeds(bcl_train().arg("export").arg(&run).args(["--format", "onnx", "--projections", "--quiet"]));
+        succeeds(
+            bcl_train()
+                .arg("export")
+                .arg(&run)
+                .args(["--format", "onnx", "--projections", "--quiet"]),
+        );
         let mut check = Command::new(&python);
         check.args(["-c", CHECKER]).arg(&model).arg(&embeddings).arg(folder.path());
         let output = check.output().expect("it starts");

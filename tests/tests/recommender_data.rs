@@ -22,12 +22,21 @@ fn write_files(folder: &Path) {
     for (day, text) in days.iter().enumerate() {
         fs::write(folder.join(format!("days/{day}.csv")), text).expect("writable");
     }
-    let late: String = (0..6)
-        .map(|item| format!("{{\"who\": \"late\", \"what\": \"i{item}\", \"when\": {}}}\n", 1000 + item))
-        .collect();
+    let mut late = String::new();
+    for item in 0..6 {
+        writeln!(
+            late,
+            "{{\"who\": \"late\", \"what\": \"i{item}\", \"when\": {}}}",
+            1000 + item
+        )
+        .expect("memory");
+    }
     fs::write(folder.join("late.jsonl"), late).expect("writable");
-    let titles: String = (0..20).map(|item| format!("i{item},\"Item, the {item}th\"\n")).collect();
-    fs::write(folder.join("titles.csv"), format!("id,title\n{titles}")).expect("writable");
+    let mut titles = String::from("id,title\n");
+    for item in 0..20 {
+        writeln!(titles, "i{item},\"Item, the {item}th\"").expect("memory");
+    }
+    fs::write(folder.join("titles.csv"), titles).expect("writable");
     fs::write(folder.join("mine.toml"), RECIPE).expect("writable");
 }
 

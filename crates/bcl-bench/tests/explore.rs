@@ -46,8 +46,10 @@ fn bad_flags_and_files_are_refused_with_exit_code_2_and_nothing_is_written() {
         assert!(!Path::new(&path).exists());
     }
     let recipe = folder.path().join("recipe.toml");
+    std::fs::write(&recipe, "name = 'precious'").expect("writable");
     let output = explore(&["--out", recipe.to_str().expect("a plain path")]);
     assert_eq!(output.status.code(), Some(2));
+    assert_eq!(std::fs::read(&recipe).expect("still there"), b"name = 'precious'");
 }
 
 #[test]
