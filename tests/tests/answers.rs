@@ -20,7 +20,9 @@ fn ok(folder: &Path, arguments: &[&str]) -> Output {
 fn folder(more: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: String| fs::write(folder.path().join(name), text).expect("writable");
-    let train: Vec<String> = (0..72).map(|i| format!("u{},i{}\n", i % 12, (i % 12 * 7 + i / 12 * 2) % 15)).collect();
+    let train: Vec<String> = (0..72)
+        .map(|i| format!("u{},i{}\n", i % 12, (i % 12 * 7 + i / 12 * 2) % 15))
+        .collect();
     let test: Vec<String> = (0..12).map(|user| format!("u{user},i{}\n", 15 + user % 3)).collect();
     write("train.csv", train.concat());
     write("test.csv", test.concat() + "ghost,i1\n");

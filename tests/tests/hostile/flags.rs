@@ -54,7 +54,10 @@ pub(crate) fn cases() -> Vec<Case> {
         refused(&["tiny.toml", "--set", "loss.beta=[1"], &["loss.beta"]),
         refused(&["tiny.toml", "--set", "loss.beta.x=1"], &["loss.beta"]),
         refused(&["tiny.toml", "--set", "los.beta=1"], &["los"]),
-        refused(&["tiny.toml", "--set", "logging.tensorboard=1"], &["logging", "true or false"]),
+        refused(
+            &["tiny.toml", "--set", "logging.tensorboard=1"],
+            &["logging", "true or false"],
+        ),
         refused(&["tiny.toml", "--set", "logging.tensorbord=true"], &["logging.tensorboard"]),
         refused(&["tiny.toml", "--set", "logging=true"], &["logging"]),
         refused(&["tiny.toml", "--set", "loss.kind=magic"], &["magic"]),
