@@ -14,6 +14,7 @@ mod loss;
 mod movielens;
 mod ranking;
 mod samplers;
+mod streaming;
 mod views;
 
 use bcl_backend::{Backend, BackendChoice};
@@ -26,7 +27,7 @@ criterion_main!(benches);
 criterion_group!(
     name = benches;
     config = settings();
-    targets = loss::bench, kernels::bench, samplers::bench, ranking::bench, views::bench
+    targets = loss::bench, kernels::bench, samplers::bench, ranking::bench, views::bench, streaming::bench
 );
 
 /// There are about a hundred benchmarks that take from microseconds to a second, so this takes fewer samples and less time than

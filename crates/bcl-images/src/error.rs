@@ -216,6 +216,27 @@ pub enum ImageError {
         at: FileLocation,
     },
 
+    /// An image has no label beside it, but others have.
+    #[error("{at}: the image has no label, but others have. Add a file of the same name that ends in .cls, or remove all of those.")]
+    NoLabel {
+        /// The image.
+        at: FileLocation,
+    },
+
+    /// A sample of a shard has two images.
+    #[error("{at}: its sample has another image already. Keep one image per name, or give the others a second extension (1.mask.png).")]
+    TwoImages {
+        /// The second one.
+        at: FileLocation,
+    },
+
+    /// The file of a label does not contain one.
+    #[error("{at}: the label must be one line of text, such as a class number. Correct the file.")]
+    NotALabel {
+        /// The file.
+        at: FileLocation,
+    },
+
     /// A class folder contains no images.
     #[error("{}: the class folder {part}/{class} contains no JPEG or PNG image. Fill it or remove it.", path.display())]
     EmptyClass {
@@ -228,7 +249,7 @@ pub enum ImageError {
     },
 
     /// Test contains a class that train does not.
-    #[error("{}: class `{class}` is in test but not in train{} Both must use the same class names; rename or remove the folder.", path.display(), did_you_mean(suggestion.as_deref()))]
+    #[error("{}: class `{class}` is in test but not in train{} Both must use the same class names; rename or remove it.", path.display(), did_you_mean(suggestion.as_deref()))]
     UntrainedClass {
         /// The folder or archive.
         path: PathBuf,

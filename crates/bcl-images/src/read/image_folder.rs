@@ -4,6 +4,7 @@ use super::batch::{Broken, Decoded, Decoder};
 use super::content::Shelf;
 use super::layout::{Kind, Layout, Part};
 use super::limits::Limits;
+use super::samples;
 use super::store::{Entry, Store};
 use super::streamed::CacheBytes;
 use crate::error::{FileLocation, ImageError};
@@ -13,11 +14,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 const LAYOUT: &str = "*.jpg, CLASS/*.jpg, train/*.jpg, or train/CLASS/*.jpg with or without test/CLASS/*.jpg, or val for test, with at \
-                      most one enclosing folder; also .jpeg and .png";
+                      most one enclosing folder, or a folder of WebDataset shards (.tar); also .jpeg and .png";
 
 /// Reads a folder or archive of images, in any of the layouts. `test` takes precedence over `val`.
 pub(crate) fn read(store: &Store, broken: Broken, stream: Option<CacheBytes>) -> Result<ImageData, ImageError> {
     let layout = Layout::of(store)?;
+    if layout.has_samples() {
+        return samples::read(store, &layout, broken, stream);
+    }
     let mut folder = Folder::new(store, layout.has_parts, stream);
     folder.top = layout.top.iter().take(5).cloned().collect();
     store.for_each(&mut |entry| {

@@ -9,6 +9,10 @@ const NOT_READ: [&str; 11] = [
     "gif", "bmp", "webp", "tif", "tiff", "jp2", "avif", "heic", "ppm", "pgm", "tga",
 ];
 
+/// The extension of a file with the label of the image beside it.
+pub(super) const LABEL: &str = "cls";
+const SHARDS: [&str; 3] = [".tar", ".tar.gz", ".tgz"];
+
 /// The kind of a file, by its extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -49,6 +53,16 @@ impl Part {
             .find(|part| part.name() == folder)
     }
 
+    /// The part of a shard, by a word of its path, such as `imagenet-val-000003.tar`; train if there is none.
+    pub(super) fn of_shard(path: &str) -> Self {
+        let mut words = path.split(|letter: char| !letter.is_ascii_alphabetic());
+        let part = words.find_map(|word| match word {
+            "validation" => Some(Self::Val),
+            word => Self::of(word),
+        });
+        part.unwrap_or(Self::Train)
+    }
+
     /// The name of its folder.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -68,6 +82,10 @@ pub(super) struct Layout {
     enclosing: Option<String>,
     /// Folders and files at the top level.
     pub(super) top: BTreeSet<String>,
+    /// Archives in a folder, if it has no images.
+    pub(super) shards: BTreeSet<String>,
+    /// Whether there are files with labels beside the images.
+    has_labels: bool,
 }
 
 impl Layout {
@@ -77,6 +95,8 @@ impl Layout {
             has_parts: false,
             enclosing: None,
             top: BTreeSet::new(),
+            shards: BTreeSet::new(),
+            has_labels: false,
         };
         // The top-level folders of images. A single one encloses all images, unless an image is beside it.
         let mut around = BTreeSet::new();
@@ -84,15 +104,31 @@ impl Layout {
             let (top, _) = entry.name.split_once('/').unwrap_or((&entry.name, ""));
             layout.top.insert(top.to_owned());
             layout.has_parts |= part_of(&entry.name).is_some_and(|(_, inner)| entry.is_folder || !inner.is_empty());
-            if !entry.is_folder && Kind::of(&entry.name).0 != Kind::Other {
+            if entry.is_folder {
+                return Ok(());
+            }
+            let (kind, extension) = Kind::of(&entry.name);
+            if kind != Kind::Other {
                 around.insert(entry.name.contains('/').then(|| top.to_owned()));
+            }
+            layout.has_labels |= extension == LABEL;
+            if store.is_folder() && SHARDS.iter().any(|end| entry.name.to_ascii_lowercase().ends_with(end)) {
+                layout.shards.insert(entry.name.clone());
             }
             Ok(())
         })?;
+        if !around.is_empty() {
+            layout.shards.clear();
+        }
         if let (1, Some(Some(_))) = (around.len(), around.first()) {
             layout.enclosing = around.pop_first().flatten();
         }
         Ok(layout)
+    }
+
+    /// Whether images are in shards, or have their labels in files beside them.
+    pub(super) fn has_samples(&self) -> bool {
+        self.has_labels || !self.shards.is_empty()
     }
 
     /// The part of a file or folder, and its name within the part.

@@ -16,6 +16,7 @@ mod layout;
 mod limits;
 mod names;
 mod origin;
+mod samples;
 pub(crate) mod stl;
 pub(crate) mod store;
 mod streamed;

@@ -85,6 +85,20 @@ impl<'a> Store<'a> {
         self.skims && self.packing == Packing::Tar
     }
 
+    /// Whether it is a folder on disk.
+    pub(super) fn is_folder(&self) -> bool {
+        self.packing == Packing::Folder
+    }
+
+    /// Opens an archive within this folder, with the same limits, to be read in the same way.
+    pub(super) fn shard(&self, name: &str) -> Result<Store<'static>, ImageError> {
+        let shard = Store::open(&self.path.join(name), self.limits)?;
+        Ok(Store {
+            skims: self.skims,
+            ..shard
+        })
+    }
+
     /// Opens an archive in memory; errors call it `path`.
     pub(crate) fn from_memory(path: &Path, bytes: &'a [u8], limits: Limits) -> Result<Self, ImageError> {
         let packing = sniff(path, &mut &*bytes)?;
