@@ -29,6 +29,7 @@
 //! | make deterministic views for evaluation | [`Views::test_batch`] |
 //! | use some of the classes | [`Subset`] |
 //! | hold out images for model selection | [`hold_out()`] |
+//! | draw a few labels of each class | [`few_labels()`] |
 //!
 //! # Invariants
 //!
@@ -37,6 +38,7 @@
 
 pub mod collection;
 pub mod error;
+pub mod few_labels;
 pub mod hold_out;
 pub mod load;
 pub mod planted;
@@ -46,6 +48,7 @@ pub mod views;
 
 pub use collection::{Collection, Image, ImageData, Loaded};
 pub use error::ImageError;
+pub use few_labels::{by_class, few_labels};
 pub use hold_out::hold_out;
 pub use load::{ImageSource, LoadOptions, load, load_manifest, load_named, load_skipping_broken, load_with};
 pub use planted::PlantedImagesConfig;

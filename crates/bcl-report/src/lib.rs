@@ -49,6 +49,7 @@ pub mod chart;
 pub mod collapse;
 mod comparison;
 mod error;
+mod few_labels;
 pub mod files;
 mod find;
 pub mod histogram;
@@ -73,6 +74,7 @@ mod user_metrics;
 
 pub use comparison::{Choice, Comparison, DataTable, Difference, Intervals, Row, RowKind};
 pub use error::ReportError;
+pub use few_labels::few_labels_probe;
 pub use find::{FoundRuns, Skipped, find_runs};
 pub use html::{render_html, write_html};
 pub use interval::{CONFIDENCE, Interval, t_bound};

@@ -1,6 +1,8 @@
 //! Which metrics a table shows, and in which order.
 
+use crate::few_labels;
 use crate::result::{ALIGNMENT, CALIBRATION_ERROR, EFFECTIVE_RANK, FEATURE_STD, LAST_LOSS, ONLINE_PROBE, RunResult, UNIFORMITY};
+use std::borrow::Cow;
 
 /// Ranking metrics without their cutoff, in the order of a table.
 const KINDS: [&str; 9] = [
@@ -47,12 +49,18 @@ const SHOWN_OF_ENCODERS: [&str; 6] = [
 
 /// The evaluation that a metric of encoders comes from.
 pub(super) struct Evaluation {
-    pub(super) name: &'static str,
+    pub(super) name: Cow<'static, str>,
     pub(super) about: &'static str,
 }
 
 /// The evaluation behind a metric.
 pub(super) fn evaluation(metric: &str) -> Evaluation {
+    if let Some(percentage) = few_labels::percentage(metric) {
+        return Evaluation {
+            name: format!("linear probe, {percentage} % of the labels").into(),
+            about: "the same classifier, trained for as many steps on a fraction of the training labels of each class.",
+        };
+    }
     let (name, about) = match metric {
         "probe_top1" | "probe_top5" => (
             "linear probe",
@@ -106,7 +114,10 @@ pub(super) fn evaluation(metric: &str) -> Evaluation {
         ),
         _ => ("other", "metrics that this version of the program does not know."),
     };
-    Evaluation { name, about }
+    Evaluation {
+        name: name.into(),
+        about,
+    }
 }
 
 /// Splits `ndcg@20` into `ndcg` and 20.
@@ -115,14 +126,17 @@ fn parts(metric: &str) -> Option<(&str, usize)> {
     Some((kind, cutoff.parse().ok()?))
 }
 
-/// Sort key: cutoff first, then kind; unknown metrics come last.
-fn place(metric: &str) -> (usize, usize) {
+/// Sort key: cutoff first, then kind, then the fraction of labels; unknown metrics come last.
+fn place(metric: &str) -> (usize, usize, u64) {
     let Some((kind, cutoff)) = parts(metric) else {
-        let place = OF_ENCODERS.iter().position(|known| *known == metric);
-        return (usize::MAX, place.unwrap_or(usize::MAX));
+        let fraction = few_labels::order(metric);
+        // Few labels come behind all labels.
+        let known_as = if fraction > 0 { "probe_top5" } else { metric };
+        let place = OF_ENCODERS.iter().position(|known| *known == known_as);
+        return (usize::MAX, place.unwrap_or(usize::MAX), fraction);
     };
     let kind = KINDS.iter().position(|known| *known == kind);
-    (cutoff, kind.unwrap_or(KINDS.len()))
+    (cutoff, kind.unwrap_or(KINDS.len()), 0)
 }
 
 /// All metrics that occur in any of the runs, sorted by cutoff and then precision, recall, NDCG and so on.
@@ -154,7 +168,7 @@ pub fn default_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult> + Clone
     let Some(largest) = largest else {
         let shown: Vec<String> = metrics
             .iter()
-            .filter(|metric| SHOWN_OF_ENCODERS.contains(&metric.as_str()))
+            .filter(|metric| is_shown_of_encoders(metric))
             .cloned()
             .collect();
         // Runs without labels have no accuracy and few metrics, so the table shows all of them that describe features.
@@ -170,6 +184,11 @@ pub fn default_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult> + Clone
         .into_iter()
         .filter(|metric| metrics.contains(metric))
         .collect()
+}
+
+/// Whether a table shows a metric of encoders by default.
+fn is_shown_of_encoders(metric: &str) -> bool {
+    SHOWN_OF_ENCODERS.contains(&metric) || (few_labels::percentage(metric).is_some() && metric.ends_with("top1"))
 }
 
 /// The metric that headlines and curves of encoders show: for graphs the first one of a table, for images the last, calibration error aside.
@@ -222,6 +241,20 @@ mod tests {
         other.validation.metrics.retain(|name, _| !name.ends_with("@20"));
         assert_eq!(default_metrics([&one, &other]), ["recall@10", "ndcg@10"]);
         assert_eq!(default_metrics([]), [""; 0]);
+    }
+
+    #[test]
+    fn probes_on_few_labels_stand_behind_the_one_on_all_and_are_shown() {
+        let (mut run, _) = sample::image_run("a", "info_nce", 0);
+        let few = ["probe_10%_top1", "probe_10%_top5", "probe_1%_top1", "probe_1%_top5"].map(|name| (name.to_owned(), 0.3));
+        run.validation.metrics.extend(few);
+        assert_eq!(
+            default_metrics([&run])[..4],
+            ["probe_top1", "probe_1%_top1", "probe_10%_top1", "official_top1"]
+        );
+        assert_eq!(all_metrics([&run])[1..4], ["probe_top5", "probe_1%_top1", "probe_1%_top5"]);
+        assert_eq!(evaluation("probe_1%_top5").name, "linear probe, 1 % of the labels");
+        assert_eq!(evaluation("probe_1%_top5").name, evaluation("probe_1%_top1").name);
     }
 
     #[test]

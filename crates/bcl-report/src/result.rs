@@ -30,8 +30,8 @@ pub const LAST_LOSS: &str = "loss";
 
 /// Metrics by name, such as `ndcg@20`, in alphabetical order.
 ///
-/// - Image encoders: `probe_top1`, `probe_top5` (linear probe on frozen features), `official_top1`, `official_top5` (linear probe in
-///   the protocol of the papers' released code), `knn_top1`, `knn_top5`, `alignment`, `uniformity`, [`FEATURE_STD`], [`EFFECTIVE_RANK`],
+/// - Image encoders: `probe_top1`, `probe_top5` (linear probe on frozen features), `probe_1%_top1` (the same on 1 % of the labels),
+///   `official_top1`, `official_top5` (linear probe in the protocol of the papers' released code), `knn_top1`, `knn_top5`, `alignment`, `uniformity`, [`FEATURE_STD`], [`EFFECTIVE_RANK`],
 ///   [`CALIBRATION_ERROR`], and during training [`ONLINE_PROBE`].
 /// - Image encoders without labelled test images: [`LAST_LOSS`], [`ALIGNMENT`], [`UNIFORMITY`], [`FEATURE_STD`] and [`EFFECTIVE_RANK`];
 ///   without any test images, all but the first are computed on training images.

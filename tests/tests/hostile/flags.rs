@@ -100,6 +100,17 @@ pub(crate) fn cases() -> Vec<Case> {
         refused(&["evaluate", "nowhere"], &["nowhere"]),
         refused(&["evaluate", "folder"], &["folder"]),
         refused(&["evaluate", "file"], &["file"]),
+        refused(&["evaluate", "folder", "--label-fractions", "0"], &["--label-fractions"]),
+        refused(&["evaluate", "folder", "--label-fractions", "1"], &["--label-fractions"]),
+        refused(
+            &["evaluate", "folder", "--label-fractions", "0.1,nan"],
+            &["--label-fractions"],
+        ),
+        refused(
+            &["evaluate", "folder", "--label-fractions", "0.1,0.1"],
+            &["--label-fractions", "twice"],
+        ),
+        refused(&["evaluate", "folder", "--label-fractions", ""], &["--label-fractions"]),
         refused(&["embed", "nowhere"], &["nowhere"]),
         refused(&["embed", "folder"], &["folder"]),
         refused(&["export", "nowhere"], &["nowhere"]),

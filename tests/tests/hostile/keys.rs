@@ -192,6 +192,8 @@ fn numbers() -> Vec<Number> {
             ("training.epochs=?", ZERO),
             ("evaluation.every=?", ZERO),
             ("evaluation.side=?", &[]),
+            ("evaluation.label_fractions=[?]", &[]),
+            ("evaluation.label_fractions=[0.5,?]", &[]),
             ("evaluation.probe.epochs=?", &[]),
             ("evaluation.probe.learning_rate=?", &["1000000000000", "9223372036854775807"]),
             ("evaluation.probe.weight_decay=?", ZERO),

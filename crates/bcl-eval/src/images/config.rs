@@ -3,9 +3,10 @@
 use crate::probe::{KnnConfig, LinearProbeConfig};
 use bcl_core::{
     ParameterError,
-    parameter::{MOST_EPOCHS, count_in},
+    parameter::{MOST_EPOCHS, count_in, in_closed},
 };
 use bcl_images::LARGEST_SIDE;
+use bcl_report::few_labels_probe;
 use serde::{Deserialize, Serialize};
 
 /// How frozen features are evaluated.
@@ -19,6 +20,9 @@ pub struct ImageEvaluationConfig {
     pub side: Option<usize>,
     /// How linear probes are trained.
     pub protocols: Vec<Protocol>,
+    /// Fractions of the training labels on which the linear probe is trained again, each in [1e-6, 0.999999]; by default none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub label_fractions: Vec<f64>,
     /// Baselines to compare with.
     pub baselines: Vec<ImageBaselineKind>,
     /// The linear probe.
@@ -64,6 +68,7 @@ impl Default for ImageEvaluationConfig {
             every: 10,
             side: None,
             protocols: vec![Protocol::Clean],
+            label_fractions: Vec::new(),
             baselines: vec![ImageBaselineKind::RawPixels, ImageBaselineKind::RandomEncoder],
             probe: LinearProbeConfig::default(),
             knn: KnnConfig::default(),
@@ -84,9 +89,25 @@ impl ImageEvaluationConfig {
         if let Some(side) = self.side {
             count_in("side", side, 1, LARGEST_SIDE).map_err(below(""))?;
         }
+        check_label_fractions(&self.label_fractions)?;
         each_once("protocols", &self.protocols)?;
         each_once("baselines", &self.baselines)
     }
+}
+
+/// Checks that each fraction leaves some labels out, and that no two of them would have the same metrics.
+///
+/// # Errors
+/// Returns an error that names the key, the fraction and the remedy.
+pub fn check_label_fractions(fractions: &[f64]) -> Result<(), String> {
+    for (i, &fraction) in fractions.iter().enumerate() {
+        in_closed("label_fractions", fraction, 1e-6, 0.999_999).map_err(|error| error.to_string())?;
+        let name = few_labels_probe(fraction);
+        if fractions[..i].iter().any(|&earlier| few_labels_probe(earlier) == name) {
+            return Err(format!("label_fractions lists {fraction} twice; list each fraction once"));
+        }
+    }
+    Ok(())
 }
 
 fn each_once<T: PartialEq>(key: &str, names: &[T]) -> Result<(), String> {

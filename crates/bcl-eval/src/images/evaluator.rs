@@ -8,6 +8,7 @@ use crate::{
 use bcl_data::Seed;
 use bcl_images::{Collection, ImageData, ViewsError};
 use bcl_models::vision::{ImageEncoder, Mode};
+use bcl_report::few_labels_probe;
 use bcl_report::result::{ALIGNMENT, EFFECTIVE_RANK, FEATURE_STD, Metrics, ONLINE_PROBE, UNIFORMITY};
 use burn::tensor::{Int, Tensor, TensorData};
 use rand::seq::SliceRandom;
@@ -53,20 +54,20 @@ pub struct ImageEvaluator {
     /// Computes the features.
     pub extractor: FeatureExtractor,
     data: Arc<ImageData>,
-    train: Sample,
+    pub(super) train: Sample,
     test: Sample,
     has_probes: bool,
     uses_train_as_test: bool,
-    config: ImageEvaluationConfig,
-    seed: Seed,
+    pub(super) config: ImageEvaluationConfig,
+    pub(super) seed: Seed,
 }
 
 /// The images of one part of a data set that are evaluated.
 #[derive(Debug, Clone)]
-struct Sample {
+pub(super) struct Sample {
     images: Vec<usize>,
     /// The class of each image; empty if not all are known.
-    classes: Vec<u32>,
+    pub(super) classes: Vec<u32>,
 }
 
 impl Sample {
@@ -245,6 +246,10 @@ impl ImageEvaluator {
             let found = probe_fixed(train, test, self.num_classes(), &self.config.probe, self.seed)?;
             insert(&mut metrics, "probe", found);
         }
+        for &fraction in &self.config.label_fractions {
+            let found = self.few_labels_probe(train, test, fraction)?;
+            insert(&mut metrics, &few_labels_probe(fraction), found);
+        }
         Ok(metrics)
     }
 
@@ -313,7 +318,7 @@ impl ImageEvaluator {
         Ok([train, test])
     }
 
-    fn num_classes(&self) -> usize {
+    pub(super) fn num_classes(&self) -> usize {
         self.data.train.classes().len()
     }
 }

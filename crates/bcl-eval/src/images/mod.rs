@@ -11,9 +11,10 @@
 mod config;
 mod evaluator;
 mod features;
+mod few_labels;
 mod showcase;
 
-pub use config::{ImageBaselineKind, ImageEvaluationConfig, Protocol};
+pub use config::{ImageBaselineKind, ImageEvaluationConfig, Protocol, check_label_fractions};
 pub use evaluator::{ImageEvaluator, has_labelled_test, why_probes_are_off};
 pub use features::FeatureExtractor;
 pub use showcase::{showcase, thumbnail};

@@ -17,7 +17,7 @@ pub(super) fn html(page: &Page, index: usize) -> String {
         format!(
             "<th scope=\"colgroup\" colspan=\"{}\">{}</th>",
             group.len(),
-            escape(evaluation(group[0]).name)
+            escape(&evaluation(group[0]).name)
         )
     });
     let body = each(&results.rows, |of| {
@@ -31,7 +31,7 @@ pub(super) fn html(page: &Page, index: usize) -> String {
     };
     let notes = each(&groups, |group| {
         let evaluation = evaluation(group[0]);
-        format!("<li>{}: {}</li>\n", escape(evaluation.name), escape(evaluation.about))
+        format!("<li>{}: {}</li>\n", escape(&evaluation.name), escape(evaluation.about))
     });
     format!(
         "<h4>{title}</h4>\n{}<ul class=\"notes\">\n{notes}</ul>\n",

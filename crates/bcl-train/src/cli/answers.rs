@@ -1,7 +1,7 @@
-//! The arguments of the verbs that answer from a finished recommender: `evaluate` and `recommend`.
+//! The arguments of `evaluate` and `recommend`.
 
 use super::{ComputeArguments, Output};
-use bcl_eval::ranking::check_cutoffs;
+use bcl_eval::{images::check_label_fractions, ranking::check_cutoffs};
 use clap::{ArgGroup, Args};
 use std::{path::PathBuf, str::FromStr};
 
@@ -25,8 +25,28 @@ impl FromStr for Cutoffs {
     }
 }
 
+/// Fractions of the training labels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelFractions(pub Vec<f64>);
+
+impl FromStr for LabelFractions {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let fractions = text.split(',').map(|fraction| {
+            let fraction = fraction.trim();
+            fraction
+                .parse()
+                .map_err(|_| format!("`{fraction}` is not a number; write a list such as 0.01,0.1"))
+        });
+        let fractions: Vec<f64> = fractions.collect::<Result<_, String>>()?;
+        check_label_fractions(&fractions)?;
+        Ok(Self(fractions))
+    }
+}
+
 /// Arguments of `evaluate`.
-#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[derive(Debug, Clone, PartialEq, Args)]
 pub struct Evaluate {
     /// Folder of the run.
     pub run: PathBuf,
@@ -44,6 +64,10 @@ pub struct Evaluate {
     /// ones. Recommenders only.
     #[arg(long)]
     pub fold_in: bool,
+    /// Fractions of the training labels, such as `0.01,0.1`, on which the linear probe is trained again, in place of the recipe's. Images
+    /// only.
+    #[arg(long, value_name = "LIST")]
+    pub label_fractions: Option<LabelFractions>,
     /// Where it runs.
     #[command(flatten)]
     pub compute: ComputeArguments,

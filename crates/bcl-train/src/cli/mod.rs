@@ -21,7 +21,7 @@ mod seeds;
 mod train;
 mod verb;
 
-pub use answers::{Cutoffs, Evaluate, Recommend};
+pub use answers::{Cutoffs, Evaluate, LabelFractions, Recommend};
 pub use command::{Command, Completions, ComputeArguments, Devices, Embed, Export, ExportFormat, Output, Recipes, Report, Watch};
 pub use data::{CheckData, Data, FetchData, ListData};
 pub use search::{Duplicates, Neighbours, Searched, Subset};

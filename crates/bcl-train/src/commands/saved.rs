@@ -4,7 +4,7 @@ use crate::{
     cli::{self, Export, ExportFormat},
     error::Error,
     kinds::{Kind, SavedRun, Search, interactions::ListFormat},
-    recipe::{Recipe, RecommenderRecipe, of_kind},
+    recipe::{ImageRecipe, Recipe, RecommenderRecipe, of_kind},
     training::{DataRecord, RunFolder, Stop},
 };
 use bcl_backend::Backend;
@@ -52,6 +52,12 @@ pub fn evaluate(args: &cli::Evaluate, backend: &Backend) -> Result<(), Error> {
     if let (Some(flag), None) = (args.flag_of_recommenders(), run.recipe.as_kind::<RecommenderRecipe>()) {
         return Err(Error::Input(format!(
             "{flag} has no meaning for {}, which trained no recommender; remove it",
+            args.run.display()
+        )));
+    }
+    if args.label_fractions.is_some() && run.recipe.as_kind::<ImageRecipe>().is_none() {
+        return Err(Error::Input(format!(
+            "--label-fractions has no meaning for {}, which trained no encoder of images; remove it",
             args.run.display()
         )));
     }

@@ -123,6 +123,10 @@ impl RecipeKind for GraphRecipe {
             "training.precision",
             "has no meaning for graphs: sums over neighbours are computed in 32 bits; remove it",
         ),
+        (
+            "evaluation.label_fractions",
+            "has no meaning for graphs, whose classifiers are cross-validated on all labels; remove it",
+        ),
     ];
 
     fn defaults() -> Table {

@@ -109,6 +109,10 @@ impl RecipeKind for RecommenderRecipe {
             "training.max_nodes",
             "has no meaning for interactions, which have no nodes; remove it, or lower training.batch_size",
         ),
+        (
+            "evaluation.label_fractions",
+            "has no meaning for interactions, which have no classes to probe; remove it",
+        ),
     ];
 
     fn defaults() -> Table {

@@ -615,6 +615,21 @@ const BAD: &[Bad] = &[
         "--set training.gradient_cache=64: training.gradient_cache computes the loss in blocks of anchors",
     ),
     (
+        "data.dataset = 'planted'\nloss.kind = 'hard'\nevaluation.label_fractions = [0.1]",
+        &[],
+        "a.toml:3: evaluation.label_fractions has no meaning for interactions, which have no classes to probe; remove it",
+    ),
+    (
+        "data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'hard'\nevaluation.label_fractions = [0.1, 1]",
+        &[],
+        "a.toml:4: evaluation.label_fractions is 1, but must be in [1e-6, 0.999999]",
+    ),
+    (
+        "data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'hard'\nevaluation.label_fractions = [0.1, 0.1]",
+        &[],
+        "a.toml:4: evaluation.label_fractions lists 0.1 twice; list each fraction once",
+    ),
+    (
         "data.dataset = 'ml-100k'\nloss.kind = 'supervised'",
         &[],
         "a.toml:2: loss.kind is \"supervised\", which needs to know the true negatives",

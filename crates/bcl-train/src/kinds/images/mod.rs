@@ -225,7 +225,7 @@ impl Kind for ImageRecipe {
     }
 
     fn evaluate(saved: SavedRun<Self>, backend: &Backend, args: &cli::Evaluate) -> Result<(), Error> {
-        saved::evaluate(saved, backend, args.output.json)
+        saved::evaluate(saved, backend, args)
     }
 
     fn embed(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error> {

@@ -9,6 +9,7 @@ use super::{
     start::untrained,
 };
 use crate::{
+    cli::{self, LabelFractions},
     error::Error,
     recipe::ImageRecipe,
     training::{Stop, folder::load_model},
@@ -31,12 +32,21 @@ pub(super) fn encoder(run: &SavedRun<ImageRecipe>, backend: &Backend) -> Result<
     load_model(encoder, &run.folder)
 }
 
-pub(super) fn evaluate(run: SavedRun<ImageRecipe>, backend: &Backend, json: bool) -> Result<(), Error> {
+pub(super) fn evaluate(mut run: SavedRun<ImageRecipe>, backend: &Backend, args: &cli::Evaluate) -> Result<(), Error> {
     let encoder = encoder(&run, backend)?;
     let data = Arc::new(run.data()?);
+    if let Some(LabelFractions(fractions)) = &args.label_fractions {
+        run.recipe.evaluation.label_fractions.clone_from(fractions);
+    }
     let evaluator = evaluator(&run.recipe, &data, backend, Stop::new());
+    if args.label_fractions.is_some() && !evaluator.has_probes() {
+        return Err(Error::Input(format!(
+            "--label-fractions needs labelled test images, but {} has none; remove it",
+            data.name
+        )));
+    }
     let metrics = evaluator.encoder(&encoder)?;
-    if json {
+    if args.output.json {
         println!("{:#}", json!({ "run": run.folder.path(), "metrics": metrics }));
     } else {
         let [_, (images, _)] = evaluator.images();

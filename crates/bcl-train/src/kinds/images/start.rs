@@ -1,6 +1,9 @@
 //! The initial encoder of a run, and the checks of its images.
 
-use crate::{error::Error, recipe::ImageRecipe};
+use crate::{
+    error::Error,
+    recipe::{ImageEvaluationConfig, ImageRecipe},
+};
 use bcl_core::schedule::AlphaMeasurement;
 use bcl_data::{
     SearchPath, Seed,
@@ -168,7 +171,7 @@ pub(crate) fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error>
     }
     check_labels(recipe, data, &source)?;
     if !has_labelled_test(data) {
-        return Ok(());
+        return refuse_few_labels(&recipe.evaluation, &source);
     }
     let classes = classes(&data.train);
     if let [] | [_] = &classes[..] {
@@ -217,6 +220,16 @@ fn check_labels(recipe: &ImageRecipe, data: &ImageData, source: &str) -> Result<
         )));
     }
     Ok(())
+}
+
+/// Refuses probes on few labels if there are no labelled test images to measure them on.
+fn refuse_few_labels(evaluation: &ImageEvaluationConfig, source: &str) -> Result<(), Error> {
+    if evaluation.label_fractions.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Input(format!(
+        "evaluation.label_fractions needs labelled test images, but {source} has none; put some into test/CLASS/, or remove the key"
+    )))
 }
 
 /// The classes that have images.
