@@ -59,6 +59,28 @@ fn any_number_of_threads_makes_the_same_batch() {
 }
 
 #[test]
+fn an_image_drawn_twice_with_epochs_of_its_own_looks_different() {
+    let images = images(&SIZES);
+    let views = views(8);
+    let row = 3 * 8 * 8;
+    let mut mixed = Vec::new();
+    views
+        .batch_of_epochs(&images, &[4, 0, 4], &[11, 11, 12], Seed(2), &mut mixed)
+        .expect("images in memory");
+    for (position, epoch) in [(0, 11), (1, 11), (2, 12)] {
+        let mut whole = Vec::new();
+        views
+            .batch(&images, &[4, 0, 4], epoch, Seed(2), &mut whole)
+            .expect("images in memory");
+        for which in 0..2 {
+            let place = (which * 3 + position) * row;
+            assert_eq!(mixed[place..][..row], whole[place..][..row], "{position} {which}");
+        }
+    }
+    assert_ne!(mixed[..row], mixed[2 * row..][..row]);
+}
+
+#[test]
 fn a_view_depends_on_run_epoch_sample_and_which_alone() {
     let images = images(&SIZES);
     let views = views(8);

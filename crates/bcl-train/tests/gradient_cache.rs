@@ -126,7 +126,7 @@ fn images(mode: Mode, on_demand: bool) -> ImageBatch {
     let views = BatchViews::OnDemand(ViewsOnDemand {
         source: Arc::new(source),
         images: chosen.clone().into(),
-        epoch: 4,
+        epochs: vec![4; chosen.len()].into(),
         device,
     });
     let made = || BatchViews::Made(views.parts(usize::MAX).next().expect("the whole"));

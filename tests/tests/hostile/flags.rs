@@ -120,6 +120,15 @@ pub(crate) fn cases() -> Vec<Case> {
         refused(&["recommend", "folder", "--user", "1", "--top", "0"], &["--top"]),
         refused(&["recommend", "folder", "--user", "1", "--top", "-3"], &["-3"]),
         refused(&["recommend", "folder", "--user", "1", "--top", "99999999999"], &["--top"]),
+        refused(
+            &["images.toml", "--set", "training.sampling=magic"],
+            &["training.sampling", "magic"],
+        ),
+        refused(&["images.toml", "--set", "training.sampling=3"], &["training.sampling"]),
+        refused(
+            &["tiny.toml", "--set", "training.sampling=class_balanced"],
+            &["training.sampling", "interactions"],
+        ),
         refused(&["report"], &["RUN"]),
         refused(&["report", "nowhere"], &["nowhere"]),
         refused(&["report", "folder"], &["folder"]),

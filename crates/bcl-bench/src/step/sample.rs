@@ -154,7 +154,7 @@ impl<'a, M: ImageMethod> Bench<'a, M> {
         let on_demand = BatchViews::OnDemand(ViewsOnDemand {
             source: self.source.clone(),
             images: images.clone(),
-            epoch,
+            epochs: vec![epoch; batch_size].into(),
             device: self.device.clone(),
         });
         let cache = self.recipe.training.gradient_cache;

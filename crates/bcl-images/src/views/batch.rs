@@ -46,7 +46,39 @@ impl Views {
         out: &mut Vec<f32>,
     ) -> Result<(), ImageError> {
         out.resize(self.batch_len(indices.len()), 0.0);
-        self.fill(self.layout().len(), collection, indices, epoch, run, out)
+        self.fill(self.layout().len(), collection, indices, |_| epoch, run, out)
+    }
+
+    /// As [`batch`](Self::batch), with an epoch for each image: one that is drawn several times looks different each time.
+    ///
+    /// # Shapes
+    /// - indices: `[batch]`, images of the collection
+    /// - epochs:  `[batch]`
+    /// - out: as for [`batch`](Self::batch)
+    ///
+    /// # Errors
+    /// Returns an error if an image cannot be read from its file.
+    ///
+    /// # Panics
+    /// Panics if an index is out of range, or there is not one epoch per image.
+    pub fn batch_of_epochs(
+        &self,
+        collection: &Collection,
+        indices: &[usize],
+        epochs: &[u64],
+        run: Seed,
+        out: &mut Vec<f32>,
+    ) -> Result<(), ImageError> {
+        assert_eq!(indices.len(), epochs.len(), "each image has an epoch");
+        out.resize(self.batch_len(indices.len()), 0.0);
+        self.fill(
+            self.layout().len(),
+            collection,
+            indices,
+            |position| epochs[position],
+            run,
+            out,
+        )
     }
 
     /// Makes one view of each image, for a linear probe: the first of those that [`batch`](Self::batch) makes.
@@ -69,16 +101,16 @@ impl Views {
         out: &mut Vec<f32>,
     ) -> Result<(), ImageError> {
         out.resize(indices.len() * self.view_len(0), 0.0);
-        self.fill(1, collection, indices, epoch, run, out)
+        self.fill(1, collection, indices, |_| epoch, run, out)
     }
 
-    /// Each image is read once for all of its views.
+    /// Each image is read once for all of its views. `epoch_of` has the position of an image.
     fn fill(
         &self,
         num_views: usize,
         collection: &Collection,
         indices: &[usize],
-        epoch: u64,
+        epoch_of: impl Fn(usize) -> u64 + Sync,
         run: Seed,
         out: &mut [f32],
     ) -> Result<(), ImageError> {
@@ -92,8 +124,10 @@ impl Views {
         views
             .into_par_iter()
             .zip(indices)
+            .enumerate()
             .with_min_len(MIN_IMAGES)
-            .try_for_each(|(views, &sample)| {
+            .try_for_each(|(position, (views, &sample))| {
+                let epoch = epoch_of(position);
                 let loaded = collection.read(sample)?;
                 for (which, out) in views.into_iter().enumerate() {
                     self.view(which, loaded.as_image(), view_seed(run, epoch, sample, which), out);

@@ -19,13 +19,14 @@ pub struct ViewSource {
 }
 
 impl ViewSource {
-    /// Makes the views of each image, view after view, `[images.len(), 3, side, side]` each.
+    /// Makes the views of each image in its epoch, view after view, `[images.len(), 3, side, side]` each.
     ///
     /// # Errors
     /// Returns an error if an image cannot be read from its file.
-    pub(crate) fn make(&self, images: &[usize], epoch: u64) -> Result<Vec<f32>, ImageError> {
+    pub(crate) fn make(&self, images: &[usize], epochs: &[u64]) -> Result<Vec<f32>, ImageError> {
         let mut pixels = Vec::new();
-        self.views.batch(&self.data.train, images, epoch, self.seed, &mut pixels)?;
+        self.views
+            .batch_of_epochs(&self.data.train, images, epochs, self.seed, &mut pixels)?;
         Ok(pixels)
     }
 
@@ -60,8 +61,8 @@ pub struct ViewsOnDemand {
     pub source: Arc<ViewSource>,
     /// Indices of the images.
     pub images: Arc<[usize]>,
-    /// The epoch.
-    pub epoch: u64,
+    /// The epoch of each image's views.
+    pub epochs: Arc<[u64]>,
     /// The device of the views.
     pub device: Device,
 }
@@ -102,7 +103,12 @@ impl ViewsOnDemand {
     fn parts(self, at_most: usize) -> impl Iterator<Item = Vec<Tensor<4>>> {
         let parts = blocks(self.images.len(), at_most);
         let views = self.clone();
-        let make = move |part: Range<usize>| (part.len(), views.source.make(&views.images[part], views.epoch));
+        let make = move |part: Range<usize>| {
+            (
+                part.len(),
+                views.source.make(&views.images[part.clone()], &views.epochs[part]),
+            )
+        };
         let made = Prefetch::new(0, parts.map(make));
         made.map(move |made| {
             // An encoder's forward pass has no way to return an error; the run turns a panic into one, and unwinds as a panic without a
@@ -137,7 +143,7 @@ mod tests {
                 seed: Seed(3),
             }),
             images: [7, 2, 19, 0, 4, 11, 5].into(),
-            epoch: 6,
+            epochs: [6; 7].into(),
             device: Device::flex(),
         }
     }
@@ -150,7 +156,7 @@ mod tests {
     #[test]
     fn views_made_on_demand_always_equal_views_made_in_advance() {
         let views = on_demand();
-        let pixels = views.source.make(&views.images, views.epoch).unwrap();
+        let pixels = views.source.make(&views.images, &views.epochs).unwrap();
         let made = BatchViews::Made(views.source.on_device(pixels, views.images.len(), &views.device));
         let on_demand = BatchViews::OnDemand(views);
         assert_eq!((made.batch_size(), on_demand.batch_size()), (7, 7));

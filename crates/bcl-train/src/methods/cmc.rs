@@ -17,7 +17,7 @@ use burn::{
 };
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
-use std::{ops::Range, sync::Arc};
+use std::{collections::HashSet, ops::Range, sync::Arc};
 
 /// The loss of CMC.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -244,15 +244,34 @@ impl ImageMethod for Cmc {
         });
         let log_normalisers = Tensor::cat(log_normalisers.to_vec(), 0).detach();
         let momentum = self.config.bank_momentum;
-        let images = index_tensor(&batch.images, &log_normalisers.device());
+        let (images, draws) = first_draws(&batch.images);
+        let [images, draws] = [images, draws].map(|indices| index_tensor(&indices, &log_normalisers.device()));
         let banks = self.banks.into_iter().zip(TABLES);
         Self {
             banks: banks
-                .map(|(bank, name)| bank.updated(images.clone(), embeddings.rows(name), momentum))
+                .map(|(bank, name)| bank.updated(images.clone(), embeddings.rows(name).select(0, draws.clone()), momentum))
                 .collect(),
             log_normalisers: self.log_normalisers.map(|_| log_normalisers.set_require_grad(false)),
             steps: self.steps.plus(1),
             ..self
         }
+    }
+}
+
+/// The distinct images of a batch, and where each comes first: class-balanced sampling may draw one twice, but a row of the bank moves once
+/// per step.
+fn first_draws(images: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let mut seen = HashSet::new();
+    let firsts = images.iter().enumerate().filter(|(_, image)| seen.insert(**image));
+    firsts.map(|(position, &image)| (image, position)).unzip()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_that_is_drawn_twice_moves_its_row_once() {
+        assert_eq!(first_draws(&[7, 3, 7, 1, 3]), (vec![7, 3, 1], vec![0, 1, 3]));
     }
 }

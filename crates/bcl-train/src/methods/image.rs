@@ -142,7 +142,9 @@ fn tensors(batch: &ImageBatch) -> NamedTensors {
             .fold(NamedTensors::default(), |tensors, (number, views)| {
                 tensors.with(format!("views_{number}"), views.to_data())
             }),
-        BatchViews::OnDemand(views) => NamedTensors::default().with("epoch", whole_numbers([views.epoch as i64])),
+        BatchViews::OnDemand(views) => {
+            NamedTensors::default().with("epoch", whole_numbers(views.epochs.iter().map(|&epoch| epoch as i64)))
+        }
     };
     let views = views.with("images", whole_numbers(batch.images.iter().map(|&image| image as i64)));
     let classes = batch.classes.as_ref();

@@ -124,6 +124,10 @@ impl RecipeKind for GraphRecipe {
             "has no meaning for graphs: sums over neighbours are computed in 32 bits; remove it",
         ),
         (
+            "training.sampling",
+            "has no meaning for graphs: each is drawn once per epoch; remove it",
+        ),
+        (
             "evaluation.label_fractions",
             "has no meaning for graphs, whose classifiers are cross-validated on all labels; remove it",
         ),

@@ -40,7 +40,7 @@ pub use recommender::RecommenderRecipe;
 pub use sections::{
     BaselineKind, DataConfig, DataSource, GraphBaselineKind, GraphDataConfig, GraphDataSource, GraphEvaluationConfig,
     ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageEvaluationConfig, LearningRateSchedule, LoggingConfig, LossConfig,
-    OptimizerConfig, OptimizerKind, Precision, Protocol, RankingEvaluationConfig, SelectionConfig, TrainingConfig,
+    OptimizerConfig, OptimizerKind, Precision, Protocol, RankingEvaluationConfig, Sampling, SelectionConfig, TrainingConfig,
 };
 
 use bcl_core::schedule::AlphaSchedule;

@@ -110,6 +110,10 @@ impl RecipeKind for RecommenderRecipe {
             "has no meaning for interactions, which have no nodes; remove it, or lower training.batch_size",
         ),
         (
+            "training.sampling",
+            "has no meaning for interactions, which have no classes; remove it",
+        ),
+        (
             "evaluation.label_fractions",
             "has no meaning for interactions, which have no classes to probe; remove it",
         ),

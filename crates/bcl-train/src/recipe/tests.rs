@@ -615,6 +615,11 @@ const BAD: &[Bad] = &[
         "--set training.gradient_cache=64: training.gradient_cache computes the loss in blocks of anchors",
     ),
     (
+        "data.dataset = 'planted'\nloss.kind = 'hard'\ntraining.sampling = 'class_balanced'",
+        &[],
+        "a.toml:3: training.sampling has no meaning for interactions, which have no classes; remove it",
+    ),
+    (
         "data.dataset = 'planted'\nloss.kind = 'hard'\nevaluation.label_fractions = [0.1]",
         &[],
         "a.toml:3: evaluation.label_fractions has no meaning for interactions, which have no classes to probe; remove it",

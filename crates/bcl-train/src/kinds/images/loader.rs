@@ -1,7 +1,9 @@
 //! The data loader of images, which prepares batches of views.
 
+use super::order::Draws;
 use crate::{
     batches::{BatchViews, ImageBatch, Prefetch, ViewSource, ViewsOnDemand},
+    recipe::Sampling,
     training::step::{EpochPlan, PlannedLoader, Step},
 };
 use bcl_core::Estimator;
@@ -42,6 +44,7 @@ pub struct ImageLoader {
 struct Source {
     views: Arc<ViewSource>,
     batch_size: usize,
+    sampling: Sampling,
     gradient_cache: Option<usize>,
     /// Whether batches carry classes, because the estimator or the schedule of α needs them.
     with_truth: bool,
@@ -55,6 +58,8 @@ pub struct LoaderOptions {
     pub views: Views,
     /// Images per step.
     pub batch_size: usize,
+    /// How often an epoch draws each image; if class-balanced, all of them have a class.
+    pub sampling: Sampling,
     /// Images that are encoded at a time with gradient caching, which makes views on demand.
     pub gradient_cache: Option<usize>,
     /// Whether training batches carry classes. The probe always does.
@@ -76,6 +81,7 @@ impl ImageLoader {
         let LoaderOptions {
             views,
             batch_size,
+            sampling,
             gradient_cache,
             with_truth,
             num_anchors,
@@ -91,6 +97,7 @@ impl ImageLoader {
             source: Arc::new(Source {
                 views: Arc::new(ViewSource { data, views, seed }),
                 batch_size,
+                sampling,
                 gradient_cache,
                 with_truth,
                 num_anchors,
@@ -110,7 +117,7 @@ impl ImageLoader {
         let (chosen, _) = order.partial_shuffle(&mut source.views.seed.named("probe").rng(), batch_size);
         let pixels = source
             .views
-            .make(chosen, PROBE_EPOCH)
+            .make(chosen, &vec![PROBE_EPOCH; chosen.len()])
             .unwrap_or_else(|error| resume_unwind(Box::new(error)));
         let batch = ImageBatch {
             views: BatchViews::Made(source.views.on_device(pixels, chosen.len(), device)),
@@ -133,9 +140,9 @@ impl Source {
         self.num_images() / self.batch_size
     }
 
-    /// The order of the images in an epoch.
-    fn order(&self, epoch: usize) -> Vec<usize> {
-        epoch_order(self.num_images(), self.views.seed, epoch)
+    /// The images of an epoch in order.
+    fn draws(&self, epoch: usize) -> Draws {
+        Draws::new(self.sampling, &self.views.data.train, self.views.seed, epoch)
     }
 
     /// The classes of images, if all of them have one.
@@ -143,17 +150,17 @@ impl Source {
         images.iter().map(|&image| self.views.data.train.labels()[image]).collect()
     }
 
-    fn prepare(&self, images: &[usize], epoch: u64) -> Result<Prepared, ImageError> {
-        let pixels = self.gradient_cache.is_none().then(|| self.views.make(images, epoch));
+    fn prepare(&self, images: &[usize], epochs: &[u64]) -> Result<Prepared, ImageError> {
+        let pixels = self.gradient_cache.is_none().then(|| self.views.make(images, epochs));
         Ok(Prepared {
             pixels: pixels.transpose()?,
             images: images.into(),
-            epoch,
+            epochs: epochs.into(),
         })
     }
 
     fn step(&self, prepared: Prepared, step: u64, estimator: Option<Arc<dyn Estimator>>, device: &Device) -> Step<ImageBatch> {
-        let Prepared { images, epoch, pixels } = prepared;
+        let Prepared { images, epochs, pixels } = prepared;
         let batch = ImageBatch {
             classes: self.with_truth.then(|| self.classes(&images)).flatten(),
             views: match pixels {
@@ -161,7 +168,7 @@ impl Source {
                 None => BatchViews::OnDemand(ViewsOnDemand {
                     source: self.views.clone(),
                     images: images.clone(),
-                    epoch,
+                    epochs,
                     device: device.clone(),
                 }),
             },
@@ -172,17 +179,10 @@ impl Source {
     }
 }
 
-/// The order of the images in an epoch, from its seed.
-pub fn epoch_order(num_images: usize, seed: Seed, epoch: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..num_images).collect();
-    order.shuffle(&mut seed.named("order").index(epoch as u64).rng());
-    order
-}
-
 /// A batch before it is on the device.
 struct Prepared {
     images: Arc<[usize]>,
-    epoch: u64,
+    epochs: Arc<[u64]>,
     /// The views, unless they are made on demand.
     pixels: Option<Vec<f32>>,
 }
@@ -206,13 +206,13 @@ impl DataLoader<Step<ImageBatch>> for ImageLoader {
         let plan = self.plan.lock().expect("no thread panics while it holds the plan").clone();
         let source = self.source.clone();
         let (epoch, first_step) = (plan.epoch, plan.first_step);
-        let order = source.order(epoch);
+        let draws = source.draws(epoch);
         let steps = first_step..source.steps_per_epoch();
         let prepared = Prefetch::new(
             READY,
             steps.map(move |step| {
-                let first = step * source.batch_size;
-                source.prepare(&order[first..first + source.batch_size], epoch as u64)
+                let batch = step * source.batch_size..(step + 1) * source.batch_size;
+                source.prepare(&draws.images[batch.clone()], &draws.epochs[batch])
             }),
         );
         Box::new(Epoch {
@@ -311,6 +311,7 @@ mod tests {
         let options = LoaderOptions {
             views: views.init(),
             batch_size,
+            sampling: Sampling::Uniform,
             gradient_cache,
             with_truth: true,
             num_anchors: 2 * batch_size,

@@ -4,6 +4,7 @@ mod baselines;
 pub mod loader;
 pub(super) mod memory;
 mod online;
+mod order;
 mod saved;
 mod search;
 mod start;
@@ -43,7 +44,8 @@ use bcl_report::{
     result::{CALIBRATION_ERROR, CalibrationBin, DataSize, LAST_LOSS, Metrics},
 };
 use burn::module::Module;
-use loader::{ImageLoader, LoaderOptions, epoch_order};
+use loader::{ImageLoader, LoaderOptions};
+use order::epoch_order;
 use std::{
     collections::BTreeMap,
     path::Path,
@@ -284,6 +286,7 @@ impl WithMethod for Training<'_, '_> {
         let options = LoaderOptions {
             views: recipe.views.init(),
             batch_size: recipe.training.batch_size,
+            sampling: recipe.training.sampling,
             gradient_cache: recipe.training.gradient_cache,
             with_truth,
             num_anchors: method.num_anchors(recipe.training.batch_size),

@@ -2,7 +2,7 @@
 
 use crate::{
     error::Error,
-    recipe::{ImageEvaluationConfig, ImageRecipe},
+    recipe::{ImageEvaluationConfig, ImageRecipe, Sampling},
 };
 use bcl_core::schedule::AlphaMeasurement;
 use bcl_data::{
@@ -191,7 +191,7 @@ pub(crate) fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error>
     Ok(())
 }
 
-/// Refuses a loss or schedule that needs the labels of training images if they have none.
+/// Refuses a loss, schedule or sampling that needs the labels of training images if they have none.
 fn check_labels(recipe: &ImageRecipe, data: &ImageData, source: &str) -> Result<(), Error> {
     if recipe.training.epochs == 0 || data.train.is_labelled() {
         return Ok(());
@@ -211,6 +211,12 @@ fn check_labels(recipe: &ImageRecipe, data: &ImageData, source: &str) -> Result<
             "loss.kind = \"{}\" needs the labels of training images, but {there}; choose another loss, or put the images into folders \
              CLASS/ or train/CLASS/",
             loss.name()
+        )));
+    }
+    if recipe.training.sampling == Sampling::ClassBalanced {
+        return Err(Error::Input(format!(
+            "training.sampling = \"class_balanced\" needs the labels of training images, but {there}; set it to \"uniform\", or put the \
+             images into folders CLASS/ or train/CLASS/"
         )));
     }
     if recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased) {

@@ -1,7 +1,8 @@
 //! What a run on images prints when it starts.
 
+use super::order::largest_batch_without_repeats;
 use crate::{
-    recipe::{ImageRecipe, LossConfig, Precision},
+    recipe::{ImageRecipe, LossConfig, Precision, Sampling},
     training::run_summary::{RunSummary, grouped},
 };
 use bcl_backend::Backend;
@@ -41,15 +42,22 @@ pub(super) fn summary(
     );
     let method = (!recipe.method.is_default()).then(|| recipe.method.name().to_owned());
     let estimator = recipe.loss.as_ref().map(LossConfig::in_words);
+    let sampling = match recipe.training.sampling {
+        Sampling::Uniform => "",
+        Sampling::ClassBalanced => " drawn equally often by class, which reads the labels",
+    };
     let sizes = format!(
-        "batches of {}, {}",
+        "batches of {}{sampling}, {}",
         recipe.training.batch_size,
         recipe.training.precision.name()
     );
     let loss: Vec<String> = method.into_iter().chain(estimator).chain([sizes]).collect();
     let loss = loss.join(", ");
     let slow = slow_precision(recipe.training.precision, backend.name());
-    let warnings = shrunk(&data.train, &recipe.views).into_iter().chain(slow);
+    let warnings = shrunk(&data.train, &recipe.views)
+        .into_iter()
+        .chain(slow)
+        .chain(repeats(recipe, &data.train));
     RunSummary::new(recipe, [images, model, loss], backend, folder).with_warnings(warnings)
 }
 
@@ -78,6 +86,25 @@ fn slow_precision(precision: Precision, backend: &str) -> Option<String> {
             "training.precision is \"{}\", which the CPU computes several times slower than \"f32\"; set it to \"f32\", or choose a GPU \
              with --backend",
             precision.name()
+        )
+    })
+}
+
+/// Warns if class-balanced batches have an image twice, whose views are then compared as negatives.
+fn repeats(recipe: &ImageRecipe, images: &Collection) -> Option<String> {
+    let has_negatives = recipe.method.settings().num_negatives(recipe.training.batch_size).is_some();
+    if recipe.training.sampling == Sampling::Uniform || recipe.training.epochs == 0 || !has_negatives {
+        return None;
+    }
+    let largest = largest_batch_without_repeats(images.labels());
+    let remedy = match largest {
+        0 | 1 => "leave classes of a single image out (data.classes)".to_owned(),
+        largest => format!("lower training.batch_size to {largest} or less"),
+    };
+    (recipe.training.batch_size > largest).then(|| {
+        format!(
+            "training.sampling = \"class_balanced\" draws images of the smallest class more than once per batch, and the views of such an \
+             image are each other's negatives; {remedy} to avoid it"
         )
     })
 }

@@ -9,6 +9,7 @@ mod logging;
 mod loss;
 mod optimizer;
 mod precision;
+mod sampling;
 mod selection;
 mod training;
 
@@ -27,5 +28,6 @@ pub use image_data::{ImageDataConfig, ImageDataSource};
 pub use logging::LoggingConfig;
 pub use loss::LossConfig;
 pub use optimizer::{LearningRateSchedule, OptimizerConfig, OptimizerKind};
+pub use sampling::Sampling;
 pub use selection::SelectionConfig;
 pub use training::TrainingConfig;

@@ -1,6 +1,6 @@
 //! The `[training]` table.
 
-use super::{MOST_BATCH, Precision, gradient_cache};
+use super::{MOST_BATCH, Precision, Sampling, gradient_cache};
 use bcl_core::{
     ParameterError,
     parameter::{MOST_EPOCHS, count_in},
@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 pub struct TrainingConfig {
     /// Samples per batch, at most 10,000,000: interactions, images in two views each, or graphs.
     pub batch_size: usize,
+    /// How often an epoch draws each image; class-balanced sampling reads the labels.
+    #[serde(skip_serializing_if = "Sampling::is_uniform")]
+    pub sampling: Sampling,
     /// Nodes per batch of graphs, at least 2: a batch ends before the graph that would exceed it. A pair of graphs may. No limit by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_nodes: Option<usize>,
@@ -37,6 +40,7 @@ impl Default for TrainingConfig {
     fn default() -> Self {
         Self {
             batch_size: 256,
+            sampling: Sampling::Uniform,
             max_nodes: None,
             accumulate: 1,
             gradient_cache: None,
