@@ -70,6 +70,11 @@ fn run(command: Command) -> Result<(), Error> {
             let backend = open(&args.compute, args.output)?;
             commands::search(&args.run, args.compute.data.as_deref(), &backend, &Search::Subset(&args))
         }
+        Command::FineTune(args) => {
+            commands::check_fine_tune(&args)?;
+            let backend = open(&args.compute, args.output)?;
+            commands::fine_tune(&args, &backend)
+        }
         Command::Export(args) => {
             commands::check_export(&args)?;
             commands::export(&args, &open(&args.compute, args.output)?)

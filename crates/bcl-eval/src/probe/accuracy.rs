@@ -1,5 +1,7 @@
 //! Top-1 and top-5 accuracy.
 
+use super::labelled::to_host;
+use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 /// Top-1 and top-5 accuracy, from 0 to 1.
@@ -13,6 +15,34 @@ pub struct TopK {
 }
 
 impl TopK {
+    /// Accuracies from the scores of each class. Ties go to the lower class. `None` if a score is not a finite number.
+    ///
+    /// # Shapes
+    /// - scores: `[num_samples, num_classes]`
+    /// - labels: the class of each sample
+    ///
+    /// # Panics
+    /// Panics if there are not as many labels as samples, no samples, or a label is not below the number of classes.
+    ///
+    /// ```
+    /// use bcl_eval::probe::TopK;
+    /// use burn::tensor::{Device, Tensor};
+    ///
+    /// let scores = Tensor::from_floats([[2.0, 1.0], [0.5, 3.0]], &Device::flex());
+    /// assert_eq!(TopK::of_scores(scores, &[0, 0]).unwrap().top1, 0.5);
+    /// ```
+    pub fn of_scores(scores: Tensor<2>, labels: &[u32]) -> Option<Self> {
+        let [num_samples, num_classes] = scores.dims();
+        assert_eq!(num_samples, labels.len(), "each sample has a label");
+        let scores = to_host(scores);
+        if scores.iter().any(|score| !score.is_finite()) {
+            return None;
+        }
+        let rows = scores.chunks_exact(num_classes).zip(labels);
+        let places: Vec<usize> = rows.map(|(row, &label)| place(row, label)).collect();
+        Some(Self::of_places(&places, num_classes))
+    }
+
     /// Accuracies from the rank of each sample's class, 0 for the best.
     pub(super) fn of_places(places: &[usize], num_classes: usize) -> Self {
         let share = |k| places.iter().filter(|&&place| place < k).count() as f64 / places.len() as f64;

@@ -26,6 +26,7 @@
 mod activation;
 mod batch_norm;
 mod block;
+mod classifier;
 mod config;
 mod convolution;
 mod ema;
@@ -46,6 +47,7 @@ pub mod weights;
 pub use activation::HeadActivation;
 pub use batch_norm::{BatchNorm, Mode};
 pub use block::Block;
+pub use classifier::ImageClassifier;
 pub use config::{ImageEncoderConfig, ResNetConfig, ResNetDepth, Stem};
 pub use convolution::Convolution;
 pub use ema::{cosine_momentum, ema_target, ema_update};

@@ -1,6 +1,6 @@
 //! The verbs and their arguments.
 
-use super::{Data, Duplicates, Evaluate, Neighbours, Recommend, Subset, Train};
+use super::{Data, Duplicates, Evaluate, FineTune, Neighbours, Recommend, Subset, Train};
 use crate::error::Error;
 use bcl_backend::BackendChoice;
 use clap::{Args, Subcommand, ValueEnum};
@@ -23,6 +23,8 @@ pub enum Command {
     Duplicates(Duplicates),
     /// Choose a diverse subset of a folder of images, as a list of files.
     Subset(Subset),
+    /// Fine-tune the image encoder of a run on a fraction of the labels, beside a linear probe of its frozen features.
+    FineTune(FineTune),
     /// Export the trained encoder of a run: weights as safetensors, or a whole network of images as ONNX.
     Export(Export),
     /// Compare runs: print a table with intervals over seeds, and write a page with curves.
@@ -51,6 +53,7 @@ impl Command {
             Self::Neighbours(args) => args.output.quiet,
             Self::Duplicates(args) => args.output.quiet,
             Self::Subset(args) => args.output.quiet,
+            Self::FineTune(args) => args.output.quiet,
             Self::Export(args) => args.output.quiet,
             Self::Report(args) => args.output.quiet,
             Self::Watch(args) => args.quiet,

@@ -16,6 +16,7 @@
 mod answers;
 mod command;
 mod data;
+mod fine_tune;
 mod search;
 mod seeds;
 mod train;
@@ -24,6 +25,7 @@ mod verb;
 pub use answers::{Cutoffs, Evaluate, LabelFractions, Recommend};
 pub use command::{Command, Completions, ComputeArguments, Devices, Embed, Export, ExportFormat, Output, Recipes, Report, Watch};
 pub use data::{CheckData, Data, FetchData, ListData};
+pub use fine_tune::FineTune;
 pub use search::{Duplicates, Neighbours, Searched, Subset};
 pub use seeds::{BadSeed, BadSeeds, Seeds};
 pub use train::Train;
@@ -44,6 +46,7 @@ Examples:
   bcl-train recommend runs/quickstart/bayesian-0 --user 17 --top 5
   bcl-train recommend runs/quickstart/bayesian-0 --all --top 20 --out recs.csv
   bcl-train neighbours runs/my-images-0 cat.jpg --in photos --top 12
+  bcl-train fine-tune runs/my-images-0 --fraction 0.01 --epochs 60
   bcl-train report runs/quickstart/*               compare runs
   bcl-train watch runs                             follow runs in the browser
 

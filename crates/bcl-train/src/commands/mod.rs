@@ -13,7 +13,7 @@ pub use data::data;
 pub use interrupt::stop_on_signals;
 pub use next::suggest;
 pub use run::{Session, resume, train};
-pub use saved::{check_export, check_recommend, embed, evaluate, export, recommend, search};
+pub use saved::{check_export, check_fine_tune, check_recommend, embed, evaluate, export, fine_tune, recommend, search};
 pub use views::dump_views;
 pub use watch::watch;
 

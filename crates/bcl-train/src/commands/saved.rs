@@ -1,9 +1,13 @@
-//! Uses the weights of a finished run: evaluates, embeds, recommends, exports.
+//! Uses the weights of a finished run: evaluates, embeds, recommends, searches, fine-tunes, exports.
 
 use crate::{
-    cli::{self, Export, ExportFormat},
+    cli::{self, Export, ExportFormat, FineTune},
     error::Error,
-    kinds::{Kind, SavedRun, Search, interactions::ListFormat},
+    kinds::{
+        Kind, SavedRun, Search,
+        images::{FINE_TUNED_MODEL, FINE_TUNING_RECORD},
+        interactions::ListFormat,
+    },
     recipe::{ImageRecipe, Recipe, RecommenderRecipe, of_kind},
     training::{DataRecord, RunFolder, Stop},
 };
@@ -111,6 +115,26 @@ pub fn search(run: &Path, data_dir: Option<&Path>, backend: &Backend, search: &S
     }
     let _working = working("searching images with", run);
     call!(open(run, data_dir)?, search(backend, search))
+}
+
+/// Checks the folder of `fine-tune` before anything is opened.
+///
+/// # Errors
+/// Returns an error if a file in it must not be overwritten.
+pub fn check_fine_tune(args: &FineTune) -> Result<(), Error> {
+    let out = args.folder();
+    refuse_overwriting("--out", &out.join(FINE_TUNED_MODEL), &["safetensors"])?;
+    Ok(refuse_overwriting("--out", &out.join(FINE_TUNING_RECORD), &["json"])?)
+}
+
+/// Fine-tunes the image encoder of a run on a fraction of the labels, writes the weights and prints how they compare.
+///
+/// # Errors
+/// Returns an error if the run or its data cannot be read, it has no encoder of images or no labels, or a file cannot be written.
+pub fn fine_tune(args: &FineTune, backend: &Backend) -> Result<(), Error> {
+    check_fine_tune(args)?;
+    let _working = working("fine-tuning", &args.run);
+    call!(open(&args.run, args.compute.data.as_deref())?, fine_tune(backend, args))
 }
 
 /// Checks the flags of `export` before a backend is opened.

@@ -210,6 +210,18 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
         )))
     }
 
+    /// Fine-tunes the encoder of a finished run on a fraction of the labels, and compares it with its frozen features.
+    ///
+    /// # Errors
+    /// Returns an error if the run or its data cannot be read, the run trained no encoder of images, or there are no labels.
+    fn fine_tune(saved: SavedRun<Self>, _: &Backend, _args: &cli::FineTune) -> Result<(), Error> {
+        Err(Error::Input(format!(
+            "{} trained an encoder of {}, and `fine-tune` needs one of images; name a run of such a recipe, such as quickstart-images/bayesian",
+            saved.folder.path().display(),
+            Self::SAMPLES
+        )))
+    }
+
     /// Draws example views of the first training samples as a picture.
     ///
     /// # Errors

@@ -9,8 +9,7 @@ pub use config::LinearProbeConfig;
 
 use super::{
     Labelled, ProbeError, TopK,
-    accuracy::place,
-    labelled::{check_classes, check_finite, check_labels, check_lengths, check_pair, to_host},
+    labelled::{check_classes, check_finite, check_labels, check_lengths, check_pair},
 };
 use bcl_data::Seed;
 use burn::tensor::{Int, Tensor, TensorData};
@@ -49,7 +48,7 @@ pub fn probe_fixed(
     let (features, test_features) = check_pair(train, test, num_classes)?;
     let batch = |_, indices: &[usize]| Ok::<_, ProbeError>(features.clone().select(0, positions(indices, &features)));
     let layer = train_layer(&train.labels, num_classes, config, seed, batch)?;
-    accuracy(&layer, test_features, &test.labels, num_classes)
+    accuracy(&layer, test_features, &test.labels)
 }
 
 /// Accuracy of a linear classifier trained on features that are computed anew for each batch (protocol `official`).
@@ -94,7 +93,7 @@ pub fn probe_views<E: From<ProbeError>>(
     let test = test()?;
     let features = test.checked("test", num_classes)?;
     check_lengths(layer.weight.dims()[0], features.dims()[1])?;
-    Ok(accuracy(&layer, features, &test.labels, num_classes)?)
+    Ok(accuracy(&layer, features, &test.labels)?)
 }
 
 /// Replaces the sample's index in the batch by its index in the data set.
@@ -140,14 +139,8 @@ fn train_layer<E>(
     Ok(layer.expect("there is at least one epoch and one sample"))
 }
 
-fn accuracy(layer: &Layer, features: Tensor<2>, labels: &[u32], num_classes: usize) -> Result<TopK, ProbeError> {
-    let scores = to_host(layer.forward(features));
-    if scores.iter().any(|score| !score.is_finite()) {
-        return Err(ProbeError::Diverged);
-    }
-    let rows = scores.chunks_exact(num_classes).zip(labels);
-    let places: Vec<usize> = rows.map(|(row, &label)| place(row, label)).collect();
-    Ok(TopK::of_places(&places, num_classes))
+fn accuracy(layer: &Layer, features: Tensor<2>, labels: &[u32]) -> Result<TopK, ProbeError> {
+    TopK::of_scores(layer.forward(features), labels).ok_or(ProbeError::Diverged)
 }
 
 fn positions(indices: &[usize], features: &Tensor<2>) -> Tensor<1, Int> {

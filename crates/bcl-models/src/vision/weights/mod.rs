@@ -8,6 +8,7 @@
 //! | torchvision's `state_dict` | `.pth` | the same, plus the classifier `fc.*` |
 //! | checkpoints of other code, `{"model": …}`, `{"state_dict": …}` | either | `model.backbone.layer1.0.conv1.weight` |
 //! | the released code of DCL, HCL and BCL | `.pth` | `module.f.3.0.conv1.weight`, head `module.g.0.weight` |
+//! | [`classifier_to_safetensors`] | `.safetensors` | as the first, and the classifier `fc.*` |
 //! | [`trunks_to_safetensors`] of an encoder with split channels | `.safetensors` | as the first, and `rest.layer1.0.conv1.weight` |
 //!
 //! The prefixes `state_dict.`, `model_state_dict.`, `model.`, `module.`, `backbone.` and `encoder.` are removed, in any order and number;
@@ -27,12 +28,14 @@
 //! assert_eq!(report.loaded.len(), 100);
 //! ```
 
+mod classifier;
 mod error;
 mod names;
 mod read;
 mod streams;
 mod values;
 
+pub use classifier::classifier_to_safetensors;
 pub use error::WeightsError;
 pub use names::without_prefixes;
 pub use streams::{load_trunks, trunks_to_safetensors};

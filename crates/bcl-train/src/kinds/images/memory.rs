@@ -55,6 +55,30 @@ fn values_per_image(config: &ViewsConfig) -> u64 {
     3 * areas.sum::<u64>()
 }
 
+/// A step of fine-tuning, or the features for evaluation.
+pub(crate) fn fine_tuning(recipe: &ImageRecipe, batch_size: usize, images: Sizes) -> Estimate {
+    let size = recipe.encoder.config().size(recipe.views.side);
+    let batch = batch_size.min(images.train) as u64;
+    let step = Estimate::default()
+        .with(
+            format!("gradients and momentum of {} parameters", size.parameters),
+            "encoder.trunk.width",
+            product([2, F32, size.parameters]),
+        )
+        .with(
+            format!("the activations of {batch} images, saved for backward"),
+            "--batch-size",
+            product([F32, batch, size.saved]),
+        );
+    Estimate::default()
+        .with(
+            format!("the weights of {} parameters", size.parameters),
+            "encoder.trunk.width",
+            product([F32, size.parameters]),
+        )
+        .with_larger(step, evaluation(recipe, images.evaluated as u64))
+}
+
 /// The weights, and the larger of a training step and the features for evaluation.
 pub(crate) fn training(recipe: &ImageRecipe, images: Sizes) -> Estimate {
     let parameters = recipe.encoder.config().size(recipe.views.side).parameters;

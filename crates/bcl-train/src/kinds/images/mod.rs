@@ -1,6 +1,7 @@
 //! Runs on images: self-supervised encoders.
 
 mod baselines;
+mod fine_tune;
 pub mod loader;
 pub(super) mod memory;
 mod online;
@@ -44,6 +45,7 @@ use bcl_report::{
     result::{CALIBRATION_ERROR, CalibrationBin, DataSize, LAST_LOSS, Metrics},
 };
 use burn::module::Module;
+pub(crate) use fine_tune::{MODEL as FINE_TUNED_MODEL, RECORD as FINE_TUNING_RECORD};
 use loader::{ImageLoader, LoaderOptions};
 use order::epoch_order;
 use std::{
@@ -248,6 +250,10 @@ impl Kind for ImageRecipe {
 
     fn search(saved: SavedRun<Self>, backend: &Backend, search: &Search<'_>) -> Result<(), Error> {
         search::search(saved, backend, search)
+    }
+
+    fn fine_tune(saved: SavedRun<Self>, backend: &Backend, args: &cli::FineTune) -> Result<(), Error> {
+        fine_tune::fine_tune(saved, backend, args)
     }
 
     fn dump_views(&self, search: &SearchPath, picture: &Path) -> Result<(), Error> {
