@@ -10,7 +10,7 @@ use bcl_data::{printable, printable_lines};
 use bcl_report::{TextStyle, files::critical_section, notice};
 use bcl_train::{
     cli::Train,
-    commands::{self, Session, stop_on_signals},
+    commands::{self, Earlier, Session, stop_on_signals},
     error::Error,
 };
 use std::{path::PathBuf, process::ExitCode};
@@ -66,12 +66,12 @@ pub(crate) fn train(arguments: &Train) -> ExitCode {
     let trained = || {
         let compute = &arguments.compute;
         let session = Session {
-            reuse: false,
+            earlier: Earlier::Keep,
             stop: stop_on_signals()?,
             backend: Backend::open(compute.backend, compute.device)?,
             data_dir: compute.data_dir().to_path_buf(),
             moved_data: None,
-            out: arguments.out.clone(),
+            out: arguments.out().to_path_buf(),
             quiet: true,
             json: false,
         };

@@ -8,7 +8,7 @@ use bcl_report::{
 };
 use bcl_train::{
     cli::{self, Command, ComputeArguments, Output, Train},
-    commands::{self, Session},
+    commands::{self, Earlier, Session},
     error::Error,
     kinds::Search,
     recipe::{Origins, Recipe, built_in},
@@ -112,7 +112,7 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
         return commands::dump_views(&load(args)?, args.compute.data_dir(), picture);
     }
     // Building another backend takes minutes, so a wrong recipe is refused first.
-    let recipes = match (&args.resume, args.recipes.is_empty()) {
+    let recipes = match (args.resumed(), args.recipes.is_empty()) {
         (Some(_), true) => Vec::new(),
         _ => load(args)?,
     };
@@ -120,14 +120,18 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
         backend: open(&args.compute, args.output)?,
         data_dir: args.compute.data_dir().to_path_buf(),
         moved_data: args.compute.data.clone(),
-        out: args.out.clone(),
+        out: args.out().to_path_buf(),
         quiet: args.output.quiet,
         json: args.output.json,
-        reuse: args.seeds.is_some(),
+        earlier: match (&args.resume, &args.seeds) {
+            (Some(_), _) => Earlier::Continue,
+            (None, Some(_)) => Earlier::Show,
+            (None, None) => Earlier::Keep,
+        },
         stop,
     };
-    if let Some(folder) = &args.resume {
-        return commands::resume(&session, folder, recipes.first());
+    if let Some(folder) = args.resumed() {
+        return commands::resume(&session, folder, recipes.first(), &args.overrides());
     }
     let runs = commands::train(&session, &recipes)?;
     if args.recipes.is_empty() && !args.output.json {

@@ -113,8 +113,18 @@ pub fn parse_from(arguments: impl IntoIterator<Item = impl Into<OsString> + Clon
     if let Some(verb) = train.recipes.iter().find(is_verb) {
         return conflict(format!("the verb `{verb}` must come first: bcl-train {verb} [OPTIONS]"));
     }
-    if train.resume.is_some() && train.recipes.is_empty() && (train.seed.is_some() || !train.set.is_empty()) {
+    if train.resumed().is_some() && train.recipes.is_empty() && (train.seed.is_some() || !train.set.is_empty()) {
         return conflict("--resume continues with the recipe in the run's folder; remove --set and --seed".to_owned());
+    }
+    if let (Some(run), 2..) = (train.resumed(), train.recipes.len()) {
+        return conflict(format!("--resume {} names one run; name one recipe at most", run.display()));
+    }
+    if let (Some(run), true) = (train.resumed(), train.seeds.is_some() || train.out.is_some()) {
+        return conflict(format!(
+            "--resume {} names one run and cannot be used with --seeds or --out; to continue the runs of a recipe, name the recipe first and leave \
+             out the folder: bcl-train RECIPE --resume --seeds 0..3",
+            run.display()
+        ));
     }
     Ok(Command::Train(train))
 }

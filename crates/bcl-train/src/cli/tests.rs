@@ -59,7 +59,7 @@ fn defaults_are_what_the_help_says() {
         }
     );
     assert_eq!(train.compute.data_dir(), Path::new("data"));
-    assert_eq!((train.out, train.output), (PathBuf::from("runs"), Output::default()));
+    assert_eq!((train.out(), train.output), (Path::new("runs"), Output::default()));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{ComputeArguments, Output, Seeds, seeds::single_seed};
 use crate::recipe::{DroppedKeys, Origin, Origins, Override, Recipe, RecipeError, find};
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The recipes to run if none is named.
 const QUICKSTART: &str = "quickstart";
@@ -36,13 +36,15 @@ pub struct Train {
 
     /// Folder for runs; each run goes into its own subfolder, `NAME-SEED`. Several runs are compared in report.html there, or
     /// in report.2.html, … if report.html shows other results.
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    pub out: PathBuf,
+    /// [default: runs]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 
-    /// Continue the interrupted run in DIR; the result is the same as without the interruption. The data, and RECIPE if given,
-    /// must be those that the run was started with.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["seeds", "out", "print_recipe"])]
-    pub resume: Option<PathBuf>,
+    /// Continue the interrupted run in DIR; the result is the same as without the interruption. With a larger --epochs, extend a finished run,
+    /// in a folder beside it; the result is that of a run with so many epochs from the start. Without DIR, continue or extend the runs of RECIPE
+    /// in --out, for all --seeds. The data, and RECIPE if given, must be those that the run was started with.
+    #[arg(long, value_name = "DIR", num_args = 0..=1)]
+    pub resume: Option<Option<PathBuf>>,
 
     /// Print the resolved recipe with all defaults, and do not train. A comment behind each value names its origin: the line of a
     /// recipe, a flag, or `default`. The output is itself a recipe.
@@ -64,6 +66,16 @@ pub struct Train {
 }
 
 impl Train {
+    /// Folder for runs.
+    pub fn out(&self) -> &Path {
+        self.out.as_deref().unwrap_or(Path::new("runs"))
+    }
+
+    /// The run to continue, if its folder is given.
+    pub fn resumed(&self) -> Option<&Path> {
+        self.resume.as_ref().and_then(Option::as_deref)
+    }
+
     /// The keys that flags set in place of the recipe's values. `--set` comes first, so that flags with a name of their own
     /// win.
     pub fn overrides(&self) -> Vec<Override> {
@@ -90,20 +102,24 @@ impl Train {
         Ok(runs.into_iter().map(|(recipe, _)| recipe).collect())
     }
 
+    /// The recipes: those that are named, that of the run to continue, or the quickstart.
+    fn names(&self) -> Vec<String> {
+        match self.resumed() {
+            _ if !self.recipes.is_empty() => self.recipes.clone(),
+            Some(run) => vec![run.join("recipe.toml").display().to_string()],
+            None => vec![QUICKSTART.to_owned()],
+        }
+    }
+
     /// As [`load`](Self::load), with the origin of each value; adds keys that a flag made meaningless to `dropped`.
     ///
     /// # Errors
     /// Returns the same errors as [`load`](Self::load).
     pub fn load_with_origins(&self, dropped: &mut Vec<DroppedKeys>) -> Result<Vec<(Recipe, Origins)>, RecipeError> {
-        let quickstart = [QUICKSTART.to_owned()];
-        let names = if self.recipes.is_empty() {
-            &quickstart[..]
-        } else {
-            &self.recipes
-        };
+        let names = self.names();
         let overrides = self.overrides();
         let mut runs: Vec<(Recipe, Origins)> = Vec::new();
-        for name in names {
+        for name in &names {
             for found in find(name)? {
                 let (recipe, mut origins) = Recipe::read_with_origins(&found, &overrides, dropped)?;
                 let Some(Seeds(seeds)) = &self.seeds else {

@@ -1,19 +1,24 @@
 //! The implementation of each verb of the command line.
 
 mod data;
-mod finished;
+mod earlier;
+mod extend;
 mod interrupt;
 mod next;
+mod resume;
 mod run;
 mod saved;
+mod session;
 mod views;
 mod watch;
 
 pub use data::data;
 pub use interrupt::stop_on_signals;
 pub use next::suggest;
-pub use run::{Session, resume, train};
+pub use resume::resume;
+pub use run::train;
 pub use saved::{check_export, check_fine_tune, check_recommend, embed, evaluate, export, fine_tune, recommend, search};
+pub use session::{Earlier, Session};
 pub use views::dump_views;
 pub use watch::watch;
 

@@ -1,38 +1,22 @@
-//! Training: new runs and resumed ones.
+//! Training of one recipe after the other.
 
-use super::{Failed, Finished, finished::finished_run, print_table, write_page};
+use super::{
+    Failed, Finished,
+    earlier::finished_run,
+    print_table,
+    resume::continued,
+    session::{Earlier, Session},
+    write_page,
+};
 use crate::{
     error::Error,
-    kinds::{Prepared, Surroundings},
-    logging::Loggers,
+    kinds::Prepared,
     recipe::Recipe,
-    training::{Invocation, RunFolder, Stop},
+    training::{Invocation, RunFolder},
 };
-use bcl_backend::Backend;
 use bcl_data::{SearchPath, printable_lines};
-use bcl_report::{MAP_FILE, files::checksums, notice, read_run, write_html};
+use bcl_report::{notice, read_run};
 use std::path::{Path, PathBuf};
-
-/// What all runs of one command share.
-#[derive(Debug)]
-pub struct Session {
-    /// The device that computes.
-    pub backend: Backend,
-    /// Folder to search for the data files of new runs.
-    pub data_dir: PathBuf,
-    /// Folder to search first for the data files of an earlier run, if they have moved.
-    pub moved_data: Option<PathBuf>,
-    /// Folder for runs.
-    pub out: PathBuf,
-    /// Whether to show no progress.
-    pub quiet: bool,
-    /// Whether to print JSON.
-    pub json: bool,
-    /// Whether finished runs of the same recipe, seed and data in [`out`](Self::out) are shown instead of trained again.
-    pub reuse: bool,
-    /// Stops the current run.
-    pub stop: Stop,
-}
 
 /// Trains every recipe, prints one table of all results, and writes a report of each run and of the comparison.
 ///
@@ -45,7 +29,7 @@ pub fn train(session: &Session, recipes: &[Recipe]) -> Result<Vec<PathBuf>, Erro
     let mut finished: Vec<(PathBuf, Finished)> = Vec::new();
     let mut failed: Vec<Failed> = Vec::new();
     for recipe in recipes {
-        match train_one(session, recipe, &mut loaded) {
+        match train_one(session, recipe, &mut loaded, recipes.len() > 1) {
             Ok(run) => finished.push(run),
             Err(error @ Error::Interrupted(_)) => return Err(error),
             Err(error) if recipes.len() == 1 => return Err(error),
@@ -70,12 +54,17 @@ pub fn train(session: &Session, recipes: &[Recipe]) -> Result<Vec<PathBuf>, Erro
     }
 }
 
-/// Trains one recipe in a new folder.
-fn train_one(session: &Session, recipe: &Recipe, loaded: &mut Loaded) -> Result<(PathBuf, Finished), Error> {
+/// Trains one recipe in a new folder, unless an earlier run is shown or continued.
+fn train_one(session: &Session, recipe: &Recipe, loaded: &mut Loaded, one_of_many: bool) -> Result<(PathBuf, Finished), Error> {
     // Data that cannot be read must not leave a folder behind.
     let search = recipe.search_path(&session.data_dir);
     let prepared = loaded.load(session, recipe, &search)?;
-    if session.reuse
+    if session.earlier == Earlier::Continue
+        && let Some(run) = continued(session, recipe, prepared, one_of_many)?
+    {
+        return Ok(run);
+    }
+    if session.earlier == Earlier::Show
         && let Some(run) = finished_run(&session.out, recipe, prepared.record())?
     {
         notice::status(format!("{} is finished and is not trained again", run.0.display()));
@@ -101,70 +90,11 @@ fn show(session: &Session, finished: &[(PathBuf, Finished)], failed: &[Failed]) 
         session.json,
     );
     if let [(folder, _)] = finished {
-        say_where(session, &folder.join("report.html"));
+        session.say_where(&folder.join("report.html"));
     } else {
         write_page(&session.out.join("report.html"), &runs)?;
     }
     Ok(())
-}
-
-/// Continues an interrupted run. If it has finished, only shows its result again.
-///
-/// `asked` is the recipe given on the command line, if any. It must be the one that the run was started with.
-///
-/// # Errors
-/// Returns an error if there is no run in `folder`, it was started with another recipe, or it fails.
-pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>) -> Result<(), Error> {
-    let (folder, recipe, mut invocation) = RunFolder::open(folder)?;
-    invocation.refuse_trial(&folder)?;
-    if let Some(asked) = asked
-        && (asked.hash() != recipe.hash() || asked.seed() != recipe.seed())
-    {
-        return Err(Error::Input(format!(
-            "the run in {} was started with another recipe or seed; to resume it, leave out the recipe, --seed and --set; \
-             to start a new run, leave out --resume",
-            folder.path().display()
-        )));
-    }
-    if !folder.result_file().is_file() {
-        let folder = folder.clone().locked()?;
-        let record = folder.data_to_resume()?;
-        if let Some(dir) = &session.moved_data {
-            invocation.search = invocation.search.with_data_dir(dir);
-        }
-        let search = &invocation.search;
-        let prepared = Prepared::load_again(&recipe, search, &record, folder.path())?;
-        prepared.check(&recipe, search, &session.backend)?;
-        if session.moved_data.is_some() {
-            folder.record(&invocation)?;
-        }
-        prepared.finish(&recipe, &session.around(&folder, search))?;
-    }
-    checksums::check_all(folder.path())?;
-    let run = read_run(folder.path())?;
-    complete(&folder, &run)?;
-    print_table(&[&run.0], &[], session.json);
-    say_where(session, &folder.report_file());
-    Ok(())
-}
-
-/// Writes the files that are missing beside the result: the run may have been killed before it wrote its report.
-fn complete(folder: &RunFolder, run: &Finished) -> Result<(), Error> {
-    if let Some(showcase) = &run.0.showcase
-        && !folder.path().join(MAP_FILE).exists()
-    {
-        showcase.write_maps(folder.path())?;
-    }
-    if !folder.report_file().exists() {
-        write_html(&folder.report_file(), std::slice::from_ref(run))?;
-    }
-    Ok(())
-}
-
-fn say_where(session: &Session, page: &Path) {
-    if !session.quiet {
-        notice::status(format!("report: {}", page.display()));
-    }
 }
 
 /// The data set that was loaded last. Runs of one command mostly share it.
@@ -185,22 +115,5 @@ impl Loaded {
         let prepared = self.0.insert(prepared);
         prepared.check(recipe, search, &session.backend)?;
         Ok(prepared)
-    }
-}
-
-impl Session {
-    fn around<'a>(&'a self, folder: &'a RunFolder, search: &'a SearchPath) -> Surroundings<'a> {
-        let run = folder.path().display();
-        self.stop.advise(Some(format!(
-            "continue from the last checkpoint with: bcl-train --resume {run}"
-        )));
-        Surroundings {
-            folder,
-            search,
-            backend: &self.backend,
-            quiet: self.quiet,
-            stop: self.stop.clone(),
-            loggers: Loggers::default(),
-        }
     }
 }

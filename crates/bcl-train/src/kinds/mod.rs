@@ -4,15 +4,18 @@
 //! loads data once for many runs, [`Run`] trains, selects and writes the result, [`SavedRun`] loads the trained weights.
 
 mod baseline_cache;
+mod extension;
 pub mod graphs;
 pub mod images;
 pub mod interactions;
+mod phases;
 mod prepared;
 mod run;
 mod saved;
 mod search;
 
 pub use baseline_cache::BaselineCache;
+pub use phases::Phases;
 pub use prepared::{Prepared, Surroundings};
 pub use run::{Outcome, PhaseRun, Run, Trained};
 pub use saved::SavedRun;

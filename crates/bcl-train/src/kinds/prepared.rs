@@ -1,6 +1,6 @@
 //! The data of recipes, loaded once for all runs that share them.
 
-use super::{Kind, Run};
+use super::{Kind, Phases, Run};
 use crate::{
     batches::message,
     error::Error,
@@ -14,7 +14,7 @@ use bcl_eval::EvaluationError;
 use bcl_images::ImageError;
 use bcl_report::{
     notice::working,
-    result::{Chosen, RunResult},
+    result::{Chosen, EpochRecord, RunResult},
 };
 use std::{
     fmt::Debug,
@@ -96,6 +96,14 @@ impl Prepared {
         around.ending_in_errors(|| self.0.finish(recipe, around))
     }
 
+    /// Whether a run of a recipe with the records of a finished run that had fewer epochs would train no further.
+    ///
+    /// # Panics
+    /// As [`finish`](Self::finish).
+    pub fn is_over(&self, recipe: &Recipe, records: &[EpochRecord]) -> bool {
+        self.0.is_over(recipe, records)
+    }
+
     /// Trains on a part of train and evaluates on the rest of it, to choose between recipes; test is not looked at. See [`Run::select`].
     ///
     /// # Errors
@@ -115,6 +123,7 @@ trait Runs: Debug + Send + Sync {
     fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend) -> Result<(), Error>;
     fn finish(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<RunResult, Error>;
     fn select(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<Chosen, Error>;
+    fn is_over(&self, recipe: &Recipe, records: &[EpochRecord]) -> bool;
 }
 
 /// The data of one kind.
@@ -195,6 +204,10 @@ impl<K: Kind> Runs for Loaded<K> {
         // A checkpoint of this does not serve a run on all of train.
         let digest = format!("{}, judged on a part of train", self.record.identity.digest());
         self.run(recipe, digest, around).select()
+    }
+
+    fn is_over(&self, recipe: &Recipe, records: &[EpochRecord]) -> bool {
+        Phases::new(self.expect(recipe), &self.data).are_over(records)
     }
 }
 

@@ -1,6 +1,6 @@
 //! One run: trains and evaluates an encoder, given a recipe, data and a seed.
 
-use super::{Baselines, Kind, Surroundings};
+use super::{Baselines, Kind, Phases, Surroundings};
 use crate::methods::Method;
 use crate::{
     error::Error,
@@ -91,8 +91,9 @@ impl<K: Kind> Run<'_, K> {
         let trained = self.train()?;
         let outcome = K::outcome(self, &trained, shared)?;
         let result = self.result(&trained, outcome, started);
+        let may_grow = self.phases().may_grow(&trained.progress.records);
         self.around.folder.finish(&result, trained.progress.records)?;
-        self.around.folder.tidy();
+        self.around.folder.tidy(may_grow);
         Ok(result)
     }
 
@@ -136,9 +137,8 @@ impl<K: Kind> Run<'_, K> {
 
     /// Trains in one phase, or in two if the recipe holds out a part of train to choose the number of epochs.
     fn train(&self) -> Result<Trained, Error> {
-        let (training, selection) = (self.recipe.training(), self.recipe.selection());
-        if selection.held_out == 0.0 {
-            let epochs = training.epochs;
+        if self.recipe.selection().held_out == 0.0 {
+            let epochs = self.recipe.training().epochs;
             let until = StoppingRule::Fixed {
                 epochs,
                 every: self.recipe.evaluate_every(),
@@ -154,38 +154,32 @@ impl<K: Kind> Run<'_, K> {
                 phase: Phase::Selection,
                 ..found.progress
             },
-            None => self.selection()?,
+            None => match self.inherited_selection()? {
+                Some(first) => first,
+                None => self.selection()?,
+            },
         };
         let epochs = self.chosen(&first)?.epoch;
         let selected = first.of_phase().cloned().collect();
         let start = self.beginning(Phase::Refit, &self.data, selected);
-        let until = StoppingRule::Epochs {
-            epochs,
-            oracle_patience: selection.oracle.then_some(training.patience()),
-            at_most: training.epochs,
-        };
+        self.inherit_refit(&start, epochs)?;
+        let until = self.phases().second(epochs);
         let progress = self.phase(self.data.clone(), start, until, Some(epochs))?;
         Ok(Trained { epochs, progress })
     }
 
     /// Trains on a part of train until the metric on the held-out part stops improving.
     fn selection(&self) -> Result<Progress, Error> {
-        let training = self.recipe.training();
         let part = Arc::new(self.recipe.hold_out(&self.data, self.recipe.selection().held_out)?);
         let start = self.beginning(Phase::Selection, &part, Vec::new());
-        let until = StoppingRule::NoImprovement {
-            patience: training.patience(),
-            every: self.recipe.evaluate_every(),
-            at_most: training.epochs,
-        };
-        self.phase(part, start, until, None)
+        self.phase(part, start, self.phases().first(), None)
     }
 
     /// The best epoch of the first phase.
     ///
     /// # Errors
     /// Returns an error if no epoch has the metric, which only an edited checkpoint can cause.
-    fn chosen(&self, selection: &Progress) -> Result<Chosen, Error> {
+    pub(super) fn chosen(&self, selection: &Progress) -> Result<Chosen, Error> {
         let records: Vec<&EpochRecord> = selection.of_phase().collect();
         let metric = self.recipe.metric(&self.data);
         let (epoch, _) = best(&records, |record| record.validation.as_ref(), &metric).ok_or_else(|| {
@@ -200,7 +194,12 @@ impl<K: Kind> Run<'_, K> {
         })
     }
 
-    fn beginning(&self, phase: Phase, data: &K::Data, records: Vec<EpochRecord>) -> Progress {
+    /// The rules of the phases.
+    pub(super) fn phases(&self) -> Phases<'_, K> {
+        Phases::new(self.recipe, &self.data)
+    }
+
+    pub(super) fn beginning(&self, phase: Phase, data: &K::Data, records: Vec<EpochRecord>) -> Progress {
         let owner = Owner {
             recipe_hash: &self.recipe_hash,
             seed: self.recipe.seed(),

@@ -65,6 +65,8 @@ impl Logger for StepsFile {
         self.phase = phase;
         let mut kept = read_steps(&self.path)?;
         kept.retain(|record| record.phase != phase || record.step <= step);
+        // In an extended run the first phase goes on when points of the second one are there already.
+        kept.sort_by_key(|record| record.phase == Phase::Refit);
         let lines: Vec<u8> = kept.iter().flat_map(line_of).collect();
         Ok(write_whole(&self.path, &lines)?)
     }

@@ -42,6 +42,10 @@ impl MethodSettings for ByolConfig {
         momentum::check(self.momentum)
     }
 
+    fn spread_over_epochs(&self) -> Option<&'static str> {
+        self.momentum_schedule.spread_over_epochs()
+    }
+
     fn memory(&self, sizes: &MethodSizes) -> u64 {
         sizes.parameters + predictor::memory(self.hidden, sizes)
     }

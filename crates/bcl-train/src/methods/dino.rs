@@ -96,6 +96,10 @@ impl MethodSettings for DinoConfig {
         count_in("frozen_epochs", self.frozen_epochs, 0, Self::MOST)
     }
 
+    fn spread_over_epochs(&self) -> Option<&'static str> {
+        self.momentum_schedule.spread_over_epochs()
+    }
+
     fn memory(&self, sizes: &MethodSizes) -> u64 {
         sizes.parameters + 2 * self.prototypes as u64 * sizes.dim
     }

@@ -17,6 +17,13 @@ pub enum MomentumSchedule {
     Cosine,
 }
 
+impl MomentumSchedule {
+    /// The setting of a recipe if it spreads the momentum over all steps.
+    pub(super) fn spread_over_epochs(self) -> Option<&'static str> {
+        (self == Self::Cosine).then_some("method.momentum_schedule = \"cosine\"")
+    }
+}
+
 /// Checks a momentum.
 pub(super) fn check(momentum: f64) -> Result<(), ParameterError> {
     in_closed("momentum", momentum, 0.0, 1.0)

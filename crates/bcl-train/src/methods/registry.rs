@@ -94,6 +94,11 @@ pub trait MethodSettings {
         0
     }
 
+    /// The setting, if any, that spreads a parameter over all steps, so that a longer training differs from its first step on.
+    fn spread_over_epochs(&self) -> Option<&'static str> {
+        None
+    }
+
     /// What the method needs of the rest of a recipe.
     fn needs(&self) -> Needs {
         Needs::default()

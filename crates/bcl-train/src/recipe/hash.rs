@@ -15,7 +15,12 @@ const EXTENDED: [(&str, &str); 1] = [(
 /// It covers one line `key = value` per key, in alphabetical order. The order of a file, its comments, and defaults that are written out
 /// make no difference. So that a run keeps its hash, a renamed key is covered under its first name, and a line of `added` keys, whose
 /// value is what runs did before the key was there, is left out. A list of baselines that is the default is covered as the first default.
-pub(super) fn hash(mut table: Table, added: &[&str]) -> String {
+pub(super) fn hash(table: Table, added: &[&str]) -> String {
+    sha256(lines(table, added).join("\n").as_bytes())
+}
+
+/// The lines that a hash covers.
+pub(super) fn lines(mut table: Table, added: &[&str]) -> Vec<String> {
     table.remove("seed");
     table.remove("logging");
     let mut lines = Vec::new();
@@ -33,7 +38,7 @@ pub(super) fn hash(mut table: Table, added: &[&str]) -> String {
         }
     }
     lines.sort();
-    sha256(lines.join("\n").as_bytes())
+    lines
 }
 
 fn flatten(value: &Value, key: &str, lines: &mut Vec<String>) {

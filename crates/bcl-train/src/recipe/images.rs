@@ -143,6 +143,11 @@ impl RunRecipe for ImageRecipe {
         self.selection_metric().unwrap_or("probe_top1")
     }
 
+    fn spread_over_epochs(&self) -> Option<&'static str> {
+        let method = self.method.settings();
+        self.optimizer.spread_over_epochs().or_else(|| method.spread_over_epochs())
+    }
+
     fn has_layout(layout: &Layout) -> bool {
         layout.contents() == Contents::Images
     }

@@ -24,6 +24,7 @@
 //! ```
 
 mod check;
+mod difference;
 mod graphs;
 mod hash;
 mod images;
@@ -33,6 +34,7 @@ mod recommender;
 mod sections;
 
 pub use bcl_recipe::{Builtin, DroppedKeys, Origin, Origins, Override, RecipeError, RecipeKind, RecipeSource, Refusal};
+pub use difference::Difference;
 pub use graphs::{GraphEncoderKind, GraphRecipe};
 pub use images::{ImageEncoderKind, ImageRecipe, ResNetEncoderConfig};
 pub use library::{built_in, find};
@@ -151,6 +153,11 @@ pub trait RunRecipe: RecipeKind + 'static {
 
     /// What is logged beside `metrics.jsonl`.
     fn logging(&self) -> &LoggingConfig;
+
+    /// The setting, if any, that spreads training over the number of epochs: a longer run then differs from its first step on.
+    fn spread_over_epochs(&self) -> Option<&'static str> {
+        self.optimizer().spread_over_epochs()
+    }
 
     /// The resolved recipe as TOML, with all defaults that mean something for this kind, in the order of the types.
     fn to_toml(&self) -> String {

@@ -169,6 +169,31 @@ pub fn complete(folder: &Path, progress: &Progress) -> Result<(), Error> {
     Ok(())
 }
 
+/// Copies the checkpoint after the step of `progress` into another folder, with this progress in place of its own.
+///
+/// # Errors
+/// Names the file that could not be read or written.
+pub fn copy(from: &Path, to: &Path, progress: &Progress) -> Result<(), Error> {
+    files::create_folder(to)?;
+    for name in RECORDS {
+        let path = record_path(from, name, progress.step);
+        let bytes = fs::read(&path).map_err(Error::io("read", path))?;
+        files::write_whole(&record_path(to, name, progress.step), &bytes)?;
+    }
+    complete(to, progress)
+}
+
+/// Removes all checkpoints but the newest. What cannot be removed stays: it takes space but does no harm.
+pub fn keep_newest(folder: &Path) {
+    let steps = completed_steps(folder).unwrap_or_default();
+    for step in &steps[..steps.len().saturating_sub(1)] {
+        let _ = fs::remove_file(progress_path(folder, *step));
+        for name in RECORDS {
+            let _ = fs::remove_file(record_path(folder, name, *step));
+        }
+    }
+}
+
 /// The checkpoint from which a phase continues.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundCheckpoint {

@@ -1,6 +1,6 @@
 //! The folder of a run.
 
-use super::data_record::DataRecord;
+use super::{checkpoint, data_record::DataRecord};
 use crate::{error::Error, recipe::Recipe};
 use bcl_data::SearchPath;
 use bcl_report::{
@@ -118,11 +118,37 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be created or written to.
     pub fn create(out: &Path, recipe: &Recipe, invocation: &Invocation, data: &DataRecord) -> Result<Self, Error> {
-        let first = recipe.run_folder(out);
+        Self::reserve(&recipe.run_folder(out))?.start(recipe, invocation, data)
+    }
+
+    /// As [`create`](Self::create), at a path of the caller's choice, with a number appended if that exists. `prepare` fills the folder before
+    /// it counts as that of a run; if it fails, no folder is left.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create), and the errors of `prepare`.
+    pub fn create_with(
+        first: &Path,
+        recipe: &Recipe,
+        invocation: &Invocation,
+        data: &DataRecord,
+        prepare: impl FnOnce(&Self) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
+        let folder = Self::reserve(first)?;
+        match prepare(&folder) {
+            Ok(()) => folder.start(recipe, invocation, data),
+            Err(error) => {
+                let _ = fs::remove_dir_all(&folder.path);
+                Err(error)
+            }
+        }
+    }
+
+    /// Creates an empty folder at a path, with a number appended if that exists, and locks it.
+    fn reserve(first: &Path) -> Result<Self, Error> {
         if let Some(parent) = first.parent() {
             files::create_folder(parent)?;
         }
-        let mut path = first.clone();
+        let mut path = first.to_path_buf();
         let mut number = 1;
         // Two processes may start the same run at once; the one that creates the folder owns it.
         while let Err(error) = fs::create_dir(&path) {
@@ -132,7 +158,7 @@ impl RunFolder {
             number += 1;
             path = PathBuf::from(format!("{}.{number}", first.display()));
         }
-        Self { path, lock: None }.locked()?.start(recipe, invocation, data)
+        Self { path, lock: None }.locked()
     }
 
     /// Creates or reopens the folder of a run at exactly this path, and locks it. An existing one must have the same recipe, seed and data.
@@ -241,7 +267,7 @@ impl RunFolder {
         let phases = [Phase::Selection, Phase::Refit, Phase::Training].map(|phase| folder.checkpoints(phase));
         phases
             .iter()
-            .chain([&folder.path])
+            .chain([&folder.inherited(), &folder.path])
             .for_each(|path| files::remove_unfinished(path));
         Ok(folder)
     }
@@ -259,6 +285,11 @@ impl RunFolder {
             Phase::Training => "training",
         };
         self.path.join("checkpoints").join(name)
+    }
+
+    /// Folder of what an extended run takes over from the second phase of the shorter one, until its own second phase begins.
+    pub fn inherited(&self) -> PathBuf {
+        self.path.join("checkpoints").join("inherited")
     }
 
     /// The resolved recipe.
@@ -322,10 +353,16 @@ impl RunFolder {
         Ok(write_html(&self.report_file(), &[(result.clone(), records)])?)
     }
 
-    /// Removes the checkpoints of the selection phase, which a finished run does not need.
-    pub fn tidy(&self) {
+    /// Removes the checkpoints of the selection phase, which a finished run does not need; its last one remains if the run could be extended.
+    pub fn tidy(&self, is_extendable: bool) {
+        let selection = self.checkpoints(Phase::Selection);
         // Leftover checkpoints take space but do no harm.
-        let _ = fs::remove_dir_all(self.checkpoints(Phase::Selection));
+        let _ = fs::remove_dir_all(self.inherited());
+        if is_extendable {
+            checkpoint::keep_newest(&selection);
+        } else {
+            let _ = fs::remove_dir_all(selection);
+        }
     }
 
     /// Removes all weights and checkpoints of a run of which only the metrics are needed.

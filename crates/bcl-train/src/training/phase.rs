@@ -23,7 +23,10 @@ use burn::{
     tensor::Device,
     train::{Learner, SupervisedTraining, TrainingStrategy, logger::InMemoryMetricLogger},
 };
-use std::sync::{Arc, Mutex};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex},
+};
 
 /// Where a phase starts: at its beginning, or from the newest checkpoint in the run's folder.
 #[derive(Debug, Clone)]
@@ -60,8 +63,15 @@ impl Start {
 /// # Errors
 /// If the checkpoint belongs to another run or cannot be read.
 pub fn newest(folder: &RunFolder, beginning: &Progress) -> Result<Option<FoundCheckpoint>, Error> {
-    let checkpoints = folder.checkpoints(beginning.phase);
-    let Some(found) = checkpoint::newest(&checkpoints, beginning.phase)? else {
+    newest_in(&folder.checkpoints(beginning.phase), folder, beginning)
+}
+
+/// As [`newest`], from a folder of checkpoints within that of the run.
+///
+/// # Errors
+/// As [`newest`].
+pub fn newest_in(checkpoints: &Path, folder: &RunFolder, beginning: &Progress) -> Result<Option<FoundCheckpoint>, Error> {
+    let Some(found) = checkpoint::newest(checkpoints, beginning.phase)? else {
         return Ok(None);
     };
     match beginning.foreign(&found.progress) {

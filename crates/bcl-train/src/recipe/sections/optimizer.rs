@@ -200,6 +200,11 @@ impl OptimizerConfig {
         (self.clip_global_norm > 0.0).then_some(self.clip_global_norm)
     }
 
+    /// The setting, if any, that spreads the learning rate over the number of epochs.
+    pub fn spread_over_epochs(&self) -> Option<&'static str> {
+        (self.schedule == LearningRateSchedule::Cosine).then_some("optimizer.schedule = \"cosine\"")
+    }
+
     /// The learning rate schedule for this many epochs.
     pub fn schedule(&self, epochs: usize, steps_per_epoch: usize) -> ModuleLrScheduler {
         let steps = |epochs: usize| epochs * steps_per_epoch;
