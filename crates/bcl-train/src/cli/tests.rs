@@ -3,7 +3,6 @@
 use super::*;
 use bcl_backend::BackendChoice;
 use bcl_core::EstimatorConfig;
-use std::path::PathBuf;
 
 fn parsed(line: &str) -> Result<Command, clap::Error> {
     parse_from(std::iter::once("bcl-train").chain(line.split_whitespace()))

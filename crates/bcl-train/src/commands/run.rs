@@ -16,7 +16,7 @@ use crate::{
 };
 use bcl_data::{SearchPath, printable_lines};
 use bcl_report::{notice, read_run};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Trains every recipe, prints one table of all results, and writes a report of each run and of the comparison.
 ///
