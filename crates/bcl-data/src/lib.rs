@@ -80,7 +80,7 @@ pub use k_core::CoreOptions;
 pub use known::KnownInteractions;
 pub use load::{Source, load, load_with_ids, load_with_report};
 pub use load_report::LoadReport;
-pub use manifest::{Manifest, load_named, load_named_graphs, load_named_with_ids};
+pub use manifest::{Manifest, NamedOptions, load_named, load_named_graphs, load_named_with_ids};
 pub use planted::PlantedConfig;
 pub use read_options::ReadOptions;
 pub use search_path::{FileNotFound, SearchPath};

@@ -53,10 +53,13 @@ impl Manifest {
         report: &LoadReport,
         filtered: bool,
     ) -> Result<(), DataError> {
-        // The counts of train and test are only valid for the manifest's own split ratio.
+        // The counts of train and test are only valid for the manifest's own kind of split and ratio.
         let own_share = match (source, &self.layout) {
-            (Source::Whole { split, .. }, Layout::Whole { split: own, .. }) => split.test_ratio() == own.test_ratio(),
-            _ => true,
+            (Source::Whole { split, .. }, Layout::Whole { split: own, .. }) => {
+                (split.kind, split.test_ratio()) == (own.kind, own.test_ratio())
+            }
+            (Source::Whole { .. }, _) => false,
+            (Source::Split { .. }, _) => true,
         };
         let all = |count: Option<usize>| count.filter(|_| !filtered);
         let part = |count| all(count).filter(|_| own_share);

@@ -4,10 +4,12 @@ mod counts;
 mod graphs;
 mod images;
 mod locate;
+mod options;
 
 pub use counts::{Counts, PaperCounts};
 pub use graphs::{GraphCounts, load_named_graphs};
 pub use images::{ImageCounts, ImageFormat, PaperImageCounts};
+pub use options::NamedOptions;
 
 use crate::LoadReport;
 use crate::load::{Source, load_all};
@@ -232,25 +234,25 @@ impl Manifest {
     /// Returns the errors of [`load`](Self::load). Also fails if the files have no ratings, or if the data set does not contain
     /// interactions.
     pub fn load_with(&self, source: &Source, min_rating: Option<f64>) -> Result<(InteractionData, LoadReport), DataError> {
-        self.load_all(source, min_rating, KnownIds::default())
+        let options = NamedOptions {
+            min_rating,
+            ..NamedOptions::default()
+        };
+        self.load_all(source, &options, KnownIds::default())
     }
 
-    fn load_all(
-        &self,
-        source: &Source,
-        min_rating: Option<f64>,
-        ids: KnownIds,
-    ) -> Result<(InteractionData, LoadReport), DataError> {
+    fn load_all(&self, source: &Source, named: &NamedOptions, ids: KnownIds) -> Result<(InteractionData, LoadReport), DataError> {
         let (Layout::Split { format, .. } | Layout::Whole { format, .. }) = self.layout else {
             return Err(self.holds_no_interactions());
         };
         let options = ReadOptions {
             format,
-            min_rating,
+            min_rating: named.min_rating,
+            core: named.core,
             ..ReadOptions::default()
         };
         let (data, report) = load_all(&self.name, source, &options, ids)?;
-        self.check_counts(source, &data, &report, min_rating.is_some())?;
+        self.check_counts(source, &data, &report, named.leaves_out())?;
         Ok((data, report))
     }
 }
@@ -260,16 +262,18 @@ impl Manifest {
 /// # Errors
 /// Returns the errors of [`Manifest::find`], [`Manifest::locate`] and [`Manifest::load`].
 pub fn load_named(name: &str, dir: &Path) -> Result<InteractionData, DataError> {
-    load_named_with_ids(name, dir, KnownIds::default())
+    load_named_with_ids(name, dir, &NamedOptions::default(), KnownIds::default())
 }
 
-/// Like [`load_named`], with the ids of an earlier load; see [`load_with_ids`](crate::load_with_ids).
+/// Like [`load_named`], with options, and with the ids of an earlier load; see [`load_with_ids`](crate::load_with_ids).
 ///
 /// # Errors
-/// Returns the errors of [`load_named`].
-pub fn load_named_with_ids(name: &str, dir: &Path, ids: KnownIds) -> Result<InteractionData, DataError> {
+/// Returns the errors of [`load_named`] and of [`NamedOptions::check`].
+pub fn load_named_with_ids(name: &str, dir: &Path, options: &NamedOptions, ids: KnownIds) -> Result<InteractionData, DataError> {
     let manifest = Manifest::find(name)?;
-    let (data, _) = manifest.load_all(&manifest.locate(dir)?, None, ids)?;
+    options.check(manifest)?;
+    let source = options.source(manifest.locate(dir)?);
+    let (data, _) = manifest.load_all(&source, options, ids)?;
     Ok(data)
 }
 

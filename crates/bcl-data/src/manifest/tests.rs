@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::graphs::{GraphOptions, NodeFeatures};
+use crate::{CoreOptions, SplitKind};
 use std::fs;
 use tempfile::TempDir;
 
@@ -335,6 +336,70 @@ fn another_test_ratio_is_the_same_data_set() {
     split.test_ratio = Some(0.6);
     let data = manifest.load(&Source::Whole { files, split }).unwrap();
     assert_eq!(data.test.len(), 4);
+}
+
+#[test]
+fn a_published_split_is_joined_and_split_again_if_asked() {
+    let dir = TempDir::new().unwrap();
+    write_small(&dir, "small");
+    let small = manifest(SMALL);
+    let load = |split: &str| {
+        let options = NamedOptions {
+            split: Some(toml::from_str(split).unwrap()),
+            ..NamedOptions::default()
+        };
+        let source = options.source(small.locate(dir.path()).unwrap());
+        options
+            .check(&small)
+            .and_then(|()| small.load_all(&source, &options, KnownIds::default()))
+    };
+    let (data, _) = load("kind = 'leave_one_out'").unwrap();
+    assert_eq!(
+        (data.train.len(), data.test.len(), data.hold_out.kind()),
+        (4, 2, SplitKind::LeaveOneOut)
+    );
+    let (data, _) = load("test_ratio = 0.67").unwrap();
+    assert_eq!(
+        (data.train.len(), data.test.len()),
+        (2, 4),
+        "the counts of the published parts do not count"
+    );
+    for split in [
+        "kind = 'temporal'",
+        "order = 'time'",
+        "kind = 'leave_one_out'\norder = 'time'",
+    ] {
+        let error = load(split).unwrap_err().to_string();
+        assert!(
+            error.contains("small is published as lists of items and has no timestamps"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn rare_users_and_items_of_a_named_data_set_are_left_out_before_its_split() {
+    let dir = TempDir::new().unwrap();
+    write(&dir, "u.data", RATINGS);
+    let rated = manifest(RATED);
+    let options = NamedOptions {
+        core: CoreOptions {
+            min_item_interactions: Some(2),
+            ..CoreOptions::default()
+        },
+        min_rating: Some(2.0),
+        split: Some(SplitOptions::ratio(0.5, 0)),
+    };
+    let source = options.source(rated.locate(dir.path()).unwrap());
+    let (data, report) = rated.load_all(&source, &options, KnownIds::default()).unwrap();
+    assert_eq!((data.items.len(), report.rare_items, report.below_min_rating), (2, 1, 1));
+    write_small(&dir, "small");
+    let options = NamedOptions { split: None, ..options };
+    let error = options.check(&manifest(SMALL)).unwrap_err().to_string();
+    assert!(
+        error.contains("data.min_item_interactions cannot be used with the published split of small"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -665,9 +665,34 @@ const BAD: &[Bad] = &[
         "a.toml:3: data.file cannot be combined with data.dataset",
     ),
     (
-        "data.dataset = 'ml-100k'\nloss.kind = 'hard'\ndata.min_rating = 4",
+        "data.dataset = 'planted'\nloss.kind = 'hard'\ndata.min_rating = 4",
         &[],
-        "a.toml:3: data.min_rating only has a meaning with a file",
+        "a.toml:3: data.min_rating only has a meaning with a file or a data set",
+    ),
+    (
+        "data.dataset = 'planted'\nloss.kind = 'hard'\ndata.split.kind = 'leave_one_out'",
+        &[],
+        "data.split only has a meaning with a file or a data set",
+    ),
+    (
+        "data.dataset = 'gowalla'\nloss.kind = 'hard'\ndata.split.kind = 'temporal'",
+        &[],
+        "a.toml:3: data.split.kind is a split by time, but gowalla is published as lists of items and has no timestamps; set data.split.kind",
+    ),
+    (
+        "data.dataset = 'yelp2018'\nloss.kind = 'hard'\ndata.split.order = 'time'",
+        &[],
+        "a.toml:3: data.split.order is a split by time, but yelp2018",
+    ),
+    (
+        "data.dataset = 'gowalla'\nloss.kind = 'hard'\ndata.min_user_interactions = 20",
+        &[],
+        "a.toml:3: data.min_user_interactions cannot be used with the published split of gowalla",
+    ),
+    (
+        "data.dataset = 'ml-1m'\nloss.kind = 'hard'\ndata.split.test_ratio = 1.5",
+        &[],
+        "a.toml:3: data.split.test_ratio is 1.5, but must be in (0, 1)",
     ),
     (
         "data.file = 'x'\nloss.kind = 'hard'\ndata.files = ['y']",
@@ -707,7 +732,7 @@ const BAD: &[Bad] = &[
     (
         "data.train = 'x'\ndata.test = 'y'\nloss.kind = 'hard'\ndata.min_item_interactions = 5",
         &[],
-        "a.toml:4: data.min_item_interactions only has a meaning with data.file or data.files",
+        "a.toml:4: data.min_item_interactions only has a meaning with data.file, data.files or data.dataset",
     ),
     (
         "data.dataset = 'gowalla'\nloss.kind = 'hard'\ndata.columns.user = 'who'",

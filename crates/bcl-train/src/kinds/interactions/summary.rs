@@ -50,7 +50,11 @@ fn of_files(recipe: &RecommenderRecipe, data: &InteractionData) -> Vec<(&'static
 }
 
 fn is_split_here(recipe: &RecommenderRecipe) -> bool {
-    matches!(recipe.data.source(), Ok(DataSource::Files(Source::Whole { .. }, _)))
+    match recipe.data.source() {
+        Ok(DataSource::Files(Source::Whole { .. }, _)) => true,
+        Ok(DataSource::Named(_, options)) => options.split.is_some(),
+        _ => false,
+    }
 }
 
 /// What is held out for the test; the validation part is held out of train by the same rule.

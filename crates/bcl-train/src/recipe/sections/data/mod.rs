@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 /// ```toml
 /// [data]
 /// dataset = "ml-100k"          # by name; its files are looked for in --data DIR
+/// split.kind = "leave_one_out" # in place of its usual split
 ///
 /// [data]
 /// dataset = "planted"          # generated, with known truth
@@ -67,7 +68,7 @@ pub struct DataConfig {
     /// Minimum number of users of an item; items with fewer are left out before splitting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_item_interactions: Option<usize>,
-    /// How to split files into train and test.
+    /// How to split files into train and test, or a data set with a name in place of its usual split.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<SplitOptions>,
     /// How to generate planted data.
@@ -101,7 +102,9 @@ impl DataConfig {
                     self.split = Some(split.completed());
                 }
             }
-            Ok(DataSource::Named(_)) | Err(_) => {}
+            // Without a split of its own, a recipe uses that of the manifest.
+            Ok(DataSource::Named(..)) => self.split = self.split.map(SplitOptions::completed),
+            Err(_) => {}
         }
     }
 
@@ -115,7 +118,7 @@ impl DataConfig {
     pub fn load(&self, search: &SearchPath, ids: KnownIds) -> Result<InteractionData, DataError> {
         match self.located(search)? {
             DataSource::Planted(config) => Ok(config.generate()),
-            DataSource::Named(name) => load_named_with_ids(&name, search.data_dir(), ids),
+            DataSource::Named(name, options) => load_named_with_ids(&name, search.data_dir(), &options, ids),
             DataSource::Files(source, options) => load_with_ids(&stem(source.files()[0]), &source, &options, ids),
         }
     }
@@ -141,7 +144,7 @@ impl DataConfig {
     pub fn described(&self, search: &SearchPath) -> Result<String, DataError> {
         Ok(match self.located(search)? {
             DataSource::Planted(_) => "the generator of planted data".to_owned(),
-            DataSource::Named(name) => format!("{name} in {}", search.data_dir().display()),
+            DataSource::Named(name, _) => format!("{name} in {}", search.data_dir().display()),
             DataSource::Files(source, _) => {
                 let files: Vec<String> = source.files().iter().map(|file| file.display().to_string()).collect();
                 files.join(" with ")

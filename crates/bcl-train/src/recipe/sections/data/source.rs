@@ -7,7 +7,7 @@ use super::{
     },
     DataConfig,
 };
-use bcl_data::{CoreOptions, DataError, PlantedConfig, ReadOptions, Source, manifest::Contents};
+use bcl_data::{CoreOptions, DataError, Manifest, NamedOptions, PlantedConfig, ReadOptions, Source, manifest::Contents};
 use std::path::PathBuf;
 
 /// Where the interactions of a [`DataConfig`] come from.
@@ -16,14 +16,16 @@ pub enum DataSource {
     /// Generated data.
     Planted(PlantedConfig),
     /// A data set with a manifest, by name.
-    Named(String),
+    Named(String, NamedOptions),
     /// Files, with paths as in the recipe.
     Files(Source, ReadOptions),
 }
 
 /// Keys that say how to read files.
-const OF_FILES: &[&str] = &["format", "columns", "min_rating"];
-/// Keys that say what to do with files before training.
+const OF_FILES: &[&str] = &["format", "columns"];
+/// Keys that planted data lack.
+const OF_RATINGS: &[&str] = &["min_rating"];
+/// Keys that say what to do with interactions before training.
 const OF_WHOLE: &[&str] = &["split", "min_user_interactions", "min_item_interactions"];
 
 impl DataConfig {
@@ -38,20 +40,22 @@ impl DataConfig {
         }
         match self {
             Self { dataset: Some(name), .. } => {
-                self.only_with("a file", &[OF_WHOLE, OF_FILES].concat())?;
-                let planted = || self.planted.clone().unwrap_or_default();
-                Ok(if name == PLANTED {
-                    DataSource::Planted(planted())
-                } else {
-                    DataSource::Named(name.clone())
-                })
+                self.only_with("a file", OF_FILES)?;
+                if name == PLANTED {
+                    self.only_with("a file or a data set that is read", &[OF_WHOLE, OF_RATINGS].concat())?;
+                    return Ok(DataSource::Planted(self.planted.clone().unwrap_or_default()));
+                }
+                Ok(DataSource::Named(name.clone(), self.named_options()))
             }
             Self {
                 train: Some(train),
                 test: Some(test),
                 ..
             } => {
-                self.only_with("data.file or data.files, which are not split yet", OF_WHOLE)?;
+                self.only_with(
+                    "data.file, data.files or data.dataset: train and test are split already",
+                    OF_WHOLE,
+                )?;
                 let (train, test) = (train.clone(), test.clone());
                 Ok(DataSource::Files(Source::Split { train, test }, self.read_options()))
             }
@@ -93,7 +97,10 @@ impl DataConfig {
         self.check_items()?;
         let checked = match self.source()? {
             DataSource::Planted(config) => config.check(),
-            DataSource::Named(name) => return check_name(&name, |layout| layout.contents() == Contents::Interactions),
+            DataSource::Named(name, options) => {
+                check_name(&name, |layout| layout.contents() == Contents::Interactions)?;
+                Manifest::find(&name).and_then(|manifest| options.check(manifest))
+            }
             DataSource::Files(source, options) => {
                 self.check_files()?;
                 let split = match source {
@@ -161,15 +168,27 @@ impl DataConfig {
         DataSource::Files(Source::Whole { files, split }, self.read_options())
     }
 
+    fn named_options(&self) -> NamedOptions {
+        NamedOptions {
+            split: self.split,
+            min_rating: self.min_rating,
+            core: self.core(),
+        }
+    }
+
     fn read_options(&self) -> ReadOptions {
         ReadOptions {
             format: self.format.unwrap_or_default(),
             columns: self.columns.clone().unwrap_or_default(),
             min_rating: self.min_rating,
-            core: CoreOptions {
-                min_user_interactions: self.min_user_interactions,
-                min_item_interactions: self.min_item_interactions,
-            },
+            core: self.core(),
+        }
+    }
+
+    fn core(&self) -> CoreOptions {
+        CoreOptions {
+            min_user_interactions: self.min_user_interactions,
+            min_item_interactions: self.min_item_interactions,
         }
     }
 
