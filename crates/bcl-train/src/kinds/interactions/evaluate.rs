@@ -1,13 +1,9 @@
 //! The verb `evaluate` for recommenders.
 
 use super::{super::SavedRun, super::saved::print_metrics, recommend::folded_users, saved::Saved};
-use crate::{
-    cli,
-    error::Error,
-    recipe::{DataSource, RecommenderRecipe},
-};
+use crate::{cli, error::Error, recipe::RecommenderRecipe};
 use bcl_backend::Backend;
-use bcl_data::{InteractionData, Interactions, KnownInteractions, ReadOptions, printable};
+use bcl_data::{DataError, InteractionColumns, InteractionData, Interactions, KnownInteractions, ReadOptions, printable};
 use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
 use bcl_models::Embeddings;
 use bcl_report::{UserMetrics, files, notice};
@@ -79,18 +75,30 @@ pub(super) fn evaluate(run: SavedRun<RecommenderRecipe>, backend: &Backend, args
     Ok(())
 }
 
+/// Reads the file of `--test`. Its columns are those of the run's own files, or else found by their usual names.
+fn read_test(saved: &Saved, file: &Path) -> Result<KnownInteractions, DataError> {
+    let (config, data) = (&saved.recipe.data, &saved.data);
+    let read = |columns| {
+        let options = ReadOptions {
+            columns,
+            min_rating: config.min_rating,
+            ..ReadOptions::default()
+        };
+        KnownInteractions::read(file, &options, &data.users, &data.items)
+    };
+    let Some(columns) = config.columns.clone() else {
+        return read(InteractionColumns::default());
+    };
+    match read(columns) {
+        Err(missing @ DataError::MissingColumn { .. }) => read(InteractionColumns::default()).map_err(|_| missing),
+        read => read,
+    }
+}
+
 /// Reads the interactions of `--test` and says what was left out.
 fn other_test(saved: &Saved, file: &Path) -> Result<Interactions, Error> {
     let data = &saved.data;
-    let min_rating = match saved.recipe.data.source() {
-        Ok(DataSource::Files(_, options)) => options.min_rating,
-        _ => None,
-    };
-    let options = ReadOptions {
-        min_rating,
-        ..ReadOptions::default()
-    };
-    let read = KnownInteractions::read(file, &options, &data.users, &data.items)?;
+    let read = read_test(saved, file)?;
     let shown = file.display();
     if read.interactions.is_empty() {
         return Err(Error::Input(format!(
