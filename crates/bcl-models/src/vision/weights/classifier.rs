@@ -57,6 +57,10 @@ mod tests {
                     &header[..header.len().min(3000)]
                 );
             }
+            assert!(
+                header.starts_with("{\"__metadata__\":{\"format\":\"pt\"},"),
+                "the same weights give the same file"
+            );
             assert!(!header.contains("head."), "the projection head is left out");
             assert_eq!(header.contains("\"rest.conv1.weight\":"), split_channels.is_some());
 

@@ -74,8 +74,10 @@ pub fn to_safetensors(trunk: &ResNet) -> Result<Vec<u8>, WeightsError> {
     write(trunk, new_store())
 }
 
+/// A single entry of metadata: burn-store writes several in an order that differs from process to process, so the same weights would not give
+/// the same file.
 pub(crate) fn new_store() -> SafetensorsStore {
-    SafetensorsStore::from_bytes(None).metadata("format", "pt")
+    SafetensorsStore::from_bytes(None).clear_metadata().metadata("format", "pt")
 }
 
 pub(crate) fn write(module: &impl Module, mut store: SafetensorsStore) -> Result<Vec<u8>, WeightsError> {
