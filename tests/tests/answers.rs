@@ -51,7 +51,7 @@ fn a_finished_recommender_answers_in_bulk_for_new_users_and_about_items() {
     );
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        said.contains("1 users without training interactions") && said.contains("users per second"),
+        said.contains("left out: 1 user without training interactions") && said.contains("users per second"),
         "{said}"
     );
     let rows = lines(&folder.join("recs.csv"));
@@ -166,7 +166,7 @@ fn evaluates_otherwise(folder: &Path) {
     let output = evaluate(&["--test", "later.csv", "--fold-in"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        said.contains("2 interactions are left out because the run does not know their users (1) or items (1)"),
+        said.contains("left out are 2 interactions with a user (1) or an item (1) that the run does not know"),
         "{said}"
     );
     let later: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -188,6 +188,42 @@ fn evaluates_otherwise(folder: &Path) {
     ] {
         assert_refused(&evaluate(arguments), words);
     }
+}
+
+#[test]
+fn a_test_file_may_have_the_columns_of_the_runs_files_and_no_ratings() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let rows: Vec<String> = (0..72)
+        .map(|i| format!("u{};i{};{}\n", i % 12, (i % 12 * 7 + i / 12 * 2) % 15, 1 + i % 5))
+        .collect();
+    fs::write(folder.join("likes.csv"), "Who;What;Stars\n".to_owned() + &rows.concat()).expect("writable");
+    let recipe = RECIPE.replace(
+        "train = 'train.csv'\ntest = 'test.csv'\nitems = 'items.csv'",
+        "file = 'likes.csv'\nmin_rating = 2\ncolumns = { user = 'Who', item = 'What', rating = 'Stars' }",
+    );
+    fs::write(folder.join("small.toml"), recipe).expect("writable");
+    ok(folder, &["small.toml", "--quiet"]);
+    for header in ["Who;What", "Who;What;Stars", "user,item"] {
+        let separator = if header.contains(';') { ";" } else { "," };
+        let stars = if header.contains("Stars") { ";5" } else { "" };
+        let rows: Vec<String> = (0..15).map(|item| format!("u1{separator}i{item}{stars}\n")).collect();
+        fs::write(folder.join("later.csv"), format!("{header}\n{}", rows.concat())).expect("writable");
+        let output = ok(folder, &["evaluate", "runs/small-0", "--test", "later.csv"]);
+        let said = shown(&output);
+        assert!(
+            said.contains("small on 1 user of later.csv") && said.contains("@20"),
+            "{said}"
+        );
+        assert_eq!(
+            said.contains("has no ratings, so data.min_rating = 2"),
+            stars.is_empty(),
+            "{said}"
+        );
+    }
+    fs::write(folder.join("later.csv"), "Whom;What\nu1;i1\n").expect("writable");
+    let output = run(folder, &["evaluate", "runs/small-0", "--test", "later.csv"]);
+    assert_refused(&output, &["later.csv:1", "no column `Who`"]);
 }
 
 #[test]

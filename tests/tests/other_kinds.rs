@@ -1,7 +1,9 @@
 //! Verbs and flags that runs of another kind do not have are refused, with what to do instead.
 
 use std::{fs, path::Path, process::Output};
-use whole_program_tests::{PLANTED_IMAGES, assert_refused, bcl_train, shown, small_graph_recipe, small_image_recipe, small_recipe};
+use whole_program_tests::{
+    PLANTED_IMAGES, assert_refused, bcl_train, shown, small_graph_recipe, small_image_recipe, small_recipe,
+};
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
     bcl_train().current_dir(folder).args(arguments).output().expect("it starts")
@@ -60,7 +62,10 @@ fn refuses_what_images_have(folder: &Path, name: &str, samples: &str) {
 /// What goes wrong with any run.
 fn refuses_bad_paths(folder: &Path, name: &str) {
     for (arguments, words) in [
-        (&["export", name, "--out", "no/such/model.safetensors"][..], &["no/such/model.safetensors"][..]),
+        (
+            &["export", name, "--out", "no/such/model.safetensors"][..],
+            &["no/such/model.safetensors"][..],
+        ),
         (&["export", name, "--out", "more.csv"], &["--out", "more.csv"]),
         (&["export", name, "--format", "pickle"], &["pickle", "safetensors"]),
         (&["embed", name, "--out", "more.csv"], &["more.csv"]),

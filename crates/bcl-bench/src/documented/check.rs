@@ -141,7 +141,7 @@ fn ours(program: &str, words: &[&str]) -> Result<Datasets, Problem> {
 fn train(words: &[&str]) -> Result<Datasets, Problem> {
     let mut datasets = Datasets::default();
     match cli::parse_from([&["bcl-train"], words].concat())? {
-        Command::Train(train) if train.resume.is_none() => datasets.needed = needed(&train)?,
+        Command::Train(train) if train.resumed().is_none() => datasets.needed = needed(&train)?,
         Command::Data(Data::Fetch(fetch)) => {
             for name in fetch.names.into_iter().filter(|name| !is_placeholder(name)) {
                 let manifest = Manifest::find(&name).map_err(|error| error.to_string())?;

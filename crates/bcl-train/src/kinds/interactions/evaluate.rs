@@ -1,12 +1,15 @@
 //! The verb `evaluate` for recommenders.
 
-use super::{super::SavedRun, super::saved::print_metrics, recommend::folded_users, saved::Saved};
+use super::{
+    super::SavedRun, super::saved::print_metrics, id_list::counted, metrics_table::metrics_table, recommend::folded_users,
+    saved::Saved,
+};
 use crate::{cli, error::Error, recipe::RecommenderRecipe};
 use bcl_backend::Backend;
 use bcl_data::{DataError, InteractionColumns, InteractionData, Interactions, KnownInteractions, ReadOptions, printable};
 use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
 use bcl_models::Embeddings;
-use bcl_report::{UserMetrics, files, notice};
+use bcl_report::{TextStyle, UserMetrics, files, notice};
 use serde_json::json;
 use std::path::Path;
 
@@ -69,27 +72,51 @@ pub(super) fn evaluate(run: SavedRun<RecommenderRecipe>, backend: &Backend, args
         } else {
             ""
         };
-        println!("{} on {users} users of {source}{how}", saved.recipe.name);
-        print_metrics(&metrics);
+        println!("{} on {} of {source}{how}", saved.recipe.name, counted(users, "user"));
+        match metrics_table(&metrics) {
+            Some(table) => print!("{}", table.render(&TextStyle::of_stdout())),
+            None => print_metrics(&metrics),
+        }
     }
     Ok(())
 }
 
-/// Reads the file of `--test`. Its columns are those of the run's own files, or else found by their usual names.
+/// Reads the file of `--test`. Its columns are those of the run's own files, or else found by their usual names. Without ratings, all of its
+/// interactions count.
 fn read_test(saved: &Saved, file: &Path) -> Result<KnownInteractions, DataError> {
     let (config, data) = (&saved.recipe.data, &saved.data);
-    let read = |columns| {
+    let read_from = |columns, min_rating| {
         let options = ReadOptions {
             columns,
-            min_rating: config.min_rating,
+            min_rating,
             ..ReadOptions::default()
         };
         KnownInteractions::read(file, &options, &data.users, &data.items)
     };
-    let Some(columns) = config.columns.clone() else {
-        return read(InteractionColumns::default());
+    let read = |columns: InteractionColumns| match read_from(columns.clone(), config.min_rating) {
+        Err(DataError::NoRatings { min_rating, .. }) => {
+            notice::note(format_args!(
+                "{} has no ratings, so data.min_rating = {min_rating} leaves out none of its interactions",
+                file.display()
+            ));
+            let columns = InteractionColumns { rating: None, ..columns };
+            read_from(columns, None)
+        }
+        read => read,
     };
-    match read(columns) {
+    let own = InteractionColumns {
+        timestamp: None,
+        ..config.columns.clone().unwrap_or_default()
+    };
+    let unrated = InteractionColumns {
+        rating: None,
+        ..own.clone()
+    };
+    match read(own) {
+        Err(DataError::MissingColumn { .. }) => {}
+        read => return read,
+    }
+    match read(unrated) {
         Err(missing @ DataError::MissingColumn { .. }) => read(InteractionColumns::default()).map_err(|_| missing),
         read => read,
     }
@@ -110,8 +137,10 @@ fn other_test(saved: &Saved, file: &Path) -> Result<Interactions, Error> {
     }
     if read.unknown_rows > 0 {
         notice::note(format_args!(
-            "{shown}: {} interactions are left out because the run does not know their users ({}) or items ({})",
-            read.unknown_rows, read.unknown_users, read.unknown_items
+            "{shown}: left out are {} with a user ({}) or an item ({}) that the run does not know",
+            counted(read.unknown_rows, "interaction"),
+            read.unknown_users,
+            read.unknown_items
         ));
     }
     let trained = read
@@ -126,7 +155,8 @@ fn other_test(saved: &Saved, file: &Path) -> Result<Interactions, Error> {
     }
     if trained > 0 {
         notice::note(format_args!(
-            "{shown}: {trained} interactions are left out because they are training interactions of the run"
+            "{shown}: left out are {} on which the run was trained",
+            counted(trained, "interaction")
         ));
     }
     Ok(read.interactions)

@@ -1,6 +1,6 @@
 //! Files with one id per line.
 
-use crate::error::Error;
+use crate::{error::Error, training::run_summary::grouped};
 use bcl_data::{IdMap, input};
 use std::path::Path;
 
@@ -32,6 +32,11 @@ pub(super) fn read(flag: &str, path: &Path) -> Result<Vec<Listed>, Error> {
         )));
     }
     Ok(listed)
+}
+
+/// A number with its noun: "1 item", "2,000 items".
+pub(super) fn counted(number: usize, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
 /// Says that an id is unknown, with examples of known ones.

@@ -6,6 +6,7 @@ mod evaluate;
 mod id_list;
 pub mod loader;
 pub(super) mod memory;
+mod metrics_table;
 mod ranking;
 mod recommend;
 mod recommendation;

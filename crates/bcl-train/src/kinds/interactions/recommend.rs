@@ -2,7 +2,7 @@
 
 use super::{
     bulk::{Lists, Names},
-    id_list::{self, unknown},
+    id_list::{self, counted, unknown},
     recommendation::{Recommendation, Subject},
     saved::Saved,
 };
@@ -93,7 +93,8 @@ fn trained_users(saved: &Saved) -> Vec<u32> {
     let cold = train.num_users() - users.len();
     if cold > 0 {
         notice::note(format_args!(
-            "{cold} users without training interactions are left out: their vectors were never trained"
+            "left out: {} without training interactions, about which nothing was learned",
+            counted(cold, "user")
         ));
     }
     users
@@ -111,7 +112,9 @@ fn listed_users(saved: &Saved, file: &Path) -> Result<Vec<u32>, Error> {
     let cold = users.iter().filter(|&&user| data.train.items_of(user).is_empty()).count();
     if cold > 0 {
         notice::note(format_args!(
-            "{cold} of the users have no training interaction: their vectors were never trained, so their rankings are arbitrary"
+            "{} of {} without training interactions: nothing was learned about them, so their rankings are arbitrary",
+            counted(cold, "user"),
+            file.display()
         ));
     }
     Ok(users)
@@ -197,8 +200,8 @@ fn similar_to_all(saved: &Saved, args: &cli::Recommend, out: &Path, stop: &Stop)
         .collect();
     if items.len() < counts.len() {
         notice::note(format_args!(
-            "{} items without training interactions have no list: their vectors were never trained",
-            counts.len() - items.len()
+            "left out: {} without training interactions, about which nothing was learned",
+            counted(counts.len() - items.len(), "item")
         ));
     }
     let ranking = TopItems::new(&scorer, args.top as usize).excluding(&itself);
@@ -228,10 +231,10 @@ fn items_of_file(saved: &Saved, file: &Path) -> Result<Vec<u32>, Error> {
     }
     if items.len() < listed.len() {
         notice::note(format_args!(
-            "{} of the {} items in {} are unknown to the run and left out",
+            "left out: {} of {} in {} that the run does not know",
             listed.len() - items.len(),
-            listed.len(),
-            printable(file.display())
+            counted(listed.len(), "item"),
+            file.display()
         ));
     }
     Ok(items)
