@@ -55,6 +55,9 @@ pub(crate) trait PixelSource: Debug + Send + Sync {
 
     /// The pixels of the image, `[height, width, 3]`.
     fn pixels(&self, number: usize) -> Result<Cow<'_, [u8]>, ImageError>;
+
+    /// The image's file as it is.
+    fn bytes(&self, number: usize) -> Result<Vec<u8>, ImageError>;
 }
 
 /// Where an image is, and its size.
@@ -206,6 +209,17 @@ impl Collection {
         match self.places[index].at {
             At::Memory(_) => None,
             At::File(number) => Some(self.files().length(number)),
+        }
+    }
+
+    /// The image's file as it is, without decoding it; `None` if the image is in memory.
+    ///
+    /// # Errors
+    /// Returns an error that names the file if it cannot be read any more, or has become shorter.
+    pub fn file_bytes(&self, index: usize) -> Result<Option<Vec<u8>>, ImageError> {
+        match self.places[index].at {
+            At::Memory(_) => Ok(None),
+            At::File(number) => self.files().bytes(number).map(Some),
         }
     }
 

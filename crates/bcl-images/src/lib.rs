@@ -23,7 +23,7 @@
 //! | read a published data set by name | [`load_named`] |
 //! | read single image files | [`read_files`] |
 //! | skip images that cannot be decoded | [`load_skipping_broken`] |
-//! | read images that do not fit into memory | [`load_with`] |
+//! | read images that do not fit into memory | [`load_with`], [`ImageData::unreadable`] |
 //! | generate images with known false negatives | [`PlantedImagesConfig`] |
 //! | make random views, as SimCLR does, or multi-crops, as SwAV does | [`ViewsConfig`], [`Views`] |
 //! | make deterministic views for evaluation | [`Views::test_batch`] |
@@ -44,6 +44,7 @@ pub mod load;
 pub mod planted;
 mod read;
 pub mod subset;
+mod unreadable;
 pub mod views;
 
 pub use collection::{Collection, Image, ImageData, Loaded};

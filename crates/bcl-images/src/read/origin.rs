@@ -43,13 +43,7 @@ impl Origin {
     /// # Errors
     /// Returns an error that names the file if it is gone, broken, or another image than when it was listed.
     pub(crate) fn decode(&self, limits: Limits) -> Result<Picture, ImageError> {
-        let bytes = self.bytes().map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => self.changed(),
-            io::ErrorKind::NotFound => ImageError::MissingFile {
-                path: self.at.path.clone(),
-            },
-            _ => ImageError::reading(self.at.clone(), error),
-        })?;
+        let bytes = self.bytes()?;
         let outline = Outline::read(&bytes, &self.at, limits)?;
         if outline.size() != self.outline.size() {
             return Err(self.changed());
@@ -57,7 +51,21 @@ impl Origin {
         outline.decode(&bytes, &self.at, limits)
     }
 
-    fn bytes(&self) -> io::Result<Vec<u8>> {
+    /// Reads the image file as it is.
+    ///
+    /// # Errors
+    /// Returns an error that names the file if it is gone, or shorter than when it was listed.
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>, ImageError> {
+        self.try_bytes().map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => self.changed(),
+            io::ErrorKind::NotFound => ImageError::MissingFile {
+                path: self.at.path.clone(),
+            },
+            _ => ImageError::reading(self.at.clone(), error),
+        })
+    }
+
+    fn try_bytes(&self) -> io::Result<Vec<u8>> {
         let mut file = input::open(&self.at.path)?;
         file.seek(SeekFrom::Start(self.start))?;
         let mut bytes = vec![0; self.length as usize];

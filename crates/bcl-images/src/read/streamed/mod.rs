@@ -41,4 +41,8 @@ impl PixelSource for Files {
         self.cache
             .get_or_make(number, || Ok(self.origins[number].decode(self.limits)?.pixels))
     }
+
+    fn bytes(&self, number: usize) -> Result<Vec<u8>, ImageError> {
+        self.origins[number].bytes()
+    }
 }

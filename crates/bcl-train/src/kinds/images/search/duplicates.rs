@@ -90,21 +90,21 @@ fn rows(index: &Index, groups: &[Vec<Duplicate>]) -> impl Iterator<Item = [Strin
 
 fn page(index: &Index, args: &Duplicates, groups: &[Vec<Duplicate>], summary: &str) -> Result<(), Error> {
     let shown = groups.iter().take(GROUPS).enumerate();
-    let pictures = shown.map(|(number, group)| PictureGroup {
-        heading: format!("Group {}: {} images", number + 1, group.len()),
-        pictures: group
-            .iter()
-            .take(PICTURES)
-            .map(|member| index.picture(member.row, &format!("{:.3}", member.similarity)))
-            .collect(),
-        more: group.len().saturating_sub(PICTURES),
+    let pictures = shown.map(|(number, group)| {
+        let members = group.iter().take(PICTURES);
+        let members = members.map(|member| (member.row, format!("{:.3}", member.similarity)));
+        Ok(PictureGroup {
+            heading: format!("Group {}: {} images", number + 1, group.len()),
+            pictures: index.pictures(members.collect())?,
+            more: group.len().saturating_sub(PICTURES),
+        })
     });
+    let pictures: Vec<PictureGroup> = pictures.collect::<Result<_, Error>>()?;
     let left_out = match groups.len().saturating_sub(GROUPS) {
         0 => String::new(),
         more => format!(" The page shows the {GROUPS} largest groups; {more} more are in the output of --csv."),
     };
     let intro = format!("{summary}. The number is the cosine with the most similar image of the group.{left_out}");
-    let pictures: Vec<PictureGroup> = pictures.collect();
     index.write_page(
         "duplicates",
         args.searched.page.as_ref(),

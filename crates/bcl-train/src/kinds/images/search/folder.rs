@@ -1,9 +1,9 @@
 //! The images that are searched: those of a folder or archive, or those of the run.
 
-use super::super::super::SavedRun;
-use crate::{cli::Searched, error::Error, recipe::ImageRecipe, training::DataIdentity};
+use super::{super::super::SavedRun, contents};
+use crate::{cli::Searched, error::Error, recipe::ImageRecipe};
 use bcl_data::printable;
-use bcl_images::{Collection, Image, ImageData, ImageError, ImageSource, load, load_skipping_broken};
+use bcl_images::{CacheBytes, Collection, ImageData, ImageError, ImageSource, LoadOptions, Loaded, load_with};
 use bcl_report::notice;
 use std::{
     collections::HashMap,
@@ -12,22 +12,28 @@ use std::{
     sync::Arc,
 };
 
-/// Images, those of `train` before those of `test`.
+/// Images, those of `train` before those of `test`. Those of a folder or an uncompressed tar file stay there and are decoded when they are needed.
 pub(super) struct Folder {
     data: Arc<ImageData>,
     /// The folder on disk; `None` for the data of the run, whose files may be generated or packed.
     path: Option<PathBuf>,
+    skips_broken: bool,
 }
 
+/// Every image is needed once or twice, so none is kept.
+const UNCACHED: CacheBytes = CacheBytes(0);
+
 impl Folder {
-    pub(super) fn load(searched: &Searched, run: &SavedRun<ImageRecipe>) -> Result<Self, Error> {
+    /// Lists the images of a folder, or loads those of the run as its recipe says.
+    pub(super) fn open(searched: &Searched, run: &SavedRun<ImageRecipe>) -> Result<Self, Error> {
         let data = match &searched.folder {
-            Some(path) => read(path, searched.skip_broken)?,
+            Some(path) => list(path, searched.skip_broken)?,
             None => run.data()?,
         };
         Ok(Self {
             data: Arc::new(data),
             path: searched.folder.clone(),
+            skips_broken: searched.skip_broken,
         })
     }
 
@@ -35,9 +41,36 @@ impl Folder {
         &self.data
     }
 
-    /// A checksum of names, pixels and labels.
-    pub(super) fn identity(&self) -> String {
-        DataIdentity::of_images(&self.data).digest()
+    /// A checksum of names, contents and labels.
+    pub(super) fn checksum(&self) -> Result<String, Error> {
+        contents::checksum(&self.data)
+    }
+
+    /// Leaves out images whose files cannot be decoded. They have a header, so listing them was no problem.
+    ///
+    /// # Errors
+    /// Returns an error about all of them if they are not to be skipped, or if too few images are left.
+    pub(super) fn leave_out(&mut self, unreadable: Vec<(usize, ImageError)>) -> Result<(), Error> {
+        let path = PathBuf::from(self.described());
+        if !unreadable.is_empty() && !self.skips_broken {
+            let errors = unreadable.into_iter().map(|(_, error)| error).collect();
+            let error = refused(path, self.len(), errors);
+            return Err(match self.path {
+                Some(_) => with_flag(error),
+                None => error.into(),
+            });
+        }
+        if !unreadable.is_empty() {
+            self.data = Arc::new(self.data.without(&unreadable, &path)?);
+        }
+        if let (Some(first), Some(_)) = (self.data.skipped.first(), &self.path) {
+            let number = self.data.skipped.len();
+            notice::warn(format_args!(
+                "{number} files are skipped because they cannot be read as images, {} first",
+                printable(first)
+            ));
+        }
+        Ok(())
     }
 
     pub(super) fn len(&self) -> usize {
@@ -52,9 +85,10 @@ impl Folder {
         }
     }
 
-    pub(super) fn image(&self, index: usize) -> Image<'_> {
+    /// Reads an image from memory or from its file.
+    pub(super) fn image(&self, index: usize) -> Result<Loaded<'_>, ImageError> {
         let (images, index) = self.part(index);
-        images.get(index)
+        images.read(index)
     }
 
     /// The path of an image within the folder, or its number if it has no file.
@@ -103,29 +137,43 @@ impl Folder {
     }
 }
 
-/// Reads a folder or archive in any layout.
-fn read(path: &Path, skip_broken: bool) -> Result<ImageData, Error> {
+/// Lists the images of a folder or archive in any layout, and reads those of compressed archives.
+fn list(path: &Path, skip_broken: bool) -> Result<ImageData, Error> {
     if !path.exists() {
         return Err(Error::Input(format!(
             "--in {}: no such folder or archive; correct the path",
             path.display()
         )));
     }
-    let read = if skip_broken { load_skipping_broken } else { load };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let source = ImageSource::Archive { path: path.to_owned() };
-    let data = read(&name, &source, Path::new("")).map_err(with_flag)?;
-    if let Some(first) = data.skipped.first() {
-        let number = data.skipped.len();
-        notice::warn(format_args!(
-            "{number} files are skipped because they cannot be read as images, {} first",
-            printable(first)
-        ));
-    }
-    Ok(data)
+    let load = |stream, skip_broken| load_with(&name, &source, Path::new(""), LoadOptions { skip_broken, stream });
+    let listed = load(Some(UNCACHED), skip_broken);
+    let data = match listed {
+        Err(ImageError::Packed { .. }) => load(None, skip_broken),
+        // Only broken headers are known so far, but the message is to be about all broken files.
+        Err(ImageError::BrokenImages {
+            path, of, mut broken, ..
+        }) => {
+            let others = load(Some(UNCACHED), true).and_then(|data| data.unreadable());
+            broken.extend(others.unwrap_or_default().into_iter().map(|(_, error)| error));
+            Err(refused(path, of, broken))
+        }
+        listed => listed,
+    };
+    data.map_err(with_flag)
 }
 
-/// The reader suggests a key of a recipe, but here the remedy is a flag.
+fn refused(path: PathBuf, of: usize, broken: Vec<ImageError>) -> ImageError {
+    ImageError::BrokenImages {
+        path,
+        of,
+        broken,
+        may_skip: false,
+    }
+}
+
+/// Adds the flag that skips broken images, where a recipe has a key.
 fn with_flag(mut error: ImageError) -> Error {
     if let ImageError::BrokenImages { may_skip, .. } = &mut error {
         *may_skip = false;

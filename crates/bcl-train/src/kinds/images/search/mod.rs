@@ -1,6 +1,7 @@
 //! Searches a folder of images with the encoder of a finished run: nearest neighbours, near-duplicates, a diverse subset.
 
 mod cache;
+mod contents;
 mod duplicates;
 mod folder;
 mod neighbours;
@@ -53,21 +54,28 @@ pub(super) fn search(run: SavedRun<ImageRecipe>, backend: &Backend, search: &Sea
 }
 
 impl Index {
-    /// Loads the images, and their features from the cache if it has them.
+    /// Opens the images, and loads their features from the cache if it has them. Images of a folder stay in their files.
     fn open(run: SavedRun<ImageRecipe>, backend: &Backend, search: &Search<'_>) -> Result<Self, Error> {
         let encoder = encoder(&run, backend)?;
         let searched = search.searched();
-        let images = Folder::load(searched, &run)?;
+        let mut images = Folder::open(searched, &run)?;
         let path = run.folder.path().to_owned();
         let weights = checksums::sha256(&checksums::read(&path, MODEL)?);
         let cache = Cache {
             folder: searched.cache.clone().unwrap_or_else(|| path.join("features")),
-            key: cache::key(&images.identity(), &weights, &run.recipe_hash),
+            key: cache::key(&images.checksum()?, &weights, &run.recipe_hash),
         };
+        let cached = cache.read(images.len());
+        let unreadable = match &cached {
+            Some(features) => images.data().unreadable_among(features.left_out.iter().copied())?,
+            None => images.data().unreadable()?,
+        };
+        let left_out = unreadable.iter().map(|(number, _)| *number).collect();
+        images.leave_out(unreadable)?;
         let extractor = evaluator(&run.recipe, images.data(), backend, Stop::new()).extractor;
-        let features = match cache.read(images.len()) {
+        let features = match cached {
             Some(features) => features,
-            None => computed(&images, &extractor, &encoder, &cache)?,
+            None => computed(&images, left_out, &extractor, &encoder, &cache)?,
         };
         let rows = UnitRows::new(features.values, features.dim);
         let rows = rows.map_err(|error| not_finite(&images.name(error.row), &path))?;
@@ -83,31 +91,47 @@ impl Index {
 
     /// Unit features of further images.
     fn features_of(&self, images: &Collection) -> Result<UnitRows, Error> {
-        let features = host(self.extractor.encoded(images, None, &self.encoder)?);
-        UnitRows::new(features.values, features.dim).map_err(|error| not_finite(images.name(error.row), &self.run))
+        let (values, dim) = host(self.extractor.encoded(images, None, &self.encoder)?);
+        UnitRows::new(values, dim).map_err(|error| not_finite(images.name(error.row), &self.run))
     }
 }
 
 /// Features in memory, row-major.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Features {
     values: Vec<f32>,
     dim: usize,
+    /// The numbers of the images without features, because their files cannot be decoded; ascending.
+    left_out: Vec<usize>,
 }
 
-fn host(features: Tensor<2>) -> Features {
+fn host(features: Tensor<2>) -> (Vec<f32>, usize) {
     let [_, dim] = features.dims();
-    let values = features.into_data().iter::<f32>().collect();
-    Features { values, dim }
+    (features.into_data().iter::<f32>().collect(), dim)
 }
 
 /// Encodes all images and fills the cache. A cache that cannot be written only costs time, so it is no error.
-fn computed(images: &Folder, extractor: &FeatureExtractor, encoder: &ImageEncoder, cache: &Cache) -> Result<Features, Error> {
+fn computed(
+    images: &Folder,
+    left_out: Vec<usize>,
+    extractor: &FeatureExtractor,
+    encoder: &ImageEncoder,
+    cache: &Cache,
+) -> Result<Features, Error> {
     notice::status(format!("computing the features of {} images", images.len()));
     let ImageData { train, test, .. } = &**images.data();
-    let mut features = host(extractor.encoded(train, None, encoder)?);
-    if !test.is_empty() {
-        features.values.extend(host(extractor.encoded(test, None, encoder)?).values);
+    let mut features = Features {
+        left_out,
+        ..Features::default()
+    };
+    for part in [train, test] {
+        let numbers: Vec<usize> = (0..part.len()).collect();
+        // Block by block, so that the images of one block are in memory at a time.
+        for block in numbers.chunks(FeatureExtractor::BLOCK) {
+            let (values, dim) = host(extractor.encoded(part, Some(block), encoder)?);
+            features.values.extend(values);
+            features.dim = dim;
+        }
     }
     match cache.write(&features) {
         Ok(file) => notice::status(format!("features: {}", file.display())),

@@ -42,11 +42,9 @@ pub(super) fn answer(index: &Index, args: &Neighbours, queries: &Collection) -> 
     } else {
         print!("{}", table(index, queries, &found).render(&TextStyle::of_stdout()));
     }
-    let groups: Vec<PictureGroup> = found
-        .iter()
-        .enumerate()
-        .map(|(query, found)| group(index, queries, query, found))
-        .collect();
+    let groups = found.iter().enumerate();
+    let groups = groups.map(|(query, found)| group(index, queries, query, found));
+    let groups: Vec<PictureGroup> = groups.collect::<Result<_, _>>()?;
     let title = match queries.len() {
         1 => "Nearest neighbours of one image".to_owned(),
         many => format!("Nearest neighbours of {many} images"),
@@ -107,19 +105,18 @@ fn table(index: &Index, queries: &Collection, found: &[Vec<Near>]) -> Table {
     Table::new(columns, rows)
 }
 
-fn group(index: &Index, queries: &Collection, query: usize, found: &[Near]) -> PictureGroup {
+fn group(index: &Index, queries: &Collection, query: usize, found: &[Near]) -> Result<PictureGroup, Error> {
     let first = Picture {
         image: thumbnail(queries.get(query), LONGEST, 0),
         name: queries.name(query).to_owned(),
         remark: "query".to_owned(),
         is_query: true,
     };
-    let near = found
-        .iter()
-        .map(|near| index.picture(near.row, &format!("{:.3}", near.similarity)));
-    PictureGroup {
+    let near = found.iter().map(|near| (near.row, format!("{:.3}", near.similarity)));
+    let near = index.pictures(near.collect())?;
+    Ok(PictureGroup {
         heading: queries.name(query).to_owned(),
         pictures: std::iter::once(first).chain(near).collect(),
         more: 0,
-    }
+    })
 }

@@ -8,21 +8,29 @@ use bcl_report::{
     notice,
     page::{Picture, PictureGroup, document_of, each, escape, free_path, gallery},
 };
+use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// Longest side of a picture in pixels.
 pub(super) const LONGEST: u32 = 128;
 
 impl Index {
-    /// The picture of an image, with a remark such as its similarity, and its class if known.
-    pub(super) fn picture(&self, index: usize, remark: &str) -> Picture {
+    /// The pictures of some images, each with a remark such as its similarity, and its class if known. They are read in parallel.
+    pub(super) fn pictures(&self, shown: Vec<(usize, String)>) -> Result<Vec<Picture>, Error> {
+        shown
+            .into_par_iter()
+            .map(|(index, remark)| self.picture(index, &remark))
+            .collect()
+    }
+
+    fn picture(&self, index: usize, remark: &str) -> Result<Picture, Error> {
         let class = self.images.class(index).map(|class| format!("{class}, "));
-        Picture {
-            image: thumbnail(self.images.image(index), LONGEST, 0),
+        Ok(Picture {
+            image: thumbnail(self.images.image(index)?.as_image(), LONGEST, 0),
             name: self.images.name(index),
             remark: class.filter(|_| !remark.is_empty()).unwrap_or_default() + remark,
             is_query: false,
-        }
+        })
     }
 
     /// Writes a page and prints its path.

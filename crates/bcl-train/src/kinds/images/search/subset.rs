@@ -148,13 +148,11 @@ fn print(index: &Index, args: &Subset, cover: &Cover) -> Result<(), Error> {
 }
 
 fn page(index: &Index, args: &Subset, cover: &Cover, summary: &str) -> Result<(), Error> {
+    let shown = (1..).zip(&cover.chosen).take(PICTURES);
+    let shown = shown.map(|(rank, &row): (usize, _)| (row, rank.to_string()));
     let group = PictureGroup {
         heading: "In the order in which they were chosen".to_owned(),
-        pictures: (1..)
-            .zip(&cover.chosen)
-            .take(PICTURES)
-            .map(|(rank, &row): (usize, _)| index.picture(row, &rank.to_string()))
-            .collect(),
+        pictures: index.pictures(shown.collect())?,
         more: cover.chosen.len().saturating_sub(PICTURES),
     };
     let intro = format!("{summary}. Each image is the one that is farthest from all chosen before it.");
