@@ -1,15 +1,21 @@
 //! Groups of near-duplicates.
 
-use super::UnitRows;
+use super::{
+    UnitRows,
+    groups::Groups,
+    pivots::{Pivots, Scratch},
+};
 use rayon::prelude::*;
 use std::{
-    collections::BTreeMap,
     ops::Range,
     sync::{Mutex, PoisonError},
 };
 
 /// Number of rows per block; a block of similarities takes 4 MiB.
 const BLOCK: usize = 1024;
+
+/// With fewer rows, comparing all pairs takes less time than grouping the rows.
+const FEW: usize = 8192;
 
 /// Rounding errors of a cosine in `f32`, so that a threshold of 1 finds equal vectors.
 const ROUNDING: f32 = 1e-6;
@@ -27,85 +33,93 @@ pub struct Duplicate {
 
 /// Groups rows by the pairs whose cosine is at least `threshold`: two rows are in one group if a chain of such pairs connects them.
 ///
-/// Only groups of two or more are returned, the largest first, then by their first row; members are in the order of the rows. All pairs are compared,
-/// which takes `num_rows² · dim` operations; memory grows with the number of rows, not with that of pairs.
+/// Only groups of two or more are returned, the largest first, then by their first row; members are in the order of the rows. The result is exact: that of
+/// [`near_duplicates_of_all_pairs`], to the last bit.
+///
+/// Of many rows, most pairs are never compared. About `4 √num_rows` of the rows are pivots. The angle of two rows is at least the difference of their angles
+/// with a pivot, by the triangle inequality on the sphere, so rows are only compared if these differ by less than the angle of the threshold. Time depends on the
+/// data: the better rows form clusters, and the higher the threshold, the fewer pairs are left. The rows are copied once; beside them, memory grows with
+/// their number, not with that of pairs.
 pub fn near_duplicates(rows: &UnitRows, threshold: f32) -> Vec<Vec<Duplicate>> {
+    if rows.len() < FEW {
+        near_duplicates_of_all_pairs(rows, threshold)
+    } else {
+        by_pivots(rows, threshold)
+    }
+}
+
+/// Groups rows like [`near_duplicates`] by comparing all pairs, which takes `num_rows² · dim` operations whatever the data are.
+pub fn near_duplicates_of_all_pairs(rows: &UnitRows, threshold: f32) -> Vec<Vec<Duplicate>> {
     let ranges = rows.ranges(BLOCK);
     let pairs: Vec<(&Range<usize>, &Range<usize>)> = ranges
         .iter()
         .enumerate()
         .flat_map(|(index, a)| ranges[index..].iter().map(move |b| (a, b)))
         .collect();
-    let groups = Mutex::new(Groups::new(rows.len()));
+    let similar = Similar::new(rows, threshold);
     pairs.par_iter().for_each_init(
         || (Vec::new(), Vec::new()),
         |(cosines, found), &(a, b)| {
             rows.cosines(a, rows, b, cosines);
             found.clear();
             for (i, row) in a.clone().zip(cosines.chunks(b.len())) {
-                let similar = |(j, &cosine): (usize, &f32)| (j > i && cosine >= threshold - ROUNDING).then_some((i, j, cosine));
-                found.extend(b.clone().zip(row).filter_map(similar));
+                let close = |(j, &cosine): (usize, &f32)| (j > i && cosine >= similar.bar()).then_some((i, j));
+                found.extend(b.clone().zip(row).filter_map(close));
             }
-            // Neither the groups nor the nearest rows depend on the order of the blocks.
-            let mut groups = groups.lock().unwrap_or_else(PoisonError::into_inner);
-            for &(i, j, cosine) in &*found {
-                groups.connect(i, j, cosine.min(1.0));
-            }
+            similar.connect(found);
         },
     );
-    groups.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
+    similar.finish()
 }
 
-/// A forest of rows, whose trees are the groups so far.
-struct Groups {
-    parents: Vec<usize>,
-    /// The most similar row of each and its cosine.
-    nearest: Vec<Option<(f32, usize)>>,
+fn by_pivots(rows: &UnitRows, threshold: f32) -> Vec<Vec<Duplicate>> {
+    let pivots = Pivots::new(rows);
+    let similar = Similar::new(rows, threshold);
+    pivots
+        .blocks()
+        .into_par_iter()
+        .for_each_init(Scratch::default, |scratch, block| {
+            pivots.close_pairs(&block, similar.bar(), scratch, |found| similar.connect(found));
+        });
+    similar.finish()
 }
 
-impl Groups {
-    fn new(rows: usize) -> Self {
+/// Collects the pairs of all threads. The result does not depend on their order.
+struct Similar<'a> {
+    rows: &'a UnitRows,
+    least: f32,
+    groups: Mutex<Groups>,
+}
+
+impl<'a> Similar<'a> {
+    fn new(rows: &'a UnitRows, threshold: f32) -> Self {
         Self {
-            parents: (0..rows).collect(),
-            nearest: vec![None; rows],
+            rows,
+            least: threshold - ROUNDING,
+            groups: Mutex::new(Groups::new(rows.len())),
         }
     }
 
-    fn root(&mut self, mut row: usize) -> usize {
-        while self.parents[row] != row {
-            self.parents[row] = self.parents[self.parents[row]];
-            row = self.parents[row];
-        }
-        row
+    /// The cosine from which a pair is a candidate. A product of blocks rounds in an order of its own.
+    fn bar(&self) -> f32 {
+        self.least - ROUNDING
     }
 
-    fn connect(&mut self, a: usize, b: usize, cosine: f32) {
-        for (row, other) in [(a, b), (b, a)] {
-            let better = |(best, known): (f32, usize)| cosine > best || (cosine.to_bits() == best.to_bits() && other < known);
-            if self.nearest[row].is_none_or(better) {
-                self.nearest[row] = Some((cosine, other));
+    /// Connects those of the candidates that are similar. Their cosines are computed again, one by one: the same bits however the pair was found.
+    fn connect(&self, candidates: &[(usize, usize)]) {
+        let cosine = |&(i, j): &(usize, usize)| (i, j, self.rows.cosine(i, j));
+        let pairs = candidates.iter().map(cosine).filter(|(_, _, cosine)| *cosine >= self.least);
+        let pairs: Vec<(usize, usize, f32)> = pairs.collect();
+        if !pairs.is_empty() {
+            let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+            for (i, j, cosine) in pairs {
+                groups.connect(i, j, cosine.min(1.0));
             }
         }
-        let [a, b] = [a, b].map(|row| self.root(row));
-        // The lower row is the root, so the trees do not depend on the order of pairs.
-        self.parents[a.max(b)] = a.min(b);
     }
 
-    fn finish(mut self) -> Vec<Vec<Duplicate>> {
-        let mut groups: BTreeMap<usize, Vec<Duplicate>> = BTreeMap::new();
-        for row in 0..self.parents.len() {
-            if let Some((similarity, nearest)) = self.nearest[row] {
-                let root = self.root(row);
-                groups.entry(root).or_default().push(Duplicate {
-                    row,
-                    nearest,
-                    similarity,
-                });
-            }
-        }
-        let mut groups: Vec<Vec<Duplicate>> = groups.into_values().collect();
-        groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
-        groups
+    fn finish(self) -> Vec<Vec<Duplicate>> {
+        self.groups.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
     }
 }
 
@@ -113,6 +127,9 @@ impl Groups {
 mod tests {
     use super::super::unit_rows::tests::random;
     use super::*;
+    use bcl_data::Seed;
+    use rand::RngExt;
+    use std::collections::BTreeMap;
 
     fn members(groups: &[Vec<Duplicate>]) -> Vec<Vec<usize>> {
         groups
@@ -178,11 +195,55 @@ mod tests {
         let rows = UnitRows::new([1.0, 2.0, 3.0].repeat(2 * BLOCK + 5), 3).unwrap();
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| near_duplicates(&rows, 0.9))
+            pool.install(|| by_pivots(&rows, 0.9))
         };
         let found = with(1);
         assert_eq!((found.len(), found[0].len()), (1, 2 * BLOCK + 5));
         assert_eq!((found[0][0].nearest, found[0][1].nearest), (1, 0));
         assert_eq!(found, with(4));
+        assert_eq!(found, near_duplicates_of_all_pairs(&rows, 0.9));
+    }
+
+    /// Rows around random centres, one in eight of them beside an earlier one.
+    fn clustered(num_rows: usize, dim: usize, spread: f32) -> UnitRows {
+        let mut rng = Seed(8).rng();
+        let centres = random(20, dim, 9);
+        let mut values: Vec<f32> = Vec::new();
+        for row in 0..num_rows {
+            let (centre, spread) = if row % 8 == 7 {
+                let earlier = rng.random_range(0..row);
+                (values[earlier * dim..(earlier + 1) * dim].to_vec(), 0.01)
+            } else {
+                (centres.row(rng.random_range(0..20)).to_vec(), spread)
+            };
+            values.extend(centre.iter().map(|value| value + spread * (rng.random::<f32>() - 0.5)));
+        }
+        UnitRows::new(values, dim).unwrap()
+    }
+
+    #[test]
+    fn pivots_miss_no_pair_in_clusters_in_a_cone_and_without_structure() {
+        for (spread, dim) in [(0.3, 24), (0.05, 24), (30.0, 24), (0.5, 3)] {
+            let rows = clustered(3000, dim, spread);
+            for threshold in [1.0, 0.99, 0.9, 0.5] {
+                let found = by_pivots(&rows, threshold);
+                assert_eq!(
+                    found,
+                    near_duplicates_of_all_pairs(&rows, threshold),
+                    "{spread} {dim} {threshold}"
+                );
+            }
+            assert!(by_pivots(&rows, 0.99).len() > 1, "the test is empty");
+        }
+    }
+
+    #[test]
+    fn rows_of_zeros_are_no_duplicates_and_disturb_no_others() {
+        let mut values: Vec<f32> = (0..600).flat_map(|row| random(1, 8, row / 2).row(0).to_vec()).collect();
+        values[..8 * 50].fill(0.0);
+        let rows = UnitRows::new(values, 8).unwrap();
+        let found = by_pivots(&rows, 0.999);
+        assert_eq!(found, near_duplicates_of_all_pairs(&rows, 0.999));
+        assert_eq!((found.len(), found[0][0].row), (275, 50));
     }
 }

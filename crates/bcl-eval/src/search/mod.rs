@@ -7,7 +7,7 @@
 //! | choose vectors that cover all others | [`farthest_first`], and [`quotas`] for equal numbers per class |
 //!
 //! Similarities are cosines. They are computed as blocked matrix products, one block per thread at a time, so memory beside the vectors is a
-//! few MiB per thread. Results do not depend on the number of threads: ties go to the lower row.
+//! few MiB per thread; [`near_duplicates`] of many vectors sorts a copy of them. Results do not depend on the number of threads: ties go to the lower row.
 //!
 //! ```
 //! use bcl_eval::search::{UnitRows, farthest_first, near_duplicates, nearest};
@@ -22,11 +22,13 @@
 
 mod duplicates;
 mod farthest;
+mod groups;
 mod nearest;
+mod pivots;
 mod quotas;
 mod unit_rows;
 
-pub use duplicates::{Duplicate, near_duplicates};
+pub use duplicates::{Duplicate, near_duplicates, near_duplicates_of_all_pairs};
 pub use farthest::{Cover, farthest_first, medoid};
 pub use nearest::{Near, nearest};
 pub use quotas::quotas;

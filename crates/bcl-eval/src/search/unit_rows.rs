@@ -85,6 +85,30 @@ impl UnitRows {
         );
     }
 
+    /// No rows.
+    pub(super) fn empty() -> Self {
+        Self {
+            values: Vec::new(),
+            dim: 1,
+        }
+    }
+
+    /// A copy of some rows.
+    pub(super) fn chosen(&self, rows: impl IntoIterator<Item = usize>) -> Self {
+        let mut chosen = Self::empty();
+        chosen.choose(self, rows);
+        chosen
+    }
+
+    /// Becomes a copy of some rows of others, in the same memory.
+    pub(super) fn choose(&mut self, others: &Self, rows: impl IntoIterator<Item = usize>) {
+        self.values.clear();
+        self.dim = others.dim;
+        for row in rows {
+            self.values.extend_from_slice(others.row(row));
+        }
+    }
+
     fn block(&self, rows: &Range<usize>) -> MatRef<'_, f32> {
         let values = &self.values[rows.start * self.dim..rows.end * self.dim];
         MatRef::from_row_major_slice(values, rows.len(), self.dim)

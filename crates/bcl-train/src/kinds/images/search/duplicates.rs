@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 const GROUPS: usize = 100;
 const PICTURES: usize = 24;
 
-/// Comparing all pairs of more images than this takes minutes, so the command says how many there are.
+/// Searching more images than this takes minutes, so the command says what it does.
 const MANY: usize = 100_000;
 
 pub(super) fn answer(index: &Index, args: &Duplicates) -> Result<(), Error> {
     if index.images.len() > MANY {
-        let pairs = (index.images.len() as f64).powi(2) / 2.0;
         notice::status(format!(
-            "comparing all {pairs:.1e} pairs of images; four times as long for twice as many images"
+            "searching {} images for near-duplicates with an index that is exact: its recall is 1",
+            index.images.len()
         ));
     }
     let groups = near_duplicates(&index.rows, args.threshold);
