@@ -45,8 +45,10 @@ pub fn gallery(groups: &[PictureGroup]) -> String {
 
 fn item(picture: &Picture) -> String {
     let name = escape(&picture.name);
+    // A long path continues on the next line after a folder, not within the name of the file.
+    let broken = name.replace('/', "/<wbr>");
     format!(
-        "<li{}><img src=\"data:image/png;base64,{}\" alt=\"{name}\" title=\"{name}\"><b>{}</b><span>{name}</span></li>\n",
+        "<li{}><img src=\"data:image/png;base64,{}\" alt=\"{name}\" title=\"{name}\"><b>{}</b><span>{broken}</span></li>\n",
         if picture.is_query { " class=\"query\"" } else { "" },
         escape(&picture.image.png),
         escape(&picture.remark),
@@ -61,7 +63,7 @@ mod tests {
     fn names_from_data_stay_text_and_what_is_left_out_is_counted() {
         let picture = Picture {
             image: Thumbnail::new(0, [1, 1], &[1, 2, 3]),
-            name: "<script>\".jpg".into(),
+            name: "a/<script>\".jpg".into(),
             remark: "0.98".into(),
             is_query: true,
         };
@@ -72,6 +74,7 @@ mod tests {
         };
         let html = gallery(&[group]);
         assert!(!html.contains("<script>") && html.contains("a &amp; b"), "{html}");
+        assert!(html.contains("<span>a/<wbr>&lt;script"), "{html}");
         assert!(
             html.contains("and 1,200 more") && html.contains("class=\"query\"") && html.contains("data:image/png;base64,iVBOR"),
             "{html}"
