@@ -42,6 +42,11 @@ pub(crate) fn peak() -> Option<f64> {
     field(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
+/// Starts the peak again at the current memory, if the system can.
+pub(crate) fn forget_peak() {
+    let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
 /// The current memory of this process in MiB.
 pub(crate) fn resident() -> Option<f64> {
     field(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
