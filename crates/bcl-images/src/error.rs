@@ -217,14 +217,18 @@ pub enum ImageError {
     },
 
     /// An image has no label beside it, but others have.
-    #[error("{at}: the image has no label, but others have. Add a file of the same name that ends in .cls, or remove all of those.")]
+    #[error(
+        "{at}: the image has no label, but others have. Add a file of the same name that ends in .cls, or remove all of those."
+    )]
     NoLabel {
         /// The image.
         at: FileLocation,
     },
 
     /// A sample of a shard has two images.
-    #[error("{at}: its sample has another image already. Keep one image per name, or give the others a second extension (1.mask.png).")]
+    #[error(
+        "{at}: its sample has another image already. Keep one image per name, or give the others a second extension (1.mask.png)."
+    )]
     TwoImages {
         /// The second one.
         at: FileLocation,

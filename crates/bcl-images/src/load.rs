@@ -33,7 +33,7 @@ pub enum ImageSource {
     /// | `train/CLASS/*.jpg` and `test/CLASS/*.jpg`, or `val` for `test` | labelled images for training and for evaluation |
     /// | `train/CLASS/*.jpg`, `CLASS/*.jpg` with at least two classes | labelled images for training, none for test |
     /// | `*.jpg`, `train/*.jpg`, anything deeper or mixed | images without labels |
-    /// | a folder of `.tar` archives | shards as of the WebDataset library: `1.jpg` with its label in `1.cls`; `val` or `test` in the name of an archive holds it out |
+    /// | a folder of `.tar` archives | shards as of the `WebDataset` library: `1.jpg` with its label in `1.cls`; `val` or `test` in the name of an archive holds it out |
     Archive {
         /// The folder or archive.
         path: PathBuf,

@@ -29,9 +29,10 @@ impl ImageData {
             .filter_map(|number| Some((number, self.decode_again(number).err()?)))
             .collect();
         let (broken, mut others): (Vec<_>, Vec<_>) = failed.into_iter().partition(|(_, error)| error.of_one_image().is_some());
-        match others.is_empty() {
-            true => Ok(broken),
-            false => Err(others.swap_remove(0).1),
+        if others.is_empty() {
+            Ok(broken)
+        } else {
+            Err(others.swap_remove(0).1)
         }
     }
 

@@ -1,4 +1,4 @@
-//! Shards in the layout of the WebDataset library: images with their labels in files beside them.
+//! Shards in the layout of the `WebDataset` library: images with their labels in files beside them.
 
 mod read_support;
 
@@ -19,7 +19,11 @@ fn shard(names: &[&str]) -> Files {
 fn shards(archives: &[(&str, &[&str])]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, files) in archives {
-        let bytes = if name.ends_with("gz") { tar_gz(&shard(files)) } else { tar(&shard(files)) };
+        let bytes = if name.ends_with("gz") {
+            tar_gz(&shard(files))
+        } else {
+            tar(&shard(files))
+        };
         write_folder(&folder.path().join("shards"), &vec![((*name).to_string(), bytes)]);
     }
     folder

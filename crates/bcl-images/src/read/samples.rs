@@ -1,4 +1,4 @@
-//! Shards in the layout of the WebDataset library: files that share a name up to its first dot are one sample, and `.cls` is its label.
+//! Shards in the layout of the `WebDataset` library: files that share a name up to its first dot are one sample, and `.cls` is its label.
 
 use super::batch::{Broken, Decoded, Decoder};
 use super::content::Shelf;
@@ -23,7 +23,11 @@ pub(super) fn read(store: &Store, layout: &Layout, broken: Broken, stream: Optio
     if layout.shards.is_empty() {
         store.for_each(&mut |entry| {
             let name = entry.name.clone();
-            samples.take(layout.part_and_name(&name).map_or(Part::Train, |(part, _)| part), &name, entry)
+            samples.take(
+                layout.part_and_name(&name).map_or(Part::Train, |(part, _)| part),
+                &name,
+                entry,
+            )
         })?;
     }
     for shard in &layout.shards {
@@ -83,7 +87,11 @@ impl Samples {
 
     fn finish(self, store: &Store, broken: Broken) -> Result<ImageData, ImageError> {
         let has = |wanted| self.images.values().any(|(part, _)| *part == wanted);
-        let held_out = if has(Part::Test) || !has(Part::Val) { Part::Test } else { Part::Val };
+        let held_out = if has(Part::Test) || !has(Part::Val) {
+            Part::Test
+        } else {
+            Part::Val
+        };
         let classes = self.classes(store, held_out)?;
 
         let numbers: HashMap<&str, u32> = classes.iter().map(String::as_str).zip(0..).collect();
@@ -112,11 +120,17 @@ impl Samples {
 
     /// The labels of train, which must include those of test: numbers in their order, or words in alphabetical order.
     fn classes(&self, store: &Store, held_out: Part) -> Result<Vec<String>, ImageError> {
-        let used = || self.images.iter().filter(|(_, (part, _))| [Part::Train, held_out].contains(part));
+        let used = || {
+            self.images
+                .iter()
+                .filter(|(_, (part, _))| [Part::Train, held_out].contains(part))
+        };
         let missing = used().find(|(sample, _)| !self.labels.contains_key(*sample));
         let labels = |wanted| {
             let of_part = used().filter(move |(_, (part, _))| *part == wanted);
-            of_part.filter_map(|(sample, _)| self.labels.get(sample)).collect::<BTreeSet<_>>()
+            of_part
+                .filter_map(|(sample, _)| self.labels.get(sample))
+                .collect::<BTreeSet<_>>()
         };
         let [train, test] = [Part::Train, held_out].map(labels);
         match missing {
