@@ -166,7 +166,7 @@ fn evaluates_otherwise(folder: &Path) {
     let output = evaluate(&["--test", "later.csv", "--fold-in"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        said.contains("left out are 2 interactions with a user (1) or an item (1) that the run does not know"),
+        said.contains("leaving out 2 interactions with a user (1) or an item (1) that the run does not know"),
         "{said}"
     );
     let later: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -202,6 +202,7 @@ fn a_test_file_may_have_the_columns_of_the_runs_files_and_no_ratings() {
         "train = 'train.csv'\ntest = 'test.csv'\nitems = 'items.csv'",
         "file = 'likes.csv'\nmin_rating = 2\ncolumns = { user = 'Who', item = 'What', rating = 'Stars' }",
     );
+    let recipe = recipe + "[selection]\nheld_out = 0.4\n";
     fs::write(folder.join("small.toml"), recipe).expect("writable");
     ok(folder, &["small.toml", "--quiet"]);
     for header in ["Who;What", "Who;What;Stars", "user,item"] {

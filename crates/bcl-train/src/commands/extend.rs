@@ -15,7 +15,7 @@ use bcl_data::SearchPath;
 use bcl_report::{
     files::{self, checksums},
     notice, read_run,
-    result::Phase,
+    result::{EpochRecord, Phase},
 };
 use std::{
     fs, io,
@@ -66,7 +66,7 @@ impl Extension<'_> {
             trial_of: None,
         };
         let run = RunFolder::create_with(self.first, self.longer, &invocation, prepared.record(), |run| {
-            self.inherit(run)
+            self.inherit(run, &finished.1)
         })?;
         notice::status(format!(
             "{} is kept; the run with {} epochs continues it in {}",
@@ -103,19 +103,24 @@ impl Extension<'_> {
         }
     }
 
-    /// Fills the folder of the longer run with the checkpoints of the shorter one.
-    fn inherit(&self, run: &RunFolder) -> Result<(), Error> {
+    /// Fills the folder of the longer run with the checkpoints of the shorter one, which has these records.
+    fn inherit(&self, run: &RunFolder, records: &[EpochRecord]) -> Result<(), Error> {
         let shorter = &self.shorter.folder;
-        let mut found = self.copy(Phase::Training, &run.checkpoints(Phase::Training))?;
+        let only = self.copy(Phase::Training, &run.checkpoints(Phase::Training))?;
         let first = self.copy(Phase::Selection, &run.checkpoints(Phase::Selection))?;
-        if self.copy(Phase::Refit, &run.inherited())? {
+        let second = self.copy(Phase::Refit, &run.inherited())?;
+        if second {
             checksums::write(&run.inherited(), MODEL, &checksums::read(shorter.path(), MODEL)?)?;
-            found = true;
         }
-        if !found && !first {
+        let in_first = records.iter().filter(|record| record.phase == Phase::Selection).count();
+        let path = shorter.path().display();
+        if !(only || first || second) {
             notice::note(format_args!(
-                "{} has no checkpoints any more, so the longer run is trained from its start",
-                shorter.path().display()
+                "{path} has no checkpoints, so the longer run is trained from its start"
+            ));
+        } else if !first && in_first >= self.shorter.epochs() {
+            notice::note(format_args!(
+                "{path} has no checkpoint of its first phase, so that phase is trained from its start"
             ));
         }
         copy_file(&shorter.steps_file(), &run.steps_file())?;

@@ -32,7 +32,7 @@ pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>, flags: &
         None => Recipe::from_file(run.folder.recipe_file(), flags)?,
     };
     let (folder, finished) = if run.is_of(&asked) {
-        finish(session, run)?
+        finish(session, run, None)?
     } else {
         extend_one(session, &run, &asked)?
     };
@@ -58,7 +58,7 @@ fn extend_one(session: &Session, run: &EarlierRun, longer: &Recipe) -> Result<(P
     let longer = longer.clone().in_folder(run.recipe.folder().map(Path::to_path_buf));
     let first = unnumbered(run);
     if let Some(there) = EarlierRun::at(&first).into_iter().find(|there| there.is_of(&longer)) {
-        return finish(session, there);
+        return finish(session, there, None);
     }
     let search = match &session.moved_data {
         Some(dir) => run.invocation.search.clone().with_data_dir(dir),
@@ -101,7 +101,7 @@ pub(super) fn continued(
     // A finished run before an unfinished one, and then the one with the most epochs.
     runs.sort_by_key(|run| !run.is_finished());
     if let Some(position) = runs.iter().position(|run| run.is_of(recipe)) {
-        return finish(session, runs.swap_remove(position)).map(Some);
+        return finish(session, runs.swap_remove(position), Some(prepared)).map(Some);
     }
     let search = recipe.search_path(&session.data_dir);
     let longest = runs
@@ -142,8 +142,9 @@ fn refuse_changes(run: &EarlierRun, recipe: &Recipe) -> Result<(), Error> {
     )))
 }
 
-/// Trains a run to its end. If it has finished, checks its files and writes those that are missing.
-fn finish(session: &Session, run: EarlierRun) -> Result<(PathBuf, Finished), Error> {
+/// Trains a run to its end, on data that are loaded already if they are its own. If it has finished, checks its files and writes those that are
+/// missing.
+fn finish(session: &Session, run: EarlierRun, loaded: Option<&Prepared>) -> Result<(PathBuf, Finished), Error> {
     let EarlierRun {
         folder,
         recipe,
@@ -156,7 +157,14 @@ fn finish(session: &Session, run: EarlierRun) -> Result<(PathBuf, Finished), Err
             invocation.search = invocation.search.with_data_dir(dir);
         }
         let search = &invocation.search;
-        let prepared = Prepared::load_again(&recipe, search, &record, folder.path())?;
+        let again;
+        let prepared = match loaded.filter(|loaded| loaded.record().identity == record.identity) {
+            Some(loaded) => loaded,
+            None => {
+                again = Prepared::load_again(&recipe, search, &record, folder.path())?;
+                &again
+            }
+        };
         prepared.check(&recipe, search, &session.backend)?;
         if session.moved_data.is_some() {
             folder.record(&invocation)?;

@@ -137,7 +137,7 @@ fn other_test(saved: &Saved, file: &Path) -> Result<Interactions, Error> {
     }
     if read.unknown_rows > 0 {
         notice::note(format_args!(
-            "{shown}: left out are {} with a user ({}) or an item ({}) that the run does not know",
+            "{shown}: leaving out {} with a user ({}) or an item ({}) that the run does not know",
             counted(read.unknown_rows, "interaction"),
             read.unknown_users,
             read.unknown_items
@@ -155,7 +155,7 @@ fn other_test(saved: &Saved, file: &Path) -> Result<Interactions, Error> {
     }
     if trained > 0 {
         notice::note(format_args!(
-            "{shown}: left out are {} on which the run was trained",
+            "{shown}: leaving out {} on which the run was trained",
             counted(trained, "interaction")
         ));
     }
