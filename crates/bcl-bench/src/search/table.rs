@@ -68,9 +68,10 @@ impl SearchMeasurement {
         cells.extend([median, least, most].map(|ratio| format!("{ratio:.2}")));
         cells.push(or_dash(self.extra_mib.map(|mib| format!("{mib:.0}"))));
         cells.push(or_dash(self.recall.map(|recall| format!("{recall:.4}"))));
-        cells.push(match self.measured == self.rows {
-            true => "all".to_owned(),
-            false => format!("{}, scaled up", self.measured),
+        cells.push(if self.measured == self.rows {
+            "all".to_owned()
+        } else {
+            format!("{}, scaled up", self.measured)
         });
         cells
     }

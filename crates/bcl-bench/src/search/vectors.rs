@@ -67,7 +67,7 @@ fn unit(values: Vec<f32>, dim: usize) -> UnitRows {
 fn move_by(vector: &mut [f32], length: f32, rng: &mut impl Rng) {
     // The sum of a uniform number's squares over n values is n / 12 on average.
     let scale = length * (12.0 / vector.len() as f32).sqrt();
-    vector
-        .iter_mut()
-        .for_each(|value| *value += scale * (rng.random::<f32>() - 0.5));
+    for value in vector {
+        *value += scale * (rng.random::<f32>() - 0.5);
+    }
 }

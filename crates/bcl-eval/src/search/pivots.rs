@@ -15,7 +15,8 @@ const SLACK: f32 = 4e-3;
 
 /// Rows, grouped by the pivot with which they have the smallest angle.
 pub(super) struct Pivots {
-    pivots: UnitRows,
+    /// The pivots themselves.
+    points: UnitRows,
     /// The rows of each pivot's group, one group after the other, the farthest row of a group first.
     sorted: UnitRows,
     /// The index of each sorted row in the original order.
@@ -52,7 +53,7 @@ impl Pivots {
         Self {
             sorted: rows.chosen(order.iter().copied()),
             angles: order.iter().map(|&row| nearest[row].1).collect(),
-            pivots,
+            points: pivots,
             order,
             groups,
         }
@@ -80,9 +81,9 @@ impl Pivots {
             gathered,
             found,
         } = scratch;
-        self.sorted.cosines(block, &self.pivots, &(0..self.pivots.len()), cosines);
+        self.sorted.cosines(block, &self.points, &(0..self.points.len()), cosines);
         for (pivot, group) in self.groups.iter().enumerate().filter(|(_, group)| group.end > block.start) {
-            let with_pivot = |row: usize| cosines[(row - block.start) * self.pivots.len() + pivot];
+            let with_pivot = |row: usize| cosines[(row - block.start) * self.points.len() + pivot];
             // The farthest row of the group is its first one.
             let bar = cosine(self.angles[group.start] + within);
             reaching.clear();

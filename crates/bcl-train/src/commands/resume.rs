@@ -158,12 +158,11 @@ fn finish(session: &Session, run: EarlierRun, loaded: Option<&Prepared>) -> Resu
         }
         let search = &invocation.search;
         let again;
-        let prepared = match loaded.filter(|loaded| loaded.record().identity == record.identity) {
-            Some(loaded) => loaded,
-            None => {
-                again = Prepared::load_again(&recipe, search, &record, folder.path())?;
-                &again
-            }
+        let prepared = if let Some(loaded) = loaded.filter(|loaded| loaded.record().identity == record.identity) {
+            loaded
+        } else {
+            again = Prepared::load_again(&recipe, search, &record, folder.path())?;
+            &again
         };
         prepared.check(&recipe, search, &session.backend)?;
         if session.moved_data.is_some() {

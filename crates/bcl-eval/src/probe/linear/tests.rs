@@ -1,7 +1,10 @@
 //! The linear probe against Burn's own layer, loss and optimiser, and on features with known accuracy.
 
 use super::*;
-use crate::probe::planted::{clusters, coins, noise};
+use crate::probe::{
+    labelled::to_host,
+    planted::{clusters, coins, noise},
+};
 use burn::{
     module::{Module, Param},
     nn::{Linear, LinearConfig, loss::CrossEntropyLossConfig},
