@@ -1,15 +1,17 @@
 //! Searching a folder of images with the encoder of a run: neighbours, near-duplicates, subsets, and their cache.
 
+use flate2::{Compression, write::GzEncoder};
 use serde_json::Value;
 use std::{
     fs,
+    io::Write,
     path::{Path, PathBuf},
     process::Output,
 };
 use whole_program_tests::{
     PLANTED_IMAGES, assert_refused, bcl_train,
-    pictures::{Files, jpeg, write},
-    shown, small_image_recipe, small_recipe,
+    pictures::{Files, cats_and_dogs, jpeg, write},
+    shown, small_graph_recipe, small_image_recipe, small_recipe,
 };
 
 /// A folder with a trained run, and pictures that it was not trained on.
@@ -271,7 +273,56 @@ const BAD_INPUT: &[(&str, &[&str], &[&str])] = &[
     (
         "neighbours",
         &[QUERY, "--in", "two", "--page", "no/page.html"],
-        &["page.html"],
+        &["--page", "page.html", "create it"],
+    ),
+    (
+        "neighbours",
+        &[QUERY, "--in", "two", "--page", "two"],
+        &["--page", "is a folder"],
+    ),
+    ("neighbours", &[QUERY, "--in", "empty"], &["empty", "no image"]),
+    (
+        "neighbours",
+        &[QUERY, "--in", "two", "--cache", "notes.txt"],
+        &["--cache", "notes.txt", "name a folder"],
+    ),
+    ("duplicates", &["--in", "empty"], &["empty", "no image"]),
+    ("duplicates", &["--in", "nowhere"], &["--in", "nowhere"]),
+    ("duplicates", &["--in", "two", "--threshold", "-0.5"], &["-0"]),
+    ("duplicates", &["--in", "two", "--threshold", "high"], &["--threshold"]),
+    ("duplicates", &["--in", "two", "--threshold", "inf"], &["--threshold"]),
+    (
+        "duplicates",
+        &["--in", "two", "--page", "no/page.html"],
+        &["--page", "create it"],
+    ),
+    ("duplicates", &["--in", "photos"], &["broken.jpg", "--skip-broken"]),
+    ("duplicates", &["--skip-broken"], &["--in"]),
+    ("subset", &["--in", "nowhere", "--count", "1"], &["--in", "nowhere"]),
+    ("subset", &["--in", "empty", "--count", "1"], &["empty", "no image"]),
+    ("subset", &["--in", "two", "--count", "-1"], &["-1"]),
+    ("subset", &["--in", "two", "--count", "many"], &["--count"]),
+    ("subset", &["--in", "two", "--count", "4294967296"], &["--count"]),
+    ("subset", &["--in", "two", "--count", "1", "--seed", "x"], &["--seed"]),
+    (
+        "subset",
+        &["--in", "two", "--count", "1", "--chosen", "two"],
+        &["--chosen", "two"],
+    ),
+    (
+        "subset",
+        &["--in", "two", "--count", "1", "--out", "no/list.txt"],
+        &["--out", "create it"],
+    ),
+    (
+        "subset",
+        &["--in", "two", "--count", "1", "--out", "two"],
+        &["--out", "is a folder"],
+    ),
+    (
+        "subset",
+        &["--in", "two", "--count", "1", "--page", "no/page.html"],
+        &["--page", "create it"],
     ),
     (
         "duplicates",
@@ -336,6 +387,7 @@ fn bad_input_is_refused_with_the_remedy() {
             ("two/a.jpg".to_owned(), jpeg(1)),
             ("two/b.jpg".to_owned(), jpeg(2)),
             ("bytes".to_owned(), vec![0xff]),
+            ("empty/".to_owned(), Vec::new()),
         ]
         .into(),
     );
@@ -349,14 +401,113 @@ fn bad_input_is_refused_with_the_remedy() {
     // A cache that cannot be written costs time only.
     let unkept = trained.found("duplicates", &["--in", "two", "--cache", "notes.txt/x"]);
     assert!(stderr(&unkept).contains("not kept"), "{}", shown(&unkept));
+}
 
+#[test]
+fn runs_without_an_encoder_of_images_and_unfinished_ones_are_refused_by_every_verb() {
+    let trained = Trained::new();
+    trained.write(&[("two/a.jpg".to_owned(), jpeg(1)), ("two/b.jpg".to_owned(), jpeg(2))].into());
+    let verbs: [(&str, &[&str]); 3] = [("neighbours", &[QUERY]), ("duplicates", &[]), ("subset", &["--count", "1"])];
+    let refused = |run: &Path, words: &[&str]| {
+        for (verb, arguments) in verbs {
+            let output = trained.run(&[&[verb, text(run)], arguments, &["--in", "two"]].concat());
+            assert_refused(&output, words);
+        }
+    };
     let recommender = small_recipe(trained.folder.path(), "");
-    trained.succeeds(&[text(&recommender), "--epochs", "1", "--out", "runs", "--quiet"]);
-    let run = fs::read_dir(trained.folder.path().join("runs")).expect("runs").flatten();
-    let run = run
-        .map(|entry| entry.path())
-        .find(|path| !path.ends_with("small-images-0"))
-        .expect("a run");
-    let output = trained.run(&["duplicates", text(&run), "--in", "two"]);
-    assert_refused(&output, &["encoder of interactions", "`duplicates`", "images"]);
+    let graphs = small_graph_recipe(trained.folder.path());
+    for (recipe, out) in [(recommender, "recommenders"), (graphs, "graphs")] {
+        trained.succeeds(&[text(&recipe), "--epochs", "1", "--out", out, "--quiet"]);
+        let mut runs = fs::read_dir(trained.folder.path().join(out)).expect("runs").flatten();
+        refused(&runs.next().expect("a run").path(), &["images", "encoder"]);
+    }
+    refused(&trained.folder.path().join("nowhere"), &["nowhere"]);
+    fs::remove_file(trained.run.join("model.bpk")).expect("the weights");
+    fs::remove_file(trained.run.join("result.json")).expect("the result");
+    refused(&trained.run, &["small-images-0"]);
+}
+
+/// A tar archive of the twelve pictures.
+fn packed() -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, bytes) in flat() {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        let name = name.strip_prefix("photos/").expect("it is there");
+        archive.append_data(&mut header, name, &*bytes).expect("memory");
+    }
+    archive.into_inner().expect("memory")
+}
+
+#[test]
+fn images_that_stay_in_their_files_have_the_features_of_images_in_memory() {
+    let trained = Trained::new();
+    trained.write(&flat());
+    let tar = packed();
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(&tar).expect("memory");
+    // A compressed archive is read into memory.
+    let compressed = encoder.finish().expect("memory");
+    trained.write(&[("photos.tar".to_owned(), tar), ("photos.tar.gz".to_owned(), compressed)].into());
+    let of = |folder: &str| {
+        let cache = format!("features-{folder}");
+        trained.found("duplicates", &["--in", folder, "--cache", &cache, "--page", "page.html"]);
+        let mut files = fs::read_dir(trained.folder.path().join(cache)).expect("a cache").flatten();
+        let bytes = fs::read(files.next().expect("a file").path()).expect("readable");
+        let header = u64::from_le_bytes(*bytes.first_chunk().expect("a length"));
+        assert_eq!(header % 8, 0, "the array is aligned");
+        bytes[8 + header as usize..].to_vec()
+    };
+    let [folder, tar, compressed] = ["photos", "photos.tar", "photos.tar.gz"].map(of);
+    assert_eq!((folder.len(), folder.len() % 12), (tar.len(), 0));
+    assert!(folder == tar && tar == compressed);
+}
+
+#[test]
+fn files_that_break_behind_their_headers_are_refused_together_or_skipped_also_from_the_cache() {
+    let trained = Trained::new();
+    trained.write(&flat());
+    let whole = jpeg(9);
+    trained.write(
+        &[
+            ("photos/03.jpg".to_owned(), whole[..whole.len() - 20].to_vec()),
+            ("photos/05.jpg".to_owned(), b"\xff\xd8hello".to_vec()),
+        ]
+        .into(),
+    );
+    let arguments = ["--in", "photos", "--count", "10"];
+    let refused = || assert_refused(&trained.search("subset", &arguments), &["03.jpg", "--skip-broken"]);
+    let output = trained.search("subset", &arguments);
+    assert_refused(&output, &["03.jpg", "05.jpg", "2 of 12", "--skip-broken"]);
+
+    let skipped = || {
+        let output = trained.found("subset", &[&arguments[..], &["--skip-broken"]].concat());
+        assert!(stderr(&output).contains("2 files are skipped"), "{}", shown(&output));
+        let list = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!((list.lines().count(), list.contains("03.jpg")), (10, false), "{list}");
+        (list, stderr(&output).contains("computing the features"))
+    };
+    let (list, is_computed) = skipped();
+    assert!(is_computed);
+    assert_eq!(skipped(), (list, false), "the cache knows which files are left out");
+    trained.write(&[("photos/05.jpg".to_owned(), jpeg(15))].into());
+    refused();
+}
+
+#[test]
+fn the_images_of_a_streamed_run_are_searched_and_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path(), &cats_and_dogs(8, 2));
+    let recipe = small_image_recipe(folder.path(), "[data]\nimages = 'pictures'\nstream = true\n");
+    let trained = Trained {
+        run: folder.path().join("runs/small-images-0"),
+        folder,
+    };
+    trained.succeeds(&[text(&recipe), "--epochs", "1", "--out", "runs", "--quiet"]);
+    let found = trained.json("subset", &["--count", "3"]);
+    assert_eq!(
+        (&found["images"], trained.read("subset.html").matches("<img").count()),
+        (&20.into(), 3)
+    );
 }

@@ -102,17 +102,7 @@ pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path)
 /// # Errors
 /// Returns an error if the run or the images cannot be read, the run has no encoder of images, or a file cannot be written.
 pub fn search(run: &Path, data_dir: Option<&Path>, backend: &Backend, search: &Search<'_>) -> Result<(), Error> {
-    if let Some(page) = &search.searched().page {
-        refuse_overwriting("--page", page, &["html", "htm"])?;
-    }
-    if let Some(cache) = &search.searched().cache {
-        refuse_overwriting("--cache", &cache.join("features.safetensors"), &["safetensors"])?;
-    }
-    if let Search::Subset(args) = search
-        && let Some(out) = &args.out
-    {
-        refuse_overwriting("--out", out, &["txt"])?;
-    }
+    search.check_files()?;
     let _working = working("searching images with", run);
     call!(open(run, data_dir)?, search(backend, search))
 }
