@@ -120,7 +120,7 @@ fn a_recommender_that_ended_at_its_limit_is_extended_exactly() {
 #[test]
 fn a_run_on_images_is_extended_exactly() {
     for (flags, steps) in [
-        ("", &["1", "2", "4"][..]),
+        ("", &["2", "3", "5"][..]),
         (SELECTION, &["2", "5"]),
         (SELECTION, &["3", "6"]),
         ("--set=method={kind='moco',queue=50}", &["2", "3"]),
@@ -133,7 +133,7 @@ fn a_run_on_images_is_extended_exactly() {
 fn a_run_on_graphs_is_extended_exactly() {
     Case::graphs("").is_exact(&["3", "7"]);
     // An encoder that was only evaluated is trained from its start.
-    Case::graphs("--set=selection.oracle=false").is_exact(&["0", "2"]);
+    Case::graphs("--set=selection.oracle=false").is_exact(&["0", "3"]);
 }
 
 #[test]
@@ -197,12 +197,12 @@ fn a_run_that_ended_by_patience_is_shown_and_not_trained() {
 #[test]
 fn what_could_not_equal_the_longer_run_is_refused_with_its_reason() {
     let case = Case::recommender("--set=training.patience=9");
-    case.train("2", "runs");
+    case.train("3", "runs");
     let extend = |arguments: &[&str]| case.run(&[&["--resume", "runs/small-0"], arguments].concat());
     let by_recipe =
         |arguments: &[&str]| case.run(&[&["small.toml", "--set=training.patience=9", "--resume"], arguments].concat());
     for (output, words) in [
-        (extend(&["--epochs", "1"]), &["has training.epochs = 2 already", "larger"][..]),
+        (extend(&["--epochs", "2"]), &["has training.epochs = 3 already", "larger"][..]),
         (extend(&["--epochs", "0"]), &["epochs"]),
         (extend(&["--epochs", "2000000"]), &["epochs", "2000000"]),
         (extend(&["--epochs", "5", "--set", "loss.beta=0.6"]), &["remove --set"]),
@@ -224,7 +224,7 @@ fn what_could_not_equal_the_longer_run_is_refused_with_its_reason() {
             by_recipe(&["--epochs", "5", "--seed", "0", "--set", "encoder.dim=4"]),
             &["encoder.dim: 8 there, 4 here"],
         ),
-        (by_recipe(&["--epochs", "1"]), &["has training.epochs = 2 already"]),
+        (by_recipe(&["--epochs", "2"]), &["has training.epochs = 3 already"]),
         (
             case.run(&["--resume", "small.toml", "--epochs", "5"]),
             &["is a recipe", "small.toml --resume"],
