@@ -252,3 +252,30 @@ fn sum_block<T: Value, const WIDTH: usize>(
         *out = sum * scale;
     }
 }
+
+/// Partial sums kept side by side so that they vectorise; added up at the end of a row.
+const LANES: usize = 16;
+
+/// The sum of the terms, in an order that depends on their number alone.
+#[inline(always)]
+pub(crate) fn sum<T: Value>(terms: &[T]) -> T {
+    let mut lanes = [T::ZERO; LANES];
+    let (blocks, rest) = terms.as_chunks::<LANES>();
+    for block in blocks {
+        for (lane, &term) in lanes.iter_mut().zip(block) {
+            *lane += term;
+        }
+    }
+    for (lane, &term) in lanes.iter_mut().zip(rest) {
+        *lane += term;
+    }
+    let mut width = LANES;
+    while width > 1 {
+        width /= 2;
+        for lane in 0..width {
+            let other = lanes[lane + width];
+            lanes[lane] += other;
+        }
+    }
+    lanes[0]
+}

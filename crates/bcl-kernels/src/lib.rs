@@ -29,6 +29,7 @@
 //! | --- | --- | --- |
 //! | [`rank_weights`], [`row_ranks`] | a weight by rank, or the rank, of each score in its row | a sort, gather, running minimum and scatter, or an `[N, N]` comparison per anchor |
 //! | [`mass`], [`ranked_mass`] | the *mass* of each row: the sum of its exponentials, plain or weighted by rank | several matrices saved for backward; here it is one |
+//! | [`contrast`] | the loss of each anchor from embeddings, with its gradients in the same pass | a matrix of all scores, and another one of their gradients |
 //! | [`sparse_matmul`], [`sparse_matmul_add`], [`propagate`] | products with a [`SparseMatrix`], LightGCN propagation | dense products; Burn has no sparse tensors |
 //! | [`sampled_dot`], [`gather_rows`] | dot products with sampled rows of an embedding table, embedding lookup | gradients of repeated rows that are added in no fixed order |
 //! | [`unit_rows`] | L2-normalised rows | a dozen passes over the rows |
@@ -40,7 +41,7 @@
 //!
 //! # Backends
 //!
-//! Each function belongs to a backend-extension trait: [`RankOps`], [`MassOps`], [`SparseOps`], [`SampledOps`], [`UnitOps`],
+//! Each function belongs to a backend-extension trait: [`RankOps`], [`MassOps`], [`ContrastOps`], [`SparseOps`], [`SampledOps`], [`UnitOps`],
 //! [`NormOps`], [`ConvolutionOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
 //! The CPU backend overrides all it can do faster. The GPU backends (features `cuda`, `metal`, `vulkan` and `wgpu`) override what is
 //! slow or not deterministic there. Autodiff has a handwritten backward pass.
@@ -50,12 +51,15 @@
 // SIMD dispatch compiles a body for each instruction set by inlining it there. A call would leave it compiled for the baseline.
 #![expect(clippy::inline_always, reason = "SIMD dispatch relies on inlining")]
 
+mod contrast;
 mod convolution;
 mod cpu;
 #[cfg(feature = "cube")]
 mod cube;
+mod exponential;
 mod logarithm;
 mod mass;
+mod matrix;
 mod norm;
 mod ranks;
 mod sampled;
@@ -65,6 +69,7 @@ mod unit;
 
 pub mod portable;
 
+pub use contrast::{Contrast, ContrastOps, Correction, Excluded, Weighing, contrast, contrast_is_fused};
 pub use convolution::{ConvolutionOps, convolve};
 pub use logarithm::{LogarithmOps, log1p};
 pub use mass::{MassOps, mass, ranked_mass};

@@ -7,7 +7,7 @@
 use burn::backend::Dispatch;
 use burn::tensor::{Bool, Int, Tensor, activation::relu, module::batch_norm_train};
 
-use crate::{BatchNormalised, SparseMatrix};
+use crate::{BatchNormalised, Contrast, SparseMatrix};
 
 /// [`rank_weights`](crate::rank_weights) composed of tensor operations.
 pub fn rank_weights(scores: Tensor<2>, table: Tensor<1>) -> Tensor<2> {
@@ -25,6 +25,19 @@ pub fn row_ranks(scores: Tensor<2>, mask: Option<Tensor<2, Bool>>) -> Tensor<2, 
         scores.detach().into_dispatch(),
         mask.map(Tensor::into_dispatch),
     ))
+}
+
+/// [`contrast`](crate::contrast()) composed of tensor operations.
+pub fn contrast(anchors: Tensor<2>, positives: Tensor<2>, negatives: Tensor<2>, loss: &Contrast) -> Tensor<1> {
+    let (table, plan) = crate::contrast::table_and_plan(&anchors, &positives, &negatives, loss);
+    let losses = crate::contrast::portable::losses::<Dispatch>(
+        anchors.into_dispatch(),
+        positives.into_dispatch(),
+        negatives.into_dispatch(),
+        table.into_dispatch(),
+        plan,
+    );
+    Tensor::<2>::from_dispatch(losses).squeeze_dim(1)
 }
 
 /// [`sparse_matmul`](crate::sparse_matmul) composed of tensor operations.

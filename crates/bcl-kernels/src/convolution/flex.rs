@@ -6,10 +6,10 @@ use faer::traits::ComplexField;
 use rayon::prelude::*;
 
 use super::geometry::Geometry;
-use super::matrix::{Matrix, product};
 use super::order::Order;
 use super::{ConvolutionOps, portable};
 use crate::cpu::{self, Value, by_float_type};
+use crate::matrix::{Matrix, product};
 
 impl ConvolutionOps for Flex {
     fn convolve(input: FlexTensor, weight: FlexTensor, stride: usize, padding: usize) -> FlexTensor {

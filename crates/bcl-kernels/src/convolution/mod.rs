@@ -9,7 +9,6 @@ mod columns;
 mod flex;
 mod geometry;
 mod interleaved;
-mod matrix;
 mod order;
 pub(crate) mod portable;
 

@@ -5,17 +5,14 @@ use burn::backend::{Flex, TensorMetadata};
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::exponential::Exponential;
 use super::{MassOps, portable};
-use crate::cpu::{self, Kernel, Value, by_float_type, rows_per_task};
+use crate::cpu::{self, Kernel, by_float_type, rows_per_task, sum};
+use crate::exponential::Exponential;
 use crate::ranks::buckets::{Ranker, Score};
 
 /// Cost of a term in multiplications: its exponential and, for a ranked mass, its rank.
 const TERM_COST: usize = 8;
 const RANKED_TERM_COST: usize = 24;
-
-/// Partial sums kept side by side so that they vectorise; added up at the end of a row.
-const LANES: usize = 16;
 
 impl MassOps for Flex {
     fn mass(scores: FlexTensor, offsets: FlexTensor, rate: f64) -> (FlexTensor, FlexTensor) {
@@ -102,27 +99,4 @@ impl<T: Score + Exponential> Kernel for Masses<'_, T> {
             *mass = sum(terms);
         }
     }
-}
-
-#[inline(always)]
-fn sum<T: Value>(terms: &[T]) -> T {
-    let mut lanes = [T::ZERO; LANES];
-    let (blocks, rest) = terms.as_chunks::<LANES>();
-    for block in blocks {
-        for (lane, &term) in lanes.iter_mut().zip(block) {
-            *lane += term;
-        }
-    }
-    for (lane, &term) in lanes.iter_mut().zip(rest) {
-        *lane += term;
-    }
-    let mut width = LANES;
-    while width > 1 {
-        width /= 2;
-        for lane in 0..width {
-            let other = lanes[lane + width];
-            lanes[lane] += other;
-        }
-    }
-    lanes[0]
 }

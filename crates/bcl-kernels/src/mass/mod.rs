@@ -13,7 +13,6 @@ use crate::ranks::check_table;
 
 #[cfg(feature = "cube")]
 mod cube;
-mod exponential;
 mod flex;
 pub(crate) mod portable;
 

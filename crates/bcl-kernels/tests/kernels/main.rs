@@ -2,6 +2,7 @@
 
 mod batch_norm;
 mod common;
+mod contrast;
 mod convolution;
 mod mass;
 mod ones;

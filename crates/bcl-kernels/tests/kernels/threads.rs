@@ -2,7 +2,8 @@
 
 use super::common::{Numbers, values};
 use bcl_kernels::{
-    SparseMatrix, batch_norm_relu, convolve, gather_rows, rank_weights, row_ranks, sampled_dot, sparse_matmul, unit_rows,
+    Contrast, Correction, Excluded, SparseMatrix, Weighing, batch_norm_relu, contrast, convolve, gather_rows, rank_weights,
+    row_ranks, sampled_dot, sparse_matmul, unit_rows,
 };
 use burn::tensor::{DType, Device, Tensor};
 use rayon::ThreadPoolBuilder;
@@ -111,6 +112,27 @@ fn convolutions_do_not_depend_on_the_number_of_threads() {
         let mut all = values(output);
         all.extend(values(input.grad(&gradients).expect("tracked")));
         all.extend(values(weight.grad(&gradients).expect("tracked")));
+        all
+    });
+}
+
+#[test]
+fn losses_from_embeddings_do_not_depend_on_the_number_of_threads() {
+    assert_same(|| {
+        let device = Device::flex().autodiff();
+        let rows = Numbers(26).matrix([600, 24], DType::F32, &device).require_grad();
+        let views = [0, 300].map(|start| rows.clone().slice_dim(0, start..start + 300));
+        let [first, second] = views;
+        let loss = Contrast {
+            temperature: 0.2,
+            excluded: Excluded::BothViews { first: 0 },
+            weighing: Weighing::ByHardness(0.5),
+            correction: Correction::None,
+        };
+        let losses = contrast(rows.clone(), Tensor::cat(vec![second, first], 0), rows.clone(), &loss);
+        let gradients = losses.clone().mean().backward();
+        let mut all = values(losses);
+        all.extend(values(rows.grad(&gradients).expect("tracked")));
         all
     });
 }

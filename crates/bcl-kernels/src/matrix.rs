@@ -6,15 +6,15 @@ use faer::{Accum, MatMut, MatRef, Par};
 
 /// A row-major matrix, possibly transposed.
 #[derive(Clone, Copy)]
-pub(super) struct Matrix<'a, T> {
-    pub(super) values: &'a [T],
-    pub(super) rows: usize,
-    pub(super) columns: usize,
-    pub(super) transposed: bool,
+pub(crate) struct Matrix<'a, T> {
+    pub(crate) values: &'a [T],
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) transposed: bool,
 }
 
 impl<'a, T> Matrix<'a, T> {
-    pub(super) fn new(values: &'a [T], rows: usize, columns: usize) -> Self {
+    pub(crate) fn new(values: &'a [T], rows: usize, columns: usize) -> Self {
         Self {
             values,
             rows,
@@ -23,7 +23,7 @@ impl<'a, T> Matrix<'a, T> {
         }
     }
 
-    pub(super) fn transpose(self) -> Self {
+    pub(crate) fn transpose(self) -> Self {
         Self {
             transposed: true,
             ..self
@@ -37,7 +37,7 @@ impl<'a, T> Matrix<'a, T> {
 }
 
 /// `out = left · right`, or `out += left · right`, on the calling thread.
-pub(super) fn product<T: ComplexField>(out: &mut [T], accumulate: bool, left: Matrix<'_, T>, right: Matrix<'_, T>, one: T) {
+pub(crate) fn product<T: ComplexField>(out: &mut [T], accumulate: bool, left: Matrix<'_, T>, right: Matrix<'_, T>, one: T) {
     let (left, right) = (left.view(), right.view());
     let out = MatMut::from_row_major_slice_mut(out, left.nrows(), right.ncols());
     let accumulate = if accumulate { Accum::Add } else { Accum::Replace };

@@ -1,6 +1,6 @@
 //! Exponentials that compile to vector instructions.
 
-pub(super) trait Exponential {
+pub(crate) trait Exponential {
     fn exponential(self) -> Self;
 }
 

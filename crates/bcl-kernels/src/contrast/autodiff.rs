@@ -1,0 +1,94 @@
+//! The losses of anchors as a single node of the autodiff graph.
+
+use burn::backend::autodiff::checkpoint::base::Checkpointer;
+use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
+use burn::backend::autodiff::grads::Gradients;
+use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Autodiff, AutodiffBackend, Backend};
+
+use super::{ContrastOps, Plan};
+
+impl<B: Backend + ContrastOps, C: CheckpointStrategy> ContrastOps for Autodiff<B, C> {
+    fn contrast(
+        anchors: FloatTensor<Self>,
+        positives: FloatTensor<Self>,
+        negatives: FloatTensor<Self>,
+        table: FloatTensor<Self>,
+        plan: Plan,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        let nodes = [anchors.node(), positives.node(), negatives.node()];
+        let plan = Plan {
+            with_gradients: true,
+            with_negatives: negatives.is_tracked(),
+            ..plan
+        };
+        let tables = [anchors, positives, negatives, table].map(FloatTensor::<Self>::into_primitive);
+        let run = |plan| {
+            let [anchors, positives, negatives, table] = tables.clone();
+            B::contrast(anchors, positives, negatives, table, plan)
+        };
+        let losses = match Contrast.prepare::<C>(nodes).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => {
+                let (losses, anchors, positives, negatives) = run(plan);
+                let saved = Saved {
+                    tables: tables.clone(),
+                    gradients: [anchors, positives, negatives],
+                    plan,
+                };
+                prep.finish(saved, losses)
+            }
+            OpsKind::UnTracked(prep) => {
+                let (losses, ..) = run(Plan {
+                    with_gradients: false,
+                    ..plan
+                });
+                prep.finish(losses)
+            }
+        };
+        let [anchors, positives, negatives, _] = tables.map(Self::from_inner);
+        (losses, anchors, positives, negatives)
+    }
+}
+
+/// Saved for backward.
+#[derive(Debug, Clone)]
+struct Saved<T> {
+    /// Anchors, positives, negatives, and the table of weights by rank.
+    tables: [T; 4],
+    /// The gradients of the sum of all losses.
+    gradients: [T; 3],
+    plan: Plan,
+}
+
+#[derive(Debug)]
+struct Contrast;
+
+impl<B: Backend + ContrastOps> Backward<B, 3> for Contrast {
+    type State = Saved<FloatTensor<B>>;
+
+    fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let Saved {
+            tables: [anchors, positives, negatives, table],
+            gradients: [saved_anchors, saved_positives, saved_negatives],
+            plan,
+        } = ops.state;
+        let (anchors, positives, negatives) = B::contrast_backward(
+            anchors,
+            positives,
+            negatives,
+            table,
+            saved_anchors,
+            saved_positives,
+            saved_negatives,
+            grad,
+            plan,
+        );
+        for (parent, grad) in ops.parents.into_iter().zip([anchors, positives, negatives]) {
+            if let Some(node) = parent {
+                grads.register::<B>(node.id, grad);
+            }
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Contrastive losses straight from embeddings, without a matrix of scores.
+
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Backend, Dispatch, DispatchDevice, backend_extension};
+use burn::tensor::{Device, Tensor};
+
+use crate::RankOps;
+
+mod autodiff;
+mod flex;
+pub(crate) mod portable;
+mod row;
+
+/// Which rows of a table are not negatives of an anchor, though they are in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Excluded {
+    /// None: the table is a queue, or sampled.
+    None,
+    /// Row `first + r` is the positive of anchor r.
+    Own {
+        /// The row of the first anchor.
+        first: usize,
+    },
+    /// The table has two views of each sample, those of the first view before those of the second. Anchor r is row `first + r`, and the
+    /// other view of its sample is its positive.
+    BothViews {
+        /// The row of the first anchor.
+        first: usize,
+    },
+}
+
+impl Excluded {
+    /// How many rows are excluded for each anchor.
+    pub fn count(self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Own { .. } => 1,
+            Self::BothViews { .. } => 2,
+        }
+    }
+
+    /// The rows that are excluded for an anchor, in a table of `num_rows`.
+    pub(crate) fn rows(self, anchor: usize, num_rows: usize) -> impl Iterator<Item = usize> {
+        let (first, other) = match self {
+            Self::None => (None, None),
+            Self::Own { first } => (Some(first + anchor), None),
+            Self::BothViews { first } => (Some(first + anchor), Some((first + anchor + num_rows / 2) % num_rows)),
+        };
+        first.into_iter().chain(other)
+    }
+}
+
+/// How the negatives of an anchor add up to their mass `M`, relative to the positive: with `x = exp((s - s+) / temperature)`
+#[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one per step")]
+pub enum Weighing {
+    /// `Σ x_i`
+    Equal,
+    /// `Σ table[rank_i - 1] · x_i`, where ranks count from the lowest score; the table has one entry per negative. Ranks are constants in
+    /// the gradient.
+    ByRank(Tensor<1>),
+    /// `N · Σ x_i^(1 + β) / Σ x_i^β`, with gradients through the weights.
+    ByHardness(f64),
+}
+
+/// How the loss of an anchor follows from the mass `M` of its N negatives.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Correction {
+    /// `log(1 + M)`
+    None,
+    /// `log(M)`: the positive is not in the denominator.
+    Decoupled,
+    /// `log(1 + max(a M - b N, N exp((least - s+) / temperature)))`; the floor is 0 without a least similarity.
+    Floored {
+        /// a
+        unlabelled: f64,
+        /// b
+        positive: f64,
+        /// The least similarity that there can be.
+        least: Option<f64>,
+    },
+}
+
+/// A contrastive loss, as [`contrast`] computes it.
+#[derive(Debug, Clone)]
+pub struct Contrast {
+    /// What similarities are divided by.
+    pub temperature: f64,
+    /// The rows of the negatives that are left out.
+    pub excluded: Excluded,
+    /// The weights of the negatives.
+    pub weighing: Weighing,
+    /// How the mass becomes a loss.
+    pub correction: Correction,
+}
+
+/// Computes the loss of each anchor against its positive and a table of negatives, by dot products.
+///
+/// On the CPU, scores exist for a few anchors at a time, and the gradients are computed in the same pass: nothing of the shape
+/// `[num_anchors, num_rows]` is ever stored. Other backends compute all scores at once; see [`contrast_is_fused`].
+///
+/// Differentiable in all three tables. Backward only scales the gradients if it gets the same number for all losses, as from their sum or
+/// mean; otherwise it computes the part of the negatives again.
+///
+/// # Shapes
+/// - anchors:   `[num_anchors, dim]`
+/// - positives: `[num_anchors, dim]`
+/// - negatives: `[num_rows, dim]`
+/// - output:    `[num_anchors]`, nats
+///
+/// # Panics
+/// Panics if the shapes do not fit together, no negative is left, or the table of ranks is not as long as the number of negatives.
+///
+/// # Example
+/// ```
+/// use bcl_kernels::{Contrast, Correction, Excluded, Weighing, contrast};
+/// use burn::tensor::{Device, Tensor};
+///
+/// let device = Device::flex();
+/// let anchors = Tensor::<2>::from_floats([[1.0, 0.0]], &device);
+/// let queue = Tensor::<2>::from_floats([[1.0, 0.0], [1.0, 5.0], [1.0, -7.0]], &device);
+/// let info_nce = Contrast {
+///     temperature: 0.5,
+///     excluded: Excluded::None,
+///     weighing: Weighing::Equal,
+///     correction: Correction::None,
+/// };
+///
+/// let loss = contrast(anchors.clone(), anchors, queue, &info_nce).into_scalar::<f32>();
+///
+/// assert!((loss - 4f32.ln()).abs() < 1e-6); // one positive among four equal scores
+/// ```
+pub fn contrast(anchors: Tensor<2>, positives: Tensor<2>, negatives: Tensor<2>, loss: &Contrast) -> Tensor<1> {
+    let (table, plan) = table_and_plan(&anchors, &positives, &negatives, loss);
+    let (losses, ..) = Dispatch::contrast(
+        anchors.into_dispatch(),
+        positives.into_dispatch(),
+        negatives.into_dispatch(),
+        table.into_dispatch(),
+        plan,
+    );
+    Tensor::<2>::from_dispatch(losses).squeeze_dim(1)
+}
+
+/// Checks the shapes; returns the weights by rank among all rows, and the rest of the loss.
+pub(crate) fn table_and_plan(
+    anchors: &Tensor<2>,
+    positives: &Tensor<2>,
+    negatives: &Tensor<2>,
+    loss: &Contrast,
+) -> (Tensor<1>, Plan) {
+    let num_negatives = check_shapes(anchors.dims(), positives.dims(), negatives.dims(), loss.excluded);
+    let table = match &loss.weighing {
+        Weighing::ByRank(table) => {
+            crate::ranks::check_table(num_negatives, table.dims()[0]);
+            // Rows that are left out rank below all others.
+            let left_out = Tensor::zeros([loss.excluded.count()], (&table.device(), table.dtype()));
+            Tensor::cat(vec![left_out, table.clone().detach()], 0)
+        }
+        _ => Tensor::zeros([1], &anchors.device()),
+    };
+    (table, Plan::new(loss, num_negatives))
+}
+
+/// Whether [`contrast`] works without a matrix of scores on this device: on the CPU.
+pub fn contrast_is_fused(device: &Device) -> bool {
+    matches!(device.clone().without_autodiff().as_dispatch(), DispatchDevice::Flex(_))
+}
+
+/// Checks the shapes and returns the number of negatives of an anchor.
+fn check_shapes(anchors: [usize; 2], positives: [usize; 2], negatives: [usize; 2], excluded: Excluded) -> usize {
+    assert_eq!(anchors, positives, "there must be one positive per anchor");
+    assert_eq!(
+        anchors[1], negatives[1],
+        "the anchors have shape {anchors:?} and the negatives {negatives:?}, but their second dimensions must be equal"
+    );
+    let num_rows = negatives[0];
+    if let Excluded::Own { first } | Excluded::BothViews { first } = excluded {
+        assert!(
+            first + anchors[0] <= num_rows,
+            "anchors {first}..{} must be rows of the {num_rows} negatives",
+            first + anchors[0]
+        );
+    }
+    if let Excluded::BothViews { .. } = excluded {
+        assert!(num_rows.is_multiple_of(2), "{num_rows} rows cannot be two views");
+    }
+    assert!(
+        num_rows > excluded.count() && anchors[0] > 0,
+        "{} anchors and {num_rows} rows leave nothing to compare",
+        anchors[0]
+    );
+    num_rows - excluded.count()
+}
+
+/// A [`Contrast`] without its tensor, as backends get it.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// One over the temperature.
+    pub(crate) rate: f64,
+    pub(crate) excluded: Excluded,
+    pub(crate) ranked: bool,
+    /// β.
+    pub(crate) hardness: Option<f64>,
+    pub(crate) correction: Correction,
+    /// N.
+    pub(crate) num_negatives: f64,
+    /// Whether gradients will be asked for, and that of the negatives, too.
+    pub(crate) with_gradients: bool,
+    pub(crate) with_negatives: bool,
+}
+
+impl Plan {
+    fn new(loss: &Contrast, num_negatives: usize) -> Self {
+        Self {
+            rate: loss.temperature.recip(),
+            excluded: loss.excluded,
+            ranked: matches!(loss.weighing, Weighing::ByRank(_)),
+            hardness: match loss.weighing {
+                Weighing::ByHardness(beta) => Some(beta),
+                _ => None,
+            },
+            correction: loss.correction,
+            num_negatives: num_negatives as f64,
+            with_gradients: false,
+            with_negatives: false,
+        }
+    }
+}
+
+/// The kernel behind [`contrast`](crate::contrast) for a backend. The default bodies compose tensor operations.
+#[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
+pub trait ContrastOps: Backend + RankOps {
+    /// Computes the loss of each anchor, `[num_anchors, 1]`, and what backward needs: the gradients of the sum of all losses with respect
+    /// to anchors, positives and negatives, or tensors of any shape if `plan` does not ask for them or the backend computes them later.
+    fn contrast(
+        anchors: FloatTensor<Self>,
+        positives: FloatTensor<Self>,
+        negatives: FloatTensor<Self>,
+        table: FloatTensor<Self>,
+        plan: Plan,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        let losses = portable::losses::<Self>(anchors, positives, negatives, table, plan);
+        (losses.clone(), losses.clone(), losses.clone(), losses)
+    }
+
+    /// The gradients of anchors, positives and negatives, given those that the forward pass returned (`saved`) and that of each loss,
+    /// `[num_anchors, 1]`.
+    #[allow(clippy::too_many_arguments, clippy::type_complexity)] // backend tensors cannot be put into a struct here
+    fn contrast_backward(
+        anchors: FloatTensor<Self>,
+        positives: FloatTensor<Self>,
+        negatives: FloatTensor<Self>,
+        table: FloatTensor<Self>,
+        saved_anchors: FloatTensor<Self>,
+        saved_positives: FloatTensor<Self>,
+        saved_negatives: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+        plan: Plan,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        // These serve backends that compute gradients in the forward pass.
+        drop((saved_anchors, saved_positives, saved_negatives));
+        portable::gradients::<Self>(anchors, positives, negatives, table, grad, plan)
+    }
+}
+
+#[cfg(feature = "cube")]
+impl ContrastOps for burn::backend::Cube {}

@@ -1,0 +1,189 @@
+//! Losses of anchors composed of tensor operations, with a matrix of all scores.
+
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Backend, Scalar, TensorMetadata, get_or_init_device_settings};
+use burn::tensor::{Shape, TensorData};
+
+use super::{Correction, Plan};
+use crate::RankOps;
+
+/// Stands for minus infinity, so that no difference is NaN.
+const LEFT_OUT: f64 = -1e30;
+
+/// The losses, `[num_anchors, 1]`.
+pub(crate) fn losses<B: RankOps>(
+    anchors: FloatTensor<B>,
+    positives: FloatTensor<B>,
+    negatives: FloatTensor<B>,
+    table: FloatTensor<B>,
+    plan: Plan,
+) -> FloatTensor<B> {
+    outcome::<B>(&terms::<B>(anchors, positives, negatives, table, plan), plan).loss
+}
+
+/// The gradients of anchors, positives and negatives from those of the losses, `[num_anchors, 1]`.
+pub(crate) fn gradients<B: RankOps>(
+    anchors: FloatTensor<B>,
+    positives: FloatTensor<B>,
+    negatives: FloatTensor<B>,
+    table: FloatTensor<B>,
+    grad: FloatTensor<B>,
+    plan: Plan,
+) -> (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>) {
+    let terms = terms::<B>(anchors.clone(), positives.clone(), negatives.clone(), table, plan);
+    let Outcome {
+        slope, positive_slope, ..
+    } = outcome::<B>(&terms, plan);
+    let slopes = B::float_mul(terms.slopes, B::float_mul(slope, grad.clone()));
+    let positive_slope = B::float_mul(positive_slope, grad);
+    let of_negatives = B::float_matmul(B::float_swap_dims(slopes.clone(), 0, 1), anchors.clone());
+    let of_positives = B::float_mul(anchors, positive_slope.clone());
+    let of_anchors = B::float_add(B::float_matmul(slopes, negatives), B::float_mul(positives, positive_slope));
+    (of_anchors, of_positives, of_negatives)
+}
+
+/// The mass of the negatives of each anchor, relative to the highest of them.
+struct Terms<B: Backend> {
+    /// `[num_anchors, 1]`
+    mass: FloatTensor<B>,
+    /// The slopes of the mass in the scores, over the rate, `[num_anchors, num_rows]`.
+    slopes: FloatTensor<B>,
+    /// How far the highest negative is above the positive, times the rate, `[num_anchors, 1]`.
+    above: FloatTensor<B>,
+    /// `s+`, `[num_anchors, 1]`.
+    positive: FloatTensor<B>,
+}
+
+fn terms<B: RankOps>(
+    anchors: FloatTensor<B>,
+    positives: FloatTensor<B>,
+    negatives: FloatTensor<B>,
+    table: FloatTensor<B>,
+    plan: Plan,
+) -> Terms<B> {
+    let times = |tensor, factor: f64| B::float_mul_scalar(tensor, Scalar::from(factor));
+    let positive = B::float_sum_dim(B::float_mul(anchors.clone(), positives), 1);
+    let scores = B::float_matmul(anchors, B::float_swap_dims(negatives, 0, 1));
+    let scores = leave_out::<B>(scores, plan);
+    let hardest = B::float_max_dim(scores.clone(), 1);
+    let above = times(B::float_sub(hardest.clone(), positive.clone()), plan.rate);
+    let differences = times(B::float_sub(scores.clone(), hardest), plan.rate);
+    let plain = B::float_exp(differences.clone());
+    let (mass, slopes) = if plan.ranked {
+        let terms = B::float_mul(plain, B::rank_weights(scores, table));
+        (B::float_sum_dim(terms.clone(), 1), terms)
+    } else if let Some(hardness) = plan.hardness {
+        let weights = leave_out_power::<B>(times(differences, hardness), &plain);
+        let total = B::float_sum_dim(weights.clone(), 1);
+        let products = B::float_mul(weights.clone(), plain);
+        let mean = B::float_div(B::float_sum_dim(products.clone(), 1), total.clone());
+        let slopes = B::float_sub(
+            times(products, 1.0 + hardness),
+            B::float_mul(weights, times(mean.clone(), hardness)),
+        );
+        (
+            times(mean, plan.num_negatives),
+            times(B::float_div(slopes, total), plan.num_negatives),
+        )
+    } else {
+        (B::float_sum_dim(plain.clone(), 1), plain)
+    };
+    Terms {
+        mass,
+        slopes,
+        above,
+        positive,
+    }
+}
+
+/// Exponentials of these numbers; 0 where the plain exponential is, so that what is left out does not come back if the hardness is 0.
+fn leave_out_power<B: Backend>(numbers: FloatTensor<B>, plain: &FloatTensor<B>) -> FloatTensor<B> {
+    let bool_dtype = get_or_init_device_settings::<B>(&plain.device()).bool_dtype;
+    let left_out = B::float_equal_elem(plain.clone(), Scalar::from(0.0), bool_dtype);
+    B::float_mask_fill(B::float_exp(numbers), left_out, Scalar::from(0.0))
+}
+
+fn leave_out<B: Backend>(scores: FloatTensor<B>, plan: Plan) -> FloatTensor<B> {
+    if plan.excluded.count() == 0 {
+        return scores;
+    }
+    let [num_anchors, num_rows] = scores.shape().dims();
+    let mut left_out = vec![false; num_anchors * num_rows];
+    for anchor in 0..num_anchors {
+        for row in plan.excluded.rows(anchor, num_rows) {
+            left_out[anchor * num_rows + row] = true;
+        }
+    }
+    let mask = TensorData::new(left_out, Shape::from([num_anchors, num_rows]));
+    let mask = B::bool_from_data(mask, &scores.device());
+    B::float_mask_fill(scores, mask, Scalar::from(LEFT_OUT))
+}
+
+/// The losses and their slopes, each `[num_anchors, 1]`.
+struct Outcome<B: Backend> {
+    loss: FloatTensor<B>,
+    /// The slope of the loss in the mass, times the rate.
+    slope: FloatTensor<B>,
+    /// The slope of the loss in the score of the positive.
+    positive_slope: FloatTensor<B>,
+}
+
+fn outcome<B: Backend>(terms: &Terms<B>, plan: Plan) -> Outcome<B> {
+    let times = |tensor, factor: f64| B::float_mul_scalar(tensor, Scalar::from(factor));
+    let Terms {
+        mass, above, positive, ..
+    } = terms;
+    let bool_dtype = get_or_init_device_settings::<B>(&mass.device()).bool_dtype;
+    let (unlabelled, correction, least) = match plan.correction {
+        Correction::Decoupled => {
+            return Outcome {
+                loss: B::float_add(B::float_log(mass.clone()), above.clone()),
+                slope: times(B::float_recip(mass.clone()), plan.rate),
+                positive_slope: B::float_add_scalar(times(mass.clone(), 0.0), Scalar::from(-plan.rate)),
+            };
+        }
+        Correction::None => (1.0, 0.0, None),
+        Correction::Floored {
+            unlabelled,
+            positive,
+            least,
+        } => (unlabelled, positive, least),
+    };
+    let larger = |left: FloatTensor<B>, right: FloatTensor<B>| {
+        let is_right = B::float_lower(left.clone(), right.clone(), bool_dtype);
+        B::float_mask_where(left, is_right, right)
+    };
+    let least_above = least.map(|least| times(B::float_sub_scalar(positive.clone(), Scalar::from(least)), -plan.rate));
+    let shift = B::float_clamp_min(above.clone(), Scalar::from(0.0));
+    let shift = match &least_above {
+        Some(least_above) => larger(shift, least_above.clone()),
+        None => shift,
+    };
+    let scale = times(B::float_exp(B::float_sub(above.clone(), shift.clone())), unlabelled);
+    let positive_mass = B::float_exp(B::float_neg(shift.clone()));
+    let pull = B::float_mul(mass.clone(), scale.clone());
+    let corrected = B::float_sub(pull.clone(), times(positive_mass.clone(), correction * plan.num_negatives));
+    let floor = match least_above {
+        Some(least_above) => times(B::float_exp(B::float_sub(least_above, shift.clone())), plan.num_negatives),
+        None => times(corrected.clone(), 0.0),
+    };
+    let is_floored = match plan.correction {
+        Correction::None => B::float_lower_elem(positive_mass.clone(), Scalar::from(0.0), bool_dtype),
+        _ => B::float_lower_equal(corrected.clone(), floor.clone(), bool_dtype),
+    };
+    let mass = B::float_mask_where(corrected, is_floored.clone(), floor.clone());
+    let pull = B::float_mask_where(pull, is_floored.clone(), floor);
+    let denominator = B::float_add(mass.clone(), positive_mass);
+    let is_shifted = B::float_greater_elem(shift.clone(), Scalar::from(0.0), bool_dtype);
+    let loss = B::float_mask_where(
+        B::float_log1p(mass),
+        is_shifted,
+        B::float_add(B::float_log(denominator.clone()), shift),
+    );
+    let rate_over = times(B::float_recip(denominator), plan.rate);
+    Outcome {
+        loss,
+        slope: B::float_mask_fill(B::float_mul(scale, rate_over.clone()), is_floored, Scalar::from(0.0)),
+        positive_slope: B::float_neg(B::float_mul(pull, rate_over)),
+    }
+}

@@ -1,0 +1,231 @@
+//! Losses of anchors from embeddings against the same losses of tensor operations.
+
+use super::common::{Numbers, TYPES, values};
+use bcl_kernels::{Contrast, Correction, Excluded, Weighing, contrast, portable, unit_rows};
+use burn::tensor::{DType, Device, Tensor, TensorData};
+
+/// Anchors, positives and negatives.
+type Tables = [Tensor<2>; 3];
+
+/// Unit rows, so that scores are cosines.
+fn tables(num_anchors: usize, num_rows: usize, excluded: Excluded, dtype: DType, device: &Device, seed: u64) -> Tables {
+    let mut numbers = Numbers(seed);
+    let mut draw = |rows| unit_rows(numbers.matrix([rows, 19], dtype, device));
+    let negatives = draw(num_rows);
+    let rows = |start: usize| negatives.clone().slice_dim(0, start..start + num_anchors);
+    match excluded {
+        Excluded::None => [draw(num_anchors), draw(num_anchors), negatives],
+        Excluded::Own { first } => [draw(num_anchors), rows(first), negatives],
+        Excluded::BothViews { first } => {
+            let half = num_rows / 2;
+            let views = [0, 1].map(|view| negatives.clone().slice_dim(0, view * half..(view + 1) * half));
+            let [one, other] = views;
+            let swapped = Tensor::cat(vec![other, one], 0);
+            [
+                rows(first),
+                swapped.slice_dim(0, first..first + num_anchors),
+                negatives.clone(),
+            ]
+        }
+    }
+}
+
+/// The losses, and the gradients of their sum weighted by `weights`.
+fn measured(tables: &Tables, weights: &Tensor<1>, loss: impl FnOnce([Tensor<2>; 3]) -> Tensor<1>) -> (Tensor<1>, Tables) {
+    let tables = tables.clone().map(|table| table.detach().require_grad());
+    let losses = loss(tables.clone());
+    let gradients = (losses.clone() * weights.clone()).sum().backward();
+    (losses.inner(), tables.map(|table| table.grad(&gradients).expect("tracked")))
+}
+
+fn weighings(num_negatives: usize, dtype: DType, device: &Device) -> Vec<Weighing> {
+    let table: Vec<f64> = (0..num_negatives).map(|k| 0.5 + (k as f64 / num_negatives as f64)).collect();
+    vec![
+        Weighing::Equal,
+        Weighing::ByRank(Tensor::from_data(TensorData::from(&*table), (device, dtype))),
+        Weighing::ByHardness(0.0),
+        Weighing::ByHardness(0.7),
+        Weighing::ByHardness(1.0),
+    ]
+}
+
+const CORRECTIONS: [Correction; 4] = [
+    Correction::None,
+    Correction::Decoupled,
+    Correction::Floored {
+        unlabelled: 1.2,
+        positive: 0.2,
+        least: Some(-1.0),
+    },
+    Correction::Floored {
+        unlabelled: 1.1,
+        positive: 0.1,
+        least: None,
+    },
+];
+
+const SHAPES: [(usize, usize, Excluded); 6] = [
+    (1, 3, Excluded::None),
+    (5, 40, Excluded::None),
+    (6, 6, Excluded::Own { first: 0 }),
+    (3, 70, Excluded::Own { first: 60 }),
+    (8, 8, Excluded::BothViews { first: 0 }),
+    (100, 300, Excluded::BothViews { first: 120 }),
+];
+
+fn in_double(loss: &Contrast) -> Contrast {
+    let weighing = match &loss.weighing {
+        Weighing::ByRank(table) => Weighing::ByRank(table.clone().cast(DType::F64)),
+        weighing => weighing.clone(),
+    };
+    Contrast {
+        weighing,
+        ..loss.clone()
+    }
+}
+
+/// Asserts equality with a result in f64, up to rounding in the type of `ours`.
+#[track_caller]
+fn assert_near(ours: Tensor<2>, exact: Tensor<2>, loss: &Contrast) {
+    let tolerance = if ours.dtype() == DType::F64 { 1e-12 } else { 3e-5 };
+    for (ours, exact) in values(ours).into_iter().zip(values(exact)) {
+        let error = (ours - exact).abs() / (1.0 + exact.abs());
+        assert!(error <= tolerance, "got {ours}, expected {exact}: {loss:?}");
+    }
+}
+
+#[test]
+fn losses_and_gradients_are_those_of_tensor_operations() {
+    let device = Device::flex().autodiff();
+    for (seed, (num_anchors, num_rows, excluded)) in SHAPES.into_iter().enumerate() {
+        for dtype in TYPES {
+            let tables = tables(num_anchors, num_rows, excluded, dtype, &device, seed as u64);
+            // Equal weights take a shorter way backward than any others.
+            let uneven: Vec<f64> = (0..num_anchors)
+                .map(|anchor| anchor as f64 / num_anchors as f64 - 0.3)
+                .collect();
+            let uneven = Tensor::<1>::from_data(TensorData::from(&*uneven), (&device, dtype));
+            for weighing in weighings(num_rows - excluded.count(), dtype, &device) {
+                for (correction, temperature) in CORRECTIONS
+                    .into_iter()
+                    .flat_map(|correction| [(correction, 0.5), (correction, 0.07)])
+                {
+                    let loss = Contrast {
+                        temperature,
+                        excluded,
+                        weighing: weighing.clone(),
+                        correction,
+                    };
+                    for weights in [uneven.full_like(0.3), uneven.clone()] {
+                        let (losses, gradients) = measured(&tables, &weights, |[a, p, n]| contrast(a, p, n, &loss));
+                        let exact = in_double(&loss);
+                        let (doubles, weights) = (tables.clone().map(|table| table.cast(DType::F64)), weights.cast(DType::F64));
+                        let (expected, slopes) = measured(&doubles, &weights, |[a, p, n]| portable::contrast(a, p, n, &exact));
+                        assert_near(losses.unsqueeze(), expected.unsqueeze(), &loss);
+                        for (ours, expected) in gradients.into_iter().zip(slopes) {
+                            assert_near(ours, expected, &loss);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_gradients_of_backends_without_a_kernel_are_those_of_autodiff() {
+    let device = Device::flex().autodiff();
+    // There is no kernel for half precision, so this is the portable body; its own gradient against that of its steps.
+    for (num_anchors, num_rows, excluded) in [(5, 40, Excluded::None), (8, 8, Excluded::BothViews { first: 0 })] {
+        let tables = tables(num_anchors, num_rows, excluded, DType::F32, &device, 9);
+        let halves = tables.map(|table| table.cast(DType::F16));
+        let weights = Tensor::<1>::ones([num_anchors], (&device, DType::F16));
+        for correction in CORRECTIONS {
+            for weighing in [Weighing::Equal, Weighing::ByHardness(0.7)] {
+                let loss = Contrast {
+                    temperature: 0.5,
+                    excluded,
+                    weighing,
+                    correction,
+                };
+                let (losses, gradients) = measured(&halves, &weights, |[a, p, n]| contrast(a, p, n, &loss));
+                let (expected, slopes) = measured(&halves, &weights, |[a, p, n]| portable::contrast(a, p, n, &loss));
+                let close = |ours: Vec<f64>, expected: Vec<f64>| {
+                    for (ours, expected) in ours.into_iter().zip(expected) {
+                        assert!(
+                            (ours - expected).abs() < 0.02 * (1.0 + expected.abs()),
+                            "{ours} {expected} {loss:?}"
+                        );
+                    }
+                };
+                close(values(losses), values(expected));
+                for (ours, expected) in gradients.into_iter().zip(slopes) {
+                    close(values(ours), values(expected));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_exponential_overflows() {
+    let device = Device::flex().autodiff();
+    let rows = |values: [[f64; 1]; 2], dtype| Tensor::<2>::from_data(values, (&device, dtype));
+    for (positive, negative) in [(100.0, -100.0), (-100.0, 100.0), (0.0, 0.0)] {
+        for correction in CORRECTIONS {
+            for weighing in [Weighing::Equal, Weighing::ByHardness(1.0), Weighing::ByHardness(0.5)] {
+                let loss = Contrast {
+                    temperature: 0.05,
+                    excluded: Excluded::None,
+                    weighing,
+                    correction,
+                };
+                let of = |dtype| {
+                    let tables = [
+                        rows([[1.0], [1.0]], dtype),
+                        rows([[positive]; 2], dtype),
+                        rows([[negative]; 2], dtype),
+                    ];
+                    let weights = Tensor::ones([2], (&device, dtype));
+                    let (losses, gradients) = measured(&tables, &weights, |[a, p, n]| contrast(a, p, n, &loss));
+                    let all = [values(losses)].into_iter().chain(gradients.map(values));
+                    all.flatten().collect::<Vec<f64>>()
+                };
+                for (single, double) in of(DType::F32).into_iter().zip(of(DType::F64)) {
+                    assert!(
+                        (single - double).abs() <= 1e-5 * double.abs().max(1e-3),
+                        "{single} {double} {loss:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_score_that_is_no_number_shows_in_its_loss_alone() {
+    let device = Device::flex();
+    let anchors = Tensor::<2>::from_data([[f64::NAN], [1.0]], (&device, DType::F64));
+    let ones = Tensor::<2>::ones([2, 1], (&device, DType::F64));
+    let loss = Contrast {
+        temperature: 0.5,
+        excluded: Excluded::None,
+        weighing: Weighing::Equal,
+        correction: Correction::None,
+    };
+    let losses = values(contrast(anchors, ones.clone(), ones, &loss));
+    assert!(losses[0].is_nan() && (losses[1] - 3f64.ln()).abs() < 1e-12, "{losses:?}");
+}
+
+#[test]
+#[should_panic(expected = "leave nothing to compare")]
+fn a_sample_alone_has_no_negatives() {
+    let view = Tensor::<2>::ones([2, 3], &Device::flex());
+    let loss = Contrast {
+        temperature: 0.5,
+        excluded: Excluded::BothViews { first: 0 },
+        weighing: Weighing::Equal,
+        correction: Correction::None,
+    };
+    contrast(view.clone(), view.clone(), view, &loss);
+}
