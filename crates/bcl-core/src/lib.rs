@@ -52,6 +52,8 @@
 //! All of them minimise `log(1 + Ng / x+)`. [`JensenShannon`], the original objective of InfoGraph, replaces the exponential and the
 //! logarithm by softplus and takes the weights of most estimators.
 //!
+//! [`Pairs`] are the embeddings behind scores. With [`Estimator::losses_of`] most losses need no matrix of scores on the CPU.
+//!
 //! [`EstimatorConfig`] is any estimator, for recipes and command lines. The supervised loss reads labels and the augmented ones random
 //! draws from [`SideInformation`].
 //!
@@ -91,6 +93,7 @@ mod losses;
 mod margins;
 mod noise_contrastive;
 pub mod objective;
+mod pairs;
 pub mod posterior;
 pub mod prior;
 pub mod schedule;
@@ -105,6 +108,7 @@ pub use estimator::*;
 pub use losses::Losses;
 pub use noise_contrastive::{NoiseContrastive, NoiseContrastiveConfig};
 pub use objective::{ContrastiveObjective, JensenShannon};
+pub use pairs::Pairs;
 pub use parameter::ParameterError;
 pub use scores::Scores;
 pub use side_information::SideInformation;

@@ -1,13 +1,13 @@
 //! The function that is timed: a loss on in-batch scores.
 
 use super::LossVariant;
-use bcl_core::{Scores, Similarity, unit_rows};
+use bcl_core::{Pairs, Similarity, unit_rows};
 use burn::tensor::{Device, Distribution, Tensor, TensorData};
 
 /// Two batches of random unit vectors, and a loss on the similarities between them.
 pub struct InBatchLoss {
     views: [Tensor<2>; 2],
-    loss: Box<dyn Fn(Scores) -> Tensor<1>>,
+    loss: Box<dyn Fn(Pairs) -> Tensor<1>>,
 }
 
 impl InBatchLoss {
@@ -40,6 +40,6 @@ impl InBatchLoss {
 
     fn compute(&self) -> Tensor<1> {
         let [first, second] = self.views.clone();
-        (self.loss)(Scores::from_views(first, second, Similarity::Dot).with_least_similarity(-1.0))
+        (self.loss)(Pairs::from_views(first, second, Similarity::Dot).with_least_similarity(-1.0))
     }
 }

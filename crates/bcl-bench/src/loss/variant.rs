@@ -1,7 +1,9 @@
 //! The losses to measure: every estimator, the released arithmetic, and the all-pairs form of the Bayesian weight.
 
 use super::all_pairs;
-use bcl_core::{BayesianConfig, BayesianVariant, EstimatorConfig, Reduction, Scores, SideInformation};
+use bcl_core::{
+    BayesianConfig, BayesianVariant, EstimatorConfig, HardNegativesConfig, InfoNceConfig, Pairs, Reduction, SideInformation,
+};
 use burn::tensor::{Tensor, TensorData};
 
 /// A loss to measure.
@@ -9,6 +11,8 @@ use burn::tensor::{Tensor, TensorData};
 pub enum LossVariant {
     /// An estimator with default parameters.
     Estimator(EstimatorConfig),
+    /// The same from a matrix of all scores, where the estimator could do without.
+    FromScores(EstimatorConfig),
     /// The Bayesian loss with an eCDF that compares all pairs of scores in a row.
     AllPairs,
 }
@@ -23,10 +27,16 @@ impl LossVariant {
     /// All losses, `InfoNCE` first.
     pub fn all() -> Vec<Self> {
         let official = EstimatorConfig::Bayesian(BayesianConfig::new().with_variant(BayesianVariant::Official));
+        let from_scores = [
+            EstimatorConfig::InfoNce(InfoNceConfig::new()),
+            EstimatorConfig::Hard(HardNegativesConfig::new()),
+            EstimatorConfig::Bayesian(BayesianConfig::new()),
+        ];
         EstimatorConfig::all()
             .into_iter()
             .chain([official])
             .map(Self::Estimator)
+            .chain(from_scores.map(Self::FromScores))
             .chain([Self::AllPairs])
             .collect()
     }
@@ -43,6 +53,9 @@ impl LossVariant {
                 "bayesian_official"
             }
             Self::Estimator(config) => config.name(),
+            Self::FromScores(EstimatorConfig::InfoNce(_)) => "info_nce_scores",
+            Self::FromScores(EstimatorConfig::Hard(_)) => "hard_scores",
+            Self::FromScores(_) => "bayesian_scores",
             Self::AllPairs => "bayesian_all_pairs",
         }
     }
@@ -53,10 +66,14 @@ impl LossVariant {
     }
 
     /// Builds the loss for in-batch scores of `batch_size` samples, with its other inputs prepared.
-    pub(super) fn init(&self, batch_size: usize, like: &Tensor<2>) -> Box<dyn Fn(Scores) -> Tensor<1>> {
-        let Self::Estimator(config) = self else {
-            let config = BayesianConfig::new();
-            return Box::new(move |scores| all_pairs::loss(&config, scores));
+    pub(super) fn init(&self, batch_size: usize, like: &Tensor<2>) -> Box<dyn Fn(Pairs) -> Tensor<1>> {
+        let (config, from_scores) = match self {
+            Self::Estimator(config) => (config, false),
+            Self::FromScores(config) => (config, true),
+            Self::AllPairs => {
+                let config = BayesianConfig::new();
+                return Box::new(move |pairs| all_pairs::loss(&config, pairs.into_scores()));
+            }
         };
         let estimator = config.init();
         let (device, dtype) = (like.device(), like.dtype());
@@ -67,7 +84,14 @@ impl LossVariant {
         side.same_class = estimator
             .needs_truth()
             .then(|| Tensor::from_data(same_class(batch_size), &device));
-        Box::new(move |scores| estimator.forward_with(scores, &side, Reduction::Mean))
+        Box::new(move |pairs| {
+            let losses = if from_scores {
+                estimator.losses(pairs.into_scores(), &side)
+            } else {
+                estimator.losses_of(pairs, &side)
+            };
+            losses.reduce(Reduction::Mean)
+        })
     }
 }
 

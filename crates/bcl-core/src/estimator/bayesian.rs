@@ -6,10 +6,11 @@ use super::{
     ranked::{RankTable, RankWeight},
 };
 use crate::{
-    Losses, Scores, SideInformation,
+    Losses, Pairs, Scores, SideInformation,
     parameter::temperature,
     posterior::{Posterior, PosteriorTensors},
 };
+use bcl_kernels::{Correction, Weighing};
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
@@ -158,6 +159,13 @@ impl Bayesian {
 impl Estimator for Bayesian {
     fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
         self.table.losses(&scores, self.temperature, &self.weight)
+    }
+
+    fn losses_of(&self, pairs: Pairs, side: &SideInformation) -> Losses {
+        match self.table.of(&pairs, &self.weight) {
+            Some(table) => pairs.fused(self.temperature, Weighing::ByRank(table), Correction::None),
+            None => self.losses(pairs.into_scores(), side),
+        }
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

@@ -2,10 +2,11 @@
 
 use super::{Estimator, config::estimator};
 use crate::{
-    Losses, Scores, SideInformation,
+    Losses, Pairs, Scores, SideInformation,
     margins::{PositiveMargins, over},
     parameter::{in_closed, temperature},
 };
+use bcl_kernels::{Correction, Weighing};
 use burn::tensor::Tensor;
 
 estimator! {
@@ -88,6 +89,13 @@ impl Estimator for Decoupled {
         } else {
             losses
         })
+    }
+
+    fn losses_of(&self, pairs: Pairs, side: &SideInformation) -> Losses {
+        if self.config.sigma.is_some() || pairs.fusable().is_none() {
+            return self.losses(pairs.into_scores(), side);
+        }
+        pairs.fused(self.config.temperature, Weighing::Equal, Correction::Decoupled)
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

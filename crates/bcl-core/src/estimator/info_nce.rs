@@ -1,7 +1,8 @@
 //! InfoNCE: all negatives have the same weight.
 
 use super::{Estimator, config::estimator};
-use crate::{Losses, Scores, SideInformation, margins::PositiveMargins, parameter::temperature};
+use crate::{Losses, Pairs, Scores, SideInformation, margins::PositiveMargins, parameter::temperature};
+use bcl_kernels::{Correction, Weighing};
 use burn::tensor::Tensor;
 
 estimator! {
@@ -42,6 +43,13 @@ impl Estimator for InfoNce {
     fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
         let margins = PositiveMargins::new(&scores, self.temperature);
         margins.losses(margins.loss(margins.mass(None)))
+    }
+
+    fn losses_of(&self, pairs: Pairs, side: &SideInformation) -> Losses {
+        if pairs.fusable().is_none() {
+            return self.losses(pairs.into_scores(), side);
+        }
+        pairs.fused(self.temperature, Weighing::Equal, Correction::None)
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

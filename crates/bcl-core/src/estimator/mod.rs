@@ -19,7 +19,7 @@ mod supervised;
 pub use augmented::{AugmentedBase, AugmentedRate};
 pub use bayesian::{BayesianVariant, MEAN_WEIGHT_TOLERANCE};
 
-use crate::{Losses, ParameterError, Scores, SideInformation};
+use crate::{Losses, Pairs, ParameterError, Scores, SideInformation};
 use burn::{
     nn::loss::Reduction,
     tensor::{Bool, Tensor},
@@ -59,6 +59,17 @@ pub trait Estimator: Debug + Send + Sync {
     /// Panics if the side information lacks what the estimator needs: noise ([`noise_shape`](Self::noise_shape)) or truth
     /// ([`needs_truth`](Self::needs_truth)).
     fn losses(&self, scores: Scores, side: &SideInformation) -> Losses;
+
+    /// Computes the loss of each anchor from embeddings: the same as [`losses`](Self::losses) of their scores, up to rounding.
+    ///
+    /// On the CPU, in f32 and f64, the InfoNCE, decoupled, debiased, hard, Bayesian and positive-unlabelled losses do without a matrix of
+    /// scores.
+    ///
+    /// # Panics
+    /// Panics as [`losses`](Self::losses) and [`Pairs::into_scores`] do.
+    fn losses_of(&self, pairs: Pairs, side: &SideInformation) -> Losses {
+        self.losses(pairs.into_scores(), side)
+    }
 
     /// Computes the weight of each negative's score inside `Ng`, apart from any floor; 0 where masked out.
     ///

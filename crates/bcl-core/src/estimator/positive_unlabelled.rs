@@ -2,10 +2,11 @@
 
 use super::{Estimator, config::estimator};
 use crate::{
-    Losses, Scores, SideInformation,
+    Losses, Pairs, Scores, SideInformation,
     margins::PositiveMargins,
     parameter::{in_closed, in_half_open, temperature},
 };
+use bcl_kernels::{Correction, Weighing};
 use burn::tensor::{Bool, Tensor};
 
 estimator! {
@@ -82,12 +83,29 @@ impl PositiveUnlabelled {
         let mass = margins.mass(None) * self.unlabelled_weight() - hidden_positives;
         (margins, mass)
     }
+
+    /// The correction of the mass, for kernels.
+    fn correction(&self, pairs: &Pairs) -> Correction {
+        Correction::Floored {
+            unlabelled: self.unlabelled_weight(),
+            positive: self.positive_weight(),
+            least: pairs.least(),
+        }
+    }
 }
 
 impl Estimator for PositiveUnlabelled {
     fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
         let (margins, mass) = self.mass(&scores);
         margins.losses(margins.loss(margins.floored(mass)))
+    }
+
+    fn losses_of(&self, pairs: Pairs, side: &SideInformation) -> Losses {
+        if pairs.fusable().is_none() {
+            return self.losses(pairs.into_scores(), side);
+        }
+        let correction = self.correction(&pairs);
+        pairs.fused(self.config.temperature, Weighing::Equal, correction)
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

@@ -1,8 +1,9 @@
 //! Weights that depend on the rank of a score alone: one vector per row length, computed once and looked up by rank.
 
 use crate::{
-    Losses, Scores,
+    Losses, Pairs, Scores,
     margins::PositiveMargins,
+    pairs::Fusable,
     scores::{masked, nonzero},
 };
 use bcl_kernels::{rank_weights, row_ranks};
@@ -59,7 +60,7 @@ impl RankTable {
     fn plain_weights(&self, scores: &Scores, weight: &impl RankWeight) -> Tensor<2> {
         if scores.mask.is_none() && scores.log_weights.is_none() {
             let negatives = scores.negatives.clone().detach();
-            let table = self.get(&negatives, weight);
+            let table = self.get(&negatives, scores.num_negatives(), weight);
             return rank_weights(negatives, table.weights);
         }
         masked(weight.by_ecdf(ecdf(scores)), scores.mask.as_ref())
@@ -69,7 +70,7 @@ impl RankTable {
     /// 0, or if weights are normalised.
     pub(crate) fn losses(&self, scores: &Scores, temperature: f64, weight: &impl RankWeight) -> Losses {
         if scores.mask.is_none() && scores.log_weights.is_none() && !weight.normalised() {
-            let table = self.get(&scores.negatives.clone().detach(), weight);
+            let table = self.get(&scores.negatives, scores.num_negatives(), weight);
             if !table.has_zeros {
                 let margins = PositiveMargins::new(scores, temperature);
                 return margins.losses(margins.loss(margins.ranked_mass(table.weights)));
@@ -80,9 +81,19 @@ impl RankTable {
         margins.losses(margins.loss(margins.mass(Some(weights))))
     }
 
-    fn get(&self, negatives: &Tensor<2>, weight: &impl RankWeight) -> Table {
-        let [_, length] = negatives.dims();
-        let (device, dtype) = (negatives.device(), negatives.dtype());
+    /// The weights by rank of these pairs, if weights by rank are all that their losses need.
+    pub(crate) fn of(&self, pairs: &Pairs, weight: &impl RankWeight) -> Option<Tensor<1>> {
+        if weight.normalised() {
+            return None;
+        }
+        let Fusable { like, num_negatives } = pairs.fusable()?;
+        let table = self.get(&like, num_negatives, weight);
+        (!table.has_zeros).then_some(table.weights)
+    }
+
+    /// The table for rows of this length, on the device and in the precision of a tensor.
+    fn get(&self, like: &Tensor<2>, length: usize, weight: &impl RankWeight) -> Table {
+        let (device, dtype) = (like.device(), like.dtype());
         let mut cached = self.cached.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(table) = cached.as_ref()
             && table.device == device

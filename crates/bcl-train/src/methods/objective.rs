@@ -1,14 +1,16 @@
 //! The objective of a training step.
 
-use bcl_core::{Losses, Scores};
+use bcl_core::{Losses, Pairs, Scores};
 use burn::tensor::Tensor;
 
-/// The objective of some anchors: scores, which an estimator turns into losses, or losses.
+/// The objective of some anchors: scores or the embeddings behind them, which an estimator turns into losses, or losses.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "there is one per step or block of anchors")]
 pub enum Objective {
     /// Similarities with positives and negatives.
     Scores(Scores),
+    /// Embeddings of anchors, positives and negatives, whose scores need not exist.
+    Pairs(Pairs),
     /// The loss of each anchor, for methods without negatives.
     Losses(Losses),
 }
@@ -22,11 +24,16 @@ impl Objective {
         Self::Losses(Losses::new(loss, None))
     }
 
-    /// The scores, if any.
-    pub fn scores(self) -> Option<Scores> {
+    /// Returns the scores, or the losses of a method without scores.
+    ///
+    /// # Errors
+    /// Returns the losses, which are no error.
+    #[expect(clippy::result_large_err, reason = "losses are as good a result as scores")]
+    pub fn into_scores(self) -> Result<Scores, Losses> {
         match self {
-            Self::Scores(scores) => Some(scores),
-            Self::Losses(_) => None,
+            Self::Scores(scores) => Ok(scores),
+            Self::Pairs(pairs) => Ok(pairs.into_scores()),
+            Self::Losses(losses) => Err(losses),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{
     Embeddings, ImageMethod, ImageMethodConfig, ImagePart, MethodSettings, MethodStart, Objective, Precision, image::projections,
 };
 use crate::batches::ImageBatch;
-use bcl_core::{Scores, Similarity};
+use bcl_core::{Pairs, Similarity};
 use bcl_models::vision::ImageEncoder;
 use burn::{
     module::Module,
@@ -69,8 +69,8 @@ impl ImageMethod for SimClr {
     fn objective(&self, _: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
         let [first, second] = Self::TABLES.map(|name| embeddings.rows(name));
         // Projections are already unit rows, so the dot product is the cosine.
-        let scores = Scores::from_views_of(first, second, Similarity::Dot, anchors);
-        Objective::Scores(scores.with_least_similarity(Similarity::Cosine.least()))
+        let pairs = Pairs::from_views_of(first, second, Similarity::Dot, anchors);
+        Objective::Pairs(pairs.with_least_similarity(Similarity::Cosine.least()))
     }
 
     fn same_class(&self, batch: &ImageBatch, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {

@@ -214,12 +214,12 @@ fn every_method_has_the_objective_and_the_negatives_that_its_settings_tell() {
         let step = step(config, 0, Mode::Eval);
         let num_anchors = ImageMethod::num_anchors(&method, IMAGES);
         let expected = config.settings().num_negatives(IMAGES);
-        match step.objective(&method) {
-            Objective::Scores(scores) => {
+        match step.objective(&method).into_scores() {
+            Ok(scores) => {
                 assert_eq!(Some(scores.num_negatives()), expected, "{}", config.name());
                 assert_eq!(scores.num_anchors(), num_anchors, "{}", config.name());
             }
-            Objective::Losses(losses) => {
+            Err(losses) => {
                 assert_eq!(None, expected, "{}", config.name());
                 assert_eq!(losses.values().dims(), [num_anchors], "{}", config.name());
             }
@@ -236,13 +236,13 @@ fn a_block_of_anchors_has_the_scores_of_the_whole_and_its_truth() {
         let embeddings = method.embed_batch(&step.batch, usize::MAX);
         let num_anchors = ImageMethod::num_anchors(&method, IMAGES);
         let block = num_anchors / 3..num_anchors / 3 + num_anchors.div_ceil(2);
-        let of = |anchors: Range<usize>| match step.objective_of(&method, &embeddings, anchors.clone()) {
-            Objective::Scores(scores) => {
+        let of = |anchors: Range<usize>| match step.objective_of(&method, &embeddings, anchors.clone()).into_scores() {
+            Ok(scores) => {
                 let truth = ImageMethod::same_class(&method, &step.batch, anchors, &device());
                 let truth = truth.expect("methods with negatives know their classes").float();
                 Tensor::cat(vec![scores.positives, scores.negatives, truth], 1)
             }
-            Objective::Losses(losses) => losses.values().unsqueeze_dim(1),
+            Err(losses) => losses.values().unsqueeze_dim(1),
         };
         if num_anchors > 1 {
             let whole = of(0..num_anchors).slice_dim(0, block.clone());
@@ -281,7 +281,7 @@ fn negatives_of_the_anchors_class_are_told_apart() {
         let embeddings = of_classes(&method.embed_batch(&batch, usize::MAX), &batch);
         let anchors = 0..ImageMethod::num_anchors(&method, IMAGES);
         let objective = ImageMethod::objective(&method, &batch, &embeddings, anchors.clone());
-        let scores = objective.scores().expect("it has negatives");
+        let scores = objective.into_scores().expect("it has negatives");
         // Banks keep a rest of their random start.
         let similar: Vec<bool> = scores.negatives.into_data().iter::<f32>().map(|score| score > 0.9).collect();
         let truth = ImageMethod::same_class(&method, &batch, anchors, &device()).expect("classes are known");

@@ -5,7 +5,7 @@ use super::{
     step::Step,
 };
 
-use crate::methods::{Method, Objective};
+use crate::methods::Method;
 use bcl_core::{Estimator, Scores, posterior::Posterior};
 use bcl_eval::{EvaluationError, diagnostics::Diagnostics};
 use bcl_report::result::Metrics;
@@ -72,8 +72,8 @@ impl<M: Method> EvaluationTask<M> {
     /// Evaluates a method. If scores are not finite, [`Evaluated::metrics`] is an error. A method without scores has no weights and no
     /// diagnostics.
     pub fn run(self, method: &M) -> Evaluated {
-        let diagnostics = match self.probe.objective(method) {
-            Objective::Scores(scores) => {
+        let diagnostics = match self.probe.objective(method).into_scores() {
+            Ok(scores) => {
                 if let Some(scores) = not_finite(&scores) {
                     return Evaluated {
                         metrics: Some(Err(EvaluationError::NotFinite { scores })),
@@ -87,7 +87,7 @@ impl<M: Method> EvaluationTask<M> {
                     .side_information(method, 0..scores.num_anchors(), &scores.negatives.device());
                 Diagnostics::measure(&scores, &side, self.probe.estimator(), self.posterior)
             }
-            Objective::Losses(_) => Diagnostics::default(),
+            Err(_) => Diagnostics::default(),
         };
         let metrics = self.measure.map(|measure| measure.evaluate_encoder(method.encoder()));
         let alpha_hat = diagnostics

@@ -120,11 +120,13 @@ impl<M: Method> Method for Learned<M> {
     }
 
     fn objective(&self, batch: &M::Batch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
-        match self.method.objective(batch, embeddings, anchors) {
-            Objective::Scores(scores) if self.temperature.is_some() => {
-                Objective::Scores(LearnedTemperature::divide(scores, embeddings))
-            }
-            objective => objective,
+        let objective = self.method.objective(batch, embeddings, anchors);
+        if self.temperature.is_none() {
+            return objective;
+        }
+        match objective.into_scores() {
+            Ok(scores) => Objective::Scores(LearnedTemperature::divide(scores, embeddings)),
+            Err(losses) => Objective::Losses(losses),
         }
     }
 
@@ -295,7 +297,7 @@ mod tests {
     fn negatives(model: &Learned<SimClr>, batch: &ImageBatch) -> Tensor<2> {
         let (method, at_most) = (&model.method, usize::MAX);
         let objective = method.objective(batch, &method.embed_batch(batch, at_most), 0..method.num_anchors(batch));
-        objective.scores().expect("SimCLR compares scores").negatives
+        objective.into_scores().expect("SimCLR compares scores").negatives
     }
 
     /// All parameters in a row.

@@ -1,11 +1,7 @@
 //! The files that a diverged run leaves: batch, scores and weights of the step whose loss is not finite.
 
 use super::{learned::Learned, step::Step};
-use crate::{
-    batches::NamedTensors,
-    error::Error,
-    methods::{Method, Objective},
-};
+use crate::{batches::NamedTensors, error::Error, methods::Method};
 use bcl_core::{Reduction, Scores, gradient_cache::blocks};
 use bcl_report::files;
 use burn::{
@@ -136,8 +132,8 @@ fn first_block_not_finite<M: Method>(step: &Step<M::Batch>, method: &M) -> Named
     let first = blocks.next().expect("a batch has at least one anchor");
     let not_finite = iter::once(first.clone()).chain(blocks).find(|anchors| !is_finite(anchors));
     let anchors = not_finite.unwrap_or(first);
-    match step.objective_of(&method, &embeddings, anchors.clone()) {
-        Objective::Scores(scores) => {
+    match step.objective_of(&method, &embeddings, anchors.clone()).into_scores() {
+        Ok(scores) => {
             let side = step.side_information(&method, anchors, &scores.negatives.device());
             NamedTensors::default()
                 .with("positives", positives_of(&scores))
@@ -152,7 +148,7 @@ fn first_block_not_finite<M: Method>(step: &Step<M::Batch>, method: &M) -> Named
                     scores.least_similarity.map(|least| TensorData::from([least])),
                 )
         }
-        Objective::Losses(losses) => NamedTensors::default().with("losses", losses.values().into_data()),
+        Err(losses) => NamedTensors::default().with("losses", losses.values().into_data()),
     }
 }
 
@@ -168,7 +164,7 @@ fn positives_of(scores: &Scores) -> TensorData {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::methods::Embeddings;
+    use crate::methods::{Embeddings, Objective};
     use burn::tensor::Device;
     use safetensors::Dtype;
     use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::{live_metrics::StepOutput, running_rates::StepRates};
 use crate::methods::{Embeddings, Method, Objective, rows_of};
-use bcl_core::{Augmented, Estimator, Losses, Reduction, SideInformation, gradient_cache::blocks};
+use bcl_core::{Augmented, Estimator, Losses, Reduction, Scores, SideInformation, gradient_cache::blocks};
 use bcl_data::Seed;
 use burn::{
     data::dataloader::DataLoader,
@@ -67,12 +67,13 @@ impl<B> Step<B> {
 
     /// Computes the objective of some anchors from the embeddings of the batch, with the log-Q correction, if requested.
     pub fn objective_of<M: Method<Batch = B>>(&self, method: &M, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
-        match method.objective(&self.batch, embeddings, anchors.clone()) {
-            Objective::Scores(scores) => Objective::Scores(match method.log_q(&self.batch, anchors) {
-                Some(log_q) => log_q.correct(scores, self.estimator().temperature()),
-                None => scores,
-            }),
-            losses @ Objective::Losses(_) => losses,
+        let objective = method.objective(&self.batch, embeddings, anchors.clone());
+        let Some(log_q) = method.log_q(&self.batch, anchors) else {
+            return objective;
+        };
+        match objective.into_scores() {
+            Ok(scores) => Objective::Scores(log_q.correct(scores, self.estimator().temperature())),
+            Err(losses) => Objective::Losses(losses),
         }
     }
 
@@ -93,21 +94,28 @@ impl<B> Step<B> {
     /// Computes the losses of some anchors from the embeddings of the batch.
     pub fn losses<M: Method<Batch = B>>(&self, method: &M, embeddings: &Embeddings, anchors: Range<usize>) -> Losses {
         match self.objective_of(method, embeddings, anchors.clone()) {
-            Objective::Scores(scores) => {
-                let estimator = self.estimator();
-                let mut side = if estimator.needs_truth() {
-                    self.side_information(method, anchors.clone(), &scores.negatives.device())
-                } else {
-                    self.noise_of(anchors.clone())
-                };
-                side.log_rates = estimator.running_rates().map(|augmented| {
-                    let log_means = method.log_means(&self.batch, anchors, augmented.log_means(&scores));
-                    augmented.log_rates(&scores, log_means)
-                });
-                estimator.losses(scores, &side)
+            Objective::Scores(scores) => self.losses_of_scores(method, scores, anchors),
+            Objective::Pairs(pairs) if !self.estimator().needs_truth() && self.estimator().running_rates().is_none() => {
+                self.estimator().losses_of(pairs, &self.noise_of(anchors))
             }
+            Objective::Pairs(pairs) => self.losses_of_scores(method, pairs.into_scores(), anchors),
             Objective::Losses(losses) => losses,
         }
+    }
+
+    /// Computes the losses of some anchors from their scores.
+    fn losses_of_scores<M: Method<Batch = B>>(&self, method: &M, scores: Scores, anchors: Range<usize>) -> Losses {
+        let estimator = self.estimator();
+        let mut side = if estimator.needs_truth() {
+            self.side_information(method, anchors.clone(), &scores.negatives.device())
+        } else {
+            self.noise_of(anchors.clone())
+        };
+        side.log_rates = estimator.running_rates().map(|augmented| {
+            let log_means = method.log_means(&self.batch, anchors, augmented.log_means(&scores));
+            augmented.log_rates(&scores, log_means)
+        });
+        estimator.losses(scores, &side)
     }
 
     /// Computes the update of the running rates from the embeddings of the batch, in blocks of anchors if gradients are cached; `None` if
@@ -134,10 +142,8 @@ impl<B> Step<B> {
     where
         M: Method<Batch = B>,
     {
-        match self.objective_of(method, embeddings, anchors) {
-            Objective::Scores(scores) => Some(augmented.log_means(&scores)),
-            Objective::Losses(_) => None,
-        }
+        let scores = self.objective_of(method, embeddings, anchors).into_scores().ok()?;
+        Some(augmented.log_means(&scores))
     }
 
     /// The estimator.

@@ -48,7 +48,7 @@ fn negatives_are_all_other_graphs_of_the_batch() {
     let [nodes, graphs] = InfoGraph::TABLES.map(|name| embeddings.rows(name));
     let all = values(nodes.matmul(graphs.transpose()));
     for anchors in [0..batch.num_anchors(), 3..batch.num_anchors() - 2] {
-        let scores = method.objective(&batch, &embeddings, anchors.clone()).scores().unwrap();
+        let scores = method.objective(&batch, &embeddings, anchors.clone()).into_scores().unwrap();
         assert_eq!(scores.least_similarity, None);
         let (positives, negatives) = (values(scores.positives), values(scores.negatives));
         let same = values(batch.same_class(anchors.clone(), &device).unwrap().float());
@@ -132,7 +132,7 @@ fn some_nodes_may_be_anchors() {
     let scores = |batch: &GraphBatch| {
         let scores = method
             .objective(batch, &method.embed(batch), 0..batch.num_anchors())
-            .scores()
+            .into_scores()
             .unwrap();
         assert_eq!(scores.least_similarity, Some(-1.0));
         (values(scores.positives), values(scores.negatives))

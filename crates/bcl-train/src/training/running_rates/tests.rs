@@ -219,7 +219,7 @@ fn the_loss_draws_at_the_running_rates() {
         let embeddings = learned.embed_batch(&step.batch, usize::MAX);
         let losses = values(step.losses(&learned, &embeddings, anchors.clone()).values());
         let scores = step.objective_of(&learned, &embeddings, anchors.clone());
-        let scores = scores.scores().expect("it has negatives");
+        let scores = scores.into_scores().expect("it has negatives");
         let config = running(0.3).init();
         let [own, positives] = [config.log_means(&scores), scores.positives.clone().squeeze_dim(1)].map(values);
         let rates = log_rates(&learned);

@@ -1,0 +1,172 @@
+//! Embeddings whose scores need not exist.
+
+use crate::{Losses, Scores, Similarity};
+use bcl_kernels::{Contrast, Correction, Excluded, Weighing, contrast, contrast_is_fused};
+use burn::tensor::{DType, Tensor};
+use std::ops::Range;
+
+/// Embeddings of anchors, their positives and their negatives: what [`Scores`] are computed from.
+///
+/// With [`Estimator::losses_of`](crate::Estimator::losses_of), some estimators need no scores on the CPU: they compute a block of
+/// anchors at a time, with its gradients, which is faster and takes no memory of the shape `[num_anchors, num_negatives]`. All others
+/// [compute the scores](Self::into_scores) first; losses and gradients are the same up to rounding.
+///
+/// ```
+/// use bcl_core::{BayesianConfig, Estimator, Pairs, Reduction, SideInformation, Similarity};
+/// use burn::tensor::{Device, Distribution, Tensor};
+///
+/// let device = Device::flex().autodiff();
+/// let [first, second] = [0, 1].map(|_| Tensor::<2>::random([8, 16], Distribution::Default, &device).require_grad());
+///
+/// let pairs = Pairs::from_views(first.clone(), second, Similarity::Cosine);
+/// let losses = BayesianConfig::new().init().losses_of(pairs, &SideInformation::none());
+///
+/// let gradients = losses.reduce(Reduction::Mean).backward();
+/// assert_eq!(first.grad(&gradients).unwrap().dims(), [8, 16]);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Pairs {
+    source: Source,
+    similarity: Similarity,
+    least: Option<f64>,
+}
+
+#[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one per step")]
+enum Source {
+    /// Both views of a batch, and the anchors among `0..2 · batch_size`.
+    Views([Tensor<2>; 2], Range<usize>),
+    /// Anchors of the first table against the second one.
+    CrossViews([Tensor<2>; 2], Range<usize>),
+    /// Anchors, positives and negatives.
+    Tables([Tensor<2>; 3]),
+}
+
+impl Pairs {
+    /// Compares two views of a batch with each other, as [`Scores::from_views`] does.
+    ///
+    /// # Shapes
+    /// - first, second: `[batch_size, dim]`
+    pub fn from_views(first: Tensor<2>, second: Tensor<2>, similarity: Similarity) -> Self {
+        let [batch_size, _] = first.dims();
+        Self::from_views_of(first, second, similarity, 0..2 * batch_size)
+    }
+
+    /// Compares the rows `anchors` of [`from_views`](Self::from_views) alone, as [`Scores::from_views_of`] does.
+    ///
+    /// # Shapes
+    /// - first, second: `[batch_size, dim]`
+    /// - anchors:       a range of `0..2 · batch_size`
+    pub fn from_views_of(first: Tensor<2>, second: Tensor<2>, similarity: Similarity, anchors: Range<usize>) -> Self {
+        Self::new(Source::Views([first, second], anchors), similarity)
+    }
+
+    /// Compares each row of a table with the rows of another one, as [`Scores::from_cross_views`] does.
+    ///
+    /// # Shapes
+    /// - first, second: `[batch_size, dim]`
+    /// - anchors:       a range of `0..batch_size`
+    pub fn from_cross_views(first: Tensor<2>, second: Tensor<2>, similarity: Similarity, anchors: Range<usize>) -> Self {
+        Self::new(Source::CrossViews([first, second], anchors), similarity)
+    }
+
+    /// Compares anchors with one positive each and with a table of negatives that all of them share, such as a queue.
+    ///
+    /// # Shapes
+    /// - anchors, positives: `[num_anchors, dim]`
+    /// - negatives:          `[num_negatives, dim]`
+    pub fn with_negatives(anchors: Tensor<2>, positives: Tensor<2>, negatives: Tensor<2>, similarity: Similarity) -> Self {
+        Self::new(Source::Tables([anchors, positives, negatives]), similarity)
+    }
+
+    fn new(source: Source, similarity: Similarity) -> Self {
+        Self {
+            source,
+            similarity,
+            least: similarity.least(),
+        }
+    }
+
+    /// Sets the [lowest value](Scores::least_similarity) that a similarity can take: -1 for dot products of unit rows.
+    pub fn with_least_similarity(mut self, least: impl Into<Option<f64>>) -> Self {
+        self.least = least.into();
+        self
+    }
+
+    /// Computes the scores.
+    ///
+    /// # Panics
+    /// Panics if the shapes do not fit together, as the functions of [`Scores`] do.
+    pub fn into_scores(self) -> Scores {
+        let similarity = self.similarity;
+        let scores = match self.source {
+            Source::Views([first, second], anchors) => Scores::from_views_of(first, second, similarity, anchors),
+            Source::CrossViews([first, second], anchors) => Scores::from_cross_views(first, second, similarity, anchors),
+            Source::Tables(tables) => {
+                let [anchors, positives, negatives] = tables.map(|table| similarity.prepare(table));
+                let positives = (anchors.clone() * positives).sum_dim(1);
+                Scores::multi_positive(positives, anchors.matmul(negatives.transpose()))
+            }
+        };
+        scores.with_least_similarity(self.least)
+    }
+
+    /// The lowest value that a similarity can take.
+    pub(crate) fn least(&self) -> Option<f64> {
+        self.least
+    }
+
+    /// Where the embeddings are, in which precision, and how many negatives each anchor has, if its losses can be computed without
+    /// scores.
+    pub(crate) fn fusable(&self) -> Option<Fusable> {
+        let (table, num_negatives) = match &self.source {
+            Source::Views([first, _], _) => (first, (2 * first.dims()[0]).checked_sub(2)?),
+            Source::CrossViews([first, _], _) => (first, first.dims()[0].checked_sub(1)?),
+            Source::Tables([anchors, _, negatives]) => (anchors, negatives.dims()[0]),
+        };
+        let fits = contrast_is_fused(&table.device()) && [DType::F32, DType::F64].contains(&table.dtype()) && num_negatives > 0;
+        fits.then(|| Fusable {
+            like: table.clone().detach(),
+            num_negatives,
+        })
+    }
+
+    /// Computes the losses without scores.
+    pub(crate) fn fused(self, temperature: f64, weighing: Weighing, correction: Correction) -> Losses {
+        let similarity = self.similarity;
+        let (tables, excluded) = match self.source {
+            Source::Views(views, range) => {
+                let [batch_size, _] = views[0].dims();
+                let [first, second] = views.map(|view| similarity.prepare(view));
+                let rows = Tensor::cat(vec![first.clone(), second.clone()], 0);
+                let others = Tensor::cat(vec![second, first], 0);
+                let is_whole = range == (0..2 * batch_size);
+                let some = |table: Tensor<2>| if is_whole { table } else { table.slice([range.clone()]) };
+                let excluded = Excluded::BothViews { first: range.start };
+                ([some(rows.clone()), some(others), rows], excluded)
+            }
+            Source::CrossViews([first, second], range) => {
+                let anchors = similarity.prepare(first.slice([range.clone()]));
+                let second = similarity.prepare(second);
+                let excluded = Excluded::Own { first: range.start };
+                ([anchors, second.clone().slice([range]), second], excluded)
+            }
+            Source::Tables(tables) => (tables.map(|table| similarity.prepare(table)), Excluded::None),
+        };
+        let [anchors, positives, negatives] = tables;
+        let loss = Contrast {
+            temperature,
+            excluded,
+            weighing,
+            correction,
+        };
+        Losses::new(contrast(anchors, positives, negatives, &loss), None)
+    }
+}
+
+/// What an estimator must know to compute losses without scores.
+pub(crate) struct Fusable {
+    /// A tensor of the same device and precision as the scores would have.
+    pub(crate) like: Tensor<2>,
+    pub(crate) num_negatives: usize,
+}
