@@ -222,7 +222,7 @@ fn a_test_file_may_have_the_columns_of_the_runs_files_and_no_ratings() {
             "{said}"
         );
     }
-    fs::write(folder.join("later.csv"), "Whom;What\nu1;i1\n").expect("writable");
+    fs::write(folder.join("later.csv"), "Whom;item\nu1;i1\n").expect("writable");
     let output = run(folder, &["evaluate", "runs/small-0", "--test", "later.csv"]);
     assert_refused(&output, &["later.csv:1", "no column `Who`"]);
 }

@@ -41,7 +41,7 @@ fn every_loss_is_measured_at_every_batch_size_it_takes_part_in() {
     let benchmark: Value =
         serde_json::from_slice(&std::fs::read(folder.path().join("loss/a.json")).expect("the file")).expect("JSON");
     let measurements = benchmark["measurements"].as_array().expect("a list");
-    assert_eq!(measurements.len(), 2 * 12);
+    assert_eq!(measurements.len(), 2 * 15);
     for measurement in measurements {
         assert!(measurement["median_ms"].as_f64().is_some_and(|ms| ms > 0.0), "{measurement}");
         assert_eq!(measurement["repetitions"], 5);

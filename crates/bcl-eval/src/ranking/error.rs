@@ -23,7 +23,7 @@ pub enum RankingError {
     /// No user has a held-out item.
     #[error(
         "no user has a held-out item that is not a training item, so there is nothing to evaluate: provide a test file, or raise \
-         data.split.test_ratio or training.validation"
+         data.split.test_ratio or selection.held_out"
     )]
     NothingHeldOut,
 }

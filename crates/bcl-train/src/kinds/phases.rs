@@ -43,19 +43,13 @@ impl<'a, K: Kind> Phases<'a, K> {
         }
     }
 
-    /// The records of a phase as this rule would have written them. The last epoch of a shorter run may have been evaluated only because it
-    /// was the last.
+    /// The records of a phase as this rule would have written them.
     pub fn under(rule: StoppingRule, phase: Phase, records: &[EpochRecord]) -> Vec<EpochRecord> {
-        let of_phase = records.iter().filter(|record| record.phase == phase).cloned();
-        of_phase
-            .map(|mut record| {
-                if !rule.needs_metrics(record.epoch) {
-                    record.validation = None;
-                    record.test = None;
-                }
-                record
-            })
-            .collect()
+        let mut records = in_phase(phase, records);
+        for record in &mut records {
+            rule.trim(record);
+        }
+        records
     }
 
     /// Whether a phase with these records is over.

@@ -209,7 +209,7 @@ impl<K: Kind> Run<'_, K> {
     }
 
     fn phase(&self, data: Arc<K::Data>, start: Progress, until: StoppingRule, keep: Option<usize>) -> Result<Progress, Error> {
-        let start = Start::find(self.around.folder, start)?;
+        let start = Start::find(self.around.folder, start, until)?;
         let estimator = self.recipe.estimator(&self.data)?;
         let schedule = estimator
             .clone()

@@ -38,20 +38,24 @@ pub struct Start {
 }
 
 impl Start {
-    /// Prepares the folder of a run for a phase, and looks for a checkpoint.
+    /// Prepares the folder of a run for a phase that ends by the rule `until`, and looks for a checkpoint, which may be that of a shorter run.
     ///
     /// # Errors
     /// If the folder cannot be written to, or its checkpoint belongs to another run.
-    pub fn find(folder: &RunFolder, beginning: Progress) -> Result<Self, Error> {
+    pub fn find(folder: &RunFolder, beginning: Progress, until: StoppingRule) -> Result<Self, Error> {
         let checkpoint = newest(folder, &beginning)?;
         files::create_folder(&folder.checkpoints(beginning.phase))?;
         let resumed = checkpoint.is_some();
-        let FoundCheckpoint { progress, remarks } = checkpoint.unwrap_or(FoundCheckpoint {
+        let FoundCheckpoint { mut progress, remarks } = checkpoint.unwrap_or(FoundCheckpoint {
             progress: beginning,
             remarks: Vec::new(),
         });
         for remark in remarks {
             notice::warn(remark);
+        }
+        let phase = progress.phase;
+        for record in progress.records.iter_mut().filter(|record| record.phase == phase) {
+            until.trim(record);
         }
         folder.rewrite_metrics(&progress.records)?;
         Ok(Self { progress, resumed })

@@ -67,6 +67,15 @@ impl StoppingRule {
         }
     }
 
+    /// Removes the metrics of a record that this rule would not have asked for: the last epoch of a shorter run may have been evaluated only
+    /// because it was the last.
+    pub fn trim(&self, record: &mut EpochRecord) {
+        if !self.needs_metrics(record.epoch) {
+            record.validation = None;
+            record.test = None;
+        }
+    }
+
     /// Maximum number of epochs of the phase.
     pub fn at_most(&self) -> usize {
         match *self {

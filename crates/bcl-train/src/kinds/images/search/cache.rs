@@ -18,7 +18,7 @@ use std::{fs, io::Write, path::PathBuf};
 
 /// Name of the array in the file.
 const ARRAY: &str = "features";
-/// Key of the checksum of the array.
+/// Key of the checksum of what was left out and of the array.
 const CHECKSUM: &str = "sha256";
 /// Key of the numbers of the images without features.
 const LEFT_OUT: &str = "left_out";
@@ -57,8 +57,10 @@ impl Cache {
         let tensors = SafeTensors::deserialize(bytes).ok()?;
         let view = tensors.tensor(ARRAY).ok()?;
         let [found, dim] = <[usize; 2]>::try_from(view.shape()).ok()?;
-        let is_intact = about.get("key") == Some(&self.key) && about.get(CHECKSUM) == Some(&sha256(view.data()));
-        let left_out: Vec<usize> = serde_json::from_str(about.get(LEFT_OUT)?).ok()?;
+        let left_out = about.get(LEFT_OUT)?;
+        let sum = hexadecimal(checksum_after(left_out).chain_update(view.data()));
+        let is_intact = about.get("key") == Some(&self.key) && about.get(CHECKSUM) == Some(&sum);
+        let left_out: Vec<usize> = serde_json::from_str(left_out).ok()?;
         let are_numbers = left_out.is_sorted_by(|a, b| a < b) && left_out.last().is_none_or(|&last| last < rows);
         if !is_intact || !are_numbers || found + left_out.len() != rows || dim == 0 || view.dtype() != Dtype::F32 {
             return None;
@@ -88,8 +90,8 @@ impl Cache {
     /// The description of the array, which the file begins with.
     fn header(&self, features: &Features) -> Vec<u8> {
         const PLAIN: &str = "one array and texts are plain data";
-        let sum = rows_of(features).fold(Sha256::new(), Sha256::chain_update);
         let left_out = serde_json::to_string(&features.left_out).expect(PLAIN);
+        let sum = rows_of(features).fold(checksum_after(&left_out), Sha256::chain_update);
         let about = [("key", self.key.clone()), (CHECKSUM, hexadecimal(sum)), (LEFT_OUT, left_out)];
         let about = about.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
         let array = TensorInfo {
@@ -103,6 +105,11 @@ impl Cache {
         header.resize(header.len().next_multiple_of(8), b' ');
         header
     }
+}
+
+/// The checksum of the file, before the array is added to it.
+fn checksum_after(left_out: &str) -> Sha256 {
+    Sha256::new().chain_update(left_out)
 }
 
 /// The bytes of each row.
