@@ -85,6 +85,23 @@ pub fn shown(output: &Output) -> String {
     )
 }
 
+/// Runs `bcl-train` in a folder.
+pub fn run_in(folder: &Path, arguments: &[&str]) -> Output {
+    bcl_train().args(arguments).current_dir(folder).output().expect("it starts")
+}
+
+/// Runs `bcl-train` in a folder, where it must succeed.
+pub fn succeeds_in(folder: &Path, arguments: &[&str]) -> Output {
+    let output = run_in(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}\n{}", shown(&output));
+    output
+}
+
+/// A path as an argument.
+pub fn text(path: &Path) -> &str {
+    path.to_str().expect("a plain path")
+}
+
 /// Asserts that a program refused bad input: exit code 2, no panic, and an error message that contains all of `words`.
 pub fn assert_refused(output: &Output, words: &[&str]) {
     assert_eq!(output.status.code(), Some(2), "{}", shown(output));

@@ -1,20 +1,10 @@
 //! Answers from finished recommenders: lists for many users, similar items, new users, other evaluations, and more seeds.
 
-use std::{collections::BTreeSet, fs, path::Path, process::Output};
-use whole_program_tests::{assert_refused, bcl_train, shown};
+use std::{collections::BTreeSet, fs, path::Path};
+use whole_program_tests::{assert_refused, run_in, shown, succeeds_in};
 
 const RECIPE: &str = "name = 'small'\n[data]\ntrain = 'train.csv'\ntest = 'test.csv'\nitems = 'items.csv'\n[encoder]\nkind = 'mf'\ndim = 8\n\
     [loss]\nkind = 'info_nce'\n[negatives]\ncount = 4\n[training]\nepochs = 3\npatience = 2\n";
-
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    bcl_train().current_dir(folder).args(arguments).output().expect("it starts")
-}
-
-fn ok(folder: &Path, arguments: &[&str]) -> Output {
-    let output = run(folder, arguments);
-    assert!(output.status.success(), "{}", shown(&output));
-    output
-}
 
 /// A folder with data, titles and a recipe; one test user has no training interaction.
 fn folder(more: &str) -> tempfile::TempDir {
@@ -43,9 +33,9 @@ fn lines(path: &Path) -> Vec<String> {
 fn a_finished_recommender_answers_in_bulk_for_new_users_and_about_items() {
     let folder = folder("");
     let folder = folder.path();
-    ok(folder, &["small.toml", "--quiet"]);
+    succeeds_in(folder, &["small.toml", "--quiet"]);
 
-    let output = ok(
+    let output = succeeds_in(
         folder,
         &["recommend", "runs/small-0", "--all", "--top", "4", "--out", "recs.csv"],
     );
@@ -64,7 +54,7 @@ fn a_finished_recommender_answers_in_bulk_for_new_users_and_about_items() {
     );
 
     // One user at a time gives the same list.
-    let one = ok(folder, &["recommend", "runs/small-0", "--user", "u3", "--top", "4", "--json"]);
+    let one = succeeds_in(folder, &["recommend", "runs/small-0", "--user", "u3", "--top", "4", "--json"]);
     let one: serde_json::Value = serde_json::from_slice(&one.stdout).expect("JSON");
     let of_user: Vec<String> = rows.iter().filter(|row| row.starts_with("u3,")).map(pair).collect();
     let expected: Vec<String> = one["items"]
@@ -87,7 +77,7 @@ fn a_finished_recommender_answers_in_bulk_for_new_users_and_about_items() {
         "--out",
         "recs.jsonl",
     ];
-    ok(folder, &all);
+    succeeds_in(folder, &all);
     let rows = lines(&folder.join("recs.jsonl"));
     assert_eq!(rows.len(), 2);
     let first: serde_json::Value = serde_json::from_str(&rows[0]).expect("JSON");
@@ -96,7 +86,7 @@ fn a_finished_recommender_answers_in_bulk_for_new_users_and_about_items() {
         (&"u3".into(), Some(18))
     );
 
-    let similar = ok(
+    let similar = succeeds_in(
         folder,
         &["recommend", "runs/small-0", "--item", "i2", "--top", "99", "--json"],
     );
@@ -106,7 +96,7 @@ fn a_finished_recommender_answers_in_bulk_for_new_users_and_about_items() {
     assert!(items.iter().all(|item| item["item"] != "i2"));
 
     let new = ["recommend", "runs/small-0", "--items", "i1,i4", "--top", "99", "--json"];
-    let [new, again] = [ok(folder, &new), ok(folder, &new)];
+    let [new, again] = [succeeds_in(folder, &new), succeeds_in(folder, &new)];
     assert_eq!(new.stdout, again.stdout, "fold-in draws nothing");
     let new: serde_json::Value = serde_json::from_slice(&new.stdout).expect("JSON");
     let items = new["items"].as_array().expect("a list");
@@ -116,7 +106,7 @@ fn a_finished_recommender_answers_in_bulk_for_new_users_and_about_items() {
 }
 
 fn refuses_bad_flags(folder: &Path) {
-    let recommend = |arguments: &[&str]| run(folder, &[&["recommend", "runs/small-0"], arguments].concat());
+    let recommend = |arguments: &[&str]| run_in(folder, &[&["recommend", "runs/small-0"], arguments].concat());
     fs::write(folder.join("bad.txt"), "u1\nnobody\n").expect("writable");
     fs::write(folder.join("empty.txt"), "\n").expect("writable");
     for (arguments, words) in [
@@ -148,7 +138,7 @@ fn refuses_bad_flags(folder: &Path) {
 }
 
 fn evaluates_otherwise(folder: &Path) {
-    let evaluate = |arguments: &[&str]| run(folder, &[&["evaluate", "runs/small-0", "--json"], arguments].concat());
+    let evaluate = |arguments: &[&str]| run_in(folder, &[&["evaluate", "runs/small-0", "--json"], arguments].concat());
     let metrics = |arguments: &[&str]| -> serde_json::Value {
         let output = evaluate(arguments);
         assert!(output.status.success(), "{}", shown(&output));
@@ -204,13 +194,13 @@ fn a_test_file_may_have_the_columns_of_the_runs_files_and_no_ratings() {
     );
     let recipe = recipe + "[selection]\nheld_out = 0.4\n";
     fs::write(folder.join("small.toml"), recipe).expect("writable");
-    ok(folder, &["small.toml", "--quiet"]);
+    succeeds_in(folder, &["small.toml", "--quiet"]);
     for header in ["Who;What", "Who;What;Stars", "user,item"] {
         let separator = if header.contains(';') { ";" } else { "," };
         let stars = if header.contains("Stars") { ";5" } else { "" };
         let rows: Vec<String> = (0..15).map(|item| format!("u1{separator}i{item}{stars}\n")).collect();
         fs::write(folder.join("later.csv"), format!("{header}\n{}", rows.concat())).expect("writable");
-        let output = ok(folder, &["evaluate", "runs/small-0", "--test", "later.csv"]);
+        let output = succeeds_in(folder, &["evaluate", "runs/small-0", "--test", "later.csv"]);
         let said = shown(&output);
         assert!(
             said.contains("small on 1 user of later.csv") && said.contains("@20"),
@@ -223,7 +213,7 @@ fn a_test_file_may_have_the_columns_of_the_runs_files_and_no_ratings() {
         );
     }
     fs::write(folder.join("later.csv"), "Whom;item\nu1;i1\n").expect("writable");
-    let output = run(folder, &["evaluate", "runs/small-0", "--test", "later.csv"]);
+    let output = run_in(folder, &["evaluate", "runs/small-0", "--test", "later.csv"]);
     assert_refused(&output, &["later.csv:1", "no column `Who`"]);
 }
 
@@ -231,9 +221,9 @@ fn a_test_file_may_have_the_columns_of_the_runs_files_and_no_ratings() {
 fn more_seeds_keep_the_finished_runs_and_train_the_missing_ones() {
     let folder = folder("");
     let folder = folder.path();
-    ok(folder, &["small.toml", "--seeds", "0..2", "--quiet"]);
+    succeeds_in(folder, &["small.toml", "--seeds", "0..2", "--quiet"]);
     let before = fs::metadata(folder.join("runs/small-0/result.json")).and_then(|file| file.modified());
-    let output = ok(folder, &["small.toml", "--seeds", "0..3", "--json"]);
+    let output = succeeds_in(folder, &["small.toml", "--seeds", "0..3", "--json"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("runs/small-0 is finished and is not trained again"), "{said}");
     assert!(folder.join("runs/small-2/result.json").is_file() && !folder.join("runs/small-0.2").exists());
@@ -241,7 +231,7 @@ fn more_seeds_keep_the_finished_runs_and_train_the_missing_ones() {
     assert_eq!(before.expect("a time"), after.expect("a time"));
 
     // Another recipe of the same name is another run.
-    ok(
+    succeeds_in(
         folder,
         &["small.toml", "--seeds", "0..1", "--set", "encoder.dim=4", "--quiet"],
     );

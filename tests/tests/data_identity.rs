@@ -7,28 +7,13 @@ use std::{
     process::Output,
 };
 use whole_program_tests::{
-    SMALL_IMAGE_RECIPE, SMALL_RECIPE, assert_refused, bcl_bench, bcl_train, lasting_figures,
+    SMALL_IMAGE_RECIPE, SMALL_RECIPE, assert_refused, bcl_bench, lasting_figures,
     pictures::{self, cats_and_dogs, jpeg},
-    shown,
+    run_in, shown, succeeds_in, text,
 };
 
 const RECIPE: &str = "name = 'mine'\n[data]\nfile = 'ratings.csv'\n[encoder]\ndim = 8\n[loss]\nkind = 'info_nce'\n[negatives]\ncount = 8\n\
     [training]\nbatch_size = 64\nepochs = 3\n[evaluation]\nbaselines = []\n";
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("a plain path")
-}
-
-/// Runs the program in a folder.
-fn run_in(folder: &Path, arguments: &[&str]) -> Output {
-    bcl_train().args(arguments).current_dir(folder).output().expect("it starts")
-}
-
-fn succeeds_in(folder: &Path, arguments: &[&str]) -> Output {
-    let output = run_in(folder, arguments);
-    assert!(output.status.success(), "{arguments:?}\n{}", shown(&output));
-    output
-}
 
 /// Interactions of 30 users, each with up to 8 of 40 items.
 fn rows() -> Vec<String> {

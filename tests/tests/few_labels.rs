@@ -7,25 +7,10 @@ use std::{
     process::Output,
 };
 use whole_program_tests::{
-    PLANTED_IMAGES, assert_refused, bcl_train,
+    PLANTED_IMAGES, assert_refused,
     pictures::{cats_and_dogs, write},
-    shown, small_image_recipe, small_recipe,
+    run_in, shown, small_image_recipe, small_recipe, succeeds_in, text,
 };
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("a plain path")
-}
-
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    let mut program = bcl_train();
-    program.current_dir(folder).args(arguments).output().expect("it starts")
-}
-
-fn succeeds(folder: &Path, arguments: &[&str]) -> Output {
-    let output = run(folder, arguments);
-    assert!(output.status.success(), "{arguments:?}\n{}", shown(&output));
-    output
-}
 
 fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{}", shown(output)))
@@ -41,7 +26,7 @@ fn trained(settings: &[&str]) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let recipe = small_image_recipe(folder.path(), PLANTED_IMAGES);
     let settings: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
-    succeeds(
+    succeeds_in(
         folder.path(),
         &[&[text(&recipe), "--epochs", "1", "--quiet"], &settings[..]].concat(),
     );
@@ -66,13 +51,13 @@ fn probes_on_few_labels_stand_in_the_result_beside_the_same_ones_of_the_baseline
     let page = fs::read_to_string(run.join("report.html")).expect("a report");
     assert!(page.contains("linear probe, 10 % of the labels") && page.contains("probe_50%_top1"));
 
-    let printed = succeeds(folder.path(), &["report", text(&run), "--out", "page.html"]);
+    let printed = succeeds_in(folder.path(), &["report", text(&run), "--out", "page.html"]);
     assert!(shown(&printed).contains("probe_10%_top1"), "{}", shown(&printed));
 
     // `evaluate` measures what the recipe asks for, or the flag.
-    let again = json(&succeeds(folder.path(), &["evaluate", text(&run), "--json"]));
+    let again = json(&succeeds_in(folder.path(), &["evaluate", text(&run), "--json"]));
     assert_eq!(again["metrics"]["probe_10%_top1"], metrics["probe_10%_top1"]);
-    let other = json(&succeeds(
+    let other = json(&succeeds_in(
         folder.path(),
         &["evaluate", text(&run), "--json", "--label-fractions", "0.1, 0.25"],
     ));
@@ -86,19 +71,19 @@ fn few_labels_are_refused_where_there_is_nothing_to_probe() {
     let recommender = small_recipe(folder.path(), "");
     let fractions = ["--set", "evaluation.label_fractions=[0.1]"];
     assert_refused(
-        &run(folder.path(), &[&[text(&recommender)], &fractions[..]].concat()),
+        &run_in(folder.path(), &[&[text(&recommender)], &fractions[..]].concat()),
         &["evaluation.label_fractions", "interactions", "remove it"],
     );
-    succeeds(folder.path(), &[text(&recommender), "--epochs", "1", "--quiet"]);
+    succeeds_in(folder.path(), &[text(&recommender), "--epochs", "1", "--quiet"]);
     assert_refused(
-        &run(folder.path(), &["evaluate", "runs/small-0", "--label-fractions", "0.1"]),
+        &run_in(folder.path(), &["evaluate", "runs/small-0", "--label-fractions", "0.1"]),
         &["--label-fractions", "runs/small-0", "no encoder of images"],
     );
     write(folder.path(), &cats_and_dogs(16, 4));
     fs::remove_dir_all(folder.path().join("pictures/test")).expect("it was there");
     let images = small_image_recipe(folder.path(), "[data]\nimages = 'pictures'\n");
     assert_refused(
-        &run(folder.path(), &[&[text(&images)], &fractions[..]].concat()),
+        &run_in(folder.path(), &[&[text(&images)], &fractions[..]].concat()),
         &["evaluation.label_fractions", "labelled test images", "test/CLASS/"],
     );
 }

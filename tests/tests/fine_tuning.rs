@@ -7,14 +7,10 @@ use std::{
     process::Output,
 };
 use whole_program_tests::{
-    PLANTED_IMAGES, assert_refused, bcl_train,
+    PLANTED_IMAGES, assert_refused,
     pictures::{cats_and_dogs, write},
-    shown, small_image_recipe, small_recipe,
+    run_in, shown, small_image_recipe, small_recipe, succeeds_in, text,
 };
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("a plain path")
-}
 
 /// A folder in which runs are trained.
 struct Place(tempfile::TempDir);
@@ -29,18 +25,11 @@ impl Place {
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
-        let mut program = bcl_train();
-        program
-            .current_dir(self.0.path())
-            .args(arguments)
-            .output()
-            .expect("it starts")
+        run_in(self.0.path(), arguments)
     }
 
     fn succeeds(&self, arguments: &[&str]) -> Output {
-        let output = self.run(arguments);
-        assert!(output.status.success(), "{arguments:?}\n{}", shown(&output));
-        output
+        succeeds_in(self.0.path(), arguments)
     }
 
     fn trained(&self, recipe: &Path, more: &[&str]) {

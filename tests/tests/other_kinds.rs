@@ -1,17 +1,12 @@
 //! Verbs and flags that runs of another kind do not have are refused, with what to do instead.
 
-use std::{fs, path::Path, process::Output};
+use std::{fs, path::Path};
 use whole_program_tests::{
-    PLANTED_IMAGES, assert_refused, bcl_train, shown, small_graph_recipe, small_image_recipe, small_recipe,
+    PLANTED_IMAGES, assert_refused, run_in, small_graph_recipe, small_image_recipe, small_recipe, succeeds_in,
 };
 
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    bcl_train().current_dir(folder).args(arguments).output().expect("it starts")
-}
-
 fn train(folder: &Path, recipe: &str) {
-    let output = run(folder, &[recipe, "--epochs", "1", "--quiet"]);
-    assert!(output.status.success(), "{}", shown(&output));
+    succeeds_in(folder, &[recipe, "--epochs", "1", "--quiet"]);
 }
 
 /// What only recommenders have.
@@ -23,7 +18,7 @@ fn refuses_what_recommenders_have(folder: &Path, name: &str, samples: &str) {
         &["--per-user", "users.csv"],
         &["--fold-in"],
     ] {
-        let output = run(folder, &[&["evaluate", name], flag].concat());
+        let output = run_in(folder, &[&["evaluate", name], flag].concat());
         assert_refused(&output, &[flag[0], name, "trained no recommender; remove it"]);
     }
     assert!(!folder.join("users.csv").exists());
@@ -36,7 +31,7 @@ fn refuses_what_recommenders_have(folder: &Path, name: &str, samples: &str) {
         &["--all-items", "--out", "recs.jsonl"],
         &["--users", "more.csv", "--out", "recs.csv"],
     ] {
-        let output = run(folder, &[&["recommend", name], whom].concat());
+        let output = run_in(folder, &[&["recommend", name], whom].concat());
         assert_refused(&output, &[name, samples, "cannot recommend", "`embed`"]);
     }
     assert!(!folder.join("recs.csv").exists() && !folder.join("recs.jsonl").exists());
@@ -46,16 +41,16 @@ fn refuses_what_recommenders_have(folder: &Path, name: &str, samples: &str) {
 fn refuses_what_images_have(folder: &Path, name: &str, samples: &str) {
     fs::create_dir_all(folder.join("pictures")).expect("writable");
     let onnx = ["export", name, "--format", "onnx"];
-    assert_refused(&run(folder, &onnx), &["--format onnx", samples, "--format safetensors"]);
+    assert_refused(&run_in(folder, &onnx), &["--format onnx", samples, "--format safetensors"]);
     assert!(!folder.join(name).join("model.onnx").exists());
     let projections = ["export", name, "--projections"];
-    assert_refused(&run(folder, &projections), &["--projections", "--format onnx"]);
+    assert_refused(&run_in(folder, &projections), &["--projections", "--format onnx"]);
     for verb in [
         &["neighbours", name, "a.jpg", "--in", "pictures"][..],
         &["duplicates", name, "--in", "pictures"],
         &["subset", name, "--in", "pictures", "--count", "2"],
     ] {
-        assert_refused(&run(folder, verb), &[name, samples, "needs one of images"]);
+        assert_refused(&run_in(folder, verb), &[name, samples, "needs one of images"]);
     }
 }
 
@@ -73,7 +68,7 @@ fn refuses_bad_paths(folder: &Path, name: &str) {
         (&["evaluate", name, "--data", "nowhere"], &["nowhere"]),
         (&["evaluate", name, "--threads", "0"], &["--threads"]),
     ] {
-        assert_refused(&run(folder, arguments), words);
+        assert_refused(&run_in(folder, arguments), words);
     }
 }
 
@@ -117,7 +112,7 @@ fn a_recommender_refuses_what_images_have() {
         (&["--all", "--json", "--out", "recs.csv"], &["--json"]),
         (&["--user", "", "--json"], &["--user"]),
     ] {
-        let output = run(folder, &[&["recommend", "runs/small-0"], arguments].concat());
+        let output = run_in(folder, &[&["recommend", "runs/small-0"], arguments].concat());
         assert_refused(&output, words);
     }
     for (arguments, words) in [
@@ -129,7 +124,7 @@ fn a_recommender_refuses_what_images_have() {
         (&["--per-user", "users.txt/users.csv"], &["users.txt"]),
         (&["--per-user", "pictures"], &["pictures"]),
     ] {
-        let output = run(folder, &[&["evaluate", "runs/small-0"], arguments].concat());
+        let output = run_in(folder, &[&["evaluate", "runs/small-0"], arguments].concat());
         assert_refused(&output, words);
     }
 }

@@ -1,7 +1,7 @@
 //! What a recommender leaves out of its files, and how it splits them: on stderr, in `result.json`, and in later commands.
 
-use std::{fmt::Write as _, fs, path::Path, process::Output};
-use whole_program_tests::{bcl_train, shown};
+use std::{fmt::Write as _, fs, path::Path};
+use whole_program_tests::{shown, succeeds_in};
 
 /// The newest share of all interactions of two files is held out, in a 4-core.
 const RECIPE: &str = "name = 'mine'\n[data]\nfiles = ['days/*.csv', 'late.jsonl']\nmin_user_interactions = 4\nmin_item_interactions = 4\n\
@@ -40,17 +40,11 @@ fn write_files(folder: &Path) {
     fs::write(folder.join("mine.toml"), RECIPE).expect("writable");
 }
 
-fn succeeds(folder: &Path, arguments: &[&str]) -> Output {
-    let output = bcl_train().args(arguments).current_dir(folder).output().expect("it starts");
-    assert!(output.status.success(), "{arguments:?}\n{}", shown(&output));
-    output
-}
-
 #[test]
 fn a_run_says_how_it_split_and_what_it_left_out_and_is_read_again() {
     let folder = tempfile::tempdir().expect("a folder");
     write_files(folder.path());
-    let output = succeeds(folder.path(), &["mine.toml"]);
+    let output = succeeds_in(folder.path(), &["mine.toml"]);
     let said = shown(&output);
     for words in [
         "the newest share of all interactions is held out, by timestamp",
@@ -75,16 +69,16 @@ fn a_run_says_how_it_split_and_what_it_left_out_and_is_read_again() {
     let (header, rows) = text.split_once('\n').expect("a header");
     let reversed: Vec<&str> = rows.lines().rev().collect();
     fs::write(&day, format!("{header}\n{}\n", reversed.join("\n"))).expect("writable");
-    let said = shown(&succeeds(folder.path(), &["evaluate", "runs/mine-0"]));
+    let said = shown(&succeeds_in(folder.path(), &["evaluate", "runs/mine-0"]));
     assert!(said.contains("30 users"), "{said}");
-    succeeds(folder.path(), &["recommend", "runs/mine-0", "--user", "u3", "--top", "3"]);
+    succeeds_in(folder.path(), &["recommend", "runs/mine-0", "--user", "u3", "--top", "3"]);
 }
 
 #[test]
 fn leaving_one_out_validates_on_one_more() {
     let folder = tempfile::tempdir().expect("a folder");
     write_files(folder.path());
-    let said = shown(&succeeds(
+    let said = shown(&succeeds_in(
         folder.path(),
         &["mine.toml", "--set", "data.split={kind='leave_one_out'}"],
     ));

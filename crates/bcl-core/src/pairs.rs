@@ -111,24 +111,31 @@ impl Pairs {
         scores.with_least_similarity(self.least)
     }
 
-    /// The lowest value that a similarity can take.
-    pub(crate) fn least(&self) -> Option<f64> {
+    /// The lowest value that a similarity can take, if there is one.
+    pub fn least_similarity(&self) -> Option<f64> {
         self.least
     }
 
-    /// Where the embeddings are, in which precision, and how many negatives each anchor has, if its losses can be computed without
-    /// scores.
-    pub(crate) fn fusable(&self) -> Option<Fusable> {
-        let (table, num_negatives) = match &self.source {
-            Source::Views([first, _], _) => (first, (2 * first.dims()[0]).checked_sub(2)?),
-            Source::CrossViews([first, _], _) => (first, first.dims()[0].checked_sub(1)?),
-            Source::Tables([anchors, _, negatives]) => (anchors, negatives.dims()[0]),
-        };
-        let fits = contrast_is_fused(&table.device()) && [DType::F32, DType::F64].contains(&table.dtype()) && num_negatives > 0;
-        fits.then(|| Fusable {
-            like: table.clone().detach(),
-            num_negatives,
-        })
+    /// How many negatives each anchor has; 0 if there are too few samples for any.
+    pub fn num_negatives(&self) -> usize {
+        match &self.source {
+            Source::Views([first, _], _) => (2 * first.dims()[0]).saturating_sub(2),
+            Source::CrossViews([first, _], _) => first.dims()[0].saturating_sub(1),
+            Source::Tables([_, _, negatives]) => negatives.dims()[0],
+        }
+    }
+
+    /// Embeddings, for the device and the precision of the scores.
+    pub(crate) fn like(&self) -> &Tensor<2> {
+        match &self.source {
+            Source::Views([first, _], _) | Source::CrossViews([first, _], _) | Source::Tables([first, ..]) => first,
+        }
+    }
+
+    /// Whether losses can be computed without scores on this device and in this precision.
+    pub(crate) fn can_be_fused(&self) -> bool {
+        let like = self.like();
+        contrast_is_fused(&like.device()) && [DType::F32, DType::F64].contains(&like.dtype()) && self.num_negatives() > 0
     }
 
     /// Computes the losses without scores.
@@ -162,11 +169,4 @@ impl Pairs {
         };
         Losses::new(contrast(anchors, positives, negatives, &loss), None)
     }
-}
-
-/// What an estimator must know to compute losses without scores.
-pub(crate) struct Fusable {
-    /// A tensor of the same device and precision as the scores would have.
-    pub(crate) like: Tensor<2>,
-    pub(crate) num_negatives: usize,
 }

@@ -161,11 +161,8 @@ impl Estimator for Bayesian {
         self.table.losses(&scores, self.temperature, &self.weight)
     }
 
-    fn losses_of(&self, pairs: Pairs, side: &SideInformation) -> Losses {
-        match self.table.of(&pairs, &self.weight) {
-            Some(table) => pairs.fused(self.temperature, Weighing::ByRank(table), Correction::None),
-            None => self.losses(pairs.into_scores(), side),
-        }
+    fn kernel(&self, pairs: &Pairs) -> Option<(Weighing, Correction)> {
+        Some((Weighing::ByRank(self.table.of(pairs, &self.weight)?), Correction::None))
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

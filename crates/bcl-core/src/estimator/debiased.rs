@@ -1,6 +1,6 @@
 //! Debiased contrastive loss: the expected share of false negatives is subtracted.
 
-use super::{Estimator, config::estimator};
+use super::{Estimator, config::estimator, debiased_mass};
 use crate::{
     Losses, Pairs, Scores, SideInformation,
     margins::{PositiveMargins, over},
@@ -63,15 +63,6 @@ impl Debiased {
         let mass = over(margins.mass(None) - expected_false, 1.0 - tau_plus);
         (margins, mass)
     }
-
-    /// The correction of the mass, for kernels.
-    fn correction(&self, pairs: &Pairs) -> Correction {
-        Correction::Floored {
-            unlabelled: (1.0 - self.config.tau_plus).recip(),
-            positive: self.positive_correction(),
-            least: pairs.least(),
-        }
-    }
 }
 
 impl Estimator for Debiased {
@@ -80,12 +71,8 @@ impl Estimator for Debiased {
         margins.losses(margins.loss(margins.floored(mass)))
     }
 
-    fn losses_of(&self, pairs: Pairs, side: &SideInformation) -> Losses {
-        if pairs.fusable().is_none() {
-            return self.losses(pairs.into_scores(), side);
-        }
-        let correction = self.correction(&pairs);
-        pairs.fused(self.config.temperature, Weighing::Equal, correction)
+    fn kernel(&self, pairs: &Pairs) -> Option<(Weighing, Correction)> {
+        Some((Weighing::Equal, debiased_mass(self.config.tau_plus, pairs)))
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

@@ -91,11 +91,9 @@ impl Estimator for Decoupled {
         })
     }
 
-    fn losses_of(&self, pairs: Pairs, side: &SideInformation) -> Losses {
-        if self.config.sigma.is_some() || pairs.fusable().is_none() {
-            return self.losses(pairs.into_scores(), side);
-        }
-        pairs.fused(self.config.temperature, Weighing::Equal, Correction::Decoupled)
+    fn kernel(&self, _: &Pairs) -> Option<(Weighing, Correction)> {
+        let is_plain = self.config.sigma.is_none();
+        is_plain.then_some((Weighing::Equal, Correction::Decoupled))
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

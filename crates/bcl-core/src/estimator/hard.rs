@@ -1,6 +1,6 @@
 //! Hard negative sampling: debiased, with weights that grow with the score.
 
-use super::{Estimator, config::estimator};
+use super::{Estimator, config::estimator, debiased_mass};
 use crate::{
     Losses, Pairs, Scores, SideInformation,
     margins::{PositiveMargins, over},
@@ -74,15 +74,6 @@ impl HardNegatives {
         );
         (margins, mass)
     }
-
-    /// The correction of the mass, for kernels.
-    fn correction(&self, pairs: &Pairs) -> Correction {
-        Correction::Floored {
-            unlabelled: (1.0 - self.config.tau_plus).recip(),
-            positive: self.positive_correction(),
-            least: pairs.least(),
-        }
-    }
 }
 
 impl Estimator for HardNegatives {
@@ -91,12 +82,11 @@ impl Estimator for HardNegatives {
         margins.losses(margins.loss(margins.floored(mass)))
     }
 
-    fn losses_of(&self, pairs: Pairs, side: &SideInformation) -> Losses {
-        if pairs.fusable().is_none() {
-            return self.losses(pairs.into_scores(), side);
-        }
-        let correction = self.correction(&pairs);
-        pairs.fused(self.config.temperature, Weighing::ByHardness(self.config.beta), correction)
+    fn kernel(&self, pairs: &Pairs) -> Option<(Weighing, Correction)> {
+        Some((
+            Weighing::ByHardness(self.config.beta),
+            debiased_mass(self.config.tau_plus, pairs),
+        ))
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

@@ -45,11 +45,8 @@ impl Estimator for InfoNce {
         margins.losses(margins.loss(margins.mass(None)))
     }
 
-    fn losses_of(&self, pairs: Pairs, side: &SideInformation) -> Losses {
-        if pairs.fusable().is_none() {
-            return self.losses(pairs.into_scores(), side);
-        }
-        pairs.fused(self.temperature, Weighing::Equal, Correction::None)
+    fn kernel(&self, _: &Pairs) -> Option<(Weighing, Correction)> {
+        Some((Weighing::Equal, Correction::None))
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

@@ -20,6 +20,7 @@ pub use augmented::{AugmentedBase, AugmentedRate};
 pub use bayesian::{BayesianVariant, MEAN_WEIGHT_TOLERANCE};
 
 use crate::{Losses, Pairs, ParameterError, Scores, SideInformation};
+use bcl_kernels::{Correction, Weighing};
 use burn::{
     nn::loss::Reduction,
     tensor::{Bool, Tensor},
@@ -62,13 +63,23 @@ pub trait Estimator: Debug + Send + Sync {
 
     /// Computes the loss of each anchor from embeddings: the same as [`losses`](Self::losses) of their scores, up to rounding.
     ///
-    /// On the CPU, in f32 and f64, the InfoNCE, decoupled, debiased, hard, Bayesian and positive-unlabelled losses do without a matrix of
-    /// scores.
+    /// On the CPU, in f32 and f64, estimators with a [`kernel`](Self::kernel) do without a matrix of scores: InfoNCE, decoupled, debiased, hard,
+    /// Bayesian and positive-unlabelled.
     ///
     /// # Panics
     /// Panics as [`losses`](Self::losses) and [`Pairs::into_scores`] do.
     fn losses_of(&self, pairs: Pairs, side: &SideInformation) -> Losses {
-        self.losses(pairs.into_scores(), side)
+        let kernel = if pairs.can_be_fused() { self.kernel(&pairs) } else { None };
+        match kernel {
+            Some((weighing, correction)) => pairs.fused(self.temperature(), weighing, correction),
+            None => self.losses(pairs.into_scores(), side),
+        }
+    }
+
+    /// Returns how [`contrast`](bcl_kernels::contrast()) computes the losses of these pairs at the [temperature](Self::temperature), if it can:
+    /// without side information, and with a weight that depends on the score, or its rank, alone.
+    fn kernel(&self, _: &Pairs) -> Option<(Weighing, Correction)> {
+        None
     }
 
     /// Computes the weight of each negative's score inside `Ng`, apart from any floor; 0 where masked out.
@@ -295,6 +306,15 @@ impl EstimatorConfig {
             Self::Bayesian(config) => Self::Bayesian(config.away_from_the_pole(num_negatives)),
             other => other,
         }
+    }
+}
+
+/// The correction of a debiased mass `(mean - τ+ x+) / (1 - τ+)` with its floor, for kernels.
+fn debiased_mass(tau_plus: f64, pairs: &Pairs) -> Correction {
+    Correction::Floored {
+        unlabelled: (1.0 - tau_plus).recip(),
+        positive: tau_plus / (1.0 - tau_plus),
+        least: pairs.least_similarity(),
     }
 }
 

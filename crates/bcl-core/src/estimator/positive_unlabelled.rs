@@ -89,7 +89,7 @@ impl PositiveUnlabelled {
         Correction::Floored {
             unlabelled: self.unlabelled_weight(),
             positive: self.positive_weight(),
-            least: pairs.least(),
+            least: pairs.least_similarity(),
         }
     }
 }
@@ -100,12 +100,8 @@ impl Estimator for PositiveUnlabelled {
         margins.losses(margins.loss(margins.floored(mass)))
     }
 
-    fn losses_of(&self, pairs: Pairs, side: &SideInformation) -> Losses {
-        if pairs.fusable().is_none() {
-            return self.losses(pairs.into_scores(), side);
-        }
-        let correction = self.correction(&pairs);
-        pairs.fused(self.config.temperature, Weighing::Equal, correction)
+    fn kernel(&self, pairs: &Pairs) -> Option<(Weighing, Correction)> {
+        Some((Weighing::Equal, self.correction(pairs)))
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

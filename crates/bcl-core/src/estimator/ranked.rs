@@ -3,7 +3,6 @@
 use crate::{
     Losses, Pairs, Scores,
     margins::PositiveMargins,
-    pairs::Fusable,
     scores::{masked, nonzero},
 };
 use bcl_kernels::{rank_weights, row_ranks};
@@ -86,8 +85,7 @@ impl RankTable {
         if weight.normalised() {
             return None;
         }
-        let Fusable { like, num_negatives } = pairs.fusable()?;
-        let table = self.get(&like, num_negatives, weight);
+        let table = self.get(pairs.like(), pairs.num_negatives(), weight);
         (!table.has_zeros).then_some(table.weights)
     }
 

@@ -1,6 +1,6 @@
 //! Evaluates image encoders: applies the measures of [`probe`](crate::probe) to their frozen features.
 
-use super::{FeatureExtractor, ImageEvaluationConfig, Protocol};
+use super::{FeatureExtractor, ImageEvaluationConfig, Protocol, features::rows};
 use crate::{
     EvaluationError,
     probe::{Labelled, TopK, alignment, knn, probe_fixed, probe_views, ridge_accuracy, spread, uniformity},
@@ -10,7 +10,7 @@ use bcl_images::{Collection, ImageData, ViewsError};
 use bcl_models::vision::{ImageEncoder, Mode};
 use bcl_report::few_labels_probe;
 use bcl_report::result::{ALIGNMENT, EFFECTIVE_RANK, FEATURE_STD, Metrics, ONLINE_PROBE, UNIFORMITY};
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{Tensor, TensorData};
 use rand::seq::SliceRandom;
 use std::sync::Arc;
 
@@ -185,9 +185,7 @@ impl ImageEvaluator {
 
     /// The spread of features of test images, which needs no labels.
     fn of_spread(&self, test: &Tensor<2>) -> Result<Metrics, EvaluationError> {
-        let rows: Vec<i64> = self.spread_rows().into_iter().map(|row| row as i64).collect();
-        let rows = Tensor::<1, Int>::from_data(rows.as_slice(), &test.device());
-        spread_metrics(test.clone().select(0, rows))
+        spread_metrics(rows(test, &self.spread_rows()))
     }
 
     /// Alignment and uniformity, which need no labels.

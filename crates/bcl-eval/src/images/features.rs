@@ -3,7 +3,7 @@
 use crate::{EvaluationError, Interrupt};
 use bcl_images::{Collection, Views};
 use bcl_models::vision::{ImageEncoder, Mode};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Int, Tensor, TensorData};
 
 /// Computes features of whole images.
 #[derive(Debug, Clone)]
@@ -66,4 +66,11 @@ impl FeatureExtractor {
     pub fn raw_pixels(&self, images: &Collection, chosen: Option<&[usize]>) -> Result<Tensor<2>, EvaluationError> {
         self.rows(images, chosen, |block| block.flatten(1, 3))
     }
+}
+
+/// The given rows of features.
+pub(super) fn rows(features: &Tensor<2>, rows: &[usize]) -> Tensor<2> {
+    let rows: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
+    let rows = Tensor::<1, Int>::from_data(rows.as_slice(), &features.device());
+    features.clone().select(0, rows)
 }

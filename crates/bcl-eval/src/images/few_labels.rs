@@ -1,13 +1,12 @@
 //! Linear probes on a few training labels.
 
-use super::ImageEvaluator;
+use super::{ImageEvaluator, features::rows};
 use crate::{
     EvaluationError,
     probe::{Labelled, LinearProbeConfig, TopK, probe_fixed},
 };
 use bcl_core::parameter::MOST_EPOCHS;
 use bcl_images::few_labels;
-use burn::tensor::{Int, Tensor};
 
 impl ImageEvaluator {
     /// Draws the training labels of a semi-supervised evaluation: rows of the training [`features`](Self::features), ascending. At least one
@@ -30,11 +29,11 @@ impl ImageEvaluator {
     /// # Panics
     /// Panics if `fraction` is not in (0, 1], or the features are not those of [`features`](Self::features).
     pub fn few_labels_probe(&self, train: &Labelled, test: &Labelled, fraction: f64) -> Result<TopK, EvaluationError> {
-        let rows = self.few_labels(fraction);
-        let config = as_many_steps(&self.config.probe, train.labels.len(), rows.len());
+        let chosen = self.few_labels(fraction);
+        let config = as_many_steps(&self.config.probe, train.labels.len(), chosen.len());
         let subset = Labelled {
-            labels: rows.iter().map(|&row| train.labels[row]).collect(),
-            features: select(&train.features, &rows),
+            labels: chosen.iter().map(|&row| train.labels[row]).collect(),
+            features: rows(&train.features, &chosen),
         };
         Ok(probe_fixed(&subset, test, self.num_classes(), &config, self.seed)?)
     }
@@ -48,12 +47,6 @@ fn as_many_steps(config: &LinearProbeConfig, all: usize, few: usize) -> LinearPr
         epochs: epochs.min(MOST_EPOCHS),
         ..config.clone()
     }
-}
-
-fn select(features: &Tensor<2>, rows: &[usize]) -> Tensor<2> {
-    let rows: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
-    let rows = Tensor::<1, Int>::from_data(rows.as_slice(), &features.device());
-    features.clone().select(0, rows)
 }
 
 #[cfg(test)]

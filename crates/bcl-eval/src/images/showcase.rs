@@ -1,7 +1,7 @@
 //! The pictures of a report on an image encoder: maps of test images, and their nearest training images. Training images replace test
 //! images if there are none. Without labels, nothing is coloured by class.
 
-use super::ImageEvaluator;
+use super::{ImageEvaluator, features::rows};
 use crate::EvaluationError;
 use crate::map::{Cosines, points, tsne, umap};
 use crate::probe::Labelled;
@@ -9,7 +9,7 @@ use bcl_core::Similarity;
 use bcl_data::Seed;
 use bcl_images::{Collection, Image, ViewsError};
 use bcl_report::{NearImage, NeighbourRow, Showcase, Thumbnail};
-use burn::tensor::{Int, Tensor};
+use burn::tensor::Tensor;
 use image::{RgbImage, imageops};
 use rand::seq::SliceRandom;
 
@@ -81,13 +81,6 @@ fn class(labels: &[u32], row: usize) -> u32 {
     labels.get(row).copied().unwrap_or_default()
 }
 
-fn rows(features: &Tensor<2>, indices: &[usize]) -> Tensor<2> {
-    let indices: Vec<i64> = indices.iter().map(|&row| row as i64).collect();
-    features
-        .clone()
-        .select(0, Tensor::<1, Int>::from_data(indices.as_slice(), &features.device()))
-}
-
 /// The rows of the test images to show: as many classes as possible, with equal numbers of images.
 fn queries(order: &[usize], labels: &[u32]) -> Vec<usize> {
     let mut seen = vec![0usize; labels.iter().max().map_or(1, |&most| most as usize + 1)];
@@ -155,7 +148,7 @@ mod tests {
     use base64::{Engine, engine::general_purpose::STANDARD};
     use bcl_images::{ImageData, ViewsConfig};
     use bcl_report::MapPoint;
-    use burn::tensor::Device;
+    use burn::tensor::{Device, Int};
     use std::sync::Arc;
 
     /// Two classes and images without a class, some larger than a thumbnail; features are one-hot in the class.

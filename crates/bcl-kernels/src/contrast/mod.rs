@@ -81,6 +81,21 @@ pub enum Correction {
     },
 }
 
+impl Correction {
+    /// a, b and the least similarity; `None` for the decoupled loss.
+    pub(crate) fn terms(self) -> Option<(f64, f64, Option<f64>)> {
+        match self {
+            Self::None => Some((1.0, 0.0, None)),
+            Self::Decoupled => None,
+            Self::Floored {
+                unlabelled,
+                positive,
+                least,
+            } => Some((unlabelled, positive, least)),
+        }
+    }
+}
+
 /// A contrastive loss, as [`contrast`] computes it.
 #[derive(Debug, Clone)]
 pub struct Contrast {

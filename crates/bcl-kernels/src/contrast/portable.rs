@@ -134,20 +134,12 @@ fn outcome<B: Backend>(terms: &Terms<B>, plan: Plan) -> Outcome<B> {
         mass, above, positive, ..
     } = terms;
     let bool_dtype = get_or_init_device_settings::<B>(&mass.device()).bool_dtype;
-    let (unlabelled, correction, least) = match plan.correction {
-        Correction::Decoupled => {
-            return Outcome {
-                loss: B::float_add(B::float_log(mass.clone()), above.clone()),
-                slope: times(B::float_recip(mass.clone()), plan.rate),
-                positive_slope: B::float_add_scalar(times(mass.clone(), 0.0), Scalar::from(-plan.rate)),
-            };
-        }
-        Correction::None => (1.0, 0.0, None),
-        Correction::Floored {
-            unlabelled,
-            positive,
-            least,
-        } => (unlabelled, positive, least),
+    let Some((unlabelled, correction, least)) = plan.correction.terms() else {
+        return Outcome {
+            loss: B::float_add(B::float_log(mass.clone()), above.clone()),
+            slope: times(B::float_recip(mass.clone()), plan.rate),
+            positive_slope: B::float_add_scalar(times(mass.clone(), 0.0), Scalar::from(-plan.rate)),
+        };
     };
     let larger = |left: FloatTensor<B>, right: FloatTensor<B>| {
         let is_right = B::float_lower(left.clone(), right.clone(), bool_dtype);

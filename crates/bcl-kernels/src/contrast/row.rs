@@ -114,20 +114,12 @@ fn hard<T: Score + Exponential>(row: &mut [T], weights: &mut Vec<T>, hardest: T,
 #[inline(always)]
 fn outcome(mass: f64, hardest: f64, positive: f64, plan: &Plan) -> Outcome {
     let above = (hardest - positive) * plan.rate;
-    let (unlabelled, correction, least) = match plan.correction {
-        Correction::Decoupled => {
-            return Outcome {
-                loss: mass.ln() + above,
-                slope: plan.rate / mass,
-                positive_slope: -plan.rate,
-            };
-        }
-        Correction::None => (1.0, 0.0, None),
-        Correction::Floored {
-            unlabelled,
-            positive,
-            least,
-        } => (unlabelled, positive, least),
+    let Some((unlabelled, correction, least)) = plan.correction.terms() else {
+        return Outcome {
+            loss: mass.ln() + above,
+            slope: plan.rate / mass,
+            positive_slope: -plan.rate,
+        };
     };
     let least_above = least.map_or(f64::NEG_INFINITY, |least| (least - positive) * plan.rate);
     let shift = above.max(0.0).max(least_above);

@@ -13,13 +13,7 @@ impl FromStr for Cutoffs {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let lengths = text.split(',').map(|length| {
-            let length = length.trim();
-            length
-                .parse()
-                .map_err(|_| format!("`{length}` is not a whole number; write a list such as 5,10,50"))
-        });
-        let cutoffs: Vec<usize> = lengths.collect::<Result<_, String>>()?;
+        let cutoffs = list(text, "a whole number", "5,10,50")?;
         check_cutoffs(&cutoffs)?;
         Ok(Self(cutoffs))
     }
@@ -33,16 +27,22 @@ impl FromStr for LabelFractions {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let fractions = text.split(',').map(|fraction| {
-            let fraction = fraction.trim();
-            fraction
-                .parse()
-                .map_err(|_| format!("`{fraction}` is not a number; write a list such as 0.01,0.1"))
-        });
-        let fractions: Vec<f64> = fractions.collect::<Result<_, String>>()?;
+        let fractions = list(text, "a number", "0.01,0.1")?;
         check_label_fractions(&fractions)?;
         Ok(Self(fractions))
     }
+}
+
+/// Parses values that are separated by commas.
+fn list<T: FromStr>(text: &str, what: &str, example: &str) -> Result<Vec<T>, String> {
+    let values = text.split(',').map(str::trim);
+    values
+        .map(|value| {
+            value
+                .parse()
+                .map_err(|_| format!("`{value}` is not {what}; write a list such as {example}"))
+        })
+        .collect()
 }
 
 /// Arguments of `evaluate`.

@@ -29,7 +29,7 @@ const READY: usize = 1;
 /// statistics of the batch.
 ///
 /// Source: Chen et al., [A Simple Framework for Contrastive Learning of Visual Representations](https://arxiv.org/abs/2002.05709),
-/// Appendix B.5. The schedule is ours.
+/// Appendix B. The schedule is ours.
 #[derive(Debug)]
 pub(super) struct FineTuning {
     /// Makes a random view of each image.
