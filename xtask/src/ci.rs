@@ -14,7 +14,7 @@ pub(crate) struct Options {
     /// Skips tests only.
     #[arg(long)]
     no_tests: bool,
-    /// Also lints all GPU backends and, with a Vulkan driver on this machine, runs tests and a short training on it.
+    /// Also lints all GPU backends and Parquet and, with a Vulkan driver on this machine, runs tests and a short training on it.
     #[arg(long)]
     gpu: bool,
 }
@@ -49,6 +49,12 @@ const TESTS: Step = Step::Cargo {
     arguments: "test --locked --workspace",
     environment: None,
 };
+/// With `bcl-train`, so that dependencies get the same features as in the program's own build.
+const PARQUET_TESTS: Step = Step::Cargo {
+    name: "tests of Parquet",
+    arguments: "test --locked -p bcl-data -p bcl-train --features parquet --test parquet",
+    environment: None,
+};
 /// Runs each benchmark once. `bcl-bench` alone gives Burn the same features as the whole workspace, so Burn is not recompiled.
 const BENCHMARKS: Step = Step::Cargo {
     name: "benchmarks, each once",
@@ -58,9 +64,9 @@ const BENCHMARKS: Step = Step::Cargo {
 /// Only type-checks, so it needs neither CUDA nor a Mac. `DOCS_RS` keeps the CUDA backend from downloading LLVM, which is needed for
 /// linking only. Burn's macOS-only code is not checked.
 const GPU_LINTS: Step = Step::Cargo {
-    name: "lints of the GPU backends",
-    arguments: "clippy --locked -p bcl-kernels -p bcl-core -p bcl-models -p bcl-backend -p bcl-train -p bcl-bench --all-targets \
-                --features cuda,metal,vulkan,wgpu --target-dir target/backends/check -- -D warnings",
+    name: "lints of the GPU backends and of Parquet",
+    arguments: "clippy --locked -p bcl-data -p bcl-kernels -p bcl-core -p bcl-models -p bcl-backend -p bcl-train -p bcl-bench --all-targets \
+                --features cuda,metal,parquet,vulkan,wgpu --target-dir target/backends/check -- -D warnings",
     environment: Some(("DOCS_RS", "1")),
 };
 /// Includes `bcl-train`, so that Burn gets the same features as in the program's own build and is compiled once for both.
@@ -82,7 +88,7 @@ fn steps(options: &Options, has_driver: bool) -> Vec<Step> {
     if !options.fast {
         steps.push(DOCS);
         if !options.no_tests {
-            steps.extend([TESTS, BENCHMARKS]);
+            steps.extend([TESTS, PARQUET_TESTS, BENCHMARKS]);
         }
     }
     if options.gpu {
@@ -186,7 +192,15 @@ mod tests {
 
     #[test]
     fn a_full_run_ends_with_tests_and_benchmarks() {
-        let all = ["format", "tidy", "lints", "docs", "tests", "benchmarks, each once"];
+        let all = [
+            "format",
+            "tidy",
+            "lints",
+            "docs",
+            "tests",
+            "tests of Parquet",
+            "benchmarks, each once",
+        ];
         assert_eq!(names(&Options::default()), all);
     }
 
@@ -219,7 +233,11 @@ mod tests {
             gpu: true,
             ..Options::default()
         };
-        let gpu = ["lints of the GPU backends", "tests on a GPU", "training on a GPU"];
+        let gpu = [
+            "lints of the GPU backends and of Parquet",
+            "tests on a GPU",
+            "training on a GPU",
+        ];
         assert_eq!(names(&options)[3..], gpu);
         let without: Vec<_> = steps(&options, false).iter().map(Step::name).collect();
         assert_eq!(without[3..], gpu[..1]);
@@ -244,7 +262,7 @@ mod tests {
                 .any(|call| line.starts_with(call))
         };
         let calls: Vec<_> = script.lines().map(str::trim).filter(calls).collect();
-        assert_eq!(calls.len(), 4, "{calls:?}");
+        assert_eq!(calls.len(), 5, "{calls:?}");
         assert!(calls.iter().all(|call| call.contains(" --locked ")), "{calls:?}");
     }
 

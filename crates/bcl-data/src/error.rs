@@ -13,18 +13,22 @@ use crate::{Format, search_path::FileNotFound};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A line of a file, shown as `file:line`.
+/// A line of a file, shown as `file:line`; a row in formats without lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineLocation {
     /// The file.
     pub path: PathBuf,
-    /// The line, from 1. If the file is compressed, a line of the unpacked text.
+    /// The line, from 1; 0 for the file as a whole. If the file is compressed, a line of the unpacked text.
     pub line: u64,
 }
 
 impl fmt::Display for LineLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.path.display(), self.line)
+        let path = self.path.display();
+        match self.line {
+            0 => write!(f, "{path}"),
+            line => write!(f, "{path}:{line}"),
+        }
     }
 }
 
@@ -53,8 +57,8 @@ pub enum FieldProblem {
          without times: `data.split.order = \"random\"`"
     )]
     NotATime,
-    /// A number of JSON that is too large to be exact.
-    #[error("is too large for a number in JSON, so different values would look the same. Write it in quotes")]
+    /// A number of JSON or Parquet that is too large to be exact.
+    #[error("is too large for a float, so different values would look the same. Write it as text, in JSON in quotes")]
     Rounded,
 }
 
@@ -125,15 +129,35 @@ pub enum DataError {
         kind: &'static str,
     },
 
+    /// A file is in the Parquet format, which the program was built without.
+    #[error(
+        "{}: is a Parquet file, and this program was built without Parquet. Run `cargo run -p bcl-train --features parquet -- …`, or convert \
+         the file with pandas: `pd.read_parquet(\"…\").to_csv(\"…\", index=False)`.",
+        path.display()
+    )]
+    WithoutParquet {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// A Parquet file is damaged, or packed in a way that is not supported.
+    #[error("{}: cannot be read as Parquet: {source}. Fetch, copy or write it again.", path.display())]
+    DamagedParquet {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+
     /// A gzip file is truncated.
-    #[error("{at}: the gzip file is truncated after this line. Fetch or copy it again.")]
+    #[error("{at}: the gzip file is truncated here. Fetch or copy it again.")]
     TruncatedGzip {
         /// Where the text ends.
         at: LineLocation,
     },
 
     /// A gzip file is damaged.
-    #[error("{at}: the gzip file is damaged after this line ({source}). Fetch or copy it again.")]
+    #[error("{at}: the gzip file is damaged here ({source}). Fetch or copy it again.")]
     DamagedGzip {
         /// Where the text ends.
         at: LineLocation,
@@ -330,8 +354,9 @@ pub enum DataError {
 
     /// A file contains no interaction.
     #[error(
-        "{}: no interaction in the file, read as {format}, up to line {lines}. Check that it is the right file and set `format`.",
-        path.display()
+        "{}: no interaction in the file, read as {format}{}. Check that it is the right file and set `format`.",
+        path.display(),
+        if *lines > 0 { format!(", up to line {lines}") } else { String::new() }
     )]
     Empty {
         /// The file.

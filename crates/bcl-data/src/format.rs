@@ -5,7 +5,7 @@ use std::fmt;
 
 /// The format of a file of interactions.
 ///
-/// Every format is read plain or gzipped, which the first bytes tell. Blank lines are skipped. An id is any text without the separator
+/// Every format of text is read plain or gzipped, which the first bytes tell. Blank lines are skipped. An id is any text without the separator
 /// that is not a negative number. Ratings are numbers. Timestamps are numbers or dates in UTC where a split needs them; otherwise they are
 /// ignored and may be any text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -24,6 +24,8 @@ pub enum Format {
     Tsv,
     /// JSON lines: an object per line, such as `{"user": 1, "item": 2, "rating": 5, "timestamp": 881250949}`.
     Jsonl,
+    /// Parquet files, whose columns are found by name, with the feature `parquet`. Dates and times of Parquet are read as UTC.
+    Parquet,
     /// `user\titem\trating\ttimestamp` (`u.data` of `MovieLens` 100K).
     #[serde(rename = "u_data")]
     Udata,
@@ -37,11 +39,12 @@ pub enum Format {
 
 impl Format {
     /// All formats but [`Auto`](Self::Auto).
-    pub const ALL: [Format; 8] = [
+    pub const ALL: [Format; 9] = [
         Format::Ngcf,
         Format::Csv,
         Format::Tsv,
         Format::Jsonl,
+        Format::Parquet,
         Format::Udata,
         Format::RatingsDat,
         Format::Inter,
@@ -56,6 +59,7 @@ impl Format {
             Format::Csv => "csv",
             Format::Tsv => "tsv",
             Format::Jsonl => "jsonl",
+            Format::Parquet => "parquet",
             Format::Udata => "u_data",
             Format::RatingsDat => "ratings_dat",
             Format::Inter => "inter",

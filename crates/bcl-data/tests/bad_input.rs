@@ -152,7 +152,7 @@ fn broken_files() -> Vec<Case> {
         case("UTF-16", "a.csv", b"\xff\xfe0\x00,\x001\x00\n\x00", &["a.csv:1:", "byte 1 ", "not UTF-8", "iconv"]),
         case("a line without end", "t.txt", long_line, &["t.txt:2:", "longer than 16 MiB", "one row or user per line"]).format(Format::Ngcf),
         case("truncated gzip", "a.csv.gz", truncated_gzip(), &["a.csv.gz:", "truncated", "again"]),
-        case("gzip header only", "a.csv.gz", b"\x1f\x8b\x08\x00", &["a.csv.gz:0:", "truncated", "again"]),
+        case("gzip header only", "a.csv.gz", b"\x1f\x8b\x08\x00", &["a.csv.gz: the gzip file is truncated", "truncated", "again"]),
         case("damaged gzip", "a.csv.gz", damaged_gzip(), &["a.csv.gz:4:", "damaged", "checksum", "again"]),
         case("zip instead of the file in it", "a.zip", b"PK\x03\x04....", &["a.zip", "is a zip archive", "Unpack it"]),
         case("one user", "a.csv", "7,1\n7,2\n7,3\n", &["a.csv", "all 3 interactions", "one user, `7`", "first column"]),
@@ -285,4 +285,31 @@ fn settings_out_of_range_are_named_with_their_range() {
         error.contains("data.min_rating is NaN, but must be in (-inf, inf)"),
         "{error}"
     );
+}
+
+#[test]
+#[cfg(not(feature = "parquet"))]
+fn parquet_needs_its_feature() {
+    for (what, format) in [("found by content", Format::Auto), ("named", Format::Parquet)] {
+        let case = case(
+            what,
+            "ratings.parquet",
+            "PAR1, then the rows, then PAR1",
+            &["built without Parquet", "--features parquet", "pd.read_parquet"],
+        );
+        let case = case.format(format);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(case.file);
+        std::fs::write(&path, &case.content).unwrap();
+        case.check(load("mine", &Source::whole(path, SplitOptions::default()), &case.options()));
+    }
+}
+
+#[test]
+fn text_may_begin_as_parquet_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ratings.csv");
+    std::fs::write(&path, "PAR1,1\nPAR1,2\nPAR1,3\n2,1\n2,2\n2,3\n").unwrap();
+    let data = load("mine", &Source::whole(path, SplitOptions::default()), &ReadOptions::default()).unwrap();
+    assert_eq!(data.users.raw(0), "PAR1");
 }

@@ -1,4 +1,5 @@
-//! `cargo run` and `cargo test` give each dependency the same features, so that they share one compiled Burn.
+//! `cargo run`, with and without its optional feature, and `cargo test` give each dependency the same features, so that they share one
+//! compiled Burn.
 
 use super::finding::Finding;
 use crate::root;
@@ -7,24 +8,45 @@ use std::path::Path;
 
 /// What `cargo run` builds.
 const PROGRAM: &str = "bcl-train";
-/// The crate that asks for the features which only tests would turn on.
+/// A feature of the program that users turn on later, when Burn is compiled.
+const OPTIONAL: &str = "parquet";
+/// The crate that asks for the features which only another build would turn on.
 const SHARED: &str = "crates/workspace-hack/Cargo.toml";
 
-/// Compares the dependencies of the program with those of the whole workspace and its tests.
+/// Compares the dependencies of the program with those of the whole workspace and its tests, and of the program with its optional feature.
 pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<Finding>> {
     let program = packages(root, &["--package", PROGRAM, "--edges", "normal,build"])?;
     let tests = packages(root, &["--workspace", "--edges", "normal,build,dev"])?;
+    let optional = packages(
+        root,
+        &["--package", PROGRAM, "--edges", "normal,build", "--features", OPTIONAL],
+    )?;
+    let mut findings = differences(&program, &tests, "tests build");
+    let with_feature = differences(&program, &optional, &format!("`--features {OPTIONAL}` builds"));
+    findings.extend(with_feature);
+    Ok(findings)
+}
+
+/// The dependencies of the program that the other build does not have with the same features.
+fn differences(program: &BTreeSet<String>, others: &BTreeSet<String>, who: &str) -> Vec<Finding> {
+    // The feature is one of our own crates, which are compiled again in no time.
+    let outside = program
+        .difference(others)
+        .filter(|package| !name(package).starts_with("bcl-"));
     let finding = |package: &String| {
-        let what = format!("tests build `{}` with other features than `cargo run`", name(package));
-        let there: Vec<_> = tests
+        let what = format!("{who} `{}` with other features than `cargo run`", name(package));
+        let there: Vec<_> = others
             .iter()
             .filter(|other| name(other) == name(package))
             .map(|p| features(p))
             .collect();
-        let remedy = format!("add it here with the features that tests turn on: {}", there.join(" or "));
+        let remedy = format!(
+            "add it here with the features that are turned on there: {}",
+            there.join(" or ")
+        );
         Finding::new(Path::new(SHARED), 1, what, remedy)
     };
-    Ok(program.difference(&tests).map(finding).collect())
+    outside.map(finding).collect()
 }
 
 /// The packages of `cargo tree` as lines `NAME VERSION [PLACE]|FEATURES`.
@@ -51,7 +73,7 @@ mod tests {
     use crate::tidy::fixture::Fixture;
     use std::fs;
 
-    /// A program with a dependency, and a test crate that asks for one more feature of it.
+    /// A program with a dependency, and a test crate and an optional feature that ask for one more feature of it.
     fn workspace(of_program: &str) -> Fixture {
         let fixture = Fixture::workspace(&[("shared", &[]), ("bcl-train", &[]), ("whole-program-tests", &[])]);
         let append = |file: &str, text: &str| {
@@ -61,18 +83,23 @@ mod tests {
         let shared = |features: &str| format!("shared = {{ path = \"../../vendor/shared\", features = [{features}] }}\n");
         append("vendor/shared/Cargo.toml", "[features]\nless = []\nmore = []\n");
         append("crates/bcl-train/Cargo.toml", &shared(of_program));
+        append("crates/bcl-train/Cargo.toml", "[features]\nparquet = [\"shared/more\"]\n");
         let tests = format!("[dev-dependencies]\n{}", shared("\"less\", \"more\""));
         append("crates/whole-program-tests/Cargo.toml", &tests);
         fixture
     }
 
     #[test]
-    fn a_feature_that_only_tests_turn_on_is_found_with_its_remedy() {
+    fn a_feature_that_only_another_build_turns_on_is_found_with_its_remedy() {
         let fixture = workspace("\"less\"");
-        let expected = "crates/workspace-hack/Cargo.toml:1: tests build `shared` with other features than `cargo run`\n    \
-                        remedy: add it here with the features that tests turn on: less,more";
+        let expected = ["tests build", "`--features parquet` builds"].map(|who| {
+            format!(
+                "crates/workspace-hack/Cargo.toml:1: {who} `shared` with other features than `cargo run`\n    \
+                 remedy: add it here with the features that are turned on there: less,more"
+            )
+        });
         let findings = check(&fixture.path("")).unwrap();
-        assert_eq!(findings.iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
+        assert_eq!(findings.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
     }
 
     #[test]

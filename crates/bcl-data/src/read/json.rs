@@ -1,9 +1,9 @@
 //! JSON lines: one object per line, whose keys are the columns.
 
-use super::Row;
 use super::lines::Line;
-use super::picker::{Wanted, missing};
-use crate::error::{FieldProblem, excerpt};
+use super::picker::Wanted;
+use super::value::{Value, texts};
+use crate::error::excerpt;
 use crate::{ColumnRef, DataError};
 use serde::Deserializer;
 use serde::de::{self, Deserialize, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -23,31 +23,7 @@ pub(super) fn pick<const N: usize>(line: &Line<'_>, wanted: &[Wanted<'_>; N]) ->
             column: source.column().max(1),
         })?;
 
-    let mut picked = [const { None }; N];
-    for ((picked, value), wanted) in picked.iter_mut().zip(object.values).zip(wanted) {
-        *picked = match value {
-            Value::Text(text) => Some(text),
-            Value::Other => return Err(line.bad_field(wanted.field, "", FieldProblem::NotText)),
-            Value::Rounded(text) => return Err(line.bad_field(wanted.field, &text, FieldProblem::Rounded)),
-            Value::Null if wanted.required => return Err(line.bad_field(wanted.field, "null", FieldProblem::Empty)),
-            Value::Missing if wanted.required => {
-                return Err(missing(wanted, object.keys.iter().map(String::as_str), line));
-            }
-            Value::Null | Value::Missing => None,
-        };
-    }
-    Ok(picked)
-}
-
-/// The interaction with these values of user, item, rating and timestamp.
-pub(super) fn row<'v>(line: &Line<'_>, values: &'v [Option<String>; 4]) -> Result<Row<'v>, DataError> {
-    let [user, item, rating, time] = values.each_ref().map(Option::as_deref);
-    Ok(Row {
-        user: line.id("user", user.unwrap_or_default())?,
-        item: line.id("item", item.unwrap_or_default())?,
-        rating: rating.map(|raw| line.float("rating", raw)).transpose()?,
-        time,
-    })
+    texts(line, wanted, object.values, object.keys.iter().map(String::as_str))
 }
 
 /// Refuses columns that a recipe names by number: objects have no order.
@@ -69,16 +45,6 @@ struct Object<const N: usize> {
     values: [Value; N],
     /// Kept for errors.
     keys: Vec<String>,
-}
-
-enum Value {
-    Missing,
-    Null,
-    Text(String),
-    /// A whole number that a float cannot represent.
-    Rounded(String),
-    /// A list, an object or a truth value.
-    Other,
 }
 
 struct ObjectVisitor<'w, 'a, const N: usize> {
@@ -126,7 +92,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::Text(text.trim().to_owned()))
+        Ok(Value::of_text(text))
     }
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<Value, E> {
@@ -138,14 +104,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Value, E> {
-        // Beyond this, different whole numbers become the same float.
-        const EXACT: f64 = 9_007_199_254_740_992.0;
-        let text = number.to_string();
-        Ok(if number.abs() < EXACT {
-            Value::Text(text)
-        } else {
-            Value::Rounded(text)
-        })
+        Ok(Value::of_float(number))
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<Value, E> {

@@ -103,6 +103,10 @@ impl Lines {
         self.latin1 = true;
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Number of the last line read, from 1.
     pub(super) fn number(&self) -> u64 {
         self.number

@@ -1,20 +1,23 @@
-//! Reads interactions from files: plain or gzipped text, line by line, in several formats.
+//! Reads interactions from files: plain or gzipped text, line by line, in several formats, and Parquet.
 
 mod columns;
 mod json;
 mod lines;
 mod moment;
 mod ngcf;
+mod parquet;
 mod picker;
 mod quoted;
 mod row_limit;
 mod separator;
 mod sniff;
 mod titles;
+mod value;
 
-use crate::{DataError, Format, ReadOptions};
+use crate::{DataError, Format, InteractionColumns, ReadOptions};
 use columns::Columns;
 use lines::Lines;
+use parquet::{Table, is_parquet};
 use std::path::Path;
 
 pub(crate) use lines::Line;
@@ -47,18 +50,8 @@ pub(crate) fn read(
     limit: RowLimit,
     mut each: impl FnMut(&Line<'_>, &Row<'_>) -> Result<(), DataError>,
 ) -> Result<FileReport, DataError> {
-    let mut lines = Lines::open(path)?;
-    let columns = &options.columns;
-    let format = match options.format {
-        Format::Auto => sniff::sniff(path, lines.head(), columns)?,
-        format => format,
-    };
-
-    let empty = |lines| DataError::Empty {
-        path: path.to_path_buf(),
-        format,
-        lines,
-    };
+    let mut source = Source::open(path, options)?;
+    let format = source.format();
 
     let mut report = FileReport::default();
     let mut highest = f64::NEG_INFINITY;
@@ -81,45 +74,13 @@ pub(crate) fn read(
         each(line, &row)
     };
 
-    match format {
-        Format::Ngcf => {
-            if columns.is_given() {
-                return Err(DataError::ColumnsOfNgcf {
-                    path: path.to_path_buf(),
-                });
-            }
-            while let Some(line) = lines.next()? {
-                ngcf::rows(&line, |row| keep(&line, row))?;
-            }
-        }
-        Format::Jsonl => {
-            let wanted = columns::wanted(format, columns);
-            while let Some(line) = lines.next()? {
-                let values = json::pick(&line, &wanted)?;
-                keep(&line, json::row(&line, &values)?)?;
-            }
-        }
-        _ => {
-            let [first, second] = [0, 1].map(|index| lines.peek(index));
-            let separator = Columns::separator(format, &first.unwrap_or_default());
-            if let Format::Csv | Format::Tsv = format {
-                lines.unquote(separator.delimiter().unwrap_or(b','));
-            }
-            let Some(first) = lines.next()? else {
-                return Err(empty(lines.number()));
-            };
-            let (columns, first_is_header) = Columns::detect(format, separator, columns, &first, second.as_deref())?;
-            if !first_is_header {
-                keep(&first, columns.row(&first)?)?;
-            }
-            while let Some(line) = lines.next()? {
-                keep(&line, columns.row(&line)?)?;
-            }
-        }
-    }
-
+    let lines = source.rows(&options.columns, &mut keep)?;
     if report.rows == 0 {
-        return Err(empty(lines.number()));
+        return Err(DataError::Empty {
+            path: path.to_path_buf(),
+            format,
+            lines,
+        });
     }
     match options.min_rating {
         Some(min_rating) if report.below_min_rating == report.rows => Err(DataError::AllBelowMinRating {
@@ -130,4 +91,97 @@ pub(crate) fn read(
         }),
         _ => Ok(report),
     }
+}
+
+/// An open file of interactions.
+enum Source {
+    Text { lines: Box<Lines>, format: Format },
+    Parquet(Table),
+}
+
+impl Source {
+    fn open(path: &Path, options: &ReadOptions) -> Result<Self, DataError> {
+        let is_parquet = match options.format {
+            Format::Auto => is_parquet(path)?,
+            format => format == Format::Parquet,
+        };
+        if is_parquet {
+            return Table::open(path).map(Source::Parquet);
+        }
+        let lines = Box::new(Lines::open(path)?);
+        let format = match options.format {
+            Format::Auto => sniff::sniff(path, lines.head(), &options.columns)?,
+            format => format,
+        };
+        Ok(Source::Text { lines, format })
+    }
+
+    fn format(&self) -> Format {
+        match self {
+            Source::Text { format, .. } => *format,
+            Source::Parquet(_) => Format::Parquet,
+        }
+    }
+
+    /// Calls `keep` with every row, and returns the number of lines; 0 in formats without lines.
+    fn rows(
+        &mut self,
+        columns: &InteractionColumns,
+        keep: &mut impl FnMut(&Line<'_>, Row<'_>) -> Result<(), DataError>,
+    ) -> Result<u64, DataError> {
+        match self {
+            Source::Parquet(table) => {
+                table.read(&columns::wanted(Format::Parquet, columns), |line, values| {
+                    keep(line, value::row(line, &values)?)
+                })?;
+                Ok(0)
+            }
+            Source::Text { lines, format } => rows_of_text(lines, *format, columns, keep),
+        }
+    }
+}
+
+fn rows_of_text(
+    lines: &mut Lines,
+    format: Format,
+    columns: &InteractionColumns,
+    keep: &mut impl FnMut(&Line<'_>, Row<'_>) -> Result<(), DataError>,
+) -> Result<u64, DataError> {
+    match format {
+        Format::Ngcf => {
+            if columns.is_given() {
+                return Err(DataError::ColumnsOfNgcf {
+                    path: lines.path().to_path_buf(),
+                });
+            }
+            while let Some(line) = lines.next()? {
+                ngcf::rows(&line, |row| keep(&line, row))?;
+            }
+        }
+        Format::Jsonl => {
+            let wanted = columns::wanted(format, columns);
+            while let Some(line) = lines.next()? {
+                let values = json::pick(&line, &wanted)?;
+                keep(&line, value::row(&line, &values)?)?;
+            }
+        }
+        _ => {
+            let [first, second] = [0, 1].map(|index| lines.peek(index));
+            let separator = Columns::separator(format, &first.unwrap_or_default());
+            if let Format::Csv | Format::Tsv = format {
+                lines.unquote(separator.delimiter().unwrap_or(b','));
+            }
+            let Some(first) = lines.next()? else {
+                return Ok(lines.number());
+            };
+            let (columns, first_is_header) = Columns::detect(format, separator, columns, &first, second.as_deref())?;
+            if !first_is_header {
+                keep(&first, columns.row(&first)?)?;
+            }
+            while let Some(line) = lines.next()? {
+                keep(&line, columns.row(&line)?)?;
+            }
+        }
+    }
+    Ok(lines.number())
 }

@@ -59,11 +59,9 @@ impl<const N: usize> Picker<N> {
         let is_header = is_header || wanted.iter().any(Wanted::is_named);
         let mut places = [None; N];
         for (place, wanted) in places.iter_mut().zip(wanted) {
-            *place = match wanted.given {
-                Some(ColumnRef::Number(number)) => Some(numbered(*number, wanted, &names, first)?),
-                _ if is_header => named(wanted, &names, first)?,
-                _ => None,
-            };
+            if is_header || matches!(wanted.given, Some(ColumnRef::Number(_))) {
+                *place = self::place(wanted, &names, first)?;
+            }
         }
         if !is_header {
             fill_usual(&mut places, wanted, names.len());
@@ -126,6 +124,14 @@ fn fill_usual<const N: usize>(places: &mut [Option<usize>; N], wanted: &[Wanted<
             Some(place) if !numbered && (wanted.required || place < width) => Some(place),
             _ => None,
         };
+    }
+}
+
+/// The place of a column among the names of a header, by its number or its name.
+pub(super) fn place(wanted: &Wanted<'_>, names: &[&str], line: &Line<'_>) -> Result<Option<usize>, DataError> {
+    match wanted.given {
+        Some(ColumnRef::Number(number)) => numbered(*number, wanted, names, line).map(Some),
+        _ => named(wanted, names, line),
     }
 }
 

@@ -1,9 +1,10 @@
 //! Reads files of items: an id and a title per row.
 
-use super::json;
 use super::lines::{Line, Lines};
+use super::parquet::{Table, is_parquet};
 use super::picker::{Picker, Wanted, column_name};
 use super::separator::{Separator, count_unquoted};
+use super::{json, value};
 use crate::error::excerpt;
 use crate::{DataError, ItemColumns};
 use std::path::Path;
@@ -50,6 +51,11 @@ pub(crate) fn read_titles(
     mut each: impl FnMut(&Line<'_>, &str, &str) -> Result<(), DataError>,
 ) -> Result<(), DataError> {
     let wanted = wanted(columns);
+    if is_parquet(path)? {
+        return Table::open(path)?.read(&wanted, |line, [id, title]| {
+            each(line, value::id(line, "id", id.as_deref())?, &title.unwrap_or_default())
+        });
+    }
     let mut lines = Lines::open(path)?;
     // Published files of items are often Latin-1. A title is only shown, so a wrong guess harms nothing.
     lines.accept_latin1();
@@ -65,8 +71,7 @@ pub(crate) fn read_titles(
         Layout::Objects => {
             while let Some(line) = lines.next()? {
                 let [id, title] = json::pick(&line, &wanted)?;
-                let id = id.unwrap_or_default();
-                each(&line, line.id("id", &id)?, &title.unwrap_or_default())?;
+                each(&line, value::id(&line, "id", id.as_deref())?, &title.unwrap_or_default())?;
             }
             Ok(())
         }
