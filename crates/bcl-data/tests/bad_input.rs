@@ -290,10 +290,14 @@ fn settings_out_of_range_are_named_with_their_range() {
 #[test]
 #[cfg(not(feature = "parquet"))]
 fn parquet_needs_its_feature() {
-    for (what, format) in [("found by content", Format::Auto), ("named", Format::Parquet)] {
+    for (what, file, format) in [
+        ("found by name", "ratings.Parquet", Format::Auto),
+        ("found by content", "ratings", Format::Auto),
+        ("given", "ratings", Format::Parquet),
+    ] {
         let case = case(
             what,
-            "ratings.parquet",
+            file,
             "PAR1, then the rows, then PAR1",
             &["built without Parquet", "--features parquet", "pd.read_parquet"],
         );

@@ -11,8 +11,11 @@ use std::path::Path;
 
 const MAGIC: [u8; 4] = *b"PAR1";
 
-/// Whether a file begins and ends as Parquet files do. Text may begin so, too: `PAR1` is a possible id.
+/// Whether a file is called `.parquet`, or begins and ends as Parquet files do. Text may begin so, too: `PAR1` is a possible id.
 pub(super) fn is_parquet(path: &Path) -> Result<bool, DataError> {
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet")) {
+        return Ok(true);
+    }
     let ends = || -> io::Result<bool> {
         let mut file = input::open(path)?;
         let (mut first, mut last) = ([0; 4], [0; 4]);
