@@ -51,9 +51,11 @@ impl Table {
             quoted: None,
         };
 
-        let mut places = [None; N];
-        for (found, wanted) in places.iter_mut().zip(wanted) {
-            *found = place(wanted, &names, &line)?.map(|index| leaf(schema.columns(), names[index]));
+        let mut sources = [Source::Missing; N];
+        for (source, wanted) in sources.iter_mut().zip(wanted) {
+            if let Some(index) = place(wanted, &names, &line)? {
+                *source = Source::of(schema.columns(), names[index]);
+            }
         }
         for group in 0..self.reader.num_row_groups() {
             let group = self
@@ -61,8 +63,8 @@ impl Table {
                 .get_row_group(group)
                 .map_err(|source| damaged(&self.path, source))?;
             let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or_default();
-            let mut columns = places
-                .map(|place| Column::open(&*group, schema.columns(), place))
+            let mut columns = sources
+                .map(|source| Column::open(&*group, schema.columns(), source))
                 .into_iter()
                 .collect::<Result<Vec<_>, _>>()
                 .map_err(|source| damaged(&self.path, source))?;
@@ -98,24 +100,36 @@ fn damaged(path: &Path, source: ParquetError) -> DataError {
     }
 }
 
-/// The place of a column among those that contain values, or `None` for a column of lists or structures.
-fn leaf<C: AsRef<ColumnDescriptor>>(columns: &[C], name: &str) -> Option<usize> {
-    columns
-        .iter()
-        .map(AsRef::as_ref)
-        .position(|column| matches!(column.path().parts(), [only] if only == name) && column.max_rep_level() == 0)
+/// Where the values of a wanted column are.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    /// The file has no such column.
+    Missing,
+    /// A column of lists or structures.
+    Nested,
+    /// The index of the column among those that contain values.
+    Flat(usize),
+}
+
+impl Source {
+    /// Finds a column of the file by its name.
+    fn of<C: AsRef<ColumnDescriptor>>(columns: &[C], name: &str) -> Self {
+        columns
+            .iter()
+            .map(AsRef::as_ref)
+            .position(|column| matches!(column.path().parts(), [only] if only == name) && column.max_rep_level() == 0)
+            .map_or(Self::Nested, Self::Flat)
+    }
 }
 
 /// A column of a group of rows.
 enum Column {
     /// The file has no such column.
     Missing,
-    /// Of lists or structures.
+    /// A column of lists or structures.
     Nested,
-    Flat {
-        reader: ColumnReader,
-        meaning: Meaning,
-    },
+    /// The reader is boxed because it is large beside the other variants.
+    Flat { reader: Box<ColumnReader>, meaning: Meaning },
 }
 
 /// What the numbers of a column mean.
@@ -187,9 +201,10 @@ impl Meaning {
         match (self, bytes) {
             (Self::Plain, text) => str::from_utf8(text).map_or(Value::Other, Value::of_text),
             (Self::Uuid, &[a, b, c, d, e, f, g, h, i, j, ref node @ ..]) if node.len() == 6 => {
-                let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+                let number = |bytes: &[u8]| bytes.iter().fold(0, |sum, &byte| (sum << 8) | u64::from(byte));
                 let parts = [&[a, b, c, d][..], &[e, f], &[g, h], &[i, j], node];
-                Value::Text(parts.map(hex).join("-"))
+                let parts = parts.map(|bytes| format!("{:0width$x}", number(bytes), width = 2 * bytes.len()));
+                Value::Text(parts.join("-"))
             }
             _ => Value::Other,
         }
@@ -202,17 +217,12 @@ fn moment(seconds: i64, nanos: u32, pattern: &str) -> Value {
 }
 
 impl Column {
-    /// Opens a column of a group of rows: `None` if there is no such column, `Some(None)` if it is nested.
-    fn open<C: AsRef<ColumnDescriptor>>(
-        group: &dyn RowGroupReader,
-        columns: &[C],
-        place: Option<Option<usize>>,
-    ) -> Result<Self, ParquetError> {
-        Ok(match place {
-            None => Self::Missing,
-            Some(None) => Self::Nested,
-            Some(Some(index)) => Self::Flat {
-                reader: group.get_column_reader(index)?,
+    fn open<C: AsRef<ColumnDescriptor>>(group: &dyn RowGroupReader, columns: &[C], source: Source) -> Result<Self, ParquetError> {
+        Ok(match source {
+            Source::Missing => Self::Missing,
+            Source::Nested => Self::Nested,
+            Source::Flat(index) => Self::Flat {
+                reader: Box::new(group.get_column_reader(index)?),
                 meaning: Meaning::of(columns[index].as_ref()),
             },
         })
@@ -225,7 +235,7 @@ impl Column {
             Self::Nested => return Ok(vec![Value::Other; rows]),
             Self::Flat { reader, meaning } => (reader, *meaning),
         };
-        match reader {
+        match reader.as_mut() {
             ColumnReader::BoolColumnReader(reader) => block(reader, rows, |_| Value::Other),
             ColumnReader::Int32ColumnReader(reader) => block(reader, rows, |&bits| meaning.short(bits)),
             ColumnReader::Int64ColumnReader(reader) => block(reader, rows, |&bits| meaning.long(bits)),
