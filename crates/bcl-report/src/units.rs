@@ -13,6 +13,18 @@ pub(crate) fn count(value: usize) -> String {
     text
 }
 
+/// Lists ascending numbers, such as seeds, and shortens runs of three or more: `1, 4 to 9`.
+pub(crate) fn numbers(ascending: &[u64]) -> String {
+    let runs = ascending.chunk_by(|earlier, later| earlier.checked_add(1) == Some(*later));
+    let texts: Vec<String> = runs
+        .flat_map(|run| match run {
+            [first, _, .., last] => vec![format!("{first} to {last}")],
+            few => few.iter().map(u64::to_string).collect(),
+        })
+        .collect();
+    texts.join(", ")
+}
+
 /// Number of image classes: `10 classes`, or `no labels`.
 pub(crate) fn classes_in_words(classes: usize) -> String {
     match classes {
@@ -52,6 +64,21 @@ mod tests {
     #[test]
     fn counts_are_grouped_by_thousands() {
         assert_eq!([0, 999, 1000, 1_027_370].map(count), ["0", "999", "1,000", "1,027,370"]);
+    }
+
+    #[test]
+    fn runs_of_three_numbers_or_more_are_shortened() {
+        let lists: [&[u64]; 6] = [
+            &[],
+            &[4],
+            &[4, 5],
+            &[0, 1, 2],
+            &[1, 4, 5, 6, 7, 9, 10],
+            &[u64::MAX - 1, u64::MAX],
+        ];
+        let texts = lists.map(numbers);
+        assert_eq!(texts[..5], ["", "4", "4, 5", "0 to 2", "1, 4 to 7, 9, 10"]);
+        assert_eq!(texts[5], "18446744073709551614, 18446744073709551615");
     }
 
     #[test]

@@ -78,10 +78,7 @@ impl Comparison {
         let mut lines = Vec::new();
         if let Some(&most) = counts.last().filter(|&&most| most > 1) {
             let seeds = match distinct.first() {
-                Some(seeds) if distinct.len() == 1 => {
-                    let list: Vec<String> = seeds.iter().map(u64::to_string).collect();
-                    format!("{most} seeds ({})", list.join(", "))
-                }
+                Some(seeds) if distinct.len() == 1 => format!("{most} seeds ({})", units::numbers(seeds)),
                 _ => "the seeds of each row".to_owned(),
             };
             lines.push(format!(

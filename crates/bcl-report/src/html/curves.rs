@@ -147,7 +147,10 @@ fn baselines(view: &DataView) -> Vec<Reference> {
     references
 }
 
-/// Per recipe: one line, or for several seeds the line of their mean and one faint line per seed.
+/// Beyond this number of seeds, faint lines would be a single blot, and the page would be large.
+const FAINT_LINES: usize = 20;
+
+/// Per recipe: one line, or for several seeds the line of their mean and one faint line per seed, unless there are too many to tell apart.
 pub(super) fn over_seeds<'a, Epochs: Iterator<Item = &'a EpochRecord>>(
     view: &DataView<'a>,
     epochs: impl Fn(&Run<'a>) -> Epochs,
@@ -169,7 +172,7 @@ pub(super) fn over_seeds<'a, Epochs: Iterator<Item = &'a EpochRecord>>(
             continue;
         };
         all.push(series(Shape::Line, mean(first, &seeds)));
-        if seeds.len() > 1 && view.charted().len() == view.recipes.len() {
+        if (2..=FAINT_LINES).contains(&seeds.len()) && view.charted().len() == view.recipes.len() {
             all.extend(seeds.into_iter().map(|points| series(Shape::Faint, points)));
         }
     }

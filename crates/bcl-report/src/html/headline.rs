@@ -4,7 +4,7 @@ use super::view::{DataView, Page, RecipeView};
 use crate::collapse::collapse;
 use crate::markup::{each, escape};
 use crate::result::{ALIGNMENT, LAST_LOSS, UNIFORMITY};
-use crate::{DataTable, Interval, Row, RowKind};
+use crate::{DataTable, Interval, Row, RowKind, units};
 
 /// The headline of a data set, as HTML.
 pub(super) fn html(page: &Page, index: usize) -> String {
@@ -54,12 +54,12 @@ fn collapsed(view: &DataView) -> String {
         let runs = || recipe.runs.iter().map(|(result, _)| *result);
         let collapsed = || runs().filter_map(|run| Some((run.seed, collapse(&run.validation.metrics)?)));
         let (_, text) = collapsed().next()?;
-        let seeds: Vec<String> = collapsed().map(|(seed, _)| seed.to_string()).collect();
+        let seeds: Vec<u64> = collapsed().map(|(seed, _)| seed).collect();
         Some(format!(
             "<p class=\"headline\">The features of <strong>{}</strong> {} (seed {}).</p>\n",
             escape(&recipe.name),
             escape(&text),
-            seeds.join(", ")
+            units::numbers(&seeds)
         ))
     };
     each(view.recipes.iter().filter_map(of_recipe), |sentence| sentence)

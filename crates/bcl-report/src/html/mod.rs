@@ -22,11 +22,14 @@ mod weights;
 use super::chart::{PALETTE, STYLE};
 use super::markup::{each, escape};
 use super::page_path::identity;
-use super::units::{classes_in_words, count, duration};
+use super::units::{classes_in_words, count, duration, numbers};
 use crate::files::{FileError, checksums::sha256, write_whole};
 use crate::result::{DataSize, EpochRecord, RunResult};
 use std::path::Path;
 use view::{Page, RecipeView};
+
+/// Number of runs up to which the facts at the top list the epoch of each.
+const LISTED_EPOCHS: usize = 10;
 
 /// Typography and layout.
 const LAYOUT: &str = include_str!("style.css");
@@ -160,20 +163,27 @@ fn facts(page: &Page) -> String {
     if let [recipe] = recipes[..] {
         let result = recipe.result();
         facts.push(("model", format!("{}, {}", result.encoder, result.loss)));
-        let epochs: Vec<String> = recipe.runs.iter().map(|(run, _)| run.validation.epoch.to_string()).collect();
-        facts.push((if epochs.len() == 1 { "epoch" } else { "epochs" }, epochs.join(", ")));
+        let epochs: Vec<usize> = recipe.runs.iter().map(|(run, _)| run.validation.epoch).collect();
+        facts.push((if epochs.len() == 1 { "epoch" } else { "epochs" }, epochs_in_words(&epochs)));
     }
     let results = || recipes.iter().flat_map(|recipe| &recipe.runs).map(|(result, _)| *result);
     if results().next().is_some() {
         let mut seeds: Vec<u64> = results().map(|result| result.seed).collect();
         seeds.sort_unstable();
         seeds.dedup();
-        let list: Vec<String> = seeds.iter().map(u64::to_string).collect();
-        facts.push((if list.len() == 1 { "seed" } else { "seeds" }, list.join(", ")));
+        facts.push((if seeds.len() == 1 { "seed" } else { "seeds" }, numbers(&seeds)));
         facts.push(("wall time", duration(results().map(|result| result.wall_seconds).sum())));
     }
     let items = each(facts, |(name, text)| {
         format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escape(&text))
     });
     format!("<dl class=\"facts\">\n{items}</dl>\n")
+}
+
+/// The chosen epoch of each run, or their range if there are many runs.
+fn epochs_in_words(epochs: &[usize]) -> String {
+    match (epochs.iter().min(), epochs.iter().max()) {
+        (Some(least), Some(most)) if epochs.len() > LISTED_EPOCHS => format!("{least} to {most}"),
+        _ => epochs.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
+    }
 }
