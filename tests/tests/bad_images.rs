@@ -76,7 +76,7 @@ fn files_that_are_no_images() -> Vec<Case> {
         pictures(
             "text that is called a JPEG",
             replaced(good(), first, b"no picture".to_vec()),
-            &["train/cat/0.jpg", "JPEG and PNG", "Convert it, or remove it"],
+            &["train/cat/0.jpg", "JPEG, PNG and WebP", "Convert it, or remove it"],
         ),
     ]
 }

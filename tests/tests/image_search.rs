@@ -255,7 +255,11 @@ const QUERY: &str = "two/a.jpg";
 const BAD_INPUT: &[(&str, &[&str], &[&str])] = &[
     ("neighbours", &["none.jpg", "--in", "two"], &["none.jpg", "no such file"]),
     ("neighbours", &["two", "--in", "two"], &["two", "is a folder", "--in"]),
-    ("neighbours", &["notes.txt", "--in", "two"], &["notes.txt", "JPEG and PNG"]),
+    (
+        "neighbours",
+        &["notes.txt", "--in", "two"],
+        &["notes.txt", "JPEG, PNG and WebP"],
+    ),
     ("neighbours", &["photos/broken.jpg", "--in", "two"], &["broken.jpg"]),
     ("neighbours", &["--in", "two"], &["QUERY"]),
     ("neighbours", &[QUERY, "--in", "nowhere"], &["--in", "nowhere"]),

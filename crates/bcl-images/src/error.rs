@@ -127,8 +127,8 @@ pub enum ImageError {
         limit: u64,
     },
 
-    /// A file is not a JPEG or PNG image.
-    #[error("{at}: is {found}, but only JPEG and PNG images are read. Convert it, or remove it.")]
+    /// A file is not a JPEG, PNG or WebP image.
+    #[error("{at}: is {found}, but only JPEG, PNG and WebP images are read. Convert it, or remove it.")]
     NotAnImage {
         /// The file.
         at: FileLocation,
@@ -242,7 +242,7 @@ pub enum ImageError {
     },
 
     /// A class folder contains no images.
-    #[error("{}: the class folder {part}/{class} contains no JPEG or PNG image. Fill it or remove it.", path.display())]
+    #[error("{}: the class folder {part}/{class} contains no JPEG, PNG or WebP image. Fill it or remove it.", path.display())]
     EmptyClass {
         /// The folder or archive.
         path: PathBuf,

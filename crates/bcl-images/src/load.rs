@@ -26,7 +26,7 @@ pub enum ImageSource {
         /// Test images.
         test: PathBuf,
     },
-    /// JPEG and PNG images, with at most one enclosing folder. Classes are in alphabetical order, images in the order of their paths.
+    /// JPEG, PNG and WebP images, with at most one enclosing folder. Classes are in alphabetical order, images in the order of their paths.
     ///
     /// | layout | meaning |
     /// | --- | --- |
@@ -111,7 +111,7 @@ pub fn load(name: &str, source: &ImageSource, dir: &Path) -> Result<ImageData, I
 /// How images are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LoadOptions {
-    /// Whether JPEG and PNG files that cannot be read are skipped; [`ImageData::skipped`] lists them.
+    /// Whether JPEG, PNG and WebP files that cannot be read are skipped; [`ImageData::skipped`] lists them.
     pub skip_broken: bool,
     /// Whether images are decoded each time they are needed, with a cache of this size.
     pub stream: Option<CacheBytes>,
@@ -151,7 +151,7 @@ pub fn load_with(name: &str, source: &ImageSource, dir: &Path, options: LoadOpti
     read(name, source, dir, broken, options.stream)
 }
 
-/// Reads images like [`load`], but skips JPEG and PNG files that cannot be read; [`ImageData::skipped`] lists them.
+/// Reads images like [`load`], but skips JPEG, PNG and WebP files that cannot be read; [`ImageData::skipped`] lists them.
 ///
 /// # Errors
 /// Returns the errors of [`load`], except those about single images.

@@ -192,10 +192,10 @@ fn image_folders() -> Vec<Case> {
         case("truncated PNG", "a.tar", folder_with("train/cat/9.png", truncated(noise(1), 5000)), ["entry train/cat/9.png", "truncated"]),
         case("PNG header only", "a.tar", folder_with("train/cat/9.png", truncated(png(1), 12)), ["entry train/cat/9.png", "truncated"]),
         case("damaged JPEG", "a.tar", folder_with("train/cat/9.jpg", b"\xff\xd8\xff\xc0\0\x08\x08\0\x08\0\x08\x03\xff\xd9".to_vec()), ["entry train/cat/9.jpg", "cannot be decoded", "save it again"]),
-        case("text for an image", "a.tar", folder_with("train/cat/9.jpg", b"words".to_vec()), ["entry train/cat/9.jpg", "not an image", "`words`", "only JPEG and PNG"]),
+        case("text for an image", "a.tar", folder_with("train/cat/9.jpg", b"words".to_vec()), ["entry train/cat/9.jpg", "not an image", "`words`", "only JPEG, PNG and WebP"]),
         case("empty image", "a.tar", folder_with("train/cat/9.jpg", vec![]), ["entry train/cat/9.jpg", "an empty file", "remove it"]),
         case("GIF that is called JPEG", "a.tar", folder_with("train/cat/9.jpg", b"GIF89a".to_vec()), ["entry train/cat/9.jpg", "a GIF", "Convert it"]),
-        case("WebP", "a.tar", folder_with("train/cat/9.webp", vec![]), ["entry train/cat/9.webp", "a .webp file", "Convert it"]),
+        case("GIF", "a.tar", folder_with("train/cat/9.gif", vec![]), ["entry train/cat/9.gif", "a .gif file", "Convert it"]),
         case("CMYK", "a.tar", folder_with("train/cat/9.jpg", cmyk()), ["entry train/cat/9.jpg", "CMYK", "Convert it to RGB"]),
         case("a million columns", "a.tar", folder_with("train/cat/9.png", wide_png(1_000_000)), ["entry train/cat/9.png", "longer side", "1000000", "8192", "shrink"]),
         case("no column", "a.tar", folder_with("train/cat/9.png", wide_png(0)), ["entry train/cat/9.png", "0 columns and 6 rows"]),
@@ -207,9 +207,9 @@ fn image_folders() -> Vec<Case> {
         case("classes in test alone", "a.tar", tar(&files([("train/1.png", png(1)), ("train/2.png", png(2)), ("test/cat/2.png", png(2))])), ["entry train/1.png", "no class folder", "Move it", "leave out test"]),
         case("classes in train alone", "a.tar", folder_with("test/2.png", png(2)), ["entry test/2.png", "no class folder", "Move it"]),
         case("a single image", "a.tar", tar(&files([("1.png", png(1))])), ["train has 1 image(s)", "at least two"]),
-        case("an empty class", "a.tar", folder_with("train/frog/", vec![]), ["train/frog", "contains no JPEG or PNG", "Fill it or remove it"]),
+        case("an empty class", "a.tar", folder_with("train/frog/", vec![]), ["train/frog", "contains no JPEG, PNG or WebP", "Fill it or remove it"]),
         case("an empty class of test", "a.zip", zip(&with(with(image_folder(), "train/frog/1.png", png(6)), "test/frog/", vec![])), ["test/frog", "contains no JPEG"]),
-        case("only an empty class", "a.tar", tar(&files([("train/cat/", vec![]), ("test/cat/1.png", png(1))])), ["train/cat", "contains no JPEG or PNG"]),
+        case("only an empty class", "a.tar", tar(&files([("train/cat/", vec![]), ("test/cat/1.png", png(1))])), ["train/cat", "contains no JPEG, PNG or WebP"]),
         case("a class of test alone", "a.tar", folder_with("test/Cats/1.png", png(1)), ["class `Cats` is in test but not in train", "did you mean `cat`?", "rename"]),
         case("one image", "a.tar", tar(&files([("train/cat/1.png", png(1)), ("test/cat/2.png", png(2))])), ["train has 1 image(s)", "at least two", "Add images"]),
     ]
@@ -286,7 +286,7 @@ fn a_folder_is_refused_like_an_archive_and_names_the_file_itself() {
         "folder",
         &result.map(drop),
         "train/empty",
-        &["contains no JPEG or PNG", "remove it"],
+        &["contains no JPEG, PNG or WebP", "remove it"],
     );
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImageFormat {
-    /// JPEG and PNG files with one folder per class, below `train` and `test` (or `val`).
+    /// JPEG, PNG and WebP files with one folder per class, below `train` and `test` (or `val`).
     ImageFolder,
     /// The binary version of CIFAR-10.
     Cifar10,

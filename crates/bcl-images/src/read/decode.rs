@@ -1,11 +1,11 @@
-//! Decodes JPEG and PNG files to 8-bit RGB.
+//! Decodes JPEG, PNG and WebP files to 8-bit RGB.
 //!
 //! Grey becomes equal red, green and blue; alpha is dropped; 16 bits are rounded to 8; a palette is expanded. The orientation in a camera's
 //! metadata is not applied. JPEG files in four colours (CMYK) are refused, because their RGB values depend on a colour profile, and
 //! readers interpret it differently.
 
-use super::jpeg;
 use super::limits::Limits;
+use super::{jpeg, webp};
 use crate::Image;
 use crate::error::{FileLocation, ImageError};
 use image::{ImageFormat, ImageReader};
@@ -28,6 +28,13 @@ impl Picture {
     }
 }
 
+/// How much of a file is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    Head,
+}
+
 /// Format and size of an image file, checked against the limits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outline {
@@ -39,18 +46,18 @@ pub(super) struct Outline {
 impl Outline {
     /// Reads format and size without decoding, and refuses files that should not be decoded.
     pub(super) fn read(bytes: &[u8], at: &FileLocation, limits: Limits) -> Result<Self, ImageError> {
-        Self::checked(bytes, at, limits, jpeg::frame)
+        Self::checked(bytes, at, limits, Extent::Whole)
     }
 
-    fn checked(
-        bytes: &[u8],
-        at: &FileLocation,
-        limits: Limits,
-        frame: impl Fn(&[u8]) -> Option<jpeg::Frame>,
-    ) -> Result<Self, ImageError> {
+    fn checked(bytes: &[u8], at: &FileLocation, limits: Limits, extent: Extent) -> Result<Self, ImageError> {
+        let truncated = || ImageError::TruncatedImage { at: at.clone() };
         let outline = match bytes {
             [0xff, 0xd8, ..] => {
-                let frame = frame(bytes).ok_or_else(|| ImageError::TruncatedImage { at: at.clone() })?;
+                let frame = match extent {
+                    Extent::Whole => jpeg::frame(bytes),
+                    Extent::Head => jpeg::frame_of_head(bytes),
+                };
+                let frame = frame.ok_or_else(truncated)?;
                 if frame.components == 4 {
                     return Err(ImageError::FourColours { at: at.clone() });
                 }
@@ -62,9 +69,7 @@ impl Outline {
                 }
             }
             [0x89, b'P', b'N', b'G', ..] => {
-                let size = bytes
-                    .get(16..24)
-                    .ok_or_else(|| ImageError::TruncatedImage { at: at.clone() })?;
+                let size = bytes.get(16..24).ok_or_else(truncated)?;
                 let number = |bytes: &[u8]| bytes.iter().fold(0, |number, &byte| number << 8 | u32::from(byte));
                 Self {
                     format: ImageFormat::Png,
@@ -72,6 +77,7 @@ impl Outline {
                     height: number(&size[4..]),
                 }
             }
+            bytes if webp::is_webp(bytes) => Self::of_webp(bytes, at, extent)?,
             _ => {
                 return Err(ImageError::NotAnImage {
                     at: at.clone(),
@@ -90,6 +96,28 @@ impl Outline {
         Ok(outline)
     }
 
+    fn of_webp(bytes: &[u8], at: &FileLocation, extent: Extent) -> Result<Self, ImageError> {
+        let not_read = |found: &str| ImageError::NotAnImage {
+            at: at.clone(),
+            found: found.to_owned(),
+        };
+        // The first 30 bytes have the header of every form.
+        let truncated = || ImageError::TruncatedImage { at: at.clone() };
+        let head = bytes.get(..30).ok_or_else(truncated)?;
+        let header = webp::header(head).ok_or_else(|| not_read("a WebP of an unknown form"))?;
+        if header.is_animated {
+            return Err(not_read("an animated WebP"));
+        }
+        if extent == Extent::Whole && (bytes.len() as u64) < header.file_bytes {
+            return Err(truncated());
+        }
+        Ok(Self {
+            format: ImageFormat::WebP,
+            width: header.width,
+            height: header.height,
+        })
+    }
+
     /// Columns and rows.
     pub(super) fn size(&self) -> [u32; 2] {
         [self.width, self.height]
@@ -97,7 +125,7 @@ impl Outline {
 
     /// Reads format and size from the beginning of a file, without checking that the rest is there.
     pub(super) fn of_head(bytes: &[u8], at: &FileLocation, limits: Limits) -> Result<Self, ImageError> {
-        Self::checked(bytes, at, limits, jpeg::frame_of_head)
+        Self::checked(bytes, at, limits, Extent::Head)
     }
 
     /// Size of the decoded image, in bytes.
@@ -146,7 +174,6 @@ fn describe(bytes: &[u8]) -> String {
         [] => "an empty file".to_string(),
         [b'G', b'I', b'F', ..] => "a GIF".to_string(),
         [b'B', b'M', ..] => "a BMP".to_string(),
-        [b'R', b'I', b'F', b'F', ..] if bytes.get(8..12) == Some(b"WEBP") => "a WebP".to_string(),
         [b'I', b'I', 42, 0, ..] | [b'M', b'M', 0, 42, ..] => "a TIFF".to_string(),
         bytes => format!(
             "not an image (it begins with `{}`)",

@@ -9,7 +9,7 @@ use crate::error::{FileLocation, ImageError};
 use bcl_data::input;
 use std::path::Path;
 
-/// Reads JPEG and PNG files as 8-bit RGB, in the order given and without labels. Their names are their paths.
+/// Reads JPEG, PNG and WebP files as 8-bit RGB, in the order given and without labels. Their names are their paths.
 ///
 /// # Errors
 /// Returns an error that names the files that cannot be read.

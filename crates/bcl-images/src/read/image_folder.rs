@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 const LAYOUT: &str = "*.jpg, CLASS/*.jpg, train/*.jpg, or train/CLASS/*.jpg with or without test/CLASS/*.jpg, or val for test, with at \
-                      most one enclosing folder, or a folder of WebDataset shards (.tar); also .jpeg and .png";
+                      most one enclosing folder, or a folder of WebDataset shards (.tar); also .jpeg, .png and .webp";
 
 /// Reads a folder or archive of images, in any of the layouts. `test` takes precedence over `val`.
 pub(crate) fn read(store: &Store, broken: Broken, stream: Option<CacheBytes>) -> Result<ImageData, ImageError> {

@@ -4,10 +4,8 @@ use super::store::Store;
 use crate::error::ImageError;
 use std::collections::BTreeSet;
 
-const READ: [&str; 3] = ["jpg", "jpeg", "png"];
-const NOT_READ: [&str; 11] = [
-    "gif", "bmp", "webp", "tif", "tiff", "jp2", "avif", "heic", "ppm", "pgm", "tga",
-];
+const READ: [&str; 4] = ["jpg", "jpeg", "png", "webp"];
+const NOT_READ: [&str; 10] = ["gif", "bmp", "tif", "tiff", "jp2", "avif", "heic", "ppm", "pgm", "tga"];
 
 /// The extension of a file with the label of the image beside it.
 pub(super) const LABEL: &str = "cls";

@@ -24,6 +24,7 @@ mod tarred;
 mod text;
 pub(crate) mod tiny_imagenet;
 mod walk;
+mod webp;
 mod zipped;
 
 pub(crate) use batch::Broken;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Which images are searched, with which encoder.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Searched {
-    /// Folder or archive of JPEG and PNG images, with or without labels [default: the images of the run].
+    /// Folder or archive of JPEG, PNG and WebP images, with or without labels [default: the images of the run].
     #[arg(long = "in", value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
 
@@ -30,7 +30,7 @@ pub struct Searched {
 pub struct Neighbours {
     /// Folder of the run.
     pub run: PathBuf,
-    /// JPEG or PNG images to find similar ones for. An image that is itself in the folder is not its own neighbour.
+    /// JPEG, PNG or WebP images to find similar ones for. An image that is itself in the folder is not its own neighbour.
     #[arg(value_name = "QUERY", required = true)]
     pub queries: Vec<PathBuf>,
     /// What is searched.
