@@ -9,6 +9,7 @@
 //! | sum over ranks, the result on all of them | [`all_reduce`](trait.Collective.html#method.all_reduce) |
 //! | sum over ranks, each rank gets its own part | [`reduce_scatter`](trait.Collective.html#method.reduce_scatter) |
 //! | let all ranks decide alike | [`any`](trait.Collective.html#method.any), [`on_first`](trait.Collective.html#method.on_first) |
+//! | know whether a launcher started this process with others | [`Launched`] |
 //! | deal rows or users to ranks | [`share`] |
 //! | sum parts within a rank in the order of the sums over ranks | [`PairwiseSum`] |
 //!
@@ -16,6 +17,7 @@
 //! | --- | --- |
 //! | one process | [`Alone`] |
 //! | threads of one process, for tests | [`Threads`] |
+//! | processes that MPI connects | `Mpi`, with the feature `mpi` |
 //! | any, with a check that all ranks make the same calls | [`Checked`] |
 //!
 //! ```
@@ -40,6 +42,9 @@ mod alone;
 mod checked;
 mod collective;
 mod element;
+mod launched;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod pairwise;
 mod share;
 mod sums;
@@ -49,6 +54,9 @@ pub use alone::Alone;
 pub use checked::Checked;
 pub use collective::Collective;
 pub use element::{Element, from_bytes, to_bytes};
+pub use launched::Launched;
+#[cfg(feature = "mpi")]
+pub use mpi::{Mpi, MpiError, Neighbours};
 pub use pairwise::PairwiseSum;
 pub use share::share;
 pub use threads::Threads;

@@ -1,12 +1,19 @@
 //! The processes that train one model together, and the place of this one among them.
+//!
+//! [`join`] finds the others at the start, [`end`] ends with them, and [`collective`] is what they compute with. `--processes` starts them
+//! on this machine ([`start`]); `mpirun`, `srun` and others start them anywhere.
 
-use bcl_collective::{Alone, Collective};
-use std::sync::{Arc, OnceLock};
+mod ending;
+mod join;
+mod signals;
+mod start;
+mod threads;
 
-/// The ranks that this process belongs to, if there are several.
-static COLLECTIVE: OnceLock<Arc<dyn Collective>> = OnceLock::new();
+pub use ending::{AbortOnPanic, end};
+pub use join::{collective, join, place_on_machine};
+pub(crate) use signals::on_stop_signal;
+pub use start::{processes_to_start, start};
+pub use threads::threads_of_process;
 
-/// The ranks that this process belongs to: [`Alone`] unless several processes were started together.
-pub fn collective() -> Arc<dyn Collective> {
-    COLLECTIVE.get().map_or_else(|| Arc::new(Alone), Arc::clone)
-}
+/// Whether this build contains MPI.
+pub const HAS_MPI: bool = cfg!(feature = "mpi");
