@@ -1,5 +1,9 @@
 //! The processes that train one model together, and the place of this one among them.
 
+mod agreement;
+
+pub use agreement::{on_first, refuse_differences};
+
 use bcl_collective::{Alone, Collective};
 use std::sync::{Arc, OnceLock};
 
