@@ -129,12 +129,14 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
         (Some(_), true) => Vec::new(),
         _ => load(args)?,
     };
+    let ranks = processes::collective();
     let session = Session {
         backend: open(&args.compute, args.output)?,
         data_dir: args.compute.data_dir().to_path_buf(),
         moved_data: args.compute.data.clone(),
         out: args.out().to_path_buf(),
-        quiet: args.output.quiet,
+        // Rank 0 speaks for all.
+        quiet: args.output.quiet || !ranks.is_first(),
         json: args.output.json,
         earlier: match (&args.resume, &args.seeds) {
             (Some(_), _) => Earlier::Continue,
@@ -142,12 +144,13 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
             (None, None) => Earlier::Keep,
         },
         stop,
+        ranks,
     };
     if let Some(folder) = args.resumed() {
         return commands::resume(&session, folder, recipes.first(), &args.overrides());
     }
     let runs = commands::train(&session, &recipes)?;
-    if args.recipes.is_empty() && !args.output.json {
+    if args.recipes.is_empty() && !args.output.json && session.ranks.is_first() {
         commands::suggest(&runs);
     }
     Ok(())

@@ -51,7 +51,14 @@ pub(super) fn all_calls(collective: &dyn Collective) -> Vec<u8> {
 
 /// Saves the results of a rank.
 pub(super) fn save(folder: &Path, rank: usize, results: &[u8]) {
-    fs::write(folder.join(format!("rank-{rank}")), results).unwrap();
+    let part = folder.join(format!("part-{rank}"));
+    fs::write(&part, results).unwrap();
+    fs::rename(part, folder.join(format!("rank-{rank}"))).unwrap();
+}
+
+/// Whether [`save`] has written the results of a rank.
+pub(super) fn is_saved(folder: &Path, rank: usize) -> bool {
+    folder.join(format!("rank-{rank}")).is_file()
 }
 
 /// Reads the results that [`save`] wrote.

@@ -1,6 +1,6 @@
 //! What ranks do, and how they are started.
 
-use crate::calls::{all_calls, save};
+use crate::calls::{all_calls, is_saved, save};
 use bcl_collective::{Checked, Collective, Mpi};
 use std::{
     env,
@@ -101,7 +101,12 @@ pub(super) fn run_as_rank() {
             // Not all at once.
             thread::sleep(Duration::from_millis(100 * collective.rank() as u64));
             let codes = mpi.end(130, Some(Duration::from_secs(30)));
-            println!("codes {:?}", codes.unwrap());
+            let folder = Path::new(words[1]);
+            save(folder, collective.rank(), &codes.unwrap());
+            // The first exit code other than 0 makes `mpirun` kill the others.
+            while !(0..collective.size()).all(|rank| is_saved(folder, rank)) {
+                thread::sleep(Duration::from_millis(5));
+            }
             process::exit(130);
         }
         "rank_1_leaves_a_call_out" => {

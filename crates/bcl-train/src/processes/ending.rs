@@ -42,14 +42,14 @@ mod together {
 
     /// How long a process that failed waits for the others to fail, too.
     const FAIL_ALIKE: Duration = Duration::from_secs(5);
-    /// How long an interrupted process waits for the others, one of which may still write the checkpoint.
+    /// How long a process that is interrupted, or follows rank 0, waits for the others: rank 0 may still write the checkpoint.
     const CHECKPOINT: Duration = Duration::from_secs(120);
 
     pub(super) fn end(mpi: &Mpi, outcome: &Result<(), Error>, code: u8) {
-        let patience = match code {
-            0 => None,
-            130 => Some(CHECKPOINT),
-            _ => Some(FAIL_ALIKE),
+        let patience = match outcome {
+            Ok(()) => None,
+            Err(Error::Interrupted(_) | Error::OfFirstRank { .. }) => Some(CHECKPOINT),
+            Err(_) => Some(FAIL_ALIKE),
         };
         if let (Err(error), 0) = (outcome, mpi.rank()) {
             eprintln!("error: {}", printable_lines(error));

@@ -7,9 +7,6 @@ use crate::{
 use bcl_collective::{Alone, Collective, Launched};
 use std::sync::{Arc, OnceLock};
 
-/// Whether training shares its batches between processes.
-const TRAINS_TOGETHER: bool = false;
-
 /// The ranks that this process belongs to, if there are several.
 static COLLECTIVE: OnceLock<Arc<dyn Collective>> = OnceLock::new();
 
@@ -62,7 +59,6 @@ fn check(command: &Command, launched: &Launched) -> Result<(), Error> {
             "this program was built without MPI, so each of them would train alone; build it with `cargo build -p bcl-train --features mpi`, \
              or start it without a launcher, with --processes {size}"
         )),
-        _ if !TRAINS_TOGETHER => refuse("training does not share its batches between processes yet".to_owned()),
         _ => Ok(()),
     }
 }
@@ -70,16 +66,6 @@ fn check(command: &Command, launched: &Launched) -> Result<(), Error> {
 /// Whether a command of `train` prints something instead of training.
 fn trains_nothing(train: &Train) -> bool {
     train.print_recipe || train.dump_views.is_some()
-}
-
-/// Refuses `--processes` in a build in which they would not train together.
-pub(super) fn check_training() -> Result<(), Error> {
-    if TRAINS_TOGETHER {
-        return Ok(());
-    }
-    Err(Error::Input(
-        "--processes: training does not share its batches between processes yet".to_owned(),
-    ))
 }
 
 #[cfg(not(feature = "mpi"))]
@@ -147,9 +133,8 @@ mod tests {
             assert!(message.contains(reason), "{message}");
         }
         match refused(&["quickstart", "--processes", "4"]) {
-            Ok(()) => assert!(super::super::HAS_MPI && TRAINS_TOGETHER),
-            Err((_, message)) if !super::super::HAS_MPI => assert!(message.contains("built without MPI"), "{message}"),
-            Err((_, message)) => assert!(!TRAINS_TOGETHER, "{message}"),
+            Ok(()) => assert!(super::super::HAS_MPI),
+            Err((_, message)) => assert!(!super::super::HAS_MPI && message.contains("built without MPI"), "{message}"),
         }
     }
 }

@@ -1,19 +1,17 @@
 //! Starts the processes of `--processes` on this machine, and passes signals on to them.
 
-use super::join::check_training;
 use crate::{cli::Train, error::Error};
 use bcl_collective::Launched;
 
 /// The number of processes that this one has to start: `--processes`, unless this is one of them.
 ///
 /// # Errors
-/// Returns an error if several processes cannot train together here.
+/// Returns an error if this system cannot start them.
 pub fn processes_to_start(train: &Train) -> Result<Option<u16>, Error> {
     let wanted = train.processes.filter(|&processes| processes > 1);
     if wanted.is_none() || Launched::from_environment().is_some_and(|launched| launched.size > 1) {
         return Ok(None);
     }
-    check_training()?;
     if cfg!(not(unix)) {
         return Err(Error::Input(
             "--processes needs a Unix system; start the processes with mpiexec".to_owned(),
