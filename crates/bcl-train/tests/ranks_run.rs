@@ -120,7 +120,7 @@ impl<'a> Run<'a> {
         };
         let backend = Backend::open(BackendChoice::Flex, None).expect("it is in every build");
         let search = SearchPath::new(None, Path::new("data"));
-        let prepared = Prepared::load(self.data, &search)?;
+        let prepared = Prepared::load(self.data, &search, &*ranks)?;
         prepared.refuse_ranks(self.recipe, &*ranks)?;
         let mut created = None;
         let path = processes::on_first(&*ranks, || {

@@ -43,8 +43,8 @@ pub(super) fn prepare(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<Pr
     let first = plan.rows[0].recipe();
     let search = first.search_path(&pool.data_dir);
     let prepared = match plan.data_record(out)? {
-        None => Prepared::load(first, &search)?,
-        Some(record) => Prepared::load_again(first, &search, &record, out)?,
+        None => Prepared::load(first, &search, &Alone)?,
+        Some(record) => Prepared::load_again(first, &search, &record, out, &Alone)?,
     };
     for row in &plan.rows {
         let search = row.recipe().search_path(&pool.data_dir);

@@ -77,7 +77,7 @@ fn extend_one(session: &Session, run: &EarlierRun, longer: &Recipe) -> Result<(P
     };
     extension.check()?;
     let record = run.folder.data_to_resume()?;
-    let prepared = Prepared::load_again(&longer, &search, &record, run.folder.path())?;
+    let prepared = Prepared::load_again(&longer, &search, &record, run.folder.path(), &*session.ranks)?;
     prepared.check(&longer, &search, &session.backend, session.ranks.size())?;
     extension.train(session, &prepared)
 }
@@ -128,7 +128,7 @@ pub(super) fn continued(
     if record.identity == prepared.record().identity {
         return extension.train(session, prepared).map(Some);
     }
-    let again = Prepared::load_again(recipe, &search, &record, shorter.folder.path())?;
+    let again = Prepared::load_again(recipe, &search, &record, shorter.folder.path(), &*session.ranks)?;
     extension.train(session, &again).map(Some)
 }
 
@@ -169,7 +169,7 @@ fn finish(session: &Session, run: EarlierRun, loaded: Option<&Prepared>) -> Resu
         let prepared = if let Some(loaded) = loaded.filter(|loaded| loaded.record().identity == record.identity) {
             loaded
         } else {
-            again = Prepared::load_again(&recipe, search, &record, folder.path())?;
+            again = Prepared::load_again(&recipe, search, &record, folder.path(), &*session.ranks)?;
             &again
         };
         prepared.check(&recipe, search, &session.backend, session.ranks.size())?;

@@ -113,7 +113,7 @@ impl Loaded {
             other => {
                 // Two data sets are never in memory at once.
                 drop(other);
-                Prepared::load(recipe, search)?
+                Prepared::load(recipe, search, &*session.ranks)?
             }
         };
         let prepared = self.0.insert(prepared);

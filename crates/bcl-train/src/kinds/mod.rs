@@ -45,8 +45,8 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// The training and test data.
     type Data: Debug + Send + Sync;
 
-    /// What runs on the same data share, such as the metrics of baselines.
-    type Shared: Debug + Send + Sync;
+    /// What runs on the same data share, such as the metrics of baselines. Only rank 0 needs it.
+    type Shared: Debug + Default + Send + Sync;
 
     /// The source of the data, for messages.
     ///

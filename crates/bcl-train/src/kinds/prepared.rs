@@ -50,12 +50,12 @@ pub struct Surroundings<'a> {
 }
 
 impl Prepared {
-    /// Loads the data of a recipe and computes the baselines of interactions.
+    /// Loads the data of a recipe and, on rank 0, computes the baselines of interactions.
     ///
     /// # Errors
     /// Returns an error if the data cannot be read, or a baseline cannot be fitted to them.
-    pub fn load(recipe: &Recipe, search: &SearchPath) -> Result<Self, Error> {
-        of_kind!(recipe, recipe => load(&**recipe, search, KnownIds::default(), |_, _| Ok(())))
+    pub fn load(recipe: &Recipe, search: &SearchPath, ranks: &dyn Collective) -> Result<Self, Error> {
+        of_kind!(recipe, recipe => load(&**recipe, search, KnownIds::default(), |_, _| Ok(()), ranks))
     }
 
     /// As [`load`](Self::load), to continue what is in `folder`: the data must match its `record`. Rows in another order are
@@ -63,9 +63,15 @@ impl Prepared {
     ///
     /// # Errors
     /// As [`load`](Self::load). Also returns an error that names the differences if the data differ.
-    pub fn load_again(recipe: &Recipe, search: &SearchPath, record: &DataRecord, folder: &Path) -> Result<Self, Error> {
+    pub fn load_again(
+        recipe: &Recipe,
+        search: &SearchPath,
+        record: &DataRecord,
+        folder: &Path,
+        ranks: &dyn Collective,
+    ) -> Result<Self, Error> {
         let check = |found: &DataRecord, source: &str| record.check(&found.identity, source, folder);
-        of_kind!(recipe, recipe => load(&**recipe, search, record.known_ids(), check))
+        of_kind!(recipe, recipe => load(&**recipe, search, record.known_ids(), check, ranks))
     }
 
     /// The record of these data for run folders.
@@ -156,6 +162,7 @@ fn load<K: Kind>(
     search: &SearchPath,
     ids: KnownIds,
     check: impl Fn(&DataRecord, &str) -> Result<(), Error>,
+    ranks: &dyn Collective,
 ) -> Result<Prepared, Error> {
     recipe.memory_of_data().check()?;
     let loading = working(format!("loading the data of {}", recipe.name()));
@@ -168,7 +175,11 @@ fn load<K: Kind>(
         recipe: recipe.clone(),
         source,
         record,
-        shared: recipe.share(&data)?,
+        shared: if ranks.is_first() {
+            recipe.share(&data)?
+        } else {
+            K::Shared::default()
+        },
         data: Arc::new(data),
     })))
 }

@@ -120,7 +120,11 @@ impl ImageLoader {
     pub fn probe(&self, estimator: Option<Arc<dyn Estimator>>, device: &Device) -> Step<ImageBatch> {
         let source = &self.source;
         let mut order: Vec<usize> = (0..source.num_images()).collect();
-        let batch_size = source.gradient_cache.unwrap_or(source.batch_size);
+        let batch_size = match source.own.start {
+            0 => source.gradient_cache.unwrap_or(source.batch_size),
+            // Only rank 0 evaluates, so the views of the others need not fill their devices.
+            _ => source.batch_size.min(2),
+        };
         let (chosen, _) = order.partial_shuffle(&mut source.views.seed.named("probe").rng(), batch_size);
         let pixels = source
             .views
