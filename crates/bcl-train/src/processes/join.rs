@@ -17,7 +17,8 @@ pub fn collective() -> Arc<dyn Collective> {
 
 /// Finds the processes that a launcher started together with this one; [`collective`] connects them from then on.
 ///
-/// Call it before anything else starts a thread: it lets the signal that stops all ranks wait for [`on_stop_signal`](super::on_stop_signal).
+/// Call it before anything else starts a thread: it lets the signal that stops all ranks wait until [`stop_on_signals`](crate::commands::stop_on_signals)
+/// listens to it.
 ///
 /// # Errors
 /// Returns an error if there are several processes, and the command is not training, or this program cannot find the others: each would

@@ -20,6 +20,10 @@ pub fn processes_to_start(train: &Train) -> Result<Option<u16>, Error> {
     Ok(wanted)
 }
 
+/// Is never called on this system; see [`processes_to_start`].
+///
+/// # Errors
+/// None.
 #[cfg(not(unix))]
 pub fn start(_: u16) -> Result<i32, Error> {
     unreachable!("refused before")
