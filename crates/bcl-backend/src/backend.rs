@@ -34,6 +34,24 @@ impl Backend {
         opened.map_or_else(|| Self::open_at(BackendChoice::Flex, 0), Ok)
     }
 
+    /// Opens the device that the process at place `process` among those on this machine computes on, so that each has a device of its own:
+    /// they take turns if there are fewer devices than processes.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`open`](Self::open).
+    pub fn open_for_process(choice: BackendChoice, process: usize) -> Result<Self, BackendError> {
+        let index_of = |choice| process % built::devices(choice).len().max(1);
+        if choice != BackendChoice::Auto {
+            return Self::open(choice, Some(index_of(choice)));
+        }
+        let opened = choice
+            .candidates(&built())?
+            .into_iter()
+            .filter_map(|candidate| Self::open_at(candidate, index_of(candidate)).ok())
+            .find(|backend| backend.info.kind != DeviceKind::Software);
+        opened.map_or_else(|| Self::open_at(BackendChoice::Flex, 0), Ok)
+    }
+
     fn open_at(choice: BackendChoice, index: usize) -> Result<Self, BackendError> {
         let devices = built::devices(choice);
         let Some(device) = devices.get(index).cloned() else {

@@ -6,6 +6,7 @@ use bcl_bench::{
     DeviceArguments,
     gpu::{self, GpuPlan},
 };
+use bcl_collective::Alone;
 use bcl_data::{printable, printable_lines};
 use bcl_report::{TextStyle, files::critical_section, notice};
 use bcl_train::{
@@ -13,7 +14,7 @@ use bcl_train::{
     commands::{self, Earlier, Session, stop_on_signals},
     error::Error,
 };
-use std::{path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -74,6 +75,7 @@ pub(crate) fn train(arguments: &Train) -> ExitCode {
             out: arguments.out().to_path_buf(),
             quiet: true,
             json: false,
+            ranks: Arc::new(Alone),
         };
         commands::train(&session, &arguments.load()?).map(drop)
     };

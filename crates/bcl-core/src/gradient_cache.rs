@@ -54,7 +54,11 @@
 //! assert!(difference.abs().max().into_scalar::<f32>() < 1e-5);
 //! ```
 
-use crate::{Losses, Reduction, losses::share_correction};
+mod share;
+
+pub use share::GradientShare;
+
+use crate::Losses;
 use burn::tensor::Tensor;
 use std::ops::Range;
 
@@ -100,42 +104,7 @@ impl EmbeddingGradients {
         at_most: usize,
         losses: impl Fn(&[Tensor<2>], Range<usize>) -> Losses,
     ) -> Self {
-        let tables: Vec<Table> = tables.into_iter().map(Table::without_autodiff).collect();
-        let mut cache: Option<Self> = None;
-        let mut num_left_out: Option<Tensor<1>> = None;
-        for anchors in blocks(num_anchors, at_most) {
-            let leaves: Vec<_> = tables.iter().map(Table::leaf).collect();
-            let num_compared = anchors.len() as f64;
-            let losses = losses(&leaves, anchors);
-            if let Some(num_counted) = losses.num_counted() {
-                let left_out = -num_counted.without_autodiff() + num_compared;
-                num_left_out = Some(match num_left_out {
-                    Some(before) => before + left_out,
-                    None => left_out,
-                });
-            }
-            // A product, because the backward pass of Burn's division of an f64 tensor by a number is in f32.
-            let share = losses.reduce(Reduction::Sum) * (num_anchors as f64).recip();
-            let mut gradients = share.backward();
-            let gradient_of = |(table, leaf): (&Table, Tensor<2>)| match table {
-                Table::Trained(rows) => Some(leaf.grad_remove(&mut gradients).unwrap_or_else(|| rows.zeros_like())),
-                Table::Constant(_) => None,
-            };
-            let of_block = Self {
-                loss: share.without_autodiff(),
-                gradients: tables.iter().zip(leaves).map(gradient_of).collect(),
-                num_counted: None,
-            };
-            cache = Some(match cache {
-                Some(cache) => cache.plus(of_block),
-                None => of_block,
-            });
-        }
-        let cache = cache.expect("a batch has at least one anchor");
-        match num_left_out {
-            Some(left_out) => cache.over_counted(num_anchors, -left_out + num_anchors as f64),
-            None => cache,
-        }
+        GradientShare::compute(tables, num_anchors, 0..num_anchors, at_most, losses).whole()
     }
 
     /// Slices the gradients of some rows: those of one part of the batch, if all tables have one row per sample.
@@ -145,29 +114,6 @@ impl EmbeddingGradients {
     pub fn rows(&self, part: Range<usize>) -> Vec<Option<Tensor<2>>> {
         let rows = |gradient: Tensor<2>| gradient.slice([part.clone()]);
         self.gradients.iter().cloned().map(|gradient| gradient.map(rows)).collect()
-    }
-
-    fn plus(self, other: Self) -> Self {
-        let pairs = self.gradients.into_iter().zip(other.gradients);
-        Self {
-            loss: self.loss + other.loss,
-            gradients: pairs.map(|(left, right)| Some(left? + right?)).collect(),
-            num_counted: None,
-        }
-    }
-
-    /// Turns the mean over all anchors into one over those that have a loss: their number is known after the last block.
-    fn over_counted(self, num_anchors: usize, num_counted: Tensor<1>) -> Self {
-        let correction = share_correction(num_anchors, num_counted.clone());
-        let corrected = |gradient: Tensor<2>| {
-            let correction = correction.clone().cast(gradient.dtype());
-            gradient * correction.unsqueeze::<2>()
-        };
-        Self {
-            loss: self.loss * correction.clone(),
-            gradients: self.gradients.into_iter().map(|gradient| gradient.map(corrected)).collect(),
-            num_counted: Some(num_counted),
-        }
     }
 }
 

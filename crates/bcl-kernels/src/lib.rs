@@ -35,6 +35,7 @@
 //! | [`unit_rows`] | L2-normalised rows | a dozen passes over the rows |
 //! | [`batch_norm`], [`batch_norm_relu`] | batch normalisation with the statistics of the batch | transposed copies of the whole batch |
 //! | [`convolve`] | 2D convolution | for the weight's gradient, a convolution with a kernel as large as the image |
+//! | [`sum_over_ranks`] | a sum over processes that train together | a sum without a gradient |
 //! | [`log1p`] | `log(1 + x)` | a function that loses small numbers on GPUs |
 //!
 //! [`Similarity`] chooses between cosine similarity and dot product.
@@ -42,7 +43,7 @@
 //! # Backends
 //!
 //! Each function belongs to a backend-extension trait: [`RankOps`], [`MassOps`], [`ContrastOps`], [`SparseOps`], [`SampledOps`], [`UnitOps`],
-//! [`NormOps`], [`ConvolutionOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
+//! [`NormOps`], [`ConvolutionOps`], [`CollectiveOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
 //! The CPU backend overrides all it can do faster. The GPU backends (features `cuda`, `metal`, `vulkan` and `wgpu`) override what is
 //! slow or not deterministic there. Autodiff has a handwritten backward pass.
 //!
@@ -51,6 +52,7 @@
 // SIMD dispatch compiles a body for each instruction set by inlining it there. A call would leave it compiled for the baseline.
 #![expect(clippy::inline_always, reason = "SIMD dispatch relies on inlining")]
 
+mod collective_sum;
 mod contrast;
 mod convolution;
 mod cpu;
@@ -69,6 +71,7 @@ mod unit;
 
 pub mod portable;
 
+pub use collective_sum::{CollectiveOps, sum_over_ranks};
 pub use contrast::{Contrast, ContrastOps, Correction, Excluded, Weighing, contrast, contrast_is_fused};
 pub use convolution::{ConvolutionOps, convolve};
 pub use logarithm::{LogarithmOps, log1p};

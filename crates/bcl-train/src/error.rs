@@ -1,6 +1,7 @@
 //! Errors of commands, and the exit codes they end with.
 
 use crate::recipe;
+use bcl_collective::Collective;
 use bcl_eval::{
     EvaluationError,
     baselines::{EaseError, ItemKnnError},
@@ -90,12 +91,27 @@ pub enum Error {
         /// Why it failed.
         first: Box<Error>,
     },
+    /// Rank 0 stopped the run, and its message says why.
+    #[error("rank 0 has stopped the run; its message says why")]
+    OfFirstRank {
+        /// The exit code of rank 0.
+        code: u8,
+    },
     /// The user interrupted the run; its checkpoint is written.
     #[error("interrupted; all progress is saved, continue with: bcl-train --resume {}", .0.display())]
     Interrupted(PathBuf),
 }
 
 impl Error {
+    /// An error that all ranks meet: it stays itself on rank 0, which reports it.
+    pub(crate) fn of_all_ranks(ranks: &dyn Collective, error: Self) -> Self {
+        if ranks.is_first() {
+            error
+        } else {
+            Self::OfFirstRank { code: error.exit_code() }
+        }
+    }
+
     /// The error of a batch that could not be prepared.
     pub(crate) fn of_batch(error: DatasetError) -> Self {
         match std::error::Error::source(&error).and_then(|source| source.downcast_ref::<bcl_images::ImageError>()) {
@@ -149,6 +165,7 @@ impl Error {
             Self::Fetch(error) => error.exit_code(),
             Self::Diverged { .. } | Self::Training(_) | Self::Evaluation(_) => 1,
             Self::SomeFailed { first, .. } => first.exit_code(),
+            Self::OfFirstRank { code } => *code,
             _ => 2,
         }
     }

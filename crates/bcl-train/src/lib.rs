@@ -5,6 +5,7 @@
 //! | read or write a recipe | [`recipe`] |
 //! | define what is trained and what a step minimises | [`methods`] |
 //! | train | [`training`] |
+//! | train on several processes | [`processes`] |
 //! | log curves and pictures | [`logging`] |
 //! | estimate the memory of a run before it starts | [`memory`] |
 //! | run a verb of the command line | [`commands`] |
@@ -20,5 +21,6 @@ pub mod kinds;
 pub mod logging;
 pub mod memory;
 pub mod methods;
+pub mod processes;
 pub mod recipe;
 pub mod training;

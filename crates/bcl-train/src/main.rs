@@ -1,7 +1,6 @@
 //! The `bcl-train` program: parses the command line, runs the verb, and turns errors into exit codes.
 
 use bcl_backend::{Backend, Inventory, launch};
-use bcl_data::printable_lines;
 use bcl_report::{
     files::{critical_section, refuse_full_output},
     notice,
@@ -11,6 +10,7 @@ use bcl_train::{
     commands::{self, Earlier, Session},
     error::Error,
     kinds::Search,
+    processes,
     recipe::{Origins, Recipe, built_in},
     training::Stop,
 };
@@ -23,20 +23,22 @@ fn main() -> ExitCode {
     // `bcl-train recipes | head` ends when `head` does, as programs on Unix do.
     sigpipe::reset();
     refuse_full_output();
-    let outcome = run(cli::parse());
+    let _together = processes::AbortOnPanic;
+    let command = cli::parse();
+    let outcome = processes::join(&command).and_then(|()| run(command));
     // From here on, a signal has nothing left to stop.
     let _ending = critical_section();
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {}", printable_lines(&error));
-            ExitCode::from(error.exit_code())
-        }
-    }
+    processes::end(outcome)
 }
 
 fn run(command: Command) -> Result<(), Error> {
-    notice::set_quiet(command.is_quiet());
+    // Rank 0 speaks for all.
+    notice::set_quiet(command.is_quiet() || !processes::collective().is_first());
+    if let Command::Train(train) = &command
+        && let Some(processes) = processes::processes_to_start(train)?
+    {
+        return start_processes(train, processes);
+    }
     let stop = commands::stop_on_signals()?;
     match command {
         Command::Train(train) => run_training(&train, stop),
@@ -100,6 +102,17 @@ fn run(command: Command) -> Result<(), Error> {
     }
 }
 
+/// Starts the processes of `--processes`, and ends with their exit code.
+fn start_processes(args: &Train, processes: u16) -> Result<(), Error> {
+    args.compute.check_data()?;
+    // Building a program with MPI takes minutes, so a wrong recipe is refused first.
+    if args.resumed().is_none() || !args.recipes.is_empty() {
+        load(args)?;
+    }
+    launch::ensure_with_mpi(args.compute.backend, processes::HAS_MPI, PACKAGE, args.output.quiet)?;
+    std::process::exit(processes::start(processes)?)
+}
+
 fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
     if args.print_recipe {
         for (recipe, origins) in load_with_origins(args)? {
@@ -116,12 +129,14 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
         (Some(_), true) => Vec::new(),
         _ => load(args)?,
     };
+    let ranks = processes::collective();
     let session = Session {
         backend: open(&args.compute, args.output)?,
         data_dir: args.compute.data_dir().to_path_buf(),
         moved_data: args.compute.data.clone(),
         out: args.out().to_path_buf(),
-        quiet: args.output.quiet,
+        // Rank 0 speaks for all.
+        quiet: args.output.quiet || !ranks.is_first(),
         json: args.output.json,
         earlier: match (&args.resume, &args.seeds) {
             (Some(_), _) => Earlier::Continue,
@@ -129,12 +144,13 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
             (None, None) => Earlier::Keep,
         },
         stop,
+        ranks,
     };
     if let Some(folder) = args.resumed() {
         return commands::resume(&session, folder, recipes.first(), &args.overrides());
     }
     let runs = commands::train(&session, &recipes)?;
-    if args.recipes.is_empty() && !args.output.json {
+    if args.recipes.is_empty() && !args.output.json && session.ranks.is_first() {
         commands::suggest(&runs);
     }
     Ok(())
@@ -160,11 +176,15 @@ fn load_with_origins(args: &Train) -> Result<Vec<(Recipe, Origins)>, Error> {
 fn open(compute: &ComputeArguments, output: Output) -> Result<Backend, Error> {
     compute.check_data()?;
     launch::ensure(compute.backend, PACKAGE, output.quiet)?;
-    if let Some(threads) = compute.threads {
+    if let Some(threads) = compute.threads.map(usize::from).or_else(processes::threads_of_process) {
         rayon::ThreadPoolBuilder::new()
-            .num_threads(usize::from(threads))
+            .num_threads(threads)
             .build_global()
             .map_err(|error| Error::Training(format!("cannot start {threads} threads: {error}")))?;
     }
-    Ok(Backend::open(compute.backend, compute.device)?)
+    let backend = match (compute.device, processes::place_on_machine()) {
+        (None, (place, 2..)) => Backend::open_for_process(compute.backend, place)?,
+        (device, _) => Backend::open(compute.backend, device)?,
+    };
+    Ok(backend)
 }

@@ -1,6 +1,8 @@
 //! Gradient caching gives the gradients of the whole batch: for every estimator, both kinds of training and any part size.
 
 mod common;
+#[path = "common/gradients.rs"]
+mod gradients;
 
 use bcl_core::{Estimator, EstimatorConfig, Reduction, Scores, Similarity, gradient_cache::blocks};
 use bcl_data::{PlantedConfig, Seed, negatives::NegativeSampler};
@@ -27,39 +29,8 @@ use burn::{
     tensor::{Device, Tensor},
 };
 use common::sources;
+use gradients::{deviation, gradient};
 use std::sync::Arc;
-
-/// The gradient of a module, with one row of numbers per parameter.
-struct Gradient<'a> {
-    of: &'a GradientsParams,
-    rows: Vec<Vec<f64>>,
-}
-
-impl ModuleVisitor for Gradient<'_> {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let gradient = self.of.get::<D>(param.id);
-        self.rows
-            .extend(gradient.map(|gradient| gradient.into_data().iter::<f64>().collect()));
-    }
-}
-
-fn gradient<M: Module>(model: &M, of: &GradientsParams) -> Vec<Vec<f64>> {
-    let mut gradient = Gradient { of, rows: Vec::new() };
-    model.visit(&mut gradient);
-    assert!(!gradient.rows.is_empty());
-    gradient.rows
-}
-
-/// The norm of the difference over the norm of the expected gradient, across all parameters.
-fn deviation(found: &[Vec<f64>], expected: &[Vec<f64>]) -> f64 {
-    assert_eq!(found.len(), expected.len());
-    let [mut squares, mut of_difference] = [0.0; 2];
-    for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
-        squares += expected * expected;
-        of_difference += (found - expected).powi(2);
-    }
-    (of_difference / squares).sqrt()
-}
 
 /// Compares the gradients and the loss of a cached step with a reference.
 fn assert_equal<M: Method>(model: &M, step: &Step<M::Batch>, expected: &(Vec<Vec<f64>>, f64), what: &str) {

@@ -190,6 +190,7 @@ fn numbers() -> Vec<Number> {
             ("training.batch_size=?", &[]),
             ("training.gradient_cache=?", &[]),
             ("training.epochs=?", ZERO),
+            ("training.sync_batch_norm=?", &[]),
             ("evaluation.every=?", ZERO),
             ("evaluation.side=?", &[]),
             ("evaluation.label_fractions=[?]", &[]),

@@ -5,9 +5,10 @@ use super::metadata::{Metadata, Package};
 
 /// Each crate of the workspace with the workspace crates it may depend on, dev-dependencies included.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("bcl-kernels", &[]),
-    ("bcl-core", &["bcl-golden", "bcl-kernels", "bcl-posterior"]),
-    ("bcl-models", &["bcl-golden", "bcl-kernels", "bcl-wire"]),
+    ("bcl-collective", &[]),
+    ("bcl-kernels", &["bcl-collective"]),
+    ("bcl-core", &["bcl-collective", "bcl-golden", "bcl-kernels", "bcl-posterior"]),
+    ("bcl-models", &["bcl-collective", "bcl-golden", "bcl-kernels", "bcl-wire"]),
     ("bcl-optim", &[]),
     ("bcl-posterior", &[]),
     ("bcl-text", &[]),
@@ -21,12 +22,20 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("bcl-explorer", &["bcl-posterior"]),
     (
         "bcl-eval",
-        &["bcl-core", "bcl-data", "bcl-images", "bcl-models", "bcl-report"],
+        &[
+            "bcl-collective",
+            "bcl-core",
+            "bcl-data",
+            "bcl-images",
+            "bcl-models",
+            "bcl-report",
+        ],
     ),
     (
         "bcl-train",
         &[
             "bcl-backend",
+            "bcl-collective",
             "bcl-core",
             "bcl-data",
             "bcl-eval",
@@ -45,6 +54,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "bcl-bench",
         &[
             "bcl-backend",
+            "bcl-collective",
             "bcl-core",
             "bcl-data",
             "bcl-eval",
@@ -71,6 +81,7 @@ const DOWNLOADS_FOR: &str = "bcl-train";
 
 /// Crates that stay quick to build: they must not depend on Burn, not even indirectly.
 const WITHOUT_BURN: &[&str] = &[
+    "bcl-collective",
     "bcl-data",
     "bcl-explorer",
     "bcl-golden",

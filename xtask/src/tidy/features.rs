@@ -1,4 +1,4 @@
-//! `cargo run`, with and without its optional feature, and `cargo test` give each dependency the same features, so that they share one
+//! `cargo run`, with and without its optional features, and `cargo test` give each dependency the same features, so that they share one
 //! compiled Burn.
 
 use super::finding::Finding;
@@ -8,22 +8,23 @@ use std::path::Path;
 
 /// What `cargo run` builds.
 const PROGRAM: &str = "bcl-train";
-/// A feature of the program that users turn on later, when Burn is compiled.
-const OPTIONAL: &str = "parquet";
+/// Features of the program that users and CI turn on later, when Burn is compiled.
+const OPTIONAL: [&str; 2] = ["mpi", "parquet"];
 /// The crate that asks for the features which only another build would turn on.
 const SHARED: &str = "crates/workspace-hack/Cargo.toml";
 
-/// Compares the dependencies of the program with those of the whole workspace and its tests, and of the program with its optional feature.
+/// Compares the dependencies of the program with those of the whole workspace and its tests, and of the program with its optional features.
 pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<Finding>> {
     let program = packages(root, &["--package", PROGRAM, "--edges", "normal,build"])?;
     let tests = packages(root, &["--workspace", "--edges", "normal,build,dev"])?;
-    let optional = packages(
-        root,
-        &["--package", PROGRAM, "--edges", "normal,build", "--features", OPTIONAL],
-    )?;
     let mut findings = differences(&program, &tests, "tests build");
-    let with_feature = differences(&program, &optional, &format!("`--features {OPTIONAL}` builds"));
-    findings.extend(with_feature);
+    for feature in OPTIONAL {
+        let optional = packages(
+            root,
+            &["--package", PROGRAM, "--edges", "normal,build", "--features", feature],
+        )?;
+        findings.extend(differences(&program, &optional, &format!("`--features {feature}` builds")));
+    }
     Ok(findings)
 }
 
@@ -83,7 +84,10 @@ mod tests {
         let shared = |features: &str| format!("shared = {{ path = \"../../vendor/shared\", features = [{features}] }}\n");
         append("vendor/shared/Cargo.toml", "[features]\nless = []\nmore = []\n");
         append("crates/bcl-train/Cargo.toml", &shared(of_program));
-        append("crates/bcl-train/Cargo.toml", "[features]\nparquet = [\"shared/more\"]\n");
+        append(
+            "crates/bcl-train/Cargo.toml",
+            "[features]\nmpi = []\nparquet = [\"shared/more\"]\n",
+        );
         let tests = format!("[dev-dependencies]\n{}", shared("\"less\", \"more\""));
         append("crates/whole-program-tests/Cargo.toml", &tests);
         fixture

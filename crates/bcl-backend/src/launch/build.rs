@@ -1,7 +1,6 @@
 //! Runs a build: its output goes to a file, its progress to the terminal.
 
-use super::{BuildError, llvm, output, progress::Progress, shown};
-use crate::BackendChoice;
+use super::{BuildError, llvm, mpi, output, progress::Progress, shown};
 use std::{
     fs::{self, File},
     io::{self, BufRead, BufReader, Write},
@@ -9,9 +8,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// A build of the program with another backend.
+/// A build of the program with more than the default.
 pub(super) struct Job {
-    pub(super) choice: BackendChoice,
+    /// What messages call it.
+    pub(super) what: String,
     pub(super) command: Command,
     pub(super) folder: PathBuf,
     pub(super) log: PathBuf,
@@ -36,7 +36,7 @@ impl Job {
             }
             if under_way.is_none() {
                 let log = self.create_log(&lines).map_err(|source| self.log_error(source))?;
-                let progress = Progress::begin(self.choice, &self.folder, &self.log, crates(), quiet);
+                let progress = Progress::begin(&self.what, &self.folder, &self.log, crates(), quiet);
                 under_way = Some((progress, log));
             }
             if let (Some((progress, log)), Some(line)) = (&mut under_way, lines.last()) {
@@ -49,7 +49,7 @@ impl Job {
             return Err(self.failure(&lines, under_way.is_none()));
         }
         if let Some((progress, _)) = under_way {
-            progress.end(self.choice, quiet);
+            progress.end(&self.what, quiet);
         }
         Ok(())
     }
@@ -66,15 +66,15 @@ impl Job {
         Ok(log)
     }
 
-    fn failure(&self, lines: &[String], has_no_log: bool) -> BuildError {
-        if let Some(error) = llvm::recognised(lines) {
+    fn failure(self, lines: &[String], has_no_log: bool) -> BuildError {
+        if let Some(error) = llvm::recognised(lines).or_else(|| mpi::recognised(lines)) {
             return error;
         }
         if has_no_log && let Err(source) = self.create_log(&[lines, &[String::new()]].concat()) {
             return self.log_error(source);
         }
         BuildError::Failed {
-            choice: self.choice,
+            what: self.what,
             errors: output::first_error(lines),
             log: shown(&self.log),
         }

@@ -1,6 +1,6 @@
 //! Reads what cargo variables the program that it started: enough to build the program again.
 
-use super::{BuildError, build, llvm, target_folder::TargetFolder};
+use super::{BuildError, build, llvm, target_folder::TargetFolder, wanted::Wanted};
 use crate::BackendChoice;
 use std::{
     ffi::OsString,
@@ -34,29 +34,29 @@ impl CargoProgram {
         })
     }
 
-    /// Builds the program with a backend and returns its path. If it was built before, cargo only checks for changes.
-    pub(super) fn build(&self, choice: BackendChoice, quiet: bool) -> Result<PathBuf, BuildError> {
-        let program = self.folder.program(choice, &self.package);
+    /// Builds the program with what is wanted and returns its path. If it was built before, cargo only checks for changes.
+    pub(super) fn build(&self, wanted: &Wanted, quiet: bool) -> Result<PathBuf, BuildError> {
+        let program = self.folder.program(wanted, &self.package);
         let is_first = !program.exists();
-        if choice == BackendChoice::Cuda && is_first {
+        if wanted.backend == BackendChoice::Cuda && is_first {
             llvm::check(&self.manifest)?;
         }
-        let crates = || is_first.then(|| build::count_crates(self.tree_command(choice))).flatten();
+        let crates = || is_first.then(|| build::count_crates(self.tree_command(wanted))).flatten();
         let job = build::Job {
-            choice,
-            command: self.build_command(choice),
-            folder: self.folder.of_backend(choice),
-            log: self.folder.log(choice),
+            what: wanted.described(),
+            command: self.build_command(wanted),
+            folder: self.folder.of_build(wanted),
+            log: self.folder.log(wanted),
         };
         job.run(crates, quiet)?;
         Ok(program)
     }
 
-    /// `cargo build` of the program with a backend, with the profile and target of this program.
-    fn build_command(&self, choice: BackendChoice) -> Command {
-        let mut command = self.cargo("build", choice);
+    /// `cargo build` of the program with what is wanted, with the profile and target of this program.
+    fn build_command(&self, wanted: &Wanted) -> Command {
+        let mut command = self.cargo("build", wanted);
         command.args(["--bin", &self.package, "--profile", self.folder.profile()]);
-        command.arg("--target-dir").arg(self.folder.of_backend(choice));
+        command.arg("--target-dir").arg(self.folder.of_build(wanted));
         if let Some(triple) = self.folder.triple() {
             command.args(["--target", triple]);
         }
@@ -68,13 +68,13 @@ impl CargoProgram {
     }
 
     /// `cargo tree` with one line per crate.
-    fn tree_command(&self, choice: BackendChoice) -> Command {
-        let mut command = self.cargo("tree", choice);
+    fn tree_command(&self, wanted: &Wanted) -> Command {
+        let mut command = self.cargo("tree", wanted);
         command.args(["--edges", "normal,build", "--prefix", "none", "--format", "{p}"]);
         command
     }
 
-    fn cargo(&self, verb: &str, choice: BackendChoice) -> Command {
+    fn cargo(&self, verb: &str, wanted: &Wanted) -> Command {
         let mut command = Command::new(&self.cargo);
         command.args([
             verb,
@@ -83,7 +83,7 @@ impl CargoProgram {
             "--package",
             &self.package,
             "--features",
-            choice.name(),
+            &wanted.features(),
         ]);
         command.arg("--manifest-path").arg(&self.manifest);
         // Build scripts that watch these variables, such as ring's, would run again, and every crate above them would be
@@ -138,7 +138,7 @@ mod tests {
     fn the_build_is_that_of_this_program_with_one_more_feature() {
         let sandbox = Sandbox::new();
         let program = sandbox.find("target/release/bcl-train", &VARIABLES).unwrap();
-        let command = program.build_command(BackendChoice::Vulkan);
+        let command = program.build_command(&BackendChoice::Vulkan.into());
         assert_eq!(command.get_program(), "/bin/cargo");
         let (manifest, target) = (sandbox.path("Cargo.toml"), sandbox.path("target/backends/vulkan"));
         let expected = [
@@ -171,7 +171,7 @@ mod tests {
         let command = sandbox
             .find("target/release/bcl-train", &VARIABLES)
             .unwrap()
-            .build_command(BackendChoice::Wgpu);
+            .build_command(&BackendChoice::Wgpu.into());
         for name in ["CARGO_PKG_NAME", "CARGO_MANIFEST_DIR"] {
             assert!(
                 command.get_envs().any(|(set, value)| set == name && value.is_none()),
@@ -185,7 +185,10 @@ mod tests {
         let sandbox = Sandbox::new();
         let program = "target/x86_64-unknown-linux-musl/debug/bcl-train";
         fs::create_dir_all(sandbox.path(program)).unwrap();
-        let command = sandbox.find(program, &VARIABLES).unwrap().build_command(BackendChoice::Wgpu);
+        let command = sandbox
+            .find(program, &VARIABLES)
+            .unwrap()
+            .build_command(&BackendChoice::Wgpu.into());
         let arguments: Vec<_> = command.get_args().filter_map(|argument| argument.to_str()).collect();
         assert!(
             arguments.ends_with(&["--target", "x86_64-unknown-linux-musl"]),

@@ -1,12 +1,12 @@
-//! Why a program with another backend could not be built.
+//! Why a program with another backend, or with MPI, could not be built.
 
-use crate::{BackendChoice, BackendError};
+use crate::BackendError;
 use std::{
     io,
     path::{Path, PathBuf},
 };
 
-/// Why a program with another backend could not be built.
+/// Why a program with another backend, or with MPI, could not be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -24,11 +24,33 @@ pub enum BuildError {
         /// The folder that it would be unpacked into.
         folder: PathBuf,
     },
+    /// There is no compiler of an MPI library.
+    #[error(
+        "--processes needs an MPI library, and {} does not run: on Debian and Ubuntu, apt-get install libopenmpi-dev openmpi-bin libclang-dev; \
+         on a cluster, load a module such as openmpi; or let MPICC name the compiler",
+        compiler.display()
+    )]
+    NoMpi {
+        /// The compiler that was looked for.
+        compiler: PathBuf,
+    },
+    /// There is no libclang, which reads the headers of MPI.
+    #[error(
+        "--processes needs libclang to read the headers of MPI: on Debian and Ubuntu, apt-get install libclang-dev; \
+         elsewhere, let LIBCLANG_PATH name the folder with libclang.so"
+    )]
+    NoLibclang,
+    /// MPI is not in this build, and the program cannot be built from here.
+    #[error("MPI is not in this build; to add it, run this in the source folder: {command}")]
+    NoMpiHere {
+        /// The command that adds it.
+        command: String,
+    },
     /// The compiler failed.
-    #[error("--backend {} cannot be built: {errors}\nthe compiler's full output is in {}", choice.name(), log.display())]
+    #[error("{what} cannot be built: {errors}\nthe compiler's full output is in {}", log.display())]
     Failed {
-        /// The backend.
-        choice: BackendChoice,
+        /// What was to be added, such as `--backend cuda`.
+        what: String,
         /// The first lines of the error.
         errors: String,
         /// The file with the full output.

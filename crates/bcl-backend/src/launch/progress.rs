@@ -1,7 +1,6 @@
 //! Shows the progress of a build on one line.
 
 use super::{output::status, shown};
-use crate::BackendChoice;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     io::{IsTerminal, stderr},
@@ -22,7 +21,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Announces that a build begins.
-    pub(super) fn begin(choice: BackendChoice, folder: &Path, log: &Path, crates: Option<u64>, quiet: bool) -> Self {
+    pub(super) fn begin(what: &str, folder: &Path, log: &Path, crates: Option<u64>, quiet: bool) -> Self {
         let now = Instant::now();
         let bar = match (quiet, crates) {
             (true, _) => ProgressBar::hidden(),
@@ -35,9 +34,9 @@ impl Progress {
             bar.set_style(style);
         }
         if !quiet {
-            let (backend, folder, log) = (choice.name(), shown(folder), shown(log));
+            let (folder, log) = (shown(folder), shown(log));
             eprintln!(
-                "--backend {backend} is not in this build: building it once, in {}; the compiler's output goes to {}",
+                "{what} is not in this build: building it once, in {}; the compiler's output goes to {}",
                 folder.display(),
                 log.display()
             );
@@ -73,14 +72,11 @@ impl Progress {
     }
 
     /// Announces that the build is done.
-    pub(super) fn end(self, choice: BackendChoice, quiet: bool) {
+    pub(super) fn end(self, what: &str, quiet: bool) {
         self.bar.finish_and_clear();
         if !quiet {
             let seconds = self.started.elapsed().as_secs_f64();
-            eprintln!(
-                "--backend {} was built in {seconds:.0} s; from now on it starts immediately",
-                choice.name()
-            );
+            eprintln!("{what} was built in {seconds:.0} s; from now on it starts immediately");
         }
     }
 }

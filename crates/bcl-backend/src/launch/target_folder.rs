@@ -1,12 +1,12 @@
 //! Where cargo put a program, and where it puts one with another backend.
 
-use crate::BackendChoice;
+use super::wanted::Wanted;
 use std::{
     env::consts::EXE_EXTENSION,
     path::{Path, PathBuf},
 };
 
-/// Folder in the target folder with one target folder per backend.
+/// Folder in the target folder with one target folder per set of features.
 const BACKENDS: &str = "backends";
 
 /// The location of a program in a target folder: `ROOT/[TRIPLE/]PROFILE/PROGRAM`.
@@ -36,19 +36,19 @@ impl TargetFolder {
         })
     }
 
-    /// The target folder of programs with a backend.
-    pub(super) fn of_backend(&self, choice: BackendChoice) -> PathBuf {
-        self.root.join(BACKENDS).join(choice.name())
+    /// The target folder of programs with more than the default build.
+    pub(super) fn of_build(&self, wanted: &Wanted) -> PathBuf {
+        self.root.join(BACKENDS).join(wanted.folder())
     }
 
     /// The file for the compiler's output.
-    pub(super) fn log(&self, choice: BackendChoice) -> PathBuf {
-        self.root.join(BACKENDS).join(format!("{}.log", choice.name()))
+    pub(super) fn log(&self, wanted: &Wanted) -> PathBuf {
+        self.root.join(BACKENDS).join(format!("{}.log", wanted.folder()))
     }
 
-    /// The path of the program with a backend.
-    pub(super) fn program(&self, choice: BackendChoice, name: &str) -> PathBuf {
-        let mut path = self.of_backend(choice);
+    /// The path of the program that contains what is wanted.
+    pub(super) fn program(&self, wanted: &Wanted, name: &str) -> PathBuf {
+        let mut path = self.of_build(wanted);
         path.extend(&self.triple);
         path.join(&self.profile).join(name).with_extension(EXE_EXTENSION)
     }
@@ -78,6 +78,7 @@ fn outermost(root: &Path) -> &Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::BackendChoice;
     use std::fs;
 
     fn target() -> tempfile::TempDir {
@@ -95,7 +96,7 @@ mod tests {
         let cross = of("aarch64-apple-darwin/release/bcl-train");
         assert_eq!((cross.profile(), cross.triple()), ("release", Some("aarch64-apple-darwin")));
 
-        let program = |folder: &TargetFolder| folder.program(BackendChoice::Wgpu, "bcl-train");
+        let program = |folder: &TargetFolder| folder.program(&BackendChoice::Wgpu.into(), "bcl-train");
         let expected = |path: &str| target.path().join("backends/wgpu").join(path).with_extension(EXE_EXTENSION);
         assert_eq!(program(&plain), expected("debug/bcl-train"));
         assert_eq!(program(&cross), expected("aarch64-apple-darwin/release/bcl-train"));
@@ -115,6 +116,9 @@ mod tests {
         fs::create_dir_all(&inner).unwrap();
         fs::write(inner.join("CACHEDIR.TAG"), "").unwrap();
         let folder = TargetFolder::of(&inner.join("debug/bcl-train")).unwrap();
-        assert_eq!(folder.of_backend(BackendChoice::Cuda), target.path().join("backends/cuda"));
+        assert_eq!(
+            folder.of_build(&BackendChoice::Cuda.into()),
+            target.path().join("backends/cuda")
+        );
     }
 }

@@ -52,6 +52,7 @@ impl StepSample {
             steps_per_epoch: config.steps,
             num_steps: config.steps,
             precision: recipe.training.precision,
+            norm_ranks: None,
             seed: Seed(0),
             device: device.clone(),
         };

@@ -8,6 +8,7 @@ use super::{
     result::{Common, TestRun, Tested},
     run_pool::Task,
 };
+use bcl_collective::Alone;
 use bcl_data::SearchPath;
 use bcl_report::{
     UserMetrics,
@@ -21,7 +22,7 @@ use bcl_train::{
     logging::Loggers,
     training::{Invocation, RunFolder, environment::environment},
 };
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 /// The folder for recipes with tuned settings.
 const TUNED: &str = "tuned";
@@ -42,8 +43,8 @@ pub(super) fn prepare(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<Pr
     let first = plan.rows[0].recipe();
     let search = first.search_path(&pool.data_dir);
     let prepared = match plan.data_record(out)? {
-        None => Prepared::load(first, &search)?,
-        Some(record) => Prepared::load_again(first, &search, &record, out)?,
+        None => Prepared::load(first, &search, &Alone)?,
+        Some(record) => Prepared::load_again(first, &search, &record, out, &Alone)?,
     };
     for row in &plan.rows {
         let search = row.recipe().search_path(&pool.data_dir);
@@ -53,7 +54,7 @@ pub(super) fn prepare(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<Pr
                 plan.rows[0].name, row.name
             )));
         }
-        prepared.check(row.recipe(), &search, &pool.backend)?;
+        prepared.check(row.recipe(), &search, &pool.backend, 1)?;
     }
     // Check that the recipes accept the ranges before hours of training.
     for candidate in &draws(plan) {
@@ -266,6 +267,7 @@ impl<'a> TableRun<'a> {
             quiet: true,
             stop: self.pool.stop.clone(),
             loggers: Loggers::default(),
+            ranks: Arc::new(Alone),
         }
     }
 

@@ -50,10 +50,48 @@ pub struct RankingEvaluator {
 }
 
 /// One user's list and its metrics.
-struct UserRanking {
-    list: Vec<RankedItem>,
+pub(super) struct UserRanking {
+    pub(super) list: Vec<RankedItem>,
     /// One entry per cutoff.
-    metrics: Vec<UserMetrics>,
+    pub(super) metrics: Vec<UserMetrics>,
+}
+
+/// Sums over the lists of all users, which are added in the order of the users.
+pub(super) struct Totals<'a> {
+    cutoffs: &'a [usize],
+    sums: Vec<UserMetrics>,
+    counts: Vec<RecommendationCounts>,
+}
+
+impl<'a> Totals<'a> {
+    pub(super) fn new(of: &'a RankingEvaluator) -> Self {
+        let counts = of.cutoffs.iter().map(|_| RecommendationCounts::new(of.train.num_items()));
+        Self {
+            cutoffs: &of.cutoffs,
+            sums: vec![UserMetrics::default(); of.cutoffs.len()],
+            counts: counts.collect(),
+        }
+    }
+
+    /// Adds the list of a user, best first, with its metrics at each cutoff.
+    pub(super) fn add(&mut self, list: &[u32], metrics: &[UserMetrics]) {
+        for (index, &cutoff) in self.cutoffs.iter().enumerate() {
+            for (sum, figure) in self.sums[index].iter_mut().zip(metrics[index]) {
+                *sum += figure;
+            }
+            self.counts[index].add(list.iter().take(cutoff).copied());
+        }
+    }
+
+    /// The metrics by name.
+    pub(super) fn metrics(&self, of: &RankingEvaluator) -> Metrics {
+        let mut metrics = Metrics::new();
+        for (index, &cutoff) in self.cutoffs.iter().enumerate() {
+            insert_means(&mut metrics, cutoff, &self.sums[index], of.users.len());
+            self.counts[index].insert(&mut metrics, cutoff, &of.train_counts);
+        }
+        metrics
+    }
 }
 
 impl RankingEvaluator {
@@ -132,23 +170,14 @@ impl RankingEvaluator {
     /// Panics if the scorer and the interactions have different numbers of items, or if the scores do not have the shape
     /// `[num_users, num_items]`.
     pub fn evaluate(&self, scorer: &dyn Scorer) -> Result<Metrics, RankingError> {
-        let num_items = self.train.num_items();
-        let mut sums = vec![UserMetrics::default(); self.cutoffs.len()];
-        let mut counts: Vec<RecommendationCounts> = self.cutoffs.iter().map(|_| RecommendationCounts::new(num_items)).collect();
-        self.rank_all(scorer, |UserRanking { list, metrics }| {
-            for (index, &cutoff) in self.cutoffs.iter().enumerate() {
-                for (sum, figure) in sums[index].iter_mut().zip(metrics[index]) {
-                    *sum += figure;
-                }
-                counts[index].add(list.iter().take(cutoff).map(|ranked| ranked.item));
-            }
+        let mut totals = Totals::new(self);
+        let mut items = Vec::new();
+        self.rank_users(scorer, &self.users, |UserRanking { list, metrics }| {
+            items.clear();
+            items.extend(list.iter().map(|ranked| ranked.item));
+            totals.add(&items, &metrics);
         })?;
-        let mut metrics = Metrics::new();
-        for (index, &cutoff) in self.cutoffs.iter().enumerate() {
-            insert_means(&mut metrics, cutoff, &sums[index], self.users.len());
-            counts[index].insert(&mut metrics, cutoff, &self.train_counts);
-        }
-        Ok(metrics)
+        Ok(totals.metrics(self))
     }
 
     /// Ranks the items for every user and returns the metrics of each of the [users](Self::users), by name. Their means are those of
@@ -161,7 +190,7 @@ impl RankingEvaluator {
     /// As [`evaluate`](Self::evaluate).
     pub fn evaluate_users(&self, scorer: &dyn Scorer) -> Result<BTreeMap<String, Vec<f64>>, RankingError> {
         let mut all: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-        self.rank_all(scorer, |ranking| {
+        self.rank_users(scorer, &self.users, |ranking| {
             for (&cutoff, metrics) in self.cutoffs.iter().zip(ranking.metrics) {
                 for (name, figure) in names(cutoff).zip(metrics) {
                     all.entry(name).or_default().push(figure);
@@ -171,8 +200,18 @@ impl RankingEvaluator {
         Ok(all)
     }
 
-    /// Ranks the items for every user, in the order of the users.
-    fn rank_all(&self, scorer: &dyn Scorer, mut each: impl FnMut(UserRanking)) -> Result<(), RankingError> {
+    /// Number of cutoffs.
+    pub(super) fn num_cutoffs(&self) -> usize {
+        self.cutoffs.len()
+    }
+
+    /// Ranks the items for some of the [users](Self::users), in their order.
+    pub(super) fn rank_users(
+        &self,
+        scorer: &dyn Scorer,
+        users: &[u32],
+        mut each: impl FnMut(UserRanking),
+    ) -> Result<(), RankingError> {
         let num_items = self.train.num_items();
         assert_eq!(
             scorer.num_items(),
@@ -184,7 +223,7 @@ impl RankingEvaluator {
         }
         self.blocks.run(
             scorer,
-            &self.users,
+            users,
             |user, scores| self.rank(user, scores),
             |_, ranking| {
                 each(ranking);

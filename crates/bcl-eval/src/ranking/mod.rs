@@ -15,6 +15,7 @@ mod coverage;
 mod embeddings;
 mod error;
 mod evaluator;
+mod on_ranks;
 mod recommend;
 mod scorer;
 #[cfg(test)]

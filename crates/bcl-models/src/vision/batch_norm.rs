@@ -1,11 +1,13 @@
 //! Batch normalisation with an explicit choice of statistics.
 
-use super::{RunningStatistic, groups::Groups, precision::precision};
-use bcl_kernels::{BatchNormalised, batch_norm, batch_norm_relu};
+use super::{RunningStatistic, groups::Groups, over_ranks::normalised_over_ranks, precision::precision};
+use bcl_collective::Collective;
+use bcl_kernels::{batch_norm, batch_norm_relu};
 use burn::{
     module::{Module, Param},
     tensor::{Device, Tensor, activation::relu},
 };
+use std::sync::Arc;
 
 /// PyTorch's defaults for epsilon and momentum.
 pub(super) const EPSILON: f64 = 1e-5;
@@ -47,6 +49,9 @@ pub struct BatchNorm {
     /// How statistics of the batch are computed; not part of records.
     #[module(skip)]
     groups: Groups,
+    /// The ranks whose samples are normalised together, if this one's are not enough; not part of records.
+    #[module(skip)]
+    ranks: Option<Arc<dyn Collective>>,
 }
 
 impl BatchNorm {
@@ -67,6 +72,7 @@ impl BatchNorm {
             running_mean: RunningStatistic::new(Tensor::zeros([num_channels], device)),
             running_var: RunningStatistic::new(Tensor::ones([num_channels], device)),
             groups: Groups::new(1),
+            ranks: None,
         }
     }
 
@@ -89,6 +95,18 @@ impl BatchNorm {
         self.groups = Groups::new(count);
     }
 
+    /// Normalises by the statistics of the samples of all ranks of a [`Collective`], or of this process alone if `None`. All ranks then have to run
+    /// the same forward and backward passes. [`Mode::Eval`] stays as it is. The ranks are not part of records.
+    #[must_use]
+    pub fn over_ranks(mut self, ranks: Option<Arc<dyn Collective>>) -> Self {
+        self.set_ranks(ranks);
+        self
+    }
+
+    pub(super) fn set_ranks(&mut self, ranks: Option<Arc<dyn Collective>>) {
+        self.ranks = ranks;
+    }
+
     /// Normalises each channel, always in the precision of the parameters.
     ///
     /// # Shapes
@@ -102,7 +120,7 @@ impl BatchNorm {
         let (narrow, input) = (precision(&input), self.widen(input));
         let output = match mode {
             Mode::Eval => self.by_running(input),
-            _ => self.by_batch(input, mode, batch_norm),
+            _ => self.by_batch(input, mode, false),
         };
         output.cast(narrow)
     }
@@ -118,7 +136,7 @@ impl BatchNorm {
         let (narrow, input) = (precision(&input), self.widen(input));
         let output = match mode {
             Mode::Eval => relu(self.by_running(input)),
-            _ => self.by_batch(input, mode, batch_norm_relu),
+            _ => self.by_batch(input, mode, true),
         };
         output.cast(narrow)
     }
@@ -147,18 +165,22 @@ impl BatchNorm {
         input * scale.reshape(shape) + shift.reshape(shape)
     }
 
-    fn by_batch<const D: usize>(&self, input: Tensor<D>, mode: Mode, norm: Norm<D>) -> Tensor<D> {
+    fn by_batch<const D: usize>(&self, input: Tensor<D>, mode: Mode, relu: bool) -> Tensor<D> {
         let groups = self.groups;
         let shape = input.dims();
         let input = groups.split(input);
         let split = input.dims();
-        let count = split.iter().product::<usize>() / split[1];
+        let own_count = split.iter().product::<usize>() / split[1];
+        let [scale, shift] = [self.scale(), self.shift()].map(|values| groups.repeated(values));
+        let (count, normalised) = match &self.ranks {
+            Some(ranks) => normalised_over_ranks(input, scale, shift, EPSILON, relu, ranks),
+            None if relu => (own_count, batch_norm_relu(input, scale, shift, EPSILON)),
+            None => (own_count, batch_norm(input, scale, shift, EPSILON)),
+        };
         assert!(
             count > 1,
             "batch normalisation by the batch needs more than 1 value per channel, but the input has shape {split:?}"
         );
-        let [scale, shift] = [self.scale(), self.shift()].map(|values| groups.repeated(values));
-        let normalised = norm(input, scale, shift, EPSILON);
         if mode == Mode::Train {
             let unbiased = normalised.variance * (count as f64 / (count - 1) as f64);
             self.running_mean.update(groups.averaged(normalised.mean), MOMENTUM);
@@ -167,9 +189,6 @@ impl BatchNorm {
         groups.merged(normalised.output, shape)
     }
 }
-
-/// A kernel that normalises by the batch's own statistics.
-type Norm<const D: usize> = fn(Tensor<D>, Tensor<1>, Tensor<1>, f64) -> BatchNormalised<D>;
 
 #[cfg(test)]
 mod tests;

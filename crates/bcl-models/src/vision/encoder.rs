@@ -1,8 +1,10 @@
 //! ResNets with their projection heads.
 
 use super::{Mode, ProjectionHead, ResNet, precision::precision};
+use bcl_collective::Collective;
 use bcl_kernels::unit_rows;
 use burn::{module::Module, tensor::Tensor};
+use std::sync::Arc;
 
 /// A residual network with a projection head; or, if channels are split, two such networks without shared weights, each for a part of
 /// the channels.
@@ -139,6 +141,18 @@ impl ImageEncoder {
         let of_rest = self.rest.iter_mut().flat_map(|rest| rest.trunk.norms_mut());
         for norm in self.trunk.norms_mut().chain(of_rest) {
             norm.set_groups(groups);
+        }
+        self
+    }
+
+    /// Normalises by the statistics of all ranks in each batch normalisation of trunks and heads, or by those of this process if `None`; see
+    /// [`BatchNorm::over_ranks`](super::BatchNorm::over_ranks).
+    #[must_use]
+    pub fn with_norms_over_ranks(mut self, ranks: Option<&Arc<dyn Collective>>) -> Self {
+        let rest = self.rest.iter_mut();
+        let of_rest = rest.flat_map(|rest| rest.trunk.norms_mut().chain(rest.head.norms_mut()));
+        for norm in self.trunk.norms_mut().chain(self.head.norms_mut()).chain(of_rest) {
+            norm.set_ranks(ranks.cloned());
         }
         self
     }

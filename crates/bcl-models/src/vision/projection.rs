@@ -7,11 +7,13 @@ use super::{
     precision::linear,
 };
 use crate::draws::Draws;
+use bcl_collective::Collective;
 use burn::{
     module::Module,
     nn::Linear,
     tensor::{Device, Tensor},
 };
+use std::sync::Arc;
 
 /// A projection head: linear layers, with batch normalisation and an activation in between.
 ///
@@ -88,6 +90,20 @@ impl ProjectionHead {
     /// The activation after each hidden layer.
     pub fn activation(&self) -> HeadActivation {
         self.activation
+    }
+
+    /// Normalises by the statistics of all ranks, or by those of this process if `None`; see [`BatchNorm::over_ranks`].
+    #[must_use]
+    pub fn with_norms_over_ranks(mut self, ranks: Option<&Arc<dyn Collective>>) -> Self {
+        for norm in self.norms_mut() {
+            norm.set_ranks(ranks.cloned());
+        }
+        self
+    }
+
+    pub(super) fn norms_mut(&mut self) -> impl Iterator<Item = &mut BatchNorm> {
+        let of_middle = self.middle.iter_mut().filter_map(|layer| layer.norm.as_mut());
+        self.norm.iter_mut().chain(of_middle).chain(self.out_norm.as_mut())
     }
 
     /// Computes projections, not normalised to unit length.

@@ -5,12 +5,12 @@ use bcl_models::vision::Mode;
 use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
 use std::{ops::Range, sync::Arc};
 
-/// Views of the images of a batch.
+/// The images of a batch, with views of those that this rank embeds.
 #[derive(Debug, Clone)]
 pub struct ImageBatch {
-    /// The views.
+    /// The views: of all images, or of one rank's own contiguous part of them.
     pub views: BatchViews,
-    /// Index of each image in the training data.
+    /// Index of each image of the batch in the training data.
     pub images: Arc<[usize]>,
     /// The class of each image, if known and requested.
     pub classes: Option<Arc<[u32]>>,

@@ -2,7 +2,7 @@
 
 use bcl_core::Scores;
 use burn::tensor::{Bool, Int, Tensor};
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
 
 /// Users with their positive items and negatives.
 #[derive(Debug, Clone)]
@@ -51,6 +51,25 @@ pub enum Negatives {
 }
 
 impl InteractionBatch {
+    /// The items of the batch, positives and negatives, each once.
+    ///
+    /// # Shapes
+    /// - output: `[num_items]`, ascending
+    pub fn items(&self) -> Tensor<1, Int> {
+        let negatives = match &self.negatives {
+            Negatives::PerAnchor(items) => items.to_data(),
+            Negatives::Shared(items) => items.to_data(),
+        };
+        let items: BTreeSet<i64> = self
+            .positives
+            .to_data()
+            .iter::<i64>()
+            .chain(negatives.iter::<i64>())
+            .collect();
+        let items: Vec<i64> = items.into_iter().collect();
+        Tensor::from_data(&*items, &self.positives.device())
+    }
+
     /// Restricts the batch to some of its anchors.
     ///
     /// # Panics

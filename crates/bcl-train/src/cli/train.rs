@@ -56,6 +56,11 @@ pub struct Train {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "print_recipe"])]
     pub dump_views: Option<PathBuf>,
 
+    /// Train in N processes on this machine that share every batch, through MPI; the result is that of one process, up to rounding. Each computes
+    /// on its share of the cores, or on a GPU of its own.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), conflicts_with_all = ["print_recipe", "dump_views"])]
+    pub processes: Option<u16>,
+
     /// Where it runs.
     #[command(flatten)]
     pub compute: ComputeArguments,

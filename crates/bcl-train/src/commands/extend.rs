@@ -65,8 +65,11 @@ impl Extension<'_> {
             backend: session.backend.name().to_owned(),
             trial_of: None,
         };
-        let run = RunFolder::create_with(self.first, self.longer, &invocation, prepared.record(), |run| {
-            self.inherit(run, &finished.1)
+        prepared.refuse_ranks(self.longer, &*session.ranks)?;
+        let run = session.create_folder(|| {
+            RunFolder::create_with(self.first, self.longer, &invocation, prepared.record(), |run| {
+                self.inherit(run, &finished.1)
+            })
         })?;
         notice::status(format!(
             "{} is kept; the run with {} epochs continues it in {}",
@@ -76,7 +79,8 @@ impl Extension<'_> {
         ));
         prepared.finish(self.longer, &session.around(&run, self.search))?;
         session.stop.advise(None);
-        Ok((run.path().to_path_buf(), read_run(run.path())?))
+        let result = session.on_first(|| Ok(read_run(run.path())?))?;
+        Ok((run.path().to_path_buf(), result))
     }
 
     /// Checks that a longer run would be an exact continuation.

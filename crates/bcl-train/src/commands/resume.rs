@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// Returns an error if there is no run in `folder`, it was started with another recipe, it cannot be extended, or it fails.
 pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>, flags: &[Override]) -> Result<(), Error> {
+    session.refuse_different_commands(asked.as_slice(), Some(folder))?;
     refuse_recipe(folder)?;
     let run = EarlierRun::open(folder)?;
     run.invocation.refuse_trial(&run.folder)?;
@@ -36,6 +37,9 @@ pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>, flags: &
     } else {
         extend_one(session, &run, &asked)?
     };
+    if !session.ranks.is_first() {
+        return Ok(());
+    }
     print_table(&[&finished.0], &[], session.json);
     session.say_where(&folder.join("report.html"));
     Ok(())
@@ -73,8 +77,8 @@ fn extend_one(session: &Session, run: &EarlierRun, longer: &Recipe) -> Result<(P
     };
     extension.check()?;
     let record = run.folder.data_to_resume()?;
-    let prepared = Prepared::load_again(&longer, &search, &record, run.folder.path())?;
-    prepared.check(&longer, &search, &session.backend)?;
+    let prepared = Prepared::load_again(&longer, &search, &record, run.folder.path(), &*session.ranks)?;
+    prepared.check(&longer, &search, &session.backend, session.ranks.size())?;
     extension.train(session, &prepared)
 }
 
@@ -124,7 +128,7 @@ pub(super) fn continued(
     if record.identity == prepared.record().identity {
         return extension.train(session, prepared).map(Some);
     }
-    let again = Prepared::load_again(recipe, &search, &record, shorter.folder.path())?;
+    let again = Prepared::load_again(recipe, &search, &record, shorter.folder.path(), &*session.ranks)?;
     extension.train(session, &again).map(Some)
 }
 
@@ -150,8 +154,12 @@ fn finish(session: &Session, run: EarlierRun, loaded: Option<&Prepared>) -> Resu
         recipe,
         mut invocation,
     } = run;
-    if !folder.result_file().is_file() {
-        let folder = folder.clone().locked()?;
+    if session.on_first(|| Ok(!folder.result_file().is_file()))? {
+        let folder = if session.ranks.is_first() {
+            folder.clone().locked()?
+        } else {
+            folder.clone()
+        };
         let record = folder.data_to_resume()?;
         if let Some(dir) = &session.moved_data {
             invocation.search = invocation.search.with_data_dir(dir);
@@ -161,19 +169,22 @@ fn finish(session: &Session, run: EarlierRun, loaded: Option<&Prepared>) -> Resu
         let prepared = if let Some(loaded) = loaded.filter(|loaded| loaded.record().identity == record.identity) {
             loaded
         } else {
-            again = Prepared::load_again(&recipe, search, &record, folder.path())?;
+            again = Prepared::load_again(&recipe, search, &record, folder.path(), &*session.ranks)?;
             &again
         };
-        prepared.check(&recipe, search, &session.backend)?;
-        if session.moved_data.is_some() {
+        prepared.check(&recipe, search, &session.backend, session.ranks.size())?;
+        if session.moved_data.is_some() && session.ranks.is_first() {
             folder.record(&invocation)?;
         }
         prepared.finish(&recipe, &session.around(&folder, search))?;
         session.stop.advise(None);
     }
-    checksums::check_all(folder.path())?;
-    let run = read_run(folder.path())?;
-    complete(&folder, &run)?;
+    let run = session.on_first(|| {
+        checksums::check_all(folder.path())?;
+        let run = read_run(folder.path())?;
+        complete(&folder, &run)?;
+        Ok(run)
+    })?;
     Ok((folder.path().to_path_buf(), run))
 }
 

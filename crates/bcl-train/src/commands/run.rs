@@ -25,6 +25,7 @@ use std::path::PathBuf;
 /// # Errors
 /// Returns an error if a run failed or the command was interrupted. Finished runs stay on disk.
 pub fn train(session: &Session, recipes: &[Recipe]) -> Result<Vec<PathBuf>, Error> {
+    session.refuse_different_commands(&recipes.iter().collect::<Vec<_>>(), None)?;
     let mut loaded = Loaded::default();
     let mut finished: Vec<(PathBuf, Finished)> = Vec::new();
     let mut failed: Vec<Failed> = Vec::new();
@@ -32,7 +33,8 @@ pub fn train(session: &Session, recipes: &[Recipe]) -> Result<Vec<PathBuf>, Erro
         match train_one(session, recipe, &mut loaded, recipes.len() > 1) {
             Ok(run) => finished.push(run),
             Err(error @ Error::Interrupted(_)) => return Err(error),
-            Err(error) if recipes.len() == 1 => return Err(error),
+            // The other ranks may be in the middle of the run that failed here.
+            Err(error) if recipes.len() == 1 || session.ranks.size() > 1 => return Err(error),
             Err(error) => {
                 let name = format!("{}-{}", recipe.name(), recipe.seed());
                 eprintln!("error: {name} failed: {}", printable_lines(&error));
@@ -40,7 +42,7 @@ pub fn train(session: &Session, recipes: &[Recipe]) -> Result<Vec<PathBuf>, Erro
             }
         }
     }
-    if !finished.is_empty() {
+    if !finished.is_empty() && session.ranks.is_first() {
         show(session, &finished, &failed)?;
     }
     match failed.into_iter().next() {
@@ -65,7 +67,7 @@ fn train_one(session: &Session, recipe: &Recipe, loaded: &mut Loaded, one_of_man
         return Ok(run);
     }
     if session.earlier == Earlier::Show
-        && let Some(run) = finished_run(&session.out, recipe, prepared.record())?
+        && let Some(run) = session.on_first(|| finished_run(&session.out, recipe, prepared.record()))?
     {
         notice::status(format!("{} is finished and is not trained again", run.0.display()));
         return Ok(run);
@@ -75,10 +77,12 @@ fn train_one(session: &Session, recipe: &Recipe, loaded: &mut Loaded, one_of_man
         backend: session.backend.name().to_owned(),
         trial_of: None,
     };
-    let folder = RunFolder::create(&session.out, recipe, &invocation, prepared.record())?;
+    prepared.refuse_ranks(recipe, &*session.ranks)?;
+    let folder = session.create_folder(|| RunFolder::create(&session.out, recipe, &invocation, prepared.record()))?;
     prepared.finish(recipe, &session.around(&folder, &invocation.search))?;
     session.stop.advise(None);
-    Ok((folder.path().to_path_buf(), read_run(folder.path())?))
+    let run = session.on_first(|| Ok(read_run(folder.path())?))?;
+    Ok((folder.path().to_path_buf(), run))
 }
 
 /// Prints the table of the finished runs and writes their report.
@@ -109,11 +113,11 @@ impl Loaded {
             other => {
                 // Two data sets are never in memory at once.
                 drop(other);
-                Prepared::load(recipe, search)?
+                Prepared::load(recipe, search, &*session.ranks)?
             }
         };
         let prepared = self.0.insert(prepared);
-        prepared.check(recipe, search, &session.backend)?;
+        prepared.check(recipe, search, &session.backend, session.ranks.size())?;
         Ok(prepared)
     }
 }

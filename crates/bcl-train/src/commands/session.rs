@@ -1,14 +1,22 @@
 //! What all runs of one command share.
 
 use crate::{
+    error::Error,
     kinds::Surroundings,
     logging::Loggers,
+    processes::{on_first, refuse_differences},
+    recipe::Recipe,
     training::{RunFolder, Stop},
 };
 use bcl_backend::Backend;
+use bcl_collective::Collective;
 use bcl_data::SearchPath;
 use bcl_report::notice;
-use std::path::{Path, PathBuf};
+use serde::{Serialize, de::DeserializeOwned};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// What all runs of one command share.
 #[derive(Debug)]
@@ -29,6 +37,8 @@ pub struct Session {
     pub earlier: Earlier,
     /// Stops the current run.
     pub stop: Stop,
+    /// The ranks that train together. Rank 0 alone writes and prints.
+    pub ranks: Arc<dyn Collective>,
 }
 
 /// What becomes of earlier runs of the recipes of a command.
@@ -56,7 +66,46 @@ impl Session {
             quiet: self.quiet,
             stop: self.stop.clone(),
             loggers: Loggers::default(),
+            ranks: self.ranks.clone(),
         }
+    }
+
+    /// Refuses to begin unless all ranks were asked for the same: before they read anything, because what they read decides what they do.
+    ///
+    /// # Errors
+    /// As [`refuse_differences`].
+    pub(super) fn refuse_different_commands(&self, recipes: &[&Recipe], resumed: Option<&Path>) -> Result<(), Error> {
+        let recipes = recipes.iter().map(|recipe| format!("{} ({})", recipe.hash(), recipe.seed()));
+        let facts = [
+            ("version of bcl-train", env!("CARGO_PKG_VERSION").to_owned()),
+            ("recipe or seed", recipes.collect::<Vec<_>>().join(", ")),
+            ("treatment of earlier runs", format!("{:?}", self.earlier)),
+            (
+                "folder to resume",
+                resumed.map(|folder| folder.display().to_string()).unwrap_or_default(),
+            ),
+        ];
+        refuse_differences(&*self.ranks, &facts)
+    }
+
+    /// Creates the folder of a run on rank 0; see [`RunFolder::create`].
+    pub(super) fn create_folder(&self, create: impl FnOnce() -> Result<RunFolder, Error>) -> Result<RunFolder, Error> {
+        let mut created = None;
+        let path = self.on_first(|| {
+            let folder = create()?;
+            let path = folder.path().to_path_buf();
+            created = Some(folder);
+            Ok(path)
+        })?;
+        Ok(created.unwrap_or_else(|| RunFolder::of_first_rank(path)))
+    }
+
+    /// Runs `work` on rank 0; see [`on_first`].
+    pub(super) fn on_first<T: Clone + Serialize + DeserializeOwned>(
+        &self,
+        work: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        on_first(&*self.ranks, work)
     }
 
     /// Prints where a page is.

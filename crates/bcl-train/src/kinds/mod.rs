@@ -45,8 +45,8 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// The training and test data.
     type Data: Debug + Send + Sync;
 
-    /// What runs on the same data share, such as the metrics of baselines.
-    type Shared: Debug + Send + Sync;
+    /// What runs on the same data share, such as the metrics of baselines. Only rank 0 needs it.
+    type Shared: Debug + Default + Send + Sync;
 
     /// The source of the data, for messages.
     ///
@@ -92,14 +92,22 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// The memory that data need before they are loaded, if the recipe generates them.
     fn memory_of_data(&self) -> Estimate;
 
-    /// The memory that a run needs beside its data.
-    fn memory(&self, data: &Self::Data) -> Estimate;
+    /// The memory that each of so many ranks needs for a run beside its data.
+    fn memory(&self, data: &Self::Data, num_ranks: usize) -> Estimate;
 
     /// Checks that the recipe fits its data and its initial weights.
     ///
     /// # Errors
     /// Returns an error that gives the reason if it does not.
     fn check_data(&self, data: &Self::Data, search: &SearchPath, backend: &Backend) -> Result<(), Error>;
+
+    /// Checks that so many ranks can share each batch.
+    ///
+    /// # Errors
+    /// Returns an error if the share of a rank is too small.
+    fn check_ranks(&self, _size: usize) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// The name of the encoder.
     fn encoder_name(&self) -> &'static str;

@@ -5,10 +5,12 @@ use crate::{
     batches::message,
     error::Error,
     logging::Loggers,
+    processes::{on_first, refuse_differences},
     recipe::{Recipe, of_kind},
     training::{DataRecord, RunFolder, Stop},
 };
 use bcl_backend::{Backend, DeviceKind};
+use bcl_collective::Collective;
 use bcl_data::{KnownIds, SearchPath};
 use bcl_eval::EvaluationError;
 use bcl_images::ImageError;
@@ -16,6 +18,7 @@ use bcl_report::{
     notice::working,
     result::{Chosen, EpochRecord, RunResult},
 };
+use serde::{Serialize, de::DeserializeOwned};
 use std::{
     fmt::Debug,
     panic::{self, AssertUnwindSafe},
@@ -42,15 +45,17 @@ pub struct Surroundings<'a> {
     pub stop: Stop,
     /// Loggers beside those of the recipe.
     pub loggers: Loggers,
+    /// The ranks that train together; [`Alone`](bcl_collective::Alone) in one process. Rank 0 alone writes into the folder.
+    pub ranks: Arc<dyn Collective>,
 }
 
 impl Prepared {
-    /// Loads the data of a recipe and computes the baselines of interactions.
+    /// Loads the data of a recipe and, on rank 0, computes the baselines of interactions.
     ///
     /// # Errors
     /// Returns an error if the data cannot be read, or a baseline cannot be fitted to them.
-    pub fn load(recipe: &Recipe, search: &SearchPath) -> Result<Self, Error> {
-        of_kind!(recipe, recipe => load(&**recipe, search, KnownIds::default(), |_, _| Ok(())))
+    pub fn load(recipe: &Recipe, search: &SearchPath, ranks: &dyn Collective) -> Result<Self, Error> {
+        of_kind!(recipe, recipe => load(&**recipe, search, KnownIds::default(), |_, _| Ok(()), ranks))
     }
 
     /// As [`load`](Self::load), to continue what is in `folder`: the data must match its `record`. Rows in another order are
@@ -58,9 +63,15 @@ impl Prepared {
     ///
     /// # Errors
     /// As [`load`](Self::load). Also returns an error that names the differences if the data differ.
-    pub fn load_again(recipe: &Recipe, search: &SearchPath, record: &DataRecord, folder: &Path) -> Result<Self, Error> {
+    pub fn load_again(
+        recipe: &Recipe,
+        search: &SearchPath,
+        record: &DataRecord,
+        folder: &Path,
+        ranks: &dyn Collective,
+    ) -> Result<Self, Error> {
         let check = |found: &DataRecord, source: &str| record.check(&found.identity, source, folder);
-        of_kind!(recipe, recipe => load(&**recipe, search, record.known_ids(), check))
+        of_kind!(recipe, recipe => load(&**recipe, search, record.known_ids(), check, ranks))
     }
 
     /// The record of these data for run folders.
@@ -76,12 +87,20 @@ impl Prepared {
         self.0.serves(recipe, search)
     }
 
-    /// Checks that a recipe fits its data, the memory, and its initial weights. An error found here leaves no folder behind.
+    /// Checks that a recipe fits its data, the memory of each of so many ranks, and its initial weights. An error found here leaves no folder behind.
     ///
     /// # Errors
     /// Returns an error that gives the reason if something does not fit.
-    pub fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend) -> Result<(), Error> {
-        self.0.check(recipe, search, backend)
+    pub fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend, num_ranks: usize) -> Result<(), Error> {
+        self.0.check(recipe, search, backend, num_ranks)
+    }
+
+    /// Checks that several ranks can share the batches of a recipe, and that all of them have the same one, the same data and the same program.
+    ///
+    /// # Errors
+    /// Returns an error on all ranks if not.
+    pub fn refuse_ranks(&self, recipe: &Recipe, ranks: &dyn Collective) -> Result<(), Error> {
+        self.0.refuse_ranks(recipe, ranks)
     }
 
     /// Trains and evaluates, continuing from the newest checkpoint in the folder, and writes the result there.
@@ -120,7 +139,8 @@ impl Prepared {
 trait Runs: Debug + Send + Sync {
     fn record(&self) -> &DataRecord;
     fn serves(&self, recipe: &Recipe, search: &SearchPath) -> Result<bool, Error>;
-    fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend) -> Result<(), Error>;
+    fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend, num_ranks: usize) -> Result<(), Error>;
+    fn refuse_ranks(&self, recipe: &Recipe, ranks: &dyn Collective) -> Result<(), Error>;
     fn finish(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<RunResult, Error>;
     fn select(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<Chosen, Error>;
     fn is_over(&self, recipe: &Recipe, records: &[EpochRecord]) -> bool;
@@ -142,6 +162,7 @@ fn load<K: Kind>(
     search: &SearchPath,
     ids: KnownIds,
     check: impl Fn(&DataRecord, &str) -> Result<(), Error>,
+    ranks: &dyn Collective,
 ) -> Result<Prepared, Error> {
     recipe.memory_of_data().check()?;
     let loading = working(format!("loading the data of {}", recipe.name()));
@@ -154,7 +175,11 @@ fn load<K: Kind>(
         recipe: recipe.clone(),
         source,
         record,
-        shared: recipe.share(&data)?,
+        shared: if ranks.is_first() {
+            recipe.share(&data)?
+        } else {
+            K::Shared::default()
+        },
         data: Arc::new(data),
     })))
 }
@@ -188,19 +213,32 @@ impl<K: Kind> Runs for Loaded<K> {
         }
     }
 
-    fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend) -> Result<(), Error> {
+    fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend, num_ranks: usize) -> Result<(), Error> {
         let recipe = self.expect(recipe);
         if backend.info().kind == DeviceKind::Processor {
-            recipe.memory(&self.data).check()?;
+            recipe.memory(&self.data, num_ranks).check()?;
         }
         recipe.check_data(&self.data, search, backend)
     }
 
+    fn refuse_ranks(&self, recipe: &Recipe, ranks: &dyn Collective) -> Result<(), Error> {
+        self.expect(recipe).check_ranks(ranks.size())?;
+        let facts = [
+            ("version of bcl-train", env!("CARGO_PKG_VERSION").to_owned()),
+            ("recipe", recipe.hash()),
+            ("seed", recipe.seed().to_string()),
+            ("data set", self.record.identity.digest()),
+        ];
+        refuse_differences(ranks, &facts)
+    }
+
     fn finish(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<RunResult, Error> {
+        self.refuse_ranks(recipe, &*around.ranks)?;
         self.run(recipe, self.record.identity.digest(), around).finish(&self.shared)
     }
 
     fn select(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<Chosen, Error> {
+        self.refuse_ranks(recipe, &*around.ranks)?;
         // A checkpoint of this does not serve a run on all of train.
         let digest = format!("{}, judged on a part of train", self.record.identity.digest());
         self.run(recipe, digest, around).select()
@@ -212,6 +250,14 @@ impl<K: Kind> Runs for Loaded<K> {
 }
 
 impl Surroundings<'_> {
+    /// Runs `work` on rank 0; see [`on_first`].
+    ///
+    /// # Errors
+    /// As [`on_first`].
+    pub fn on_first<T: Clone + Serialize + DeserializeOwned>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        on_first(&*self.ranks, work)
+    }
+
     /// Runs a closure. A panic becomes an error of this run only, and an interrupted evaluation one that names the run's folder.
     fn ending_in_errors<T>(&self, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         match panic::catch_unwind(AssertUnwindSafe(run)) {

@@ -89,12 +89,14 @@ impl<K: Kind> Run<'_, K> {
         let started = Instant::now();
         self.announce();
         let trained = self.train()?;
-        let outcome = K::outcome(self, &trained, shared)?;
-        let result = self.result(&trained, outcome, started);
-        let may_grow = self.phases().may_grow(&trained.progress.records);
-        self.around.folder.finish(&result, trained.progress.records)?;
-        self.around.folder.tidy(may_grow);
-        Ok(result)
+        self.around.on_first(|| {
+            let outcome = K::outcome(self, &trained, shared)?;
+            let result = self.result(&trained, outcome, started);
+            let may_grow = self.phases().may_grow(&trained.progress.records);
+            self.around.folder.finish(&result, trained.progress.records)?;
+            self.around.folder.tidy(may_grow);
+            Ok(result)
+        })
     }
 
     /// Trains on a part of train and evaluates on the rest of it, without using test data.
@@ -118,7 +120,7 @@ impl<K: Kind> Run<'_, K> {
         let trained = part.train()?;
         Ok(Chosen {
             epoch: trained.epochs,
-            metrics: K::metrics(&part, &trained)?,
+            metrics: self.around.on_first(|| K::metrics(&part, &trained))?,
         })
     }
 
@@ -148,21 +150,24 @@ impl<K: Kind> Run<'_, K> {
             return Ok(Trained { epochs, progress });
         }
         let refit = self.beginning(Phase::Refit, &self.data, Vec::new());
-        let first = match newest(self.around.folder, &refit)? {
-            // A checkpoint of the second phase has the records of the first.
-            Some(found) => Progress {
-                phase: Phase::Selection,
-                ..found.progress
-            },
-            None => match self.inherited_selection()? {
-                Some(first) => first,
-                None => self.selection()?,
-            },
+        let found = self.around.on_first(|| {
+            Ok(match newest(self.around.folder, &refit)? {
+                // A checkpoint of the second phase has the records of the first.
+                Some(found) => Some(Progress {
+                    phase: Phase::Selection,
+                    ..found.progress
+                }),
+                None => self.inherited_selection()?,
+            })
+        })?;
+        let first = match found {
+            Some(first) => first,
+            None => self.selection()?,
         };
         let epochs = self.chosen(&first)?.epoch;
         let selected = first.of_phase().cloned().collect();
         let start = self.beginning(Phase::Refit, &self.data, selected);
-        self.inherit_refit(&start, epochs)?;
+        self.around.on_first(|| self.inherit_refit(&start, epochs))?;
         let until = self.phases().second(epochs);
         let progress = self.phase(self.data.clone(), start, until, Some(epochs))?;
         Ok(Trained { epochs, progress })
@@ -209,7 +214,7 @@ impl<K: Kind> Run<'_, K> {
     }
 
     fn phase(&self, data: Arc<K::Data>, start: Progress, until: StoppingRule, keep: Option<usize>) -> Result<Progress, Error> {
-        let start = Start::find(self.around.folder, start, until)?;
+        let start = self.around.on_first(|| Start::find(self.around.folder, start, until))?;
         let estimator = self.recipe.estimator(&self.data)?;
         let schedule = estimator
             .clone()
@@ -244,6 +249,9 @@ impl<K: Kind> Run<'_, K> {
 
     /// Begins to log a phase; at its first step with the recipe and, if it has any, views.
     fn log(&self, data: &K::Data, progress: &Progress) -> Result<RunLog, Error> {
+        if !self.around.ranks.is_first() {
+            return Ok(RunLog::default());
+        }
         let log = RunLog::new(self.recipe.logging(), self.around.folder, self.around.loggers.clone());
         let loggers = &log.loggers;
         if loggers.is_empty() {
@@ -362,6 +370,7 @@ impl<K: Kind> PhaseRun<'_, '_, K> {
             device: self.device(),
             quiet: around.quiet,
             stop: around.stop.clone(),
+            ranks: around.ranks.clone(),
             start: self.start,
         };
         let learning_rate = optimizer.schedule(recipe.training().epochs, steps_per_epoch);

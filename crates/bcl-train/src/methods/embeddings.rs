@@ -56,6 +56,11 @@ impl Embeddings {
         table.clone().into_rows()
     }
 
+    /// The names of all tables, in the order in which they were added.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| &**name)
+    }
+
     /// All tables, in the order in which they were added.
     pub fn tables(&self) -> impl Iterator<Item = Table> {
         self.0.iter().map(|(_, table)| table.clone())

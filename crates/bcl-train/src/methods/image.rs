@@ -7,7 +7,7 @@ use bcl_models::vision::{ImageEncoder, Mode};
 use burn::{
     module::{Module, ModuleDisplay},
     optim::GradientsParams,
-    tensor::{Bool, Device, FloatDType, Tensor, TensorData},
+    tensor::{Bool, DType, Device, FloatDType, Tensor, TensorData},
 };
 use std::ops::Range;
 
@@ -80,7 +80,7 @@ impl<M: ImageMethod> Method for M {
     }
 
     fn num_anchors(&self, batch: &ImageBatch) -> usize {
-        ImageMethod::num_anchors(self, batch.views.batch_size())
+        ImageMethod::num_anchors(self, batch.images.len())
     }
 
     fn objective(&self, batch: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
@@ -124,14 +124,17 @@ pub(super) fn projections(encoder: &ImageEncoder, part: &ImagePart, view: usize,
     encoder.projections(part.views[view].clone().cast(precision.dtype()), part.mode)
 }
 
-/// L2-normalises rows in 32 bits, because comparing them needs all digits.
+/// L2-normalises rows in at least 32 bits, because comparing them needs all digits.
 pub(super) fn unit(rows: Tensor<2>) -> Tensor<2> {
     unit_rows(wide(rows))
 }
 
-/// Casts rows to 32 bits, in which losses are computed.
+/// Casts rows to at least 32 bits, in which losses are computed.
 pub(super) fn wide(rows: Tensor<2>) -> Tensor<2> {
-    rows.cast(FloatDType::F32)
+    match rows.dtype() {
+        DType::F64 => rows,
+        _ => rows.cast(FloatDType::F32),
+    }
 }
 
 /// The tensors of a batch by name. For views made on demand, their images and epoch, because the views may not fit into memory.

@@ -110,6 +110,8 @@ impl Method for InfoGraph {
     type Batch = GraphBatch;
     type Part = GraphBatch;
 
+    const EMBEDS_WHOLE_BATCH: bool = true;
+
     fn encoder(&self) -> &Gin {
         &self.encoder
     }

@@ -268,6 +268,7 @@ mod tests {
             steps_per_epoch: 1,
             num_steps: 1,
             precision: Precision::F32,
+            norm_ranks: None,
             seed: Seed(0),
             device,
         };

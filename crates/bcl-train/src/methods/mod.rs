@@ -72,7 +72,7 @@ use bcl_core::joint_embedding::{BarlowTwinsConfig, VicRegConfig};
 use burn::{
     module::{Module, ModuleDisplay},
     optim::GradientsParams,
-    tensor::{Bool, Device, Tensor},
+    tensor::{Bool, Device, Int, Tensor},
 };
 use std::{fmt::Debug, ops::Range};
 
@@ -104,12 +104,22 @@ pub trait Method: Module + ModuleDisplay + 'static {
     /// The part of a batch that is encoded at a time.
     type Part;
 
+    /// Whether each of several ranks that share a batch embeds all of it, so that all of them have the same tables, because the encoder needs the
+    /// whole batch. Otherwise the batch of a rank has the inputs of its own samples, and the rows of each table are stacked in the order of ranks.
+    const EMBEDS_WHOLE_BATCH: bool = false;
+
     /// The encoder.
     fn encoder(&self) -> &Self::Encoder;
 
     /// Splits a batch into parts of at most `at_most` samples. The stacked embeddings of the parts equal those of the batch. An encoder
     /// that needs the whole batch returns it as the only part.
     fn parts(batch: &Self::Batch, at_most: usize) -> impl Iterator<Item = Self::Part>;
+
+    /// The rows of a table that the objective of a batch depends on, each once; `None` if these are all. For methods that [embed the whole
+    /// batch](Self::EMBEDS_WHOLE_BATCH) and have tables of which a batch uses little, such as those of all items.
+    fn rows_in_use(&self, _: &Self::Batch, _table: &str) -> Option<Tensor<1, Int>> {
+        None
+    }
 
     /// Embeds a part of a batch.
     fn embed(&self, part: &Self::Part) -> Embeddings;

@@ -16,6 +16,9 @@ pub enum Precision {
     /// IEEE half precision, for GPUs without bf16: three more bits of mantissa, but a smaller range, so the loss is
     /// [scaled](Self::gradient_scale) to prevent underflow in the backward pass.
     F16,
+    /// 64 bits, for comparisons of gradients; recipes cannot name it.
+    #[serde(skip)]
+    F64,
 }
 
 impl Precision {
@@ -25,6 +28,7 @@ impl Precision {
             Self::F32 => "f32",
             Self::Bf16 => "bf16",
             Self::F16 => "f16",
+            Self::F64 => "f64",
         }
     }
 
@@ -32,7 +36,7 @@ impl Precision {
     /// activations of large batches may be below 6e-8, the smallest positive f16. A power of two causes no rounding.
     pub fn gradient_scale(self) -> f64 {
         match self {
-            Self::F32 | Self::Bf16 => 1.0,
+            Self::F32 | Self::Bf16 | Self::F64 => 1.0,
             Self::F16 => 1024.0,
         }
     }
@@ -43,6 +47,7 @@ impl Precision {
             Self::F32 => FloatDType::F32,
             Self::Bf16 => FloatDType::BF16,
             Self::F16 => FloatDType::F16,
+            Self::F64 => FloatDType::F64,
         }
     }
 }

@@ -32,7 +32,8 @@ pub(super) fn predictor(hidden: usize, start: &MethodStart) -> ProjectionHead {
         out: start.dim,
         ..ProjectionHeadConfig::default()
     };
-    config.init(start.dim, start.seed.named("predictor").0, &start.device)
+    let predictor = config.init(start.dim, start.seed.named("predictor").0, &start.device);
+    predictor.with_norms_over_ranks(start.norm_ranks.as_ref())
 }
 
 /// Fills the [tables](TABLES) from the predictions and targets of a view.

@@ -6,7 +6,7 @@ use bcl_core::Scores;
 use bcl_models::{Recommender, compare_sampled, compare_shared};
 use burn::{
     module::Module,
-    tensor::{Bool, Device, Tensor},
+    tensor::{Bool, Device, Int, Tensor},
 };
 use std::{iter, ops::Range};
 
@@ -30,6 +30,8 @@ impl Method for Recommendation {
     type Batch = InteractionBatch;
     type Part = InteractionBatch;
 
+    const EMBEDS_WHOLE_BATCH: bool = true;
+
     fn encoder(&self) -> &Recommender {
         &self.encoder
     }
@@ -37,6 +39,10 @@ impl Method for Recommendation {
     /// Returns the whole batch as the only part, because graph encoders compute all embeddings at once.
     fn parts(batch: &InteractionBatch, _: usize) -> impl Iterator<Item = InteractionBatch> {
         iter::once(batch.clone())
+    }
+
+    fn rows_in_use(&self, batch: &InteractionBatch, table: &str) -> Option<Tensor<1, Int>> {
+        (table == Self::TABLES[1]).then(|| batch.items())
     }
 
     fn embed(&self, batch: &InteractionBatch) -> Embeddings {

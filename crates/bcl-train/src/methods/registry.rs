@@ -1,6 +1,7 @@
 //! The `[method]` table of recipes, which names a method for encoders of images.
 
 use super::{ImageMethod, Precision};
+use bcl_collective::Collective;
 use bcl_core::ParameterError;
 use bcl_data::Seed;
 use bcl_models::vision::ImageEncoder;
@@ -68,6 +69,8 @@ pub struct MethodStart {
     pub num_steps: usize,
     /// Precision of the encoder.
     pub precision: Precision,
+    /// The ranks whose samples batch normalisation covers, if not this process alone. The encoder has them, too.
+    pub norm_ranks: Option<Arc<dyn Collective>>,
     /// Seed of the method's own parameters and draws.
     pub seed: Seed,
     /// The device.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     batches::{BatchViews, ImageBatch},
-    training::{learned::Learned, numbered::numbered, step::Step},
+    training::{learned::Learned, numbered::numbered, step::Step, temperature::LearnedTemperature},
 };
 use bcl_core::InfoNceConfig;
 use bcl_data::Seed;
@@ -119,6 +119,7 @@ fn start_with(split_encoder: bool) -> MethodStart {
         steps_per_epoch: 2,
         num_steps: 6,
         precision: Precision::F32,
+        norm_ranks: None,
         seed: Seed(7),
         device: device(),
     }
@@ -205,6 +206,8 @@ macro_rules! for_each_method {
         }
     }};
 }
+
+mod ranks;
 
 #[test]
 fn every_method_has_the_objective_and_the_negatives_that_its_settings_tell() {

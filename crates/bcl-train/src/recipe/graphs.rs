@@ -116,6 +116,10 @@ impl RunRecipe for GraphRecipe {
 impl RecipeKind for GraphRecipe {
     const MEANINGLESS: &'static [(&'static str, &'static str)] = &[
         (
+            "training.sync_batch_norm",
+            "has no meaning for graphs: every process encodes the whole batch; remove it",
+        ),
+        (
             "optimizer.l2",
             "has no meaning for graphs: it regularises embedding tables, which they do not have; use optimizer.weight_decay",
         ),

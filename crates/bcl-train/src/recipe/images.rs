@@ -306,6 +306,16 @@ impl ImageRecipe {
                 ),
             ));
         }
+        if self.training.sync_batch_norm && needs.group > 1 {
+            return Err(Refusal::new(
+                "training.sync_batch_norm",
+                format!(
+                    "is true, but method.norm_groups = {} keeps images apart that it would normalise together; set one of them to its default, \
+                     false or 1",
+                    needs.group
+                ),
+            ));
+        }
         self.check_groups(needs.group)
     }
 

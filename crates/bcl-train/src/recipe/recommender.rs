@@ -102,6 +102,10 @@ impl RunRecipe for RecommenderRecipe {
 impl RecipeKind for RecommenderRecipe {
     const MEANINGLESS: &'static [(&'static str, &'static str)] = &[
         (
+            "training.sync_batch_norm",
+            "has no meaning for interactions: recommenders have no batch normalisation; remove it",
+        ),
+        (
             "training.precision",
             "has no meaning for interactions: embedding tables are kept and trained in 32 bits; remove it",
         ),

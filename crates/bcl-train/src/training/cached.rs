@@ -105,7 +105,7 @@ impl<B> Step<B> {
             let of_part = of_part.collect();
             add(surrogate(rows, of_part));
         }
-        method.penalty(&self.batch).into_iter().for_each(&mut add);
+        self.penalty(method).into_iter().for_each(&mut add);
         sum.grads()
     }
 }

@@ -5,7 +5,8 @@
 //! records and of itself, so a changed bit is detected.
 
 use super::progress::Progress;
-use crate::error::Error;
+use crate::{error::Error, processes::on_first};
+use bcl_collective::Collective;
 use bcl_report::{
     files::{self, Seal, checksums::sha256_of_file, seal, unseal},
     result::Phase,
@@ -15,7 +16,7 @@ use burn::{
     store::{ModuleRecord, RecordError},
     tensor::Bytes,
     train::{
-        TrainingError,
+        Learner, LearnerModel, TrainingError,
         checkpoint::{Checkpoint, Checkpointer, CheckpointerError, CheckpointingAction, CheckpointingStrategy},
         metric::store::EventStoreClient,
     },
@@ -95,6 +96,46 @@ pub fn checkpointers(
         AtomicCheckpointer::new(folder, optimizer),
         AtomicCheckpointer::new(folder, scheduler),
     )
+}
+
+/// Gives all ranks the state of rank 0: that of its checkpoint after a step, or else its initial weights.
+///
+/// # Errors
+/// Returns an error if rank 0 cannot read the checkpoint, or a rank cannot load what it receives.
+pub fn share<M: LearnerModel>(
+    ranks: &dyn Collective,
+    learner: &mut Learner<M>,
+    checkpoint: Option<(&Path, usize)>,
+) -> Result<(), Error> {
+    if ranks.size() == 1 {
+        return Ok(());
+    }
+    let broken = |error: RecordError| Error::Training(format!("the state of rank 0 cannot be loaded: {error}"));
+    let model = learner.model();
+    let received: Vec<Vec<u8>> = on_first(ranks, || match checkpoint {
+        Some((folder, step)) => RECORDS
+            .into_iter()
+            .map(|name| {
+                let path = record_path(folder, name, step);
+                fs::read(&path).map_err(Error::io("read", path))
+            })
+            .collect(),
+        None => Ok(vec![model.into_record().checkpoint_into_bytes().map_err(broken)?.to_vec()]),
+    })?;
+    if ranks.is_first() {
+        return Ok(());
+    }
+    let mut received = received.into_iter().map(Bytes::from_bytes_vec);
+    if let Some(model) = received.next() {
+        learner.load_model(ModuleRecord::checkpoint_from_bytes(model).map_err(broken)?);
+    }
+    if let Some(optimizer) = received.next() {
+        learner.load_optim(OptimizerRecord::checkpoint_from_bytes(optimizer).map_err(broken)?);
+    }
+    if let Some(scheduler) = received.next() {
+        learner.load_scheduler(LrSchedulerRecord::checkpoint_from_bytes(scheduler).map_err(broken)?);
+    }
+    Ok(())
 }
 
 /// Converts Burn's error. A checkpoint that could not be written is an error of the file, not of training.

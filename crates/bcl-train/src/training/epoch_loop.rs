@@ -7,19 +7,21 @@ use super::{
     accumulation::PendingGradients,
     checkpoint,
     estimator::EpochEstimator,
-    evaluate::Evaluated,
+    evaluate::{Evaluated, EvaluationTask},
     folder,
     learned::Learned,
     live_metrics::StepOutput,
     post_mortem::{PostMortem, first_weight_not_finite},
     progress::Progress,
+    ranks::refuse_different_weights,
     step::{EpochPlan, PlannedLoader, Step},
     stop::Stop,
     stopping_rule::StoppingRule,
 };
 
 use super::RunLog;
-use crate::{error::Error, methods::Method};
+use crate::{error::Error, methods::Method, processes::on_first};
+use bcl_collective::Collective;
 use bcl_core::Estimator;
 use bcl_eval::EvaluationError;
 use bcl_report::{
@@ -68,6 +70,8 @@ pub struct EpochLoop<L> {
     pub device: Device,
     /// Ends training after the current step.
     pub stop: Stop,
+    /// The ranks that train together. Rank 0 alone evaluates and writes files.
+    pub ranks: Arc<dyn Collective>,
     /// The result of the phase, which Burn's interface cannot return.
     pub outcome: Mutex<Option<Result<Progress, Error>>>,
 }
@@ -83,17 +87,20 @@ impl<M: Method, L: PlannedLoader<M::Batch>> SupervisedLearningStrategy<Learned<M
     ) -> (Learned<M>, SupervisedTrainingEventProcessor<Learned<M>>) {
         learner.fork(&self.device);
         if self.resumed
+            && self.ranks.is_first()
             && let Some(checkpointer) = &components.checkpointer
         {
             learner = checkpointer.load_checkpoint(learner, self.start.step);
         }
+        let checkpoint = self.resumed.then_some((&*self.checkpoints, self.start.step));
+        let shared = checkpoint::share(&*self.ranks, &mut learner, checkpoint);
         let mut phase = RunningPhase {
             plan: self,
             components: &mut components,
             evaluation,
             progress: self.start.clone(),
         };
-        let result = phase.run(&mut learner);
+        let result = shared.and_then(|()| phase.run(&mut learner));
         let progress = phase.progress;
         *self.outcome.lock().expect("only this thread holds it") = Some(result.map(|()| progress));
         (learner.model(), components.event_processor)
@@ -141,14 +148,23 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             let started = Instant::now();
             let estimator = self.plan.estimator.as_ref().map(|estimator| estimator.at(&self.progress));
             self.train(learner, estimator.as_ref())?;
+            let ranks = self.plan.ranks.clone();
+            let when = format!("after epoch {}", self.progress.epoch + 1);
+            refuse_different_weights(&*ranks, &learner.model(), &when)?;
             let train_seconds = started.elapsed().as_secs_f64();
 
             let started = Instant::now();
-            let evaluated = self.evaluate(learner, estimator.as_ref())?;
-            let temperature = learner.model().temperature.map(|temperature| temperature.value());
-            self.record(evaluated, temperature, train_seconds, started.elapsed().as_secs_f64())?;
-            self.keep_weights(learner)?;
-            self.save(learner)?;
+            let measured = self.measure_on_ranks(learner);
+            let record = on_first(&*ranks, || {
+                let evaluated = self.evaluate(learner, estimator.as_ref(), measured)?;
+                let temperature = learner.model().temperature.map(|temperature| temperature.value());
+                self.record(evaluated, temperature, train_seconds, started.elapsed().as_secs_f64())
+            })?;
+            self.complete_epoch(record)?;
+            if ranks.is_first() {
+                self.keep_weights(learner)?;
+                self.save(learner)?;
+            }
         }
         Ok(())
     }
@@ -178,7 +194,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         let mut batches = loader.iter();
         let mut number = first_step;
         while let Some(step) = batches.next() {
-            let step = step.map_err(Error::of_batch)?;
+            let step = step.map_err(Error::of_batch)?.on_ranks(self.plan.ranks.clone());
             let (kept, model) = (step.clone(), learner.model());
             let output = learner.train_step(step);
             number += 1;
@@ -203,17 +219,23 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             let item = TrainingItem::new(output.item, batches.progress(), Some(number), Some(learner.lr_current()));
             self.emit_train(LearnerEvent::ProcessedItem(item));
             // A checkpoint has no room for gradients, so it is written after an optimizer step.
-            if pending.is_empty() && (self.plan.stop.is_requested() || self.components.interrupter.should_stop()) {
+            if pending.is_empty() && self.should_stop() {
                 self.read_loss(unread)?;
                 return Err(self.stop(learner));
             }
         }
         self.read_loss(unread)?;
         if self.progress.anchors == 0 && self.progress.anchors_without_negatives > 0 {
-            return Err(self.nothing_to_learn_from());
+            return Err(Error::of_all_ranks(&*self.plan.ranks, self.nothing_to_learn_from()));
         }
         self.emit_train(LearnerEvent::EndSplit(epoch + 1));
         Ok(())
+    }
+
+    /// Whether any rank was asked to stop, so that all stop after the same step.
+    fn should_stop(&self) -> bool {
+        let own = self.plan.stop.is_requested() || self.components.interrupter.should_stop();
+        self.plan.ranks.any(own)
     }
 
     /// Reads the loss of a step, if any, and adds it to the sum of the epoch.
@@ -244,28 +266,56 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         ))
     }
 
-    /// Saves a step whose loss or scores are not finite, with the weights.
+    /// Saves a step whose loss or scores are not finite, with the weights. All ranks that share the step have to do so; rank 0 writes the files.
     fn diverged(&self, symptom: String, step: &Step<M::Batch>, model: &Learned<M>) -> Error {
         let post_mortem = PostMortem::of(step, model);
         let folder = self.run_folder().join("diverged");
-        Error::Diverged {
-            symptom,
-            finding: post_mortem.finding(),
-            kept: match post_mortem.write(&folder) {
+        let kept = if step.ranks.is_first() {
+            match post_mortem.write(&folder) {
                 Ok(()) => format!("batch, scores and weights are in {}", folder.display()),
                 Err(error) => format!("batch, scores and weights are lost: {error}"),
-            },
-        }
+            }
+        } else {
+            String::new()
+        };
+        let finding = post_mortem.finding();
+        // The files must be there before any rank ends.
+        step.ranks.barrier();
+        Error::of_all_ranks(&*step.ranks, Error::Diverged { symptom, finding, kept })
     }
 
     fn run_folder(&self) -> PathBuf {
         self.plan.metrics_file.parent().map(PathBuf::from).unwrap_or_default()
     }
 
+    /// Evaluates the encoder on all ranks together, if there are several and its evaluation can be shared out.
+    fn measure_on_ranks(&self, learner: &Learner<Learned<M>>) -> Option<Result<Metrics, EvaluationError>> {
+        let ranks = &*self.plan.ranks;
+        if ranks.size() == 1 || !self.plan.until.needs_metrics(self.progress.epoch + 1) {
+            return None;
+        }
+        let model = burn::module::Module::valid(&learner.model());
+        if ranks.any(first_weight_not_finite(&model).is_some()) {
+            return None;
+        }
+        self.task().measure?.evaluate_on_ranks(model.encoder(), ranks)
+    }
+
+    /// What to evaluate after an epoch.
+    fn task(&self) -> EvaluationTask<Learned<M>> {
+        let task = self.evaluation.iter().next().expect("an evaluation loader has one item");
+        task.expect("and it needs no reading")
+    }
+
     /// Evaluates the model after an epoch.
     ///
     /// No later loss shows whether the last step of an epoch diverged, so its weights are checked first.
-    fn evaluate(&mut self, learner: &Learner<Learned<M>>, estimator: Option<&Arc<dyn Estimator>>) -> Result<Evaluated, Error> {
+    fn evaluate(
+        &mut self,
+        learner: &Learner<Learned<M>>,
+        estimator: Option<&Arc<dyn Estimator>>,
+        measured: Option<Result<Metrics, EvaluationError>>,
+    ) -> Result<Evaluated, Error> {
         let epoch = self.progress.epoch + 1;
         self.emit_valid(LearnerEvent::StartSplit {
             epoch_number: epoch,
@@ -277,6 +327,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             .next()
             .expect("an evaluation loader has one item")
             .expect("and it needs no reading");
+        task.measured = measured;
         if !self.plan.until.needs_metrics(epoch) {
             task = task.without_measure();
         }
@@ -314,17 +365,18 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         self.diverged(symptom, probe, model)
     }
 
+    /// The record of the current epoch.
     fn record(
-        &mut self,
+        &self,
         evaluated: Evaluated,
         temperature: Option<f64>,
         train_seconds: f64,
         evaluation_seconds: f64,
-    ) -> Result<(), Error> {
+    ) -> Result<EpochRecord, Error> {
         let metrics: Option<Metrics> = evaluated.metrics.transpose()?;
         let of = |phase| (self.progress.phase == phase).then(|| metrics.clone()).flatten();
         let diagnostics = evaluated.diagnostics;
-        let record = EpochRecord {
+        Ok(EpochRecord {
             phase: self.progress.phase,
             epoch: self.progress.epoch + 1,
             loss: self.progress.loss_sum / self.progress.anchors as f64,
@@ -352,9 +404,15 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             test: of(Phase::Refit).or_else(|| of(Phase::Training)),
             train_seconds,
             evaluation_seconds,
-        };
-        log_epoch(&self.plan.metrics_file, &record)?;
-        self.plan.log.epoch(self.progress.step, &record)?;
+        })
+    }
+
+    /// Writes the record of an epoch, and begins the next.
+    fn complete_epoch(&mut self, record: EpochRecord) -> Result<(), Error> {
+        if self.plan.ranks.is_first() {
+            log_epoch(&self.plan.metrics_file, &record)?;
+            self.plan.log.epoch(self.progress.step, &record)?;
+        }
         self.progress.records.push(record);
         self.progress.epoch += 1;
         self.progress.loss_sum = 0.0;
@@ -384,13 +442,17 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         checkpoint::complete(&self.plan.checkpoints, &self.progress)
     }
 
-    /// Writes a checkpoint and returns the error that ends training.
+    /// Writes a checkpoint on rank 0 and returns the error that ends training.
     fn stop(&mut self, learner: &Learner<Learned<M>>) -> Error {
+        let interrupted = Error::Interrupted(self.run_folder());
+        if !self.plan.ranks.is_first() {
+            return Error::of_all_ranks(&*self.plan.ranks, interrupted);
+        }
         if let Some(error) = self.components.interrupter.error() {
             return checkpoint::failure(&error);
         }
         match self.save(learner) {
-            Ok(()) => Error::Interrupted(self.run_folder()),
+            Ok(()) => interrupted,
             Err(error) => error,
         }
     }

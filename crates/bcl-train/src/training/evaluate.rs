@@ -6,6 +6,7 @@ use super::{
 };
 
 use crate::methods::Method;
+use bcl_collective::Collective;
 use bcl_core::{Estimator, Scores, posterior::Posterior};
 use bcl_eval::{EvaluationError, diagnostics::Diagnostics};
 use bcl_report::result::Metrics;
@@ -26,6 +27,11 @@ pub trait EvaluateEncoder<E>: Debug + Send + Sync {
     /// # Errors
     /// If there is nothing to evaluate on, or the model has diverged.
     fn evaluate_encoder(&self, encoder: &E) -> Result<Metrics, EvaluationError>;
+
+    /// Computes the metrics on several ranks that have the same encoder, with the same result on all of them; `None` if rank 0 evaluates alone.
+    fn evaluate_on_ranks(&self, _: &E, _ranks: &dyn Collective) -> Option<Result<Metrics, EvaluationError>> {
+        None
+    }
 }
 
 /// The evaluation to run at the end of an epoch.
@@ -33,6 +39,8 @@ pub trait EvaluateEncoder<E>: Debug + Send + Sync {
 pub struct EvaluationTask<M: Method> {
     /// Evaluates the encoder; `None` in epochs whose metrics nobody uses.
     pub measure: Option<Arc<dyn EvaluateEncoder<M::Encoder>>>,
+    /// The metrics, if several ranks have computed them together.
+    pub measured: Option<Result<Metrics, EvaluationError>>,
     /// The metric that selects an epoch.
     pub select_by: Arc<str>,
     /// The batch for the diagnostics, with the estimator of the epoch.
@@ -47,6 +55,7 @@ impl<M: Method> Clone for EvaluationTask<M> {
     fn clone(&self) -> Self {
         Self {
             measure: self.measure.clone(),
+            measured: self.measured.clone(),
             select_by: self.select_by.clone(),
             probe: self.probe.clone(),
             posterior: self.posterior,
@@ -89,7 +98,10 @@ impl<M: Method> EvaluationTask<M> {
             }
             Err(_) => Diagnostics::default(),
         };
-        let metrics = self.measure.map(|measure| measure.evaluate_encoder(method.encoder()));
+        let metrics = match self.measured {
+            Some(measured) => Some(measured),
+            None => self.measure.map(|measure| measure.evaluate_encoder(method.encoder())),
+        };
         let alpha_hat = diagnostics
             .auc_unlabelled
             .map(|auc| bcl_core::auc::label_free_alpha(auc, self.tau_plus));

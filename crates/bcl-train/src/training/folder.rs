@@ -143,6 +143,11 @@ impl RunFolder {
         }
     }
 
+    /// The folder of a run that another rank has created and writes.
+    pub fn of_first_rank(path: PathBuf) -> Self {
+        Self { path, lock: None }
+    }
+
     /// Creates an empty folder at a path, with a number appended if that exists, and locks it.
     fn reserve(first: &Path) -> Result<Self, Error> {
         if let Some(parent) = first.parent() {

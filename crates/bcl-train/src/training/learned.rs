@@ -15,7 +15,7 @@ use bcl_optim::clip_global_norm;
 use burn::{
     module::Module,
     optim::{GradientsParams, ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLearningRate},
-    tensor::{Bool, Device, Tensor},
+    tensor::{Bool, Device, Int, Tensor},
     train::{InferenceStep, TrainOutput, TrainStep},
 };
 use std::{
@@ -99,6 +99,8 @@ impl<M: Method> Method for Learned<M> {
     type Batch = M::Batch;
     type Part = M::Part;
 
+    const EMBEDS_WHOLE_BATCH: bool = M::EMBEDS_WHOLE_BATCH;
+
     fn encoder(&self) -> &M::Encoder {
         self.method.encoder()
     }
@@ -113,6 +115,10 @@ impl<M: Method> Method for Learned<M> {
             Some(temperature) => temperature.join(embeddings),
             None => embeddings,
         }
+    }
+
+    fn rows_in_use(&self, batch: &M::Batch, table: &str) -> Option<Tensor<1, Int>> {
+        self.method.rows_in_use(batch, table)
     }
 
     fn num_anchors(&self, batch: &M::Batch) -> usize {

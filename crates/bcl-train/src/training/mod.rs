@@ -16,6 +16,7 @@ pub mod numbered;
 pub mod phase;
 pub mod post_mortem;
 pub mod progress;
+pub mod ranks;
 pub mod renderer;
 mod run_log;
 pub mod run_summary;

@@ -17,19 +17,21 @@ use super::{
     stopping_rule::StoppingRule,
 };
 use crate::{error::Error, methods::Method};
+use bcl_collective::Collective;
 use bcl_report::{files, notice};
 use burn::{
     optim::{ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLrScheduler},
     tensor::Device,
     train::{Learner, SupervisedTraining, TrainingStrategy, logger::InMemoryMetricLogger},
 };
+use serde::{Deserialize, Serialize};
 use std::{
     path::Path,
     sync::{Arc, Mutex},
 };
 
 /// Where a phase starts: at its beginning, or from the newest checkpoint in the run's folder.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Start {
     /// The progress so far.
     pub progress: Progress,
@@ -116,6 +118,8 @@ pub struct PhaseOptions<'a> {
     pub quiet: bool,
     /// Ends training after the current step.
     pub stop: Stop,
+    /// The ranks that train together.
+    pub ranks: Arc<dyn Collective>,
 }
 
 impl PhaseOptions<'_> {
@@ -156,6 +160,7 @@ impl PhaseOptions<'_> {
             keep: self.keep.map(|epoch| (epoch, self.folder.model_file())),
             device: self.device,
             stop: self.stop.clone(),
+            ranks: self.ranks,
             outcome: Mutex::new(None),
             checkpoints: checkpoints.clone(),
             start: progress,

@@ -79,7 +79,7 @@ pub struct PostMortem {
 }
 
 impl PostMortem {
-    /// Repeats a step with the weights from before it.
+    /// Repeats a step with the weights from before it. All ranks that share the step have to do so.
     pub fn of<M: Method>(step: &Step<M::Batch>, model: &Learned<M>) -> Self {
         let mut weights = Weights::default();
         Module::visit(&model.method, &mut weights);
@@ -123,7 +123,7 @@ impl PostMortem {
 fn first_block_not_finite<M: Method>(step: &Step<M::Batch>, method: &M) -> NamedTensors {
     let method = method.clone().no_grad();
     let at_most = step.gradient_cache.unwrap_or(usize::MAX);
-    let embeddings = method.embed_batch(&step.batch, at_most);
+    let embeddings = step.embeddings(&method, at_most);
     let is_finite = |anchors: &Range<usize>| {
         let losses = step.losses(&method, &embeddings, anchors.clone());
         losses.reduce(Reduction::Sum).into_scalar::<f32>().is_finite()
@@ -225,6 +225,7 @@ mod tests {
             estimator,
             noise: None,
             gradient_cache,
+            ranks: Arc::new(bcl_collective::Alone),
         };
         let weight = Param::from_tensor(Tensor::from_data([weight], &device));
         PostMortem::of(&step, &Learned::new(Scale { weight }, None))

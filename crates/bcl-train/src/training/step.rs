@@ -2,6 +2,7 @@
 
 use super::{live_metrics::StepOutput, running_rates::StepRates};
 use crate::methods::{Embeddings, Method, Objective, rows_of};
+use bcl_collective::{Alone, Collective};
 use bcl_core::{Augmented, Estimator, Losses, Reduction, Scores, SideInformation, gradient_cache::blocks};
 use bcl_data::Seed;
 use burn::{
@@ -24,6 +25,8 @@ pub struct Step<B> {
     pub noise: Option<Tensor<1>>,
     /// Maximum number of samples that are encoded, and of anchors that are compared, at a time; all at once if absent.
     pub gradient_cache: Option<usize>,
+    /// The ranks that share the batch.
+    pub ranks: Arc<dyn Collective>,
 }
 
 impl<B> Step<B> {
@@ -48,6 +51,7 @@ impl<B> Step<B> {
             estimator,
             noise,
             gradient_cache: None,
+            ranks: Arc::new(Alone),
         }
     }
 
@@ -57,6 +61,11 @@ impl<B> Step<B> {
             gradient_cache: at_most,
             ..self
         }
+    }
+
+    /// Shares the step with other ranks. The batch then has the inputs that belong to this one.
+    pub fn on_ranks(self, ranks: Arc<dyn Collective>) -> Self {
+        Self { ranks, ..self }
     }
 
     /// Computes the objective of all anchors.
@@ -124,12 +133,29 @@ impl<B> Step<B> {
         let augmented = self.estimator.as_ref()?.running_rates()?;
         let share = augmented.running()?;
         let at_most = self.gradient_cache.unwrap_or(usize::MAX);
-        let blocks = blocks(method.num_anchors(&self.batch), at_most);
+        let own = self.ranks.share(method.num_anchors(&self.batch));
+        let blocks = blocks(own.len(), at_most).map(|block| own.start + block.start..own.start + block.end);
         let log_means = blocks.map(|anchors| self.log_means_of(method, augmented, embeddings, anchors));
+        let log_means = log_means.collect::<Option<Vec<_>>>()?;
+        let device = embeddings.tables().next()?.into_rows().device();
         Some(StepRates {
-            log_means: Tensor::cat(log_means.collect::<Option<Vec<_>>>()?, 0),
+            log_means: self.of_all_anchors(log_means, &device),
             share,
         })
+    }
+
+    /// Stacks numbers of the own anchors, and gathers those of the other ranks' anchors.
+    fn of_all_anchors(&self, own: Vec<Tensor<1>>, device: &Device) -> Tensor<1> {
+        if self.ranks.size() == 1 {
+            return Tensor::cat(own, 0);
+        }
+        let own: Vec<f32> = own
+            .into_iter()
+            .flat_map(|numbers| numbers.into_data().iter::<f32>().collect::<Vec<_>>())
+            .collect();
+        let all = self.ranks.all_gather_values(&own);
+        let num_anchors = all.len();
+        Tensor::from_data(TensorData::new(all, [num_anchors]), device)
     }
 
     fn log_means_of<M>(
@@ -154,11 +180,26 @@ impl<B> Step<B> {
         &**self.estimator.as_ref().expect("a score-based method has an estimator")
     }
 
-    /// Runs the forward and the backward pass. Also returns the embeddings, detached from the graph.
+    /// The share of this rank in the [penalty](Method::penalty) of the batch, so that the shares of all ranks add up to it. It is the whole penalty
+    /// if gradients of the parameters are not summed over ranks.
+    pub(super) fn penalty<M: Method<Batch = B>>(&self, method: &M) -> Option<Tensor<1>> {
+        let penalty = method.penalty(&self.batch)?;
+        let num_ranks = self.ranks.size();
+        Some(if num_ranks == 1 || M::EMBEDS_WHOLE_BATCH {
+            penalty
+        } else {
+            penalty * (num_ranks as f64).recip()
+        })
+    }
+
+    /// Runs the forward and the backward pass. Also returns the embeddings of the batch, detached from the graph.
     ///
     /// # Panics
     /// Panics if the method is score-based and there is no estimator.
     pub fn train<M: Method<Batch = B>>(&self, method: &M) -> (TrainOutput<StepOutput>, Embeddings) {
+        if self.ranks.size() > 1 {
+            return self.train_on_ranks(method);
+        }
         if let Some(at_most) = self.gradient_cache {
             return self.train_in_parts(method, at_most);
         }

@@ -88,7 +88,7 @@ impl Kind for GraphRecipe {
         memory::data(&self.data)
     }
 
-    fn memory(&self, data: &Arc<GraphData>) -> Estimate {
+    fn memory(&self, data: &Arc<GraphData>, _: usize) -> Estimate {
         memory::training(self, data)
     }
 
@@ -141,7 +141,9 @@ impl Kind for GraphRecipe {
         let data = Arc::clone(&phase.data);
         if recipe.training.epochs == 0 {
             let encoder = recipe.untrained(&data, &phase.evaluation_device());
-            save_model(encoder, &around.folder.model_file())?;
+            if around.ranks.is_first() {
+                save_model(encoder, &around.folder.model_file())?;
+            }
             return Ok(phase.start.progress);
         }
         let device = phase.device();
@@ -160,6 +162,7 @@ impl Kind for GraphRecipe {
         let tau_plus = phase.estimator.as_ref().and_then(EstimatorConfig::tau_plus);
         let task = EvaluationTask {
             measure: Some(Arc::new(EncodedGraphs::new(recipe, &data, around)?)),
+            measured: None,
             select_by: phase.metric(),
             probe: loader.probe(estimator, &phase.evaluation_device()),
             posterior: None,

@@ -19,6 +19,7 @@ use burn::{
 };
 use rand::seq::SliceRandom;
 use std::{
+    ops::Range,
     panic::resume_unwind,
     sync::{Arc, Mutex},
 };
@@ -49,6 +50,8 @@ struct Source {
     /// Whether batches carry classes, because the estimator or the schedule of α needs them.
     with_truth: bool,
     num_anchors: usize,
+    /// The images of a batch whose views are made.
+    own: Range<usize>,
 }
 
 /// Options of a loader.
@@ -66,6 +69,8 @@ pub struct LoaderOptions {
     pub with_truth: bool,
     /// Number of anchors of a batch: noise is drawn per anchor.
     pub num_anchors: usize,
+    /// The images of a batch whose views this rank makes: all of them in one process.
+    pub own: Range<usize>,
     /// The run's seed.
     pub seed: Seed,
     /// The device of the batches.
@@ -85,6 +90,7 @@ impl ImageLoader {
             gradient_cache,
             with_truth,
             num_anchors,
+            own,
             seed,
             device,
         } = options;
@@ -101,6 +107,7 @@ impl ImageLoader {
                 gradient_cache,
                 with_truth,
                 num_anchors,
+                own,
             }),
             plan: Arc::new(Mutex::new(plan)),
             device,
@@ -113,7 +120,11 @@ impl ImageLoader {
     pub fn probe(&self, estimator: Option<Arc<dyn Estimator>>, device: &Device) -> Step<ImageBatch> {
         let source = &self.source;
         let mut order: Vec<usize> = (0..source.num_images()).collect();
-        let batch_size = source.gradient_cache.unwrap_or(source.batch_size);
+        let batch_size = match source.own.start {
+            0 => source.gradient_cache.unwrap_or(source.batch_size),
+            // Only rank 0 evaluates, so the views of the others need not fill their devices.
+            _ => source.batch_size.min(2),
+        };
         let (chosen, _) = order.partial_shuffle(&mut source.views.seed.named("probe").rng(), batch_size);
         let pixels = source
             .views
@@ -151,7 +162,11 @@ impl Source {
     }
 
     fn prepare(&self, images: &[usize], epochs: &[u64]) -> Result<Prepared, ImageError> {
-        let pixels = self.gradient_cache.is_none().then(|| self.views.make(images, epochs));
+        let own = self.own.clone();
+        let pixels = self
+            .gradient_cache
+            .is_none()
+            .then(|| self.views.make(&images[own.clone()], &epochs[own]));
         Ok(Prepared {
             pixels: pixels.transpose()?,
             images: images.into(),
@@ -164,11 +179,11 @@ impl Source {
         let batch = ImageBatch {
             classes: self.with_truth.then(|| self.classes(&images)).flatten(),
             views: match pixels {
-                Some(pixels) => BatchViews::Made(self.views.on_device(pixels, images.len(), device)),
+                Some(pixels) => BatchViews::Made(self.views.on_device(pixels, self.own.len(), device)),
                 None => BatchViews::OnDemand(ViewsOnDemand {
                     source: self.views.clone(),
-                    images: images.clone(),
-                    epochs,
+                    images: images[self.own.clone()].into(),
+                    epochs: epochs[self.own.clone()].into(),
                     device: device.clone(),
                 }),
             },
@@ -283,6 +298,10 @@ mod tests {
     }
 
     fn caching_loader(batch_size: usize, gradient_cache: Option<usize>) -> ImageLoader {
+        loader_of(batch_size, gradient_cache, 0..batch_size)
+    }
+
+    fn loader_of(batch_size: usize, gradient_cache: Option<usize>, own: Range<usize>) -> ImageLoader {
         let mut images = Collection::new(vec!["dark".into(), "light".into()]);
         for i in 0..7u8 {
             let pixels = vec![i * 30; 4 * 4 * 3];
@@ -315,6 +334,7 @@ mod tests {
             gradient_cache,
             with_truth: true,
             num_anchors: 2 * batch_size,
+            own,
             seed: Seed(5),
             device: Device::flex(),
         };
@@ -346,6 +366,22 @@ mod tests {
         assert_eq!(whole.len(), 3, "an incomplete last batch is dropped");
         assert_eq!(epoch(&loader, 3, 1), whole[1..]);
         assert_ne!(epoch(&loader, 4, 0), whole);
+    }
+
+    #[test]
+    fn the_own_views_of_all_ranks_are_those_of_the_batch() {
+        let whole = epoch(&loader(6), 3, 0);
+        for gradient_cache in [None, Some(2)] {
+            let of_ranks = [0..2, 2..6].map(|own| epoch(&loader_of(6, gradient_cache, own), 3, 0));
+            let [first, second] = of_ranks.map(|mut batches| batches.swap_remove(0));
+            let first_part = if gradient_cache.is_some() {
+                second.len() / 2
+            } else {
+                second.len()
+            };
+            assert_eq!(first, whole[0][..first.len()]);
+            assert_eq!(second[..first_part], whole[0][first.len()..][..first_part]);
+        }
     }
 
     #[test]

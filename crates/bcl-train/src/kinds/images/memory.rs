@@ -116,6 +116,7 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
     let number = match recipe.training.precision {
         Precision::F32 => F32,
         Precision::Bf16 | Precision::F16 => F32 / 2,
+        Precision::F64 => 2 * F32,
     };
     let views = values_per_image(&recipe.views);
     let encoder = recipe.encoder.config();

@@ -8,6 +8,7 @@ mod online;
 mod order;
 mod saved;
 mod search;
+mod shares;
 mod start;
 mod summary;
 
@@ -120,8 +121,8 @@ impl Kind for ImageRecipe {
         memory::data(&self.data)
     }
 
-    fn memory(&self, data: &ImageData) -> Estimate {
-        memory::training(self, data.into())
+    fn memory(&self, data: &ImageData, num_ranks: usize) -> Estimate {
+        memory::training(&self.of_one_rank(num_ranks), data.into())
     }
 
     fn check_data(&self, data: &ImageData, search: &SearchPath, backend: &Backend) -> Result<(), Error> {
@@ -135,6 +136,10 @@ impl Kind for ImageRecipe {
             report.into_iter().for_each(notice::note);
         }
         Ok(())
+    }
+
+    fn check_ranks(&self, size: usize) -> Result<(), Error> {
+        self.check_shares(size).map_err(|refusal| Error::Input(refusal.to_string()))
     }
 
     fn encoder_name(&self) -> &'static str {
@@ -176,13 +181,16 @@ impl Kind for ImageRecipe {
         let Run { recipe, around, .. } = phase.run;
         if recipe.training.epochs == 0 {
             let encoder = start::initial(recipe, around.search, &phase.evaluation_device())?;
-            save_model(encoder, &around.folder.model_file())?;
+            if around.ranks.is_first() {
+                save_model(encoder, &around.folder.model_file())?;
+            }
             return Ok(phase.start.progress);
         }
         let device = phase.device();
         let refuse = |refusal: Refusal| Error::Input(refusal.to_string());
         recipe.training.precision.check(&device).map_err(refuse)?;
-        let encoder = start::initial(recipe, around.search, &device)?;
+        let norm_ranks = (recipe.training.sync_batch_norm && around.ranks.size() > 1).then(|| around.ranks.clone());
+        let encoder = start::initial(recipe, around.search, &device)?.with_norms_over_ranks(norm_ranks.as_ref());
         let steps_per_epoch = recipe.batches_per_epoch(&phase.data);
         let start = MethodStart {
             encoder,
@@ -192,6 +200,7 @@ impl Kind for ImageRecipe {
             steps_per_epoch,
             num_steps: steps_per_epoch * recipe.training.epochs,
             precision: recipe.training.precision,
+            norm_ranks,
             seed: phase.seed(),
             device,
         };
@@ -296,6 +305,7 @@ impl WithMethod for Training<'_, '_> {
             gradient_cache: recipe.training.gradient_cache,
             with_truth,
             num_anchors: method.num_anchors(recipe.training.batch_size),
+            own: recipe.own_images(&*phase.run.around.ranks),
             seed: phase.seed(),
             device: phase.device(),
         };
@@ -304,6 +314,7 @@ impl WithMethod for Training<'_, '_> {
         let tau_plus = phase.estimator.as_ref().and_then(EstimatorConfig::tau_plus);
         let task = EvaluationTask {
             measure: Some(Arc::new(evaluator)),
+            measured: None,
             select_by: phase.metric(),
             probe: loader.probe(estimator, &phase.evaluation_device()),
             posterior: None,

@@ -92,7 +92,7 @@ impl Kind for RecommenderRecipe {
         memory::data(&self.data)
     }
 
-    fn memory(&self, data: &InteractionData) -> Estimate {
+    fn memory(&self, data: &InteractionData, _: usize) -> Estimate {
         memory::training(self, data.into())
     }
 
@@ -156,6 +156,7 @@ impl Kind for RecommenderRecipe {
         let evaluator = recipe.evaluator(&phase.data).with_interrupt(move || stop.is_requested());
         let task = EvaluationTask {
             measure: Some(Arc::new(evaluator)),
+            measured: None,
             select_by: phase.metric(),
             probe: loader(phase.evaluation_device()).probe(phase.plan.estimator.clone(), PROBE_ANCHORS),
             posterior: None,

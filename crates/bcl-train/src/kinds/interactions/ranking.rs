@@ -1,6 +1,7 @@
 //! Evaluates recommenders during training.
 
 use crate::training::evaluate::EvaluateEncoder;
+use bcl_collective::Collective;
 use bcl_eval::{
     EvaluationError,
     ranking::{EmbeddingScorer, RankingEvaluator},
@@ -11,5 +12,10 @@ use bcl_report::result::Metrics;
 impl EvaluateEncoder<Recommender> for RankingEvaluator {
     fn evaluate_encoder(&self, encoder: &Recommender) -> Result<Metrics, EvaluationError> {
         Ok(self.evaluate(&EmbeddingScorer::new(encoder.embeddings()))?)
+    }
+
+    fn evaluate_on_ranks(&self, encoder: &Recommender, ranks: &dyn Collective) -> Option<Result<Metrics, EvaluationError>> {
+        let scorer = EmbeddingScorer::new(encoder.embeddings());
+        Some(Self::evaluate_on_ranks(self, &scorer, ranks).map_err(EvaluationError::from))
     }
 }

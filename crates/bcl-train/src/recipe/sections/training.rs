@@ -6,6 +6,7 @@ use bcl_core::{
     parameter::{MOST_EPOCHS, count_in},
 };
 use serde::{Deserialize, Serialize};
+use std::ops::Not;
 
 /// How long to train, and on how many samples per step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +35,9 @@ pub struct TrainingConfig {
     pub patience: Option<usize>,
     /// Numeric precision of the encoder in training.
     pub precision: Precision,
+    /// Whether batch normalisation covers the images of all processes that share a batch. By default each process normalises its own share.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub sync_batch_norm: bool,
 }
 
 impl Default for TrainingConfig {
@@ -47,6 +51,7 @@ impl Default for TrainingConfig {
             epochs: 400,
             patience: None,
             precision: Precision::F32,
+            sync_batch_norm: false,
         }
     }
 }

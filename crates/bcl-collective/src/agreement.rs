@@ -1,0 +1,152 @@
+//! Decisions that all ranks must take alike.
+
+use crate::{Collective, Element, from_bytes, share, to_bytes};
+use serde::{Serialize, de::DeserializeOwned};
+use std::ops::Range;
+
+impl dyn Collective + '_ {
+    /// Whether this is rank 0, which alone writes files and prints.
+    pub fn is_first(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// The part of `0..total` that belongs to this rank; see [`share`].
+    pub fn share(&self, total: usize) -> Range<usize> {
+        share(total, self.rank(), self.size())
+    }
+
+    /// Whether `flag` is set on any rank. All ranks get the same answer.
+    pub fn any(&self, flag: bool) -> bool {
+        if self.size() == 1 {
+            return flag;
+        }
+        self.all_gather(vec![u8::from(flag)]).contains(&1)
+    }
+
+    /// Gathers the bytes of all ranks on all ranks, one entry per rank.
+    pub fn gather_each(&self, mine: Vec<u8>) -> Vec<Vec<u8>> {
+        let lengths: Vec<u64> = from_bytes(&self.all_gather(to_bytes(&[mine.len() as u64])));
+        let all = self.all_gather(mine);
+        let mut rest = all.as_slice();
+        let each = lengths.into_iter().map(|length| {
+            let (first, others) = rest.split_at(length as usize);
+            rest = others;
+            first.to_vec()
+        });
+        each.collect()
+    }
+
+    /// Replaces `values` by those of rank 0, bit for bit.
+    ///
+    /// # Panics
+    /// Panics if rank 0 has another number of values.
+    pub fn broadcast_values<T: Element>(&self, values: &mut [T]) {
+        if self.size() == 1 {
+            return;
+        }
+        let mine = if self.is_first() { to_bytes(values) } else { Vec::new() };
+        values.copy_from_slice(&from_bytes(&self.broadcast(mine)));
+    }
+
+    /// Runs `work` on rank 0 and returns its result, or its error, on all ranks.
+    ///
+    /// Rank 0 creates folders, reads and writes files; the others learn what came of it. The result travels as CBOR, which keeps every bit of
+    /// numbers. With several ranks, rank 0 reads its own result back, too, so that all have the same even if a field is not serialised. For
+    /// whole files, [`on_first_bytes`](#method.on_first_bytes) is faster.
+    ///
+    /// # Errors
+    /// Returns the error of `work`. If a result cannot be sent or read, that is an error on all ranks, too.
+    pub fn on_first<T: Serialize + DeserializeOwned>(&self, work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+        if self.size() == 1 {
+            return work();
+        }
+        let bytes = self.on_first_bytes(|| {
+            let mut bytes = Vec::new();
+            ciborium::into_writer(&work()?, &mut bytes)
+                .map_err(|error| format!("the result of rank 0 cannot be sent: {error}"))?;
+            Ok(bytes)
+        })?;
+        ciborium::from_reader(bytes.as_slice()).map_err(|error| format!("the result of rank 0 cannot be read: {error}"))
+    }
+
+    /// Runs `work` on rank 0 and returns its bytes, or its error, on all ranks.
+    ///
+    /// # Errors
+    /// Returns the error of `work`.
+    pub fn on_first_bytes(&self, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<Vec<u8>, String> {
+        if self.size() == 1 {
+            return work();
+        }
+        let mut message = Vec::new();
+        if self.is_first() {
+            let (bytes, failed) = work().map_or_else(|error| (error.into_bytes(), 1), |bytes| (bytes, 0));
+            message = bytes;
+            message.push(failed);
+        }
+        let mut message = self.broadcast(message);
+        match message.pop() {
+            Some(0) => Ok(message),
+            _ => Err(String::from_utf8_lossy(&message).into_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Threads;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn one_flag_is_enough_and_all_ranks_know() {
+        for raised in [None, Some(0), Some(2)] {
+            let seen = Threads::run(3, |collective| collective.any(raised == Some(collective.rank())));
+            assert_eq!(seen, [raised.is_some(); 3]);
+        }
+    }
+
+    #[test]
+    fn the_result_of_rank_0_reaches_all_bit_for_bit() {
+        let outcome = |rank: usize| {
+            (
+                BTreeMap::from([(format!("of {rank}"), Some(0.1_f64 + rank as f64))]),
+                f64::NAN,
+                f32::MIN_POSITIVE,
+            )
+        };
+        let results = Threads::run(3, |collective| collective.on_first(|| Ok(outcome(collective.rank()))));
+        for result in results {
+            let (map, nan, small) = result.unwrap();
+            assert_eq!((map, small), (outcome(0).0, f32::MIN_POSITIVE));
+            assert!(nan.is_nan());
+        }
+    }
+
+    #[test]
+    fn the_error_of_rank_0_reaches_all_and_others_do_no_work() {
+        let results = Threads::run(3, |collective| {
+            collective.on_first::<u32>(|| match collective.rank() {
+                0 => Err("the disk is full".to_owned()),
+                _ => unreachable!("only rank 0 works"),
+            })
+        });
+        assert_eq!(results, vec![Err("the disk is full".to_owned()); 3]);
+    }
+
+    #[test]
+    fn gathered_bytes_keep_their_rank() {
+        let gathered = Threads::run(3, |collective| {
+            collective.gather_each(vec![collective.rank() as u8; 2 * collective.rank()])
+        });
+        assert_eq!(gathered, vec![vec![vec![], vec![1, 1], vec![2, 2, 2, 2]]; 3]);
+    }
+
+    #[test]
+    fn broadcast_values_are_those_of_rank_0() {
+        let values = Threads::run(3, |collective| {
+            let mut values = [collective.rank() as f32 + 0.5; 4];
+            collective.broadcast_values(&mut values);
+            values
+        });
+        assert_eq!(values, [[0.5; 4]; 3]);
+    }
+}

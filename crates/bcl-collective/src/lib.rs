@@ -1,0 +1,62 @@
+//! Collective operations between processes that train one model.
+//!
+//! A [`Collective`] connects `size` ranks, one per GPU, CPU socket or machine. It moves bytes: [`all_gather`](Collective::all_gather),
+//! [`all_to_all`](Collective::all_to_all), [`broadcast`](Collective::broadcast). Everything else is built on these, as methods of
+//! `dyn Collective`, so that every transport gives the same bits:
+//!
+//! | to | see |
+//! | --- | --- |
+//! | sum over ranks, the result on all of them | [`all_reduce`](trait.Collective.html#method.all_reduce) |
+//! | sum over ranks, each rank gets its own part | [`reduce_scatter`](trait.Collective.html#method.reduce_scatter) |
+//! | let all ranks decide alike | [`any`](trait.Collective.html#method.any), [`on_first`](trait.Collective.html#method.on_first) |
+//! | know whether a launcher started this process with others | [`Launched`] |
+//! | deal rows or users to ranks | [`share`] |
+//! | sum parts within a rank in the order of the sums over ranks | [`PairwiseSum`] |
+//!
+//! | ranks | type |
+//! | --- | --- |
+//! | one process | [`Alone`] |
+//! | threads of one process, for tests | [`Threads`] |
+//! | processes that MPI connects | `Mpi`, with the feature `mpi` |
+//! | any, with a check that all ranks make the same calls | [`Checked`] |
+//!
+//! ```
+//! use bcl_collective::Threads;
+//!
+//! let sums = Threads::run(3, |collective| {
+//!     let mut values = [collective.rank() as f32, 1.0];
+//!     collective.all_reduce(&mut values);
+//!     values
+//! });
+//! assert_eq!(sums, [[3.0, 3.0]; 3]);
+//! ```
+//!
+//! # Why not `MPI_Allreduce`
+//!
+//! The bits of a sum of floats depend on its order, and that of `MPI_Allreduce` depends on the length, the number of ranks and settings.
+//! Here each rank receives all addends of its share, adds them as a balanced binary tree over ranks, and all ranks gather the shares. That
+//! moves as many bytes as a ring, and gives the same bits on every rank, with every transport, every time.
+
+mod agreement;
+mod alone;
+mod checked;
+mod collective;
+mod element;
+mod launched;
+#[cfg(feature = "mpi")]
+mod mpi;
+mod pairwise;
+mod share;
+mod sums;
+mod threads;
+
+pub use alone::Alone;
+pub use checked::Checked;
+pub use collective::Collective;
+pub use element::{Element, from_bytes, to_bytes};
+pub use launched::Launched;
+#[cfg(feature = "mpi")]
+pub use mpi::{Mpi, MpiError, Neighbours};
+pub use pairwise::PairwiseSum;
+pub use share::share;
+pub use threads::Threads;

@@ -1,0 +1,287 @@
+//! Every method trains on several ranks as it does on one.
+
+use super::*;
+use bcl_collective::{Alone, Checked, Collective, Threads};
+use bcl_core::{Estimator, EstimatorConfig, Reduction};
+use burn::{module::ModuleMapper, tensor::FloatDType};
+
+/// Casts all floats of a module to 64 bits.
+struct Wide;
+
+impl ModuleMapper for Wide {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        param.map(|value| {
+            let is_trained = value.is_require_grad();
+            value.cast(FloatDType::F64).detach().set_require_grad(is_trained)
+        })
+    }
+}
+
+fn start_in(config: &MethodConfig, precision: Precision) -> MethodStart {
+    MethodStart {
+        precision,
+        ..start(config)
+    }
+}
+
+fn model<M: ImageMethod>(method: M, precision: Precision) -> Learned<M> {
+    let temperature = LearnedTemperature::new(0.7, [0.01, 100.0], &device());
+    let model = numbered(Learned::new(method, None).with_temperature(Some(temperature)));
+    if precision == Precision::F64 {
+        model.map(&mut Wide)
+    } else {
+        model
+    }
+}
+
+/// The step of a rank on the second half of the images: it has the views of its own images alone.
+fn step_of(
+    ranks: &Arc<dyn Collective>,
+    config: &MethodConfig,
+    estimator: Option<Arc<dyn Estimator>>,
+    mode: Mode,
+) -> Step<ImageBatch> {
+    let mut batch = batch(config, 1, mode);
+    let own = ranks.share(IMAGES);
+    let BatchViews::Made(views) = batch.views else {
+        unreachable!("the views are made")
+    };
+    batch.views = BatchViews::Made(views.into_iter().map(|view| rows_of(view, own.clone())).collect());
+    Step::new(batch, estimator, 4 * IMAGES, Seed(4), 1, &device()).on_ranks(ranks.clone())
+}
+
+/// What a step leads to.
+#[derive(Debug, Clone, PartialEq)]
+struct Outcome {
+    loss: f64,
+    num_counted: Option<f64>,
+    /// Parameters and memory before and after an optimizer step.
+    before: Vec<f64>,
+    after: Vec<f64>,
+}
+
+impl Outcome {
+    /// The difference to the whole batch: of the loss, and of the step relative to its length.
+    fn deviation(&self, whole: &Self) -> f64 {
+        assert_eq!(self.num_counted.is_some(), whole.num_counted.is_some());
+        let [mut difference, mut length] = [0.0; 2];
+        for ((found, expected), before) in self.after.iter().zip(&whole.after).zip(&whole.before) {
+            difference += (found - expected).powi(2);
+            length += (expected - before).powi(2);
+        }
+        let of_loss = (self.loss - whole.loss).abs() / whole.loss.abs().max(0.1);
+        assert!(length > 0.0);
+        (difference / length).sqrt().max(of_loss)
+    }
+}
+
+fn estimators(config: &MethodConfig) -> Vec<Option<Arc<dyn Estimator>>> {
+    if config.settings().num_negatives(IMAGES).is_none() {
+        return vec![None];
+    }
+    EstimatorConfig::all()
+        .iter()
+        .map(|config| Some(Arc::from(config.init())))
+        .collect()
+}
+
+/// Memories are full after three steps, and equal on all ranks.
+const BEFORE: &[usize] = &[0, 0, 0];
+
+/// Trains a method on the images of the first half, and then takes one step of each estimator on those of the second.
+struct Steps<'a> {
+    config: &'a MethodConfig,
+    ranks: Arc<dyn Collective>,
+    precision: Precision,
+    gradient_cache: Option<usize>,
+    mode: Mode,
+    /// The steps before, on these halves of the images.
+    before: &'a [usize],
+}
+
+impl WithMethod for Steps<'_> {
+    type Output = Vec<Outcome>;
+
+    fn call<M: ImageMethod>(self, method: M) -> Vec<Outcome> {
+        let model = trained(self.config, model(method, self.precision), self.before);
+        let of_estimator = |estimator| {
+            let mut step = step_of(&self.ranks, self.config, estimator, self.mode).with_gradient_cache(self.gradient_cache);
+            step.noise = step.noise.map(|noise| noise.cast(self.precision.dtype()));
+            let mut copy = model.clone();
+            let output = copy.step(step);
+            copy = copy.optimize(&mut SgdConfig::new().init(), 1.0.into(), output.grads);
+            Outcome {
+                loss: output.item.loss.into_scalar::<f64>(),
+                num_counted: output.item.num_counted.map(Tensor::into_scalar::<f64>),
+                before: numbers(&model),
+                after: numbers(&copy),
+            }
+        };
+        estimators(self.config).into_iter().map(of_estimator).collect()
+    }
+}
+
+fn alone(config: &MethodConfig, precision: Precision, mode: Mode) -> Vec<Outcome> {
+    let steps = Steps {
+        config,
+        ranks: Arc::new(Alone),
+        precision,
+        gradient_cache: None,
+        mode,
+        before: BEFORE,
+    };
+    config.init(start_in(config, precision), steps)
+}
+
+/// Runs the steps on several ranks, which must all end with the same bits.
+fn on_ranks(config: &MethodConfig, size: usize, precision: Precision, gradient_cache: Option<usize>, mode: Mode) -> Vec<Outcome> {
+    let mut of_ranks = Threads::run(size, |ranks| {
+        // Each rank builds a model of its own.
+        let steps = Steps {
+            config,
+            ranks: Arc::new(Checked::new(ranks)),
+            precision,
+            gradient_cache,
+            mode,
+            before: BEFORE,
+        };
+        config.init(start_in(config, precision), steps)
+    });
+    if mode == Mode::Eval {
+        assert!(of_ranks.iter().all(|of_rank| *of_rank == of_ranks[0]), "{}", config.name());
+    }
+    of_ranks.swap_remove(0)
+}
+
+#[track_caller]
+fn assert_equal(found: &[Outcome], whole: &[Outcome], within: f64, what: &str) {
+    assert_eq!(found.len(), whole.len());
+    for (number, (found, whole)) in found.iter().zip(whole).enumerate() {
+        let deviation = found.deviation(whole);
+        assert!(deviation < within, "{what}, estimator {number}: {deviation:e}");
+    }
+}
+
+#[test]
+fn every_method_and_estimator_has_the_step_of_the_whole_batch_on_any_number_of_ranks() {
+    for config in methods() {
+        let whole = alone(&config, Precision::F64, Mode::Eval);
+        for (size, gradient_cache) in [(2, None), (3, None), (3, Some(2)), (4, None)] {
+            let found = on_ranks(&config, size, Precision::F64, gradient_cache, Mode::Eval);
+            let what = format!("{} on {size} ranks", config.name());
+            assert_equal(&found, &whole, 1e-12, &what);
+        }
+    }
+}
+
+#[test]
+fn in_32_bits_ranks_agree_to_rounding() {
+    for config in methods() {
+        let whole = alone(&config, Precision::F32, Mode::Eval);
+        let found = on_ranks(&config, 3, Precision::F32, None, Mode::Eval);
+        assert_equal(&found, &whole, 1e-4, config.name());
+    }
+}
+
+#[test]
+fn synchronised_batch_normalisation_has_the_step_of_the_whole_batch() {
+    for config in methods() {
+        // Groups keep images apart that it would normalise together.
+        if config.settings().needs().group > 1 {
+            continue;
+        }
+        let steps = |ranks: Arc<dyn Collective>, gradient_cache| {
+            let norm_ranks = (ranks.size() > 1).then(|| ranks.clone());
+            let start = start_in(&config, Precision::F64);
+            let start = MethodStart {
+                encoder: start.encoder.with_norms_over_ranks(norm_ranks.as_ref()),
+                norm_ranks,
+                ..start
+            };
+            let steps = Steps {
+                config: &config,
+                ranks,
+                precision: Precision::F64,
+                gradient_cache,
+                mode: Mode::Train,
+                before: &[],
+            };
+            config.init(start, steps)
+        };
+        let whole = steps(Arc::new(Alone), None);
+        for size in [2, 3] {
+            let found = Threads::run(size, |ranks| steps(Arc::new(Checked::new(ranks)), None));
+            assert_equal(&found[0], &whole, 1e-9, &format!("{} on {size} ranks", config.name()));
+            assert!(found.iter().all(|of_rank| *of_rank == found[0]), "{}", config.name());
+        }
+        // Two parts on each of two ranks cover the images of both, twice four.
+        let cached = Threads::run(2, |ranks| steps(Arc::new(Checked::new(ranks)), Some(2)));
+        assert!(cached.iter().all(|of_rank| *of_rank == cached[0]), "{}", config.name());
+    }
+}
+
+/// The usual mistake: gathered embeddings are constants, and gradients are averaged over ranks. It deviates by far more than the tests above
+/// accept.
+#[test]
+fn gathered_embeddings_without_gradients_would_be_noticed() {
+    struct Mistake;
+    impl WithMethod for Mistake {
+        type Output = f64;
+
+        fn call<M: ImageMethod>(self, method: M) -> f64 {
+            let model = model(method, Precision::F64);
+            let config = MethodConfig::default();
+            let step = step_of(
+                &(Arc::new(Alone) as Arc<dyn Collective>),
+                &config,
+                estimators(&config).swap_remove(0),
+                Mode::Eval,
+            );
+            let size = 2;
+            let mut embedded = Vec::new();
+            for rank in 0..size {
+                let own = bcl_collective::share(IMAGES, rank, size);
+                let embeddings = model.embed_batch(&step.batch, usize::MAX);
+                let rows = embeddings.tables().map(|table| {
+                    let rows = table.into_rows();
+                    if rows.dims()[0] != IMAGES {
+                        // The temperature.
+                        return rows;
+                    }
+                    let constant =
+                        |rows: Range<usize>, of: &Tensor<2>| (!rows.is_empty()).then(|| of.clone().slice_dim(0, rows).detach());
+                    let parts = [
+                        constant(0..own.start, &rows),
+                        Some(rows.clone().slice_dim(0, own.clone())),
+                        constant(own.end..IMAGES, &rows),
+                    ];
+                    Tensor::cat(parts.into_iter().flatten().collect(), 0)
+                });
+                let embeddings = embeddings.with_rows(&rows.collect::<Vec<_>>());
+                let of_views = [own.clone(), own.start + IMAGES..own.end + IMAGES];
+                embedded.extend(of_views.map(|anchors| step.losses(&model, &embeddings, anchors).reduce(Reduction::Mean)));
+            }
+            let count = embedded.len() as f64;
+            let wrong = embedded.into_iter().reduce(|sum, loss| sum + loss).expect("there are four") * count.recip();
+            let moved = |gradients: GradientsParams| {
+                numbers(&model.clone().optimize(&mut SgdConfig::new().init(), 1.0.into(), gradients))
+            };
+            let right = step.train(&model).0;
+            let wrong = Outcome {
+                loss: wrong.clone().into_scalar::<f64>(),
+                num_counted: None,
+                before: Vec::new(),
+                after: moved(GradientsParams::from_grads(wrong.backward(), &model)),
+            };
+            wrong.deviation(&Outcome {
+                loss: right.item.loss.into_scalar::<f64>(),
+                num_counted: None,
+                before: numbers(&model),
+                after: moved(right.grads),
+            })
+        }
+    }
+    let config = MethodConfig::default();
+    let deviation = config.init(start_in(&config, Precision::F64), Mistake);
+    assert!(deviation > 0.1, "{deviation}");
+}

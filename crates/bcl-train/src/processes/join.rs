@@ -1,0 +1,141 @@
+//! Finds the processes that were started together with this one.
+
+use crate::{
+    cli::{Command, Train},
+    error::Error,
+};
+use bcl_collective::{Alone, Collective, Launched};
+use std::sync::{Arc, OnceLock};
+
+/// The ranks that this process belongs to, if there are several.
+static COLLECTIVE: OnceLock<Arc<dyn Collective>> = OnceLock::new();
+
+/// The ranks that this process belongs to: [`Alone`] unless several processes were started together.
+pub fn collective() -> Arc<dyn Collective> {
+    COLLECTIVE.get().map_or_else(|| Arc::new(Alone), Arc::clone)
+}
+
+/// Finds the processes that a launcher started together with this one; [`collective`] connects them from then on.
+///
+/// Call it before anything else starts a thread: it lets the signal that stops all ranks wait until [`stop_on_signals`](crate::commands::stop_on_signals)
+/// listens to it.
+///
+/// # Errors
+/// Returns an error if there are several processes, and the command is not training, or this program cannot find the others: each would
+/// otherwise do the same work as if it were alone.
+pub fn join(command: &Command) -> Result<(), Error> {
+    let Some(launched) = Launched::from_environment().filter(|launched| launched.size > 1) else {
+        return Ok(());
+    };
+    check(command, &launched)?;
+    super::signals::block();
+    connect(&launched)
+}
+
+/// The number of this process among those on the same machine, and their number.
+pub fn place_on_machine() -> (usize, usize) {
+    #[cfg(feature = "mpi")]
+    if let Some(mpi) = mpi() {
+        let neighbours = mpi.neighbours();
+        return (neighbours.rank, neighbours.size);
+    }
+    (0, 1)
+}
+
+/// Refuses commands that cannot run as several processes.
+fn check(command: &Command, launched: &Launched) -> Result<(), Error> {
+    let size = launched.size;
+    let refuse = |reason: String| Err(Error::Input(format!("started as {size} processes ({launched}): {reason}")));
+    let Command::Train(train) = command else {
+        return refuse("only training runs on several; run this command once, without a launcher".to_owned());
+    };
+    if trains_nothing(train) {
+        return refuse("--print-recipe and --dump-views train nothing; run this command once, without a launcher".to_owned());
+    }
+    match train.processes {
+        Some(processes) if usize::from(processes) != size => refuse(format!(
+            "--processes {processes} is another number; leave it out, or leave out the launcher"
+        )),
+        _ if !super::HAS_MPI => refuse(format!(
+            "this program was built without MPI, so each of them would train alone; build it with `cargo build -p bcl-train --features mpi`, \
+             or start it without a launcher, with --processes {size}"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a command of `train` prints something instead of training.
+fn trains_nothing(train: &Train) -> bool {
+    train.print_recipe || train.dump_views.is_some()
+}
+
+#[cfg(not(feature = "mpi"))]
+fn connect(_: &Launched) -> Result<(), Error> {
+    unreachable!("a build without MPI is refused")
+}
+
+/// MPI, once it has started.
+#[cfg(feature = "mpi")]
+static MPI: OnceLock<Arc<bcl_collective::Mpi>> = OnceLock::new();
+
+#[cfg(feature = "mpi")]
+pub(super) fn mpi() -> Option<&'static Arc<bcl_collective::Mpi>> {
+    MPI.get()
+}
+
+#[cfg(feature = "mpi")]
+fn connect(launched: &Launched) -> Result<(), Error> {
+    let mpi = Arc::new(bcl_collective::Mpi::start().map_err(|error| Error::Training(error.to_string()))?);
+    let found = mpi.size();
+    if found != launched.size {
+        return Err(Error::Input(format!(
+            "started as {} processes ({launched}), but MPI finds {found}: the launcher belongs to another MPI library than this program; \
+             use the mpirun of the library whose mpicc the program was built with",
+            launched.size
+        )));
+    }
+    let _ = MPI.set(Arc::clone(&mpi));
+    let collective: Arc<dyn Collective> = match std::env::var_os(CHECK) {
+        Some(_) => Arc::new(bcl_collective::Checked::new(mpi)),
+        None => mpi,
+    };
+    let _ = COLLECTIVE.set(collective);
+    Ok(())
+}
+
+/// If this variable is set, every call is compared between ranks.
+#[cfg(feature = "mpi")]
+const CHECK: &str = "BCL_CHECK_CALLS";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::parse_from;
+
+    #[test]
+    fn several_processes_are_refused_where_each_would_work_alone() {
+        let launched = Launched {
+            variable: "PMI_SIZE",
+            size: 4,
+            rank: Some(0),
+        };
+        let refused = |arguments: &[&str]| {
+            let command = parse_from([&["bcl-train"], arguments].concat()).unwrap();
+            check(&command, &launched).map_err(|error| (error.exit_code(), error.to_string()))
+        };
+        for (arguments, reason) in [
+            (&["recipes"][..], "only training runs on several"),
+            (&["--print-recipe"], "--print-recipe and --dump-views train nothing"),
+            (&["quickstart", "--processes", "3"], "--processes 3 is another number"),
+        ] {
+            let (code, message) = refused(arguments).unwrap_err();
+            assert_eq!(code, 2);
+            assert!(message.starts_with("started as 4 processes (PMI_SIZE=4): "), "{message}");
+            assert!(message.contains(reason), "{message}");
+        }
+        match refused(&["quickstart", "--processes", "4"]) {
+            Ok(()) => assert!(super::super::HAS_MPI),
+            Err((_, message)) => assert!(!super::super::HAS_MPI && message.contains("built without MPI"), "{message}"),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The training step of one of several ranks.
+
+use super::{gathered::Gathered, sums};
+use crate::{
+    methods::{Embeddings, Method},
+    training::{
+        live_metrics::StepOutput,
+        step::{Step, gradients},
+    },
+};
+use bcl_core::gradient_cache::{EmbeddingGradients, GradientShare, Table, surrogate};
+use burn::{
+    optim::GradientsParams,
+    tensor::{Int, Tensor},
+    train::TrainOutput,
+};
+
+/// The embeddings that this rank computed.
+struct Encoded {
+    /// With their graph, if the rank has a single part, which is then encoded once.
+    with_graph: Option<Embeddings>,
+    /// Without a graph.
+    detached: Embeddings,
+}
+
+/// The embeddings of the batch.
+enum Batch {
+    /// All ranks computed all of them.
+    Same(Embeddings),
+    /// Each rank computed those of its own samples.
+    Gathered(Gathered),
+}
+
+impl Batch {
+    fn embeddings(&self) -> &Embeddings {
+        match self {
+            Self::Same(embeddings) => embeddings,
+            Self::Gathered(gathered) => &gathered.embeddings,
+        }
+    }
+}
+
+impl<B> Step<B> {
+    /// The embeddings of the whole batch, at most `at_most` samples at a time. All ranks have to call it.
+    pub fn embeddings<M: Method<Batch = B>>(&self, method: &M, at_most: usize) -> Embeddings {
+        let own = method.embed_batch(&self.batch, at_most);
+        if self.ranks.size() == 1 || M::EMBEDS_WHOLE_BATCH {
+            return own;
+        }
+        Gathered::of(&*self.ranks, &own.detached()).embeddings
+    }
+
+    /// Runs the forward and the backward pass of one of several ranks. All of them get the same loss and the same gradients of the parameters.
+    pub(in crate::training) fn train_on_ranks<M>(&self, method: &M) -> (TrainOutput<StepOutput>, Embeddings)
+    where
+        M: Method<Batch = B>,
+    {
+        let at_most = self.gradient_cache.unwrap_or(usize::MAX);
+        let encoded = self.encoded(method, at_most);
+        let batch = if M::EMBEDS_WHOLE_BATCH {
+            Batch::Same(encoded.detached)
+        } else {
+            Batch::Gathered(Gathered::of(&*self.ranks, &encoded.detached))
+        };
+        let EmbeddingGradients {
+            loss,
+            gradients: of_embeddings,
+            num_counted,
+            ..
+        } = self.own_gradients(method, &batch, at_most);
+        let grads = match encoded.with_graph {
+            Some(embeddings) => {
+                let objective = surrogate(embeddings.tables().map(Table::into_rows), of_embeddings);
+                let objective = match self.penalty(method) {
+                    Some(penalty) => objective + penalty,
+                    None => objective,
+                };
+                gradients(method, objective)
+            }
+            None => self.parameter_gradients(method, &of_embeddings, at_most),
+        };
+        let output = TrainOutput {
+            grads: self.summed(method, grads),
+            item: StepOutput {
+                loss,
+                num_anchors: method.num_anchors(&self.batch),
+                num_counted,
+            },
+        };
+        (output, batch.embeddings().clone())
+    }
+
+    fn encoded<M: Method<Batch = B>>(&self, method: &M, at_most: usize) -> Encoded {
+        let mut parts = M::parts(&self.batch, at_most);
+        if let (Some(whole), None) = (parts.next(), parts.next()) {
+            let embeddings = method.embed(&whole);
+            return Encoded {
+                detached: embeddings.detached(),
+                with_graph: Some(embeddings),
+            };
+        }
+        Encoded {
+            detached: method.clone().no_grad().embed_batch(&self.batch, at_most).detached(),
+            with_graph: None,
+        }
+    }
+
+    /// The loss of the batch and its gradients with respect to the embeddings that this rank computed.
+    fn own_gradients<M: Method<Batch = B>>(&self, method: &M, batch: &Batch, at_most: usize) -> EmbeddingGradients {
+        let ranks = &*self.ranks;
+        let (embeddings, num_anchors) = (batch.embeddings(), method.num_anchors(&self.batch));
+        let losses = |rows: &[Tensor<2>], anchors| self.losses(method, &embeddings.with_rows(rows), anchors);
+        if num_anchors == 1 {
+            // The objective is a statistic of the batch. Each rank computes all of it, so nothing is summed.
+            let mut whole = EmbeddingGradients::compute(embeddings.tables(), 1, at_most, losses);
+            if let Batch::Gathered(gathered) = batch {
+                whole.gradients = gathered.own_rows(whole.gradients);
+            }
+            return whole;
+        }
+        let own = GradientShare::compute(embeddings.tables(), num_anchors, ranks.share(num_anchors), at_most, losses);
+        let (loss, num_left_out) = self.summed_over_anchors(&own);
+        let sum = GradientShare {
+            gradients: match batch {
+                Batch::Same(embeddings) => sums::of_tables(ranks, own.gradients, self.rows_in_use(method, embeddings)),
+                Batch::Gathered(gathered) => gathered.own_sums(ranks, own.gradients),
+            },
+            loss,
+            num_left_out,
+            num_anchors,
+        };
+        sum.whole()
+    }
+
+    /// The loss of all anchors, and how many of them have none; `None` if no rank masks any.
+    fn summed_over_anchors(&self, own: &GradientShare) -> (Tensor<1>, Option<Tensor<1>>) {
+        let number = |tensor: &Tensor<1>| tensor.clone().into_scalar::<f64>();
+        let left_out = own.num_left_out.as_ref();
+        let mut sums = [
+            number(&own.loss),
+            left_out.map_or(0.0, number),
+            f64::from(u8::from(left_out.is_some())),
+        ];
+        self.ranks.all_reduce(&mut sums);
+        let [loss, num_left_out, num_ranks_with_masks] = sums;
+        let tensor = |number: f64| sums::tensor(vec![number], [1], &own.loss);
+        (tensor(loss), (num_ranks_with_masks > 0.0).then(|| tensor(num_left_out)))
+    }
+
+    fn rows_in_use<M: Method<Batch = B>>(&self, method: &M, embeddings: &Embeddings) -> Vec<Option<Tensor<1, Int>>> {
+        let names = embeddings.names();
+        names.map(|name| method.rows_in_use(&self.batch, name)).collect()
+    }
+
+    /// Sums the gradients of the parameters over ranks, unless all ranks have computed the whole gradient.
+    fn summed<M: Method<Batch = B>>(&self, method: &M, gradients: GradientsParams) -> GradientsParams {
+        if M::EMBEDS_WHOLE_BATCH {
+            return gradients;
+        }
+        sums::of_parameters(&*self.ranks, method, gradients)
+    }
+}

@@ -1,0 +1,385 @@
+//! Whole runs on several ranks: as on one, in one folder, and resumed with another number of ranks.
+
+use bcl_backend::{Backend, BackendChoice};
+use bcl_collective::{Alone, Checked, Collective, Threads};
+use bcl_data::SearchPath;
+use bcl_report::{
+    read_run,
+    result::{EpochRecord, Phase, RunResult},
+};
+use bcl_train::{
+    commands::{self, Earlier, Session},
+    error::Error,
+    kinds::{Prepared, Surroundings},
+    logging::{Logger, LoggerError, Loggers, Scalars},
+    processes,
+    recipe::{Override, Recipe, find},
+    training::{Invocation, RunFolder, Stop},
+};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+const RECOMMENDER: &[&str] = &[
+    "data.planted.num_users=60",
+    "data.planted.num_items=80",
+    "data.planted.num_communities=4",
+    "data.planted.interactions_per_user=5",
+    "negatives.count=8",
+    "training.batch_size=64",
+    "training.epochs=3",
+    "optimizer.l2=0.01",
+];
+
+const IMAGES: &[&str] = &[
+    "data.planted.train=80",
+    "data.planted.test=40",
+    "views.side=16",
+    "encoder.trunk.width=4",
+    "encoder.head.hidden=8",
+    "encoder.head.out=8",
+    "training.batch_size=16",
+    "training.epochs=2",
+    "evaluation.every=1",
+    "evaluation.knn.k=3",
+    "evaluation.probe.epochs=2",
+    // Small steps, because training amplifies rounding: Adam turns that of gradients near zero into whole steps.
+    "optimizer.kind=sgd",
+    "optimizer.learning_rate=0.001",
+];
+
+const GRAPHS: &[&str] = &[
+    "data.planted.graphs=40",
+    "encoder.layers=2",
+    "encoder.hidden=4",
+    "training.batch_size=8",
+    "training.epochs=3",
+    "evaluation.every=1",
+];
+
+fn recipe(name: &str, changes: &[&str], more: &[&str]) -> Recipe {
+    let found = find(name).expect("a built-in recipe");
+    let changes: Vec<Override> = changes
+        .iter()
+        .chain(more)
+        .map(|change| change.parse().expect("a key and a value"))
+        .collect();
+    Recipe::read(&found[0], &changes).expect("it reads")
+}
+
+/// Asks training to stop after a step.
+#[derive(Debug)]
+struct StopAfter {
+    step: usize,
+    stop: Stop,
+}
+
+impl Logger for StopAfter {
+    fn begin(&mut self, _: Phase, _: usize) -> Result<(), LoggerError> {
+        Ok(())
+    }
+
+    fn scalars(&mut self, step: usize, scalars: &Scalars) -> Result<(), LoggerError> {
+        if step == self.step && scalars.contains_key("step/loss") {
+            self.stop.request();
+        }
+        Ok(())
+    }
+}
+
+/// A run of one rank.
+struct Run<'a> {
+    recipe: &'a Recipe,
+    /// The recipe whose data this rank loads.
+    data: &'a Recipe,
+    out: &'a Path,
+    /// The folder of an interrupted run to continue.
+    resume: Option<&'a Path>,
+    stop_after: Option<usize>,
+}
+
+impl<'a> Run<'a> {
+    fn new(recipe: &'a Recipe, out: &'a Path) -> Self {
+        Self {
+            recipe,
+            data: recipe,
+            out,
+            resume: None,
+            stop_after: None,
+        }
+    }
+
+    fn start(&self, ranks: Arc<dyn Collective>) -> Result<(PathBuf, RunResult), Error> {
+        let ranks: Arc<dyn Collective> = if ranks.size() == 1 {
+            ranks
+        } else {
+            Arc::new(Checked::new(ranks))
+        };
+        let backend = Backend::open(BackendChoice::Flex, None).expect("it is in every build");
+        let search = SearchPath::new(None, Path::new("data"));
+        let prepared = Prepared::load(self.data, &search, &*ranks)?;
+        prepared.refuse_ranks(self.recipe, &*ranks)?;
+        let mut created = None;
+        let path = processes::on_first(&*ranks, || {
+            let invocation = Invocation {
+                search: search.clone(),
+                backend: "flex".to_owned(),
+                trial_of: None,
+            };
+            let folder = match self.resume {
+                Some(folder) => RunFolder::open(folder)?.0.locked()?,
+                None => RunFolder::create(self.out, self.recipe, &invocation, prepared.record())?,
+            };
+            let path = folder.path().to_path_buf();
+            created = Some(folder);
+            Ok(path)
+        })?;
+        let stop = Stop::new();
+        let loggers = match self.stop_after {
+            Some(step) => Loggers::default().with(StopAfter {
+                step,
+                stop: stop.clone(),
+            }),
+            None => Loggers::default(),
+        };
+        let folder = created.unwrap_or_else(|| RunFolder::of_first_rank(path));
+        let around = Surroundings {
+            folder: &folder,
+            search: &search,
+            backend: &backend,
+            quiet: true,
+            stop,
+            loggers,
+            ranks,
+        };
+        let result = prepared.finish(self.recipe, &around)?;
+        Ok((folder.path().to_path_buf(), result))
+    }
+}
+
+/// The files of a folder and of those in it.
+fn files(folder: &Path) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).expect("a folder") {
+            let path = entry.expect("readable").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.insert(path.strip_prefix(folder).expect("within").to_path_buf());
+            }
+        }
+    }
+    found
+}
+
+fn losses(records: &[EpochRecord]) -> Vec<(Phase, f64)> {
+    records.iter().map(|record| (record.phase, record.loss)).collect()
+}
+
+/// Whether epochs and losses agree to a relative tolerance.
+#[track_caller]
+fn assert_close(found: &[EpochRecord], expected: &[EpochRecord], tolerance: f64, what: &str) {
+    let (found, expected) = (losses(found), losses(expected));
+    assert_eq!(found.len(), expected.len(), "{what}: {found:?}, {expected:?}");
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!(found.0, expected.0);
+        let deviation = (found.1 - expected.1).abs() / expected.1.abs();
+        assert!(deviation < tolerance, "{what}: {found:?} is not {expected:?}");
+    }
+}
+
+/// A recipe, and how much the losses on several ranks may deviate from those on one.
+fn recipes() -> Vec<(Recipe, f64)> {
+    vec![
+        (recipe("quickstart/bayesian", RECOMMENDER, &[]), 1e-3),
+        (recipe("quickstart-graphs/infonce", GRAPHS, &[]), 1e-2),
+        // Batch normalisation of each rank covers its own images.
+        (recipe("quickstart-images/infonce", IMAGES, &[]), 0.2),
+        (
+            recipe("quickstart-images/infonce", IMAGES, &["training.sync_batch_norm=true"]),
+            1e-2,
+        ),
+    ]
+}
+
+#[test]
+fn a_run_on_several_ranks_is_that_on_one_and_leaves_the_same_files() {
+    for (recipe, tolerance) in recipes() {
+        let out = tempfile::tempdir().expect("a folder");
+        let [one, three] = ["one", "three"].map(|name| out.path().join(name));
+        let (alone, _) = Run::new(&recipe, &one).start(Arc::new(Alone)).expect("it trains");
+        let of_ranks = Threads::run(3, |ranks| Run::new(&recipe, &three).start(ranks).expect("it trains"));
+        let [expected, found] = [&alone, &of_ranks[0].0].map(|folder| read_run(folder).expect("a finished run"));
+        assert_close(&found.1, &expected.1, tolerance, recipe.name());
+        assert_eq!(files(&of_ranks[0].0), files(&alone), "{}", recipe.name());
+        assert!(of_ranks.iter().all(|(folder, result)| {
+            *folder == of_ranks[0].0 && result.validation == of_ranks[0].1.validation && result.wall_seconds > 0.0
+        }));
+    }
+}
+
+#[test]
+fn a_run_that_four_ranks_begin_is_continued_by_two() {
+    for (recipe, tolerance) in [
+        (recipe("quickstart/infonce", RECOMMENDER, &["logging.every=1"]), 1e-4),
+        (
+            recipe(
+                "quickstart-images/infonce",
+                IMAGES,
+                &[
+                    "logging.every=1",
+                    "method.kind=moco",
+                    "method.queue=24",
+                    "method.norm_groups=1",
+                ],
+            ),
+            0.1,
+        ),
+    ] {
+        let out = tempfile::tempdir().expect("a folder");
+        let [straight, resumed] = ["straight", "resumed"].map(|name| out.path().join(name));
+        let (alone, _) = Run::new(&recipe, &straight).start(Arc::new(Alone)).expect("it trains");
+        let interrupted = Threads::run(4, |ranks| {
+            let run = Run {
+                stop_after: Some(7),
+                ..Run::new(&recipe, &resumed)
+            };
+            run.start(ranks).map(drop).expect_err("it is interrupted")
+        });
+        let Error::Interrupted(folder) = &interrupted[0] else {
+            panic!("{}", interrupted[0]);
+        };
+        assert!(
+            interrupted[1..]
+                .iter()
+                .all(|error| matches!(error, Error::OfFirstRank { code: 130 }))
+        );
+        let finished = Threads::run(2, |ranks| {
+            let run = Run {
+                resume: Some(folder),
+                ..Run::new(&recipe, &resumed)
+            };
+            run.start(ranks).expect("it continues")
+        });
+        let [expected, found] = [&alone, &finished[0].0].map(|folder| read_run(folder).expect("a finished run"));
+        assert_close(&found.1, &expected.1, tolerance, recipe.name());
+    }
+}
+
+#[test]
+fn a_rank_with_another_recipe_or_other_data_is_refused() {
+    let common = recipe("quickstart/infonce", RECOMMENDER, &[]);
+    let other_rate = recipe("quickstart/infonce", RECOMMENDER, &["optimizer.learning_rate=0.5"]);
+    let other_data = recipe("quickstart/infonce", RECOMMENDER, &["data.planted.seed=5"]);
+    for (odd_recipe, odd_data, what) in [
+        (&other_rate, &common, "another recipe"),
+        (&common, &other_data, "another data set"),
+    ] {
+        let out = tempfile::tempdir().expect("a folder");
+        let errors = Threads::run(3, |ranks| {
+            let mut run = Run::new(&common, out.path());
+            if ranks.rank() == 1 {
+                (run.recipe, run.data) = (odd_recipe, odd_data);
+            }
+            run.start(ranks).map(drop).expect_err("ranks differ")
+        });
+        let message = errors[0].to_string();
+        assert!(message.contains("rank 1") && message.contains(what), "{message}");
+        assert!(errors.iter().all(|error| error.exit_code() == 2));
+        assert!(errors[1..].iter().all(|error| matches!(error, Error::OfFirstRank { .. })));
+        assert!(files(out.path()).is_empty(), "no folder is left");
+    }
+}
+
+#[test]
+fn a_batch_that_is_too_small_for_all_ranks_is_refused() {
+    let recipe = recipe("quickstart-images/infonce", IMAGES, &["training.batch_size=6"]);
+    let out = tempfile::tempdir().expect("a folder");
+    let errors = Threads::run(4, |ranks| {
+        Run::new(&recipe, out.path())
+            .start(ranks)
+            .map(drop)
+            .expect_err("too few images")
+    });
+    let message = errors[0].to_string();
+    assert!(
+        message.contains("training.batch_size is 6, which 4 processes share"),
+        "{message}"
+    );
+}
+
+#[test]
+fn all_ranks_stop_when_the_loss_diverges() {
+    let recipe = recipe(
+        "quickstart/infonce",
+        RECOMMENDER,
+        &["optimizer.learning_rate=1e30", "encoder.similarity=dot"],
+    );
+    let out = tempfile::tempdir().expect("a folder");
+    let errors = Threads::run(2, |ranks| {
+        Run::new(&recipe, out.path()).start(ranks).map(drop).expect_err("it diverges")
+    });
+    assert!(matches!(errors[0], Error::Diverged { .. }), "{}", errors[0]);
+    assert!(matches!(errors[1], Error::OfFirstRank { code: 1 }), "{}", errors[1]);
+}
+
+fn session(ranks: Arc<dyn Collective>, out: &Path, earlier: Earlier) -> Session {
+    Session {
+        backend: Backend::open(BackendChoice::Flex, None).expect("it is in every build"),
+        data_dir: PathBuf::from("data"),
+        moved_data: None,
+        out: out.to_path_buf(),
+        quiet: true,
+        json: true,
+        earlier,
+        stop: Stop::new(),
+        ranks: Arc::new(Checked::new(ranks)),
+    }
+}
+
+#[test]
+fn a_command_on_several_ranks_trains_each_run_once_and_extends_it_together() {
+    let of_seed = |seed: &str, epochs: &str| recipe("quickstart/infonce", RECOMMENDER, &[seed, epochs, "training.patience=9"]);
+    let recipes = ["seed=0", "seed=1"].map(|seed| of_seed(seed, "training.epochs=2"));
+    let out = tempfile::tempdir().expect("a folder");
+    let train = |earlier, recipes: &[Recipe]| {
+        let folders = Threads::run(2, |ranks| {
+            commands::train(&session(ranks, out.path(), earlier), recipes).expect("it trains")
+        });
+        assert_eq!(folders[0], folders[1]);
+        folders[0].clone()
+    };
+    let trained = train(Earlier::Show, &recipes);
+    assert_eq!(trained.len(), 2);
+    let before = files(out.path());
+    assert_eq!(train(Earlier::Show, &recipes), trained, "finished runs are not trained again");
+    assert_eq!(files(out.path()), before);
+
+    let longer = train(Earlier::Continue, &[of_seed("seed=0", "training.epochs=4")]);
+    assert_ne!(longer[0], trained[0]);
+    let straight = tempfile::tempdir().expect("a folder");
+    let (alone, _) = Run::new(&of_seed("seed=0", "training.epochs=4"), straight.path())
+        .start(Arc::new(Alone))
+        .expect("it trains");
+    let [expected, found] = [&alone, &longer[0]].map(|folder| read_run(folder).expect("a finished run"));
+    assert_close(&found.1, &expected.1, 1e-4, "the longer run");
+
+    let shown = Threads::run(2, |ranks| {
+        commands::resume(&session(ranks, out.path(), Earlier::Continue), &longer[0], None, &[])
+    });
+    assert!(shown.iter().all(Result::is_ok));
+    let different = Threads::run(2, |ranks| {
+        let own = &recipes[ranks.rank()];
+        commands::train(&session(ranks, out.path(), Earlier::Keep), std::slice::from_ref(own)).expect_err("ranks differ")
+    });
+    assert!(
+        different[0].to_string().contains("rank 1 has another recipe or seed"),
+        "{}",
+        different[0]
+    );
+}
