@@ -65,6 +65,7 @@ mod ranks;
 mod sampled;
 mod similarity;
 mod sparse;
+mod strided;
 mod unit;
 
 pub mod portable;

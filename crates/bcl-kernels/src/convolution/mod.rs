@@ -10,7 +10,9 @@ mod flex;
 mod geometry;
 mod interleaved;
 mod order;
+mod pixels;
 pub(crate) mod portable;
+mod winograd;
 
 /// Convolves a batch of images with a set of kernels, without a bias.
 ///
