@@ -99,6 +99,10 @@ impl Block<'_> {
             self.tile::<S, 4, VECTORS>(simd, out, row);
             row += 4;
         }
+        while rows - row >= 2 && ROWS > 2 {
+            self.tile::<S, 2, VECTORS>(simd, out, row);
+            row += 2;
+        }
         while row < rows {
             self.tile::<S, 1, VECTORS>(simd, out, row);
             row += 1;

@@ -6,6 +6,7 @@
 //!
 //! The error is about ten times that of adding up the taps one by one; tests bound it by 3e-5 of the largest value.
 
+mod by_frequency;
 mod forward;
 mod kernels;
 mod spectra;

@@ -56,13 +56,22 @@ impl Tiling {
         })
     }
 
-    /// The blocks of the whole batch.
-    pub(super) fn blocks(&self) -> Vec<Block> {
-        let batch_size = self.geometry.batch_size;
-        let groups = (0..batch_size).step_by(self.images);
+    /// The blocks of the first `images` images.
+    pub(super) fn blocks(&self, images: usize) -> Vec<Block> {
+        let groups = (0..images).step_by(self.images);
         groups
-            .flat_map(|first| self.blocks_of(first..batch_size.min(first + self.images)))
+            .flat_map(|first| self.blocks_of(first..images.min(first + self.images)))
             .collect()
+    }
+
+    /// Number of tiles in an image.
+    pub(super) fn tiles_of_image(&self) -> usize {
+        self.tiles[0] * self.tiles[1]
+    }
+
+    /// The number of the first tile of a block among those of all images.
+    pub(super) fn first_tile(&self, image: usize, rows: &Range<usize>) -> usize {
+        image * self.tiles_of_image() + rows.start * self.tiles[1]
     }
 
     /// Number of tiles in a full block.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use pulp::Simd;
 use rayon::prelude::*;
 
+use super::by_frequency::VALUES;
 use super::kernels::{ALL_TAPS, AddTaps};
 use super::spectra::Tiles;
 use super::tiling::{Block, Tiling};
@@ -17,8 +18,6 @@ use crate::strided::{LANES, Left, PANEL, Right, Sizes, product};
 const SHARDS: usize = 8;
 /// Input channels whose sums over the tiles are computed together, for a panel of output channels: they fit into the cache of a core.
 const CHANNELS: usize = 64;
-/// Frequencies that exist at the same time, if partial sums are not small.
-const VALUES: usize = 1 << 23;
 
 /// The gradient of the weight, `[channels_out, channels_in, 3, 3]`.
 pub(in crate::convolution) fn weight_gradient(tiling: &Tiling, input: &[f32], grad: &[f32]) -> Vec<f32> {
@@ -42,7 +41,7 @@ impl Batch<'_> {
     /// For few channels: each shard of the blocks adds to sums of its own, and no frequency leaves the cache.
     fn by_shards(self) -> Vec<f32> {
         let geometry = &self.tiling.geometry;
-        let blocks = self.tiling.blocks();
+        let blocks = self.tiling.blocks(geometry.batch_size);
         let shards = blocks.par_chunks(blocks.len().div_ceil(SHARDS));
         let sums: Vec<Vec<f32>> = shards
             .map(|blocks| {
@@ -72,7 +71,7 @@ impl Batch<'_> {
     /// channels, some at a time. The sums over the tiles become taps before they leave the cache.
     fn by_panels(self) -> Vec<f32> {
         let geometry = &self.tiling.geometry;
-        let blocks = self.tiling.blocks();
+        let blocks = self.tiling.blocks(geometry.batch_size);
         let kernel = geometry.channels_in * ALL_TAPS;
         let mut out = vec![0.0; geometry.channels_out * kernel];
         let mut spectra: Vec<Spectra> = Vec::new();
