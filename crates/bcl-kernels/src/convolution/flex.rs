@@ -1,4 +1,5 @@
-//! Convolution on the CPU: im2col and a matrix product, a few images at a time so that the columns stay in the cache.
+//! Convolution on the CPU: Winograd's algorithm where it suits, otherwise im2col and a matrix product, a few images at a time so that the
+//! columns stay in the cache.
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Flex, TensorMetadata};
