@@ -67,6 +67,7 @@ mod ranks;
 mod sampled;
 mod similarity;
 mod sparse;
+mod strided;
 mod unit;
 
 pub mod portable;

@@ -1,12 +1,15 @@
-//! Convolution on the CPU: im2col and a matrix product, a few images at a time so that the columns stay in the cache.
+//! Convolution on the CPU: Winograd's algorithm where it suits, otherwise im2col and a matrix product, a few images at a time so that the
+//! columns stay in the cache.
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Flex, TensorMetadata};
+use burn::tensor::DType;
 use faer::traits::ComplexField;
 use rayon::prelude::*;
 
 use super::geometry::Geometry;
 use super::order::Order;
+use super::winograd::{self, Kernels, Tiling};
 use super::{ConvolutionOps, portable};
 use crate::cpu::{self, Value, by_float_type};
 use crate::matrix::{Matrix, product};
@@ -16,7 +19,10 @@ impl ConvolutionOps for Flex {
         by_float_type!(
             input, T => {
                 let geometry = geometry(&input, &weight, stride, padding);
-                forward::<T>(&geometry, input, weight)
+                match tiling(&geometry, &input) {
+                    Some(tiling) => by_tiles(&geometry, &tiling, input, |values| Kernels::new(&geometry, values), weight),
+                    None => forward::<T>(&geometry, input, weight),
+                }
             },
             portable::convolve::<Flex>(input, weight, stride, padding)
         )
@@ -32,9 +38,12 @@ impl ConvolutionOps for Flex {
         by_float_type!(
             input, T => {
                 let geometry = geometry(&input, &weight, stride, padding);
-                match geometry.reversed() {
-                    Some(reversed) => forward::<T>(&reversed, grad, rotated::<T>(&geometry, weight)),
-                    None => input_backward::<T>(&geometry, weight, grad),
+                let Some(reversed) = geometry.reversed() else {
+                    return input_backward::<T>(&geometry, weight, grad);
+                };
+                match tiling(&reversed, &input) {
+                    Some(tiling) => by_tiles(&reversed, &tiling, grad, |values| Kernels::rotated(&reversed, values), weight),
+                    None => forward::<T>(&reversed, grad, rotated::<T>(&geometry, weight)),
                 }
             },
             portable::convolve_input_backward::<Flex>(input, weight, grad, stride, padding)
@@ -51,7 +60,10 @@ impl ConvolutionOps for Flex {
         by_float_type!(
             input, T => {
                 let geometry = geometry(&input, &weight, stride, padding);
-                weight_backward::<T>(&geometry, input, grad)
+                match tiling(&geometry, &input) {
+                    Some(tiling) => weight_backward_by_tiles(&geometry, &tiling, input, grad),
+                    None => weight_backward::<T>(&geometry, input, grad),
+                }
             },
             portable::convolve_weight_backward::<Flex>(input, weight, grad, stride, padding)
         )
@@ -60,6 +72,32 @@ impl ConvolutionOps for Flex {
 
 fn geometry(input: &FlexTensor, weight: &FlexTensor, stride: usize, padding: usize) -> Geometry {
     Geometry::new(input.shape().dims(), weight.shape().dims(), stride, padding)
+}
+
+/// The tiles of a convolution that Winograd's algorithm suits. Double precision is for exact results, and keeps to the definition.
+fn tiling(geometry: &Geometry, input: &FlexTensor) -> Option<Tiling> {
+    (input.dtype() == DType::F32).then(|| Tiling::of(geometry)).flatten()
+}
+
+fn by_tiles(
+    geometry: &Geometry,
+    tiling: &Tiling,
+    input: FlexTensor,
+    kernels: impl FnOnce(&[f32]) -> Kernels,
+    weight: FlexTensor,
+) -> FlexTensor {
+    let (input, weight) = (cpu::contiguous(input), cpu::contiguous(weight));
+    let mut out = vec![0.0; geometry.batch_size * geometry.image_out()];
+    winograd::forward(tiling, &kernels(f32::of(&weight)), f32::of(&input), &mut out);
+    let [height, width] = geometry.output;
+    cpu::tensor(out, [geometry.batch_size, geometry.channels_out, height, width])
+}
+
+fn weight_backward_by_tiles(geometry: &Geometry, tiling: &Tiling, input: FlexTensor, grad: FlexTensor) -> FlexTensor {
+    let (input, grad) = (cpu::contiguous(input), cpu::contiguous(grad));
+    let total = winograd::weight_gradient(tiling, f32::of(&input), f32::of(&grad));
+    let [height, width] = geometry.kernel;
+    cpu::tensor(total, [geometry.channels_out, geometry.channels_in, height, width])
 }
 
 /// Scratch memory of one thread for one group of images.

@@ -10,7 +10,9 @@ mod flex;
 mod geometry;
 mod interleaved;
 mod order;
+mod pixels;
 pub(crate) mod portable;
+mod winograd;
 
 /// Convolves a batch of images with a set of kernels, without a bias.
 ///
@@ -20,6 +22,11 @@ pub(crate) mod portable;
 ///
 /// The input is zero outside its borders. Differentiable in input and weight. Burn computes the gradient of the weight as a
 /// convolution with a kernel as large as the image; here all three passes are matrix products.
+///
+/// On the CPU, 3 x 3 kernels with stride 1 use Winograd's F(4 x 4, 3 x 3) in single precision: a quarter of the multiplications, with an
+/// error about ten times that of adding up the taps. Double precision always adds up the taps.
+///
+/// Source: Lavin and Gray, [Fast Algorithms for Convolutional Neural Networks](https://arxiv.org/abs/1509.09308).
 ///
 /// # Shapes
 /// - input:  `[batch_size, channels_in, height, width]`, `f32` or `f64`

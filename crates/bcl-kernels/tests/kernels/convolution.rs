@@ -1,6 +1,6 @@
 //! Convolution against Burn's.
 
-use super::common::{Numbers, TYPES, assert_close};
+use super::common::{Numbers, TYPES, assert_close, values};
 use bcl_kernels::{convolve, portable};
 use burn::tensor::{DType, Device, Tensor};
 
@@ -24,6 +24,15 @@ fn random(numbers: &mut Numbers, shape: [usize; 4], dtype: DType, device: &Devic
         .reshape(shape)
 }
 
+/// Asserts equality up to rounding in the type: relative to the largest value, because Winograd's algorithm adds all values of a tile.
+#[track_caller]
+fn assert_near(got: Tensor<4>, expected: Tensor<4>) {
+    assert_eq!(got.dtype(), expected.dtype());
+    let bound = if got.dtype() == DType::F64 { 1e-13 } else { 1e-5 };
+    let error = relative_error(got, expected);
+    assert!(error < bound, "{error:e}");
+}
+
 #[test]
 fn output_and_gradients_equal_burns() {
     let device = Device::flex().autodiff();
@@ -34,17 +43,80 @@ fn output_and_gradients_equal_burns() {
             let weight = random(&mut numbers, [channels_out, shape[1], kernel, kernel], dtype, &device).require_grad();
             let got = convolve(input.clone(), weight.clone(), stride, padding);
             let expected = portable::convolve(input.clone(), weight.clone(), stride, padding);
-            assert_close(got.clone(), expected.clone());
+            assert_near(got.clone(), expected.clone());
             let outer = random(&mut numbers, got.dims(), dtype, &device);
             let [got, expected] = [got, expected].map(|output| (output * outer.clone()).mean().backward());
             for parameter in [&input, &weight] {
-                assert_close(
+                assert_near(
                     parameter.grad(&got).expect("tracked"),
                     parameter.grad(&expected).expect("tracked"),
                 );
             }
         }
     }
+}
+
+/// Sizes at the edges of what Winograd's tiles and vectors fit: odd sides, paddings, channels beside multiples of a vector, one image,
+/// several strips of tiles, several panels of channels, and groups with a remainder.
+const TILED: [([usize; 4], usize, usize); 9] = [
+    ([1, 16, 4, 4], 16, 1),
+    ([1, 3, 9, 11], 8, 1),
+    ([3, 17, 7, 7], 15, 1),
+    ([2, 5, 8, 13], 33, 0),
+    ([2, 8, 6, 5], 16, 2),
+    ([1, 4, 50, 49], 9, 1),
+    ([37, 20, 4, 4], 70, 1),
+    ([70, 65, 4, 3], 65, 1),
+    ([2, 130, 16, 16], 80, 1),
+];
+
+/// The largest error, relative to the largest value.
+fn relative_error(got: Tensor<4>, exact: Tensor<4>) -> f64 {
+    assert_eq!(got.dims(), exact.dims());
+    let (got, exact) = (values(got), values(exact));
+    let largest = exact.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    let error = got.iter().zip(&exact).map(|(got, exact)| (got - exact).abs());
+    error.fold(0.0, f64::max) / largest
+}
+
+#[test]
+fn single_precision_is_close_to_double_precision() {
+    let device = Device::flex().autodiff();
+    let mut numbers = Numbers(42);
+    for (shape, channels_out, padding) in TILED {
+        let input = random(&mut numbers, shape, DType::F64, &device);
+        let weight = random(&mut numbers, [channels_out, shape[1], 3, 3], DType::F64, &device);
+        let outer = random(
+            &mut numbers,
+            [shape[0], channels_out, shape[2] + 2 * padding - 2, shape[3] + 2 * padding - 2],
+            DType::F64,
+            &device,
+        );
+        let passes = |dtype| {
+            let [input, weight] = [&input, &weight].map(|tensor| tensor.clone().cast(dtype).detach().require_grad());
+            let output = convolve(input.clone(), weight.clone(), 1, padding);
+            let gradients = (output.clone() * outer.clone().cast(dtype)).sum().backward();
+            [
+                output.inner(),
+                input.grad(&gradients).expect("tracked"),
+                weight.grad(&gradients).expect("tracked"),
+            ]
+        };
+        for (pass, (single, double)) in passes(DType::F32).into_iter().zip(passes(DType::F64)).enumerate() {
+            let error = relative_error(single, double);
+            assert!(error < 3e-5, "pass {pass} of {shape:?}, {channels_out} channels: {error:e}");
+        }
+    }
+}
+
+#[test]
+fn numbers_that_are_not_finite_show_in_the_output() {
+    let device = Device::flex();
+    let mut image = vec![1.0; 64];
+    image[27] = f64::NAN;
+    let input = Tensor::<1>::from_data(&*image, (&device, DType::F32)).reshape([1, 1, 8, 8]);
+    let output = values(convolve(input, Tensor::ones([8, 1, 3, 3], &device), 1, 1));
+    assert!(output[27].is_nan());
 }
 
 #[test]

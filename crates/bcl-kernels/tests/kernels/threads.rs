@@ -96,24 +96,27 @@ fn batch_normalisation_does_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn convolutions_do_not_depend_on_the_number_of_threads() {
-    assert_same(|| {
-        let device = Device::flex().autodiff();
-        let mut numbers = Numbers(25);
-        let input = numbers
-            .matrix([50, 16 * 64], DType::F32, &device)
-            .reshape([50, 16, 8, 8])
-            .require_grad();
-        let weight = numbers
-            .matrix([20, 16 * 9], DType::F32, &device)
-            .reshape([20, 16, 3, 3])
-            .require_grad();
-        let output = convolve(input.clone(), weight.clone(), 1, 1);
-        let gradients = output.clone().exp().mean().backward();
-        let mut all = values(output);
-        all.extend(values(input.grad(&gradients).expect("tracked")));
-        all.extend(values(weight.grad(&gradients).expect("tracked")));
-        all
-    });
+    // Batch, channels, side, channels out, stride: sums by shards, by panels of channels, and by im2col.
+    for ([batch, channels, side], channels_out, stride) in [([50, 16, 8], 20, 1), ([50, 80, 8], 70, 1), ([50, 16, 8], 20, 2)] {
+        assert_same(move || {
+            let device = Device::flex().autodiff();
+            let mut numbers = Numbers(25);
+            let input = numbers
+                .matrix([batch, channels * side * side], DType::F32, &device)
+                .reshape([batch, channels, side, side])
+                .require_grad();
+            let weight = numbers
+                .matrix([channels_out, channels * 9], DType::F32, &device)
+                .reshape([channels_out, channels, 3, 3])
+                .require_grad();
+            let output = convolve(input.clone(), weight.clone(), stride, 1);
+            let gradients = output.clone().sin().mean().backward();
+            let mut all = values(output);
+            all.extend(values(input.grad(&gradients).expect("tracked")));
+            all.extend(values(weight.grad(&gradients).expect("tracked")));
+            all
+        });
+    }
 }
 
 #[test]
