@@ -1,7 +1,7 @@
 //! Ranks the items for many users, one block of users at a time.
 
 use super::top_k::{RankedItem, top_k};
-use super::{RankingError, Scorer};
+use super::{DotProducts, RankingError, Scorer, dot_products};
 use crate::Interrupt;
 use bcl_data::Interactions;
 use rayon::prelude::*;
@@ -25,44 +25,92 @@ impl Default for Blocks {
     }
 }
 
+/// Users whose dot products are computed before the interrupt is checked again.
+const USERS_AT_A_TIME: usize = 4096;
+
+/// The items that a list has: the `k` best of all but those of `excluded`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) k: usize,
+    pub(super) excluded: Option<&'a Interactions>,
+}
+
+impl<'a> Wanted<'a> {
+    fn excluded_for(self, user: u32) -> &'a [u32] {
+        self.excluded.map_or(&[][..], |excluded| excluded.items_of(user))
+    }
+}
+
 impl Blocks {
-    /// Scores all items for the users and calls `rank` with each user's scores on all threads, then `each` with the outcomes in the order
-    /// of the users.
+    /// Computes the list of each user on all threads, hands it to `rank` there, and calls `each` with the outcomes in the order of the users,
+    /// so that the rounding of sums does not depend on the number of threads.
     pub(super) fn run<T: Send, E: From<RankingError>>(
         &self,
         scorer: &dyn Scorer,
         users: &[u32],
-        rank: impl Fn(u32, &[f32]) -> Result<T, RankingError> + Sync,
+        wanted: Wanted<'_>,
+        rank: impl Fn(u32, Vec<RankedItem>) -> T + Sync,
         mut each: impl FnMut(u32, T) -> Result<(), E>,
     ) -> Result<(), E> {
         let num_items = scorer.num_items();
         if num_items == 0 {
-            return users.iter().try_for_each(|&user| each(user, rank(user, &[])?));
+            return users.iter().try_for_each(|&user| each(user, rank(user, Vec::new())));
         }
-        let block_users = (self.bytes / size_of::<f32>() / num_items).max(1);
+        let block_users = match scorer.dot_products() {
+            Some(_) => USERS_AT_A_TIME,
+            None => (self.bytes / size_of::<f32>() / num_items).max(1),
+        };
         let mut scores = Vec::new();
         for users in users.chunks(block_users) {
             if self.interrupt.is_requested() {
                 return Err(RankingError::Interrupted.into());
             }
-            scorer.score(users, &mut scores);
-            assert_eq!(
-                scores.len(),
-                users.len() * num_items,
-                "scores must have the shape [num_users, num_items]"
-            );
-            // Threads only rank. The caller gets the users in order, so that the rounding of sums does not depend on the number of threads.
-            let rankings: Vec<_> = users
-                .par_iter()
-                .zip(scores.par_chunks(num_items))
-                .map(|(&user, scores)| rank(user, scores))
-                .collect();
+            let rankings = match scorer.dot_products() {
+                Some(products) => of_dot_products(products, users, wanted, &rank),
+                None => of_rows(scorer, users, wanted, &mut scores, &rank),
+            };
             for (&user, ranking) in users.iter().zip(rankings) {
                 each(user, ranking?)?;
             }
         }
         Ok(())
     }
+}
+
+fn of_dot_products<T: Send>(
+    products: &DotProducts,
+    users: &[u32],
+    wanted: Wanted<'_>,
+    rank: &(impl Fn(u32, Vec<RankedItem>) -> T + Sync),
+) -> Vec<Result<T, RankingError>> {
+    let of_some = |users: &[u32]| {
+        let lists = products.best(users, wanted.k, |user| wanted.excluded_for(user));
+        let ranked = users.iter().zip(lists).map(|(&user, list)| Ok(rank(user, list?)));
+        ranked.collect::<Vec<_>>()
+    };
+    users.par_chunks(dot_products::USERS).flat_map_iter(of_some).collect()
+}
+
+fn of_rows<T: Send>(
+    scorer: &dyn Scorer,
+    users: &[u32],
+    wanted: Wanted<'_>,
+    scores: &mut Vec<f32>,
+    rank: &(impl Fn(u32, Vec<RankedItem>) -> T + Sync),
+) -> Vec<Result<T, RankingError>> {
+    let num_items = scorer.num_items();
+    scorer.score(users, scores);
+    assert_eq!(
+        scores.len(),
+        users.len() * num_items,
+        "scores must have the shape [num_users, num_items]"
+    );
+    let of_one = |(&user, scores): (&u32, &[f32])| {
+        let list = top_k(scores, wanted.excluded_for(user), wanted.k);
+        let list = list.map_err(|nan| RankingError::NotANumber { user, item: nan.item })?;
+        Ok(rank(user, list))
+    };
+    users.par_iter().zip(scores.par_chunks(num_items)).map(of_one).collect()
 }
 
 /// The best items for many users, computed as [`RankingEvaluator`](super::RankingEvaluator) ranks them: in blocks of users on all threads.
@@ -132,13 +180,11 @@ impl<'a> TopItems<'a> {
         users: &[u32],
         mut each: impl FnMut(u32, &[RankedItem]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (excluded, k) = (self.excluded, self.k);
-        let rank = |user: u32, scores: &[f32]| {
-            let seen = excluded.map_or(&[][..], |seen| seen.items_of(user));
-            let mut best = Vec::new();
-            top_k(scores, seen, k, &mut best).map_err(|nan| RankingError::NotANumber { user, item: nan.item })?;
-            Ok(best)
+        let wanted = Wanted {
+            k: self.k,
+            excluded: self.excluded,
         };
-        self.blocks.run(self.scorer, users, rank, |user, list| each(user, &list))
+        self.blocks
+            .run(self.scorer, users, wanted, |_, list| list, |user, list| each(user, &list))
     }
 }

@@ -1,8 +1,11 @@
 //! Scores items by embeddings.
 
-use super::Scorer;
+use super::{DotProducts, Scorer};
 use bcl_models::Embeddings;
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::{
+    backend::DispatchDevice,
+    tensor::{DType, Int, Tensor, TensorData},
+};
 
 /// Scores items for users by the dot product of their embeddings.
 #[derive(Debug)]
@@ -10,6 +13,8 @@ pub struct EmbeddingScorer {
     users: Tensor<2>,
     items_transposed: Tensor<2>,
     num_items: usize,
+    /// On the CPU, in single precision.
+    on_host: Option<DotProducts>,
 }
 
 impl EmbeddingScorer {
@@ -17,11 +22,21 @@ impl EmbeddingScorer {
     pub fn new(embeddings: Embeddings) -> Self {
         let [num_items, _] = embeddings.items.dims();
         Self {
+            on_host: on_host(&embeddings),
             users: embeddings.users,
             items_transposed: embeddings.items.transpose(),
             num_items,
         }
     }
+}
+
+/// The vectors themselves, if the CPU computes. A GPU is faster with whole rows of scores.
+fn on_host(embeddings: &Embeddings) -> Option<DotProducts> {
+    let device = embeddings.users.device().without_autodiff();
+    let [_, dim] = embeddings.users.dims();
+    let is_host = matches!(device.as_dispatch(), DispatchDevice::Flex(_)) && embeddings.users.dtype() == DType::F32 && dim > 0;
+    let values = |table: &Tensor<2>| table.to_data().iter::<f32>().collect();
+    is_host.then(|| DotProducts::new(values(&embeddings.users), values(&embeddings.items), dim))
 }
 
 impl Scorer for EmbeddingScorer {
@@ -43,5 +58,9 @@ impl Scorer for EmbeddingScorer {
             Ok(values) => out.extend_from_slice(values),
             Err(_) => out.extend(scores.iter::<f32>()),
         }
+    }
+
+    fn dot_products(&self) -> Option<&DotProducts> {
+        self.on_host.as_ref()
     }
 }

@@ -1,8 +1,8 @@
 //! Ranks all items for every user and averages the metrics.
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, Wanted};
 use super::coverage::RecommendationCounts;
-use super::top_k::{RankedItem, top_k};
+use super::top_k::RankedItem;
 use super::user_metrics::{Discounts, UserMetrics, insert_means, names};
 use super::{RankingError, Scorer};
 use crate::Interrupt;
@@ -224,7 +224,11 @@ impl RankingEvaluator {
         self.blocks.run(
             scorer,
             users,
-            |user, scores| self.rank(user, scores),
+            Wanted {
+                k: self.cutoffs[self.cutoffs.len() - 1].min(num_items),
+                excluded: Some(&self.train),
+            },
+            |user, list| self.measure(user, list),
             |_, ranking| {
                 each(ranking);
                 Ok(())
@@ -232,12 +236,8 @@ impl RankingEvaluator {
         )
     }
 
-    /// Computes one user's list and its metrics.
-    fn rank(&self, user: u32, scores: &[f32]) -> Result<UserRanking, RankingError> {
-        let longest = self.cutoffs[self.cutoffs.len() - 1].min(scores.len());
-        let mut list = Vec::new();
-        top_k(scores, self.train.items_of(user), longest, &mut list)
-            .map_err(|nan| RankingError::NotANumber { user, item: nan.item })?;
+    /// Computes the metrics of one user's list.
+    fn measure(&self, user: u32, list: Vec<RankedItem>) -> UserRanking {
         let hits: Vec<bool> = list.iter().map(|ranked| self.held_out.contains(user, ranked.item)).collect();
         let num_held_out = self.held_out.items_of(user).len();
         let metrics = self
@@ -245,6 +245,6 @@ impl RankingEvaluator {
             .iter()
             .map(|&cutoff| self.discounts.user_metrics(&hits, cutoff, num_held_out))
             .collect();
-        Ok(UserRanking { list, metrics })
+        UserRanking { list, metrics }
     }
 }

@@ -5,13 +5,15 @@
 //! recommends items to one user, and [`TopItems`] to many.
 //!
 //! # Invariants
-//! - The scores of all users never exist at once: users are processed in blocks of about 32 MB of scores.
+//! - The scores of all users never exist at once: users are processed in blocks of about 32 MB of scores, or, if scores are dot products on
+//!   the CPU, in tiles of 256 KiB per thread.
 //! - Ties are ordered by item id and sums are taken in the order of the users, so results are bit-identical on any number of threads.
 //! - A NaN score is an error; it never enters a ranking.
 
 mod blocks;
 mod config;
 mod coverage;
+mod dot_products;
 mod embeddings;
 mod error;
 mod evaluator;
@@ -25,6 +27,7 @@ mod user_metrics;
 
 pub use blocks::TopItems;
 pub use config::{BaselineKind, RankingEvaluationConfig, check_cutoffs};
+pub use dot_products::DotProducts;
 pub use embeddings::EmbeddingScorer;
 pub use error::RankingError;
 pub use evaluator::RankingEvaluator;

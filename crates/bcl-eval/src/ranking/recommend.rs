@@ -29,7 +29,5 @@ pub fn top_items(scorer: &dyn Scorer, train: &Interactions, user: u32, k: usize)
     );
     let mut scores = Vec::new();
     scorer.score(&[user], &mut scores);
-    let mut best = Vec::new();
-    top_k(&scores, train.items_of(user), k, &mut best).map_err(|nan| RankingError::NotANumber { user, item: nan.item })?;
-    Ok(best)
+    top_k(&scores, train.items_of(user), k).map_err(|nan| RankingError::NotANumber { user, item: nan.item })
 }

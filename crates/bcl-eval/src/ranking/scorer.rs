@@ -1,5 +1,7 @@
 //! The interface between models and their evaluation.
 
+use super::DotProducts;
+
 /// Something that scores items for users.
 ///
 /// ```
@@ -37,4 +39,10 @@ pub trait Scorer {
     /// - users: `[num_users]`, dense ids
     /// - out:   `[num_users, num_items]`, row-major
     fn score(&self, users: &[u32], out: &mut Vec<f32>);
+
+    /// The vectors whose dot products are the scores, if they are in host memory. Lists of many users are then computed tile by tile, several
+    /// times as fast as from whole rows of scores.
+    fn dot_products(&self) -> Option<&DotProducts> {
+        None
+    }
 }

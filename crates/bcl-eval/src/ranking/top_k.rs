@@ -20,46 +20,71 @@ pub(super) struct NotANumber {
 /// Scores compared at a time: one AVX-512 register or two AVX2 registers.
 const LANES: usize = 16;
 
-/// Replaces the content of `best` with the `k` items of highest score that are not in `excluded`. Best first; ties are ordered by item id.
+/// Collects the `k` best of a row of scores, which may come in several pieces.
 ///
-/// `excluded` must be sorted. The list is shorter if fewer than `k` items remain.
-///
-/// Most items score below the k-th best so far and cost a single comparison; only the few others are looked up in `excluded` and
+/// Most items score below the k-th best so far and cost a single comparison; only the few others are looked up among the excluded ones and
 /// collected. Items are visited in the order of their ids, so a later item loses a tie with the k-th best.
-pub(super) fn top_k(scores: &[f32], excluded: &[u32], k: usize, best: &mut Vec<RankedItem>) -> Result<(), NotANumber> {
-    best.clear();
-    let room = 2 * k.max(1);
-    // The k-th best score, once k items are known.
-    let mut bar = None;
+#[derive(Debug)]
+pub(super) struct TopK {
+    k: usize,
+    best: Vec<RankedItem>,
+    /// The k-th best score, once k items are known.
+    bar: Option<f32>,
+}
 
-    for (chunk_index, chunk) in scores.chunks(LANES).enumerate() {
-        // Counting without a branch compiles to vector instructions. Comparisons with NaN are false, so a chunk with a NaN is never
-        // skipped.
-        if let Some(bar) = bar
-            && chunk.iter().filter(|&&score| score <= bar).count() == chunk.len()
-        {
-            continue;
-        }
-        for (offset, &score) in chunk.iter().enumerate() {
-            let item = (chunk_index * LANES + offset) as u32;
-            if score.is_nan() {
-                return Err(NotANumber { item });
-            }
-            if bar.is_some_and(|bar| score <= bar) || excluded.binary_search(&item).is_ok() {
-                continue;
-            }
-            best.push(RankedItem { item, score });
-            if best.len() == room {
-                best.select_nth_unstable_by(room / 2 - 1, |a, b| better_first(*a, *b));
-                best.truncate(room / 2);
-                bar = best.last().map(|ranked| ranked.score);
-            }
+impl TopK {
+    pub(super) fn new(k: usize) -> Self {
+        Self {
+            k,
+            best: Vec::new(),
+            bar: None,
         }
     }
 
-    best.sort_unstable_by(|a, b| better_first(*a, *b));
-    best.truncate(k);
-    Ok(())
+    /// Takes the scores of the items from `first` on, which are behind all items that were offered before. Items in `excluded`, which
+    /// must be sorted, are left out.
+    pub(super) fn offer(&mut self, first: u32, scores: &[f32], excluded: &[u32]) -> Result<(), NotANumber> {
+        let room = 2 * self.k.max(1);
+        for (chunk_index, chunk) in scores.chunks(LANES).enumerate() {
+            // Counting without a branch compiles to vector instructions. Comparisons with NaN are false, so a chunk with a NaN is never
+            // skipped.
+            if let Some(bar) = self.bar
+                && chunk.iter().filter(|&&score| score <= bar).count() == chunk.len()
+            {
+                continue;
+            }
+            for (offset, &score) in chunk.iter().enumerate() {
+                let item = first + (chunk_index * LANES + offset) as u32;
+                if score.is_nan() {
+                    return Err(NotANumber { item });
+                }
+                if self.bar.is_some_and(|bar| score <= bar) || excluded.binary_search(&item).is_ok() {
+                    continue;
+                }
+                self.best.push(RankedItem { item, score });
+                if self.best.len() == room {
+                    self.best.select_nth_unstable_by(room / 2 - 1, |a, b| better_first(*a, *b));
+                    self.best.truncate(room / 2);
+                    self.bar = self.best.last().map(|ranked| ranked.score);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The items of highest score, best first; ties are ordered by item id. The list is shorter than `k` if fewer items remain.
+    pub(super) fn into_list(mut self) -> Vec<RankedItem> {
+        self.best.sort_unstable_by(|a, b| better_first(*a, *b));
+        self.best.truncate(self.k);
+        self.best
+    }
+}
+
+/// The `k` items of highest score that are not in `excluded`, as [`TopK`] collects them.
+pub(super) fn top_k(scores: &[f32], excluded: &[u32], k: usize) -> Result<Vec<RankedItem>, NotANumber> {
+    let mut top = TopK::new(k);
+    top.offer(0, scores, excluded)?;
+    Ok(top.into_list())
 }
 
 /// Orders by descending score, then by item id. The order is total, because scores are not NaN and item ids differ.
@@ -76,8 +101,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn items(scores: &[f32], excluded: &[u32], k: usize) -> Vec<u32> {
-        let mut best = Vec::new();
-        top_k(scores, excluded, k, &mut best).unwrap();
+        let best = top_k(scores, excluded, k).unwrap();
         best.iter().map(|ranked| ranked.item).collect()
     }
 
@@ -118,7 +142,7 @@ mod tests {
             let mut scores: Vec<f32> = (0..100_u8).map(|item| -f32::from(item)).collect();
             scores[position] = f32::NAN;
             scores[99] = f32::NAN;
-            let found = top_k(&scores, &[position as u32], 3, &mut Vec::new());
+            let found = top_k(&scores, &[position as u32], 3);
             assert_eq!(found, Err(NotANumber { item: position as u32 }));
         }
     }
@@ -136,7 +160,14 @@ mod tests {
                 scores.sort_by(f32::total_cmp);
             }
             let excluded: Vec<u32> = excluded.into_iter().collect();
-            prop_assert_eq!(items(&scores, &excluded, k), items_by_sorting(&scores, &excluded, k));
+            let expected = items_by_sorting(&scores, &excluded, k);
+            prop_assert_eq!(&items(&scores, &excluded, k), &expected);
+
+            let mut in_pieces = TopK::new(k);
+            for (piece, scores) in scores.chunks(23).enumerate() {
+                in_pieces.offer(23 * piece as u32, scores, &excluded).unwrap();
+            }
+            prop_assert_eq!(in_pieces.into_list().iter().map(|ranked| ranked.item).collect::<Vec<_>>(), expected);
         }
     }
 }
