@@ -12,13 +12,10 @@ use crate::convolution::pixels::padded;
 use crate::cpu::Kernel;
 use crate::strided::{Left, Sizes, product};
 
-/// Values of transformed kernels that stay in the cache of a core while it goes through the tiles.
-const CACHED: usize = FREQUENCIES * 96 * 96;
-
 /// Convolves all images. Writes every value of `out`.
 pub(in crate::convolution) fn forward(tiling: &Tiling, kernels: &Kernels, input: &[f32], out: &mut [f32]) {
     let geometry = &tiling.geometry;
-    if FREQUENCIES * geometry.channels_in * padded(geometry.channels_out) > CACHED {
+    if tiling.by_frequency() {
         return by_frequency::forward(tiling, kernels, input, out);
     }
     out.par_chunks_mut(tiling.images * geometry.image_out())

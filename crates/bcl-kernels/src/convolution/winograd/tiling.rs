@@ -11,6 +11,10 @@ use crate::strided::LANES;
 const TILES: usize = 32;
 /// The least number of groups into which a batch is cut, as far as possible, so that many processors have work.
 const GROUPS: usize = 8;
+/// The same for many channels, where panels and frequencies are work for many processors, too, and products of few tiles are slow.
+const GROUPS_OF_MANY_CHANNELS: usize = 2;
+/// Kernels that stay in the cache of a core while it goes through the tiles: input channels times output channels.
+const CACHED: usize = 96 * 96;
 
 /// A 3 x 3 convolution with stride 1 whose output is cut into tiles of 4 x 4 pixels.
 #[derive(Clone, Copy)]
@@ -31,6 +35,11 @@ pub(super) struct Block {
     pub(super) rows: Range<usize>,
 }
 
+/// Whether all transformed kernels exceed the cache of a core.
+fn exceeds_cache(geometry: &Geometry) -> bool {
+    geometry.channels_in * padded(geometry.channels_out) > CACHED
+}
+
 impl Tiling {
     /// The tiles of a convolution; `None` if another algorithm suits it better.
     pub(in crate::convolution) fn of(geometry: &Geometry) -> Option<Self> {
@@ -39,11 +48,16 @@ impl Tiling {
         // Tiles that are mostly empty multiply more than they save, and so do channels that fill few lanes of a vector.
         let pays = tiles[0] * tiles[1] * 6 <= height * width && geometry.channels_out * 2 >= LANES && geometry.batch_size > 0;
         let suits = geometry.kernel == [TAPS; 2] && geometry.stride == 1 && geometry.padding < TAPS;
+        let groups = if exceeds_cache(geometry) {
+            GROUPS_OF_MANY_CHANNELS
+        } else {
+            GROUPS
+        };
         (suits && pays).then(|| Self {
             geometry: *geometry,
             tiles,
             rows: (TILES / tiles[1]).clamp(1, tiles[0]),
-            images: (TILES / (tiles[0] * tiles[1])).clamp(1, geometry.batch_size.div_ceil(GROUPS)),
+            images: (TILES / (tiles[0] * tiles[1])).clamp(1, geometry.batch_size.div_ceil(groups)),
         })
     }
 
@@ -62,6 +76,11 @@ impl Tiling {
         groups
             .flat_map(|first| self.blocks_of(first..images.min(first + self.images)))
             .collect()
+    }
+
+    /// Whether to go frequency by frequency, because all transformed kernels exceed the cache of a core.
+    pub(super) fn by_frequency(&self) -> bool {
+        exceeds_cache(&self.geometry)
     }
 
     /// Number of tiles in an image.
