@@ -41,7 +41,8 @@ mod unix {
         unistd::Pid,
     };
     use std::{
-        env, io,
+        env,
+        io::{self, IsTerminal},
         num::NonZero,
         os::unix::process::{CommandExt, ExitStatusExt},
         process::{Command, ExitStatus, Stdio},
@@ -76,6 +77,10 @@ mod unix {
         command.args(flavour.arguments(processes, cores));
         command.arg(program).args(env::args_os().skip(1));
         command.envs(flavour.variables().iter().copied());
+        // Open MPI gives the processes a terminal even if this one writes into a file.
+        if !io::stdout().is_terminal() {
+            command.env("NO_COLOR", "1");
+        }
         // A group of its own: a terminal sends Ctrl-C to the whole group, and `mpirun` would kill the processes at once.
         command.stdin(Stdio::null()).process_group(0);
 
