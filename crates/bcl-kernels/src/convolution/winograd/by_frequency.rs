@@ -77,7 +77,7 @@ impl<'a> Chunk<'a> {
         let stride = self.stride();
         let mut outputs = vec![0.0; FREQUENCIES * stride];
         outputs.par_chunks_mut(stride).enumerate().for_each(|(frequency, out)| {
-            Frequency {
+            Products {
                 tiling: self.tiling,
                 kernels,
                 blocks: &self.blocks,
@@ -101,7 +101,7 @@ impl<'a> Chunk<'a> {
                 Outputs {
                     tiling,
                     image,
-                    outputs,
+                    spectrum: outputs,
                     stride: self.stride(),
                     pixels,
                     planes,
@@ -137,7 +137,7 @@ impl Kernel for Inputs<'_> {
 }
 
 /// Multiplies all tiles at a frequency.
-struct Frequency<'a> {
+struct Products<'a> {
     tiling: &'a Tiling,
     kernels: &'a Kernels,
     blocks: &'a [Block],
@@ -146,7 +146,7 @@ struct Frequency<'a> {
     out: &'a mut [f32],
 }
 
-impl Kernel for Frequency<'_> {
+impl Kernel for Products<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let [channels_in, channels_out] = [self.tiling.geometry.channels_in, self.tiling.geometry.channels_out];
@@ -178,7 +178,7 @@ impl Kernel for Frequency<'_> {
 struct Outputs<'a> {
     tiling: &'a Tiling,
     image: usize,
-    outputs: &'a [f32],
+    spectrum: &'a [f32],
     stride: usize,
     pixels: &'a mut [f32],
     planes: &'a mut [f32],
@@ -191,7 +191,7 @@ impl Kernel for Outputs<'_> {
             let rows: &Range<usize> = &block.rows;
             let window = self.tiling.output_window(rows);
             let tiles = Tiles::new(self.tiling.tiles(&block), &window, self.stride);
-            tiles.transform_back(simd, self.outputs, self.pixels, self.tiling.first_tile(self.image, rows));
+            tiles.transform_back(simd, self.spectrum, self.pixels, self.tiling.first_tile(self.image, rows));
             window.store(self.pixels, self.planes);
         }
     }

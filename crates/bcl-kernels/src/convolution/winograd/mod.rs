@@ -8,7 +8,15 @@
 
 mod by_frequency;
 mod forward;
+#[allow(
+    clippy::needless_range_loop,
+    reason = "the indices are rows and columns of tiles, as in the formulas"
+)]
 mod kernels;
+#[allow(
+    clippy::needless_range_loop,
+    reason = "the indices are rows and columns of tiles, as in the formulas"
+)]
 mod spectra;
 mod tiling;
 mod transforms;
