@@ -62,6 +62,9 @@ pub(super) struct Run {
     /// Optimised.
     #[arg(long)]
     release: bool,
+    /// Features of the package.
+    #[arg(long, value_delimiter = ',')]
+    pub(super) features: Vec<String>,
     /// An example of it.
     #[arg(long)]
     pub(super) example: Option<String>,

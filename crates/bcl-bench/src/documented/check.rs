@@ -74,6 +74,7 @@ fn cargo(words: &[&str], root: &Path) -> Result<Datasets, Problem> {
     match Cargo::try_parse_from(words)?.verb {
         CargoVerb::Run(run) => {
             let folder = package(&run.package)?;
+            features(&folder, &run.features, root)?;
             match run.example {
                 Some(example) => exists(&root.join(folder).join("examples").join(example).with_extension("rs"))?,
                 None => return ours(&run.package, &run.words.iter().map(String::as_str).collect::<Vec<_>>()),
@@ -81,15 +82,7 @@ fn cargo(words: &[&str], root: &Path) -> Result<Datasets, Problem> {
         }
         CargoVerb::Test(test) => drop(test.package.map(|name| package(&name)).transpose()?),
         CargoVerb::Doc { package: name, .. } => drop(package(&name)?),
-        CargoVerb::Install { path, features } => {
-            let manifest = std::fs::read_to_string(root.join(&path).join("Cargo.toml"))
-                .map_err(|error| format!("{path}/Cargo.toml: {error}"))?;
-            for feature in features {
-                if !manifest.contains(&format!("\n{feature} = [")) {
-                    return Err(format!("{path} has no feature {feature}").into());
-                }
-            }
-        }
+        CargoVerb::Install { path, features: named } => features(&path, &named, root)?,
         CargoVerb::Publish { .. } => {}
         CargoVerb::Xtask { words } => xtask(&words)?,
     }
@@ -104,6 +97,16 @@ fn package(name: &str, root: &Path) -> Result<String, String> {
     };
     exists(&root.join(&folder).join("Cargo.toml"))?;
     Ok(folder)
+}
+
+/// Checks that the package in `folder` has these features.
+fn features(folder: &str, named: &[String], root: &Path) -> Result<(), String> {
+    let path = root.join(folder).join("Cargo.toml");
+    let manifest = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    match named.iter().find(|feature| !manifest.contains(&format!("\n{feature} = ["))) {
+        Some(feature) => Err(format!("{folder} has no feature {feature}")),
+        None => Ok(()),
+    }
 }
 
 fn exists(path: &Path) -> Result<(), String> {

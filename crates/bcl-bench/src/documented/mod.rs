@@ -127,6 +127,7 @@ fn commands_that_would_not_run_are_reported() {
     for (command, problem) in [
         ("cargo run -p bcl-train -- quickstart --sed 3", "unexpected argument '--sed'"),
         ("cargo run -p bcl-train -- table10/ml-100k/mf", "no such recipe"),
+        ("cargo run -p bcl-train --features parkett -- my.toml", "no feature parkett"),
         (
             "cargo run -p bcl-train -- quickstart --set loss.bta=1",
             "unknown key loss.bta",
