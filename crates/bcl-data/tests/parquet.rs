@@ -3,7 +3,7 @@
 
 use bcl_data::{ColumnRef, DataError, Format, IdMap, InteractionColumns, InteractionData, ItemColumns, ItemNames, ReadOptions};
 use bcl_data::{Source, SplitKind, SplitOptions, SplitOrder, load};
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
 use parquet::file::properties::WriterProperties;
@@ -152,7 +152,7 @@ fn a_file_reads_as_the_csv_of_the_same_rows() {
     for compression in [
         Compression::UNCOMPRESSED,
         Compression::SNAPPY,
-        Compression::GZIP(Default::default()),
+        Compression::GZIP(GzipLevel::default()),
         Compression::ZSTD(ZstdLevel::default()),
         Compression::LZ4_RAW,
     ] {
