@@ -257,12 +257,19 @@ mod tests {
         }
         let script = std::fs::read_to_string(root::workspace_root().join(".ci/run")).unwrap();
         let calls = |line: &&str| {
-            ["cargo --", "cargo \"+", "cargo test", "cargo xtask", "$test_command"]
-                .iter()
-                .any(|call| line.starts_with(call))
+            [
+                "cargo --",
+                "cargo \"+",
+                "cargo clippy --quiet",
+                "cargo test",
+                "cargo xtask",
+                "$test_command",
+            ]
+            .iter()
+            .any(|call| line.starts_with(call))
         };
         let calls: Vec<_> = script.lines().map(str::trim).filter(calls).collect();
-        assert_eq!(calls.len(), 5, "{calls:?}");
+        assert_eq!(calls.len(), 7, "{calls:?}");
         assert!(calls.iter().all(|call| call.contains(" --locked ")), "{calls:?}");
     }
 
