@@ -243,7 +243,7 @@ fn the_first_signal_saves_and_the_run_resumes_with_the_same_bits() {
             let epochs = || fs::read_to_string(&metrics).map_or(0, |text| text.lines().count());
             let before = epochs();
             let begin = Instant::now();
-            while epochs() == before && begin.elapsed() < Duration::from_secs(60) {
+            while epochs() == before && begin.elapsed() < Duration::from_mins(1) {
                 thread::sleep(Duration::from_millis(2));
             }
             signal("-INT", child.id());
@@ -296,7 +296,7 @@ fn signal(flag: &str, process: u32) {
 fn ended(mut child: Child) -> Output {
     let begin = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if begin.elapsed() > Duration::from_secs(60) {
+        if begin.elapsed() > Duration::from_mins(1) {
             signal("-KILL", child.id());
             panic!("it hangs: {}", shown(&child.wait_with_output().unwrap()));
         }

@@ -43,7 +43,7 @@ mod together {
     /// How long a process that failed waits for the others to fail, too.
     const FAIL_ALIKE: Duration = Duration::from_secs(5);
     /// How long a process that is interrupted, or follows rank 0, waits for the others: rank 0 may still write the checkpoint.
-    const CHECKPOINT: Duration = Duration::from_secs(120);
+    const CHECKPOINT: Duration = Duration::from_mins(2);
 
     pub(super) fn end(mpi: &Mpi, outcome: &Result<(), Error>, code: u8) {
         let patience = match outcome {
