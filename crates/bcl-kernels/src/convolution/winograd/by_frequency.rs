@@ -12,7 +12,7 @@ use super::tiling::{Block, Tiling};
 use super::transforms::FREQUENCIES;
 use crate::convolution::pixels::padded;
 use crate::cpu::Kernel;
-use crate::strided::{LANES, Left, Sizes, product};
+use crate::strided::LANES;
 
 /// Frequencies that exist at the same time, in single-precision numbers: 32 MiB.
 pub(super) const VALUES: usize = 1 << 23;
@@ -149,27 +149,11 @@ struct Products<'a> {
 impl Kernel for Products<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let [channels_in, channels_out] = [self.tiling.geometry.channels_in, self.tiling.geometry.channels_out];
+        let tiling = self.tiling;
         for (block, inputs) in self.blocks.iter().zip(self.inputs) {
-            let left = Left {
-                values: &inputs[self.frequency * self.tiling.spectrum_stride(channels_in)..],
-                row_stride: padded(channels_in),
-                step_stride: 1,
-            };
-            let sizes = Sizes {
-                rows: self.tiling.len(block),
-                steps: channels_in,
-                columns: padded(channels_out),
-            };
-            let first = self.tiling.first_tile(block.images.start, &block.rows) * padded(channels_out);
-            product(
-                simd,
-                &mut self.out[first..],
-                false,
-                left,
-                self.kernels.at(self.frequency),
-                sizes,
-            );
+            let first = tiling.first_tile(block.images.start, &block.rows) * padded(tiling.geometry.channels_out);
+            let out = &mut self.out[first..];
+            self.kernels.multiply(simd, self.frequency, (tiling, block), inputs, out);
         }
     }
 }

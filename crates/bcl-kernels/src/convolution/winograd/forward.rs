@@ -8,9 +8,7 @@ use super::kernels::Kernels;
 use super::spectra::Tiles;
 use super::tiling::{Block, Tiling};
 use super::transforms::FREQUENCIES;
-use crate::convolution::pixels::padded;
 use crate::cpu::Kernel;
-use crate::strided::{Left, Sizes, product};
 
 /// Convolves all images. Writes every value of `out`.
 pub(in crate::convolution) fn forward(tiling: &Tiling, kernels: &Kernels, input: &[f32], out: &mut [f32]) {
@@ -93,20 +91,10 @@ impl Group<'_> {
     #[inline(always)]
     fn multiply<S: Simd>(&mut self, simd: S, block: &Block) {
         let (tiling, buffers) = (self.tiling, &mut *self.buffers);
-        let [channels_in, channels_out] = [tiling.geometry.channels_in, tiling.geometry.channels_out];
-        let sizes = Sizes {
-            rows: tiling.len(block),
-            steps: channels_in,
-            columns: padded(channels_out),
-        };
+        let stride = tiling.spectrum_stride(tiling.geometry.channels_out);
         for frequency in 0..FREQUENCIES {
-            let left = Left {
-                values: &buffers.inputs[frequency * tiling.spectrum_stride(channels_in)..],
-                row_stride: padded(channels_in),
-                step_stride: 1,
-            };
-            let out = &mut buffers.outputs[frequency * tiling.spectrum_stride(channels_out)..];
-            product(simd, out, false, left, self.kernels.at(frequency), sizes);
+            let out = &mut buffers.outputs[frequency * stride..];
+            self.kernels.multiply(simd, frequency, (tiling, block), &buffers.inputs, out);
         }
     }
 

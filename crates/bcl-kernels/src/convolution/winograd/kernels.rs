@@ -3,11 +3,12 @@
 use pulp::Simd;
 use rayon::prelude::*;
 
+use super::tiling::{Block, Tiling};
 use super::transforms::{FREQUENCIES, INPUT, TAPS, Taps, TapsGradient, Transform};
 use crate::convolution::geometry::Geometry;
 use crate::convolution::pixels::padded;
 use crate::cpu::Kernel;
-use crate::strided::{LANES, PANEL, Right};
+use crate::strided::{LANES, Left, PANEL, Right, Sizes, product};
 
 /// Number of taps of a kernel.
 pub(super) const ALL_TAPS: usize = TAPS * TAPS;
@@ -67,15 +68,37 @@ impl Kernels {
         channels_in * panel + LANES
     }
 
-    /// The kernels at a frequency as the right operand of a product over the input channels.
+    /// Multiplies the tiles of a block with the kernels at a frequency, over the input channels.
+    ///
+    /// # Shapes
+    /// - inputs: the [spectrum](Tiling::spectrum) of the block
+    /// - out:    `[tiles, channels_out in lanes]`
     #[inline(always)]
-    pub(super) fn at(&self, frequency: usize) -> Right<'_> {
+    pub(super) fn multiply<S: Simd>(
+        &self,
+        simd: S,
+        frequency: usize,
+        (tiling, block): (&Tiling, &Block),
+        inputs: &[f32],
+        out: &mut [f32],
+    ) {
         let stride = Self::stride(self.channels_in, self.panel);
-        Right {
+        let left = Left {
+            values: &inputs[frequency * tiling.spectrum_stride(self.channels_in)..],
+            row_stride: padded(self.channels_in),
+            step_stride: 1,
+        };
+        let right = Right {
             values: &self.values[frequency * stride..],
             step_stride: self.panel,
             panel_stride: FREQUENCIES * stride,
-        }
+        };
+        let sizes = Sizes {
+            rows: tiling.len(block),
+            steps: self.channels_in,
+            columns: padded(tiling.geometry.channels_out),
+        };
+        product(simd, out, false, left, right, sizes);
     }
 }
 
