@@ -56,7 +56,8 @@ impl Blocks {
         if num_items == 0 {
             return users.iter().try_for_each(|&user| each(user, rank(user, Vec::new())));
         }
-        let block_users = match scorer.dot_products() {
+        let products = scorer.dot_products();
+        let block_users = match products {
             Some(_) => USERS_AT_A_TIME,
             None => (self.bytes / size_of::<f32>() / num_items).max(1),
         };
@@ -65,7 +66,7 @@ impl Blocks {
             if self.interrupt.is_requested() {
                 return Err(RankingError::Interrupted.into());
             }
-            let rankings = match scorer.dot_products() {
+            let rankings = match products {
                 Some(products) => of_dot_products(products, users, wanted, &rank),
                 None => of_rows(scorer, users, wanted, &mut scores, &rank),
             };

@@ -30,7 +30,7 @@ impl EmbeddingScorer {
     }
 }
 
-/// The vectors themselves, if the CPU computes. A GPU is faster with whole rows of scores.
+/// The vectors themselves, if the CPU computes. A GPU computes whole rows of scores.
 fn on_host(embeddings: &Embeddings) -> Option<DotProducts> {
     let device = embeddings.users.device().without_autodiff();
     let [_, dim] = embeddings.users.dims();

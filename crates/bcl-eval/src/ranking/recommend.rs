@@ -1,7 +1,7 @@
 //! Recommendations for one user.
 
-use super::top_k::{RankedItem, top_k};
-use super::{RankingError, Scorer};
+use super::top_k::RankedItem;
+use super::{RankingError, Scorer, TopItems};
 use bcl_data::Interactions;
 
 /// The `k` best items for `user`, without the user's training items. Best first; ties are ordered by item id.
@@ -22,12 +22,10 @@ use bcl_data::Interactions;
 /// # Panics
 /// Panics if the scorer and `train` have different numbers of items, or if `user` is out of range.
 pub fn top_items(scorer: &dyn Scorer, train: &Interactions, user: u32, k: usize) -> Result<Vec<RankedItem>, RankingError> {
-    assert_eq!(
-        scorer.num_items(),
-        train.num_items(),
-        "scorer and training interactions must have the same number of items"
-    );
-    let mut scores = Vec::new();
-    scorer.score(&[user], &mut scores);
-    top_k(&scores, train.items_of(user), k).map_err(|nan| RankingError::NotANumber { user, item: nan.item })
+    let mut best = Vec::new();
+    TopItems::new(scorer, k).excluding(train).of_users(&[user], |_, list| {
+        best = list.to_vec();
+        Ok::<(), RankingError>(())
+    })?;
+    Ok(best)
 }
