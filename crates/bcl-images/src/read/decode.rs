@@ -101,10 +101,14 @@ impl Outline {
             at: at.clone(),
             found: found.to_owned(),
         };
-        // The first 30 bytes have the header of every form.
         let truncated = || ImageError::TruncatedImage { at: at.clone() };
-        let head = bytes.get(..30).ok_or_else(truncated)?;
-        let header = webp::header(head).ok_or_else(|| not_read("a WebP of an unknown form"))?;
+        let header = webp::header(bytes).ok_or_else(|| {
+            if bytes.len() < webp::LONGEST_HEADER {
+                truncated()
+            } else {
+                not_read("a WebP of an unknown form")
+            }
+        })?;
         if header.is_animated {
             return Err(not_read("an animated WebP"));
         }

@@ -16,7 +16,10 @@ pub(super) fn is_webp(bytes: &[u8]) -> bool {
     bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP")
 }
 
-/// Reads the header from the first 30 bytes of a file. Returns `None` if they are missing or the first block is none that WebP begins with.
+/// Number of bytes that have the header of every form. A whole file can be shorter.
+pub(super) const LONGEST_HEADER: usize = 30;
+
+/// Reads the header from the beginning of a file. Returns `None` if it is incomplete, or the first block is none that WebP begins with.
 pub(super) fn header(bytes: &[u8]) -> Option<Header> {
     let size_of_rest = u32::from_le_bytes(*bytes.get(4..)?.first_chunk()?);
     let block = bytes.get(20..)?;
@@ -99,6 +102,14 @@ mod tests {
             assert_eq!((header.width, header.height, header.is_animated), (5, 3, false));
             assert_eq!(header.file_bytes, bytes.len() as u64);
         }
+    }
+
+    /// A lossless file of one pixel may have 26 bytes.
+    #[test]
+    fn the_header_of_a_lossless_file_has_25_bytes() {
+        let bytes = lossless();
+        assert_eq!(header(&bytes[..25]), header(&bytes));
+        assert_eq!(header(&bytes[..24]), None);
     }
 
     #[test]
