@@ -7,44 +7,21 @@ use bcl_data::{
     PlantedConfig, Seed,
     negatives::{InBatch, NegativeSampler, NegativesConfig},
 };
-use bcl_models::{Graph, LightGcnConfig, MatrixFactorisationConfig, RecommenderConfig};
 use bcl_train::{
     kinds::interactions::loader::{InteractionLoader, LoaderOptions},
     methods::{Method, Recommendation},
     training::step::EpochPlan,
 };
 use burn::{data::dataloader::DataLoader, tensor::Device};
-use common::sources;
+use common::{encoders, graph, interactions, sources};
 use std::sync::Arc;
 
 #[test]
 fn every_estimator_works_with_every_source_and_encoder() {
-    let planted = PlantedConfig {
-        num_users: 40,
-        num_items: 60,
-        num_communities: 4,
-        interactions_per_user: 5,
-        ..PlantedConfig::default()
-    };
-    let data = planted.generate();
+    let data = interactions();
     let train = &data.train;
-    let graph = Graph {
-        num_users: 40,
-        num_items: 60,
-        edges: train.pairs().collect(),
-    };
+    let graph = graph(&data);
     let device = Device::flex().autodiff();
-    let encoders = [
-        RecommenderConfig::Mf(MatrixFactorisationConfig {
-            dim: 4,
-            ..MatrixFactorisationConfig::default()
-        }),
-        RecommenderConfig::LightGcn(LightGcnConfig {
-            dim: 4,
-            layers: 2,
-            ..LightGcnConfig::default()
-        }),
-    ];
     for negatives in sources() {
         let sampler = Arc::new(NegativeSampler::new(&negatives, train, Seed(1)).expect("there is something to draw"));
         for config in EstimatorConfig::all() {
@@ -62,7 +39,7 @@ fn every_estimator_works_with_every_source_and_encoder() {
             let truth = data.truth.clone().map(Arc::new);
             let loader = InteractionLoader::new(train, sampler.clone(), truth, plan, options);
             let step = loader.iter().next().expect("a step").expect("that needs no reading");
-            for encoder in &encoders {
+            for encoder in &encoders() {
                 let what = format!("{} on {} with {}", config.name(), negatives.name(), encoder.name());
                 let model = Recommendation {
                     encoder: encoder.init(&graph, 1, &device),

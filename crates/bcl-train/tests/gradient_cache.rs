@@ -5,12 +5,9 @@ mod common;
 mod gradients;
 
 use bcl_core::{Estimator, EstimatorConfig, Reduction, Scores, Similarity, gradient_cache::blocks};
-use bcl_data::{PlantedConfig, Seed, negatives::NegativeSampler};
+use bcl_data::{Seed, negatives::NegativeSampler};
 use bcl_images::{PlantedImagesConfig, ViewsConfig};
-use bcl_models::{
-    Graph, LightGcnConfig, MatrixFactorisationConfig, RecommenderConfig,
-    vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem},
-};
+use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
 use bcl_train::{
     batches::{BatchViews, ImageBatch, NamedTensors, ViewSource, ViewsOnDemand},
     kinds::interactions::loader::{InteractionLoader, LoaderOptions},
@@ -28,7 +25,7 @@ use burn::{
     optim::GradientsParams,
     tensor::{Device, Tensor},
 };
-use common::sources;
+use common::{encoders, graph, interactions, sources};
 use gradients::{deviation, gradient};
 use std::sync::Arc;
 
@@ -191,31 +188,9 @@ fn sixteen_bits_are_cached_as_well_as_they_are_computed() {
 
 #[test]
 fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negatives() {
-    let planted = PlantedConfig {
-        num_users: 40,
-        num_items: 60,
-        num_communities: 4,
-        interactions_per_user: 5,
-        ..PlantedConfig::default()
-    };
-    let data = planted.generate();
-    let graph = Graph {
-        num_users: 40,
-        num_items: 60,
-        edges: data.train.pairs().collect(),
-    };
+    let data = interactions();
+    let graph = graph(&data);
     let device = Device::flex().autodiff();
-    let encoders = [
-        RecommenderConfig::Mf(MatrixFactorisationConfig {
-            dim: 4,
-            ..MatrixFactorisationConfig::default()
-        }),
-        RecommenderConfig::LightGcn(LightGcnConfig {
-            dim: 4,
-            layers: 2,
-            ..LightGcnConfig::default()
-        }),
-    ];
     for negatives in sources() {
         let sampler = Arc::new(NegativeSampler::new(&negatives, &data.train, Seed(1)).expect("there is something to draw"));
         for config in EstimatorConfig::all() {
@@ -234,7 +209,7 @@ fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negati
             let loader = InteractionLoader::new(&data.train, sampler.clone(), truth, plan, options);
             let step = loader.iter().next().expect("a step").expect("that needs no reading");
             assert_eq!(step.gradient_cache, Some(5));
-            for encoder in &encoders {
+            for encoder in &encoders() {
                 let model = with_temperature(Recommendation {
                     encoder: encoder.init(&graph, 1, &device),
                     l2: 0.1,

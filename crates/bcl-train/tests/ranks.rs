@@ -3,15 +3,17 @@
 mod common;
 #[path = "common/gradients.rs"]
 mod gradients;
+#[path = "common/wide.rs"]
+mod wide;
 
 use bcl_collective::{Alone, Checked, Collective, Threads};
 use bcl_core::{EstimatorConfig, Similarity};
 use bcl_data::{
-    InteractionData, PlantedConfig, Seed,
+    InteractionData, Seed,
     graphs::{GraphBatchLimits, PlantedGraphsConfig},
     negatives::{NegativeSampler, NegativesConfig},
 };
-use bcl_models::{Graph, LightGcnConfig, MatrixFactorisationConfig, RecommenderConfig, graphs::GinConfig};
+use bcl_models::{RecommenderConfig, graphs::GinConfig};
 use bcl_train::{
     batches::LogQ,
     kinds::{
@@ -27,24 +29,13 @@ use bcl_train::{
 };
 use burn::{
     data::dataloader::DataLoader,
-    module::{Module, ModuleMapper, Param},
-    tensor::{Device, FloatDType, Tensor},
+    module::Module,
+    tensor::{Device, FloatDType},
 };
-use common::sources;
+use common::{encoders, graph, interactions, sources};
 use gradients::{deviation, gradient};
 use std::sync::Arc;
-
-/// Casts all floats of a module to 64 bits.
-struct Wide;
-
-impl ModuleMapper for Wide {
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        param.map(|value| {
-            let is_trained = value.is_require_grad();
-            value.cast(FloatDType::F64).detach().set_require_grad(is_trained)
-        })
-    }
-}
+use wide::Wide;
 
 fn device() -> Device {
     Device::flex().autodiff()
@@ -88,25 +79,9 @@ fn plan(config: &EstimatorConfig) -> EpochPlan {
     }
 }
 
-fn interactions() -> InteractionData {
-    let planted = PlantedConfig {
-        num_users: 40,
-        num_items: 60,
-        num_communities: 4,
-        interactions_per_user: 5,
-        ..PlantedConfig::default()
-    };
-    planted.generate()
-}
-
 fn recommendation(encoder: &RecommenderConfig, data: &InteractionData) -> Learned<Recommendation> {
-    let graph = Graph {
-        num_users: 40,
-        num_items: 60,
-        edges: data.train.pairs().collect(),
-    };
     model(Recommendation {
-        encoder: encoder.init(&graph, 1, &device()),
+        encoder: encoder.init(&graph(data), 1, &device()),
         l2: 0.1,
     })
 }
@@ -133,20 +108,6 @@ fn first_step(
         negatives: negatives.cast(FloatDType::F64),
     });
     step
-}
-
-fn encoders() -> [RecommenderConfig; 2] {
-    [
-        RecommenderConfig::Mf(MatrixFactorisationConfig {
-            dim: 4,
-            ..MatrixFactorisationConfig::default()
-        }),
-        RecommenderConfig::LightGcn(LightGcnConfig {
-            dim: 4,
-            layers: 2,
-            ..LightGcnConfig::default()
-        }),
-    ]
 }
 
 #[test]

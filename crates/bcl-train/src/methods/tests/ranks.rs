@@ -1,21 +1,12 @@
 //! Every method trains on several ranks as it does on one.
 
+#[path = "../../../tests/common/wide.rs"]
+mod wide;
+
 use super::*;
 use bcl_collective::{Alone, Checked, Collective, Threads};
 use bcl_core::{Estimator, EstimatorConfig, Reduction};
-use burn::{module::ModuleMapper, tensor::FloatDType};
-
-/// Casts all floats of a module to 64 bits.
-struct Wide;
-
-impl ModuleMapper for Wide {
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        param.map(|value| {
-            let is_trained = value.is_require_grad();
-            value.cast(FloatDType::F64).detach().set_require_grad(is_trained)
-        })
-    }
-}
+use wide::Wide;
 
 fn start_in(config: &MethodConfig, precision: Precision) -> MethodStart {
     MethodStart {
