@@ -3,7 +3,7 @@
 use super::{Correction, Plan};
 use crate::cpu::sum;
 use crate::exponential::Exponential;
-use crate::ranks::buckets::{Ranker, Score};
+use crate::ranks::buckets::{Ranker, Score, weight};
 
 /// Memory that is used for one row after another.
 #[derive(Default)]
@@ -48,7 +48,7 @@ pub(super) fn contrast<T: Score + Exponential>(
         }
         // A loop of its own: looking up the weights would keep the exponentials from being vectorised.
         for (value, &rank) in row.iter_mut().zip(ranks) {
-            *value = *value * table[rank as usize - 1];
+            *value = *value * weight(table, rank);
         }
         Mass {
             mass: sum(row).as_f64(),

@@ -1,21 +1,24 @@
 //! The ranks of one row, found with buckets.
 //!
-//! A linear map from the smallest to the largest score sends each score to one of about two buckets per score. The map never
-//! decreases, so the rank of a score is the number of scores in lower buckets plus the number in its own bucket that do not exceed it.
-//! [`WINDOW`] numbers, starting with the bucket's first, are compared at once. Numbers past the end of the bucket are larger and count
-//! nothing, so there is no branch to mispredict. Comparing also gets ties and `-0.0 = 0.0` right. Rows that crowd into few buckets are
-//! sorted instead, which bounds the work to `O(N log N)` for any scores.
+//! A linear map from the smallest to the largest score sends each score to one of as many buckets as there are scores. The map never
+//! decreases, so scores that are grouped by bucket are in order except within a bucket, and the rank of a score differs from its place
+//! by less than the size of the largest bucket. Comparing it with as many neighbours on both sides gives the rank: neighbours in other
+//! buckets count as they should, so that no bucket's bounds are needed and scores are compared by whole vectors. Comparing also gets
+//! ties and `-0.0 = 0.0` right. Rows that crowd into few buckets are sorted instead, which bounds the work to `O(N log N)` for any scores.
 
 use crate::cpu::Value;
 
 /// The largest bucket for which comparing is faster than sorting the row.
-const CROWDED: u32 = 32;
+const CROWDED: usize = 32;
+
+/// The grouped scores are padded by as many on both sides, so that each has all its neighbours.
+const PADDING: usize = CROWDED - 1;
 
 /// The largest number of buckets: more would not fit into the mantissa of a single precision number.
 const MOST_BUCKETS: usize = 1 << 22;
 
-/// Number of scores compared at once. The grouped scores are padded by as many.
-const WINDOW: usize = 4;
+/// Scores that are compared with their neighbours at once: four of the widest vectors.
+const BLOCK: usize = 64;
 
 /// The float operations that ranking needs.
 pub(crate) trait Score: Value {
@@ -99,12 +102,14 @@ score!(f64, u64, i64, u128);
 #[derive(Default)]
 pub(crate) struct Ranker<T: Score> {
     scores: Vec<T>,
-    /// First the bucket of each score, later its rank.
+    /// First the bucket of each score, then its place among the grouped scores, at last its rank.
     ranks: Vec<u32>,
-    /// The scores grouped by bucket, unsorted within each.
+    /// The scores grouped by bucket, unsorted within each, between paddings.
     grouped: Vec<T>,
-    /// The end of each bucket in `grouped`, after a leading zero.
-    ends: Vec<u32>,
+    /// The rank of each of them.
+    grouped_ranks: Vec<u32>,
+    /// The next free place of each bucket.
+    places: Vec<u32>,
     keys: Vec<T::Key>,
 }
 
@@ -122,13 +127,10 @@ impl<T: Score> Ranker<T> {
         );
         self.scores.clear();
         self.scores.extend(row.iter().map(|score| score.or_infinite()));
-        self.ranks.clear();
         self.ranks.resize(num_scores, 0);
         let largest = self.group();
-        if largest <= WINDOW as u32 {
-            self.count_in_one_window();
-        } else if largest <= CROWDED {
-            self.count_in_windows();
+        if largest <= CROWDED {
+            self.compare(largest);
         } else {
             self.sort();
         }
@@ -137,63 +139,78 @@ impl<T: Score> Ranker<T> {
 
     /// Groups the scores by bucket and returns the size of the largest group.
     #[inline(always)]
-    fn group(&mut self) -> u32 {
+    fn group(&mut self) -> usize {
         let num_scores = self.scores.len();
-        let num_buckets = (2 * num_scores).clamp(2, MOST_BUCKETS);
+        let num_buckets = num_scores.clamp(2, MOST_BUCKETS);
         let last = num_buckets as u32 - 1;
-        self.ends.clear();
-        self.ends.resize(num_buckets + 2, 0);
-        self.grouped.resize(num_scores + WINDOW, T::NAN);
+        self.places.clear();
+        self.places.resize(num_buckets, 0);
+        self.grouped.resize(num_scores + 2 * PADDING, T::NAN);
         // Plain slices: the compiler cannot tell that writing through one vector leaves the length of the next unchanged.
         let (scores, buckets) = (&self.scores[..], &mut self.ranks[..]);
-        let (ends, grouped) = (&mut self.ends[..], &mut self.grouped[..]);
+        let (counts, grouped) = (&mut self.places[..], &mut self.grouped[PADDING..]);
 
         let (low, high) = finite_range(scores);
         let slope = T::slope(low, high, last);
         for (bucket, &score) in buckets.iter_mut().zip(scores) {
             *bucket = score.bucket(low, slope, last);
         }
-        // Counts are stored two slots up, so that after the running total the start of a bucket is one slot up, ...
         for &bucket in buckets.iter() {
-            ends[bucket as usize + 2] += 1;
+            counts[bucket as usize] += 1;
         }
-        let mut largest = 0;
+        let largest = counts.iter().fold(0, |largest, &count| largest.max(count));
         let mut total = 0;
-        for end in &mut ends[2..] {
-            largest = largest.max(*end);
-            total += *end;
-            *end = total;
+        for place in &mut *counts {
+            (*place, total) = (total, total + *place);
         }
-        // ... where it becomes the bucket's end as the scores move in.
-        for (&bucket, &score) in buckets.iter().zip(scores) {
-            let next = &mut ends[bucket as usize + 1];
+        let places = counts;
+        for (place, &score) in buckets.iter_mut().zip(scores) {
+            let next = &mut places[*place as usize];
             grouped[*next as usize] = score;
+            *place = *next;
             *next += 1;
         }
-        grouped[num_scores..].fill(T::NAN);
-        largest
+        largest as usize
     }
 
+    /// Finds the ranks of the grouped scores, none of which is further than the size of the largest group from its place in order.
     #[inline(always)]
-    fn count_in_one_window(&mut self) {
-        let (ends, grouped) = (&self.ends[..], &self.grouped[..]);
-        for (rank, &score) in self.ranks.iter_mut().zip(&self.scores) {
-            let start = ends[*rank as usize];
-            *rank = start + count_in_window(grouped, start, score);
-        }
-    }
-
-    #[inline(always)]
-    fn count_in_windows(&mut self) {
-        let (ends, grouped) = (&self.ends[..], &self.grouped[..]);
-        for (rank, &score) in self.ranks.iter_mut().zip(&self.scores) {
-            let bucket = *rank as usize;
-            let (mut start, end) = (ends[bucket], ends[bucket + 1]);
-            *rank = start;
-            while start < end {
-                *rank += count_in_window(grouped, start, score);
-                start += WINDOW as u32;
+    fn compare(&mut self, largest: usize) {
+        let num_scores = self.scores.len();
+        self.grouped_ranks.resize(num_scores, 0);
+        // Before all scores what is below each, after them what is below none.
+        self.grouped[..PADDING].fill(T::INFINITY.negative());
+        self.grouped[PADDING + num_scores..].fill(T::NAN);
+        // An empty row has no group.
+        let reach = largest.saturating_sub(1);
+        let neighbours = &self.grouped[PADDING - reach..];
+        let grouped = &self.grouped[PADDING..][..num_scores];
+        // All that is more than `reach` places before a score is below it; with the padding, that can be less than nothing.
+        let below = |place: usize| (place as u32).wrapping_sub(reach as u32);
+        let (blocks, rest) = self.grouped_ranks.as_chunks_mut::<BLOCK>();
+        let (scores, last_scores) = grouped.as_chunks::<BLOCK>();
+        let rest_start = num_scores - rest.len();
+        for (number, (ranks, scores)) in blocks.iter_mut().zip(scores).enumerate() {
+            let start = number * BLOCK;
+            let mut counts = [0u32; BLOCK];
+            for shift in start..=start + 2 * reach {
+                let others: &[T; BLOCK] = neighbours[shift..].first_chunk().expect("the groups are padded");
+                for ((count, other), score) in counts.iter_mut().zip(others).zip(scores) {
+                    *count += u32::from(other <= score);
+                }
             }
+            for (place, (rank, count)) in (start..).zip(ranks.iter_mut().zip(counts)) {
+                *rank = below(place).wrapping_add(count);
+            }
+        }
+        for (place, (rank, score)) in (rest_start..).zip(rest.iter_mut().zip(last_scores)) {
+            let others = &neighbours[place..=place + 2 * reach];
+            let count: u32 = others.iter().map(|other| u32::from(other <= score)).sum();
+            *rank = below(place).wrapping_add(count);
+        }
+        for rank in &mut self.ranks {
+            // Written so that it compiles to gathers: there is no place without a rank.
+            *rank = self.grouped_ranks.get(*rank as usize).copied().unwrap_or_default();
         }
     }
 
@@ -216,13 +233,10 @@ impl<T: Score> Ranker<T> {
     }
 }
 
-/// Counts the numbers in one window from `start` that do not exceed the score.
+/// The weight of a score of this rank. Written so that a loop compiles to gathers: every rank has a weight.
 #[inline(always)]
-fn count_in_window<T: Score>(grouped: &[T], start: u32, score: T) -> u32 {
-    let window: &[T; WINDOW] = grouped[start as usize..]
-        .first_chunk()
-        .expect("the groups are padded by one window");
-    window.iter().map(|&other| u32::from(other <= score)).sum()
+pub(crate) fn weight<T: Value>(table: &[T], rank: u32) -> T {
+    table.get((rank as usize).wrapping_sub(1)).copied().unwrap_or(T::ZERO)
 }
 
 /// The smallest and the largest finite score, or `(∞, -∞)` if none is finite.

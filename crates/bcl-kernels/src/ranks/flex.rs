@@ -5,7 +5,7 @@ use burn::backend::{Flex, TensorMetadata, get_or_init_device_settings, ops::IntT
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::buckets::{Ranker, Score};
+use super::buckets::{Ranker, Score, weight};
 use super::{RankOps, portable};
 use crate::cpu::{self, Kernel, by_float_type, rows_per_task};
 
@@ -111,7 +111,7 @@ impl<T: Score> Kernel for LookUp<'_, T> {
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) {
         for (out, &rank) in self.out.iter_mut().zip(self.ranker.ranks(self.scores)) {
-            *out = self.table[rank as usize - 1];
+            *out = weight(self.table, rank);
         }
     }
 }
