@@ -8,6 +8,7 @@
 //! | open what `--backend` and `--device` name | [`Backend::open`] |
 //! | list all devices | [`Inventory`] |
 //! | get a program with another backend | [`launch`] |
+//! | keep freed memory for the next tensors | [`keep_memory`] |
 //!
 //! ```
 //! use bcl_backend::{Backend, BackendChoice};
@@ -28,6 +29,7 @@ mod device;
 mod error;
 mod inventory;
 pub mod launch;
+mod memory;
 mod processor;
 
 pub use backend::{Backend, peak_memory};
@@ -36,6 +38,7 @@ pub use choice::{BackendChoice, MissingBackend};
 pub use device::{DeviceInfo, DeviceKind};
 pub use error::BackendError;
 pub use inventory::{Inventory, Unavailable};
+pub use memory::keep_memory;
 pub use processor::{memory as processor_memory, model as processor_model};
 
 #[cfg(test)]

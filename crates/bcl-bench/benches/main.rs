@@ -17,7 +17,7 @@ mod samplers;
 mod streaming;
 mod views;
 
-use bcl_backend::{Backend, BackendChoice};
+use bcl_backend::{Backend, BackendChoice, keep_memory};
 use bcl_bench::results::ResultsFolder;
 use burn::tensor::Device;
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -33,6 +33,8 @@ criterion_group!(
 /// There are about a hundred benchmarks that take from microseconds to a second, so this takes fewer samples and less time than
 /// criterion's defaults of 100 samples in five seconds.
 fn settings() -> Criterion {
+    // As the programs do; this is the first thing that runs.
+    keep_memory();
     Criterion::default()
         .output_directory(&ResultsFolder::new(None).criterion())
         .sample_size(20)

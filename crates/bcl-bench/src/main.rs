@@ -20,6 +20,7 @@ mod simulate_verb;
 mod step_verb;
 mod table_verb;
 
+use bcl_backend::keep_memory;
 use bcl_data::printable_lines;
 use bcl_report::files::refuse_full_output;
 use bcl_train::cli::{Train, exit};
@@ -76,6 +77,7 @@ fn main() -> ExitCode {
     // If the reader of standard output goes away, end quietly, as Unix programs do.
     sigpipe::reset();
     refuse_full_output();
+    keep_memory();
     match Arguments::try_parse().unwrap_or_else(|error| exit(&error)).verb {
         Verb::Parity(arguments) => parity_verb::run(&arguments),
         Verb::Kernels(arguments) => kernels_verb::run(arguments),
