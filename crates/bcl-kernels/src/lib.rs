@@ -36,6 +36,7 @@
 //! | [`batch_norm`], [`batch_norm_relu`] | batch normalisation with the statistics of the batch | transposed copies of the whole batch |
 //! | [`convolve`] | 2D convolution | for the weight's gradient, a convolution with a kernel as large as the image |
 //! | [`sum_over_ranks`] | a sum over processes that train together | a sum without a gradient |
+//! | [`adam`] | a step of Adam or AdamW | a dozen passes over parameter, gradient and moments, most of which allocate |
 //! | [`log1p`] | `log(1 + x)` | a function that loses small numbers on GPUs |
 //!
 //! [`Similarity`] chooses between cosine similarity and dot product.
@@ -43,15 +44,16 @@
 //! # Backends
 //!
 //! Each function belongs to a backend-extension trait: [`RankOps`], [`MassOps`], [`ContrastOps`], [`SparseOps`], [`SampledOps`], [`UnitOps`],
-//! [`NormOps`], [`ConvolutionOps`], [`CollectiveOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
+//! [`NormOps`], [`ConvolutionOps`], [`CollectiveOps`], [`AdamOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
 //! The CPU backend overrides all it can do faster. The GPU backends (features `cuda`, `metal`, `vulkan` and `wgpu`) override what is
-//! slow or not deterministic there. Autodiff has a handwritten backward pass.
+//! slow or not deterministic there. Autodiff has a handwritten backward pass, except for [`adam`], which has none.
 //!
 //! On the CPU, results are bit for bit the same for any number of threads. On GPUs, too, all sums of these kernels have a fixed order.
 
 // SIMD dispatch compiles a body for each instruction set by inlining it there. A call would leave it compiled for the baseline.
 #![expect(clippy::inline_always, reason = "SIMD dispatch relies on inlining")]
 
+mod adam;
 mod collective_sum;
 mod contrast;
 mod convolution;
@@ -72,6 +74,7 @@ mod unit;
 
 pub mod portable;
 
+pub use adam::{AdamDecay, AdamInput, AdamOps, AdamStep, AdamUpdated, adam};
 pub use collective_sum::{CollectiveOps, sum_over_ranks};
 pub use contrast::{Contrast, ContrastOps, Correction, Excluded, Weighing, contrast, contrast_is_fused};
 pub use convolution::{ConvolutionOps, convolve};
