@@ -31,6 +31,7 @@
 //! | [`mass`], [`ranked_mass`] | the *mass* of each row: the sum of its exponentials, plain or weighted by rank | several matrices saved for backward; here it is one |
 //! | [`contrast`] | the loss of each anchor from embeddings, with its gradients in the same pass | a matrix of all scores, and another one of their gradients |
 //! | [`sparse_matmul`], [`sparse_matmul_add`], [`propagate`] | products with a [`SparseMatrix`], LightGCN propagation | dense products; Burn has no sparse tensors |
+//! | [`sampled_contrast`] | the loss of each anchor against sampled rows of a table, with most of its gradients in the same pass | a dozen passes over the scores, forward and backward |
 //! | [`sampled_dot`], [`gather_rows`] | dot products with sampled rows of an embedding table, embedding lookup | gradients of repeated rows that are added in no fixed order |
 //! | [`unit_rows`] | L2-normalised rows | a dozen passes over the rows |
 //! | [`batch_norm`], [`batch_norm_relu`] | batch normalisation with the statistics of the batch | transposed copies of the whole batch |
@@ -43,7 +44,7 @@
 //!
 //! # Backends
 //!
-//! Each function belongs to a backend-extension trait: [`RankOps`], [`MassOps`], [`ContrastOps`], [`SparseOps`], [`SampledOps`], [`UnitOps`],
+//! Each function belongs to a backend-extension trait: [`RankOps`], [`MassOps`], [`ContrastOps`], [`SparseOps`], [`SampledOps`], [`SampledContrastOps`], [`UnitOps`],
 //! [`NormOps`], [`ConvolutionOps`], [`CollectiveOps`], [`AdamOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
 //! The CPU backend overrides all it can do faster. The GPU backends (features `cuda`, `metal`, `vulkan` and `wgpu`) override what is
 //! slow or not deterministic there. Autodiff has a handwritten backward pass, except for [`adam`], which has none.
@@ -67,6 +68,7 @@ mod matrix;
 mod norm;
 mod ranks;
 mod sampled;
+mod sampled_contrast;
 mod similarity;
 mod sparse;
 mod strided;
@@ -83,6 +85,7 @@ pub use mass::{MassOps, mass, ranked_mass};
 pub use norm::{BatchNormalised, NormOps, batch_norm, batch_norm_relu};
 pub use ranks::{RankOps, rank_weights, row_ranks};
 pub use sampled::{SampledOps, gather_rows, sampled_dot};
+pub use sampled_contrast::{SampledContrastOps, sampled_contrast};
 pub use similarity::Similarity;
 pub use sparse::{SparseMatrix, SparseOps, propagate, sparse_matmul, sparse_matmul_add};
 pub use unit::{UnitOps, unit_rows};
