@@ -7,6 +7,7 @@
 //! | `kernels` | [`kernels`] | how long does each kernel take, compared with the same function composed of tensor operations? |
 //! | `step` | [`step`] | how long does each part of an image encoder's training step take, and the loss among them? |
 //! | `search` | [`search`] | how long does exact search among vectors take, compared with a plain loop? |
+//! | `scale` | [`scale`] | how long does each part of a recommender's training step take, and its evaluation, on interactions of any size? |
 //! | `gpu` | [`gpu`] | does everything work on this GPU, and how fast? |
 //! | `table` | [`tables`] | which estimator is better, with the same tuning budget and several seeds? |
 //! | `simulate` | [`simulation`] | how far off are the estimators where the truth is known, and do the paper's lemmas hold? |
@@ -29,6 +30,7 @@ mod memory;
 pub mod papers;
 pub mod parity;
 pub mod results;
+pub mod scale;
 pub mod search;
 pub mod simulation;
 pub mod site;

@@ -15,6 +15,7 @@ mod papers_verb;
 mod parity_verb;
 mod report_verb;
 mod results_verb;
+mod scale_verb;
 mod search_verb;
 mod simulate_verb;
 mod step_verb;
@@ -47,6 +48,8 @@ enum Verb {
     Step(Box<step_verb::Arguments>),
     /// Measure exact search among random vectors: neighbours and near-duplicates, beside a plain loop.
     Search(search_verb::Arguments),
+    /// Measure the parts of a recommender's training step, and its evaluation, on generated interactions of any size.
+    Scale(Box<scale_verb::Arguments>),
     /// Test and measure on a GPU within a time limit: parity, times of kernels, losses and steps, short trainings. Writes one table and
     /// one file.
     Gpu(gpu_verb::Arguments),
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
         Verb::Loss(arguments) => loss_verb::run(arguments),
         Verb::Step(arguments) => step_verb::run(*arguments),
         Verb::Search(arguments) => search_verb::run(&arguments),
+        Verb::Scale(arguments) => scale_verb::run(&arguments),
         Verb::Gpu(arguments) => gpu_verb::run(arguments),
         Verb::Table(arguments) => table_verb::run(&arguments),
         Verb::Papers(arguments) => papers_verb::run(&arguments),

@@ -1,8 +1,8 @@
 //! Embeddings whose scores need not exist.
 
 use crate::{Losses, Scores, Similarity};
-use bcl_kernels::{Contrast, Correction, Excluded, Weighing, contrast, contrast_is_fused};
-use burn::tensor::{DType, Tensor};
+use bcl_kernels::{Contrast, Correction, Excluded, Weighing, contrast, contrast_is_fused, sampled_contrast, sampled_dot};
+use burn::tensor::{DType, Int, Tensor};
 use std::ops::Range;
 
 /// Embeddings of anchors, their positives and their negatives: what [`Scores`] are computed from.
@@ -40,6 +40,8 @@ enum Source {
     CrossViews([Tensor<2>; 2], Range<usize>),
     /// Anchors, positives and negatives.
     Tables([Tensor<2>; 3]),
+    /// Anchors and a table, with the rows of the positives and of each anchor's own negatives.
+    Sampled([Tensor<2>; 2], Tensor<1, Int>, Tensor<2, Int>),
 }
 
 impl Pairs {
@@ -79,6 +81,17 @@ impl Pairs {
         Self::new(Source::Tables([anchors, positives, negatives]), similarity)
     }
 
+    /// Compares anchors with rows of a table by dot products: with one positive each, and with negatives that were sampled for each anchor.
+    ///
+    /// # Shapes
+    /// - anchors:   `[num_anchors, dim]`
+    /// - table:     `[num_rows, dim]`
+    /// - positives: `[num_anchors]`, rows of the table
+    /// - negatives: `[num_anchors, num_negatives]`, rows of the table
+    pub fn sampled(anchors: Tensor<2>, table: Tensor<2>, positives: Tensor<1, Int>, negatives: Tensor<2, Int>) -> Self {
+        Self::new(Source::Sampled([anchors, table], positives, negatives), Similarity::Dot)
+    }
+
     fn new(source: Source, similarity: Similarity) -> Self {
         Self {
             source,
@@ -107,6 +120,14 @@ impl Pairs {
                 let positives = (anchors.clone() * positives).sum_dim(1);
                 Scores::multi_positive(positives, anchors.matmul(negatives.transpose()))
             }
+            Source::Sampled([anchors, table], positives, negatives) => {
+                let [_, num_negatives] = negatives.dims();
+                // Positives and negatives together, so that the gradient of the table is built only once.
+                let candidates = Tensor::cat(vec![positives.unsqueeze_dim(1), negatives], 1);
+                let scores = sampled_dot(anchors, table, candidates);
+                let positives = scores.clone().slice_dim(1, 0..1);
+                Scores::multi_positive(positives, scores.slice_dim(1, 1..num_negatives + 1))
+            }
         };
         scores.with_least_similarity(self.least)
     }
@@ -122,13 +143,17 @@ impl Pairs {
             Source::Views([first, _], _) => (2 * first.dims()[0]).saturating_sub(2),
             Source::CrossViews([first, _], _) => first.dims()[0].saturating_sub(1),
             Source::Tables([_, _, negatives]) => negatives.dims()[0],
+            Source::Sampled(_, _, negatives) => negatives.dims()[1],
         }
     }
 
     /// Embeddings, for the device and the precision of the scores.
     pub(crate) fn like(&self) -> &Tensor<2> {
         match &self.source {
-            Source::Views([first, _], _) | Source::CrossViews([first, _], _) | Source::Tables([first, ..]) => first,
+            Source::Views([first, _], _)
+            | Source::CrossViews([first, _], _)
+            | Source::Tables([first, ..])
+            | Source::Sampled([first, _], ..) => first,
         }
     }
 
@@ -141,6 +166,12 @@ impl Pairs {
     /// Computes the losses without scores.
     pub(crate) fn fused(self, temperature: f64, weighing: Weighing, correction: Correction) -> Losses {
         let similarity = self.similarity;
+        let of = |excluded| Contrast {
+            temperature,
+            excluded,
+            weighing,
+            correction,
+        };
         let (tables, excluded) = match self.source {
             Source::Views(views, range) => {
                 let [batch_size, _] = views[0].dims();
@@ -159,14 +190,12 @@ impl Pairs {
                 ([anchors, second.clone().slice([range]), second], excluded)
             }
             Source::Tables(tables) => (tables.map(|table| similarity.prepare(table)), Excluded::None),
+            Source::Sampled([anchors, table], positives, negatives) => {
+                let losses = sampled_contrast(anchors, table, positives, negatives, &of(Excluded::None));
+                return Losses::new(losses, None);
+            }
         };
         let [anchors, positives, negatives] = tables;
-        let loss = Contrast {
-            temperature,
-            excluded,
-            weighing,
-            correction,
-        };
-        Losses::new(contrast(anchors, positives, negatives, &loss), None)
+        Losses::new(contrast(anchors, positives, negatives, &of(excluded)), None)
     }
 }

@@ -1,7 +1,7 @@
 //! Losses from embeddings are those from their scores.
 
 use bcl_core::{Estimator, EstimatorConfig, InfoNceConfig, Losses, Pairs, SideInformation, Similarity};
-use burn::tensor::{DType, Device, Tensor, TensorData};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use std::ops::Range;
 
 /// Embeddings of 70 samples, so that there are several blocks of anchors.
@@ -33,6 +33,17 @@ fn ways() -> Vec<(&'static str, Way)> {
             "a queue",
             Box::new(|[first, second, queue]| {
                 Pairs::with_negatives(first.clone(), second.clone(), queue.clone(), Similarity::Dot).with_least_similarity(-5.0)
+            }),
+        ),
+        (
+            "sampled rows",
+            Box::new(|[first, _, table]| {
+                let device = first.device();
+                let rows = |count: usize, step: usize| (0..count).map(|i| (i * step % 40) as i64).collect::<Vec<_>>();
+                let positives = Tensor::<1, Int>::from_data(TensorData::from(&*rows(SAMPLES, 3)), &device);
+                // Rows are drawn several times, also the positive and within one anchor.
+                let negatives = Tensor::from_data(TensorData::new(rows(SAMPLES * 27, 7), [SAMPLES, 27]), &device);
+                Pairs::sampled(first.clone(), table.clone(), positives, negatives).with_least_similarity(-5.0)
             }),
         ),
     ]

@@ -1,16 +1,17 @@
 //! Helpers of the CPU kernels: typed views of tensors, SIMD dispatch and task sizes.
 
 use std::iter::Sum;
-use std::ops::{Add, AddAssign, Mul, Sub};
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Flex, ops::IntTensorOps};
 use burn::tensor::{DType, Element, FloatDType, IntDType, Shape, TensorData};
 use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
 
 /// The element types with a fast body. All others use the portable one.
 pub(crate) trait Value:
-    Element + Copy + Add<Output = Self> + AddAssign + Sub<Output = Self> + Mul<Output = Self> + Sum + PartialOrd
+    Element + Copy + Add<Output = Self> + AddAssign + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Sum + PartialOrd
 {
     const ZERO: Self;
     const ONE: Self;
@@ -22,6 +23,8 @@ pub(crate) trait Value:
     fn negative(self) -> Self;
     /// The elements of a contiguous tensor of this type.
     fn of(tensor: &FlexTensor) -> &[Self];
+    /// The elements of an [`owned`] tensor of this type, to be changed. Copies them if another tensor shares them.
+    fn of_mut(tensor: &mut FlexTensor) -> &mut [Self];
     /// The inner product. The order of its additions depends only on the length and the width of the vector instructions.
     fn dot<S: Simd>(simd: S, left: &[Self], right: &[Self]) -> Self;
 }
@@ -68,6 +71,14 @@ macro_rules! value {
                     .contiguous_offsets()
                     .expect("the tensor was made contiguous");
                 &tensor.storage::<$type>()[start..end]
+            }
+
+            fn of_mut(tensor: &mut FlexTensor) -> &mut [Self] {
+                let (start, end) = tensor
+                    .layout()
+                    .contiguous_offsets()
+                    .expect("the tensor was made contiguous");
+                &mut tensor.storage_mut::<$type>()[start..end]
             }
 
             // Written with vectors, because the compiler unrolls the plain loop into scalar multiplications before it vectorises.
@@ -157,6 +168,13 @@ pub(crate) fn contiguous(tensor: FlexTensor) -> FlexTensor {
     }
 }
 
+/// Makes a tensor contiguous and copies the part of a larger tensor, so that changes do not copy the whole of it.
+pub(crate) fn owned(tensor: FlexTensor) -> FlexTensor {
+    let copied = tensor.to_contiguous();
+    drop(tensor);
+    copied
+}
+
 pub(crate) fn tensor<T: Element>(values: Vec<T>, shape: impl Into<Shape>) -> FlexTensor {
     FlexTensor::from_data(TensorData::new(values, shape))
 }
@@ -170,19 +188,24 @@ pub(crate) fn cast_like(tensor: FlexTensor, like: &FlexTensor) -> FlexTensor {
     <Flex as burn::backend::ops::FloatTensorOps<Flex>>::float_cast(tensor, dtype)
 }
 
+/// How many indices are worth several threads.
+const PARALLEL_INDICES: usize = 1 << 15;
+
 /// Reads row numbers of any integer type.
 ///
 /// # Panics
 /// Panics if one lies outside `0..num_rows`.
 pub(crate) fn row_numbers(indices: &FlexTensor, num_rows: usize) -> Vec<u32> {
-    fn narrow<I: Copy + TryInto<usize> + std::fmt::Display>(indices: &[I], num_rows: usize) -> Vec<u32> {
-        indices
-            .iter()
-            .map(|&index| match index.try_into() {
-                Ok(row) if row < num_rows => row as u32,
-                _ => panic!("the index {index} lies outside the {num_rows} rows of the table"),
-            })
-            .collect()
+    fn narrow<I: Copy + Sync + TryInto<usize> + std::fmt::Display>(indices: &[I], num_rows: usize) -> Vec<u32> {
+        let number = |&index: &I| match index.try_into() {
+            Ok(row) if row < num_rows => row as u32,
+            _ => panic!("the index {index} lies outside the {num_rows} rows of the table"),
+        };
+        // Waking the other threads takes longer than a few indices.
+        if indices.len() < PARALLEL_INDICES {
+            return indices.iter().map(number).collect();
+        }
+        indices.par_iter().with_min_len(PARALLEL_INDICES / 4).map(number).collect()
     }
     let indices = match indices.dtype() {
         DType::I32 | DType::I64 => contiguous(indices.clone()),

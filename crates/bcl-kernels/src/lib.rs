@@ -31,27 +31,30 @@
 //! | [`mass`], [`ranked_mass`] | the *mass* of each row: the sum of its exponentials, plain or weighted by rank | several matrices saved for backward; here it is one |
 //! | [`contrast`] | the loss of each anchor from embeddings, with its gradients in the same pass | a matrix of all scores, and another one of their gradients |
 //! | [`sparse_matmul`], [`sparse_matmul_add`], [`propagate`] | products with a [`SparseMatrix`], LightGCN propagation | dense products; Burn has no sparse tensors |
+//! | [`sampled_contrast`] | the loss of each anchor against sampled rows of a table, with most of its gradients in the same pass | a dozen passes over the scores, forward and backward |
 //! | [`sampled_dot`], [`gather_rows`] | dot products with sampled rows of an embedding table, embedding lookup | gradients of repeated rows that are added in no fixed order |
 //! | [`unit_rows`] | L2-normalised rows | a dozen passes over the rows |
 //! | [`batch_norm`], [`batch_norm_relu`] | batch normalisation with the statistics of the batch | transposed copies of the whole batch |
 //! | [`convolve`] | 2D convolution | for the weight's gradient, a convolution with a kernel as large as the image |
 //! | [`sum_over_ranks`] | a sum over processes that train together | a sum without a gradient |
+//! | [`adam`] | a step of Adam or AdamW | a dozen passes over parameter, gradient and moments, most of which allocate |
 //! | [`log1p`] | `log(1 + x)` | a function that loses small numbers on GPUs |
 //!
 //! [`Similarity`] chooses between cosine similarity and dot product.
 //!
 //! # Backends
 //!
-//! Each function belongs to a backend-extension trait: [`RankOps`], [`MassOps`], [`ContrastOps`], [`SparseOps`], [`SampledOps`], [`UnitOps`],
-//! [`NormOps`], [`ConvolutionOps`], [`CollectiveOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
+//! Each function belongs to a backend-extension trait: [`RankOps`], [`MassOps`], [`ContrastOps`], [`SparseOps`], [`SampledOps`], [`SampledContrastOps`], [`UnitOps`],
+//! [`NormOps`], [`ConvolutionOps`], [`CollectiveOps`], [`AdamOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
 //! The CPU backend overrides all it can do faster. The GPU backends (features `cuda`, `metal`, `vulkan` and `wgpu`) override what is
-//! slow or not deterministic there. Autodiff has a handwritten backward pass.
+//! slow or not deterministic there. Autodiff has a handwritten backward pass, except for [`adam`], which has none.
 //!
 //! On the CPU, results are bit for bit the same for any number of threads. On GPUs, too, all sums of these kernels have a fixed order.
 
 // SIMD dispatch compiles a body for each instruction set by inlining it there. A call would leave it compiled for the baseline.
 #![expect(clippy::inline_always, reason = "SIMD dispatch relies on inlining")]
 
+mod adam;
 mod collective_sum;
 mod contrast;
 mod convolution;
@@ -65,6 +68,7 @@ mod matrix;
 mod norm;
 mod ranks;
 mod sampled;
+mod sampled_contrast;
 mod similarity;
 mod sparse;
 mod strided;
@@ -72,6 +76,7 @@ mod unit;
 
 pub mod portable;
 
+pub use adam::{AdamDecay, AdamInput, AdamOps, AdamStep, AdamUpdated, adam};
 pub use collective_sum::{CollectiveOps, sum_over_ranks};
 pub use contrast::{Contrast, ContrastOps, Correction, Excluded, Weighing, contrast, contrast_is_fused};
 pub use convolution::{ConvolutionOps, convolve};
@@ -80,6 +85,7 @@ pub use mass::{MassOps, mass, ranked_mass};
 pub use norm::{BatchNormalised, NormOps, batch_norm, batch_norm_relu};
 pub use ranks::{RankOps, rank_weights, row_ranks};
 pub use sampled::{SampledOps, gather_rows, sampled_dot};
+pub use sampled_contrast::{SampledContrastOps, sampled_contrast};
 pub use similarity::Similarity;
 pub use sparse::{SparseMatrix, SparseOps, propagate, sparse_matmul, sparse_matmul_add};
 pub use unit::{UnitOps, unit_rows};

@@ -9,7 +9,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("bcl-kernels", &["bcl-collective"]),
     ("bcl-core", &["bcl-collective", "bcl-golden", "bcl-kernels", "bcl-posterior"]),
     ("bcl-models", &["bcl-collective", "bcl-golden", "bcl-kernels", "bcl-wire"]),
-    ("bcl-optim", &[]),
+    ("bcl-optim", &["bcl-kernels"]),
     ("bcl-posterior", &[]),
     ("bcl-text", &[]),
     ("bcl-wire", &[]),

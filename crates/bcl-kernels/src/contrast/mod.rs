@@ -9,7 +9,7 @@ use crate::RankOps;
 mod autodiff;
 mod flex;
 pub(crate) mod portable;
-mod row;
+pub(crate) mod row;
 
 /// Which rows of a table are not negatives of an anchor, though they are in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,6 +165,11 @@ pub(crate) fn table_and_plan(
     loss: &Contrast,
 ) -> (Tensor<1>, Plan) {
     let num_negatives = check_shapes(anchors.dims(), positives.dims(), negatives.dims(), loss.excluded);
+    table_and_plan_of(loss, num_negatives, &anchors.device())
+}
+
+/// The weights by rank among all rows, and the rest of the loss.
+pub(crate) fn table_and_plan_of(loss: &Contrast, num_negatives: usize, device: &Device) -> (Tensor<1>, Plan) {
     let table = match &loss.weighing {
         Weighing::ByRank(table) => {
             crate::ranks::check_table(num_negatives, table.dims()[0]);
@@ -172,7 +177,7 @@ pub(crate) fn table_and_plan(
             let left_out = Tensor::zeros([loss.excluded.count()], (&table.device(), table.dtype()));
             Tensor::cat(vec![left_out, table.clone().detach()], 0)
         }
-        _ => Tensor::zeros([1], &anchors.device()),
+        _ => Tensor::zeros([1], device),
     };
     (table, Plan::new(loss, num_negatives))
 }

@@ -61,10 +61,30 @@ fn terms<B: RankOps>(
     table: FloatTensor<B>,
     plan: Plan,
 ) -> Terms<B> {
-    let times = |tensor, factor: f64| B::float_mul_scalar(tensor, Scalar::from(factor));
     let positive = B::float_sum_dim(B::float_mul(anchors.clone(), positives), 1);
     let scores = B::float_matmul(anchors, B::float_swap_dims(negatives, 0, 1));
-    let scores = leave_out::<B>(scores, plan);
+    terms_of_scores::<B>(leave_out::<B>(scores, plan), positive, table, plan)
+}
+
+/// The losses from scores, `[num_anchors, num_negatives]`, and those of the positives, `[num_anchors, 1]`; and the slopes of the losses in the scores of
+/// positives and negatives.
+pub(crate) fn slopes_of_scores<B: RankOps>(
+    scores: FloatTensor<B>,
+    positive: FloatTensor<B>,
+    table: FloatTensor<B>,
+    plan: Plan,
+) -> (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>) {
+    let terms = terms_of_scores::<B>(scores, positive, table, plan);
+    let Outcome {
+        loss,
+        slope,
+        positive_slope,
+    } = outcome::<B>(&terms, plan);
+    (loss, positive_slope, B::float_mul(terms.slopes, slope))
+}
+
+fn terms_of_scores<B: RankOps>(scores: FloatTensor<B>, positive: FloatTensor<B>, table: FloatTensor<B>, plan: Plan) -> Terms<B> {
+    let times = |tensor, factor: f64| B::float_mul_scalar(tensor, Scalar::from(factor));
     let hardest = B::float_max_dim(scores.clone(), 1);
     let above = times(B::float_sub(hardest.clone(), positive.clone()), plan.rate);
     let differences = times(B::float_sub(scores.clone(), hardest), plan.rate);

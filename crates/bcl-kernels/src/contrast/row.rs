@@ -7,19 +7,19 @@ use crate::ranks::buckets::{Ranker, Score, weight};
 
 /// Memory that is used for one row after another.
 #[derive(Default)]
-pub(super) struct Scratch<T: Score> {
+pub(crate) struct Scratch<T: Score> {
     ranker: Ranker<T>,
     weights: Vec<T>,
 }
 
 /// What the scores of an anchor come to.
-pub(super) struct Outcome {
+pub(crate) struct Outcome {
     /// Nats.
-    pub(super) loss: f64,
+    pub(crate) loss: f64,
     /// What the row must be multiplied by to be the slope of the loss in each score.
-    pub(super) slope: f64,
+    pub(crate) slope: f64,
     /// The slope of the loss in the score of the positive.
-    pub(super) positive_slope: f64,
+    pub(crate) positive_slope: f64,
 }
 
 /// The mass of the negatives relative to the highest of them, and what makes the row its slope.
@@ -32,7 +32,7 @@ struct Mass {
 ///
 /// `row` has the scores of all rows of the table, minus infinity where left out; `table` one weight per rank, if there are ranks.
 #[inline(always)]
-pub(super) fn contrast<T: Score + Exponential>(
+pub(crate) fn contrast<T: Score + Exponential>(
     row: &mut [T],
     positive: f64,
     table: &[T],

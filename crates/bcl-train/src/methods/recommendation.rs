@@ -2,7 +2,8 @@
 
 use super::{Embeddings, Method, Objective, rows_of};
 use crate::batches::{InteractionBatch, LogQ, NamedTensors, Negatives};
-use bcl_core::Scores;
+use bcl_core::{Pairs, Scores, Similarity};
+use bcl_kernels::gather_rows;
 use bcl_models::{Recommender, compare_sampled, compare_shared};
 use burn::{
     module::Module,
@@ -58,12 +59,24 @@ impl Method for Recommendation {
         let [users, items] = Self::TABLES.map(|name| embeddings.rows(name));
         let users = rows_of(users, anchors.clone());
         let batch = batch.of_anchors(anchors);
-        let (positives, negatives) = match batch.negatives {
-            Negatives::PerAnchor(negatives) => compare_sampled(users, items, batch.positives, negatives),
-            Negatives::Shared(negatives) => compare_shared(users, items, batch.positives, negatives),
+        let least = self.encoder.similarity().least();
+        if batch.mask.is_some() {
+            let (positives, negatives) = match batch.negatives {
+                Negatives::PerAnchor(negatives) => compare_sampled(users, items, batch.positives, negatives),
+                Negatives::Shared(negatives) => compare_shared(users, items, batch.positives, negatives),
+            };
+            let scores = Scores::new(positives, negatives).with_mask(batch.mask);
+            return Objective::Scores(scores.with_least_similarity(least));
+        }
+        // The encoder has normalised the embeddings, if it compares by cosine.
+        let pairs = match batch.negatives {
+            Negatives::PerAnchor(negatives) => Pairs::sampled(users, items, batch.positives, negatives),
+            Negatives::Shared(negatives) => {
+                let [positives, negatives] = [batch.positives, negatives].map(|rows| gather_rows(items.clone(), rows));
+                Pairs::with_negatives(users, positives, negatives, Similarity::Dot)
+            }
         };
-        let scores = Scores::new(positives, negatives).with_mask(batch.mask);
-        Objective::Scores(scores.with_least_similarity(self.encoder.similarity().least()))
+        Objective::Pairs(pairs.with_least_similarity(least))
     }
 
     fn log_q(&self, batch: &InteractionBatch, anchors: Range<usize>) -> Option<LogQ> {

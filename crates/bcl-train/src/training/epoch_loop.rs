@@ -200,11 +200,14 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             number += 1;
             self.progress.step += 1;
             let is_last = number == loader.steps_per_epoch();
+            // Reading from a GPU waits for all queued work. Reading the loss one step late leaves the next step in the queue. Afterwards nothing needs
+            // the weights from before the last step any more, so the optimizer may write into their memory.
+            self.read_loss(unread.take())?;
             if let Some(grads) = pending.add(&learner.model(), output.grads, self.plan.accumulate, is_last) {
                 learner.lr_step();
                 learner.optimizer_step(grads);
             }
-            let unread_step = UnreadStep {
+            unread = Some(UnreadStep {
                 number,
                 in_phase: self.progress.step,
                 learning_rate: learner.lr_current().base(),
@@ -213,9 +216,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
                 num_anchors: output.item.num_anchors,
                 num_counted: output.item.num_counted.clone(),
                 loss: output.item.loss.clone(),
-            };
-            // Reading from a GPU waits for all queued work. Reading the loss one step late leaves the next step in the queue.
-            self.read_loss(unread.replace(unread_step))?;
+            });
             let item = TrainingItem::new(output.item, batches.progress(), Some(number), Some(learner.lr_current()));
             self.emit_train(LearnerEvent::ProcessedItem(item));
             // A checkpoint has no room for gradients, so it is written after an optimizer step.

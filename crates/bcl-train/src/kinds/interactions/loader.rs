@@ -79,15 +79,22 @@ impl InteractionLoader {
     pub fn probe(&self, estimator: Option<Arc<dyn Estimator>>, num_anchors: usize) -> Step<InteractionBatch> {
         let mut pairs = self.pairs.to_vec();
         let (chosen, _) = pairs.partial_shuffle(&mut self.seed.named("probe").rng(), num_anchors);
-        self.step(chosen, u64::MAX, estimator)
+        self.step(chosen, u64::MAX, estimator, true)
     }
 
-    fn step(&self, pairs: &[(u32, u32)], step: u64, estimator: Option<Arc<dyn Estimator>>) -> Step<InteractionBatch> {
-        Step::new(self.batch(pairs, step), estimator, pairs.len(), self.seed, step, &self.device)
-            .with_gradient_cache(self.gradient_cache)
+    fn step(
+        &self,
+        pairs: &[(u32, u32)],
+        step: u64,
+        estimator: Option<Arc<dyn Estimator>>,
+        with_classes: bool,
+    ) -> Step<InteractionBatch> {
+        let batch = self.batch(pairs, step, with_classes);
+        Step::new(batch, estimator, pairs.len(), self.seed, step, &self.device).with_gradient_cache(self.gradient_cache)
     }
 
-    fn batch(&self, pairs: &[(u32, u32)], step: u64) -> InteractionBatch {
+    /// Makes a batch, with the true classes of its negatives if they are known and wanted: that takes longer than drawing them.
+    fn batch(&self, pairs: &[(u32, u32)], step: u64, with_classes: bool) -> InteractionBatch {
         let (users, positives): (Vec<u32>, Vec<i32>) = pairs.iter().map(|&(user, item)| (user, item as i32)).unzip();
         let mut items = Vec::new();
         self.sampler.sample(step, &users, &mut items);
@@ -105,7 +112,7 @@ impl InteractionLoader {
         }
         InteractionBatch {
             mask: (!keep.is_empty()).then(|| Tensor::from_data(TensorData::new(keep, shape), &self.device)),
-            same_class: self.truth.as_ref().map(|truth| {
+            same_class: self.truth.as_ref().filter(|_| with_classes).map(|truth| {
                 let of = |row: usize, column: usize| items[if shared { column } else { row * width + column }] as u32;
                 let likes = (0..users.len() * width).map(|i| truth.same_class(users[i / width], of(i / width, i % width)));
                 Tensor::from_data(TensorData::new(likes.collect::<Vec<bool>>(), shape), &self.device)
@@ -195,7 +202,9 @@ impl Iterator for Epoch<'_> {
         let pairs = self.order.chunks(self.loader.batch_size).nth(self.step)?;
         let global_step = self.plan.epoch * self.loader.steps_per_epoch() + self.step;
         self.step += 1;
-        Some(Ok(self.loader.step(pairs, global_step as u64, self.plan.estimator.clone())))
+        let estimator = self.plan.estimator.clone();
+        let with_classes = estimator.as_ref().is_some_and(|estimator| estimator.needs_truth());
+        Some(Ok(self.loader.step(pairs, global_step as u64, estimator, with_classes)))
     }
 }
 

@@ -5,12 +5,12 @@ use bcl_core::{
     ParameterError,
     parameter::{in_closed, in_half_open, shown},
 };
-use bcl_optim::{Decay, LarsConfig, RateSchedule};
+use bcl_optim::{AdamConfig, AdamDecay, Decay, LarsConfig, RateSchedule};
 use burn::{
     grad_clipping::GradientClippingConfig,
     lr_scheduler::{constant::ConstantLr, module_lr_scheduler::ModuleLrScheduler},
     module::ParamGroup,
-    optim::{AdamConfig, AdamWConfig, ModuleOptimizer, Optimizer, SgdConfig, decay::WeightDecayConfig, momentum::MomentumConfig},
+    optim::{ModuleOptimizer, Optimizer, SgdConfig, decay::WeightDecayConfig, momentum::MomentumConfig},
 };
 use serde::{Deserialize, Serialize};
 
@@ -149,17 +149,17 @@ impl OptimizerConfig {
 
     /// Builds the optimizer, with the clipping that Burn does itself.
     pub fn init(&self) -> ModuleOptimizer {
+        let adam = |decay| {
+            let config = AdamConfig {
+                decay,
+                ..AdamConfig::default()
+            };
+            config.init()
+        };
         let coupled = |decay: f64| (decay > 0.0).then(|| WeightDecayConfig::new(decay as f32));
         match self.kind {
-            // The epsilon of the papers; Burn's default is a thousand times larger.
-            OptimizerKind::Adam => {
-                let adam = AdamConfig::new().with_epsilon(1e-8);
-                self.of(|decay| adam.clone().with_weight_decay(coupled(decay)).build())
-            }
-            OptimizerKind::AdamW => {
-                let adam = AdamWConfig::new().with_epsilon(1e-8);
-                self.of(|decay| adam.clone().with_weight_decay(decay as f32).build())
-            }
+            OptimizerKind::Adam => self.of(|decay| adam(AdamDecay::Coupled(decay as f32))),
+            OptimizerKind::AdamW => self.of(|decay| adam(AdamDecay::Decoupled(decay as f32))),
             OptimizerKind::Sgd => {
                 let momentum = MomentumConfig::new().with_momentum(self.momentum).with_dampening(0.0);
                 let sgd = SgdConfig::new().with_momentum((self.momentum > 0.0).then_some(momentum));
