@@ -37,7 +37,7 @@
 //! | [`batch_norm`], [`batch_norm_relu`] | batch normalisation with the statistics of the batch | transposed copies of the whole batch |
 //! | [`convolve`] | 2D convolution | for the weight's gradient, a convolution with a kernel as large as the image |
 //! | [`sum_over_ranks`] | a sum over processes that train together | a sum without a gradient |
-//! | [`adam`], [`lazy_adam`] | a step of Adam or AdamW | a dozen passes over parameter, gradient and moments, most of which allocate |
+//! | [`adam`], [`lazy_adam`] | a step of Adam or `AdamW` | a dozen passes over parameter, gradient and moments, most of which allocate |
 //! | [`log1p`] | `log(1 + x)` | a function that loses small numbers on GPUs |
 //!
 //! [`Similarity`] chooses between cosine similarity and dot product.

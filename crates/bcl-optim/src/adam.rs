@@ -74,7 +74,7 @@ enum Reused<const D: usize> {
     Nothing,
     /// The parameter before the last step.
     Spare(Tensor<D>),
-    Lazy(LazyMemory),
+    Lazy(Box<LazyMemory>),
 }
 
 impl<const D: usize> RecordState for AdamMemory<D> {
@@ -170,11 +170,11 @@ fn lazily<const D: usize>(
         spare: None,
     };
     let memory = match reused {
-        Reused::Lazy(memory) => Some(memory),
+        Reused::Lazy(memory) => Some(*memory),
         _ => None,
     };
     let LazyUpdated { weight, moments, memory } = lazy_adam(input, memory, step);
-    (back(weight), moments.map(back), Reused::Lazy(memory))
+    (back(weight), moments.map(back), Reused::Lazy(Box::new(memory)))
 }
 
 #[cfg(test)]
