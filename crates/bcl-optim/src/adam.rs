@@ -70,11 +70,12 @@ pub struct AdamMemory<const D: usize> {
 
 /// What a step keeps for the next one.
 #[derive(Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one per parameter")]
 enum Reused<const D: usize> {
     Nothing,
     /// The parameter before the last step.
     Spare(Tensor<D>),
-    Lazy(Box<LazyMemory>),
+    Lazy(LazyMemory),
 }
 
 impl<const D: usize> RecordState for AdamMemory<D> {
@@ -170,11 +171,11 @@ fn lazily<const D: usize>(
         spare: None,
     };
     let memory = match reused {
-        Reused::Lazy(memory) => Some(*memory),
+        Reused::Lazy(memory) => Some(memory),
         _ => None,
     };
     let LazyUpdated { weight, moments, memory } = lazy_adam(input, memory, step);
-    (back(weight), moments.map(back), Reused::Lazy(Box::new(memory)))
+    (back(weight), moments.map(back), Reused::Lazy(memory))
 }
 
 #[cfg(test)]
