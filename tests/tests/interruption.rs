@@ -174,6 +174,23 @@ impl Case {
         Self { flags, ..Self::images() }
     }
 
+    /// A lazy optimizer, with a table of users that is so large that only the rows of a batch are updated.
+    fn with_lazy_adam(self) -> Self {
+        let flags = &[
+            "--set",
+            "optimizer.lazy=true",
+            "--set",
+            "data.planted={num_users=9000,num_items=300,interactions_per_user=8}",
+            "--set",
+            "encoder.dim=32",
+            "--set",
+            "training.batch_size=1024",
+            "--set",
+            "training.epochs=4",
+        ];
+        Self { flags, ..self }
+    }
+
     /// Enables gradient caching.
     fn with_gradient_cache(self) -> Self {
         let flags = &["--set", "training.gradient_cache=7"];
@@ -393,6 +410,12 @@ fn methods_with_a_loss_of_the_batch_resume_to_the_same_bits_after_ctrl_c() {
 fn gradient_caching_resumes_to_the_same_bits_after_ctrl_c() {
     survives_ctrl_c(&Case::recommender().with_gradient_cache());
     survives_ctrl_c(&Case::images().with_gradient_cache());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_lazy_optimizer_resumes_to_the_same_bits_after_ctrl_c() {
+    survives_ctrl_c(&Case::recommender().with_lazy_adam());
 }
 
 #[cfg(unix)]

@@ -37,7 +37,7 @@
 //! | [`batch_norm`], [`batch_norm_relu`] | batch normalisation with the statistics of the batch | transposed copies of the whole batch |
 //! | [`convolve`] | 2D convolution | for the weight's gradient, a convolution with a kernel as large as the image |
 //! | [`sum_over_ranks`] | a sum over processes that train together | a sum without a gradient |
-//! | [`adam`] | a step of Adam or AdamW | a dozen passes over parameter, gradient and moments, most of which allocate |
+//! | [`adam`], [`lazy_adam`] | a step of Adam or `AdamW` | a dozen passes over parameter, gradient and moments, most of which allocate |
 //! | [`log1p`] | `log(1 + x)` | a function that loses small numbers on GPUs |
 //!
 //! [`Similarity`] chooses between cosine similarity and dot product.
@@ -72,11 +72,12 @@ mod sampled_contrast;
 mod similarity;
 mod sparse;
 mod strided;
+mod touched;
 mod unit;
 
 pub mod portable;
 
-pub use adam::{AdamDecay, AdamInput, AdamOps, AdamStep, AdamUpdated, adam};
+pub use adam::{AdamDecay, AdamInput, AdamOps, AdamStep, AdamUpdated, LazyMemory, LazyUpdated, adam, lazy_adam};
 pub use collective_sum::{CollectiveOps, sum_over_ranks};
 pub use contrast::{Contrast, ContrastOps, Correction, Excluded, Weighing, contrast, contrast_is_fused};
 pub use convolution::{ConvolutionOps, convolve};

@@ -1,6 +1,6 @@
 //! Adam and `AdamW` in one pass over memory.
 
-use bcl_kernels::{AdamDecay, AdamInput, AdamStep, AdamUpdated, adam};
+use bcl_kernels::{AdamDecay, AdamInput, AdamStep, AdamUpdated, LazyMemory, LazyUpdated, adam, lazy_adam};
 use burn::{
     optim::{AdamState, AdaptiveMomentumState, LearningRate, Optimizer, RecordState, StateSink, StateSource},
     tensor::{Device, Tensor},
@@ -17,6 +17,9 @@ pub struct AdamConfig {
     pub epsilon: f32,
     /// Weight decay λ, coupled for Adam and decoupled for `AdamW`.
     pub decay: AdamDecay,
+    /// Whether rows of tables, which are parameters of rank 2, stay as they are in steps in which their gradient is zero: see
+    /// [`bcl_kernels::lazy_adam()`].
+    pub lazy: bool,
 }
 
 impl Default for AdamConfig {
@@ -26,6 +29,7 @@ impl Default for AdamConfig {
             beta_2: 0.999,
             epsilon: 1e-8,
             decay: AdamDecay::Coupled(0.0),
+            lazy: false,
         }
     }
 }
@@ -61,8 +65,17 @@ pub struct Adam {
 #[allow(missing_debug_implementations)] // Burn's state has none
 pub struct AdamMemory<const D: usize> {
     momentum: AdaptiveMomentumState<D>,
+    reused: Reused<D>,
+}
+
+/// What a step keeps for the next one.
+#[derive(Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one per parameter")]
+enum Reused<const D: usize> {
+    Nothing,
     /// The parameter before the last step.
-    spare: Option<Tensor<D>>,
+    Spare(Tensor<D>),
+    Lazy(LazyMemory),
 }
 
 impl<const D: usize> RecordState for AdamMemory<D> {
@@ -74,7 +87,7 @@ impl<const D: usize> RecordState for AdamMemory<D> {
         let state = AdamState::state_unflatten(prefix, source, device)?;
         Some(Self {
             momentum: state.momentum,
-            spare: None,
+            reused: Reused::Nothing,
         })
     }
 }
@@ -89,46 +102,80 @@ impl Optimizer for Adam {
         gradient: Tensor<D>,
         state: Option<Self::State<D>>,
     ) -> (Tensor<D>, Option<Self::State<D>>) {
-        let (time, moments, spare) = match state {
-            Some(AdamMemory { momentum, spare }) => (momentum.time, Some([momentum.moment_1, momentum.moment_2]), spare),
-            None => (0, None, None),
+        let (time, moments, reused) = match state {
+            Some(AdamMemory { momentum, reused }) => (momentum.time, Some([momentum.moment_1, momentum.moment_2]), reused),
+            None => (0, None, Reused::Nothing),
         };
-        let AdamConfig {
-            beta_1,
-            beta_2,
-            epsilon,
-            decay,
-        } = self.config;
         let time = time + 1;
         let step = AdamStep {
             rate,
-            beta_1,
-            beta_2,
-            epsilon,
-            decay,
+            beta_1: self.config.beta_1,
+            beta_2: self.config.beta_2,
+            epsilon: self.config.epsilon,
+            decay: self.config.decay,
             time,
         };
-        let input = AdamInput {
-            weight,
-            gradient,
-            moments,
-            spare,
+        let (weight, [moment_1, moment_2], reused) = if self.config.lazy && D == 2 {
+            lazily(weight, gradient, moments, reused, step)
+        } else {
+            densely(weight, gradient, moments, reused, step)
         };
-        let AdamUpdated {
-            weight,
-            moments: [moment_1, moment_2],
-            spare,
-        } = adam(input, step);
         let momentum = AdaptiveMomentumState::new(time, moment_1, moment_2);
-        (weight, Some(AdamMemory { momentum, spare }))
+        (weight, Some(AdamMemory { momentum, reused }))
     }
 
     fn to_device<const D: usize>(state: Self::State<D>, device: &Device) -> Self::State<D> {
+        let is_there = state.momentum.moment_1.device() == *device;
         AdamMemory {
             momentum: state.momentum.to_device(device),
-            spare: state.spare.map(|spare| spare.to_device(device)),
+            reused: if is_there { state.reused } else { Reused::Nothing },
         }
     }
+}
+
+fn densely<const D: usize>(
+    weight: Tensor<D>,
+    gradient: Tensor<D>,
+    moments: Option<[Tensor<D>; 2]>,
+    reused: Reused<D>,
+    step: AdamStep,
+) -> (Tensor<D>, [Tensor<D>; 2], Reused<D>) {
+    let input = AdamInput {
+        weight,
+        gradient,
+        moments,
+        spare: match reused {
+            Reused::Spare(spare) => Some(spare),
+            _ => None,
+        },
+    };
+    let AdamUpdated { weight, moments, spare } = adam(input, step);
+    (weight, moments, spare.map_or(Reused::Nothing, Reused::Spare))
+}
+
+/// The rank is that of a table, which the compiler does not know.
+fn lazily<const D: usize>(
+    weight: Tensor<D>,
+    gradient: Tensor<D>,
+    moments: Option<[Tensor<D>; 2]>,
+    reused: Reused<D>,
+    step: AdamStep,
+) -> (Tensor<D>, [Tensor<D>; 2], Reused<D>) {
+    let shape = weight.dims();
+    let table = |tensor: Tensor<D>| tensor.reshape([shape[0], shape[1]]);
+    let back = |tensor: Tensor<2>| tensor.reshape(shape);
+    let input = AdamInput {
+        weight: table(weight),
+        gradient: table(gradient),
+        moments: moments.map(|moments| moments.map(table)),
+        spare: None,
+    };
+    let memory = match reused {
+        Reused::Lazy(memory) => Some(memory),
+        _ => None,
+    };
+    let LazyUpdated { weight, moments, memory } = lazy_adam(input, memory, step);
+    (back(weight), moments.map(back), Reused::Lazy(memory))
 }
 
 #[cfg(test)]

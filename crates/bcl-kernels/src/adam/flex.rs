@@ -2,14 +2,16 @@
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Flex, TensorMetadata};
+use burn::tensor::DType;
 use pulp::Simd;
 use rayon::prelude::*;
 
+use super::lazy_flex::{self, Tensors};
 use super::{AdamDecay, AdamOps, AdamStep, portable};
 use crate::cpu::{self, Kernel, Value, by_float_type};
 
 /// Numbers per task: five arrays of so many fit into the second-level cache, and a task takes tens of microseconds.
-const PART: usize = 1 << 14;
+pub(super) const PART: usize = 1 << 14;
 
 impl AdamOps for Flex {
     fn adam(
@@ -29,6 +31,38 @@ impl AdamOps for Flex {
             let (weight, moment_1, moment_2) = portable::adam::<Flex>(weight, gradient, moment_1, moment_2, step);
             (weight, moment_1, moment_2, spare)
         })
+    }
+
+    fn lazy_adam(
+        weight: FlexTensor,
+        gradient: FlexTensor,
+        moment_1: FlexTensor,
+        moment_2: FlexTensor,
+        before: FlexTensor,
+        after: FlexTensor,
+        changed: FlexTensor,
+        step: AdamStep,
+    ) -> (FlexTensor, FlexTensor, FlexTensor, FlexTensor, FlexTensor) {
+        let types = [&gradient, &moment_1, &moment_2].map(FlexTensor::dtype);
+        let is_same = types.iter().all(|dtype| *dtype == weight.dtype());
+        match weight.dtype() {
+            DType::F32 | DType::F64 if is_same => {
+                let tensors = Tensors {
+                    weight,
+                    gradient,
+                    moment_1,
+                    moment_2,
+                    before,
+                    after,
+                    changed,
+                };
+                by_float_type!(tensors.weight, T => lazy_flex::lazy_adam::<T>(tensors, step), unreachable!("one of both types"))
+            }
+            _ => {
+                let (weight, moment_1, moment_2) = portable::lazy_adam::<Flex>(weight, gradient, moment_1, moment_2, step);
+                (weight, moment_1, moment_2, before, changed)
+            }
+        }
     }
 }
 
@@ -107,7 +141,7 @@ fn update<T: Value>(
 
 /// The numbers of a step in the type of the parameter.
 #[derive(Clone, Copy)]
-struct Numbers<T> {
+pub(super) struct Numbers<T> {
     rate: T,
     betas: [T; 2],
     /// `1 - β`
@@ -129,7 +163,7 @@ enum Bias<T> {
 }
 
 impl<T: Value> Numbers<T> {
-    fn new(step: AdamStep) -> Self {
+    pub(super) fn new(step: AdamStep) -> Self {
         let number = |value: f32| T::from_f64(value.into());
         let (coupled, epsilon, bias) = match step.decay {
             AdamDecay::Coupled(decay) => {
@@ -153,7 +187,7 @@ impl<T: Value> Numbers<T> {
 
     /// The weight after the step; updates the moments.
     #[inline(always)]
-    fn step(&self, weight: T, gradient: T, moment_1: &mut T, moment_2: &mut T) -> T {
+    pub(super) fn step(&self, weight: T, gradient: T, moment_1: &mut T, moment_2: &mut T) -> T {
         let gradient = match self.coupled {
             Some(decay) => weight * decay + gradient,
             None => gradient,

@@ -1,11 +1,15 @@
 //! A step of Adam in one pass over memory.
 
-use burn::backend::tensor::FloatTensor;
+use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Backend, Dispatch, backend_extension};
 use burn::tensor::Tensor;
 
 mod flex;
+mod lazy;
+mod lazy_flex;
 pub(crate) mod portable;
+
+pub use lazy::{LazyMemory, LazyUpdated, lazy_adam};
 
 /// The numbers of one step of [`adam`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -151,6 +155,31 @@ pub trait AdamOps: Backend {
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         let (weight, moment_1, moment_2) = portable::adam::<Self>(weight, gradient, moment_1, moment_2, step);
         (weight, moment_1, moment_2, spare)
+    }
+
+    /// The kernel behind [`lazy_adam`](crate::lazy_adam()): weight and moments after a step, the weight before it, and the rows in which both weights differ,
+    /// or none if they are unknown. `before`, `after` and `changed` are those of the last step.
+    #[allow(clippy::too_many_arguments, clippy::type_complexity)] // backend tensors cannot be put into a struct here
+    fn lazy_adam(
+        weight: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        moment_1: FloatTensor<Self>,
+        moment_2: FloatTensor<Self>,
+        before: FloatTensor<Self>,
+        after: FloatTensor<Self>,
+        changed: IntTensor<Self>,
+        step: AdamStep,
+    ) -> (
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        IntTensor<Self>,
+    ) {
+        // This serves backends that reuse memory.
+        drop(after);
+        let (weight, moment_1, moment_2) = portable::lazy_adam::<Self>(weight, gradient, moment_1, moment_2, step);
+        (weight, moment_1, moment_2, before, changed)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A step of Adam composed of tensor operations, in the order of Burn's own optimizers.
 
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Backend, Scalar};
+use burn::backend::{Backend, Scalar, TensorMetadata, get_or_init_device_settings};
 
 use super::{AdamDecay, AdamStep};
 
@@ -42,4 +42,22 @@ pub(crate) fn adam<B: Backend>(
         }
     };
     (B::float_sub(weight, times(direction, step.rate)), moment_1, moment_2)
+}
+
+/// The same, but rows without gradient stay as they are.
+pub(crate) fn lazy_adam<B: Backend>(
+    weight: FloatTensor<B>,
+    gradient: FloatTensor<B>,
+    moment_1: FloatTensor<B>,
+    moment_2: FloatTensor<B>,
+    step: AdamStep,
+) -> (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>) {
+    let bool_dtype = get_or_init_device_settings::<B>(&weight.device()).bool_dtype;
+    let sizes = B::float_sum_dim(B::float_abs(gradient.clone()), 1);
+    let stays = B::bool_expand(B::float_equal_elem(sizes, Scalar::from(0.0), bool_dtype), weight.shape());
+    let old = [weight.clone(), moment_1.clone(), moment_2.clone()];
+    let (weight, moment_1, moment_2) = adam::<B>(weight, gradient, moment_1, moment_2, step);
+    let [old_weight, old_1, old_2] = old;
+    let kept = |new, old| B::float_mask_where(new, stays.clone(), old);
+    (kept(weight, old_weight), kept(moment_1, old_1), kept(moment_2, old_2))
 }

@@ -5,9 +5,10 @@ use burn::backend::{Flex, TensorMetadata, ops::FloatTensorOps};
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::scatter::scatter;
+use super::scatter::{scatter, scatter_into};
 use super::{SampledOps, portable};
 use crate::cpu::{self, Kernel, Value, by_float_type, row_numbers, rows_per_task};
+use crate::touched;
 
 impl SampledOps for Flex {
     fn sampled_dot(anchors: FlexTensor, table: FlexTensor, indices: FlexTensor) -> FlexTensor {
@@ -129,6 +130,10 @@ fn scatter_rows<T: Value>(rows: FlexTensor, indices: FlexTensor, num_rows: usize
     let rows = cpu::contiguous(rows);
     let dim = rows.shape()[1];
     let indices = row_numbers(&indices, num_rows);
+    if touched::is_worthwhile::<T>(num_rows, dim, indices.len()) {
+        let write = |out: &mut [T]| scatter_into(out, None, T::of(&rows), &indices, 1, dim);
+        return touched::written([num_rows, dim], &indices, write);
+    }
     let out = scatter(None, T::of(&rows), &indices, 1, num_rows, dim);
     cpu::tensor(out, [num_rows, dim])
 }

@@ -40,9 +40,23 @@ pub(super) fn scatter<T: Value>(
     dim: usize,
 ) -> Vec<T> {
     let mut out = vec![T::ZERO; num_rows * dim];
+    scatter_into(&mut out, weights, rows, indices, num_sampled, dim);
+    out
+}
+
+/// The same, into a table of zeros.
+pub(super) fn scatter_into<T: Value>(
+    out: &mut [T],
+    weights: Option<&[T]>,
+    rows: &[T],
+    indices: &[u32],
+    num_sampled: usize,
+    dim: usize,
+) {
     if out.is_empty() || indices.is_empty() {
-        return out;
+        return;
     }
+    let num_rows = out.len() / dim;
     let tasks = 4 * rayon::current_num_threads();
     let band_rows = (BAND_BYTES / (dim * size_of::<T>())).min(num_rows.div_ceil(tasks)).max(1);
     // A power of two, so that a shift finds the band of a row.
@@ -73,7 +87,6 @@ pub(super) fn scatter<T: Value>(
             .dispatch();
         }
     });
-    out
 }
 
 impl<T: Value> Part<T> {

@@ -36,18 +36,18 @@ fn unit_rows<T: Value>(rows: FlexTensor) -> FlexTensor {
 }
 
 fn unit_rows_backward<T: Value>(rows: FlexTensor, grad: FlexTensor) -> FlexTensor {
-    let shape = rows.shape();
-    let dim = shape[1];
-    let (rows, grad) = (cpu::contiguous(rows), cpu::contiguous(grad));
-    let mut out = vec![T::ZERO; shape.num_elements()];
+    let dim = rows.shape()[1];
+    let rows = cpu::contiguous(rows);
+    // Computed in place: usually nobody else has this gradient, and a large table of its own would be one more to clear and to read.
+    let mut grad = cpu::owned(grad);
+    let out = T::of_mut(&mut grad);
     if !out.is_empty() {
         let chunk = rows_per_task(4 * dim) * dim;
         out.par_chunks_mut(chunk)
             .zip(T::of(&rows).par_chunks(chunk))
-            .zip(T::of(&grad).par_chunks(chunk))
-            .for_each(|((out, rows), grad)| Gradients { rows, grad, dim, out }.dispatch());
+            .for_each(|(grad, rows)| Gradients { rows, grad, dim }.dispatch());
     }
-    cpu::tensor(out, shape)
+    grad
 }
 
 /// `1 / |row|`, or 0 for a row of zeros.
@@ -81,25 +81,23 @@ impl<T: Value> Kernel for Units<'_, T> {
     }
 }
 
-/// Computes some rows of the gradient of [`unit_rows`](crate::unit_rows).
+/// Turns some rows of the gradient of the output of [`unit_rows`](crate::unit_rows) into those of its input.
 struct Gradients<'a, T> {
     rows: &'a [T],
-    grad: &'a [T],
+    grad: &'a mut [T],
     dim: usize,
-    out: &'a mut [T],
 }
 
 impl<T: Value> Kernel for Gradients<'_, T> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let rows = self.rows.chunks_exact(self.dim);
-        let grads = self.grad.chunks_exact(self.dim);
-        for ((out, row), grad) in self.out.chunks_exact_mut(self.dim).zip(rows).zip(grads) {
+        for (grad, row) in self.grad.chunks_exact_mut(self.dim).zip(rows) {
             let scale = scale(simd, row);
             let along = (T::dot(simd, row, grad) * scale * scale * scale).negative();
-            for ((out, &value), &grad) in out.iter_mut().zip(row).zip(grad) {
-                *out = grad * scale;
-                *out += value * along;
+            for (grad, &value) in grad.iter_mut().zip(row) {
+                *grad = *grad * scale;
+                *grad += value * along;
             }
         }
     }

@@ -1,11 +1,12 @@
 //! Adam and `AdamW` against Burn's.
 
 use super::*;
+use bcl_kernels::gather_rows;
 use burn::{
     module::{Module, Param},
     nn::Linear,
     optim::{self, GradientsParams, ModuleOptimizer, decay::WeightDecayConfig},
-    tensor::TensorData,
+    tensor::{Int, TensorData},
 };
 
 /// More than one task of the kernel.
@@ -126,4 +127,82 @@ fn records_are_those_of_burn() {
         assert_eq!(values(&twice), values(&stepped(&mut writer, &once).weight.val()));
         assert!(once.num_params() == 4 && values(&twice) != values(&once.weight.val()));
     }
+}
+
+const USERS: [usize; 2] = [20_000, 16];
+
+/// Rows of a large table that steps read, some of them again.
+fn users(step: usize) -> Tensor<1, Int> {
+    let rows: Vec<i64> = (0..50).map(|i| ((i * 397 + step * 31) % 700 * 28) as i64).collect();
+    Tensor::from_data(TensorData::from(&*rows), &Device::flex())
+}
+
+/// The gradient of the rows of a step, as a lookup computes it, or a copy of it.
+fn gradient_of_rows(table: &Tensor<2>, step: usize, copied: bool) -> Tensor<2> {
+    let table = Tensor::<2>::from_inner(table.clone()).require_grad();
+    let rows = gather_rows(table.clone(), Tensor::from_inner(users(step)));
+    let gradient = table.grad(&rows.sin().sum().backward()).expect("it was read");
+    if copied {
+        Tensor::from_data(gradient.into_data(), &Device::flex())
+    } else {
+        gradient
+    }
+}
+
+/// Trains a large table lazily. A lookup tells which rows have gradients, a copy of its gradient does not.
+fn lazily_trained(copied: bool, keeps_old_weights: bool) -> Vec<Tensor<2>> {
+    let lazy = AdamConfig {
+        lazy: true,
+        decay: AdamDecay::Coupled(0.01),
+        ..AdamConfig::default()
+    };
+    let start: Vec<f32> = (0..USERS[0] * USERS[1]).map(|i| (i as f32).sin()).collect();
+    let mut weight = Tensor::<2>::from_data(TensorData::new(start, USERS), &Device::flex());
+    let (adam, mut state) = (lazy.init(), None);
+    let mut results = Vec::new();
+    for step in 0..5 {
+        let gradient = gradient_of_rows(&weight, step, copied);
+        let old = keeps_old_weights.then(|| weight.clone());
+        (weight, state) = adam.step(0.01, weight, gradient, state);
+        drop(old);
+        results.push(Tensor::from_data(weight.to_data(), &Device::flex()));
+        if step == 2 {
+            // Somebody else changes the weights, as a loaded checkpoint does.
+            weight = weight * 0.5;
+        }
+    }
+    results
+}
+
+#[test]
+fn known_rows_give_the_bits_of_a_pass_over_the_whole_table() {
+    let expected = lazily_trained(true, false);
+    for (copied, keeps_old_weights) in [(false, false), (false, true), (true, true)] {
+        for (found, expected) in lazily_trained(copied, keeps_old_weights).iter().zip(&expected) {
+            assert!(values(found) == values(expected), "copied {copied}, kept {keeps_old_weights}");
+        }
+    }
+}
+
+#[test]
+fn rows_without_gradient_stay_and_the_others_move_as_in_dense_adam() {
+    let [lazy, dense] = [true, false].map(|lazy| {
+        let config = AdamConfig {
+            lazy,
+            ..AdamConfig::default()
+        };
+        config.init()
+    });
+    let (weight, everywhere) = (numbers(1), numbers(2) + 2.0);
+    let some = everywhere.clone().slice_fill([10..], 0.0);
+    let (after_lazy, state_lazy) = lazy.step(0.1, weight.clone(), everywhere.clone(), None);
+    let (after_dense, state_dense) = dense.step(0.1, weight, everywhere, None);
+    assert_eq!(values(&after_lazy), values(&after_dense));
+    let (twice_lazy, _) = lazy.step(0.1, after_lazy.clone(), some.clone(), state_lazy);
+    let (twice_dense, _) = dense.step(0.1, after_dense.clone(), some, state_dense);
+    let rows = |tensor: &Tensor<2>, rows| values(&tensor.clone().slice_dim(0, rows));
+    let split = |tensor: &Tensor<2>| (rows(tensor, 0..10), rows(tensor, 10..SHAPE[0]));
+    let ((moved, stayed), (moved_dense, faded)) = (split(&twice_lazy), split(&twice_dense));
+    assert_eq!((moved, stayed.clone()), (moved_dense, split(&after_lazy).1));
+    assert_ne!(faded, stayed);
 }

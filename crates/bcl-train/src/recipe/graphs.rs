@@ -120,6 +120,10 @@ impl RecipeKind for GraphRecipe {
             "has no meaning for graphs: every process encodes the whole batch; remove it",
         ),
         (
+            "optimizer.lazy",
+            "has no meaning for graphs: it is for embedding tables, which they do not have; remove it",
+        ),
+        (
             "optimizer.l2",
             "has no meaning for graphs: it regularises embedding tables, which they do not have; use optimizer.weight_decay",
         ),

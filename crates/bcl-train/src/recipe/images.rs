@@ -156,6 +156,10 @@ impl RunRecipe for ImageRecipe {
 impl RecipeKind for ImageRecipe {
     const MEANINGLESS: &'static [(&'static str, &'static str)] = &[
         (
+            "optimizer.lazy",
+            "has no meaning for images: it is for embedding tables, which they do not have; remove it",
+        ),
+        (
             "optimizer.l2",
             "has no meaning for images: it regularises embedding tables, which they do not have; use optimizer.weight_decay",
         ),

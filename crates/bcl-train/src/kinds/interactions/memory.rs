@@ -73,13 +73,19 @@ pub(crate) fn training(recipe: &RecommenderRecipe, sizes: Sizes) -> Estimate {
         product([batch as u64, draws])
     };
     let keys = "negatives.count, training.batch_size or training.gradient_cache";
-    let step = Estimate::default()
-        .with(format!("the scores of {anchors} anchors"), keys, scores)
-        .with(
-            "the negatives of a batch",
-            "negatives.count or training.batch_size",
-            product([F32, drawn]),
-        );
+    // Losses against items that all anchors share, none of them masked, can be computed without a matrix of scores.
+    let negatives = &recipe.negatives;
+    let needs_scores = !negatives.shared() || negatives.mask_hits() || negatives.count().is_none();
+    let step = if needs_scores {
+        Estimate::default().with(format!("the scores of {anchors} anchors"), keys, scores)
+    } else {
+        Estimate::default()
+    };
+    let step = step.with(
+        "the negatives of a batch",
+        "negatives.count or training.batch_size",
+        product([F32, drawn]),
+    );
     let measured = Estimate::default().with(format!("the scores of {probed} anchors"), "negatives.count", probe);
     Estimate::default()
         .with(
@@ -118,6 +124,11 @@ mod tests {
         assert_eq!(bytes(cached), tables(8) + 100 * 10 * 8 + 3000 * 10 * 4);
         let in_batch = "encoder.dim = 1\nnegatives.kind = 'in_batch'\ntraining.batch_size = 2000";
         assert_eq!(bytes(in_batch), tables(1) + 8 * 2000 * 2000 + 4 * 2000);
+        let shared =
+            "encoder.dim = 1\ntraining.batch_size = 2000\n[negatives]\nkind = 'uniform_all'\nshared = true\ncount = 5000";
+        assert_eq!(bytes(shared), tables(1) + 8 * 2000 * 5000 + 4 * 5000);
+        // The probe of 1,024 anchors is then the largest.
+        assert_eq!(bytes(&format!("{shared}\nmask_hits = false")), tables(1) + 4 * 1024 * 5000);
     }
 
     #[test]

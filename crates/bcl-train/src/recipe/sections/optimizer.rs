@@ -13,6 +13,7 @@ use burn::{
     optim::{ModuleOptimizer, Optimizer, SgdConfig, decay::WeightDecayConfig, momentum::MomentumConfig},
 };
 use serde::{Deserialize, Serialize};
+use std::ops::Not;
 
 /// Learning rates at which a step is finite in 32 bits. Training may still diverge, and then says so.
 const LEAST_RATE: f64 = 1e-30;
@@ -46,6 +47,11 @@ pub struct OptimizerConfig {
     /// L2 regularisation of embedding tables, as in BPR and `LightGCN`: λ/2 times the squared norms of the batch's embeddings, averaged over
     /// the batch, is added to the loss; in [0, 1e6].
     pub l2: f64,
+    /// With `adam` and `adamw`: rows of the tables that a batch does not read keep their values and moments, as with PyTorch's `SparseAdam`. Dense Adam moves all
+    /// rows in every step, which takes most of the time if tables are large and batches small. Rows are known for the users of matrix factorisation, and
+    /// for its items with dot products; otherwise the gradient is searched for them. No effect on `LightGCN`, whose gradients reach all rows.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub lazy: bool,
 }
 
 /// The rules.
@@ -99,6 +105,7 @@ impl Default for OptimizerConfig {
             clip_norm: 0.0,
             clip_global_norm: 0.0,
             l2: 0.0,
+            lazy: false,
         }
     }
 }
@@ -117,6 +124,12 @@ impl OptimizerConfig {
         in_closed("l2", self.l2, 0.0, 1e6).map_err(parameter)?;
         is_norm("clip_norm", self.clip_norm).map_err(parameter)?;
         is_norm("clip_global_norm", self.clip_global_norm).map_err(parameter)?;
+        if self.lazy && !matches!(self.kind, OptimizerKind::Adam | OptimizerKind::AdamW) {
+            return Err(Refusal::new(
+                "optimizer.lazy",
+                "is true, but only optimizer.kind \"adam\" and \"adamw\" can be lazy; remove it, or choose one of them",
+            ));
+        }
         if self.clip_norm > 0.0 && self.clip_global_norm > 0.0 {
             return Err(Refusal::new(
                 "optimizer.clip_global_norm",
@@ -152,6 +165,7 @@ impl OptimizerConfig {
         let adam = |decay| {
             let config = AdamConfig {
                 decay,
+                lazy: self.lazy,
                 ..AdamConfig::default()
             };
             config.init()

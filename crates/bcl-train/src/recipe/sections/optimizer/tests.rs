@@ -1,7 +1,7 @@
 //! What the optimizer of a recipe promises.
 
 use super::*;
-use crate::recipe::{ImageRecipe, from_toml};
+use crate::recipe::{ImageRecipe, RecommenderRecipe, from_toml};
 
 fn optimizer(text: &str) -> Result<OptimizerConfig, String> {
     let recipe = format!("data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'info_nce'\n[optimizer]\n{text}");
@@ -76,4 +76,20 @@ fn values_out_of_range_are_refused_with_key_value_and_range() {
 fn a_norm_of_zero_clips_nothing() {
     assert_eq!(optimizer("").unwrap().largest_global_norm(), None);
     assert_eq!(optimizer("clip_global_norm = 2.5").unwrap().largest_global_norm(), Some(2.5));
+}
+
+#[test]
+fn adam_alone_is_lazy_and_only_on_interactions() {
+    let of_interactions = |text: &str| {
+        let recipe = format!("data.dataset = 'planted'\nloss.kind = 'info_nce'\n[optimizer]\n{text}");
+        from_toml::<RecommenderRecipe>(&recipe, "a.toml", &[]).map_err(|error| error.to_string())
+    };
+    assert!(of_interactions("lazy = true").unwrap().optimizer.lazy);
+    assert!(of_interactions("kind = 'adamw'\nlazy = true").is_ok());
+    let refused = of_interactions("kind = 'sgd'\nlazy = true").unwrap_err();
+    assert!(refused.contains("a.toml:5: optimizer.lazy is true, but only"), "{refused}");
+    let refused = optimizer("lazy = true").unwrap_err();
+    assert!(refused.contains("optimizer.lazy has no meaning for images"), "{refused}");
+    // Hashes of earlier recipes stay.
+    assert!(!toml::to_string(&OptimizerConfig::default()).unwrap().contains("lazy"));
 }
