@@ -7,7 +7,8 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
-    time::Instant,
+    thread,
+    time::{Duration, Instant},
 };
 
 /// A table of the built-in recipes of `quickstart`, with two trials each of one seed, and two test seeds.
@@ -117,4 +118,36 @@ fn a_process_that_fails_alone_ends_all_with_its_error_and_another_run_continues(
     fs::remove_file(obstacle).unwrap();
     finished(table(folder.path(), "together", &["--quiet", "--processes", "3"]));
     assert_eq!(without_threads(&folder.path().join("together")), without_threads(&expected));
+}
+
+#[test]
+fn the_first_signal_stops_all_and_the_same_command_continues() {
+    let folder = tempfile::tempdir().unwrap();
+    finished(table(folder.path(), "alone", &["--quiet"]));
+    let mut command = table(folder.path(), "together", &["--processes", "2"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let [expected, found] = ["alone", "together"].map(|out| folder.path().join(out));
+    let begin = Instant::now();
+    while !has_begun(&found) {
+        assert!(
+            begin.elapsed().as_secs() < 60 && child.try_wait().unwrap().is_none(),
+            "no run begins"
+        );
+        thread::sleep(Duration::from_millis(2));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", shown(&output));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(errors.matches("error: interrupted").count(), 1, "{}", shown(&output));
+    assert!(!found.join("table.json").exists());
+    finished(table(folder.path(), "together", &["--quiet"]));
+    assert_eq!(without_threads(&found), without_threads(&expected));
+}
+
+/// Whether a trial has recorded an epoch.
+fn has_begun(out: &Path) -> bool {
+    let trials = fs::read_dir(out.join("tuning")).into_iter().flatten().flatten();
+    trials.into_iter().any(|trial| trial.path().join("metrics.jsonl").exists())
 }

@@ -66,7 +66,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
                 "model.bpk",
             ]
             .contains(&name)
-                || name.ends_with(".toml");
+                || path.extension().is_some_and(|extension| extension == "toml");
             let content = is_timeless.then(|| fs::read(&path).unwrap());
             found.insert(path.strip_prefix(folder).unwrap().to_path_buf(), content);
         }
