@@ -40,7 +40,7 @@ impl Backend {
     /// # Errors
     /// Returns the same errors as [`open`](Self::open).
     pub fn open_for_process(choice: BackendChoice, process: usize) -> Result<Self, BackendError> {
-        let index_of = |choice| process % built::devices(choice).len().max(1);
+        let index_of = |choice| device_of_process(process, built::devices(choice).len());
         if choice != BackendChoice::Auto {
             return Self::open(choice, Some(index_of(choice)));
         }
@@ -86,7 +86,36 @@ impl Backend {
     }
 }
 
+/// The index of the device of a process, by its place among those on its machine. Without devices, it is the first, and opening that fails with the
+/// error of one process.
+fn device_of_process(process: usize, num_devices: usize) -> usize {
+    process % num_devices.max(1)
+}
+
 /// Peak resident memory of this process in bytes, if the system reports it.
 pub fn peak_memory() -> Option<u64> {
     processor::field_in_bytes("/proc/self/status", "VmHWM:")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_process_of_a_machine_has_a_device_of_its_own_and_more_processes_take_turns() {
+        let of_processes = |num_devices| [0, 1, 2, 3, 4].map(|process| device_of_process(process, num_devices));
+        assert_eq!(of_processes(8), [0, 1, 2, 3, 4]);
+        assert_eq!(of_processes(2), [0, 1, 0, 1, 0]);
+        assert_eq!(of_processes(0), [0; 5]);
+    }
+
+    #[test]
+    fn all_processes_of_a_machine_share_its_processor() {
+        for process in [0, 1, 5] {
+            for choice in [BackendChoice::Flex, BackendChoice::Auto] {
+                let backend = Backend::open_for_process(choice, process).unwrap();
+                assert_eq!((backend.name(), backend.info().index), ("flex", 0));
+            }
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The backend and the device that a verb computes on.
 
 use bcl_backend::{Backend, BackendChoice, BackendError, DeviceInfo, launch};
+use bcl_train::processes;
 
 /// A backend and one of its devices, as named on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::Args)]
@@ -20,7 +21,15 @@ impl DeviceArguments {
     /// Returns an error if the backend or its device is not available.
     pub fn open(&self) -> Result<Backend, BackendError> {
         launch::ensure(self.backend, env!("CARGO_PKG_NAME"), false)?;
-        Backend::open(self.backend, self.device)
+        processes::open_backend(self.backend, self.device)
+    }
+
+    /// Returns if MPI and the backend are in this build; otherwise a program that has both takes over.
+    ///
+    /// # Errors
+    /// Returns an error if no such program can be built from here; it names the package to install if MPI is missing on this machine.
+    pub fn ensure_mpi(&self, quiet: bool) -> Result<(), BackendError> {
+        launch::ensure_with_mpi(self.backend, processes::HAS_MPI, env!("CARGO_PKG_NAME"), quiet)
     }
 
     /// The arguments that name a device for another process of this program.

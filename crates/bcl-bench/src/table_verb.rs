@@ -1,16 +1,13 @@
 //! The verb `bcl-bench table`: tunes, tests and compares estimators.
 
-use crate::{
-    input::{at_least_one, trials},
-    output::failure,
-};
+use crate::input::{at_least_one, trials};
 use bcl_bench::{
     DeviceArguments,
     tables::{self, Fixed, Published, Ranges, Row, RunPool, Search, Sensitivity, TablePlan},
 };
 use bcl_data::printable_lines;
 use bcl_report::{TextStyle, files::critical_section, notice};
-use bcl_train::{commands::stop_on_signals, error::Error, recipe::Override, training::Stop};
+use bcl_train::{commands::stop_on_signals, error::Error, processes, recipe::Override, training::Stop};
 use std::{env, iter, path::PathBuf, process::ExitCode, thread};
 
 /// What `--help` says about the file of `--ranges`. A test reads the example.
@@ -81,9 +78,12 @@ pub(crate) struct Arguments {
     /// Folder to search for data sets, and for files that a recipe names but that are not beside it.
     #[arg(long, value_name = "DIR", default_value = "data")]
     data: PathBuf,
-    /// Number of runs at a time [default: one per core on the CPU, one on a GPU].
+    /// Number of runs at a time in each process [default: one per core of its own on the CPU, one on a GPU].
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     jobs: Option<usize>,
+    /// Share out the runs over N processes on this machine, through MPI; `mpirun` or `srun` start them on several machines with a common file system.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    processes: Option<u16>,
     /// Print JSON instead of the table.
     #[arg(long)]
     json: bool,
@@ -95,28 +95,35 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    notice::set_quiet(arguments.quiet);
-    let outcome = stop_on_signals().and_then(|stop| make(arguments, stop));
+    let _together = processes::AbortOnPanic;
+    let outcome = processes::join_as(env!("CARGO_PKG_NAME"), Ok(arguments.processes)).and_then(|()| start(arguments));
     // From here on, a signal has nothing left to stop.
     let _ending = critical_section();
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Error::Interrupted(_)) => {
-            eprintln!("error: interrupted; all progress is saved, {GOES_ON}");
-            ExitCode::from(130)
-        }
-        Err(error) if error.exit_code() == 1 => failure(&error.to_string()),
-        Err(error) => crate::bad_input(&error.to_string()),
+    processes::end_saying(outcome, |error| match error {
+        Error::Interrupted(_) => format!("interrupted; all progress is saved, {GOES_ON}"),
+        error => error.to_string(),
+    })
+}
+
+/// Makes the table in this process, or starts those that share it out.
+fn start(arguments: &Arguments) -> Result<(), Error> {
+    // Rank 0 speaks for all.
+    notice::set_quiet(arguments.quiet || !processes::collective().is_first());
+    if let Some(processes) = processes::processes_to_start(arguments.processes)? {
+        // Building a program with MPI takes minutes, so a wrong recipe is refused first. What is worth a note, the processes say.
+        notice::set_quiet(true);
+        let published = Published::find(&arguments.table)?;
+        arguments.plan(&arguments.ranges(published.as_ref())?)?;
+        notice::set_quiet(arguments.quiet);
+        arguments.device.ensure_mpi(arguments.quiet)?;
+        std::process::exit(processes::start(processes)?);
     }
+    make(arguments, stop_on_signals()?)
 }
 
 fn make(arguments: &Arguments, stop: Stop) -> Result<(), Error> {
     let published = Published::find(&arguments.table)?;
-    let ranges = match (&arguments.ranges, &published) {
-        (Some(path), _) => Ranges::read(path)?,
-        (None, Some(published)) => published.ranges(),
-        (None, None) => Ranges::builtin(),
-    };
+    let ranges = arguments.ranges(published.as_ref())?;
     let of_figure = || published.as_ref()?.curves(arguments.part.as_deref());
     let fixed = arguments.fix.clone().or_else(of_figure);
     let plan = arguments.plan(&ranges)?;
@@ -126,20 +133,33 @@ fn make(arguments: &Arguments, stop: Stop) -> Result<(), Error> {
     match &fixed {
         None => {
             let table = tables::run(&plan, &out, &pool)?;
-            arguments.print(&table);
+            if pool.ranks.is_first() {
+                arguments.print(&table);
+            }
         }
         Some(fixed) => {
             let curves = Sensitivity::run(&plan, fixed, &ranges, &out, &pool)?;
-            arguments.print(&curves);
+            if pool.ranks.is_first() {
+                arguments.print(&curves);
+            }
         }
     }
-    if !arguments.quiet {
+    if !pool.quiet {
         notice::status(format!("saved in {}", out.display()));
     }
     Ok(())
 }
 
 impl Arguments {
+    /// The ranges to search.
+    fn ranges(&self, published: Option<&Published>) -> Result<Ranges, Error> {
+        match (&self.ranges, published) {
+            (Some(path), _) => Ranges::read(path),
+            (None, Some(published)) => Ok(published.ranges()),
+            (None, None) => Ok(Ranges::builtin()),
+        }
+    }
+
     /// The plan of the requested table.
     pub(crate) fn plan(&self, ranges: &Ranges) -> Result<TablePlan, Error> {
         let published = Published::find(&self.table)?;
@@ -181,7 +201,9 @@ impl Arguments {
 
     fn pool(&self, stop: Stop) -> Result<RunPool, Error> {
         let backend = self.device.open()?;
-        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let all_cores = || thread::available_parallelism().map_or(1, usize::from);
+        let cores = processes::threads_of_process().unwrap_or_else(all_cores);
+        let ranks = processes::collective();
         let on_processor = backend.name() == "flex";
         let jobs = self.jobs.unwrap_or(if on_processor { cores } else { 1 });
         Ok(RunPool {
@@ -190,7 +212,8 @@ impl Arguments {
             jobs,
             threads: (cores / jobs).max(1),
             stop,
-            quiet: self.quiet,
+            quiet: self.quiet || !ranks.is_first(),
+            ranks,
         })
     }
 
@@ -219,14 +242,16 @@ impl Arguments {
     }
 }
 
-/// The command as it was given, without the paths of program, data and output.
+/// The command as it was given, without the paths of program, data and output, and without the number of processes, which changes nothing.
 fn command() -> String {
     let mut words = vec!["bcl-bench".to_owned()];
     let mut arguments = env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "--data" | "--out" => drop(arguments.next()),
-            word if word.starts_with("--data=") || word.starts_with("--out=") => {}
+            "--data" | "--out" | "--processes" => drop(arguments.next()),
+            word if ["--data=", "--out=", "--processes="]
+                .iter()
+                .any(|flag| word.starts_with(flag)) => {}
             _ => words.push(argument),
         }
     }

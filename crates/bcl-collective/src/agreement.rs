@@ -36,6 +36,22 @@ impl dyn Collective + '_ {
         each.collect()
     }
 
+    /// Gathers a result of each rank on all ranks, in the order of ranks. They travel as CBOR, which keeps every bit of numbers; each rank reads
+    /// its own result back, too, so that all have the same even if a field is not serialised.
+    ///
+    /// # Errors
+    /// Returns an error on all ranks if the result of one cannot be sent or read.
+    pub fn gather_results<T: Serialize + DeserializeOwned>(&self, mine: &T) -> Result<Vec<T>, String> {
+        let mut bytes = Vec::new();
+        // What cannot be sent arrives cut short, which all ranks notice.
+        let _ = ciborium::into_writer(mine, &mut bytes);
+        let all = self.gather_each(bytes);
+        let read = all.iter().enumerate().map(|(rank, bytes)| {
+            ciborium::from_reader(bytes.as_slice()).map_err(|error| format!("the result of rank {rank} cannot be read: {error}"))
+        });
+        read.collect()
+    }
+
     /// Replaces `values` by those of rank 0, bit for bit.
     ///
     /// # Panics
@@ -118,6 +134,33 @@ mod tests {
             let (map, nan, small) = result.unwrap();
             assert_eq!((map, small), (outcome(0).0, f32::MIN_POSITIVE));
             assert!(nan.is_nan());
+        }
+    }
+
+    #[test]
+    fn results_of_all_ranks_reach_all() {
+        let result = |rank: usize| (rank, Some(0.1_f64 * rank as f64), vec![format!("of {rank}")]);
+        let gathered = Threads::run(3, |collective| collective.gather_results(&result(collective.rank())).unwrap());
+        assert_eq!(gathered, vec![[0, 1, 2].map(result).to_vec(); 3]);
+    }
+
+    #[test]
+    fn a_result_that_cannot_be_sent_is_an_error_of_all() {
+        #[derive(Debug, PartialEq, serde::Deserialize)]
+        struct Broken(bool);
+
+        impl serde::Serialize for Broken {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                if self.0 {
+                    return Err(serde::ser::Error::custom("broken"));
+                }
+                serializer.serialize_newtype_struct("Broken", &false)
+            }
+        }
+        let outcomes = Threads::run(3, |collective| collective.gather_results(&Broken(collective.rank() == 1)));
+        for outcome in outcomes {
+            let problem = outcome.unwrap_err();
+            assert!(problem.contains("rank 1"), "{problem}");
         }
     }
 

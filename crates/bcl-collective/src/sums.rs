@@ -56,6 +56,16 @@ impl dyn Collective + '_ {
         from_bytes(&self.all_gather(to_bytes(mine)))
     }
 
+    /// Gathers the numbers of all ranks on rank 0, in the order of ranks; all others get none. Lengths may differ by rank.
+    pub fn gather_values_on_first<T: Element>(&self, mine: &[T]) -> Vec<T> {
+        if self.size() == 1 {
+            return mine.to_vec();
+        }
+        let mut lengths = vec![0; self.size()];
+        lengths[0] = mine.len() * T::SIZE;
+        from_bytes(&self.all_to_all(to_bytes(mine), &lengths))
+    }
+
     fn check_addends(&self, received: usize, length: usize) {
         assert_eq!(
             received,
@@ -110,6 +120,15 @@ mod tests {
         });
         assert_eq!(parts.concat(), expected(3, 305));
         assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), lengths);
+    }
+
+    #[test]
+    fn rank_0_alone_gathers_numbers_in_the_order_of_ranks() {
+        let of_ranks = Threads::run(3, |collective| {
+            let rank = collective.rank();
+            collective.gather_values_on_first(&numbers(rank, 4 - 2 * rank))
+        });
+        assert_eq!(of_ranks, [[numbers(0, 4), numbers(1, 2)].concat(), Vec::new(), Vec::new()]);
     }
 
     #[test]

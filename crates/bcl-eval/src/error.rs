@@ -27,6 +27,14 @@ pub enum EvaluationError {
     /// Graphs cannot be classified.
     #[error(transparent)]
     Graphs(GraphError),
+    /// Another rank could not do its share.
+    #[error("rank {rank}: {problem}")]
+    OfRank {
+        /// The rank.
+        rank: usize,
+        /// Its error.
+        problem: String,
+    },
     /// Images cannot be prepared for the encoder.
     #[error(transparent)]
     Views(#[from] bcl_images::ViewsError),

@@ -270,8 +270,20 @@ pub struct Environment {
     /// Driver and its version, if reported.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub driver: Option<String>,
-    /// Worker threads.
+    /// Number of processes that trained together.
+    #[serde(skip_serializing_if = "is_one", default = "one")]
+    pub processes: usize,
+    /// Worker threads of each process.
     pub threads: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_one(processes: &usize) -> bool {
+    *processes == 1
+}
+
+fn one() -> usize {
+    1
 }
 
 /// The content of `result.json`.

@@ -126,6 +126,7 @@ pub(super) fn run(name: &str, loss: &str, seed: u64) -> (RunResult, Vec<EpochRec
             backend: "flex".to_owned(),
             device: "Cpu".to_owned(),
             driver: None,
+            processes: 1,
             threads: 2,
         },
         data: DataSummary {

@@ -36,7 +36,7 @@ fn run(command: Command) -> Result<(), Error> {
     // Rank 0 speaks for all.
     notice::set_quiet(command.is_quiet() || !processes::collective().is_first());
     if let Command::Train(train) = &command
-        && let Some(processes) = processes::processes_to_start(train)?
+        && let Some(processes) = processes::processes_to_start(train.processes)?
     {
         return start_processes(train, processes);
     }
@@ -183,9 +183,5 @@ fn open(compute: &ComputeArguments, output: Output) -> Result<Backend, Error> {
             .build_global()
             .map_err(|error| Error::Training(format!("cannot start {threads} threads: {error}")))?;
     }
-    let backend = match (compute.device, processes::place_on_machine()) {
-        (None, (place, 2..)) => Backend::open_for_process(compute.backend, place)?,
-        (device, _) => Backend::open(compute.backend, device)?,
-    };
-    Ok(backend)
+    Ok(processes::open_backend(compute.backend, compute.device)?)
 }

@@ -73,6 +73,11 @@ impl Sandbox {
         self.0.path().join("runs/shared-0")
     }
 
+    /// A file of the run.
+    fn json(&self, name: &str) -> Value {
+        serde_json::from_slice(&fs::read(self.run().join(name)).unwrap()).unwrap()
+    }
+
     /// The records of all epochs, without times, memory and places.
     fn records(&self) -> Vec<Value> {
         let text = fs::read_to_string(self.run().join("metrics.jsonl")).unwrap();
@@ -137,6 +142,10 @@ fn two_and_three_processes_train_as_one_does() {
         let (a, b) = (Value::from(alone.records()), Value::from(together.records()));
         assert_close(&a, &b, &format!("{processes} processes"));
         assert_eq!(fs::read_dir(together.0.path().join("runs")).unwrap().count(), 1, "one folder");
+        assert_eq!(together.json("run.json")["processes"], processes);
+        assert_eq!(together.json("result.json")["environment"]["processes"], processes);
+        let report = fs::read_to_string(together.run().join("report.html")).unwrap();
+        assert!(report.contains(&format!("in each of {processes} processes")), "{report}");
     }
 }
 
@@ -230,6 +239,65 @@ fn a_run_survives_killed_processes_and_resumes_with_any_number() {
     }
 }
 
+/// Ten runs on two processes, of which one is killed at a moment between the first file of the run and its end. Prints how long all took to end.
+#[test]
+fn at_ten_killed_processes_all_end_within_seconds_and_resume_with_the_same_bits() {
+    const PROCESSES: usize = 2;
+    /// The time from the first file of a run to its end.
+    fn begun(sandbox: &Sandbox) -> Instant {
+        let recipe = sandbox.run().join("recipe.toml");
+        until("a run begins", || recipe.is_file());
+        Instant::now()
+    }
+    let whole = Sandbox::new();
+    let child = whole.command(PROCESSES).spawn().unwrap();
+    let begin = begun(&whole);
+    let output = ended(child);
+    let time = begin.elapsed();
+    assert!(output.status.success(), "{}", shown(&output));
+
+    let mut random = Random(17);
+    let mut killed = 0;
+    println!("| kill | rank | after s | epochs | exit code | all ended after s |");
+    for attempt in 0.. {
+        assert!(attempt < 30, "most runs end before the kill");
+        let sandbox = Sandbox::new();
+        let mut child = sandbox.command(PROCESSES).spawn().unwrap();
+        begun(&sandbox);
+        let ranks = ranks_of(&child);
+        assert_eq!(ranks.len(), PROCESSES);
+        let moment = time.mul_f64(random.next());
+        let rank = (random.next() * PROCESSES as f64) as usize;
+        thread::sleep(moment);
+        let epochs = fs::read_to_string(sandbox.run().join("metrics.jsonl")).map_or(0, |text| text.lines().count());
+        if child.try_wait().unwrap().is_some() {
+            continue;
+        }
+        let kill = Instant::now();
+        signal("-KILL", ranks[rank]);
+        let output = ended(child);
+        if output.status.success() {
+            continue;
+        }
+        until("the other processes end", || !ranks.iter().any(|rank| is_alive(*rank)));
+        let seconds = kill.elapsed().as_secs_f64();
+        killed += 1;
+        println!(
+            "| {killed} | {rank} | {:.2} | {epochs} | {} | {seconds:.2} |",
+            moment.as_secs_f64(),
+            output.status.code().unwrap_or_default()
+        );
+        assert!(seconds < 5.0, "{seconds} s");
+        assert_eq!(output.status.code(), Some(137), "{}", shown(&output));
+
+        finished(sandbox.command(PROCESSES));
+        assert_eq!(whole.records(), sandbox.records());
+        if killed == 10 {
+            return;
+        }
+    }
+}
+
 #[test]
 fn the_first_signal_saves_and_the_run_resumes_with_the_same_bits() {
     let whole = Sandbox::new();
@@ -290,6 +358,21 @@ fn signal(flag: &str, process: u32) {
         .args([flag, &process.to_string()])
         .stderr(Stdio::null())
         .status();
+}
+
+/// Whether a process computes: one that has ended may wait for its parent to notice.
+fn is_alive(process: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let state = status.lines().find_map(|line| line.strip_prefix("State:"));
+    state.is_some_and(|state| !state.trim_start().starts_with(['Z', 'X']))
+}
+
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_mins(1), "never: {what}");
+        thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// Waits for a program, which must end within a minute.

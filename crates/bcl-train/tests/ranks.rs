@@ -1,8 +1,12 @@
 //! Recommenders and encoders of graphs have the gradient of the whole batch on several ranks, with every estimator.
 
 mod common;
+#[path = "common/deviations.rs"]
+mod deviations;
 #[path = "common/gradients.rs"]
 mod gradients;
+#[path = "common/two_views.rs"]
+mod two_views;
 #[path = "common/wide.rs"]
 mod wide;
 
@@ -33,42 +37,87 @@ use burn::{
     tensor::{Device, FloatDType},
 };
 use common::{encoders, graph, interactions, sources};
+use deviations::Deviations;
 use gradients::{deviation, gradient};
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+use two_views::{Samples, TwoViews};
 use wide::Wide;
 
 fn device() -> Device {
     Device::flex().autodiff()
 }
 
-/// A method in 64 bits that learns a temperature, too.
-fn model<M: Method>(method: M) -> Learned<M> {
+/// A method that learns a temperature, too.
+fn model<M: Method>(method: M, dtype: FloatDType) -> Learned<M> {
     let temperature = LearnedTemperature::new(0.4, [0.01, 100.0], &device());
-    Learned::new(method, None).with_temperature(Some(temperature)).map(&mut Wide)
+    let model = Learned::new(method, None).with_temperature(Some(temperature));
+    if dtype == FloatDType::F64 {
+        model.map(&mut Wide)
+    } else {
+        model
+    }
 }
 
-/// The loss of a step, the gradients, and what they are of.
-type Outcome = (String, f64, Vec<Vec<f64>>);
-
-fn outcome<M: Method>(what: String, model: &Learned<M>, mut step: Step<M::Batch>, ranks: &Arc<dyn Collective>) -> Outcome {
-    step.noise = step.noise.map(|noise| noise.cast(FloatDType::F64));
-    let output = step.on_ranks(ranks.clone()).train(model).0;
-    (what, output.item.loss.into_scalar::<f64>(), gradient(model, &output.grads))
+/// What a step leads to.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    estimator: &'static str,
+    /// What else distinguishes the step.
+    of: String,
+    loss: f64,
+    gradient: Vec<Vec<f64>>,
 }
 
-/// Compares all outcomes on some numbers of ranks with those of one process. All ranks must have the same bits.
-fn assert_equal_on_ranks(sizes: &[usize], outcomes: impl Fn(Arc<dyn Collective>) -> Vec<Outcome> + Sync) {
-    let expected = outcomes(Arc::new(Alone));
-    for &size in sizes {
-        let of_ranks = Threads::run(size, |ranks| outcomes(Arc::new(Checked::new(ranks))));
-        assert!(of_ranks.iter().all(|of_rank| *of_rank == of_ranks[0]), "{size} ranks");
-        assert_eq!(of_ranks[0].len(), expected.len());
-        for (found, expected) in of_ranks[0].iter().zip(&expected) {
-            let of_loss = (found.1 - expected.1).abs() / expected.1.abs().max(0.1);
-            let deviation = deviation(&found.2, &expected.2).max(of_loss);
-            assert!(deviation < 1e-12, "{} on {size} ranks: {deviation:e}", found.0);
+impl Outcome {
+    fn of_step<M: Method>(
+        config: &EstimatorConfig,
+        of: String,
+        model: &Learned<M>,
+        mut step: Step<M::Batch>,
+        (ranks, dtype): (&Arc<dyn Collective>, FloatDType),
+    ) -> Self {
+        step.noise = step.noise.map(|noise| noise.cast(dtype));
+        let output = step.on_ranks(ranks.clone()).train(model).0;
+        Self {
+            estimator: config.name(),
+            of,
+            loss: output.item.loss.into_scalar::<f64>(),
+            gradient: gradient(model, &output.grads),
         }
     }
+
+    fn deviation(&self, expected: &Self) -> f64 {
+        assert_eq!((self.estimator, &self.of), (expected.estimator, &expected.of));
+        let of_loss = (self.loss - expected.loss).abs() / expected.loss.abs().max(0.1);
+        deviation(&self.gradient, &expected.gradient).max(of_loss)
+    }
+}
+
+/// Compares all outcomes on some numbers of ranks with those of one process, and prints the deviations. All ranks must have the same bits.
+fn assert_equal_on_ranks(
+    of_what: &str,
+    sizes: &[usize],
+    outcomes: impl Fn(Arc<dyn Collective>, FloatDType) -> Vec<Outcome> + Sync,
+) {
+    let mut deviations = Deviations::default();
+    for (dtype, name, within) in [(FloatDType::F64, "f64", 1e-12), (FloatDType::F32, "f32", 1e-4)] {
+        let expected = outcomes(Arc::new(Alone), dtype);
+        for &size in sizes {
+            let of_ranks = Threads::run(size, |ranks| outcomes(Arc::new(Checked::new(ranks)), dtype));
+            assert!(of_ranks.iter().all(|of_rank| *of_rank == of_ranks[0]), "{size} ranks");
+            assert_eq!(of_ranks[0].len(), expected.len());
+            for (found, expected) in of_ranks[0].iter().zip(&expected) {
+                let deviation = found.deviation(expected);
+                deviations.add(found.estimator, &format!("{size} ranks, {name}"), deviation);
+                let (estimator, of) = (found.estimator, &found.of);
+                assert!(deviation < within, "{estimator} on {of}, {size} ranks, {name}: {deviation:e}");
+            }
+        }
+    }
+    deviations.print(of_what);
 }
 
 fn plan(config: &EstimatorConfig) -> EpochPlan {
@@ -79,11 +128,12 @@ fn plan(config: &EstimatorConfig) -> EpochPlan {
     }
 }
 
-fn recommendation(encoder: &RecommenderConfig, data: &InteractionData) -> Learned<Recommendation> {
-    model(Recommendation {
+fn recommendation(encoder: &RecommenderConfig, data: &InteractionData, dtype: FloatDType) -> Learned<Recommendation> {
+    let method = Recommendation {
         encoder: encoder.init(&graph(data), 1, &device()),
         l2: 0.1,
-    })
+    };
+    model(method, dtype)
 }
 
 fn first_step(
@@ -92,6 +142,7 @@ fn first_step(
     config: &EstimatorConfig,
     batch_size: usize,
     gradient_cache: Option<usize>,
+    dtype: FloatDType,
 ) -> Step<bcl_train::batches::InteractionBatch> {
     let sampler = NegativeSampler::new(negatives, &data.train, Seed(1)).expect("there is something to draw");
     let options = LoaderOptions {
@@ -104,8 +155,8 @@ fn first_step(
     let loader = InteractionLoader::new(&data.train, Arc::new(sampler), truth, plan(config), options);
     let mut step = loader.iter().next().expect("a step").expect("that needs no reading");
     step.batch.log_q = step.batch.log_q.map(|LogQ { positives, negatives }| LogQ {
-        positives: positives.cast(FloatDType::F64),
-        negatives: negatives.cast(FloatDType::F64),
+        positives: positives.cast(dtype),
+        negatives: negatives.cast(dtype),
     });
     step
 }
@@ -113,15 +164,15 @@ fn first_step(
 #[test]
 fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negatives() {
     let data = interactions();
-    assert_equal_on_ranks(&[2, 3], |ranks| {
+    assert_equal_on_ranks("interactions", &[2, 3, 4], |ranks, dtype| {
         let mut outcomes = Vec::new();
         for encoder in encoders() {
-            let model = recommendation(&encoder, &data);
+            let model = recommendation(&encoder, &data, dtype);
             for negatives in sources() {
                 for (config, gradient_cache) in EstimatorConfig::all().iter().zip([None, Some(3)].into_iter().cycle()) {
-                    let step = first_step(&data, &negatives, config, 16, gradient_cache);
-                    let what = format!("{} on {} with {}", config.name(), negatives.name(), encoder.name());
-                    outcomes.push(outcome(what, &model, step, &ranks));
+                    let step = first_step(&data, &negatives, config, 16, gradient_cache, dtype);
+                    let of = format!("{} with {}", negatives.name(), encoder.name());
+                    outcomes.push(Outcome::of_step(config, of, &model, step, (&ranks, dtype)));
                 }
             }
         }
@@ -132,13 +183,14 @@ fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negati
 #[test]
 fn a_rank_without_an_anchor_takes_part_and_a_single_anchor_counts_once() {
     let data = interactions();
-    assert_equal_on_ranks(&[4], |ranks| {
+    let config = &EstimatorConfig::all()[0];
+    assert_equal_on_ranks("fewer anchors than ranks", &[4], |ranks, dtype| {
         let of_batch = |batch_size| {
-            let model = recommendation(&encoders()[0], &data);
-            let step = first_step(&data, &sources()[0], &EstimatorConfig::all()[0], batch_size, None);
-            outcome(format!("a batch of {batch_size}"), &model, step, &ranks)
+            let model = recommendation(&encoders()[0], &data, dtype);
+            let step = first_step(&data, &sources()[0], config, batch_size, None, dtype);
+            Outcome::of_step(config, format!("a batch of {batch_size}"), &model, step, (&ranks, dtype))
         };
-        [1, 2, 3].map(of_batch).to_vec()
+        [1, 2, 3].map(of_batch).into()
     });
 }
 
@@ -157,10 +209,11 @@ fn encoders_of_graphs_have_the_gradient_of_the_whole_batch() {
         hidden: 4,
         ..GinConfig::default()
     };
-    assert_equal_on_ranks(&[2, 3, 4], |ranks| {
+    assert_equal_on_ranks("graphs", &[2, 3, 4], |ranks, dtype| {
         let mut outcomes = Vec::new();
         for similarity in [Similarity::Cosine, Similarity::Dot] {
-            let model = model(InfoGraphConfig { similarity }.init(&encoder, num_features, Seed(1), &device()));
+            let method = InfoGraphConfig { similarity }.init(&encoder, num_features, Seed(1), &device());
+            let model = model(method, dtype);
             for (config, gradient_cache) in EstimatorConfig::all().iter().zip([None, Some(7)].into_iter().cycle()) {
                 let options = GraphOptions {
                     limits: GraphBatchLimits::new(5, None),
@@ -172,15 +225,124 @@ fn encoders_of_graphs_have_the_gradient_of_the_whole_batch() {
                 };
                 let loader = GraphLoader::new(data.clone(), plan(config), options);
                 let mut step = loader.iter().next().expect("a step").expect("that needs no reading");
-                step.batch.input.features = step.batch.input.features.cast(FloatDType::F64);
-                outcomes.push(outcome(
-                    format!("{} with {similarity:?}", config.name()),
+                step.batch.input.features = step.batch.input.features.cast(dtype);
+                outcomes.push(Outcome::of_step(
+                    config,
+                    format!("{similarity:?}"),
                     &model,
                     step,
-                    &ranks,
+                    (&ranks, dtype),
                 ));
             }
         }
         outcomes
     });
+}
+
+/// A batch of 4,097 samples: each view of each is compared with 8,192 negatives.
+#[test]
+fn gradient_caching_on_several_ranks_has_the_gradient_of_8192_negatives() {
+    const BATCH_SIZE: usize = 4097;
+    let info_nce = EstimatorConfig::all().swap_remove(0);
+    assert_eq!(info_nce.name(), "info_nce");
+    let outcome = |ranks: Arc<dyn Collective>, dtype, gradient_cache| {
+        let model = model(TwoViews::new(&device()), dtype);
+        let samples = Samples::of_rank(BATCH_SIZE, ranks.rank(), ranks.size(), dtype, &device());
+        let estimator = Some(Arc::from(info_nce.init()));
+        let step = Step::new(samples, estimator, 2 * BATCH_SIZE, Seed(1), 0, &device()).with_gradient_cache(gradient_cache);
+        Outcome::of_step(&info_nce, "two views".to_owned(), &model, step, (&ranks, dtype))
+    };
+    let mut deviations = Deviations::default();
+    // In 32 bits, one process computes all scores at once. In 64 bits, which takes more memory, it has other parts than the ranks.
+    for (dtype, name, parts, within) in [
+        (FloatDType::F64, "f64", Some(1000), 1e-12),
+        (FloatDType::F32, "f32", None, 1e-4),
+    ] {
+        let expected = outcome(Arc::new(Alone), dtype, parts);
+        for size in [2, 3] {
+            let of_ranks = Threads::run(size, |ranks| outcome(Arc::new(Checked::new(ranks)), dtype, Some(600)));
+            assert!(of_ranks.iter().all(|of_rank| *of_rank == of_ranks[0]), "{size} ranks");
+            let deviation = of_ranks[0].deviation(&expected);
+            deviations.add(info_nce.name(), &format!("{size} ranks, {name}"), deviation);
+            assert!(deviation < within, "{name} on {size} ranks: {deviation:e}");
+        }
+    }
+    deviations.print("8,192 negatives, cached");
+}
+
+/// Counts the bytes that a rank sends to others, as a ring would: each byte once to each of them.
+#[derive(Debug)]
+struct Counted {
+    ranks: Arc<dyn Collective>,
+    sent: AtomicUsize,
+}
+
+impl Counted {
+    fn to_others(&self, bytes: usize) {
+        self.sent.fetch_add(bytes * (self.ranks.size() - 1), Ordering::Relaxed);
+    }
+}
+
+impl Collective for Counted {
+    fn rank(&self) -> usize {
+        self.ranks.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.ranks.size()
+    }
+
+    fn all_gather(&self, mine: Vec<u8>) -> Vec<u8> {
+        self.to_others(mine.len());
+        self.ranks.all_gather(mine)
+    }
+
+    fn all_to_all(&self, mine: Vec<u8>, lengths: &[usize]) -> Vec<u8> {
+        self.sent.fetch_add(mine.len() - lengths[self.rank()], Ordering::Relaxed);
+        self.ranks.all_to_all(mine, lengths)
+    }
+
+    fn broadcast(&self, bytes: Vec<u8>) -> Vec<u8> {
+        if self.rank() == 0 {
+            self.to_others(bytes.len());
+        }
+        self.ranks.broadcast(bytes)
+    }
+
+    fn barrier(&self) {
+        self.ranks.barrier();
+    }
+
+    fn abort(&self, code: i32) -> ! {
+        self.ranks.abort(code)
+    }
+}
+
+/// (R - 1) / R · (4 · B · d + 2 · P) floats, as the guide says, and less than a hundredth more for the loss.
+#[test]
+fn a_step_sends_the_bytes_of_the_model_of_its_cost() {
+    const BATCH_SIZE: usize = 1200;
+    let config = EstimatorConfig::all().swap_remove(0);
+    println!("| ranks | bytes sent per rank | by the formula |");
+    for size in [2, 3, 4] {
+        let sent = Threads::run(size, |ranks| {
+            let counted = Arc::new(Counted {
+                ranks: ranks.clone(),
+                sent: AtomicUsize::new(0),
+            });
+            let model = Learned::new(TwoViews::new(&device()), None);
+            let samples = Samples::of_rank(BATCH_SIZE, ranks.rank(), size, FloatDType::F32, &device());
+            let estimator = Some(Arc::from(config.init()));
+            let step = Step::new(samples, estimator, 2 * BATCH_SIZE, Seed(1), 0, &device());
+            step.on_ranks(counted.clone()).train(&model);
+            counted.sent.load(Ordering::Relaxed)
+        });
+        let floats = 4 * BATCH_SIZE * two_views::DIM + 2 * two_views::NUM_PARAMETERS;
+        let expected = 4.0 * floats as f64 * (size - 1) as f64 / size as f64;
+        for sent in sent {
+            println!("| {size} | {sent} | {expected} |");
+            let ratio = sent as f64 / expected;
+            assert!((1.0..1.01).contains(&ratio), "{size} ranks: {ratio}");
+        }
+    }
 }

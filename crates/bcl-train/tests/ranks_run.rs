@@ -127,6 +127,7 @@ impl<'a> Run<'a> {
             let invocation = Invocation {
                 search: search.clone(),
                 backend: "flex".to_owned(),
+                processes: ranks.size(),
                 trial_of: None,
             };
             let folder = match self.resume {

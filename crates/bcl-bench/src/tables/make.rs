@@ -20,6 +20,7 @@ use bcl_train::{
     error::Error,
     kinds::{Prepared, Surroundings},
     logging::Loggers,
+    processes,
     training::{Invocation, RunFolder, environment::environment},
 };
 use std::{collections::BTreeMap, path::Path, sync::Arc};
@@ -65,8 +66,13 @@ pub(super) fn prepare(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<Pr
 
 /// Makes a table from loaded data.
 pub(super) fn make(plan: &TablePlan, out: &Path, pool: &RunPool, prepared: &Prepared) -> Result<TableResult, Error> {
-    let _lock = lock_folder(out)?;
-    plan.keep(out, prepared.record())?;
+    processes::refuse_differences(&*pool.ranks, &plan.facts(prepared.record()))?;
+    let mut lock = None;
+    pool.on_first(|| {
+        lock = Some(lock_folder(out)?);
+        plan.keep(out, prepared.record())
+    })?;
+    let _lock = lock;
     let run = TableRun {
         plan,
         out,
@@ -74,9 +80,10 @@ pub(super) fn make(plan: &TablePlan, out: &Path, pool: &RunPool, prepared: &Prep
         prepared,
     };
     let (best, trials) = run.tune(draws(plan))?;
-    let looks = Look::new(&plan.command, plan.seeds, &environment(&pool.backend)).record(out)?;
+    let look = Look::new(&plan.command, plan.seeds, &environment(&pool.backend, 1));
+    let looks = pool.on_first(|| look.record(out))?;
     let tested = run.test(best, trials)?;
-    run.finish(tested, looks)
+    pool.on_first(|| run.finish(tested, looks))
 }
 
 /// Creates and locks the folder of a table. No other process can write a table there until the lock is dropped.
@@ -199,10 +206,15 @@ impl<'a> TableRun<'a> {
         let mut tasks = Vec::new();
         let mut tested = Vec::new();
         let tuned = self.out.join(TUNED);
-        files::create_folder(&tuned)?;
+        let is_first = self.pool.ranks.is_first();
+        if is_first {
+            files::create_folder(&tuned)?;
+        }
         for ((row, values), trials) in self.plan.rows.iter().zip(best).zip(trials) {
             let recipe = row.with(&values)?;
-            files::write_whole(&tuned.join(format!("{}.toml", row.name)), recipe.to_toml().as_bytes())?;
+            if is_first {
+                files::write_whole(&tuned.join(format!("{}.toml", row.name)), recipe.to_toml().as_bytes())?;
+            }
             for seed in 0..self.plan.seeds as u64 {
                 tasks.push(Task {
                     label: format!("{}, seed {seed}", row.name),
@@ -253,6 +265,7 @@ impl<'a> TableRun<'a> {
         let invocation = Invocation {
             search: task.recipe.search_path(&self.pool.data_dir),
             backend: self.pool.backend.name().to_owned(),
+            processes: 1,
             trial_of: trial_of.map(str::to_owned),
         };
         let folder = RunFolder::at(&task.folder, &task.recipe, &invocation, self.prepared.record())?;

@@ -5,7 +5,7 @@ use bcl_data::input::{self, MOST_WHOLE};
 use bcl_report::files;
 use bcl_train::{error::Error, training::DataRecord};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// Everything that determines a table, apart from the machine that computes it.
@@ -90,6 +90,31 @@ impl TablePlan {
         data.write(out)?;
         let text = serde_json::to_vec_pretty(&self.to_json()).expect("a plan is plain data");
         Ok(files::write_whole(&out.join("plan.json"), &text)?)
+    }
+
+    /// What all processes that make a table together must agree on, for [`refuse_differences`](bcl_train::processes::refuse_differences).
+    pub(super) fn facts(&self, data: &DataRecord) -> [(&'static str, String); 5] {
+        let Self {
+            search,
+            budget,
+            tuning_seeds,
+            seeds,
+            ..
+        } = self;
+        let of_rows = |describe: &dyn Fn(&Row) -> String| self.rows.iter().map(describe).collect::<Vec<_>>().join(", ");
+        [
+            ("version of bcl-bench", env!("CARGO_PKG_VERSION").to_owned()),
+            (
+                "search",
+                format!("{search:?} with {budget} trials of {tuning_seeds} seeds, and {seeds} test seeds"),
+            ),
+            (
+                "list of recipes",
+                of_rows(&|row| format!("{} ({})", row.name, row.recipe().hash())),
+            ),
+            ("list of ranges", of_rows(&|row| json!(row.space).to_string())),
+            ("data set", data.identity.digest()),
+        ]
     }
 
     fn to_json(&self) -> Value {

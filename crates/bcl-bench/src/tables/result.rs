@@ -156,7 +156,8 @@ pub(super) struct Tested<'a> {
     pub(super) runs: Vec<(u64, Result<TestRun, String>)>,
 }
 
-/// A finished test run.
+/// A finished test run, as processes that share out a table tell each other.
+#[derive(Serialize, Deserialize)]
 pub(super) struct TestRun {
     pub(super) result: RunResult,
     /// The metric that rows are compared by, of each user, if it was recorded.

@@ -1,12 +1,14 @@
-//! Computes several runs at a time.
+//! Computes several runs at a time, and shares them out over processes.
 
 use bcl_backend::Backend;
+use bcl_collective::Collective;
 use bcl_report::notice;
-use bcl_train::{error::Error, recipe::Recipe, training::Stop};
+use bcl_train::{error::Error, processes, recipe::Recipe, training::Stop};
+use serde::{Serialize, de::DeserializeOwned};
 use std::{
     path::PathBuf,
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
@@ -19,7 +21,7 @@ pub struct RunPool {
     pub backend: Backend,
     /// Folder to search for data files.
     pub data_dir: PathBuf,
-    /// Number of runs at a time.
+    /// Number of runs at a time, in each process.
     pub jobs: usize,
     /// Number of threads per run.
     pub threads: usize,
@@ -27,6 +29,9 @@ pub struct RunPool {
     pub stop: Stop,
     /// Whether to print no progress.
     pub quiet: bool,
+    /// The processes that share out the runs of a table, each of which trains its runs alone. All of them see the folder of the table, and rank 0
+    /// writes what is not that of a run.
+    pub ranks: Arc<dyn Collective>,
 }
 
 /// A run to compute.
@@ -38,14 +43,54 @@ pub(super) struct Task {
 }
 
 impl RunPool {
-    /// Works through tasks, [`jobs`](Self::jobs) at a time, and returns their results in order. At the first error, all stop.
+    /// Works through tasks, [`jobs`](Self::jobs) at a time in each process, and returns all results in order. At the first error, all stop.
     ///
     /// `work` returns a result and a short message about it.
-    pub(super) fn each<T: Send>(
+    ///
+    /// A process whose work fails returns at once, without waiting for the others; [`processes::end`] then ends them.
+    pub(super) fn each<T: Send + Serialize + DeserializeOwned>(
         &self,
         tasks: &[Task],
         work: impl Fn(&Task) -> Result<(T, String), Error> + Sync,
     ) -> Result<Vec<T>, Error> {
+        let size = self.ranks.size();
+        if size == 1 {
+            return self.own(&tasks.iter().collect::<Vec<_>>(), work);
+        }
+        // A signal lets this process live until all have stopped: a launcher ends all of them at the first exit.
+        let _registered = self.stop.register();
+        // Neighbours are often equally long, such as the seeds of a row, so they go to different processes.
+        let own: Vec<&Task> = tasks.iter().skip(self.ranks.rank()).step_by(size).collect();
+        let finished = match self.own(&own, work) {
+            Ok(results) => Some(results),
+            Err(Error::Interrupted(_)) => None,
+            Err(error) => return Err(error),
+        };
+        let all: Option<Vec<Vec<T>>> = self
+            .ranks
+            .gather_results(&finished)
+            .map_err(Error::Training)?
+            .into_iter()
+            .collect();
+        let Some(all) = all else {
+            self.stop.request();
+            return Err(Error::Interrupted(PathBuf::new()));
+        };
+        let mut all: Vec<_> = all.into_iter().map(Vec::into_iter).collect();
+        let in_order = (0..tasks.len()).map(|index| all[index % size].next().expect("a result of each task"));
+        Ok(in_order.collect())
+    }
+
+    /// Runs `work` on rank 0; see [`processes::on_first`].
+    pub(super) fn on_first<T: Clone + Serialize + DeserializeOwned>(
+        &self,
+        work: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        processes::on_first(&*self.ranks, work)
+    }
+
+    /// The tasks of this process.
+    fn own<T: Send>(&self, tasks: &[&Task], work: impl Fn(&Task) -> Result<(T, String), Error> + Sync) -> Result<Vec<T>, Error> {
         let progress = |done: usize| format!("{done}/{} runs done", tasks.len());
         let working = (!self.quiet).then(|| notice::working_with_updates(progress(0)));
         let next = AtomicUsize::new(0);
@@ -61,7 +106,7 @@ impl RunPool {
             pool.install(|| {
                 while !self.stop.is_requested() {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(task) = tasks.get(index) else { return };
+                    let Some(&task) = tasks.get(index) else { return };
                     match work(task) {
                         Ok((result, said)) => {
                             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -97,3 +142,6 @@ impl RunPool {
         finished.ok_or_else(|| Error::Interrupted(PathBuf::new()))
     }
 }
+
+#[cfg(test)]
+mod tests;

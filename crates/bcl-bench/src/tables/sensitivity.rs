@@ -140,7 +140,12 @@ impl Sensitivity {
         } else {
             prepare(&others, &out.join("others"), pool)?;
         }
-        let _lock = lock_folder(out)?;
+        let mut lock = None;
+        pool.on_first(|| {
+            lock = Some(lock_folder(out)?);
+            Ok(())
+        })?;
+        let _lock = lock;
         let metric = plan.select_by();
         let mut others_table = if others.rows.is_empty() {
             None
@@ -158,12 +163,15 @@ impl Sensitivity {
         // Any of the values might have been the one to show, so p-values are corrected for all of them together.
         let mut all: Vec<&mut TableResult> = tables.iter_mut().map(|(_, table)| table).chain(&mut others_table).collect();
         TableResult::correct_together(&mut all);
-        for (value, table) in &tables {
-            table.write(&folder_of(*value))?;
-        }
-        if let Some(table) = &others_table {
-            table.write(&out.join("others"))?;
-        }
+        pool.on_first(|| {
+            for (value, table) in &tables {
+                table.write(&folder_of(*value))?;
+            }
+            if let Some(table) = &others_table {
+                table.write(&out.join("others"))?;
+            }
+            Ok(())
+        })?;
         let levels = others_table.as_ref().map(|table| figures(table, &metric)).unwrap_or_default();
         let curves = has
             .iter()
@@ -189,7 +197,7 @@ impl Sensitivity {
             levels,
             tables,
         };
-        sensitivity.write(out)?;
+        pool.on_first(|| Ok(sensitivity.write(out)?))?;
         Ok(sensitivity)
     }
 

@@ -1,10 +1,15 @@
 //! Evaluates image encoders: applies the measures of [`probe`](crate::probe) to their frozen features.
 
-use super::{FeatureExtractor, ImageEvaluationConfig, Protocol, features::rows};
+use super::{
+    FeatureExtractor, ImageEvaluationConfig, Protocol,
+    features::rows,
+    on_ranks::{gathered, on_first},
+};
 use crate::{
     EvaluationError,
     probe::{Labelled, TopK, alignment, knn, probe_fixed, probe_views, ridge_accuracy, spread, uniformity},
 };
+use bcl_collective::{Alone, Collective};
 use bcl_data::Seed;
 use bcl_images::{Collection, ImageData, ViewsError};
 use bcl_models::vision::{ImageEncoder, Mode};
@@ -68,6 +73,17 @@ pub(super) struct Sample {
     images: Vec<usize>,
     /// The class of each image; empty if not all are known.
     pub(super) classes: Vec<u32>,
+}
+
+/// What an encoder makes of the evaluated images.
+#[derive(Debug, Clone)]
+pub struct ImageFeatures {
+    /// Of the training images, with their labels if all are known.
+    pub train: Labelled,
+    /// Of the test images, with their labels if all are known.
+    pub test: Labelled,
+    /// Of two random views of the first test images.
+    pub(super) views: [Tensor<2>; 2],
 }
 
 impl Sample {
@@ -145,7 +161,25 @@ impl ImageEvaluator {
     /// # Errors
     /// Returns an error if an image cannot be prepared for the encoder, or the evaluation is interrupted.
     pub fn features(&self, encoder: &ImageEncoder) -> Result<[Labelled; 2], EvaluationError> {
-        self.both(|images, sample| self.extractor.encoded(images, Some(&sample.images), encoder))
+        let both = self.both_on_ranks(encoder, &Alone)?;
+        Ok(both.expect("a single rank is the first"))
+    }
+
+    /// Computes all features that an evaluation needs, with the images dealt to ranks that have the same encoder. Rank 0 gets the features, with the
+    /// bits of a single rank; all others get `None`.
+    ///
+    /// # Errors
+    /// As [`features`](Self::features), on all ranks if on one.
+    pub fn features_on_ranks(
+        &self,
+        encoder: &ImageEncoder,
+        ranks: &dyn Collective,
+    ) -> Result<Option<ImageFeatures>, EvaluationError> {
+        let both = self.both_on_ranks(encoder, ranks)?;
+        let views = self.two_views(encoder, ranks)?;
+        Ok(both
+            .zip(views)
+            .map(|([train, test], views)| ImageFeatures { train, test, views }))
     }
 
     /// Computes all metrics of an encoder.
@@ -154,14 +188,16 @@ impl ImageEvaluator {
     /// Returns an error if an image cannot be prepared for the encoder, there are fewer than two classes, features are not finite, or the evaluation is
     /// interrupted.
     pub fn encoder(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
-        self.encoder_with(encoder, &self.features(encoder)?)
+        let features = self.features_on_ranks(encoder, &Alone)?;
+        self.encoder_with(encoder, &features.expect("a single rank is the first"))
     }
 
-    /// As [`encoder`](Self::encoder), given its [`features`](Self::features).
+    /// As [`encoder`](Self::encoder), given its [features](Self::features_on_ranks).
     ///
     /// # Errors
     /// As [`encoder`](Self::encoder).
-    pub fn encoder_with(&self, encoder: &ImageEncoder, [train, test]: &[Labelled; 2]) -> Result<Metrics, EvaluationError> {
+    pub fn encoder_with(&self, encoder: &ImageEncoder, features: &ImageFeatures) -> Result<Metrics, EvaluationError> {
+        let ImageFeatures { train, test, views } = features;
         let mut metrics = Metrics::new();
         if self.has_probes {
             metrics = self.accuracies(train, test)?;
@@ -169,7 +205,7 @@ impl ImageEvaluator {
                 insert(&mut metrics, "official", self.official(encoder)?);
             }
         }
-        metrics.extend(self.of_two_views(encoder)?);
+        metrics.extend(of_two_views(views)?);
         metrics.extend(self.of_spread(&test.features)?);
         Ok(metrics)
     }
@@ -188,16 +224,6 @@ impl ImageEvaluator {
         spread_metrics(rows(test, &self.spread_rows()))
     }
 
-    /// Alignment and uniformity, which need no labels.
-    fn of_two_views(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
-        let [first, second] = self.two_views(encoder)?;
-        let metrics = [
-            (UNIFORMITY, uniformity(first.clone())?),
-            (ALIGNMENT, alignment(first, second)?),
-        ];
-        Ok(metrics.map(|(name, value)| (name.to_owned(), value)).into())
-    }
-
     /// Computes the metrics of pixel values as features; empty without labels.
     ///
     /// # Errors
@@ -206,8 +232,17 @@ impl ImageEvaluator {
         if !self.has_probes {
             return Ok(Metrics::new());
         }
-        let [train, test] = self.both(|images, labels| self.extractor.raw_pixels(images, Some(&labels.images)))?;
-        self.accuracies(&train, &test)
+        let labelled = |images, sample: &Sample| {
+            Ok::<_, EvaluationError>(Labelled {
+                features: self.extractor.raw_pixels(images, Some(&sample.images))?,
+                labels: sample.classes.clone(),
+            })
+        };
+        // With probes, there are test images.
+        self.accuracies(
+            &labelled(&self.data.train, &self.train)?,
+            &labelled(&self.data.test, &self.test)?,
+        )
     }
 
     /// The metric to show during training on a data set.
@@ -221,17 +256,32 @@ impl ImageEvaluator {
     /// # Errors
     /// As [`encoder`](Self::encoder).
     pub fn online(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
-        if !self.has_probes {
-            let mut metrics = self.of_two_views(encoder)?;
-            let images: Vec<usize> = self.spread_rows().into_iter().map(|row| self.test.images[row]).collect();
-            let features = self.extractor.encoded(self.test_images(), Some(&images), encoder)?;
-            metrics.extend(spread_metrics(features)?);
-            return Ok(metrics);
+        self.online_on_ranks(encoder, &Alone)
+    }
+
+    /// As [`online`](Self::online), with the images dealt to ranks that have the same encoder. All of them get the metrics of a single rank.
+    ///
+    /// # Errors
+    /// As [`online`](Self::online), on all ranks if on one.
+    pub fn online_on_ranks(&self, encoder: &ImageEncoder, ranks: &dyn Collective) -> Result<Metrics, EvaluationError> {
+        if self.has_probes {
+            let both = self.both_on_ranks(encoder, ranks)?;
+            return on_first(ranks, both, |[train, test]| self.online_with(&train, &test));
         }
-        let [train, test] = self.both(|images, labels| self.extractor.encoded(images, Some(&labels.images), encoder))?;
+        let views = self.two_views(encoder, ranks)?;
+        let images: Vec<usize> = self.spread_rows().into_iter().map(|row| self.test.images[row]).collect();
+        let features = self.encoded_on_ranks(self.test_images(), &images, encoder, ranks)?;
+        on_first(ranks, views.zip(features), |(views, features)| {
+            let mut metrics = of_two_views(&views)?;
+            metrics.extend(spread_metrics(features)?);
+            Ok(metrics)
+        })
+    }
+
+    fn online_with(&self, train: &Labelled, test: &Labelled) -> Result<Metrics, EvaluationError> {
         let mut metrics = Metrics::new();
-        insert(&mut metrics, "knn", knn(&train, &test, self.num_classes(), &self.config.knn)?);
-        let online = ridge_accuracy(&train, &test, self.num_classes())?;
+        insert(&mut metrics, "knn", knn(train, test, self.num_classes(), &self.config.knn)?);
+        let online = ridge_accuracy(train, test, self.num_classes())?;
         metrics.extend(online.map(|accuracy| (ONLINE_PROBE.to_owned(), accuracy)));
         metrics.extend(self.of_spread(&test.features)?);
         Ok(metrics)
@@ -274,16 +324,51 @@ impl ImageEvaluator {
     }
 
     /// Features of two random views of the same images.
-    fn two_views(&self, encoder: &ImageEncoder) -> Result<[Tensor<2>; 2], EvaluationError> {
+    fn two_views(&self, encoder: &ImageEncoder, ranks: &dyn Collective) -> Result<Option<[Tensor<2>; 2]>, EvaluationError> {
         let images = &self.test.images[..self.test.images.len().min(MOST_PAIRED)];
         let features = |epoch| {
-            let blocks = images.chunks(VIEWS_BLOCK).map(|block| {
-                let views = self.random_view(self.test_images(), block, epoch)?;
-                Ok(encoder.raw_features(views, Mode::Eval))
-            });
-            Ok::<_, EvaluationError>(Tensor::cat(blocks.collect::<Result<_, EvaluationError>>()?, 0))
+            gathered(images.len(), VIEWS_BLOCK, ranks, &self.extractor.device, |own| {
+                let blocks = images[own].chunks(VIEWS_BLOCK).map(|block| {
+                    let views = self.random_view(self.test_images(), block, epoch)?;
+                    Ok(encoder.raw_features(views, Mode::Eval))
+                });
+                Ok::<_, EvaluationError>(Tensor::cat(blocks.collect::<Result<_, EvaluationError>>()?, 0))
+            })
         };
-        Ok([features(0)?, features(1)?])
+        let (first, second) = (features(0)?, features(1)?);
+        Ok(first.zip(second).map(|(first, second)| [first, second]))
+    }
+
+    /// Features of whole images, on rank 0.
+    fn encoded_on_ranks(
+        &self,
+        images: &Collection,
+        chosen: &[usize],
+        encoder: &ImageEncoder,
+        ranks: &dyn Collective,
+    ) -> Result<Option<Tensor<2>>, EvaluationError> {
+        let extractor = &self.extractor;
+        gathered(chosen.len(), FeatureExtractor::BLOCK, ranks, &extractor.device, |own| {
+            extractor.encoded(images, Some(&chosen[own]), encoder)
+        })
+    }
+
+    /// Features of the training and of the test images, on rank 0.
+    fn both_on_ranks(&self, encoder: &ImageEncoder, ranks: &dyn Collective) -> Result<Option<[Labelled; 2]>, EvaluationError> {
+        let labelled = |images, sample: &Sample| {
+            let features = self.encoded_on_ranks(images, &sample.images, encoder, ranks)?;
+            Ok::<_, EvaluationError>(features.map(|features| Labelled {
+                features,
+                labels: sample.classes.clone(),
+            }))
+        };
+        let train = labelled(&self.data.train, &self.train)?;
+        let test = if self.uses_train_as_test() {
+            train.clone()
+        } else {
+            labelled(&self.data.test, &self.test)?
+        };
+        Ok(train.zip(test).map(|(train, test)| [train, test]))
     }
 
     fn random_view(&self, images: &Collection, chosen: &[usize], epoch: u64) -> Result<Tensor<4>, EvaluationError> {
@@ -297,28 +382,18 @@ impl ImageEvaluator {
         Ok(Tensor::from_data(pixels, device))
     }
 
-    fn both(
-        &self,
-        features: impl Fn(&Collection, &Sample) -> Result<Tensor<2>, EvaluationError>,
-    ) -> Result<[Labelled; 2], EvaluationError> {
-        let labelled = |images, sample: &Sample| {
-            Ok::<_, EvaluationError>(Labelled {
-                features: features(images, sample)?,
-                labels: sample.classes.clone(),
-            })
-        };
-        let train = labelled(&self.data.train, &self.train)?;
-        let test = if self.uses_train_as_test() {
-            train.clone()
-        } else {
-            labelled(&self.data.test, &self.test)?
-        };
-        Ok([train, test])
-    }
-
     pub(super) fn num_classes(&self) -> usize {
         self.data.train.classes().len()
     }
+}
+
+/// Alignment and uniformity, which need no labels.
+fn of_two_views([first, second]: &[Tensor<2>; 2]) -> Result<Metrics, EvaluationError> {
+    let metrics = [
+        (UNIFORMITY, uniformity(first.clone())?),
+        (ALIGNMENT, alignment(first.clone(), second.clone())?),
+    ];
+    Ok(metrics.map(|(name, value)| (name.to_owned(), value)).into())
 }
 
 /// The [`spread()`] of features; empty if it cannot be computed.

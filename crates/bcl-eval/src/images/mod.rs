@@ -6,15 +6,18 @@
 //! | encode images in blocks | [`FeatureExtractor`] |
 //! | draw maps and the nearest neighbours of test images | [`showcase`] |
 //!
+//! Ranks that train together share out the images to encode: [`ImageEvaluator::features_on_ranks`], [`ImageEvaluator::online_on_ranks`].
+//!
 //! Accuracies need labels. Without labels, [`ImageEvaluator`] only measures alignment, uniformity and spread.
 
 mod config;
 mod evaluator;
 mod features;
 mod few_labels;
+mod on_ranks;
 mod showcase;
 
 pub use config::{ImageBaselineKind, ImageEvaluationConfig, Protocol, check_label_fractions};
-pub use evaluator::{ImageEvaluator, has_labelled_test, why_probes_are_off};
+pub use evaluator::{ImageEvaluator, ImageFeatures, has_labelled_test, why_probes_are_off};
 pub use features::FeatureExtractor;
 pub use showcase::{showcase, thumbnail};

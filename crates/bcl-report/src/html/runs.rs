@@ -57,7 +57,13 @@ fn cells(result: &RunResult) -> [(&'static str, String); 10] {
                 None => environment.device.clone(),
             },
         ),
-        ("threads", environment.threads.to_string()),
+        (
+            "threads",
+            match environment.processes {
+                1 => environment.threads.to_string(),
+                processes => format!("{} in each of {processes} processes", environment.threads),
+            },
+        ),
         (
             "version",
             match &environment.git_revision {

@@ -63,6 +63,7 @@ impl Extension<'_> {
         let invocation = Invocation {
             search: self.search.clone(),
             backend: session.backend.name().to_owned(),
+            processes: session.ranks.size(),
             trial_of: None,
         };
         prepared.refuse_ranks(self.longer, &*session.ranks)?;

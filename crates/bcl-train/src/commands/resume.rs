@@ -173,10 +173,11 @@ fn finish(session: &Session, run: EarlierRun, loaded: Option<&Prepared>) -> Resu
             &again
         };
         prepared.check(&recipe, search, &session.backend, session.ranks.size())?;
-        if session.moved_data.is_some() && session.ranks.is_first() {
+        let processes = std::mem::replace(&mut invocation.processes, session.ranks.size());
+        if (session.moved_data.is_some() || processes != invocation.processes) && session.ranks.is_first() {
             folder.record(&invocation)?;
         }
-        prepared.finish(&recipe, &session.around(&folder, search))?;
+        prepared.finish(&recipe, &session.around(&folder, &invocation.search))?;
         session.stop.advise(None);
     }
     let run = session.on_first(|| {

@@ -75,6 +75,7 @@ fn train_one(session: &Session, recipe: &Recipe, loaded: &mut Loaded, one_of_man
     let invocation = Invocation {
         search,
         backend: session.backend.name().to_owned(),
+        processes: session.ranks.size(),
         trial_of: None,
     };
     prepared.refuse_ranks(recipe, &*session.ranks)?;

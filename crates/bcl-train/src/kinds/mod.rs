@@ -48,6 +48,9 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// What runs on the same data share, such as the metrics of baselines. Only rank 0 needs it.
     type Shared: Debug + Default + Send + Sync;
 
+    /// What all ranks compute together before rank 0 evaluates the trained encoder alone.
+    type Encoded: Debug;
+
     /// The source of the data, for messages.
     ///
     /// # Errors
@@ -145,17 +148,23 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// far remain.
     fn train(phase: PhaseRun<'_, '_, Self>) -> Result<Progress, Error>;
 
-    /// The test metrics of the trained encoder.
+    /// Encodes what the evaluation of the trained encoder needs, all ranks together.
+    ///
+    /// # Errors
+    /// Returns an error on all ranks if the encoder cannot be evaluated.
+    fn encode(run: &Run<'_, Self>) -> Result<Self::Encoded, Error>;
+
+    /// The test metrics of the trained encoder, on rank 0.
     ///
     /// # Errors
     /// Returns an error if the encoder cannot be evaluated.
-    fn metrics(run: &Run<'_, Self>, trained: &Trained) -> Result<Metrics, Error>;
+    fn metrics(run: &Run<'_, Self>, trained: &Trained, encoded: Self::Encoded) -> Result<Metrics, Error>;
 
-    /// The evaluation of the trained encoder for the result and the report.
+    /// The evaluation of the trained encoder for the result and the report, on rank 0.
     ///
     /// # Errors
     /// As [`metrics`](Self::metrics).
-    fn outcome(run: &Run<'_, Self>, trained: &Trained, shared: &Self::Shared) -> Result<Outcome, Error>;
+    fn outcome(run: &Run<'_, Self>, trained: &Trained, encoded: Self::Encoded, shared: &Self::Shared) -> Result<Outcome, Error>;
 
     /// Evaluates the encoder of a finished run and prints the metrics.
     ///

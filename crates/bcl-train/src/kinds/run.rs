@@ -89,8 +89,9 @@ impl<K: Kind> Run<'_, K> {
         let started = Instant::now();
         self.announce();
         let trained = self.train()?;
+        let encoded = K::encode(self)?;
         self.around.on_first(|| {
-            let outcome = K::outcome(self, &trained, shared)?;
+            let outcome = K::outcome(self, &trained, encoded, shared)?;
             let result = self.result(&trained, outcome, started);
             let may_grow = self.phases().may_grow(&trained.progress.records);
             self.around.folder.finish(&result, trained.progress.records)?;
@@ -118,9 +119,10 @@ impl<K: Kind> Run<'_, K> {
         };
         part.announce();
         let trained = part.train()?;
+        let encoded = K::encode(&part)?;
         Ok(Chosen {
             epoch: trained.epochs,
-            metrics: self.around.on_first(|| K::metrics(&part, &trained))?,
+            metrics: self.around.on_first(|| K::metrics(&part, &trained, encoded))?,
         })
     }
 
@@ -276,7 +278,7 @@ impl<K: Kind> Run<'_, K> {
             name: self.recipe.name().to_owned(),
             recipe_hash: self.recipe_hash.clone(),
             seed: self.recipe.seed(),
-            environment: environment(self.around.backend),
+            environment: environment(self.around.backend, self.around.ranks.size()),
             data: DataSummary {
                 name: K::data_name(&self.data).to_owned(),
                 size: K::size(&self.data),

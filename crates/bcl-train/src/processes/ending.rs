@@ -17,17 +17,22 @@ const FIRST_PRINTS: Duration = Duration::from_secs(1);
 /// All processes mostly fail alike, such as with a misspelt key, so rank 0 speaks for all. A process that fails alone says so, and ends the
 /// others, which would wait for it for ever.
 pub fn end(outcome: Result<(), Error>) -> ExitCode {
+    end_saying(outcome, ToString::to_string)
+}
+
+/// As [`end`], with `message` in the words of the command.
+pub fn end_saying(outcome: Result<(), Error>, message: impl Fn(&Error) -> String) -> ExitCode {
     let code = outcome.as_ref().map_or_else(Error::exit_code, |()| 0);
     #[cfg(feature = "mpi")]
     if let Some(mpi) = super::join::mpi() {
-        together::end(mpi, &outcome, code);
+        together::end(mpi, &outcome, code, message);
         return ExitCode::from(code);
     }
     let Err(error) = outcome else {
         return ExitCode::SUCCESS;
     };
     if Launched::from_environment().is_none_or(|launched| launched.is_first()) {
-        eprintln!("error: {}", printable_lines(&error));
+        eprintln!("error: {}", printable_lines(message(&error)));
     } else {
         thread::sleep(FIRST_PRINTS);
     }
@@ -45,19 +50,19 @@ mod together {
     /// How long a process that is interrupted, or follows rank 0, waits for the others: rank 0 may still write the checkpoint.
     const CHECKPOINT: Duration = Duration::from_mins(2);
 
-    pub(super) fn end(mpi: &Mpi, outcome: &Result<(), Error>, code: u8) {
+    pub(super) fn end(mpi: &Mpi, outcome: &Result<(), Error>, code: u8, message: impl Fn(&Error) -> String) {
         let patience = match outcome {
             Ok(()) => None,
             Err(Error::Interrupted(_) | Error::OfFirstRank { .. }) => Some(CHECKPOINT),
             Err(_) => Some(FAIL_ALIKE),
         };
         if let (Err(error), 0) = (outcome, mpi.rank()) {
-            eprintln!("error: {}", printable_lines(error));
+            eprintln!("error: {}", printable_lines(message(error)));
         }
         let codes = mpi.end(code, patience);
         let first_failed = codes.as_ref().is_some_and(|codes| codes[0] != 0);
         if let (Err(error), false, 1..) = (outcome, first_failed, mpi.rank()) {
-            eprintln!("error: rank {}: {}", mpi.rank(), printable_lines(error));
+            eprintln!("error: rank {}: {}", mpi.rank(), printable_lines(message(error)));
         }
         if codes.is_none() {
             process::exit(code.into());

@@ -1,9 +1,7 @@
 //! Finds the processes that were started together with this one.
 
-use crate::{
-    cli::{Command, Train},
-    error::Error,
-};
+use crate::{cli::Command, error::Error};
+use bcl_backend::{Backend, BackendChoice, BackendError};
 use bcl_collective::{Alone, Collective, Launched};
 use std::sync::{Arc, OnceLock};
 
@@ -24,12 +22,32 @@ pub fn collective() -> Arc<dyn Collective> {
 /// Returns an error if there are several processes, and the command is not training, or this program cannot find the others: each would
 /// otherwise do the same work as if it were alone.
 pub fn join(command: &Command) -> Result<(), Error> {
+    join_as("bcl-train", share_of(command))
+}
+
+/// As [`join`], for a program of another package. `share` is the number of processes that the command asks for, if any, or the reason why it cannot
+/// run as several.
+///
+/// # Errors
+/// As [`join`].
+pub fn join_as(package: &str, share: Result<Option<u16>, &str>) -> Result<(), Error> {
     let Some(launched) = Launched::from_environment().filter(|launched| launched.size > 1) else {
         return Ok(());
     };
-    check(command, &launched)?;
+    check(package, share, &launched)?;
     super::signals::block();
     connect(&launched)
+}
+
+/// The number of processes that a command of `bcl-train` asks for, or the reason why it cannot run as several.
+fn share_of(command: &Command) -> Result<Option<u16>, &'static str> {
+    match command {
+        Command::Train(train) if train.print_recipe || train.dump_views.is_some() => {
+            Err("--print-recipe and --dump-views train nothing; run this command once, without a launcher")
+        }
+        Command::Train(train) => Ok(train.processes),
+        _ => Err("only training runs on several; run this command once, without a launcher"),
+    }
 }
 
 /// The number of this process among those on the same machine, and their number.
@@ -42,31 +60,33 @@ pub fn place_on_machine() -> (usize, usize) {
     (0, 1)
 }
 
+/// Opens the device that this process computes on: the one that was asked for, or else one of its own if it shares its machine with other
+/// processes.
+///
+/// # Errors
+/// Returns an error if there is no such device.
+pub fn open_backend(choice: BackendChoice, device: Option<usize>) -> Result<Backend, BackendError> {
+    match (device, place_on_machine()) {
+        (None, (place, 2..)) => Backend::open_for_process(choice, place),
+        (device, _) => Backend::open(choice, device),
+    }
+}
+
 /// Refuses commands that cannot run as several processes.
-fn check(command: &Command, launched: &Launched) -> Result<(), Error> {
+fn check(package: &str, share: Result<Option<u16>, &str>, launched: &Launched) -> Result<(), Error> {
     let size = launched.size;
     let refuse = |reason: String| Err(Error::Input(format!("started as {size} processes ({launched}): {reason}")));
-    let Command::Train(train) = command else {
-        return refuse("only training runs on several; run this command once, without a launcher".to_owned());
-    };
-    if trains_nothing(train) {
-        return refuse("--print-recipe and --dump-views train nothing; run this command once, without a launcher".to_owned());
-    }
-    match train.processes {
-        Some(processes) if usize::from(processes) != size => refuse(format!(
+    match share {
+        Err(reason) => refuse(reason.to_owned()),
+        Ok(Some(processes)) if usize::from(processes) != size => refuse(format!(
             "--processes {processes} is another number; leave it out, or leave out the launcher"
         )),
         _ if !super::HAS_MPI => refuse(format!(
-            "this program was built without MPI, so each of them would train alone; build it with `cargo build -p bcl-train --features mpi`, \
+            "this program was built without MPI, so each of them would work alone; build it with `cargo build -p {package} --features mpi`, \
              or start it without a launcher, with --processes {size}"
         )),
         _ => Ok(()),
     }
-}
-
-/// Whether a command of `train` prints something instead of training.
-fn trains_nothing(train: &Train) -> bool {
-    train.print_recipe || train.dump_views.is_some()
 }
 
 #[cfg(not(feature = "mpi"))]
@@ -121,7 +141,7 @@ mod tests {
         };
         let refused = |arguments: &[&str]| {
             let command = parse_from([&["bcl-train"], arguments].concat()).unwrap();
-            check(&command, &launched).map_err(|error| (error.exit_code(), error.to_string()))
+            check("bcl-train", share_of(&command), &launched).map_err(|error| (error.exit_code(), error.to_string()))
         };
         for (arguments, reason) in [
             (&["recipes"][..], "only training runs on several"),

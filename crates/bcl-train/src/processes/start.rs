@@ -1,14 +1,14 @@
 //! Starts the processes of `--processes` on this machine, and passes signals on to them.
 
-use crate::{cli::Train, error::Error};
+use crate::error::Error;
 use bcl_collective::Launched;
 
-/// The number of processes that this one has to start: `--processes`, unless this is one of them.
+/// The number of processes that this one has to start: those of `--processes`, unless this is one of them.
 ///
 /// # Errors
 /// Returns an error if this system cannot start them.
-pub fn processes_to_start(train: &Train) -> Result<Option<u16>, Error> {
-    let wanted = train.processes.filter(|&processes| processes > 1);
+pub fn processes_to_start(processes: Option<u16>) -> Result<Option<u16>, Error> {
+    let wanted = processes.filter(|&processes| processes > 1);
     if wanted.is_none() || Launched::from_environment().is_some_and(|launched| launched.size > 1) {
         return Ok(None);
     }

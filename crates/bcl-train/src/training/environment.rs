@@ -3,8 +3,8 @@
 use bcl_backend::Backend;
 use bcl_report::result::Environment;
 
-/// The environment that is recorded with a result: this program, the device, and the number of threads.
-pub fn environment(backend: &Backend) -> Environment {
+/// The environment that is recorded with a result: this program, the device, the number of processes, and the threads of each.
+pub fn environment(backend: &Backend, processes: usize) -> Environment {
     let device = backend.info();
     Environment {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -12,6 +12,7 @@ pub fn environment(backend: &Backend) -> Environment {
         backend: device.backend.to_owned(),
         device: device.name.clone(),
         driver: device.driver.clone(),
+        processes,
         threads: rayon::current_num_threads(),
     }
 }

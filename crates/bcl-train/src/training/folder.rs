@@ -88,9 +88,17 @@ pub struct Invocation {
     pub search: SearchPath,
     /// The backend.
     pub backend: String,
+    /// Number of processes that train together; when a run is resumed with another number, the last one.
+    #[serde(default = "one")]
+    pub processes: usize,
     /// For a tuning trial, the command of its table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial_of: Option<String>,
+}
+
+/// The number of processes of versions that did not record it.
+fn one() -> usize {
+    1
 }
 
 impl Invocation {
@@ -396,6 +404,7 @@ mod tests {
         Invocation {
             search: SearchPath::new(None, Path::new("data")),
             backend: "flex".to_owned(),
+            processes: 1,
             trial_of: None,
         }
     }
@@ -439,6 +448,13 @@ mod tests {
         assert!(RunFolder::at(&path, &recipe(), &invocation(), &data()).is_err());
         drop(copy);
         opened.locked().expect("free");
+    }
+
+    #[test]
+    fn a_run_that_did_not_record_its_processes_had_one() {
+        let earlier = r#"{"data_dir": "data", "backend": "flex"}"#;
+        let read: Invocation = serde_json::from_str(earlier).expect("it reads");
+        assert_eq!(read.processes, 1);
     }
 
     #[test]

@@ -41,6 +41,7 @@ use std::{
 impl Kind for GraphRecipe {
     type Data = Arc<GraphData>;
     type Shared = Mutex<BaselineCache<BaselineKey>>;
+    type Encoded = ();
 
     fn source(&self, search: &SearchPath) -> Result<String, Error> {
         Ok(self.data.described(search)?)
@@ -175,12 +176,16 @@ impl Kind for GraphRecipe {
         phase.train(method, loader, task)
     }
 
-    fn metrics(run: &Run<'_, Self>, _: &Trained) -> Result<Metrics, Error> {
+    fn encode(_: &Run<'_, Self>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn metrics(run: &Run<'_, Self>, _: &Trained, (): ()) -> Result<Metrics, Error> {
         let (graphs, encoder) = run.trained()?;
         Ok(graphs.evaluate(&graphs.vectors(&encoder)?)?.metrics)
     }
 
-    fn outcome(run: &Run<'_, Self>, trained: &Trained, shared: &Self::Shared) -> Result<Outcome, Error> {
+    fn outcome(run: &Run<'_, Self>, trained: &Trained, (): (), shared: &Self::Shared) -> Result<Outcome, Error> {
         let (graphs, encoder) = run.trained()?;
         let working = run.working("evaluating the encoder");
         let vectors = graphs.vectors(&encoder)?;

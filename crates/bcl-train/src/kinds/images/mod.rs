@@ -1,6 +1,7 @@
 //! Runs on images: self-supervised encoders.
 
 mod baselines;
+mod encoded;
 mod fine_tune;
 pub mod loader;
 pub(super) mod memory;
@@ -19,13 +20,7 @@ use crate::{
     memory::Estimate,
     methods::{ImageMethod, MethodStart, WithMethod},
     recipe::{ImageRecipe, Refusal},
-    training::{
-        DataRecord, Stop,
-        evaluate::EvaluationTask,
-        folder::{load_model, save_model},
-        progress::Progress,
-        run_summary::RunSummary,
-    },
+    training::{DataRecord, Stop, evaluate::EvaluationTask, folder::save_model, progress::Progress, run_summary::RunSummary},
 };
 pub use baselines::BaselineKey;
 use baselines::baselines;
@@ -35,17 +30,17 @@ use bcl_data::{KnownIds, SearchPath, Seed, printable};
 use bcl_eval::{
     Interrupt,
     images::{FeatureExtractor, ImageEvaluator, has_labelled_test, showcase, why_probes_are_off},
-    probe::Labelled,
 };
 use bcl_images::{Collection, ImageData};
-use bcl_models::vision::ImageEncoder;
 use bcl_report::{
     collapse::collapse,
     files::write_whole,
     notice,
-    result::{CALIBRATION_ERROR, CalibrationBin, DataSize, LAST_LOSS, Metrics},
+    result::{DataSize, Metrics},
 };
 use burn::module::Module;
+pub use encoded::Encoded;
+use encoded::Evaluated;
 pub(crate) use fine_tune::{MODEL as FINE_TUNED_MODEL, RECORD as FINE_TUNING_RECORD};
 use loader::{ImageLoader, LoaderOptions};
 use order::epoch_order;
@@ -61,6 +56,7 @@ const PICTURED: usize = 12;
 impl Kind for ImageRecipe {
     type Data = ImageData;
     type Shared = Mutex<BaselineCache<BaselineKey>>;
+    type Encoded = Encoded;
 
     fn source(&self, search: &SearchPath) -> Result<String, Error> {
         Ok(self.data.described(search)?)
@@ -207,16 +203,24 @@ impl Kind for ImageRecipe {
         recipe.method.init(start, Training(phase))
     }
 
-    fn metrics(run: &Run<'_, Self>, trained: &Trained) -> Result<Metrics, Error> {
-        Ok(Evaluated::of(run, trained)?.metrics)
+    fn encode(run: &Run<'_, Self>) -> Result<Encoded, Error> {
+        Encoded::of(run)
     }
 
-    fn outcome(run: &Run<'_, Self>, trained: &Trained, shared: &Self::Shared) -> Result<Outcome, Error> {
+    fn metrics(run: &Run<'_, Self>, trained: &Trained, encoded: Encoded) -> Result<Metrics, Error> {
+        let _working = run.working("evaluating the encoder");
+        Ok(encoded.evaluated(trained)?.metrics)
+    }
+
+    fn outcome(run: &Run<'_, Self>, trained: &Trained, encoded: Encoded, shared: &Self::Shared) -> Result<Outcome, Error> {
         let Evaluated {
             evaluator,
             features,
             metrics,
-        } = Evaluated::of(run, trained)?;
+        } = {
+            let _working = run.working("evaluating the encoder");
+            encoded.evaluated(trained)?
+        };
         if let Some(text) = collapse(&metrics) {
             notice::warn(format_args!(
                 "{}, seed {}: the features {text}",
@@ -321,37 +325,6 @@ impl WithMethod for Training<'_, '_> {
             tau_plus: tau_plus.unwrap_or(1.0 / phase.data.train.classes().len().max(2) as f64),
         };
         phase.train(method, loader, task)
-    }
-}
-
-/// A trained encoder's test metrics, and the features behind them.
-struct Evaluated {
-    evaluator: ImageEvaluator,
-    /// Features of the training and of the test images.
-    features: [Labelled; 2],
-    metrics: Metrics,
-}
-
-impl Evaluated {
-    fn of(run: &Run<'_, ImageRecipe>, trained: &Trained) -> Result<Self, Error> {
-        let evaluator = evaluator(run.recipe, &run.data, run.around.backend, run.around.stop.clone());
-        let encoder: ImageEncoder = load_model(start::untrained(run.recipe, &run.around.backend.device()), run.around.folder)?;
-        let _working = run.working("evaluating the encoder");
-        let features = evaluator.features(&encoder)?;
-        let mut metrics = evaluator.encoder_with(&encoder, &features)?;
-        if let Some(last) = trained.records().last() {
-            // The calibration error of P(TN|x), if the true classes are known.
-            let calibration = CalibrationBin::expected_error(&last.calibration);
-            metrics.extend(calibration.map(|error| (CALIBRATION_ERROR.to_owned(), error)));
-            if !evaluator.has_probes() {
-                metrics.insert(LAST_LOSS.to_owned(), last.loss);
-            }
-        }
-        Ok(Self {
-            evaluator,
-            features,
-            metrics,
-        })
     }
 }
 

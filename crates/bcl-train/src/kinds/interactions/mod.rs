@@ -45,6 +45,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 impl Kind for RecommenderRecipe {
     type Data = InteractionData;
     type Shared = Baselines;
+    type Encoded = ();
 
     fn source(&self, search: &SearchPath) -> Result<String, Error> {
         Ok(self.data.described(search)?)
@@ -170,11 +171,15 @@ impl Kind for RecommenderRecipe {
         phase.train(method, loader, task)
     }
 
-    fn metrics(_: &Run<'_, Self>, trained: &Trained) -> Result<Metrics, Error> {
+    fn encode(_: &Run<'_, Self>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn metrics(_: &Run<'_, Self>, trained: &Trained, (): ()) -> Result<Metrics, Error> {
         Ok(metrics_of(&trained.records(), trained.epochs))
     }
 
-    fn outcome(run: &Run<'_, Self>, trained: &Trained, shared: &Baselines) -> Result<Outcome, Error> {
+    fn outcome(run: &Run<'_, Self>, trained: &Trained, (): (), shared: &Baselines) -> Result<Outcome, Error> {
         let records = trained.records();
         let oracle = || best(&records, |record| record.test.as_ref(), &run.recipe.metric(&run.data));
         let oracle = run.recipe.selection.oracle.then(oracle).flatten();

@@ -1,11 +1,14 @@
 //! Every method trains on several ranks as it does on one.
 
+#[path = "../../../tests/common/deviations.rs"]
+mod deviations;
 #[path = "../../../tests/common/wide.rs"]
 mod wide;
 
 use super::*;
 use bcl_collective::{Alone, Checked, Collective, Threads};
 use bcl_core::{Estimator, EstimatorConfig, Reduction};
+use deviations::Deviations;
 use wide::Wide;
 
 fn start_in(config: &MethodConfig, precision: Precision) -> MethodStart {
@@ -153,25 +156,46 @@ fn assert_equal(found: &[Outcome], whole: &[Outcome], within: f64, what: &str) {
     }
 }
 
-#[test]
-fn every_method_and_estimator_has_the_step_of_the_whole_batch_on_any_number_of_ranks() {
-    for config in methods() {
-        let whole = alone(&config, Precision::F64, Mode::Eval);
-        for (size, gradient_cache) in [(2, None), (3, None), (3, Some(2)), (4, None)] {
-            let found = on_ranks(&config, size, Precision::F64, gradient_cache, Mode::Eval);
-            let what = format!("{} on {size} ranks", config.name());
-            assert_equal(&found, &whole, 1e-12, &what);
-        }
+/// Compares steps with those of one rank, and notes the deviations by method and by estimator.
+#[track_caller]
+fn compare(
+    found: &[Outcome],
+    whole: &[Outcome],
+    within: f64,
+    [by_method, by_estimator]: &mut [Deviations; 2],
+    [name, column]: [&str; 2],
+) {
+    assert_equal(found, whole, within, &format!("{name} on {column}"));
+    let estimators = EstimatorConfig::all();
+    for (number, (found, one)) in found.iter().zip(whole).enumerate() {
+        let deviation = found.deviation(one);
+        by_method.add(name, column, deviation);
+        // A method without negatives has a single loss of its own.
+        let estimator = if whole.len() == estimators.len() {
+            estimators[number].name()
+        } else {
+            "without negatives"
+        };
+        by_estimator.add(estimator, column, deviation);
     }
 }
 
 #[test]
-fn in_32_bits_ranks_agree_to_rounding() {
+fn every_method_and_estimator_has_the_step_of_the_whole_batch_on_any_number_of_ranks() {
+    let mut deviations = <[Deviations; 2]>::default();
     for config in methods() {
-        let whole = alone(&config, Precision::F32, Mode::Eval);
-        let found = on_ranks(&config, 3, Precision::F32, None, Mode::Eval);
-        assert_equal(&found, &whole, 1e-4, config.name());
+        for (precision, within) in [(Precision::F64, 1e-12), (Precision::F32, 1e-4)] {
+            let whole = alone(&config, precision, Mode::Eval);
+            for (size, gradient_cache) in [(2, None), (3, None), (3, Some(2)), (4, None)] {
+                let found = on_ranks(&config, size, precision, gradient_cache, Mode::Eval);
+                let column = format!("{size} ranks, {}", if precision == Precision::F64 { "f64" } else { "f32" });
+                compare(&found, &whole, within, &mut deviations, [config.name(), &column]);
+            }
+        }
     }
+    let [by_method, by_estimator] = &deviations;
+    by_method.print("images, by method");
+    by_estimator.print("images, by loss");
 }
 
 #[test]

@@ -16,8 +16,10 @@
 //! tables are summed, and every rank goes backward alike.
 
 mod gathered;
+mod of_first;
 mod step;
 mod sums;
 mod weights;
 
+pub use of_first::of_first;
 pub use weights::refuse_different_weights;

@@ -140,7 +140,7 @@ fn record(
         name: recipe.name.clone(),
         recipe_hash: run.recipe_hash.clone(),
         seed: recipe.seed,
-        environment: environment(backend),
+        environment: environment(backend, 1),
         data: tuning.source.data.name.clone(),
         fraction: args.fraction,
         labels: tuning.images.len(),

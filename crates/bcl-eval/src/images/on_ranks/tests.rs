@@ -1,0 +1,149 @@
+//! Features and metrics are the same, however many ranks share out the images.
+
+use super::*;
+use crate::{
+    Interrupt,
+    images::{FeatureExtractor, ImageEvaluationConfig, ImageEvaluator, ImageFeatures},
+};
+use bcl_collective::{Alone, Checked, Threads};
+use bcl_data::Seed;
+use bcl_images::{ImageData, PlantedImagesConfig, ViewsConfig};
+use bcl_models::vision::{ImageEncoder, ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
+use std::sync::Arc;
+
+const SIDE: usize = 8;
+
+fn evaluator(data: ImageData, interrupt: Interrupt) -> ImageEvaluator {
+    let views = ViewsConfig {
+        side: SIDE,
+        ..ViewsConfig::default()
+    };
+    let extractor = FeatureExtractor {
+        views: views.init(),
+        side: SIDE,
+        device: Device::flex(),
+        interrupt,
+    };
+    ImageEvaluator::new(Arc::new(data), extractor, ImageEvaluationConfig::default(), Seed(1))
+}
+
+/// Built anew by each rank, as processes do.
+fn encoder() -> ImageEncoder {
+    let trunk = ResNetConfig {
+        depth: ResNetDepth::ResNet18,
+        stem: Stem::Cifar,
+        width: 2,
+    };
+    let head = ProjectionHeadConfig {
+        hidden: 4,
+        out: 4,
+        ..ProjectionHeadConfig::default()
+    };
+    let config = ImageEncoderConfig {
+        trunk,
+        head,
+        split_channels: None,
+    };
+    config.init(5, &Device::flex())
+}
+
+fn planted(train: usize, test: usize) -> ImageData {
+    let planted = PlantedImagesConfig {
+        train,
+        test,
+        side: 16,
+        ..PlantedImagesConfig::default()
+    };
+    planted.generate()
+}
+
+/// Images without labels.
+fn unlabelled(count: usize) -> ImageData {
+    let labelled = planted(600, 600);
+    let strip = |images: &bcl_images::Collection| {
+        let mut stripped = bcl_images::Collection::new(Vec::new());
+        (0..count).for_each(|image| stripped.push(images.get(image), None));
+        stripped
+    };
+    ImageData {
+        train: strip(&labelled.train),
+        test: strip(&labelled.test),
+        ..labelled
+    }
+}
+
+fn bits(features: &ImageFeatures) -> Vec<u32> {
+    let [first, second] = &features.views;
+    [&features.train.features, &features.test.features, first, second]
+        .into_iter()
+        .flat_map(|tensor| tensor.to_data().iter::<f32>().map(f32::to_bits).collect::<Vec<_>>())
+        .collect()
+}
+
+/// Blocks that ranks share evenly and unevenly, and fewer blocks and images than ranks.
+#[test]
+fn any_number_of_ranks_has_the_features_and_metrics_of_one() {
+    for (data, sizes) in [(planted(700, 300), 2..=4), (unlabelled(600), 2..=3), (unlabelled(2), 3..=3)] {
+        let alone = evaluator(data.clone(), Interrupt::default());
+        let features = alone.features_on_ranks(&encoder(), &Alone).unwrap().unwrap();
+        let expected = (bits(&features), alone.online(&encoder()).unwrap());
+        for size in sizes {
+            let of_ranks = Threads::run(size, |ranks| {
+                let ranks = Checked::new(ranks);
+                let evaluator = evaluator(data.clone(), Interrupt::default());
+                let features = evaluator.features_on_ranks(&encoder(), &ranks).unwrap();
+                (
+                    features.as_ref().map(bits),
+                    evaluator.online_on_ranks(&encoder(), &ranks).unwrap(),
+                )
+            });
+            assert_eq!(of_ranks[0].0.as_ref(), Some(&expected.0), "{size} ranks");
+            assert!(of_ranks[1..].iter().all(|(features, _)| features.is_none()));
+            assert!(of_ranks.iter().all(|(_, metrics)| *metrics == expected.1), "{size} ranks");
+        }
+    }
+}
+
+#[test]
+fn every_rank_has_blocks_of_its_own() {
+    for (count, size) in [(1000, 2), (1000, 3), (1000, 5), (3, 4), (0, 2), (512, 2)] {
+        let of_ranks = Threads::run(size, |ranks| own_rows(count, 256, &*ranks));
+        let rows: Vec<usize> = of_ranks.iter().cloned().flatten().collect();
+        assert_eq!(rows, (0..count).collect::<Vec<_>>());
+        assert!(
+            of_ranks.iter().all(|own| own.is_empty() || own.start % 256 == 0),
+            "{of_ranks:?}"
+        );
+    }
+}
+
+#[test]
+fn a_rank_that_is_interrupted_stops_all() {
+    let data = planted(600, 40);
+    let errors = Threads::run(3, |ranks| {
+        let stops = ranks.rank() == 1;
+        let evaluator = evaluator(data.clone(), Interrupt::when(move || stops));
+        evaluator.online_on_ranks(&encoder(), &*ranks).unwrap_err()
+    });
+    assert_eq!(errors, vec![EvaluationError::Interrupted; 3]);
+}
+
+#[test]
+fn an_error_names_the_rank_that_had_it() {
+    let problem = EvaluationError::NotFinite { scores: "positives" };
+    let errors = Threads::run(3, |ranks| {
+        let own = if ranks.rank() == 2 { Err(problem.clone()) } else { Ok(()) };
+        agreed(own, &*ranks).unwrap_err()
+    });
+    let named = EvaluationError::OfRank {
+        rank: 2,
+        problem: problem.to_string(),
+    };
+    assert_eq!(errors, [named.clone(), named, problem.clone()]);
+
+    let errors = Threads::run(2, |ranks| {
+        on_first(&*ranks, ranks.is_first().then_some(()), |()| Err(problem.clone())).unwrap_err()
+    });
+    assert_eq!(errors[0], problem);
+    assert!(errors[1].to_string().starts_with("rank 0: "), "{}", errors[1]);
+}
