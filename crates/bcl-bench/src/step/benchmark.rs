@@ -1,6 +1,6 @@
 //! The times of a step as tables and as JSON.
 
-use super::{Phases, StepPlan, StepSample};
+use super::{Phases, StepPlan, StepSample, sample::PRODUCT_SIZE};
 use crate::{
     environment::Environment,
     spread::{Spread, median},
@@ -39,8 +39,57 @@ pub struct StepMeasurement {
     pub loss_share: f64,
     /// Peak memory of a process in MiB.
     pub peak_mib: Option<f64>,
+    /// How fast the encoder computes, if every view is encoded once per step.
+    #[serde(default)]
+    pub rates: Option<Rates>,
     /// Number of steps measured.
     pub repetitions: usize,
+}
+
+/// Rates of an encoder, in billions of floating point operations per second. Only convolutions and linear layers count as operations, two for
+/// each multiplication with its addition, and twice as many backward as forward; the time is that of all layers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Rates {
+    /// Encoding all views.
+    pub forward: f64,
+    /// The backward pass, with that of the loss.
+    pub backward: f64,
+    /// The product of two matrices with 1,024 rows and columns, on the same device.
+    pub product: f64,
+}
+
+impl Rates {
+    fn new(recipe: &ImageRecipe, seconds: &Phases, product: f64) -> Option<Self> {
+        // Other methods encode views with a second network, too, or with heads of their own; caching encodes them twice.
+        if recipe.method.name() != "simclr" || recipe.training.gradient_cache.is_some() {
+            return None;
+        }
+        let encoder = recipe.encoder.config();
+        let sides = recipe.views.layout();
+        let per_image: u64 = sides.iter().map(|&side| encoder.size(side).multiply_adds).sum();
+        let forward = 2.0 * per_image as f64 * recipe.training.batch_size as f64;
+        let of_product = 2.0 * (PRODUCT_SIZE as f64).powi(3);
+        Some(Self {
+            forward: 1e-9 * forward / seconds.forward,
+            backward: 1e-9 * 2.0 * forward / seconds.backward,
+            product: 1e-9 * of_product / product,
+        })
+    }
+}
+
+impl fmt::Display for Rates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = |rate: f64| 100.0 * rate / self.product;
+        write!(
+            f,
+            "forward {:.0} and backward {:.0} GFLOP/s, {:.0} % and {:.0} % of a matrix product of size {PRODUCT_SIZE} ({:.0})",
+            self.forward,
+            self.backward,
+            share(self.forward),
+            share(self.backward),
+            self.product
+        )
+    }
 }
 
 impl StepBenchmark {
@@ -63,10 +112,13 @@ impl StepMeasurement {
         let alone: Vec<f64> = rounds.iter().flat_map(|round| round.loss_alone.clone()).collect();
         let totals: Vec<f64> = steps.iter().map(Phases::total).collect();
         let shares = alone.iter().zip(&totals).map(|(alone, total)| alone / total).collect();
+        let seconds = Phases::combine(&steps, median);
+        let product = median(rounds.iter().map(|round| round.product).collect());
         Self {
             name: recipe.name.clone(),
             recipe: recipe.clone(),
-            seconds: Phases::combine(&steps, median),
+            seconds,
+            rates: Rates::new(recipe, &seconds, product),
             step: Spread::of(&totals),
             loss_alone: Spread::of(&alone),
             loss_share: median(shares),
@@ -107,6 +159,11 @@ impl fmt::Display for StepBenchmark {
             "Milliseconds per step, {} rounds, {}, {environment}, {} threads.",
             self.rounds, environment.backend, environment.threads
         )?;
+        for StepMeasurement { name, rates, .. } in &self.measurements {
+            if let Some(rates) = rates {
+                write!(f, "\n{name}: {rates}.")?;
+            }
+        }
         let sizes: Vec<String> = self
             .measurements
             .iter()
@@ -165,6 +222,7 @@ mod tests {
             steps: vec![step(slower)],
             loss_alone: vec![0.5 * slower],
             peak_mib: Some(slower),
+            product: 1e-3 * slower,
         };
         let text = "data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'ring'";
         let recipe: ImageRecipe = from_toml(text, "test", &[]).expect("it is whole");
@@ -172,5 +230,31 @@ mod tests {
         assert!((measured.loss_share - 0.05).abs() < 1e-12);
         assert_eq!((measured.step.median, measured.seconds.backward), (30.0, 15.0));
         assert_eq!((measured.peak_mib, measured.repetitions), (Some(10.0), 3));
+    }
+
+    #[test]
+    fn rates_are_those_of_both_views_and_only_where_each_is_encoded_once() {
+        let with = |more: &str| -> ImageRecipe {
+            let text = format!(
+                "data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'info_nce'\ntraining.batch_size = 16\n{more}"
+            );
+            from_toml(&text, "test", &[]).expect("it is whole")
+        };
+        let seconds = Phases {
+            forward: 2.0,
+            backward: 8.0,
+            ..Phases::default()
+        };
+        let recipe = with("");
+        let per_view = 2e-9 * recipe.encoder.config().size(recipe.views.side).multiply_adds as f64;
+        let rates = Rates::new(&recipe, &seconds, 0.5).expect("SimCLR encodes every view once");
+        assert!((rates.forward - 16.0 * per_view).abs() < 1e-9 * rates.forward, "{rates:?}");
+        assert!(
+            (rates.backward - 0.5 * rates.forward).abs() < 1e-9 * rates.forward,
+            "{rates:?}"
+        );
+        assert!((rates.product - 4.294_967_296).abs() < 1e-9, "{rates:?}");
+        assert_eq!(Rates::new(&with("training.gradient_cache = 8"), &seconds, 0.5), None);
+        assert_eq!(Rates::new(&with("method.kind = 'moco'"), &seconds, 0.5), None);
     }
 }

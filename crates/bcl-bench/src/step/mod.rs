@@ -14,7 +14,7 @@ mod benchmark;
 mod phases;
 mod sample;
 
-pub use benchmark::{StepBenchmark, StepMeasurement};
+pub use benchmark::{Rates, StepBenchmark, StepMeasurement};
 pub use phases::Phases;
 pub use sample::StepSample;
 

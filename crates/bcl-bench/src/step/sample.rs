@@ -34,7 +34,12 @@ pub struct StepSample {
     pub loss_alone: Vec<f64>,
     /// Peak memory of the process in MiB; `None` if the system does not report it.
     pub peak_mib: Option<f64>,
+    /// Time of a product of two matrices of [`PRODUCT_SIZE`] rows and columns in seconds, the shortest of several.
+    pub product: f64,
 }
+
+/// Rows and columns of the matrices whose product shows what the device can do.
+pub(super) const PRODUCT_SIZE: usize = 1024;
 
 impl StepSample {
     /// Trains on planted images with one recipe in this process, and times each part of each step.
@@ -75,8 +80,12 @@ impl WithMethod for Measurement<'_> {
     type Output = StepSample;
 
     fn call<M: ImageMethod>(self, method: M) -> StepSample {
+        let product = product_seconds(&self.device);
         let mut bench = Bench::new(&self.config.recipe, method, self.device);
-        let mut sample = StepSample::default();
+        let mut sample = StepSample {
+            product,
+            ..StepSample::default()
+        };
         for step in 0..=self.config.steps {
             let (phases, loss_alone) = bench.step(step as u64);
             // The first step allocates and starts threads.
@@ -88,6 +97,22 @@ impl WithMethod for Measurement<'_> {
         sample.peak_mib = memory::peak();
         sample
     }
+}
+
+/// The shortest time of a large product, in seconds. It is measured before the steps, whose peak memory exceeds that of the product.
+fn product_seconds(device: &Device) -> f64 {
+    const REPETITIONS: usize = 8;
+    let device = device.clone().without_autodiff();
+    let [left, right] = [0.5, 2.0].map(|value| Tensor::<2>::full([PRODUCT_SIZE; 2], value, &device));
+    let mut clock = Clock::new(&device);
+    let mut time = || {
+        let product = left.clone().matmul(right.clone());
+        let seconds = clock.lap();
+        drop(product);
+        clock.lap();
+        seconds
+    };
+    (0..REPETITIONS).map(|_| time()).fold(f64::INFINITY, f64::min)
 }
 
 /// Everything that a step needs.

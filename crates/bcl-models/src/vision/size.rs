@@ -1,4 +1,4 @@
-//! The size of an encoder before it is built: its parameters, and the memory that a training step saves for backward.
+//! The size of an encoder before it is built: its parameters, the memory that a training step saves for backward, and its arithmetic.
 
 use super::{
     ProjectionHeadConfig,
@@ -13,6 +13,8 @@ pub struct EncoderSize {
     pub parameters: u64,
     /// Numbers saved for backward per image: the input and output of each convolution. A lower bound.
     pub saved: u64,
+    /// Multiplications with an addition that the convolutions and linear layers need per image, forward. Backward needs twice as many.
+    pub multiply_adds: u64,
 }
 
 impl ImageEncoderConfig {
@@ -34,6 +36,7 @@ impl ImageEncoderConfig {
             ] {
                 size.parameters += part.parameters;
                 size.saved += part.saved;
+                size.multiply_adds += part.multiply_adds;
             }
         }
         size
@@ -45,8 +48,8 @@ fn of_head(config: &ProjectionHeadConfig, num_features: usize) -> EncoderSize {
     let norm = config.norm;
     let mut features = num_features as u64;
     let mut size = EncoderSize {
-        parameters: 0,
         saved: features,
+        ..EncoderSize::default()
     };
     let mut layer = |size_out: u64, has_norm: bool, is_affine: bool| {
         // A scale and a shift, or a bias.
@@ -57,6 +60,7 @@ fn of_head(config: &ProjectionHeadConfig, num_features: usize) -> EncoderSize {
         };
         size.parameters += features * size_out + per_channel * size_out;
         size.saved += size_out;
+        size.multiply_adds += features * size_out;
         features = size_out;
     };
     for _ in 1..config.layers {
@@ -71,8 +75,10 @@ fn of_trunk(config: &ResNetConfig, channels_in: usize, side: usize) -> EncoderSi
     let mut side = side as u64;
     let half = |side: u64| side.div_ceil(2);
     let mut convolution = |channels_in: u64, channels_out: u64, kernel: u64, side_in: u64, side_out: u64| {
+        let weights = channels_in * channels_out * kernel * kernel;
         // Batch normalisation has a scale and a shift per channel.
-        size.parameters += channels_in * channels_out * kernel * kernel + 2 * channels_out;
+        size.parameters += weights + 2 * channels_out;
+        size.multiply_adds += weights * side_out * side_out;
         size.saved += channels_in * side_in * side_in + channels_out * side_out * side_out;
     };
 
@@ -190,6 +196,34 @@ mod tests {
         // Together, the two stems read the image once.
         let image = 3 * 32 * 32;
         assert_eq!(split.size(32).saved, 2 * config.size(32).saved - image);
+    }
+
+    /// Torchvision states 1.814, 3.664 and 4.089 billion for its networks at 224 x 224 pixels, whose classifier has 1,000 outputs.
+    #[test]
+    fn multiply_adds_are_those_that_torchvision_states() {
+        for (depth, billions) in [
+            (ResNetDepth::ResNet18, 1.814),
+            (ResNetDepth::ResNet34, 3.664),
+            (ResNetDepth::ResNet50, 4.089),
+        ] {
+            let trunk = ResNetConfig {
+                depth,
+                stem: Stem::Imagenet,
+                width: 64,
+            };
+            let classifier = ProjectionHeadConfig {
+                layers: 1,
+                out: 1000,
+                ..ProjectionHeadConfig::default()
+            };
+            let config = ImageEncoderConfig {
+                trunk,
+                head: classifier,
+                split_channels: None,
+            };
+            let found = config.size(224).multiply_adds as f64 / 1e9;
+            assert!((found - billions).abs() < 6e-4, "{depth:?}: {found}");
+        }
     }
 
     #[test]
