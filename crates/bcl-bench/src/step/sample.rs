@@ -34,7 +34,7 @@ pub struct StepSample {
     pub loss_alone: Vec<f64>,
     /// Peak memory of the process in MiB; `None` if the system does not report it.
     pub peak_mib: Option<f64>,
-    /// Time of a product of two matrices of [`PRODUCT_SIZE`] rows and columns in seconds, the shortest of several.
+    /// Time of a product of two matrices with 1,024 rows and columns in seconds, the shortest of several.
     pub product: f64,
 }
 
