@@ -18,6 +18,7 @@
 //!
 //! Only benchmarks read the clock, and it only decides how often to repeat a measurement.
 
+mod clock;
 pub mod compare;
 mod device_arguments;
 mod differences;

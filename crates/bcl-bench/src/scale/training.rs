@@ -1,7 +1,10 @@
 //! The steps of training, timed part by part.
 
 use super::{ProcessorUse, ScalePlan};
-use crate::spread::{Spread, median};
+use crate::{
+    clock::Clock,
+    spread::{Spread, median},
+};
 use bcl_core::{Estimator, Reduction};
 use bcl_data::{InteractionData, Seed, negatives::NegativeSampler};
 use bcl_models::{Graph, Recommender};
@@ -22,7 +25,7 @@ use burn::{
     train::TrainStep,
 };
 use serde::{Deserialize, Serialize};
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 /// Steps before those that are measured: they allocate, start threads and fill caches.
 const WARM_UP: usize = 3;
@@ -202,28 +205,5 @@ impl Training {
         phases.optimizer = clock.lap();
         drop(kept);
         phases
-    }
-}
-
-/// A clock that is read after each part of a step.
-struct Clock {
-    device: Device,
-    last: Instant,
-}
-
-impl Clock {
-    fn new(device: &Device) -> Self {
-        Self {
-            device: device.clone(),
-            last: Instant::now(),
-        }
-    }
-
-    /// Seconds since the last lap, including the time until a device that computes in the background is done.
-    fn lap(&mut self) -> f64 {
-        self.device.sync().expect("the device computes");
-        let seconds = self.last.elapsed().as_secs_f64();
-        self.last = Instant::now();
-        seconds
     }
 }

@@ -1,7 +1,7 @@
 //! Measures steps in a separate process, so that the peak memory is its own.
 
 use super::{Phases, StepConfig};
-use crate::memory;
+use crate::{clock::Clock, memory};
 use bcl_backend::Backend;
 use bcl_core::{Estimator, EstimatorConfig, Reduction};
 use bcl_data::Seed;
@@ -23,7 +23,7 @@ use burn::{
     train::TrainStep,
 };
 use serde::{Deserialize, Serialize};
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 /// The measurements of one process.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -256,28 +256,5 @@ fn cached<M: ImageMethod>(
         of_parameters,
         embeddings: embeddings.detached(),
         loss_alone: phases.loss,
-    }
-}
-
-/// A clock that is read after each part of a step.
-struct Clock {
-    device: Device,
-    last: Instant,
-}
-
-impl Clock {
-    fn new(device: &Device) -> Self {
-        Self {
-            device: device.clone(),
-            last: Instant::now(),
-        }
-    }
-
-    /// Seconds since the last lap, including the time until a device that computes in the background is done.
-    fn lap(&mut self) -> f64 {
-        self.device.sync().expect("the device computes");
-        let seconds = self.last.elapsed().as_secs_f64();
-        self.last = Instant::now();
-        seconds
     }
 }
