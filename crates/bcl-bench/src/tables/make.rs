@@ -67,12 +67,8 @@ pub(super) fn prepare(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<Pr
 /// Makes a table from loaded data.
 pub(super) fn make(plan: &TablePlan, out: &Path, pool: &RunPool, prepared: &Prepared) -> Result<TableResult, Error> {
     processes::refuse_differences(&*pool.ranks, &plan.facts(prepared.record()))?;
-    let mut lock = None;
-    pool.on_first(|| {
-        lock = Some(lock_folder(out)?);
-        plan.keep(out, prepared.record())
-    })?;
-    let _lock = lock;
+    let _lock = lock_folder(out, pool)?;
+    pool.on_first(|| plan.keep(out, prepared.record()))?;
     let run = TableRun {
         plan,
         out,
@@ -86,13 +82,17 @@ pub(super) fn make(plan: &TablePlan, out: &Path, pool: &RunPool, prepared: &Prep
     pool.on_first(|| run.finish(tested, looks))
 }
 
-/// Creates and locks the folder of a table. No other process can write a table there until the lock is dropped.
-pub(super) fn lock_folder(out: &Path) -> Result<FolderLock, Error> {
-    files::create_folder(out)?;
-    let lock = FolderLock::take(out)?;
-    for folder in [out, &out.join(TUNED)] {
-        files::remove_unfinished(folder);
-    }
+/// Creates and locks the folder of a table. No other program can write a table there until the lock is dropped, which rank 0 has.
+pub(super) fn lock_folder(out: &Path, pool: &RunPool) -> Result<Option<FolderLock>, Error> {
+    let mut lock = None;
+    pool.on_first(|| {
+        files::create_folder(out)?;
+        lock = Some(FolderLock::take(out)?);
+        for folder in [out, &out.join(TUNED)] {
+            files::remove_unfinished(folder);
+        }
+        Ok(())
+    })?;
     Ok(lock)
 }
 

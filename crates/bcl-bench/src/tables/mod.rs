@@ -18,7 +18,7 @@
 //! # Resuming
 //! Every trial and every seed is a run in its own folder, with its recipe. The same command run again keeps what is finished,
 //! continues the rest from the last checkpoints, and ends in the same table.
-
+//!
 //! # Several processes
 //! [`RunPool::ranks`] share out the trials and the tests of a table. Each process trains its runs alone, in the folders that a single process would
 //! use, so any number of processes continues the table of any other. They tell each other the results before each choice, and rank 0 writes the

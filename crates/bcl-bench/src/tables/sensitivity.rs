@@ -140,12 +140,7 @@ impl Sensitivity {
         } else {
             prepare(&others, &out.join("others"), pool)?;
         }
-        let mut lock = None;
-        pool.on_first(|| {
-            lock = Some(lock_folder(out)?);
-            Ok(())
-        })?;
-        let _lock = lock;
+        let _lock = lock_folder(out, pool)?;
         let metric = plan.select_by();
         let mut others_table = if others.rows.is_empty() {
             None
