@@ -22,15 +22,11 @@ impl AdamOps for Flex {
         spare: FlexTensor,
         step: AdamStep,
     ) -> (FlexTensor, FlexTensor, FlexTensor, FlexTensor) {
-        let types = [&gradient, &moment_1, &moment_2].map(FlexTensor::dtype);
-        if types.iter().any(|dtype| *dtype != weight.dtype()) {
+        if !is_of_one_float_type(&weight, [&gradient, &moment_1, &moment_2]) {
             let (weight, moment_1, moment_2) = portable::adam::<Flex>(weight, gradient, moment_1, moment_2, step);
             return (weight, moment_1, moment_2, spare);
         }
-        by_float_type!(weight, T => adam::<T>(weight, gradient, moment_1, moment_2, spare, step), {
-            let (weight, moment_1, moment_2) = portable::adam::<Flex>(weight, gradient, moment_1, moment_2, step);
-            (weight, moment_1, moment_2, spare)
-        })
+        by_float_type!(weight, T => adam::<T>(weight, gradient, moment_1, moment_2, spare, step), unreachable!("one of both types"))
     }
 
     fn lazy_adam(
@@ -43,27 +39,39 @@ impl AdamOps for Flex {
         changed: FlexTensor,
         step: AdamStep,
     ) -> (FlexTensor, FlexTensor, FlexTensor, FlexTensor, FlexTensor) {
-        let types = [&gradient, &moment_1, &moment_2].map(FlexTensor::dtype);
-        let is_same = types.iter().all(|dtype| *dtype == weight.dtype());
-        match weight.dtype() {
-            DType::F32 | DType::F64 if is_same => {
-                let tensors = Tensors {
-                    weight,
-                    gradient,
-                    moment_1,
-                    moment_2,
-                    before,
-                    after,
-                    changed,
-                };
-                by_float_type!(tensors.weight, T => lazy_flex::lazy_adam::<T>(tensors, step), unreachable!("one of both types"))
-            }
-            _ => {
-                let (weight, moment_1, moment_2) = portable::lazy_adam::<Flex>(weight, gradient, moment_1, moment_2, step);
-                (weight, moment_1, moment_2, before, changed)
-            }
+        if !is_of_one_float_type(&weight, [&gradient, &moment_1, &moment_2]) {
+            let (weight, moment_1, moment_2) = portable::lazy_adam::<Flex>(weight, gradient, moment_1, moment_2, step);
+            return (weight, moment_1, moment_2, before, changed);
         }
+        let tensors = Tensors {
+            weight,
+            gradient,
+            moment_1,
+            moment_2,
+            before,
+            after,
+            changed,
+        };
+        by_float_type!(tensors.weight, T => lazy_flex::lazy_adam::<T>(tensors, step), unreachable!("one of both types"))
     }
+}
+
+/// Whether all tensors have the same of the two types with a fast body.
+fn is_of_one_float_type(weight: &FlexTensor, others: [&FlexTensor; 3]) -> bool {
+    let dtype = weight.dtype();
+    matches!(dtype, DType::F32 | DType::F64) && others.iter().all(|other| other.dtype() == dtype)
+}
+
+/// The memory of a spare tensor, if nobody else has it and a weight fits into it.
+pub(super) fn reusable(spare: FlexTensor, weight: &FlexTensor) -> Option<FlexTensor> {
+    let fits = spare.is_unique() && spare.dtype() == weight.dtype() && spare.shape() == weight.shape();
+    fits.then(|| cpu::owned(spare))
+}
+
+/// Memory for a weight.
+pub(super) fn new_like<T: Value>(weight: &FlexTensor) -> FlexTensor {
+    let shape = weight.shape();
+    cpu::tensor(vec![T::ZERO; shape.num_elements()], shape)
 }
 
 fn adam<T: Value>(
@@ -89,13 +97,7 @@ fn adam<T: Value>(
         );
         return (weight, moment_1, moment_2, spare);
     }
-    let is_spare = spare.is_unique() && spare.dtype() == weight.dtype() && spare.shape() == weight.shape();
-    let mut out = if is_spare {
-        cpu::owned(spare)
-    } else {
-        let shape = weight.shape();
-        cpu::tensor(vec![T::ZERO; shape.num_elements()], shape)
-    };
+    let mut out = reusable(spare, &weight).unwrap_or_else(|| new_like::<T>(&weight));
     update(
         T::of_mut(&mut out),
         Some(T::of(&weight)),

@@ -8,7 +8,7 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use super::AdamStep;
-use super::flex::{Numbers, PART};
+use super::flex::{Numbers, PART, new_like, reusable};
 use crate::cpu::{self, Kernel, Value, row_numbers};
 use crate::touched;
 
@@ -47,13 +47,13 @@ pub(super) fn lazy_adam<T: Value>(
     } = tensors;
     let [num_rows, dim] = weight.shape().dims();
     let touched = touched::rows_of(&gradient);
-    let is_spare = before.is_unique() && before.dtype() == weight.dtype() && before.shape() == weight.shape();
+    let spare = reusable(before, &weight);
     // Somebody may have changed the weights since the last step, or loaded others.
     let is_latest = Arc::ptr_eq(&after.data_arc(), &weight.data_arc()) && after.shape() == weight.shape();
     drop(after);
     let changed_before = row_numbers(&changed, num_rows);
     let rows = match &touched {
-        Some(touched) if is_spare && is_latest && !changed_before.is_empty() => Rows::Some {
+        Some(touched) if spare.is_some() && is_latest && !changed_before.is_empty() => Rows::Some {
             changed: changed_before,
             touched: touched.clone(),
         },
@@ -64,11 +64,7 @@ pub(super) fn lazy_adam<T: Value>(
 
     let gradient = cpu::contiguous(gradient);
     let [weight, mut moment_1, mut moment_2] = [weight, moment_1, moment_2].map(cpu::owned);
-    let mut out = if is_spare {
-        cpu::owned(before)
-    } else {
-        cpu::tensor(vec![T::ZERO; num_rows * dim], [num_rows, dim])
-    };
+    let mut out = spare.unwrap_or_else(|| new_like::<T>(&weight));
     update(
         T::of_mut(&mut out),
         [&weight, &gradient].map(T::of),

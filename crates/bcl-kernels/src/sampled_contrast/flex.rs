@@ -53,20 +53,13 @@ fn sampled_contrast<T: Score + Exponential>(
     let (positives, negatives) = (row_numbers(positives, num_rows), row_numbers(negatives, num_rows));
 
     let mut losses = vec![T::ZERO; num_anchors];
-    let gradients = |width| vec![T::ZERO; if plan.with_gradients { num_anchors * width } else { 0 }];
-    let (mut of_anchors, mut of_scores) = (gradients(dim), gradients(num_candidates));
-    let mut candidates = vec![
-        0;
-        if plan.with_gradients {
-            num_anchors * num_candidates
-        } else {
-            0
-        }
-    ];
+    let shape = |width| if plan.with_gradients { [num_anchors, width] } else { [0, 0] };
+    let len = |width| shape(width).iter().product();
+    let mut of_anchors = vec![T::ZERO; len(dim)];
+    let mut of_scores = vec![T::ZERO; len(num_candidates)];
+    let mut candidates = vec![0; len(num_candidates)];
 
     let rows = rows_per_task(3 * num_candidates * dim);
-    // Without gradients, their chunks are empty, and so many.
-    let empty = num_anchors.div_ceil(rows);
     let tasks = losses
         .par_chunks_mut(rows)
         .zip(T::of(&contiguous_anchors).par_chunks(rows * dim))
@@ -98,11 +91,8 @@ fn sampled_contrast<T: Score + Exponential>(
                 block(task, [of_anchors, of_scores], candidates);
             });
     } else {
-        tasks
-            .zip(0..empty)
-            .for_each(|(task, _)| block(task, [&mut [], &mut []], &mut []));
+        tasks.for_each(|task| block(task, [&mut [], &mut []], &mut []));
     }
-    let shape = |width| if plan.with_gradients { [num_anchors, width] } else { [0, 0] };
     (
         cpu::tensor(losses, [num_anchors, 1]),
         cpu::tensor(of_anchors, shape(dim)),
