@@ -1,15 +1,20 @@
 //! Embeddings whose scores need not exist.
 
-use crate::{Losses, Scores, Similarity};
-use bcl_kernels::{Contrast, Correction, Excluded, Weighing, contrast, contrast_is_fused, sampled_contrast, sampled_dot};
+use crate::{Estimator, Losses, Scores, Similarity};
+use bcl_kernels::{
+    Contrast, Correction, Excluded, Weighing, contrast, contrast_is_fused, contrast_views, sampled_contrast, sampled_dot,
+};
 use burn::tensor::{DType, Int, Tensor};
 use std::ops::Range;
 
+/// The most scores that a GPU should keep: 64 MiB of them, several times over. It computes losses faster from all scores at once than block by block.
+const SCORES_AT_ONCE: usize = 1 << 24;
+
 /// Embeddings of anchors, their positives and their negatives: what [`Scores`] are computed from.
 ///
-/// With [`Estimator::losses_of`](crate::Estimator::losses_of), some estimators need no scores on the CPU: they compute a block of
-/// anchors at a time, with its gradients, which is faster and takes no memory of the shape `[num_anchors, num_negatives]`. All others
-/// [compute the scores](Self::into_scores) first; losses and gradients are the same up to rounding.
+/// With [`Estimator::losses_of`](crate::Estimator::losses_of), some estimators need no scores: they compute a block of anchors at a time, which takes no
+/// memory of the shape `[num_anchors, num_negatives]`. On the CPU they always do, since losses and gradients in one pass are faster; on a GPU, where there
+/// would be more than 16 million scores. All others [compute the scores](Self::into_scores) first; losses and gradients are the same up to rounding.
 ///
 /// ```
 /// use bcl_core::{BayesianConfig, Estimator, Pairs, Reduction, SideInformation, Similarity};
@@ -157,10 +162,25 @@ impl Pairs {
         }
     }
 
-    /// Whether losses can be computed without scores on this device and in this precision.
-    pub(crate) fn can_be_fused(&self) -> bool {
+    /// How an estimator computes its losses without scores, if it can in this precision, and should on this device.
+    pub(crate) fn kernel_of<E: Estimator + ?Sized>(&self, estimator: &E) -> Option<(Weighing, Correction)> {
         let like = self.like();
-        contrast_is_fused(&like.device()) && [DType::F32, DType::F64].contains(&like.dtype()) && self.num_negatives() > 0
+        let saves_memory =
+            self.num_anchors() * self.num_negatives() > SCORES_AT_ONCE && !matches!(self.source, Source::Sampled(..));
+        let is_worth_it = contrast_is_fused(&like.device()) || saves_memory;
+        let is_possible = [DType::F32, DType::F64].contains(&like.dtype()) && self.num_negatives() > 0;
+        if is_worth_it && is_possible {
+            estimator.kernel(self)
+        } else {
+            None
+        }
+    }
+
+    fn num_anchors(&self) -> usize {
+        match &self.source {
+            Source::Views(_, anchors) | Source::CrossViews(_, anchors) => anchors.len(),
+            Source::Tables([anchors, ..]) | Source::Sampled([anchors, _], ..) => anchors.dims()[0],
+        }
     }
 
     /// Computes the losses without scores.
@@ -177,10 +197,12 @@ impl Pairs {
                 let [batch_size, _] = views[0].dims();
                 let [first, second] = views.map(|view| similarity.prepare(view));
                 let rows = Tensor::cat(vec![first.clone(), second.clone()], 0);
-                let others = Tensor::cat(vec![second, first], 0);
-                let is_whole = range == (0..2 * batch_size);
-                let some = |table: Tensor<2>| if is_whole { table } else { table.slice([range.clone()]) };
                 let excluded = Excluded::BothViews { first: range.start };
+                if range == (0..2 * batch_size) {
+                    return Losses::new(contrast_views(rows, &of(excluded)), None);
+                }
+                let others = Tensor::cat(vec![second, first], 0);
+                let some = |table: Tensor<2>| table.slice([range.clone()]);
                 ([some(rows.clone()), some(others), rows], excluded)
             }
             Source::CrossViews([first, second], range) => {

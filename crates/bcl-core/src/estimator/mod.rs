@@ -63,17 +63,21 @@ pub trait Estimator: Debug + Send + Sync {
 
     /// Computes the loss of each anchor from embeddings: the same as [`losses`](Self::losses) of their scores, up to rounding.
     ///
-    /// On the CPU, in f32 and f64, estimators with a [`kernel`](Self::kernel) do without a matrix of scores: InfoNCE, decoupled, debiased, hard,
-    /// Bayesian and positive-unlabelled.
+    /// In f32 and f64, estimators with a [`kernel`](Self::kernel) do without a matrix of scores on the CPU, and on a GPU if there would be many:
+    /// InfoNCE, decoupled, debiased, hard, Bayesian and positive-unlabelled.
     ///
     /// # Panics
     /// Panics as [`losses`](Self::losses) and [`Pairs::into_scores`] do.
     fn losses_of(&self, pairs: Pairs, side: &SideInformation) -> Losses {
-        let kernel = if pairs.can_be_fused() { self.kernel(&pairs) } else { None };
-        match kernel {
+        match pairs.kernel_of(self) {
             Some((weighing, correction)) => pairs.fused(self.temperature(), weighing, correction),
             None => self.losses(pairs.into_scores(), side),
         }
+    }
+
+    /// Returns whether [`losses_of`](Self::losses_of) computes a matrix of the scores of these pairs first.
+    fn needs_scores(&self, pairs: &Pairs) -> bool {
+        pairs.kernel_of(self).is_none()
     }
 
     /// Returns how [`contrast`](bcl_kernels::contrast()) computes the losses of these pairs at the [temperature](Self::temperature), if it can:

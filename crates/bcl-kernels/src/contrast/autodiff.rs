@@ -49,6 +49,29 @@ impl<B: Backend + ContrastOps, C: CheckpointStrategy> ContrastOps for Autodiff<B
         let [anchors, positives, negatives, _] = tables.map(Self::from_inner);
         (losses, anchors, positives, negatives)
     }
+
+    fn contrast_views(views: FloatTensor<Self>, table: FloatTensor<Self>, plan: Plan) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let node = views.node();
+        let [views, table] = [views, table].map(FloatTensor::<Self>::into_primitive);
+        let run = |with_gradients| {
+            let plan = Plan { with_gradients, ..plan };
+            B::contrast_views(views.clone(), table.clone(), plan)
+        };
+        let losses = match Views.prepare::<C>([node]).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => {
+                let (losses, gradient) = run(true);
+                let saved = SavedViews {
+                    views: views.clone(),
+                    table: table.clone(),
+                    gradient,
+                    plan,
+                };
+                prep.finish(saved, losses)
+            }
+            OpsKind::UnTracked(prep) => prep.finish(run(false).0),
+        };
+        (losses, Self::from_inner(views))
+    }
 }
 
 /// Saved for backward.
@@ -59,6 +82,36 @@ struct Saved<T> {
     /// The gradients of the sum of all losses.
     gradients: [T; 3],
     plan: Plan,
+}
+
+#[derive(Debug, Clone)]
+struct SavedViews<T> {
+    views: T,
+    /// The weights by rank.
+    table: T,
+    /// The gradient of the sum of all losses.
+    gradient: T,
+    plan: Plan,
+}
+
+#[derive(Debug)]
+struct Views;
+
+impl<B: Backend + ContrastOps> Backward<B, 1> for Views {
+    type State = SavedViews<FloatTensor<B>>;
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let SavedViews {
+            views,
+            table,
+            gradient,
+            plan,
+        } = ops.state;
+        if let [Some(node)] = ops.parents {
+            grads.register::<B>(node.id, B::contrast_views_backward(views, table, gradient, grad, plan));
+        }
+    }
 }
 
 #[derive(Debug)]

@@ -14,6 +14,8 @@ use crate::exponential::Exponential;
 use crate::matrix::{Matrix, product};
 use crate::ranks::buckets::Score;
 
+mod views;
+
 /// Scores of a block of anchors: about as many as fit into the cache of a core.
 const BLOCK_SCORES: usize = 1 << 17;
 const BLOCK_ANCHORS: std::ops::RangeInclusive<usize> = 16..=128;
@@ -61,6 +63,31 @@ impl ContrastOps for Flex {
             let (_, anchors, positives, negatives) = compare::<T>(&tables.view(), grad, plan).into_tensors(&tables);
             (anchors, positives, negatives)
         }, portable::gradients::<Flex>(anchors, positives, negatives, table, grad, plan))
+    }
+
+    fn contrast_views(views: FlexTensor, table: FlexTensor, plan: Plan) -> (FlexTensor, FlexTensor) {
+        by_float_type!(views, T => views::compare::<T>(views, table, &[], plan), {
+            let losses = portable::blocks::losses_of_views::<Flex>(views, table, plan);
+            (losses.clone(), losses)
+        })
+    }
+
+    fn contrast_views_backward(
+        views: FlexTensor,
+        table: FlexTensor,
+        saved: FlexTensor,
+        grad: FlexTensor,
+        plan: Plan,
+    ) -> FlexTensor {
+        by_float_type!(views, T => {
+            let grad = cpu::contiguous(grad);
+            let grad = T::of(&grad);
+            if grad.iter().all(|value| *value == grad[0]) {
+                return scaled::<T>(saved, grad[0]);
+            }
+            let plan = Plan { with_gradients: true, ..plan };
+            views::compare::<T>(views, table, grad, plan).1
+        }, portable::blocks::gradients_of_views::<Flex>(views, table, grad, plan))
     }
 }
 
@@ -140,34 +167,62 @@ impl<T: Value> Sums<T> {
 
 /// Computes all losses, and the gradients of their sum, weighted by `weights` if there are any.
 fn compare<T: Score + Exponential + ComplexField>(tables: &View<'_, T>, weights: &[T], plan: Plan) -> Sums<T> {
-    let num_anchors = tables.num_anchors;
-    let block = (BLOCK_SCORES / tables.num_rows)
+    let View {
+        num_anchors,
+        num_rows,
+        dim,
+        ..
+    } = *tables;
+    let block = (BLOCK_SCORES / num_rows)
         .min(num_anchors.div_ceil(PARTS))
         .clamp(*BLOCK_ANCHORS.start(), *BLOCK_ANCHORS.end());
     let part = num_anchors.div_ceil(block).div_ceil(PARTS) * block;
-    let parts: Vec<Sums<T>> = (0..num_anchors.div_ceil(part))
-        .into_par_iter()
-        .map(|number| {
-            let anchors = number * part..((number + 1) * part).min(num_anchors);
-            compare_part(tables, weights, plan, anchors, block)
-        })
-        .collect();
-    let cat = |values: fn(&Sums<T>) -> &[T]| parts.iter().flat_map(values).copied().collect();
+    let zeros = |wanted, len| vec![T::ZERO; if wanted { len } else { 0 }];
+    let mut losses = zeros(true, num_anchors);
+    let [mut anchors, mut positives] = [(); 2].map(|()| zeros(plan.with_gradients, num_anchors * dim));
+    let of_part = |(number, losses, gradients): (usize, &mut [T], [&mut [T]; 2])| {
+        let mut negatives = zeros(plan.with_gradients && plan.with_negatives, num_rows * dim);
+        Part {
+            tables,
+            weights,
+            plan,
+            first: number * part,
+            losses,
+            gradients,
+            negatives: &mut negatives,
+        }
+        .compare(block);
+        negatives
+    };
+    let losses_of_parts = losses.par_chunks_mut(part).enumerate();
+    let parts: Vec<Vec<T>> = if plan.with_gradients {
+        let gradients = anchors.par_chunks_mut(part * dim).zip(positives.par_chunks_mut(part * dim));
+        losses_of_parts
+            .zip(gradients)
+            .map(|((number, losses), (anchors, positives))| of_part((number, losses, [anchors, positives])))
+            .collect()
+    } else {
+        losses_of_parts
+            .map(|(number, losses)| of_part((number, losses, [&mut [], &mut []])))
+            .collect()
+    };
     Sums {
-        losses: cat(|sums| &sums.losses),
-        anchors: cat(|sums| &sums.anchors),
-        positives: cat(|sums| &sums.positives),
-        negatives: total(&parts),
+        losses,
+        anchors,
+        positives,
+        negatives: total(parts),
     }
 }
 
 /// The sum over the parts of the gradients of the negatives.
-fn total<T: Value>(parts: &[Sums<T>]) -> Vec<T> {
+fn total<T: Value>(parts: Vec<Vec<T>>) -> Vec<T> {
     const CHUNK: usize = 1 << 14;
-    let mut total = parts[0].negatives.clone();
+    let mut parts = parts.into_iter();
+    let mut total = parts.next().unwrap_or_default();
+    let others = parts.as_slice();
     total.par_chunks_mut(CHUNK).enumerate().for_each(|(number, total)| {
-        for part in &parts[1..] {
-            let values = &part.negatives[number * CHUNK..][..total.len()];
+        for part in others {
+            let values = &part[number * CHUNK..][..total.len()];
             for (total, &value) in total.iter_mut().zip(values) {
                 *total += value;
             }
@@ -176,66 +231,72 @@ fn total<T: Value>(parts: &[Sums<T>]) -> Vec<T> {
     total
 }
 
-fn compare_part<T: Score + Exponential + ComplexField>(
-    tables: &View<'_, T>,
-    weights: &[T],
+/// Some of the anchors, one block after the other.
+struct Part<'a, T> {
+    tables: &'a View<'a, T>,
+    /// The gradient of each loss; 1 if empty.
+    weights: &'a [T],
     plan: Plan,
-    anchors: Range<usize>,
-    block: usize,
-) -> Sums<T> {
-    let View { num_rows, dim, .. } = *tables;
-    let len = |wanted, len| vec![T::ZERO; if wanted { len } else { 0 }];
-    let mut sums = Sums {
-        losses: vec![T::ZERO; anchors.len()],
-        anchors: len(plan.with_gradients, anchors.len() * dim),
-        positives: len(plan.with_gradients, anchors.len() * dim),
-        negatives: len(plan.with_gradients && plan.with_negatives, num_rows * dim),
-    };
-    let mut scores = vec![T::ZERO; block * num_rows];
-    let mut scaled = vec![T::ZERO; block * dim];
-    let mut slopes = vec![[T::ZERO; 2]; block];
-    let mut scratch = Scratch::default();
-    for start in anchors.clone().step_by(block) {
-        let rows = start..(start + block).min(anchors.end);
-        let within = start - anchors.start..rows.end - anchors.start;
-        let cells = |rows: &Range<usize>| rows.start * dim..rows.end * dim;
-        let scores = &mut scores[..rows.len() * num_rows];
-        let (scaled, slopes) = (&mut scaled[..rows.len() * dim], &mut slopes[..rows.len()]);
-        let block_of_anchors = Matrix::new(&tables.anchors[cells(&rows)], rows.len(), dim);
-        let all_negatives = Matrix::new(tables.negatives, num_rows, dim);
-        product(scores, false, block_of_anchors, all_negatives.transpose(), T::ONE);
-        LossBlock {
-            tables,
-            rows: rows.clone(),
-            weights,
-            plan: &plan,
-            scores,
-            scratch: &mut scratch,
-            losses: &mut sums.losses[within.clone()],
-            slopes,
-        }
-        .dispatch();
-        if !plan.with_gradients {
-            continue;
-        }
-        let scores = Matrix::new(scores, rows.len(), num_rows);
-        let of_anchors = &mut sums.anchors[cells(&within)];
-        product(of_anchors, false, scores, all_negatives, T::ONE);
-        GradientBlock {
-            tables,
-            rows,
-            slopes,
-            of_anchors,
-            of_positives: &mut sums.positives[cells(&within)],
-            scaled,
-        }
-        .dispatch();
-        if plan.with_negatives {
-            let scaled = Matrix::new(scaled, slopes.len(), dim);
-            product(&mut sums.negatives, true, scores.transpose(), scaled, T::ONE);
+    first: usize,
+    losses: &'a mut [T],
+    /// Of the anchors and the positives; empty if not asked for.
+    gradients: [&'a mut [T]; 2],
+    /// The gradient of all negatives; empty if not asked for.
+    negatives: &'a mut [T],
+}
+
+impl<T: Score + Exponential + ComplexField> Part<'_, T> {
+    fn compare(self, block: usize) {
+        let Self {
+            tables, weights, plan, ..
+        } = self;
+        let View { num_rows, dim, .. } = *tables;
+        let [of_anchors, of_positives] = self.gradients;
+        let mut scores = vec![T::ZERO; block * num_rows];
+        let mut scaled = vec![T::ZERO; block * dim];
+        let mut slopes = vec![[T::ZERO; 2]; block];
+        let mut scratch = Scratch::default();
+        for (number, losses) in self.losses.chunks_mut(block).enumerate() {
+            let within = number * block..number * block + losses.len();
+            let rows = self.first + within.start..self.first + within.end;
+            let cells = |rows: &Range<usize>| rows.start * dim..rows.end * dim;
+            let scores = &mut scores[..rows.len() * num_rows];
+            let (scaled, slopes) = (&mut scaled[..rows.len() * dim], &mut slopes[..rows.len()]);
+            let anchors = Matrix::new(&tables.anchors[cells(&rows)], rows.len(), dim);
+            let all_negatives = Matrix::new(tables.negatives, num_rows, dim);
+            product(scores, false, anchors, all_negatives.transpose(), T::ONE);
+            LossBlock {
+                tables,
+                rows: rows.clone(),
+                weights,
+                plan: &plan,
+                scores,
+                scratch: &mut scratch,
+                losses,
+                slopes,
+            }
+            .dispatch();
+            if !plan.with_gradients {
+                continue;
+            }
+            let scores = Matrix::new(scores, rows.len(), num_rows);
+            let of_anchors = &mut of_anchors[cells(&within)];
+            product(of_anchors, false, scores, all_negatives, T::ONE);
+            GradientBlock {
+                tables,
+                rows,
+                slopes,
+                of_anchors,
+                of_positives: &mut of_positives[cells(&within)],
+                scaled,
+            }
+            .dispatch();
+            if plan.with_negatives {
+                let scaled = Matrix::new(scaled, slopes.len(), dim);
+                product(self.negatives, true, scores.transpose(), scaled, T::ONE);
+            }
         }
     }
-    sums
 }
 
 /// The losses of a block of anchors. Leaves in the scores their slopes up to a factor.
@@ -270,7 +331,7 @@ impl<T: Score + Exponential> Kernel for LossBlock<'_, T> {
             for row in self.plan.excluded.rows(anchor, num_rows) {
                 scores[row] = T::INFINITY.negative();
             }
-            let outcome = row::contrast(scores, positive.as_f64(), table, self.scratch, self.plan);
+            let outcome = row::contrast(simd, scores, positive.as_f64(), table, self.scratch, self.plan);
             let weight = self.weights.get(anchor).map_or(1.0, |weight| weight.as_f64());
             *loss = T::from_f64(outcome.loss);
             *slopes = [outcome.slope, outcome.positive_slope].map(|slope| T::from_f64(slope * weight));

@@ -39,6 +39,15 @@ impl Excluded {
         }
     }
 
+    /// The same for the anchors from `start` on.
+    fn from_anchor(self, start: usize) -> Self {
+        match self {
+            Self::None => Self::None,
+            Self::Own { first } => Self::Own { first: first + start },
+            Self::BothViews { first } => Self::BothViews { first: first + start },
+        }
+    }
+
     /// The rows that are excluded for an anchor, in a table of `num_rows`.
     pub(crate) fn rows(self, anchor: usize, num_rows: usize) -> impl Iterator<Item = usize> {
         let (first, other) = match self {
@@ -111,11 +120,11 @@ pub struct Contrast {
 
 /// Computes the loss of each anchor against its positive and a table of negatives, by dot products.
 ///
-/// On the CPU, scores exist for a few anchors at a time, and the gradients are computed in the same pass: nothing of the shape
-/// `[num_anchors, num_rows]` is ever stored. Other backends compute all scores at once; see [`contrast_is_fused`].
+/// Scores exist for some anchors at a time: nothing of the shape `[num_anchors, num_rows]` is ever stored.
 ///
-/// Differentiable in all three tables. Backward only scales the gradients if it gets the same number for all losses, as from their sum or
-/// mean; otherwise it computes the part of the negatives again.
+/// Differentiable in all three tables. On the CPU, the gradients are computed in the same pass: backward only scales them if it gets the same number
+/// for all losses, as from their sum or mean, and otherwise computes the part of the negatives again. Other backends compute scores again in
+/// backward; for few anchors, that takes longer than to keep them ([`contrast_is_fused`]).
 ///
 /// # Shapes
 /// - anchors:   `[num_anchors, dim]`
@@ -157,6 +166,47 @@ pub fn contrast(anchors: Tensor<2>, positives: Tensor<2>, negatives: Tensor<2>, 
     Tensor::<2>::from_dispatch(losses).squeeze_dim(1)
 }
 
+/// Computes the loss of each row of two views of a batch against its other view and all other rows: [`contrast`] with
+/// [`Excluded::BothViews`], where all rows are anchors.
+///
+/// On the CPU this takes two matrix products in place of three, because the score of two rows counts for both. The slopes of the losses in
+/// all scores are kept in between if they are fewer than what `contrast` would keep; in large batches it is what this calls.
+///
+/// # Shapes
+/// - views:  `[2 · batch_size, dim]`, the first view before the second
+/// - output: `[2 · batch_size]`, nats
+///
+/// # Panics
+/// Panics as [`contrast`] does, or if the loss does not exclude [both views](Excluded::BothViews) from the first on.
+///
+/// # Example
+/// ```
+/// use bcl_kernels::{Contrast, Correction, Excluded, Weighing, contrast_views};
+/// use burn::tensor::{Device, Tensor};
+///
+/// let views = Tensor::<2>::ones([4, 3], &Device::flex()); // two samples
+/// let info_nce = Contrast {
+///     temperature: 0.5,
+///     excluded: Excluded::BothViews { first: 0 },
+///     weighing: Weighing::Equal,
+///     correction: Correction::None,
+/// };
+///
+/// let losses = contrast_views(views, &info_nce).into_data();
+///
+/// assert!((losses.as_slice::<f32>().unwrap()[3] - 3f32.ln()).abs() < 1e-6); // one positive among three equal scores
+/// ```
+pub fn contrast_views(views: Tensor<2>, loss: &Contrast) -> Tensor<1> {
+    assert_eq!(
+        loss.excluded,
+        Excluded::BothViews { first: 0 },
+        "all rows are anchors, and both views of a sample are excluded"
+    );
+    let (table, plan) = table_and_plan(&views, &views, &views, loss);
+    let (losses, _) = Dispatch::contrast_views(views.into_dispatch(), table.into_dispatch(), plan);
+    Tensor::<2>::from_dispatch(losses).squeeze_dim(1)
+}
+
 /// Checks the shapes; returns the weights by rank among all rows, and the rest of the loss.
 pub(crate) fn table_and_plan(
     anchors: &Tensor<2>,
@@ -182,7 +232,7 @@ pub(crate) fn table_and_plan_of(loss: &Contrast, num_negatives: usize, device: &
     (table, Plan::new(loss, num_negatives))
 }
 
-/// Whether [`contrast`] works without a matrix of scores on this device: on the CPU.
+/// Whether [`contrast`] computes losses and gradients in one pass on this device: on the CPU.
 pub fn contrast_is_fused(device: &Device) -> bool {
     matches!(device.clone().without_autodiff().as_dispatch(), DispatchDevice::Flex(_))
 }
@@ -231,6 +281,14 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The same for the anchors from `start` on.
+    fn from_anchor(self, start: usize) -> Self {
+        Self {
+            excluded: self.excluded.from_anchor(start),
+            ..self
+        }
+    }
+
     fn new(loss: &Contrast, num_negatives: usize) -> Self {
         Self {
             rate: loss.temperature.recip(),
@@ -260,7 +318,7 @@ pub trait ContrastOps: Backend + RankOps {
         table: FloatTensor<Self>,
         plan: Plan,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        let losses = portable::losses::<Self>(anchors, positives, negatives, table, plan);
+        let losses = portable::blocks::losses::<Self>(anchors, positives, negatives, table, plan, portable::blocks::SCORES);
         (losses.clone(), losses.clone(), losses.clone(), losses)
     }
 
@@ -280,7 +338,26 @@ pub trait ContrastOps: Backend + RankOps {
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         // These serve backends that compute gradients in the forward pass.
         drop((saved_anchors, saved_positives, saved_negatives));
-        portable::gradients::<Self>(anchors, positives, negatives, table, grad, plan)
+        portable::blocks::gradients::<Self>(anchors, positives, negatives, table, grad, plan, portable::blocks::SCORES)
+    }
+
+    /// Computes the loss of each row of two views, `[num_rows, 1]`, and the gradient of the sum of all losses, or a tensor of any shape if `plan` does not
+    /// ask for it or the backend computes it later.
+    fn contrast_views(views: FloatTensor<Self>, table: FloatTensor<Self>, plan: Plan) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let losses = portable::blocks::losses_of_views::<Self>(views, table, plan);
+        (losses.clone(), losses)
+    }
+
+    /// The gradient of the views, given that which the forward pass returned and that of each loss, `[num_rows, 1]`.
+    fn contrast_views_backward(
+        views: FloatTensor<Self>,
+        table: FloatTensor<Self>,
+        saved: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+        plan: Plan,
+    ) -> FloatTensor<Self> {
+        drop(saved);
+        portable::blocks::gradients_of_views::<Self>(views, table, grad, plan)
     }
 }
 

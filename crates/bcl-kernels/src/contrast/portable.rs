@@ -7,6 +7,8 @@ use burn::tensor::{Shape, TensorData};
 use super::{Correction, Plan};
 use crate::RankOps;
 
+pub(crate) mod blocks;
+
 /// Stands for minus infinity, so that no difference is NaN.
 const LEFT_OUT: f64 = -1e30;
 

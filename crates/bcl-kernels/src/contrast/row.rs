@@ -1,5 +1,7 @@
 //! The loss of one anchor and its slopes, from its scores.
 
+use pulp::Simd;
+
 use super::{Correction, Plan};
 use crate::cpu::sum;
 use crate::exponential::Exponential;
@@ -32,7 +34,8 @@ struct Mass {
 ///
 /// `row` has the scores of all rows of the table, minus infinity where left out; `table` one weight per rank, if there are ranks.
 #[inline(always)]
-pub(crate) fn contrast<T: Score + Exponential>(
+pub(crate) fn contrast<S: Simd, T: Score + Exponential>(
+    simd: S,
     row: &mut [T],
     positive: f64,
     table: &[T],
@@ -42,7 +45,7 @@ pub(crate) fn contrast<T: Score + Exponential>(
     let hardest = largest(row);
     let rate = T::from_f64(plan.rate);
     let Mass { mass, slope } = if plan.ranked {
-        let ranks = scratch.ranker.ranks(row);
+        let ranks = scratch.ranker.ranks(simd, row);
         for value in &mut *row {
             *value = ((*value - hardest) * rate).exponential();
         }

@@ -84,7 +84,7 @@ struct Masses<'a, T: Score> {
 
 impl<T: Score + Exponential> Kernel for Masses<'_, T> {
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         let rows = self.scores.chunks_exact(self.num_columns);
         let terms = self.terms.chunks_exact_mut(self.num_columns);
         for (((mass, &offset), scores), terms) in self.sums.iter_mut().zip(self.offsets).zip(rows).zip(terms) {
@@ -92,7 +92,7 @@ impl<T: Score + Exponential> Kernel for Masses<'_, T> {
                 *term = ((score - offset) * self.rate).exponential();
             }
             if let Some(table) = self.table {
-                for (term, &rank) in terms.iter_mut().zip(self.ranker.ranks(scores)) {
+                for (term, &rank) in terms.iter_mut().zip(self.ranker.ranks(simd, scores)) {
                     *term = *term * table[rank as usize - 1];
                 }
             }

@@ -6,6 +6,10 @@
 //! buckets count as they should, so that no bucket's bounds are needed and scores are compared by whole vectors. Comparing also gets
 //! ties and `-0.0 = 0.0` right. Rows that crowd into few buckets are sorted instead, which bounds the work to `O(N log N)` for any scores.
 
+use std::marker::PhantomData;
+
+use pulp::{Simd, bytemuck};
+
 use crate::cpu::Value;
 
 /// The largest bucket for which comparing is faster than sorting the row.
@@ -16,9 +20,6 @@ const PADDING: usize = CROWDED - 1;
 
 /// The largest number of buckets: more would not fit into the mantissa of a single precision number.
 const MOST_BUCKETS: usize = 1 << 22;
-
-/// Scores that are compared with their neighbours at once: four of the widest vectors.
-const BLOCK: usize = 64;
 
 /// The float operations that ranking needs.
 pub(crate) trait Score: Value {
@@ -37,10 +38,12 @@ pub(crate) trait Score: Value {
     fn key(self, index: u32) -> Self::Key;
     fn index(key: Self::Key) -> u32;
     fn tied(left: Self::Key, right: Self::Key) -> bool;
+    /// `counts[i] = #{ j < num_neighbours : neighbours[i + j] <= scores[i] }`
+    fn count_at_most<S: Simd>(simd: S, scores: &[Self], neighbours: &[Self], num_neighbours: usize, counts: &mut [u32]);
 }
 
 macro_rules! score {
-    ($float:ident, $bits:ty, $signed:ty, $key:ty) => {
+    ($float:ident, $bits:ty, $signed:ty, $key:ty, $vectors:ident) => {
         #[allow(clippy::cast_lossless, reason = "f32, unlike f64, cannot represent every u32")]
         impl Score for $float {
             const INFINITY: Self = $float::INFINITY;
@@ -92,11 +95,93 @@ macro_rules! score {
             fn tied(left: Self::Key, right: Self::Key) -> bool {
                 left >> 32 == right >> 32
             }
+
+            // Written with vectors, because whether the compiler vectorises the plain loop depends on what surrounds it.
+            #[inline(always)]
+            fn count_at_most<S: Simd>(simd: S, scores: &[Self], neighbours: &[Self], num_neighbours: usize, counts: &mut [u32]) {
+                let lanes = <$vectors<S>>::LANES;
+                let vectors = scores.len() / lanes * lanes;
+                for start in (0..vectors).step_by(lanes) {
+                    let score = <$vectors<S>>::load(&scores[start..]);
+                    let mut count = <$vectors<S>>::zero(simd);
+                    for neighbours in neighbours[start..][..num_neighbours + lanes - 1].windows(lanes) {
+                        count = <$vectors<S>>::count(simd, count, <$vectors<S>>::load(neighbours), score);
+                    }
+                    <$vectors<S>>::store(count, &mut counts[start..start + lanes]);
+                }
+                for index in vectors..scores.len() {
+                    let neighbours = &neighbours[index..][..num_neighbours];
+                    counts[index] = neighbours
+                        .iter()
+                        .map(|&neighbour| u32::from(neighbour <= scores[index]))
+                        .sum();
+                }
+            }
         }
     };
 }
-score!(f32, u32, i32, u64);
-score!(f64, u64, i64, u128);
+score!(f32, u32, i32, u64, Singles);
+score!(f64, u64, i64, u128, Doubles);
+
+/// Vectors of single precision scores, and of counts.
+struct Singles<S>(PhantomData<S>);
+
+impl<S: Simd> Singles<S> {
+    const LANES: usize = S::F32_LANES;
+
+    #[inline(always)]
+    fn load(scores: &[f32]) -> S::f32s {
+        S::as_simd_f32s(scores).0[0]
+    }
+
+    #[inline(always)]
+    fn zero(simd: S) -> S::u32s {
+        simd.splat_u32s(0)
+    }
+
+    /// Counts where `other` is at most `score`.
+    #[inline(always)]
+    fn count(simd: S, count: S::u32s, other: S::f32s, score: S::f32s) -> S::u32s {
+        let is_counted = simd.less_than_or_equal_f32s(other, score);
+        simd.select_u32s(is_counted, simd.add_u32s(count, simd.splat_u32s(1)), count)
+    }
+
+    #[inline(always)]
+    fn store(count: S::u32s, counts: &mut [u32]) {
+        S::as_mut_simd_u32s(counts).0[0] = count;
+    }
+}
+
+/// The same in double precision.
+struct Doubles<S>(PhantomData<S>);
+
+impl<S: Simd> Doubles<S> {
+    const LANES: usize = S::F64_LANES;
+
+    #[inline(always)]
+    fn load(scores: &[f64]) -> S::f64s {
+        S::as_simd_f64s(scores).0[0]
+    }
+
+    #[inline(always)]
+    fn zero(simd: S) -> S::u64s {
+        simd.splat_u64s(0)
+    }
+
+    #[inline(always)]
+    fn count(simd: S, count: S::u64s, other: S::f64s, score: S::f64s) -> S::u64s {
+        let is_counted = simd.less_than_or_equal_f64s(other, score);
+        simd.select_u64s(is_counted, simd.add_u64s(count, simd.splat_u64s(1)), count)
+    }
+
+    #[inline(always)]
+    fn store(count: S::u64s, counts: &mut [u32]) {
+        let wide: &[u64] = bytemuck::cast_slice(std::slice::from_ref(&count));
+        for (count, &wide) in counts.iter_mut().zip(wide) {
+            *count = wide as u32;
+        }
+    }
+}
 
 /// Ranks one row after another, reusing its memory.
 #[derive(Default)]
@@ -119,7 +204,7 @@ impl<T: Score> Ranker<T> {
     /// # Panics
     /// Panics if the row has more than `u32::MAX` scores.
     #[inline(always)]
-    pub(crate) fn ranks(&mut self, row: &[T]) -> &[u32] {
+    pub(crate) fn ranks<S: Simd>(&mut self, simd: S, row: &[T]) -> &[u32] {
         let num_scores = row.len();
         assert!(
             u32::try_from(num_scores).is_ok(),
@@ -130,7 +215,7 @@ impl<T: Score> Ranker<T> {
         self.ranks.resize(num_scores, 0);
         let largest = self.group();
         if largest <= CROWDED {
-            self.compare(largest);
+            self.compare(simd, largest);
         } else {
             self.sort();
         }
@@ -175,7 +260,7 @@ impl<T: Score> Ranker<T> {
 
     /// Finds the ranks of the grouped scores, none of which is further than the size of the largest group from its place in order.
     #[inline(always)]
-    fn compare(&mut self, largest: usize) {
+    fn compare<S: Simd>(&mut self, simd: S, largest: usize) {
         let num_scores = self.scores.len();
         self.grouped_ranks.resize(num_scores, 0);
         // Before all scores what is below each, after them what is below none.
@@ -185,28 +270,10 @@ impl<T: Score> Ranker<T> {
         let reach = largest.saturating_sub(1);
         let neighbours = &self.grouped[PADDING - reach..];
         let grouped = &self.grouped[PADDING..][..num_scores];
+        T::count_at_most(simd, grouped, neighbours, 2 * reach + 1, &mut self.grouped_ranks);
         // All that is more than `reach` places before a score is below it; with the padding, that can be less than nothing.
-        let below = |place: usize| (place as u32).wrapping_sub(reach as u32);
-        let (blocks, rest) = self.grouped_ranks.as_chunks_mut::<BLOCK>();
-        let (scores, last_scores) = grouped.as_chunks::<BLOCK>();
-        let rest_start = num_scores - rest.len();
-        for (number, (ranks, scores)) in blocks.iter_mut().zip(scores).enumerate() {
-            let start = number * BLOCK;
-            let mut counts = [0u32; BLOCK];
-            for shift in start..=start + 2 * reach {
-                let others: &[T; BLOCK] = neighbours[shift..].first_chunk().expect("the groups are padded");
-                for ((count, other), score) in counts.iter_mut().zip(others).zip(scores) {
-                    *count += u32::from(other <= score);
-                }
-            }
-            for (place, (rank, count)) in (start..).zip(ranks.iter_mut().zip(counts)) {
-                *rank = below(place).wrapping_add(count);
-            }
-        }
-        for (place, (rank, score)) in (rest_start..).zip(rest.iter_mut().zip(last_scores)) {
-            let others = &neighbours[place..=place + 2 * reach];
-            let count: u32 = others.iter().map(|other| u32::from(other <= score)).sum();
-            *rank = below(place).wrapping_add(count);
+        for (place, rank) in (0u32..).zip(&mut self.grouped_ranks) {
+            *rank = rank.wrapping_add(place.wrapping_sub(reach as u32));
         }
         for rank in &mut self.ranks {
             // Written so that it compiles to gathers: there is no place without a rank.

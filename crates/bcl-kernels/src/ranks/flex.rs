@@ -109,8 +109,8 @@ struct LookUp<'a, T: Score> {
 
 impl<T: Score> Kernel for LookUp<'_, T> {
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) {
-        for (out, &rank) in self.out.iter_mut().zip(self.ranker.ranks(self.scores)) {
+    fn run<S: Simd>(self, simd: S) {
+        for (out, &rank) in self.out.iter_mut().zip(self.ranker.ranks(simd, self.scores)) {
             *out = weight(self.table, rank);
         }
     }
@@ -126,16 +126,16 @@ struct Rank<'a, T: Score> {
 
 impl<T: Score> Kernel for Rank<'_, T> {
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         let Some(counts) = self.counts else {
-            for (out, &rank) in self.out.iter_mut().zip(self.ranker.ranks(self.scores)) {
+            for (out, &rank) in self.out.iter_mut().zip(self.ranker.ranks(simd, self.scores)) {
                 *out = rank as i32;
             }
             return;
         };
         let counted = self.scores.iter().zip(counts).filter(|&(_, &counts)| counts != 0);
         let counted: Vec<T> = counted.map(|(&score, _)| score).collect();
-        let mut ranks = self.ranker.ranks(&counted).iter();
+        let mut ranks = self.ranker.ranks(simd, &counted).iter();
         for (out, _) in self.out.iter_mut().zip(counts).filter(|&(_, &counts)| counts != 0) {
             *out = *ranks.next().expect("there is a rank for each unmasked entry") as i32;
         }

@@ -1,7 +1,7 @@
 //! Losses of anchors from embeddings against the same losses of tensor operations.
 
 use super::common::{Numbers, TYPES, values};
-use bcl_kernels::{Contrast, Correction, Excluded, Weighing, contrast, portable, unit_rows};
+use bcl_kernels::{Contrast, Correction, Excluded, Weighing, contrast, contrast_views, portable, unit_rows};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
 /// Anchors, positives and negatives.
@@ -35,7 +35,10 @@ fn measured(tables: &Tables, weights: &Tensor<1>, loss: impl FnOnce([Tensor<2>; 
     let tables = tables.clone().map(|table| table.detach().require_grad());
     let losses = loss(tables.clone());
     let gradients = (losses.clone() * weights.clone()).sum().backward();
-    (losses.inner(), tables.map(|table| table.grad(&gradients).expect("tracked")))
+    (
+        losses.inner(),
+        tables.map(|table| table.grad(&gradients).unwrap_or_else(|| table.inner().zeros_like())),
+    )
 }
 
 fn weighings(num_negatives: usize, dtype: DType, device: &Device) -> Vec<Weighing> {
@@ -126,6 +129,40 @@ fn losses_and_gradients_are_those_of_tensor_operations() {
                             assert_near(ours, expected, &loss);
                         }
                     }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn two_views_have_the_losses_and_the_gradient_of_three_tables() {
+    let device = Device::flex().autodiff();
+    let excluded = Excluded::BothViews { first: 0 };
+    // Rows have 19 numbers: slopes are kept for up to 16 x 19 = 304 rows, and computed block by block for more.
+    for (seed, num_rows) in [4, 34, 290, 330].into_iter().enumerate() {
+        for dtype in TYPES {
+            let tables = tables(num_rows, num_rows, excluded, dtype, &device, seed as u64);
+            let uneven: Vec<f64> = (0..num_rows).map(|anchor| (anchor as f64).cos()).collect();
+            let uneven = Tensor::<1>::from_data(TensorData::from(&*uneven), (&device, dtype));
+            for weighing in weighings(num_rows - 2, dtype, &device) {
+                let loss = Contrast {
+                    temperature: 0.2,
+                    excluded,
+                    weighing,
+                    correction: CORRECTIONS[seed],
+                };
+                for weights in [uneven.full_like(0.3), uneven.clone()] {
+                    let (losses, [gradient, ..]) = measured(&tables, &weights, |[views, _, _]| contrast_views(views, &loss));
+                    let exact = in_double(&loss);
+                    let (doubles, weights) = (tables.clone().map(|table| table.cast(DType::F64)), weights.cast(DType::F64));
+                    let (expected, of_tables) = measured(&doubles, &weights, |[a, p, n]| portable::contrast(a, p, n, &exact));
+                    let [of_anchors, of_positives, of_negatives] = of_tables;
+                    let half = num_rows / 2;
+                    let views = [half..num_rows, 0..half].map(|rows| of_positives.clone().slice_dim(0, rows));
+                    let sum = of_anchors + Tensor::cat(views.to_vec(), 0) + of_negatives;
+                    assert_near(losses.unsqueeze(), expected.unsqueeze(), &loss);
+                    assert_near(gradient, sum, &loss);
                 }
             }
         }
