@@ -6,10 +6,10 @@
 use bcl_core::{Estimator, EstimatorConfig, Losses, Reduction, Scores, SideInformation, unit_rows};
 use bcl_golden::{Array, Deviation, FRAMEWORKS, FrameworkCase, FrameworkFile, Trace};
 use bcl_models::vision::{ema_target, ema_update};
-use bcl_train::methods::{KeyQueue, MemoryBank, StoredKeys, nearest};
+use bcl_train::methods::{KeyQueue, MemoryBank, Objective, StoredKeys, nearest};
 use burn::{
     module::{Module, Param},
-    tensor::{Device, Int, Tensor, TensorData},
+    tensor::{Device, Distribution, Int, Tensor, TensorData},
 };
 use serde_json::json;
 use std::{env, path::Path, sync::LazyLock};
@@ -207,6 +207,37 @@ fn keys_of_the_anchors_own_image_are_masked_out() {
         .collect();
     assert_eq!(mask, [false, true, false, true, true, true]);
     assert!(mask_of(&[5, 7]).is_none(), "a mask costs time");
+}
+
+#[test]
+fn a_queue_without_keys_of_the_anchors_needs_no_scores() {
+    let device = Device::flex().autodiff();
+    let random = |rows: usize| unit_rows(Tensor::<2>::random([rows, 6], Distribution::Default, &device));
+    device.seed(5);
+    let queue = KeyQueue::new(20, 6, &device).with_keys(random(9), &stored(&[0, 1, 2, 3, 4, 5, 6, 7, 8], &[0; 9]));
+    let (queries, keys) = (random(4).require_grad(), random(4));
+    let of = |images: &[usize]| queue.objective(queries.clone(), keys.clone(), images);
+    assert!(matches!(of(&[9, 3, 10, 11]), Objective::Scores(scores) if scores.mask.is_some()));
+    let Objective::Pairs(pairs) = of(&[9, 10, 11, 12]) else {
+        panic!("nothing is masked")
+    };
+    for kind in ["info_nce", "debiased", "hard", "bayesian"] {
+        let estimator = estimator(json!({ "kind": kind, "temperature": 0.2 }));
+        assert!(!estimator.needs_scores(&pairs), "{kind}");
+        let measured = |losses: Losses| {
+            let loss = losses.reduce(Reduction::Mean);
+            let gradients = loss.backward();
+            [
+                host(loss.unsqueeze()),
+                host(queries.grad(&gradients).expect("queries have a gradient")),
+            ]
+        };
+        let fused = measured(estimator.losses_of(pairs.clone(), &SideInformation::none()));
+        let composed = measured(estimator.losses(queue.scores(queries.clone(), keys.clone()), &SideInformation::none()));
+        for (fused, composed) in fused.iter().zip(&composed) {
+            assert!(Deviation::of_array(fused, composed).within(1e-5), "{kind}");
+        }
+    }
 }
 
 #[test]

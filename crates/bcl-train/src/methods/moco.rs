@@ -175,8 +175,8 @@ impl ImageMethod for MoCo {
         let queries = Self::stacked(embeddings, self.query_views().map(|view| Self::TABLES[view][0]));
         let keys = Self::stacked(embeddings, self.query_views().map(|view| Self::TABLES[1 - view][1]));
         let images: Vec<usize> = anchors.clone().map(|anchor| batch.image_of(anchor)).collect();
-        let scores = self.queue.scores(rows_of(queries, anchors.clone()), rows_of(keys, anchors));
-        Objective::Scores(self.queue.without_own_keys(scores, &images))
+        let [queries, keys] = [queries, keys].map(|rows| rows_of(rows, anchors.clone()));
+        self.queue.objective(queries, keys, &images)
     }
 
     fn same_class(&self, batch: &ImageBatch, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {

@@ -1,8 +1,8 @@
 //! A queue of keys: negatives from earlier batches.
 
-use super::Counter;
+use super::{Counter, Objective};
 use crate::batches::ImageBatch;
-use bcl_core::{Scores, Similarity};
+use bcl_core::{Pairs, Scores, Similarity};
 use burn::{
     module::{Module, Param, ParamId},
     tensor::{Bool, Device, Int, Tensor, TensorData},
@@ -134,18 +134,37 @@ impl KeyQueue {
         }
     }
 
-    /// Masks out the keys of the anchors' own images.
+    /// Compares queries with their keys as positives, and with all keys in the queue but those of the anchors' own images as negatives. Gradients flow to
+    /// the queries only.
+    ///
+    /// # Shapes
+    /// - queries, keys: `[num_anchors, dim]`, unit rows
+    /// - images:        the image of each anchor
+    pub fn objective(&self, queries: Tensor<2>, keys: Tensor<2>, images: &[usize]) -> Objective {
+        // Most queues hold none of the images of a batch. Then there is nothing to mask, and losses need no scores.
+        if self.is_empty() || self.holds_any(images) {
+            return Objective::Scores(self.without_own_keys(self.scores(queries, keys), images));
+        }
+        let pairs = Pairs::with_negatives(queries, keys.detach(), self.stored(), Similarity::Dot);
+        Objective::Pairs(pairs.with_least_similarity(Similarity::Cosine.least()))
+    }
+
+    /// Whether a key of one of these images is in the queue.
+    fn holds_any(&self, images: &[usize]) -> bool {
+        let images: HashSet<i64> = images.iter().map(|&image| image as i64).collect();
+        self.images_on_host()[..self.len()].iter().any(|image| images.contains(image))
+    }
+
+    /// Masks out the keys of the anchors' own images, if there are any.
     ///
     /// # Shapes
     /// - scores: as from [`scores`](Self::scores)
     /// - images: the image of each anchor
     pub fn without_own_keys(&self, scores: Scores, images: &[usize]) -> Scores {
-        let images: Vec<i64> = images.iter().map(|&image| image as i64).collect();
-        let own: HashSet<i64> = images.iter().copied().collect();
-        // A mask costs time, and most queues hold none of the images of a batch.
-        if !self.images_on_host()[..self.len()].iter().any(|image| own.contains(image)) {
+        if !self.holds_any(images) {
             return scores;
         }
+        let images = images.iter().map(|&image| image as i64).collect();
         let is_own = self.matches(&self.images, images, &scores.negatives.device());
         scores.with_mask(is_own.bool_not())
     }
