@@ -40,7 +40,7 @@ pub struct LossPlan {
 /// Share of the available memory that a measurement may need.
 const MEMORY_SHARE: f64 = 0.8;
 
-/// Assumed number of tensors of the size of the negatives in one step, until something has been measured.
+/// Assumed number of tensors of the largest size in one step, until something has been measured.
 const ASSUMED_TENSORS: f64 = 24.0;
 
 /// The hidden verb with which this program measures one loss.
@@ -60,7 +60,7 @@ pub fn run(
         let variants = plan.variants.iter().filter(|variant| variant.takes_part(batch_size));
         let mut samples: Vec<(LossVariant, Outcome)> = variants
             .map(|variant| {
-                let outcome = match shortage(&benchmark, backend, variant, batch_size) {
+                let outcome = match shortage(&benchmark, plan, backend, variant, batch_size) {
                     Some(shortage) => Outcome::Skipped(shortage),
                     None => Outcome::Measured(Vec::new()),
                 };
@@ -94,9 +94,20 @@ enum Outcome {
 }
 
 /// Explains why a measurement would not fit into the device's memory, if so.
-fn shortage(benchmark: &LossBenchmark, backend: &Backend, variant: &LossVariant, batch_size: usize) -> Option<String> {
+fn shortage(
+    benchmark: &LossBenchmark,
+    plan: &LossPlan,
+    backend: &Backend,
+    variant: &LossVariant,
+    batch_size: usize,
+) -> Option<String> {
     let available = memory::of(backend.info())?;
-    let entries = |batch_size: usize| (2 * batch_size) as f64 * (2 * batch_size - 2) as f64;
+    // The size of the largest tensors: scores, or embeddings where there are no scores.
+    let needs_scores = variant.needs_scores(batch_size, &backend.training_device());
+    let entries = |batch_size: usize| {
+        let row = if needs_scores { 2 * batch_size - 2 } else { plan.dim };
+        (2 * batch_size) as f64 * row as f64
+    };
     let expected = match benchmark.largest_memory(variant.name()) {
         Some((measured_at, extra)) => extra * entries(batch_size) / entries(measured_at),
         None => ASSUMED_TENSORS * 4.0 * entries(batch_size) / f64::from(1 << 20),

@@ -3,8 +3,9 @@
 use super::all_pairs;
 use bcl_core::{
     BayesianConfig, BayesianVariant, EstimatorConfig, HardNegativesConfig, InfoNceConfig, Pairs, Reduction, SideInformation,
+    Similarity,
 };
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Device, Tensor, TensorData};
 
 /// A loss to measure.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,6 +66,15 @@ impl LossVariant {
         *self != Self::AllPairs || batch_size <= LARGEST_ALL_PAIRS
     }
 
+    /// Whether a matrix of scores is stored on this device.
+    pub(super) fn needs_scores(&self, batch_size: usize, device: &Device) -> bool {
+        let Self::Estimator(config) = self else { return true };
+        let view = Tensor::<2>::ones([batch_size, 1], device);
+        config
+            .init()
+            .needs_scores(&Pairs::from_views(view.clone(), view, Similarity::Dot))
+    }
+
     /// Builds the loss for in-batch scores of `batch_size` samples, with its other inputs prepared.
     pub(super) fn init(&self, batch_size: usize, like: &Tensor<2>) -> Box<dyn Fn(Pairs) -> Tensor<1>> {
         let (config, from_scores) = match self {
@@ -118,6 +128,24 @@ mod tests {
             assert_eq!(LossVariant::named(variant.name()), Some(variant));
         }
         assert_eq!(LossVariant::named("triplet"), None);
+    }
+
+    #[test]
+    fn losses_that_compute_block_by_block_need_no_scores() {
+        let needs_scores = |name| {
+            LossVariant::named(name)
+                .expect("a known name")
+                .needs_scores(2, &Device::flex())
+        };
+        let names = [
+            "info_nce",
+            "hard",
+            "bayesian",
+            "ring",
+            "info_nce_scores",
+            "bayesian_all_pairs",
+        ];
+        assert_eq!(names.map(needs_scores), [false, false, false, true, true, true]);
     }
 
     #[test]
