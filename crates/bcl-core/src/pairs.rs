@@ -12,9 +12,10 @@ const SCORES_AT_ONCE: usize = 1 << 24;
 
 /// Embeddings of anchors, their positives and their negatives: what [`Scores`] are computed from.
 ///
-/// With [`Estimator::losses_of`](crate::Estimator::losses_of), some estimators need no scores: they compute a block of anchors at a time, which takes no
-/// memory of the shape `[num_anchors, num_negatives]`. On the CPU they always do, since losses and gradients in one pass are faster; on a GPU, where there
-/// would be more than 16 million scores. All others [compute the scores](Self::into_scores) first; losses and gradients are the same up to rounding.
+/// With [`Estimator::losses_of`](crate::Estimator::losses_of), some estimators need no scores: they compute a block of anchors at a time, and in large
+/// batches take no memory of the shape `[num_anchors, num_negatives]`. On the CPU they always do, since losses and gradients in one pass are
+/// faster; on a GPU, where there would be more than 16 million scores. All others [compute the scores](Self::into_scores) first; losses and
+/// gradients are the same up to rounding.
 ///
 /// ```
 /// use bcl_core::{BayesianConfig, Estimator, Pairs, Reduction, SideInformation, Similarity};

@@ -7,10 +7,9 @@ use crate::map::{Cosines, points, tsne, umap};
 use crate::probe::Labelled;
 use bcl_core::Similarity;
 use bcl_data::Seed;
-use bcl_images::{Collection, Image, ViewsError};
+use bcl_images::{Collection, Image, ViewsError, views::resize::shrunk};
 use bcl_report::{NearImage, NeighbourRow, Showcase, Thumbnail};
 use burn::tensor::Tensor;
-use image::{RgbImage, imageops};
 use rand::seq::SliceRandom;
 
 /// Maximum number of images on a map: enough to show groups, few enough to distinguish points.
@@ -22,7 +21,7 @@ const NEIGHBOURS: usize = 8;
 /// Number of training images that are compared at a time.
 const BLOCK: usize = 4096;
 /// Maximum length of the longer side of a thumbnail, in pixels.
-const LONGEST: u32 = 64;
+const LONGEST: usize = 64;
 
 /// Makes the showcase of features that an evaluator computed. The seed determines which images are shown.
 ///
@@ -125,17 +124,9 @@ fn picture((images, labelled): (&Collection, &[usize]), row: usize, labels: &[u3
 }
 
 /// A small copy of an image, whose longer side has at most `longest` pixels; smaller images keep their size.
-pub fn thumbnail(image: Image<'_>, longest: u32, class: u32) -> Thumbnail {
-    let (width, height) = (image.width as u32, image.height as u32);
-    let full = RgbImage::from_raw(width, height, image.pixels.to_vec()).expect("a collection holds whole images");
-    let longer = width.max(height);
-    let small = if longer > longest {
-        let side = |length: u32| (u64::from(length) * u64::from(longest) / u64::from(longer)).max(1) as u32;
-        imageops::thumbnail(&full, side(width), side(height))
-    } else {
-        full
-    };
-    Thumbnail::new(class, [small.width(), small.height()], small.as_raw())
+pub fn thumbnail(image: Image<'_>, longest: usize, class: u32) -> Thumbnail {
+    let (size, pixels) = shrunk(image, longest);
+    Thumbnail::new(class, size.map(|length| length as u32), &pixels)
 }
 
 #[cfg(test)]
@@ -149,6 +140,7 @@ mod tests {
     use bcl_images::{ImageData, ViewsConfig};
     use bcl_report::MapPoint;
     use burn::tensor::{Device, Int};
+    use image::RgbImage;
     use std::sync::Arc;
 
     /// Two classes and images without a class, some larger than a thumbnail; features are one-hot in the class.

@@ -8,8 +8,8 @@ use super::limits::Limits;
 use super::{jpeg, webp};
 use crate::Image;
 use crate::error::{FileLocation, ImageError};
-use image::{ImageFormat, ImageReader};
-use std::io::Cursor;
+use std::io::{Cursor, ErrorKind};
+use zune_jpeg::zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions};
 
 /// A decoded image, `[height, width, 3]`.
 pub(crate) struct Picture {
@@ -28,6 +28,14 @@ impl Picture {
     }
 }
 
+/// The formats that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Jpeg,
+    Png,
+    WebP,
+}
+
 /// How much of a file is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extent {
@@ -38,7 +46,7 @@ enum Extent {
 /// Format and size of an image file, checked against the limits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outline {
-    format: ImageFormat,
+    format: Format,
     width: u32,
     height: u32,
 }
@@ -63,7 +71,7 @@ impl Outline {
                 }
                 let (width, height) = (frame.width, frame.height);
                 Self {
-                    format: ImageFormat::Jpeg,
+                    format: Format::Jpeg,
                     width,
                     height,
                 }
@@ -72,7 +80,7 @@ impl Outline {
                 let size = bytes.get(16..24).ok_or_else(truncated)?;
                 let number = |bytes: &[u8]| bytes.iter().fold(0, |number, &byte| number << 8 | u32::from(byte));
                 Self {
-                    format: ImageFormat::Png,
+                    format: Format::Png,
                     width: number(&size[..4]),
                     height: number(&size[4..]),
                 }
@@ -116,7 +124,7 @@ impl Outline {
             return Err(truncated());
         }
         Ok(Self {
-            format: ImageFormat::WebP,
+            format: Format::WebP,
             width: header.width,
             height: header.height,
         })
@@ -139,28 +147,122 @@ impl Outline {
 
     /// Decodes the file of this outline.
     pub(super) fn decode(&self, bytes: &[u8], at: &FileLocation, limits: Limits) -> Result<Picture, ImageError> {
-        let mut allowed = image::Limits::default();
-        allowed.max_image_width = Some(limits.side);
-        allowed.max_image_height = Some(limits.side);
-        let mut reader = ImageReader::with_format(Cursor::new(bytes), self.format);
-        reader.limits(allowed);
-        let decoded = reader.decode().map_err(|error| match error {
-            image::ImageError::Limits(_) => too_large(at, self.width.max(self.height), limits),
-            image::ImageError::IoError(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
-                ImageError::TruncatedImage { at: at.clone() }
-            }
-            error => ImageError::BadImage {
+        let decoded = match self.format {
+            Format::Jpeg => decode_jpeg(bytes),
+            Format::Png => decode_png(bytes),
+            Format::WebP => decode_webp(bytes),
+        };
+        let pixels = decoded.map_err(|undecodable| match undecodable {
+            Undecodable::TooLarge => too_large(at, self.width.max(self.height), limits),
+            Undecodable::Truncated => ImageError::TruncatedImage { at: at.clone() },
+            Undecodable::Bad(reason) => ImageError::BadImage {
                 at: at.clone(),
-                reason: error.to_string().trim_end_matches('.').to_string(),
+                reason: reason.trim_end_matches('.').to_string(),
             },
         })?;
-        let decoded = decoded.into_rgb8();
-        let (width, height) = decoded.dimensions();
+        if pixels.len() as u64 != self.pixel_bytes() {
+            let reason = format!("it does not have {} x {} pixels, as its head says", self.width, self.height);
+            return Err(ImageError::BadImage { at: at.clone(), reason });
+        }
         Ok(Picture {
-            width,
-            height,
-            pixels: decoded.into_raw(),
+            width: self.width,
+            height: self.height,
+            pixels,
         })
+    }
+}
+
+/// The most bytes that a decoder of PNG or WebP may take for one image.
+const MOST_BYTES: usize = 1 << 29;
+
+/// Why a file has no pixels.
+enum Undecodable {
+    TooLarge,
+    Truncated,
+    Bad(String),
+}
+
+impl Undecodable {
+    fn io(error: &std::io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::UnexpectedEof => Self::Truncated,
+            _ => Self::Bad(error.to_string()),
+        }
+    }
+}
+
+impl From<png::DecodingError> for Undecodable {
+    fn from(error: png::DecodingError) -> Self {
+        match error {
+            png::DecodingError::IoError(error) => Self::io(&error),
+            png::DecodingError::LimitsExceeded => Self::TooLarge,
+            error => Self::Bad(error.to_string()),
+        }
+    }
+}
+
+impl From<image_webp::DecodingError> for Undecodable {
+    fn from(error: image_webp::DecodingError) -> Self {
+        match error {
+            image_webp::DecodingError::IoError(error) => Self::io(&error),
+            image_webp::DecodingError::MemoryLimitExceeded => Self::TooLarge,
+            error => Self::Bad(error.to_string()),
+        }
+    }
+}
+
+/// Decodes to `[height, width, 3]`, as do the others.
+fn decode_jpeg(bytes: &[u8]) -> Result<Vec<u8>, Undecodable> {
+    let bad = |error: zune_jpeg::errors::DecodeErrors| Undecodable::Bad(error.to_string());
+    let side = usize::from(u16::MAX);
+    let options = DecoderOptions::default()
+        .set_strict_mode(false)
+        .set_max_width(side)
+        .set_max_height(side);
+    let mut decoder = zune_jpeg::JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+    decoder.decode_headers().map_err(bad)?;
+    let is_grey = decoder.input_colorspace() == Some(ColorSpace::Luma);
+    let colours = if is_grey { ColorSpace::Luma } else { ColorSpace::RGB };
+    decoder.set_options(options.jpeg_set_out_colorspace(colours));
+    let samples = decoder.decode().map_err(bad)?;
+    Ok(rgb(samples, colours.num_components()))
+}
+
+fn decode_png(bytes: &[u8]) -> Result<Vec<u8>, Undecodable> {
+    let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), png::Limits { bytes: MOST_BYTES });
+    decoder.set_ignore_text_chunk(true);
+    // Palettes and fewer than 8 bits become 8 bits; 16 bits stay, to be rounded.
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let mut reader = decoder.read_info()?;
+    let (colours, depth) = reader.output_color_type();
+    let mut samples = vec![0; reader.output_buffer_size().ok_or(Undecodable::TooLarge)?];
+    reader.next_frame(&mut samples)?;
+    if depth == png::BitDepth::Sixteen {
+        let (wide, _) = samples.as_chunks::<2>();
+        let rounded = |bytes: &[u8; 2]| ((u32::from(u16::from_be_bytes(*bytes)) + 128) / 257) as u8;
+        samples = wide.iter().map(rounded).collect();
+    }
+    Ok(rgb(samples, colours.samples()))
+}
+
+fn decode_webp(bytes: &[u8]) -> Result<Vec<u8>, Undecodable> {
+    let mut decoder = image_webp::WebPDecoder::new(Cursor::new(bytes))?;
+    decoder.set_memory_limit(MOST_BYTES);
+    let mut samples = vec![0; decoder.output_buffer_size().ok_or(Undecodable::TooLarge)?];
+    decoder.read_image(&mut samples)?;
+    Ok(rgb(samples, if decoder.has_alpha() { 4 } else { 3 }))
+}
+
+/// Makes three colours of one (grey), two (grey and alpha) or four (with alpha).
+fn rgb(samples: Vec<u8>, channels: usize) -> Vec<u8> {
+    match channels {
+        1 => samples.iter().flat_map(|&grey| [grey; 3]).collect(),
+        2 => samples.chunks_exact(2).flat_map(|pixel| [pixel[0]; 3]).collect(),
+        4 => samples
+            .chunks_exact(4)
+            .flat_map(|pixel| [pixel[0], pixel[1], pixel[2]])
+            .collect(),
+        _ => samples,
     }
 }
 

@@ -1,10 +1,8 @@
 //! A picture of views, to see what the encoder is trained on.
 
-use super::resize::Resizer;
-use super::{Region, Views};
+use super::Views;
+use super::resize::shrunk;
 use crate::{Collection, Image, ImageError};
-use image::{ImageFormat, Rgb, RgbImage};
-use std::io::Cursor;
 
 /// Views are enlarged by an integer factor to about this side, in pixels.
 const CELL: usize = 96;
@@ -38,9 +36,9 @@ impl Views {
         let cell = largest * zoom;
         let pitch = cell + GAP;
         let width = pitch + sides.iter().map(|side| side * zoom + GAP).sum::<usize>();
-        let mut sheet = RgbImage::from_pixel((width + GAP) as u32, (num_rows * pitch + GAP) as u32, Rgb([255, 255, 255]));
+        let mut sheet = Sheet::white(width + GAP, num_rows * pitch + GAP);
         for (row, &index) in indices.iter().enumerate() {
-            paste_original(&mut sheet, collection.read(index)?.as_image(), [GAP, GAP + row * pitch], cell);
+            sheet.paste_original(collection.read(index)?.as_image(), [GAP, GAP + row * pitch], cell);
         }
         let mut left = GAP + pitch;
         let mut rest = batch;
@@ -52,47 +50,56 @@ impl Views {
                     self.normalisation
                         .restored([0, 1, 2].map(|channel| view[channel * side * side + pixel]))
                 };
-                paste(&mut sheet, [left, GAP + row * pitch], [side * zoom; 2], colour);
+                sheet.paste([left, GAP + row * pitch], [side * zoom; 2], colour);
             }
             left += side * zoom + GAP;
             rest = others;
         }
-        let mut png = Cursor::new(Vec::new());
-        sheet
-            .write_to(&mut png, ImageFormat::Png)
-            .expect("memory takes whatever is written to it");
-        Ok(png.into_inner())
+        Ok(sheet.png())
     }
 }
 
-/// Pastes the whole image into the middle of a cell: enlarged by an integer factor, or shrunk if it does not fit.
-fn paste_original(sheet: &mut RgbImage, image: Image<'_>, [left, top]: [usize; 2], cell: usize) {
-    let Image { width, height, .. } = image;
-    let longer = width.max(height);
-    let zoom = (cell / longer).max(1);
-    // A thin image keeps at least one pixel.
-    let [columns, rows] = [width, height].map(|length| {
-        if longer > cell {
-            (length * cell / longer).max(1)
-        } else {
-            length
-        }
-    });
-    let mut planes = vec![0; 3 * columns * rows];
-    Resizer::default().resize(image, Region::whole(width, height), columns, rows, &mut planes);
-    let size = [columns * zoom, rows * zoom];
-    let middle = [left + (cell - size[0]) / 2, top + (cell - size[1]) / 2];
-    let colour = |x: usize, y: usize| {
-        let pixel = y / zoom * columns + x / zoom;
-        [0, 1, 2].map(|channel| planes[channel * columns * rows + pixel])
-    };
-    paste(sheet, middle, size, colour);
+struct Sheet {
+    width: usize,
+    /// Rows of pixels.
+    pixels: Vec<[u8; 3]>,
 }
 
-fn paste(sheet: &mut RgbImage, [left, top]: [usize; 2], [width, height]: [usize; 2], colour: impl Fn(usize, usize) -> [u8; 3]) {
-    for y in 0..height {
-        for x in 0..width {
-            sheet.put_pixel((left + x) as u32, (top + y) as u32, Rgb(colour(x, y)));
+impl Sheet {
+    fn white(width: usize, height: usize) -> Self {
+        Self {
+            width,
+            pixels: vec![[255; 3]; width * height],
         }
+    }
+
+    /// Pastes the whole image into the middle of a cell: enlarged by an integer factor, or shrunk if it does not fit.
+    fn paste_original(&mut self, image: Image<'_>, [left, top]: [usize; 2], cell: usize) {
+        let zoom = (cell / image.width.max(image.height)).max(1);
+        let ([columns, rows], pixels) = shrunk(image, cell);
+        let (pixels, _) = pixels.as_chunks::<3>();
+        let size = [columns * zoom, rows * zoom];
+        let middle = [left + (cell - size[0]) / 2, top + (cell - size[1]) / 2];
+        self.paste(middle, size, |x, y| pixels[y / zoom * columns + x / zoom]);
+    }
+
+    fn paste(&mut self, [left, top]: [usize; 2], [width, height]: [usize; 2], colour: impl Fn(usize, usize) -> [u8; 3]) {
+        for y in 0..height {
+            for x in 0..width {
+                self.pixels[(top + y) * self.width + left + x] = colour(x, y);
+            }
+        }
+    }
+
+    fn png(&self) -> Vec<u8> {
+        let mut file = Vec::new();
+        let height = self.pixels.len() / self.width;
+        let mut encoder = png::Encoder::new(&mut file, self.width as u32, height as u32);
+        encoder.set_color(png::ColorType::Rgb);
+        let written = encoder
+            .write_header()
+            .and_then(|mut writer| writer.write_image_data(self.pixels.as_flattened()));
+        written.expect("memory takes whatever is written to it");
+        file
     }
 }

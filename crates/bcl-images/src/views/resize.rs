@@ -84,6 +84,24 @@ impl Resizer {
     }
 }
 
+/// Shrinks a whole image so that its longer side has at most `longest` pixels, and returns its columns and rows and its pixels, `[rows, columns, 3]`.
+/// Smaller images keep their size, and a thin one at least one pixel.
+///
+/// # Panics
+/// Panics if the image or `longest` is empty.
+pub fn shrunk(image: Image<'_>, longest: usize) -> ([usize; 2], Vec<u8>) {
+    let Image { width, height, pixels } = image;
+    let longer = width.max(height);
+    if longer <= longest {
+        return ([width, height], pixels.to_vec());
+    }
+    let [columns, rows] = [width, height].map(|length| (length * longest / longer).max(1));
+    let mut planes = vec![0; 3 * columns * rows];
+    Resizer::default().resize(image, Region::whole(width, height), columns, rows, &mut planes);
+    let pixels = (0..columns * rows).flat_map(|pixel| [0, 1, 2].map(|channel| planes[channel * columns * rows + pixel]));
+    ([columns, rows], pixels.collect())
+}
+
 impl Taps {
     /// Computes the weights to resize from `input` to `output` pixels.
     fn set(&mut self, input: usize, output: usize) {

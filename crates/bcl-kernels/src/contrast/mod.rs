@@ -40,7 +40,7 @@ impl Excluded {
     }
 
     /// The same for the anchors from `start` on.
-    fn from_anchor(self, start: usize) -> Self {
+    fn starting_at(self, start: usize) -> Self {
         match self {
             Self::None => Self::None,
             Self::Own { first } => Self::Own { first: first + start },
@@ -282,9 +282,9 @@ pub struct Plan {
 
 impl Plan {
     /// The same for the anchors from `start` on.
-    fn from_anchor(self, start: usize) -> Self {
+    fn starting_at(self, start: usize) -> Self {
         Self {
-            excluded: self.excluded.from_anchor(start),
+            excluded: self.excluded.starting_at(start),
             ..self
         }
     }

@@ -1,7 +1,7 @@
 //! Losses block by block on a GPU against those of the CPU.
 
 use super::{common::Numbers, gpu};
-use bcl_kernels::{Contrast, Correction, Excluded, Weighing, contrast, unit_rows};
+use bcl_kernels::{Contrast, Correction, Excluded, Weighing, contrast, contrast_views, unit_rows};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
 const ANCHORS: usize = 700;
@@ -53,5 +53,29 @@ fn losses_of_more_scores_than_a_block_has_are_those_of_the_cpu() {
                 assert!((there - here).abs() <= 1e-4 * largest, "{name}: {there} {here}");
             }
         }
+    }
+}
+
+#[test]
+fn losses_of_two_views_are_those_of_the_cpu() {
+    let measured = |device: &Device| {
+        let device = device.clone().autodiff();
+        let views = unit_rows(Numbers(5).matrix([60, 12], DType::F32, &device))
+            .detach()
+            .require_grad();
+        let loss = Contrast {
+            temperature: 0.2,
+            excluded: Excluded::BothViews { first: 0 },
+            weighing: Weighing::ByHardness(1.0),
+            correction: Correction::None,
+        };
+        let losses = contrast_views(views.clone(), &loss);
+        let gradients = losses.clone().mean().backward();
+        let gradient = views.grad(&gradients).expect("all rows take part").into_data();
+        let values: Vec<f32> = losses.into_data().iter::<f32>().chain(gradient.iter::<f32>()).collect();
+        values
+    };
+    for (there, here) in measured(&gpu()).into_iter().zip(measured(&Device::flex())) {
+        assert!((there - here).abs() <= 1e-5 * (1.0 + here.abs()), "{there} {here}");
     }
 }

@@ -27,7 +27,7 @@ pub(in crate::contrast) fn losses<B: RankOps>(
             positives,
             negatives.clone(),
             table.clone(),
-            plan.from_anchor(block.start),
+            plan.starting_at(block.start),
         )
     });
     B::float_cat(losses.collect(), 0)
@@ -52,7 +52,7 @@ pub(in crate::contrast) fn gradients<B: RankOps>(
             negatives.clone(),
             table.clone(),
             grad,
-            plan.from_anchor(block.start),
+            plan.starting_at(block.start),
         );
         of_anchors.push(of_block);
         of_positives.push(of_block_positives);

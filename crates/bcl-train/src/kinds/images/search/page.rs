@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// Longest side of a picture in pixels.
-pub(super) const LONGEST: u32 = 128;
+pub(super) const LONGEST: usize = 128;
 
 impl Index {
     /// The pictures of some images, each with a remark such as its similarity, and its class if known. They are read in parallel.
