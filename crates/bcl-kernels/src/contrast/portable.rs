@@ -130,14 +130,17 @@ fn leave_out<B: Backend>(scores: FloatTensor<B>, plan: Plan) -> FloatTensor<B> {
         return scores;
     }
     let [num_anchors, num_rows] = scores.shape().dims();
-    let mut left_out = vec![false; num_anchors * num_rows];
+    // Numbers, because backends disagree on how a mask is stored.
+    let mut left_out = vec![0f32; num_anchors * num_rows];
     for anchor in 0..num_anchors {
         for row in plan.excluded.rows(anchor, num_rows) {
-            left_out[anchor * num_rows + row] = true;
+            left_out[anchor * num_rows + row] = 1.0;
         }
     }
     let mask = TensorData::new(left_out, Shape::from([num_anchors, num_rows]));
-    let mask = B::bool_from_data(mask, &scores.device());
+    let bool_dtype = get_or_init_device_settings::<B>(&scores.device()).bool_dtype;
+    let mask = B::float_from_data(mask, &scores.device());
+    let mask = B::float_equal_elem(mask, Scalar::from(1.0), bool_dtype);
     B::float_mask_fill(scores, mask, Scalar::from(LEFT_OUT))
 }
 
