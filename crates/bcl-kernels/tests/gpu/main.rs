@@ -4,7 +4,6 @@
 #[path = "../kernels/common.rs"]
 #[allow(dead_code, reason = "the GPU tests use only some of it")]
 mod common;
-mod contrast;
 mod device;
 mod logarithm;
 mod mass;
