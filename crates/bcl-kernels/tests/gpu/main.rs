@@ -4,6 +4,7 @@
 #[path = "../kernels/common.rs"]
 #[allow(dead_code, reason = "the GPU tests use only some of it")]
 mod common;
+mod contrast;
 mod device;
 mod logarithm;
 mod mass;
