@@ -8,6 +8,7 @@ mod mass;
 mod ones;
 mod ranks;
 mod sampled;
+mod sampled_contrast;
 mod sparse;
 mod threads;
 mod unit_rows;
