@@ -3,7 +3,7 @@
 use super::common::{Numbers, values};
 use bcl_kernels::{
     Contrast, Correction, Excluded, SparseMatrix, Weighing, batch_norm_relu, contrast, convolve, gather_rows, rank_weights,
-    row_ranks, sampled_dot, sparse_matmul, unit_rows,
+    row_ranks, sampled_contrast, sampled_dot, sparse_matmul, unit_rows,
 };
 use burn::tensor::{DType, Device, Tensor};
 use rayon::ThreadPoolBuilder;
@@ -138,4 +138,32 @@ fn losses_from_embeddings_do_not_depend_on_the_number_of_threads() {
         all.extend(values(rows.grad(&gradients).expect("tracked")));
         all
     });
+}
+
+#[test]
+fn losses_against_sampled_rows_do_not_depend_on_the_number_of_threads() {
+    // Rows with many terms, and rows with few.
+    for num_rows in [60, 3000] {
+        assert_same(|| {
+            let device = Device::flex().autodiff();
+            let mut numbers = Numbers(27);
+            let anchors = numbers.matrix([150, 40], DType::F32, &device).require_grad();
+            let table = numbers.matrix([num_rows, 40], DType::F32, &device).require_grad();
+            let positives = numbers.indices([1, 150], num_rows, &device).squeeze_dim(0);
+            let negatives = numbers.indices([150, 90], num_rows, &device);
+            let loss = Contrast {
+                temperature: 0.5,
+                excluded: Excluded::None,
+                weighing: Weighing::Equal,
+                correction: Correction::None,
+            };
+            let losses = sampled_contrast(anchors.clone(), table.clone(), positives, negatives, &loss);
+            let gradients = losses.clone().mean().backward();
+            let mut all = values(losses);
+            for input in [anchors, table] {
+                all.extend(values(input.grad(&gradients).expect("tracked")));
+            }
+            all
+        });
+    }
 }
