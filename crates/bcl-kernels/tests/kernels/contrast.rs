@@ -89,7 +89,7 @@ fn in_double(loss: &Contrast) -> Contrast {
 
 /// Asserts equality with a result in f64, up to rounding in the type of `ours`.
 #[track_caller]
-fn assert_near(ours: Tensor<2>, exact: Tensor<2>, loss: &Contrast) {
+pub(crate) fn assert_near(ours: Tensor<2>, exact: Tensor<2>, loss: &Contrast) {
     let tolerance = if ours.dtype() == DType::F64 { 1e-12 } else { 3e-5 };
     for (ours, exact) in values(ours).into_iter().zip(values(exact)) {
         let error = (ours - exact).abs() / (1.0 + exact.abs());
