@@ -73,6 +73,7 @@ mod similarity;
 mod sparse;
 mod strided;
 mod touched;
+mod transpose;
 mod unit;
 
 pub mod portable;

@@ -1,6 +1,9 @@
 //! Moves rows of an image between planes, `[channels, height, width]`, and pixels, `[rows, columns, channels]`.
 
+use pulp::Simd;
+
 use crate::strided::LANES;
+use crate::transpose::{Block, transposed};
 
 /// A window of an image as pixels, with zeros where it reaches beyond the image.
 #[derive(Clone, Copy)]
@@ -47,7 +50,7 @@ impl Window {
 
     /// Copies the image into the window. Columns beyond the image keep what they have.
     #[inline(always)]
-    pub(super) fn load(&self, planes: &[f32], window: &mut [f32]) {
+    pub(super) fn load<S: Simd>(&self, simd: S, planes: &[f32], window: &mut [f32]) {
         let stride = padded(self.channels);
         let pixels = self.pixels();
         let inside = self.place(pixels.start).row * self.columns * stride;
@@ -55,23 +58,13 @@ impl Window {
         let len = self.len();
         window[..inside].fill(0.0);
         window[end..len].fill(0.0);
-        let plane = self.image[0] * self.image[1];
         for channel in (0..self.channels).step_by(LANES) {
-            let lanes = LANES.min(self.channels - channel);
-            let planes = &planes[channel * plane..];
+            let part = self.part(channel);
             let mut place = self.place(pixels.start);
             for pixel in pixels.clone().step_by(LANES) {
-                let count = LANES.min(pixels.end - pixel);
-                let mut block = [[0.0; LANES]; LANES];
-                for lane in 0..lanes {
-                    let values = &planes[lane * plane + pixel..];
-                    match values.first_chunk() {
-                        Some(values) => block[lane] = *values,
-                        None => block[lane][..count].copy_from_slice(&values[..count]),
-                    }
-                }
-                let block = transposed(&block);
-                for values in &block[..count] {
+                let part = part.from(pixel, pixels.end);
+                let block = transposed(simd, &part.read(planes));
+                for values in &block[..part.pixels] {
                     let start = place.next(self) * stride + channel;
                     window[start..start + LANES].copy_from_slice(values);
                 }
@@ -81,30 +74,90 @@ impl Window {
 
     /// Copies the part of the window that is within the image into it.
     #[inline(always)]
-    pub(super) fn store(&self, window: &[f32], planes: &mut [f32]) {
+    pub(super) fn store<S: Simd>(&self, simd: S, window: &[f32], planes: &mut [f32]) {
         let stride = padded(self.channels);
         let pixels = self.pixels();
-        let plane = self.image[0] * self.image[1];
         for channel in (0..self.channels).step_by(LANES) {
-            let lanes = LANES.min(self.channels - channel);
-            let planes = &mut planes[channel * plane..];
+            let part = self.part(channel);
             let mut place = self.place(pixels.start);
             for pixel in pixels.clone().step_by(LANES) {
-                let count = LANES.min(pixels.end - pixel);
+                let part = part.from(pixel, pixels.end);
                 let mut block = [[0.0; LANES]; LANES];
-                for values in &mut block[..count] {
+                for values in &mut block[..part.pixels] {
                     let start = place.next(self) * stride + channel;
                     values.copy_from_slice(&window[start..start + LANES]);
                 }
-                let block = transposed(&block);
-                for (lane, values) in block[..lanes].iter().enumerate() {
-                    let out = &mut planes[lane * plane + pixel..];
-                    if count == LANES {
-                        out[..LANES].copy_from_slice(values);
-                    } else {
-                        out[..count].copy_from_slice(&values[..count]);
-                    }
-                }
+                part.write(&transposed(simd, &block), planes);
+            }
+        }
+    }
+
+    /// Up to [`LANES`] planes, from a channel on.
+    #[inline(always)]
+    fn part(&self, channel: usize) -> Part {
+        let plane = self.image[0] * self.image[1];
+        Part {
+            start: channel * plane,
+            plane,
+            channels: LANES.min(self.channels - channel),
+            pixels: 0,
+        }
+    }
+}
+
+/// Some pixels of some planes: at most a [`Block`].
+#[derive(Clone, Copy)]
+struct Part {
+    /// Index of the first of them.
+    start: usize,
+    /// Pixels of a plane.
+    plane: usize,
+    channels: usize,
+    pixels: usize,
+}
+
+impl Part {
+    /// The pixels from `first` on, up to `end`.
+    #[inline(always)]
+    fn from(self, first: usize, end: usize) -> Self {
+        Self {
+            start: self.start + first,
+            pixels: LANES.min(end - first),
+            ..self
+        }
+    }
+
+    /// Reads them, one plane per row; what the block has beyond them is 0.
+    #[inline(always)]
+    fn read(self, planes: &[f32]) -> Block {
+        let mut block = [[0.0; LANES]; LANES];
+        // Loops of their own for full rows and blocks: with lengths that are known, a row is one vector, and nothing is cleared before.
+        if self.pixels == LANES && self.channels == LANES {
+            for channel in 0..LANES {
+                block[channel].copy_from_slice(&planes[self.start + channel * self.plane..][..LANES]);
+            }
+        } else if self.pixels == LANES {
+            for channel in 0..self.channels {
+                block[channel].copy_from_slice(&planes[self.start + channel * self.plane..][..LANES]);
+            }
+        } else {
+            for channel in 0..self.channels {
+                let values = &planes[self.start + channel * self.plane..][..self.pixels];
+                block[channel][..self.pixels].copy_from_slice(values);
+            }
+        }
+        block
+    }
+
+    #[inline(always)]
+    fn write(self, block: &Block, planes: &mut [f32]) {
+        if self.pixels == LANES {
+            for (channel, values) in block[..self.channels].iter().enumerate() {
+                planes[self.start + channel * self.plane..][..LANES].copy_from_slice(values);
+            }
+        } else {
+            for (channel, values) in block[..self.channels].iter().enumerate() {
+                planes[self.start + channel * self.plane..][..self.pixels].copy_from_slice(&values[..self.pixels]);
             }
         }
     }
@@ -129,15 +182,4 @@ impl Place {
         }
         index
     }
-}
-
-#[inline(always)]
-fn transposed(block: &[[f32; LANES]; LANES]) -> [[f32; LANES]; LANES] {
-    let mut out = [[0.0; LANES]; LANES];
-    for row in 0..LANES {
-        for column in 0..LANES {
-            out[column][row] = block[row][column];
-        }
-    }
-    out
 }

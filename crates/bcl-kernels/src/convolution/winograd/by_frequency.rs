@@ -130,7 +130,7 @@ impl Kernel for Inputs<'_> {
         let tiles = Tiles::new(count, &window, self.tiling.spectrum_stride(geometry.channels_in));
         let images = &self.input[self.block.images.start * geometry.image()..self.block.images.end * geometry.image()];
         for (index, planes) in images.chunks_exact(geometry.image()).enumerate() {
-            window.load(planes, self.pixels);
+            window.load(simd, planes, self.pixels);
             tiles.transform_input(simd, self.pixels, self.spectrum, index * count[0] * count[1]);
         }
     }
@@ -176,7 +176,7 @@ impl Kernel for Outputs<'_> {
             let window = self.tiling.output_window(rows);
             let tiles = Tiles::new(self.tiling.tiles(&block), &window, self.stride);
             tiles.transform_back(simd, self.spectrum, self.pixels, self.tiling.first_tile(self.image, rows));
-            window.store(self.pixels, self.planes);
+            window.store(simd, self.pixels, self.planes);
         }
     }
 }

@@ -83,7 +83,7 @@ impl Group<'_> {
         let count = tiling.tiles(block);
         let tiles = Tiles::new(count, &window, tiling.spectrum_stride(window.channels));
         for (image, planes) in self.input.chunks_exact(tiling.geometry.image()).enumerate() {
-            window.load(planes, &mut buffers.input);
+            window.load(simd, planes, &mut buffers.input);
             tiles.transform_input(simd, &buffers.input, &mut buffers.inputs, image * count[0] * count[1]);
         }
     }
@@ -106,7 +106,7 @@ impl Group<'_> {
         let tiles = Tiles::new(count, &window, tiling.spectrum_stride(window.channels));
         for (image, planes) in self.out.chunks_exact_mut(tiling.geometry.image_out()).enumerate() {
             tiles.transform_back(simd, &buffers.outputs, &mut buffers.output, image * count[0] * count[1]);
-            window.store(&buffers.output, planes);
+            window.store(simd, &buffers.output, planes);
         }
     }
 }

@@ -28,18 +28,17 @@ impl Tiles {
         }
     }
 
-    /// Visits all tiles, vector by vector of their channels: the index of their first pixel in the window, and that of their first
-    /// frequency.
+    /// The number of tiles.
     #[inline(always)]
-    fn vectors<S: Simd>(self, first_tile: usize) -> impl Iterator<Item = (usize, usize)> {
-        let [rows, columns] = self.count;
-        (0..rows * columns).flat_map(move |tile| {
-            let corner = (tile / columns * OUTPUT) * self.row + (tile % columns * OUTPUT) * self.pixel;
-            let start = (first_tile + tile) * self.pixel;
-            (0..self.pixel)
-                .step_by(S::F32_LANES)
-                .map(move |channel| (corner + channel, start + channel))
-        })
+    fn len(self) -> usize {
+        self.count[0] * self.count[1]
+    }
+
+    /// The index of a tile's first pixel in the window.
+    #[inline(always)]
+    fn corner(self, tile: usize) -> usize {
+        let [row, column] = [tile / self.count[1], tile % self.count[1]];
+        row * OUTPUT * self.row + column * OUTPUT * self.pixel
     }
 
     /// Reads `SIDE` x `SIDE` pixels.
@@ -50,6 +49,28 @@ impl Tiles {
             for x in 0..SIDE {
                 let start = corner + y * self.row + x * self.pixel;
                 square[y][x] = S::as_simd_f32s(&window[start..start + S::F32_LANES]).0[0];
+            }
+        }
+        square
+    }
+
+    #[inline(always)]
+    fn write<S: Simd>(self, pixels: [[S::f32s; OUTPUT]; OUTPUT], window: &mut [f32], corner: usize) {
+        for y in 0..OUTPUT {
+            for x in 0..OUTPUT {
+                let start = corner + y * self.row + x * self.pixel;
+                S::as_mut_simd_f32s(&mut window[start..start + S::F32_LANES]).0[0] = pixels[y][x];
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn read_frequencies<S: Simd>(self, simd: S, spectrum: &[f32], first: usize) -> [[S::f32s; INPUT]; INPUT] {
+        let mut square = [[simd.splat_f32s(0.0); INPUT]; INPUT];
+        for y in 0..INPUT {
+            for x in 0..INPUT {
+                let start = first + (y * INPUT + x) * self.frequency;
+                square[y][x] = S::as_simd_f32s(&spectrum[start..start + S::F32_LANES]).0[0];
             }
         }
         square
@@ -68,38 +89,35 @@ impl Tiles {
     /// Transforms input pixels. The first tile becomes tile `first_tile` of the spectrum.
     #[inline(always)]
     pub(super) fn transform_input<S: Simd>(self, simd: S, window: &[f32], spectrum: &mut [f32], first_tile: usize) {
-        for (corner, first) in self.vectors::<S>(first_tile) {
-            let square = self.read::<S, INPUT>(simd, window, corner);
-            self.write_frequencies::<S>(Input::square(simd, &square), spectrum, first);
+        for tile in 0..self.len() {
+            let (corner, first) = (self.corner(tile), (first_tile + tile) * self.pixel);
+            for channel in (0..self.pixel).step_by(S::F32_LANES) {
+                let square = self.read::<S, INPUT>(simd, window, corner + channel);
+                self.write_frequencies::<S>(Input::square(simd, &square), spectrum, first + channel);
+            }
         }
     }
 
     /// Transforms the gradient of output pixels.
     #[inline(always)]
     pub(super) fn transform_gradient<S: Simd>(self, simd: S, window: &[f32], spectrum: &mut [f32], first_tile: usize) {
-        for (corner, first) in self.vectors::<S>(first_tile) {
-            let square = self.read::<S, OUTPUT>(simd, window, corner);
-            self.write_frequencies::<S>(OutputGradient::square(simd, &square), spectrum, first);
+        for tile in 0..self.len() {
+            let (corner, first) = (self.corner(tile), (first_tile + tile) * self.pixel);
+            for channel in (0..self.pixel).step_by(S::F32_LANES) {
+                let square = self.read::<S, OUTPUT>(simd, window, corner + channel);
+                self.write_frequencies::<S>(OutputGradient::square(simd, &square), spectrum, first + channel);
+            }
         }
     }
 
     /// Transforms frequencies back to output pixels.
     #[inline(always)]
     pub(super) fn transform_back<S: Simd>(self, simd: S, spectrum: &[f32], window: &mut [f32], first_tile: usize) {
-        for (corner, first) in self.vectors::<S>(first_tile) {
-            let mut square = [[simd.splat_f32s(0.0); INPUT]; INPUT];
-            for y in 0..INPUT {
-                for x in 0..INPUT {
-                    let start = first + (y * INPUT + x) * self.frequency;
-                    square[y][x] = S::as_simd_f32s(&spectrum[start..start + S::F32_LANES]).0[0];
-                }
-            }
-            let pixels = Output::square(simd, &square);
-            for y in 0..OUTPUT {
-                for x in 0..OUTPUT {
-                    let start = corner + y * self.row + x * self.pixel;
-                    S::as_mut_simd_f32s(&mut window[start..start + S::F32_LANES]).0[0] = pixels[y][x];
-                }
+        for tile in 0..self.len() {
+            let (corner, first) = (self.corner(tile), (first_tile + tile) * self.pixel);
+            for channel in (0..self.pixel).step_by(S::F32_LANES) {
+                let square = self.read_frequencies::<S>(simd, spectrum, first + channel);
+                self.write::<S>(Output::square(simd, &square), window, corner + channel);
             }
         }
     }

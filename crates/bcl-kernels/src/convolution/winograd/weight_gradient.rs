@@ -208,9 +208,13 @@ impl Kernel for Fill<'_> {
         let grad_tiles = Tiles::new(count, &grad_window, tiling.spectrum_stride(geometry.channels_out));
         for (index, image) in self.block.images.clone().enumerate() {
             let first_tile = index * count[0] * count[1];
-            input_window.load(&input[image * geometry.image()..][..geometry.image()], input_pixels);
+            input_window.load(simd, &input[image * geometry.image()..][..geometry.image()], input_pixels);
             input_tiles.transform_input(simd, input_pixels, inputs, first_tile);
-            grad_window.load(&grad[image * geometry.image_out()..][..geometry.image_out()], grad_pixels);
+            grad_window.load(
+                simd,
+                &grad[image * geometry.image_out()..][..geometry.image_out()],
+                grad_pixels,
+            );
             grad_tiles.transform_gradient(simd, grad_pixels, grads, first_tile);
         }
     }
