@@ -1,5 +1,5 @@
-//! Convolution on the CPU: Winograd's algorithm where it suits, otherwise im2col and a matrix product, a few images at a time so that the
-//! columns stay in the cache.
+//! Convolution on the CPU: Winograd's algorithm where it suits, otherwise a matrix product. Its operand is the image itself where each output
+//! pixel sees one input pixel, and otherwise made by im2col, a few images at a time so that the columns stay in the cache.
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Flex, TensorMetadata};
@@ -111,7 +111,16 @@ struct Buffers<T> {
 
 impl<T: Value> Buffers<T> {
     fn new(geometry: &Geometry) -> Self {
-        let zeros = |a_column: usize| vec![T::ZERO; a_column * geometry.group()];
+        let group = geometry.group();
+        if geometry.is_pointwise() && group == 1 {
+            // All is read and written in place.
+            return Self {
+                columns: Vec::new(),
+                rows: Vec::new(),
+                images: Vec::new(),
+            };
+        }
+        let zeros = |of_an_image: usize| vec![T::ZERO; of_an_image * group];
         Self {
             columns: zeros(geometry.taps() * geometry.output_pixels()),
             rows: zeros(geometry.image_out()),
@@ -127,13 +136,8 @@ fn forward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTensor, weig
         channels_out,
         ..
     } = *geometry;
-    let (taps, output_pixels, group, order) = (
-        geometry.taps(),
-        geometry.output_pixels(),
-        geometry.group(),
-        Order::of(geometry),
-    );
-    let weight = Matrix::new(T::of(&weight), channels_out, taps);
+    let (group, order) = (geometry.group(), Order::of(geometry));
+    let weight = Matrix::new(T::of(&weight), channels_out, geometry.taps());
     let mut out = vec![T::ZERO; batch_size * geometry.image_out()];
     if !out.is_empty() {
         out.par_chunks_mut(group * geometry.image_out())
@@ -141,11 +145,8 @@ fn forward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTensor, weig
             .for_each_init(
                 || Buffers::new(geometry),
                 |Buffers { columns, rows, images }, (out, input)| {
-                    let count = input.len() / geometry.image();
-                    let columns = &mut columns[..taps * count * output_pixels];
-                    order.see(geometry, input, images, columns);
-                    let columns = Matrix::new(columns, taps, count * output_pixels);
-                    if count == 1 {
+                    let columns = in_columns(geometry, &order, input, images, columns);
+                    if input.len() == geometry.image() {
                         return product(out, false, weight, columns, T::ONE);
                     }
                     let rows = &mut rows[..out.len()];
@@ -214,7 +215,7 @@ fn input_backward<T: Value + ComplexField>(geometry: &Geometry, weight: FlexTens
 fn weight_backward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTensor, grad: FlexTensor) -> FlexTensor {
     let (input, grad) = (cpu::contiguous(input), cpu::contiguous(grad));
     let channels_out = geometry.channels_out;
-    let (taps, output_pixels, group, shard) = (geometry.taps(), geometry.output_pixels(), geometry.group(), geometry.shard());
+    let (taps, group, shard) = (geometry.taps(), geometry.group(), geometry.shard());
     let order = Order::of(geometry);
     let sums: Vec<Vec<T>> = T::of(&input)
         .par_chunks(shard * geometry.image())
@@ -228,12 +229,9 @@ fn weight_backward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTens
             } = Buffers::new(geometry);
             let groups = input.chunks(group * geometry.image());
             for (input, grads) in groups.zip(grads.chunks(group * geometry.image_out())) {
-                let count = input.len() / geometry.image();
-                let columns = &mut columns[..taps * count * output_pixels];
-                order.see(geometry, input, &mut images, columns);
+                let columns = in_columns(geometry, &order, input, &mut images, &mut columns);
                 let rows = in_rows(geometry, &order, grads, &mut rows);
-                let columns = Matrix::new(columns, taps, count * output_pixels).transpose();
-                product(&mut sum, true, rows, columns, T::ONE);
+                product(&mut sum, true, rows, columns.transpose(), T::ONE);
             }
             sum
         })
@@ -247,6 +245,24 @@ fn weight_backward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTens
     }
     let [height, width] = geometry.kernel;
     cpu::tensor(total, [channels_out, geometry.channels_in, height, width])
+}
+
+/// The input windows of some images as columns, `[taps, columns]`.
+fn in_columns<'a, T: Value>(
+    geometry: &Geometry,
+    order: &Order,
+    input: &'a [T],
+    images: &mut [T],
+    buffer: &'a mut [T],
+) -> Matrix<'a, T> {
+    let (taps, output_pixels) = (geometry.taps(), geometry.output_pixels());
+    let count = input.len() / geometry.image();
+    if count == 1 && geometry.is_pointwise() {
+        return Matrix::new(input, taps, output_pixels);
+    }
+    let columns = &mut buffer[..taps * count * output_pixels];
+    order.see(geometry, input, images, columns);
+    Matrix::new(columns, taps, count * output_pixels)
 }
 
 /// The gradient of some images' outputs as `[channels_out, columns]`.

@@ -57,6 +57,11 @@ impl Geometry {
         self.stride == 1 && self.input == self.output
     }
 
+    /// Whether an output pixel sees one input pixel, its own, so that the im2col matrix of an image is the image.
+    pub(super) fn is_pointwise(&self) -> bool {
+        self.kernel == [1, 1] && self.shifts()
+    }
+
     /// Number of values in one image.
     pub(super) fn image(&self) -> usize {
         self.channels_in * self.input[0] * self.input[1]
