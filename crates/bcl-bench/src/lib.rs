@@ -27,6 +27,7 @@ pub mod explorer;
 pub mod gpu;
 pub mod kernels;
 pub mod loss;
+mod matrix_product;
 mod memory;
 pub mod papers;
 pub mod parity;

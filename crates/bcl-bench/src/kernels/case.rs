@@ -43,6 +43,8 @@ pub struct Case {
     pub pass: Pass,
     /// Entries in the largest tensor of the portable implementation.
     pub entries: usize,
+    /// Floating-point operations of all measured passes by their definition, if a rate says something about the kernel.
+    pub operations: Option<f64>,
     prepare: Box<Prepare>,
 }
 
@@ -62,7 +64,16 @@ impl Case {
             size,
             pass,
             entries,
+            operations: None,
             prepare,
+        }
+    }
+
+    /// Counts the work, for a rate.
+    pub(super) fn with_operations(self, operations: f64) -> Self {
+        Self {
+            operations: Some(operations),
+            ..self
         }
     }
 

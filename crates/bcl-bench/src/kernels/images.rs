@@ -21,11 +21,12 @@ const NORMALISED: [[usize; 4]; 8] = [
 ];
 
 /// The same for convolutions.
-const CONVOLVED: [Layer; 13] = [
+const CONVOLVED: [Layer; 21] = [
     Layer::new([128, 16, 32], 16, 3, 1),
     Layer::new([128, 32, 16], 32, 3, 1),
     Layer::new([128, 64, 8], 64, 3, 1),
     Layer::new([128, 128, 4], 128, 3, 1),
+    Layer::new([128, 16, 32], 32, 3, 2),
     // ResNet-18.
     Layer::new([32, 3, 32], 64, 3, 1),
     Layer::new([8, 3, 224], 64, 7, 2),
@@ -37,6 +38,14 @@ const CONVOLVED: [Layer; 13] = [
     Layer::new([32, 256, 32], 512, 1, 2),
     Layer::new([32, 1024, 8], 256, 1, 1),
     Layer::new([32, 512, 4], 2048, 1, 1),
+    // ResNet-50 on images of 224 x 224 pixels.
+    Layer::new([8, 256, 56], 64, 1, 1),
+    Layer::new([8, 64, 56], 64, 3, 1),
+    Layer::new([8, 128, 56], 128, 3, 2),
+    Layer::new([8, 512, 28], 128, 1, 1),
+    Layer::new([8, 128, 28], 128, 3, 1),
+    Layer::new([8, 256, 14], 256, 3, 1),
+    Layer::new([8, 512, 7], 512, 3, 1),
 ];
 
 /// Projections and features: batch size and dimension.
@@ -116,6 +125,12 @@ fn convolved(layer: Layer, pass: Pass) -> Case {
     };
     // im2col makes a column of the kernel's size for each output pixel.
     let entries = kernel * kernel * channels_in * batch_size * output[2] * output[3];
+    let products = match pass {
+        Pass::Forward => 1.0,
+        // Two more, for the gradients of the input and of the weight.
+        Pass::Gradients => 3.0,
+    };
+    let operations = products * 2.0 * (entries * channels) as f64;
     Case::new("convolve", size, pass, entries, move |pass, device| {
         Implementations::new(
             pass,
@@ -125,6 +140,7 @@ fn convolved(layer: Layer, pass: Pass) -> Case {
             move |inputs| portable::convolve(inputs[0].clone(), inputs[1].clone(), stride, padding),
         )
     })
+    .with_operations(operations)
 }
 
 fn unit(shape: [usize; 2], pass: Pass) -> Case {

@@ -18,7 +18,7 @@ pub use benchmark::{KernelBenchmark, KernelMeasurement};
 pub use case::{Case, Implementations, Pass};
 pub use timing::Timing;
 
-use crate::{environment::Environment, memory};
+use crate::{environment::Environment, matrix_product, memory};
 use bcl_backend::Backend;
 
 /// What to measure.
@@ -58,23 +58,30 @@ pub fn run(
     mut finished: impl FnMut(&KernelBenchmark),
 ) -> KernelBenchmark {
     let device = backend.training_device();
+    let mut cases = cases();
+    cases.retain(|case| plan.kernels.is_empty() || plan.kernels.iter().any(|name| name == case.kernel));
+    let has_rates = cases.iter().any(|case| case.operations.is_some());
     let mut benchmark = KernelBenchmark {
         environment: Environment::read(plan.threads).on(backend.info()),
+        product_gflops: has_rates.then(|| matrix_product::gflops(matrix_product::seconds(&device))),
         measurements: Vec::new(),
     };
-    let asked = |case: &Case| plan.kernels.is_empty() || plan.kernels.iter().any(|name| name == case.kernel);
-    for case in cases().into_iter().filter(asked) {
+    for case in cases {
         progress(&format!("{} {}", case.kernel, case.size));
         let mut measurement = KernelMeasurement {
             kernel: case.kernel.to_owned(),
             size: case.size.clone(),
             pass: case.pass,
             timing: None,
+            gflops: None,
             note: shortage(&case, backend),
         };
         if measurement.note.is_none() {
             device.seed(0);
-            measurement.timing = Some(Timing::of(&case.prepare(&device), plan.seconds));
+            let operations = case.operations;
+            let timing = Timing::of(&case.prepare(&device), plan.seconds);
+            measurement.gflops = operations.map(|operations| 1e-6 * operations / timing.kernel_ms.median);
+            measurement.timing = Some(timing);
         }
         benchmark.measurements.push(measurement);
         finished(&benchmark);

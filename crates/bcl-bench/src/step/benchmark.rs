@@ -1,8 +1,9 @@
 //! The times of a step as tables and as JSON.
 
-use super::{Phases, StepPlan, StepSample, sample::PRODUCT_SIZE};
+use super::{Phases, StepPlan, StepSample};
 use crate::{
     environment::Environment,
+    matrix_product,
     spread::{Spread, median},
 };
 use bcl_models::vision::{ImageEncoderConfig, Stem};
@@ -68,11 +69,10 @@ impl Rates {
         let sides = recipe.views.layout();
         let per_image: u64 = sides.iter().map(|&side| encoder.size(side).multiply_adds).sum();
         let forward = 2.0 * per_image as f64 * recipe.training.batch_size as f64;
-        let of_product = 2.0 * (PRODUCT_SIZE as f64).powi(3);
         Some(Self {
             forward: 1e-9 * forward / seconds.forward,
             backward: 1e-9 * 2.0 * forward / seconds.backward,
-            product: 1e-9 * of_product / product,
+            product: matrix_product::gflops(product),
         })
     }
 }
@@ -82,11 +82,12 @@ impl fmt::Display for Rates {
         let share = |rate: f64| 100.0 * rate / self.product;
         write!(
             f,
-            "forward {:.0} and backward {:.0} GFLOP/s, {:.0} % and {:.0} % of a matrix product of size {PRODUCT_SIZE} ({:.0})",
+            "forward {:.0} and backward {:.0} GFLOP/s, {:.0} % and {:.0} % of a matrix product of size {} ({:.0})",
             self.forward,
             self.backward,
             share(self.forward),
             share(self.backward),
+            matrix_product::SIZE,
             self.product
         )
     }

@@ -1,7 +1,7 @@
 //! Measures steps in a separate process, so that the peak memory is its own.
 
 use super::{Phases, StepConfig};
-use crate::{clock::Clock, memory};
+use crate::{clock::Clock, matrix_product, memory};
 use bcl_backend::Backend;
 use bcl_core::{Estimator, EstimatorConfig, Reduction};
 use bcl_data::Seed;
@@ -37,9 +37,6 @@ pub struct StepSample {
     /// Time of a product of two matrices with 1,024 rows and columns in seconds, the shortest of several.
     pub product: f64,
 }
-
-/// Rows and columns of the matrices whose product shows what the device can do.
-pub(super) const PRODUCT_SIZE: usize = 1024;
 
 impl StepSample {
     /// Trains on planted images with one recipe in this process, and times each part of each step.
@@ -80,7 +77,8 @@ impl WithMethod for Measurement<'_> {
     type Output = StepSample;
 
     fn call<M: ImageMethod>(self, method: M) -> StepSample {
-        let product = product_seconds(&self.device);
+        // Before the steps, whose peak memory exceeds that of the product.
+        let product = matrix_product::seconds(&self.device);
         let mut bench = Bench::new(&self.config.recipe, method, self.device);
         let mut sample = StepSample {
             product,
@@ -97,22 +95,6 @@ impl WithMethod for Measurement<'_> {
         sample.peak_mib = memory::peak();
         sample
     }
-}
-
-/// The shortest time of a large product, in seconds. It is measured before the steps, whose peak memory exceeds that of the product.
-fn product_seconds(device: &Device) -> f64 {
-    const REPETITIONS: usize = 8;
-    let device = device.clone().without_autodiff();
-    let [left, right] = [0.5, 2.0].map(|value| Tensor::<2>::full([PRODUCT_SIZE; 2], value, &device));
-    let mut clock = Clock::new(&device);
-    let mut time = || {
-        let product = left.clone().matmul(right.clone());
-        let seconds = clock.lap();
-        drop(product);
-        clock.lap();
-        seconds
-    };
-    (0..REPETITIONS).map(|_| time()).fold(f64::INFINITY, f64::min)
 }
 
 /// Everything that a step needs.
