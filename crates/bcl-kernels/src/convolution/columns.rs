@@ -95,7 +95,10 @@ fn walk(geometry: &Geometry, num_images: usize, mut visit: impl FnMut(usize, Opt
                 for row in 0..rows.len() {
                     let pixel = plane + (first_row + row * geometry.stride) * width + first_column;
                     visit(column, None, columns.start);
-                    visit(column + columns.start, Some(pixel), columns.len());
+                    // A tap that is beyond the image for all outputs has no first pixel.
+                    if !columns.is_empty() {
+                        visit(column + columns.start, Some(pixel), columns.len());
+                    }
                     visit(column + columns.end, None, output[1] - columns.end);
                     column += output[1];
                 }

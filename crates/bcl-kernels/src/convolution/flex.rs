@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::geometry::Geometry;
 use super::order::Order;
+use super::windows::Windows;
 use super::winograd::{self, Kernels, Tiling};
 use super::{ConvolutionOps, portable};
 use crate::cpu::{self, Value, by_float_type};
@@ -19,9 +20,13 @@ impl ConvolutionOps for Flex {
         by_float_type!(
             input, T => {
                 let geometry = geometry(&input, &weight, stride, padding);
-                match tiling(&geometry, &input) {
-                    Some(tiling) => by_tiles(&geometry, &tiling, input, |values| Kernels::new(&geometry, values), weight),
-                    None => forward::<T>(&geometry, input, weight),
+                if let Some(tiling) = tiling(&geometry, &input) {
+                    by_tiles(&geometry, &tiling, input, |values| Kernels::new(&geometry, values), weight)
+                } else if let Some(windows) = windows(&geometry, &input) {
+                    let (input, weight) = (cpu::contiguous(input), cpu::contiguous(weight));
+                    outputs(&geometry, windows.forward(f32::of(&input), f32::of(&weight)))
+                } else {
+                    forward::<T>(&geometry, input, weight)
                 }
             },
             portable::convolve::<Flex>(input, weight, stride, padding)
@@ -38,6 +43,10 @@ impl ConvolutionOps for Flex {
         by_float_type!(
             input, T => {
                 let geometry = geometry(&input, &weight, stride, padding);
+                if let Some(windows) = windows(&geometry, &input) {
+                    let (weight, grad) = (cpu::contiguous(weight), cpu::contiguous(grad));
+                    return inputs(&geometry, windows.input_gradient(f32::of(&weight), f32::of(&grad)));
+                }
                 let Some(reversed) = geometry.reversed() else {
                     return input_backward::<T>(&geometry, weight, grad);
                 };
@@ -60,9 +69,14 @@ impl ConvolutionOps for Flex {
         by_float_type!(
             input, T => {
                 let geometry = geometry(&input, &weight, stride, padding);
-                match tiling(&geometry, &input) {
-                    Some(tiling) => weight_backward_by_tiles(&geometry, &tiling, input, grad),
-                    None => weight_backward::<T>(&geometry, input, grad),
+                if let Some(tiling) = tiling(&geometry, &input) {
+                    let (input, grad) = (cpu::contiguous(input), cpu::contiguous(grad));
+                    weights(&geometry, winograd::weight_gradient(&tiling, f32::of(&input), f32::of(&grad)))
+                } else if let Some(windows) = windows(&geometry, &input) {
+                    let (input, grad) = (cpu::contiguous(input), cpu::contiguous(grad));
+                    weights(&geometry, windows.weight_gradient(f32::of(&input), f32::of(&grad)))
+                } else {
+                    weight_backward::<T>(&geometry, input, grad)
                 }
             },
             portable::convolve_weight_backward::<Flex>(input, weight, grad, stride, padding)
@@ -79,6 +93,26 @@ fn tiling(geometry: &Geometry, input: &FlexTensor) -> Option<Tiling> {
     (input.dtype() == DType::F32).then(|| Tiling::of(geometry)).flatten()
 }
 
+/// The windows of a strided convolution that products over pixels suit, in single precision alone.
+fn windows(geometry: &Geometry, input: &FlexTensor) -> Option<Windows> {
+    (input.dtype() == DType::F32).then(|| Windows::of(geometry)).flatten()
+}
+
+fn inputs<T: Value>(geometry: &Geometry, values: Vec<T>) -> FlexTensor {
+    let [height, width] = geometry.input;
+    cpu::tensor(values, [geometry.batch_size, geometry.channels_in, height, width])
+}
+
+fn outputs<T: Value>(geometry: &Geometry, values: Vec<T>) -> FlexTensor {
+    let [height, width] = geometry.output;
+    cpu::tensor(values, [geometry.batch_size, geometry.channels_out, height, width])
+}
+
+fn weights<T: Value>(geometry: &Geometry, values: Vec<T>) -> FlexTensor {
+    let [height, width] = geometry.kernel;
+    cpu::tensor(values, [geometry.channels_out, geometry.channels_in, height, width])
+}
+
 fn by_tiles(
     geometry: &Geometry,
     tiling: &Tiling,
@@ -89,15 +123,7 @@ fn by_tiles(
     let (input, weight) = (cpu::contiguous(input), cpu::contiguous(weight));
     let mut out = vec![0.0; geometry.batch_size * geometry.image_out()];
     winograd::forward(tiling, &kernels(f32::of(&weight)), f32::of(&input), &mut out);
-    let [height, width] = geometry.output;
-    cpu::tensor(out, [geometry.batch_size, geometry.channels_out, height, width])
-}
-
-fn weight_backward_by_tiles(geometry: &Geometry, tiling: &Tiling, input: FlexTensor, grad: FlexTensor) -> FlexTensor {
-    let (input, grad) = (cpu::contiguous(input), cpu::contiguous(grad));
-    let total = winograd::weight_gradient(tiling, f32::of(&input), f32::of(&grad));
-    let [height, width] = geometry.kernel;
-    cpu::tensor(total, [geometry.channels_out, geometry.channels_in, height, width])
+    outputs(geometry, out)
 }
 
 /// Scratch memory of one thread for one group of images.
@@ -155,8 +181,7 @@ fn forward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTensor, weig
                 },
             );
     }
-    let [height, width] = geometry.output;
-    cpu::tensor(out, [batch_size, channels_out, height, width])
+    outputs(geometry, out)
 }
 
 /// Kernels with input and output channels swapped and rotated by 180°: `[channels_in, channels_out, kernel_height, kernel_width]`.
@@ -208,8 +233,7 @@ fn input_backward<T: Value + ComplexField>(geometry: &Geometry, weight: FlexTens
                 },
             );
     }
-    let [height, width] = geometry.input;
-    cpu::tensor(out, [batch_size, geometry.channels_in, height, width])
+    inputs(geometry, out)
 }
 
 fn weight_backward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTensor, grad: FlexTensor) -> FlexTensor {
@@ -243,8 +267,7 @@ fn weight_backward<T: Value + ComplexField>(geometry: &Geometry, input: FlexTens
             *total += value;
         }
     }
-    let [height, width] = geometry.kernel;
-    cpu::tensor(total, [channels_out, geometry.channels_in, height, width])
+    weights(geometry, total)
 }
 
 /// The input windows of some images as columns, `[taps, columns]`.

@@ -12,6 +12,7 @@ mod interleaved;
 mod order;
 mod pixels;
 pub(crate) mod portable;
+mod windows;
 mod winograd;
 
 /// Convolves a batch of images with a set of kernels, without a bias.

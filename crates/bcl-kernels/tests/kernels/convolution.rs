@@ -5,9 +5,9 @@ use bcl_kernels::{convolve, portable};
 use burn::tensor::{DType, Device, Tensor};
 
 /// Batch, channels in, height, width; channels out, kernel; stride, padding. Covers large and small images, several groups and parts
-/// with a remainder, kernels larger than the image, strides that skip rows, padding that fills whole windows, and kernels of one pixel, for
-/// which large images are not copied.
-const CASES: [([usize; 4], [usize; 2], [usize; 2]); 11] = [
+/// with a remainder, kernels larger than the image, strides that skip rows, padding that fills whole windows, kernels of one pixel, for
+/// which large images are not copied, and strided kernels over whole vectors of channels, whose windows are read in place.
+const CASES: [([usize; 4], [usize; 2], [usize; 2]); 16] = [
     ([3, 2, 7, 5], [4, 3], [1, 1]),
     ([2, 3, 32, 32], [8, 3], [1, 1]),
     ([37, 5, 4, 4], [6, 3], [1, 1]),
@@ -17,6 +17,11 @@ const CASES: [([usize; 4], [usize; 2], [usize; 2]); 11] = [
     ([4, 6, 6, 6], [3, 1], [1, 0]),
     ([3, 5, 16, 17], [7, 1], [1, 0]),
     ([17, 4, 12, 12], [3, 1], [1, 0]),
+    ([9, 16, 9, 8], [5, 3], [2, 1]),
+    ([5, 32, 8, 8], [70, 3], [2, 1]),
+    ([3, 16, 12, 13], [20, 5], [3, 2]),
+    ([2, 48, 5, 6], [16, 3], [2, 0]),
+    ([1, 16, 2, 2], [3, 7], [4, 3]),
     ([4, 6, 7, 7], [3, 1], [2, 0]),
     ([2, 2, 3, 3], [2, 2], [3, 4]),
 ];
