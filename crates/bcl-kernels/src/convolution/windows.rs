@@ -15,7 +15,7 @@ use crate::strided::{LANES, Left, PANEL, Right, Sizes, product};
 /// The most values in the window of an image, so that it stays in the cache of a core.
 const VALUES: usize = 1 << 17;
 /// The most kernels, input channels times output channels.
-const KERNELS: usize = 1 << 12;
+const KERNELS: usize = 1 << 14;
 /// Number of partial sums in the gradient of the weight: a constant, so that results do not depend on the number of threads.
 const SHARDS: usize = 8;
 
