@@ -1,5 +1,5 @@
-//! Convolution on the CPU: Winograd's algorithm where it suits, otherwise a matrix product. Its operand is the image itself where each output
-//! pixel sees one input pixel, and otherwise made by im2col, a few images at a time so that the columns stay in the cache.
+//! Convolution on the CPU: Winograd's algorithm or windows of pixels where they suit, otherwise a matrix product. Its operand is the image itself
+//! where each output pixel sees one input pixel, and otherwise made by im2col, a few images at a time so that the columns stay in the cache.
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Flex, TensorMetadata};

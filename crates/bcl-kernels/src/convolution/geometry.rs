@@ -21,7 +21,7 @@ const OUTPUT_PIXELS: usize = 256;
 
 /// Number of partial sums in the gradient of the weight, which are added in a fixed order: few, to save memory, but enough for many
 /// processors. A constant, so that the result does not depend on the number of threads.
-const SHARDS: usize = 8;
+pub(super) const SHARDS: usize = 8;
 
 impl Geometry {
     pub(super) fn new(input: [usize; 4], weight: [usize; 4], stride: usize, padding: usize) -> Self {

@@ -7,7 +7,7 @@
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::geometry::Geometry;
+use super::geometry::{Geometry, SHARDS};
 use super::pixels::{Window, padded};
 use crate::cpu::Kernel;
 use crate::strided::{LANES, Left, PANEL, Right, Sizes, product};
@@ -16,8 +16,6 @@ use crate::strided::{LANES, Left, PANEL, Right, Sizes, product};
 const VALUES: usize = 1 << 17;
 /// The most kernels, input channels times output channels.
 const KERNELS: usize = 1 << 14;
-/// Number of partial sums in the gradient of the weight: a constant, so that results do not depend on the number of threads.
-const SHARDS: usize = 8;
 
 /// A convolution by windows: each holds an image with its padding.
 #[derive(Clone, Copy)]
