@@ -59,10 +59,9 @@ impl Window {
         window[..inside].fill(0.0);
         window[end..len].fill(0.0);
         for channel in (0..self.channels).step_by(LANES) {
-            let part = self.part(channel);
             let mut place = self.place(pixels.start);
             for pixel in pixels.clone().step_by(LANES) {
-                let part = part.from(pixel, pixels.end);
+                let part = self.part(channel, pixel..pixels.end);
                 let block = transposed(simd, &part.read(planes));
                 for values in &block[..part.pixels] {
                     let start = place.next(self) * stride + channel;
@@ -78,10 +77,9 @@ impl Window {
         let stride = padded(self.channels);
         let pixels = self.pixels();
         for channel in (0..self.channels).step_by(LANES) {
-            let part = self.part(channel);
             let mut place = self.place(pixels.start);
             for pixel in pixels.clone().step_by(LANES) {
-                let part = part.from(pixel, pixels.end);
+                let part = self.part(channel, pixel..pixels.end);
                 let mut block = [[0.0; LANES]; LANES];
                 for values in &mut block[..part.pixels] {
                     let start = place.next(self) * stride + channel;
@@ -92,15 +90,15 @@ impl Window {
         }
     }
 
-    /// Up to [`LANES`] planes, from a channel on.
+    /// Up to [`LANES`] of some pixels, of up to as many planes from a channel on.
     #[inline(always)]
-    fn part(&self, channel: usize) -> Part {
+    fn part(&self, channel: usize, pixels: std::ops::Range<usize>) -> Part {
         let plane = self.image[0] * self.image[1];
         Part {
-            start: channel * plane,
+            start: channel * plane + pixels.start,
             plane,
             channels: LANES.min(self.channels - channel),
-            pixels: 0,
+            pixels: LANES.min(pixels.len()),
         }
     }
 }
@@ -117,16 +115,6 @@ struct Part {
 }
 
 impl Part {
-    /// The pixels from `first` on, up to `end`.
-    #[inline(always)]
-    fn from(self, first: usize, end: usize) -> Self {
-        Self {
-            start: self.start + first,
-            pixels: LANES.min(end - first),
-            ..self
-        }
-    }
-
     /// Reads them, one plane per row; what the block has beyond them is 0.
     #[inline(always)]
     fn read(self, planes: &[f32]) -> Block {

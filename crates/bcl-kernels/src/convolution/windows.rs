@@ -1,8 +1,8 @@
 //! Convolutions with a stride and few channels: products read the pixels of an image in place.
 //!
 //! With the channels of a pixel side by side, the taps of a kernel row are contiguous for each output pixel, and output pixels of a row are
-//! a constant distance apart: what im2col would copy is a matrix already. With many channels, a general product gains more from packing
-//! than the copies cost.
+//! a constant distance apart: what im2col would copy is a matrix already. Images and kernels that exceed the
+//! limits below are left to im2col.
 
 use pulp::Simd;
 use rayon::prelude::*;

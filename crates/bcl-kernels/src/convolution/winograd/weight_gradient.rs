@@ -10,12 +10,11 @@ use super::kernels::{ALL_TAPS, AddTaps};
 use super::spectra::Tiles;
 use super::tiling::{Block, Tiling};
 use super::transforms::FREQUENCIES;
+use crate::convolution::geometry::SHARDS;
 use crate::convolution::pixels::padded;
 use crate::cpu::Kernel;
 use crate::strided::{LANES, Left, PANEL, Right, Sizes, product};
 
-/// Number of partial sums, if each is small: a constant, so that results do not depend on the number of threads.
-const SHARDS: usize = 8;
 /// Input channels whose sums over the tiles are computed together, for a panel of output channels: they fit into the cache of a core.
 const CHANNELS: usize = 64;
 
