@@ -30,9 +30,13 @@ pub(crate) fn bench(criterion: &mut Criterion) {
                 sampler.sample(step, &users, &mut drawn);
                 // In-batch negatives are not drawn: they are the positives of the batch.
                 let items = if config.count().is_some() { &drawn } else { &positives };
-                sampler.mask(&users, items, &mut keep);
                 step += 1;
-                black_box((&mut drawn, &mut keep));
+                if config.shared() {
+                    black_box((&mut drawn, sampler.hits(&users, items)));
+                } else {
+                    sampler.mask(&users, items, &mut keep);
+                    black_box((&mut drawn, &mut keep));
+                }
             });
         });
     }

@@ -4,7 +4,7 @@ use crate::{Estimator, Losses, Scores, Similarity};
 use bcl_kernels::{
     Contrast, Correction, Excluded, Weighing, contrast, contrast_is_fused, contrast_views, sampled_contrast, sampled_dot,
 };
-use burn::tensor::{DType, Int, Tensor};
+use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
 use std::ops::Range;
 
 /// The most scores that a GPU should keep: 64 MiB of them, several times over. It computes losses faster from all scores at once than block by block.
@@ -35,6 +35,16 @@ pub struct Pairs {
     source: Source,
     similarity: Similarity,
     least: Option<f64>,
+    offsets: Option<Offsets>,
+}
+
+/// Added to similarities.
+#[derive(Debug, Clone)]
+struct Offsets {
+    /// `[num_anchors]`
+    positives: Tensor<1>,
+    /// `[num_anchors, num_negatives]`, or one row if they are the same for all anchors
+    negatives: Tensor<2>,
 }
 
 #[derive(Debug, Clone)]
@@ -44,8 +54,8 @@ enum Source {
     Views([Tensor<2>; 2], Range<usize>),
     /// Anchors of the first table against the second one.
     CrossViews([Tensor<2>; 2], Range<usize>),
-    /// Anchors, positives and negatives.
-    Tables([Tensor<2>; 3]),
+    /// Anchors, positives and negatives, and which of the latter are not negatives of an anchor.
+    Tables([Tensor<2>; 3], Excluded),
     /// Anchors and a table, with the rows of the positives and of each anchor's own negatives.
     Sampled([Tensor<2>; 2], Tensor<1, Int>, Tensor<2, Int>),
 }
@@ -84,7 +94,51 @@ impl Pairs {
     /// - anchors, positives: `[num_anchors, dim]`
     /// - negatives:          `[num_negatives, dim]`
     pub fn with_negatives(anchors: Tensor<2>, positives: Tensor<2>, negatives: Tensor<2>, similarity: Similarity) -> Self {
-        Self::new(Source::Tables([anchors, positives, negatives]), similarity)
+        Self::new(Source::Tables([anchors, positives, negatives], Excluded::None), similarity)
+    }
+
+    /// Leaves out rows that are not negatives of an anchor, such as its positive, or items that a user has interacted with. An anchor whose rows are all
+    /// left out has no [loss](Losses).
+    ///
+    /// ```
+    /// use bcl_core::{Estimator, Excluded, InfoNceConfig, Pairs, SideInformation, Similarity};
+    /// use burn::tensor::{Device, Tensor};
+    ///
+    /// let device = Device::flex();
+    /// let [users, items] = [0.0, 1.0].map(|value| Tensor::<2>::full([3, 4], value, &device));
+    ///
+    /// // The item of each row is the positive; the first user likes that of the second, too.
+    /// let pairs = Pairs::with_negatives(users, items.clone(), items, Similarity::Dot);
+    /// let pairs = pairs.excluding(Excluded::listed([vec![0, 1], vec![1], vec![2]]));
+    ///
+    /// let losses = InfoNceConfig::new().init().losses_of(pairs, &SideInformation::none()).values().into_data();
+    /// assert!((losses.as_slice::<f32>().unwrap()[0] - 2f32.ln()).abs() < 1e-6); // one positive among two equal scores
+    /// assert!((losses.as_slice::<f32>().unwrap()[1] - 3f32.ln()).abs() < 1e-6);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the pairs are not from [`with_negatives`](Self::with_negatives).
+    pub fn excluding(mut self, rows: Excluded) -> Self {
+        match &mut self.source {
+            Source::Tables(_, excluded) => *excluded = rows,
+            _ => panic!("only rows of a table that anchors share can be left out"),
+        }
+        self
+    }
+
+    /// Adds a number to each similarity, as [`Scores::with_offsets`] does.
+    ///
+    /// # Shapes
+    /// - positives: `[num_anchors]`
+    /// - negatives: `[num_anchors, num_negatives]`, or `[1, num_negatives]` if all anchors have the same
+    ///
+    /// # Panics
+    /// Panics if there are offsets already.
+    pub fn with_offsets(mut self, positives: Tensor<1>, negatives: Tensor<2>) -> Self {
+        assert!(self.offsets.is_none(), "there are offsets already");
+        self.offsets = Some(Offsets { positives, negatives });
+        self.least = None;
+        self
     }
 
     /// Compares anchors with rows of a table by dot products: with one positive each, and with negatives that were sampled for each anchor.
@@ -103,6 +157,7 @@ impl Pairs {
             source,
             similarity,
             least: similarity.least(),
+            offsets: None,
         }
     }
 
@@ -121,10 +176,12 @@ impl Pairs {
         let scores = match self.source {
             Source::Views([first, second], anchors) => Scores::from_views_of(first, second, similarity, anchors),
             Source::CrossViews([first, second], anchors) => Scores::from_cross_views(first, second, similarity, anchors),
-            Source::Tables(tables) => {
+            Source::Tables(tables, excluded) => {
                 let [anchors, positives, negatives] = tables.map(|table| similarity.prepare(table));
                 let positives = (anchors.clone() * positives).sum_dim(1);
-                Scores::multi_positive(positives, anchors.matmul(negatives.transpose()))
+                let scores = Scores::multi_positive(positives, anchors.matmul(negatives.transpose()));
+                let mask = mask_of(&excluded, &scores.negatives);
+                scores.with_mask(mask)
             }
             Source::Sampled([anchors, table], positives, negatives) => {
                 let [_, num_negatives] = negatives.dims();
@@ -135,6 +192,10 @@ impl Pairs {
                 Scores::multi_positive(positives, scores.slice_dim(1, 1..num_negatives + 1))
             }
         };
+        let scores = match self.offsets {
+            Some(Offsets { positives, negatives }) => scores.with_offsets(positives, negatives),
+            None => scores,
+        };
         scores.with_least_similarity(self.least)
     }
 
@@ -143,14 +204,19 @@ impl Pairs {
         self.least
     }
 
-    /// How many negatives each anchor has; 0 if there are too few samples for any.
+    /// How many negatives each anchor has, or at most, if [lists](Excluded::Listed) leave out more for some; 0 if there are too few samples for any.
     pub fn num_negatives(&self) -> usize {
         match &self.source {
             Source::Views([first, _], _) => (2 * first.dims()[0]).saturating_sub(2),
             Source::CrossViews([first, _], _) => first.dims()[0].saturating_sub(1),
-            Source::Tables([_, _, negatives]) => negatives.dims()[0],
+            Source::Tables([_, _, negatives], excluded) => negatives.dims()[0].saturating_sub(excluded.count().unwrap_or(0)),
             Source::Sampled(_, _, negatives) => negatives.dims()[1],
         }
+    }
+
+    /// Whether all anchors have as many negatives.
+    pub(crate) fn has_equal_rows(&self) -> bool {
+        !matches!(self.source, Source::Tables(_, Excluded::Listed { .. }))
     }
 
     /// Embeddings, for the device and the precision of the scores.
@@ -158,7 +224,7 @@ impl Pairs {
         match &self.source {
             Source::Views([first, _], _)
             | Source::CrossViews([first, _], _)
-            | Source::Tables([first, ..])
+            | Source::Tables([first, ..], _)
             | Source::Sampled([first, _], ..) => first,
         }
     }
@@ -169,7 +235,8 @@ impl Pairs {
         let saves_memory =
             self.num_anchors() * self.num_negatives() > SCORES_AT_ONCE && !matches!(self.source, Source::Sampled(..));
         let is_worth_it = contrast_is_fused(&like.device()) || saves_memory;
-        let is_possible = [DType::F32, DType::F64].contains(&like.dtype()) && self.num_negatives() > 0;
+        let is_possible =
+            [DType::F32, DType::F64].contains(&like.dtype()) && self.num_negatives() > 0 && self.offsets_fit_tables();
         if is_worth_it && is_possible {
             estimator.kernel(self)
         } else {
@@ -177,10 +244,18 @@ impl Pairs {
         }
     }
 
+    /// Whether offsets, if there are any, can be part of the embeddings.
+    fn offsets_fit_tables(&self) -> bool {
+        match &self.offsets {
+            Some(offsets) => matches!(self.source, Source::Tables(..)) && offsets.negatives.dims()[0] == 1,
+            None => true,
+        }
+    }
+
     fn num_anchors(&self) -> usize {
         match &self.source {
             Source::Views(_, anchors) | Source::CrossViews(_, anchors) => anchors.len(),
-            Source::Tables([anchors, ..]) | Source::Sampled([anchors, _], ..) => anchors.dims()[0],
+            Source::Tables([anchors, ..], _) | Source::Sampled([anchors, _], ..) => anchors.dims()[0],
         }
     }
 
@@ -212,13 +287,63 @@ impl Pairs {
                 let excluded = Excluded::Own { first: range.start };
                 ([anchors, second.clone().slice([range]), second], excluded)
             }
-            Source::Tables(tables) => (tables.map(|table| similarity.prepare(table)), Excluded::None),
+            Source::Tables(tables, excluded) => {
+                let tables = tables.map(|table| similarity.prepare(table));
+                let tables = match self.offsets {
+                    Some(offsets) => offsets.join(tables),
+                    None => tables,
+                };
+                (tables, excluded)
+            }
             Source::Sampled([anchors, table], positives, negatives) => {
                 let losses = sampled_contrast(anchors, table, positives, negatives, &of(Excluded::None));
                 return Losses::new(losses, None);
             }
         };
         let [anchors, positives, negatives] = tables;
-        Losses::new(contrast(anchors, positives, negatives, &of(excluded)), None)
+        let counted = has_negatives(&excluded, &anchors, &negatives);
+        Losses::new(contrast(anchors, positives, negatives, &of(excluded)), counted)
     }
+}
+
+impl Offsets {
+    /// Makes the offsets part of the dot products of anchors with positives and negatives: of one more number in each row, which is 1 in those of anchors.
+    fn join(self, tables: [Tensor<2>; 3]) -> [Tensor<2>; 3] {
+        let [anchors, positives, negatives] = tables;
+        let ones = Tensor::ones([anchors.dims()[0], 1], (&anchors.device(), anchors.dtype()));
+        let with = |table: Tensor<2>, column: Tensor<2>| {
+            let column = column.cast(table.dtype());
+            Tensor::cat(vec![table, column], 1)
+        };
+        [
+            with(anchors, ones),
+            with(positives, self.positives.unsqueeze_dim(1)),
+            with(negatives, self.negatives.transpose()),
+        ]
+    }
+}
+
+/// Which negatives count, `[num_anchors, num_rows]`; `None` if all do.
+fn mask_of(excluded: &Excluded, scores: &Tensor<2>) -> Option<Tensor<2, Bool>> {
+    if *excluded == Excluded::None {
+        return None;
+    }
+    let [num_anchors, num_rows] = scores.dims();
+    let mut counts = vec![true; num_anchors * num_rows];
+    for (anchor, counts) in counts.chunks_mut(num_rows).enumerate() {
+        for row in excluded.rows(anchor, num_rows) {
+            counts[row] = false;
+        }
+    }
+    let counts = TensorData::new(counts, [num_anchors, num_rows]);
+    Some(Tensor::from_data(counts, &scores.device()))
+}
+
+/// Which anchors have negatives, `[num_anchors]`; `None` if all have.
+fn has_negatives(excluded: &Excluded, anchors: &Tensor<2>, negatives: &Tensor<2>) -> Option<Tensor<1, Bool>> {
+    let ([num_anchors, _], [num_rows, _]) = (anchors.dims(), negatives.dims());
+    let has_some = |anchor| excluded.rows(anchor, num_rows).count() < num_rows;
+    let have_some: Vec<bool> = (0..num_anchors).map(has_some).collect();
+    let some_lack_all = have_some.contains(&false);
+    some_lack_all.then(|| Tensor::from_data(TensorData::from(&*have_some), &anchors.device()))
 }

@@ -171,6 +171,19 @@ impl Scores {
         self
     }
 
+    /// Adds a number to each similarity, such as the logarithm of how rarely an item is drawn. Removes the
+    /// [lowest value](Self::least_similarity), since sums have none.
+    ///
+    /// # Shapes
+    /// - positives: `[num_anchors]`
+    /// - negatives: `[num_anchors, num_negatives]`, or `[1, num_negatives]` if all anchors have the same
+    pub fn with_offsets(mut self, positives: Tensor<1>, negatives: Tensor<2>) -> Self {
+        self.positives = self.positives + positives.unsqueeze_dim(1);
+        self.negatives = self.negatives + negatives;
+        self.least_similarity = None;
+        self
+    }
+
     /// Multiplies all similarities by a positive factor, through which a gradient can flow. With the inverse of a learned temperature and
     /// an estimator of temperature 1, the temperature gets its gradient from every estimator; from those with a floor, too, which is then
     /// that of the learned temperature.

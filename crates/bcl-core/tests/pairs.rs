@@ -1,6 +1,6 @@
 //! Losses from embeddings are those from their scores.
 
-use bcl_core::{Estimator, EstimatorConfig, InfoNceConfig, Losses, Pairs, SideInformation, Similarity};
+use bcl_core::{Estimator, EstimatorConfig, Excluded, InfoNceConfig, Losses, Pairs, SideInformation, Similarity};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use std::ops::Range;
 
@@ -11,6 +11,15 @@ fn table(rows: usize, phase: f64, dtype: DType) -> Tensor<2> {
     let device = Device::flex().autodiff();
     let values: Vec<f64> = (0..rows * 5).map(|i| (1.7 * i as f64 + phase).sin()).collect();
     Tensor::from_data(TensorData::new(values, [rows, 5]), (&device, dtype))
+}
+
+/// Numbers to add to similarities, on the device and in the precision of a table.
+fn offsets(shape: [usize; 2], like: &Tensor<2>) -> Tensor<2> {
+    let numbers = (0..shape[0] * shape[1]).map(|i| (2.3 * i as f64).cos());
+    Tensor::from_data(
+        TensorData::new(numbers.collect::<Vec<f64>>(), shape),
+        (&like.device(), like.dtype()),
+    )
 }
 
 /// Pairs the rows of three tables.
@@ -33,6 +42,38 @@ fn ways() -> Vec<(&'static str, Way)> {
             "a queue",
             Box::new(|[first, second, queue]| {
                 Pairs::with_negatives(first.clone(), second.clone(), queue.clone(), Similarity::Dot).with_least_similarity(-5.0)
+            }),
+        ),
+        (
+            "a table of which each anchor leaves out rows",
+            Box::new(|[first, second, table]| {
+                // Anchor 6 has no negatives.
+                let lists = (0..SAMPLES as u32).map(|anchor| {
+                    if anchor == 6 {
+                        (0..40).collect()
+                    } else {
+                        (anchor % 13..anchor % 17).collect()
+                    }
+                });
+                let pairs = Pairs::with_negatives(first.clone(), second.clone(), table.clone(), Similarity::Cosine);
+                pairs.excluding(Excluded::listed(lists))
+            }),
+        ),
+        (
+            "the positives of a batch with offsets",
+            Box::new(|[first, second, _]| {
+                let pairs = Pairs::with_negatives(first.clone(), second.clone(), second.clone(), Similarity::Cosine);
+                let offsets = offsets([1, SAMPLES], first);
+                let pairs = pairs.excluding(Excluded::Own { first: 0 });
+                pairs.with_offsets(offsets.clone().squeeze_dim(0), offsets)
+            }),
+        ),
+        (
+            "a table with offsets for each anchor",
+            Box::new(|[first, second, table]| {
+                let pairs = Pairs::with_negatives(first.clone(), second.clone(), table.clone(), Similarity::Dot);
+                let positives = offsets([1, SAMPLES], first).squeeze_dim(0);
+                pairs.with_offsets(positives, offsets([SAMPLES, 40], first))
             }),
         ),
         (
@@ -101,4 +142,27 @@ fn a_queue_without_a_gradient_gets_none() {
     let gradients = losses.values().sum().backward();
     assert!(anchors.grad(&gradients).is_some());
     assert!(queue.grad(&gradients).is_none());
+}
+
+#[test]
+fn rows_that_are_left_out_and_offsets_need_no_scores() {
+    let [anchors, positives] = [0.0, 0.9].map(|phase| table(SAMPLES, phase, DType::F32));
+    let of_batch = || Pairs::with_negatives(anchors.clone(), positives.clone(), positives.clone(), Similarity::Cosine);
+    let own = || of_batch().excluding(Excluded::Own { first: 0 });
+    let listed = of_batch().excluding(Excluded::listed((0..SAMPLES as u32).map(|anchor| vec![anchor])));
+    let with_offsets = |pairs: Pairs, rows| {
+        let of_positives = offsets([1, SAMPLES], &anchors).squeeze_dim(0);
+        pairs.with_offsets(of_positives, offsets([rows, SAMPLES], &anchors))
+    };
+    let need_scores = |pairs: Pairs| {
+        ["info_nce", "hard", "bayesian"].map(|kind| {
+            let config: EstimatorConfig = serde_json::from_value(serde_json::json!({ "kind": kind })).unwrap();
+            config.init().needs_scores(&pairs)
+        })
+    };
+    assert_eq!(need_scores(own()), [false, false, false]);
+    assert_eq!(need_scores(with_offsets(own(), 1)), [false, false, false]);
+    // Weights by rank differ with the number of negatives.
+    assert_eq!(need_scores(with_offsets(listed, 1)), [false, false, true]);
+    assert_eq!(need_scores(with_offsets(own(), SAMPLES)), [true, true, true]);
 }

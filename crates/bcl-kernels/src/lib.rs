@@ -80,7 +80,9 @@ pub mod portable;
 
 pub use adam::{AdamDecay, AdamInput, AdamOps, AdamStep, AdamUpdated, LazyMemory, LazyUpdated, adam, lazy_adam};
 pub use collective_sum::{CollectiveOps, sum_over_ranks};
-pub use contrast::{Contrast, ContrastOps, Correction, Excluded, Weighing, contrast, contrast_is_fused, contrast_views};
+pub use contrast::{
+    Contrast, ContrastOps, Correction, Excluded, RowLists, Weighing, contrast, contrast_is_fused, contrast_views,
+};
 pub use convolution::{ConvolutionOps, convolve};
 pub use logarithm::{LogarithmOps, log1p};
 pub use mass::{MassOps, mass, ranked_mass};

@@ -35,7 +35,7 @@ pub fn contrast(anchors: Tensor<2>, positives: Tensor<2>, negatives: Tensor<2>, 
         positives.into_dispatch(),
         negatives.into_dispatch(),
         table.into_dispatch(),
-        plan,
+        &plan,
     );
     Tensor::<2>::from_dispatch(losses).squeeze_dim(1)
 }

@@ -9,7 +9,7 @@ use bcl_data::{
 };
 use bcl_train::{
     kinds::interactions::loader::{InteractionLoader, LoaderOptions},
-    methods::{Method, Recommendation},
+    methods::{Method, Objective, Recommendation},
     training::step::EpochPlan,
 };
 use burn::{data::dataloader::DataLoader, tensor::Device};
@@ -89,12 +89,14 @@ fn an_anchor_is_never_scored_against_its_own_positive() {
     };
     let loader = InteractionLoader::new(&data.train, sampler, None, plan, options);
     let step = loader.iter().next().expect("a step").expect("that needs no reading");
-    let keep: Vec<bool> = step
-        .batch
-        .mask
-        .expect("in-batch negatives are masked")
-        .into_data()
-        .iter::<bool>()
-        .collect();
+    let method = Recommendation {
+        encoder: encoders()[0].init(&graph(&data), 1, &Device::flex()),
+        l2: 0.0,
+    };
+    let Objective::Pairs(pairs) = step.objective(&method) else {
+        panic!("shared negatives need no scores")
+    };
+    let mask = pairs.into_scores().mask.expect("in-batch negatives are masked").into_data();
+    let keep: Vec<bool> = mask.iter::<bool>().collect();
     assert!((0..16).all(|i| (0..16).all(|j| keep[i * 16 + j] == (i != j))));
 }

@@ -199,7 +199,12 @@ fn keys_of_the_anchors_own_image_are_masked_out() {
     let keys = Tensor::<2>::from_data([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]], &device);
     let queue = KeyQueue::new(5, 2, &device).with_keys(keys, &stored(&[4, 9, 4], &[0, 0, 0]));
     let queries = || Tensor::<2>::from_data([[1.0, 0.0], [0.6, 0.8]], &device);
-    let mask_of = |images: &[usize]| queue.without_own_keys(queue.scores(queries(), queries()), images).mask;
+    let mask_of = |images: &[usize]| {
+        let Objective::Pairs(pairs) = queue.objective(queries(), queries(), images) else {
+            panic!("the queue has keys")
+        };
+        pairs.into_scores().mask
+    };
     let mask: Vec<bool> = mask_of(&[4, 7])
         .expect("a key is masked")
         .into_data()
@@ -210,32 +215,36 @@ fn keys_of_the_anchors_own_image_are_masked_out() {
 }
 
 #[test]
-fn a_queue_without_keys_of_the_anchors_needs_no_scores() {
+fn losses_against_a_queue_need_no_scores() {
     let device = Device::flex().autodiff();
     let random = |rows: usize| unit_rows(Tensor::<2>::random([rows, 6], Distribution::Default, &device));
     device.seed(5);
     let queue = KeyQueue::new(20, 6, &device).with_keys(random(9), &stored(&[0, 1, 2, 3, 4, 5, 6, 7, 8], &[0; 9]));
     let (queries, keys) = (random(4).require_grad(), random(4));
-    let of = |images: &[usize]| queue.objective(queries.clone(), keys.clone(), images);
-    assert!(matches!(of(&[9, 3, 10, 11]), Objective::Scores(scores) if scores.mask.is_some()));
-    let Objective::Pairs(pairs) = of(&[9, 10, 11, 12]) else {
-        panic!("nothing is masked")
-    };
-    for kind in ["info_nce", "debiased", "hard", "bayesian"] {
-        let estimator = estimator(json!({ "kind": kind, "temperature": 0.2 }));
-        assert!(!estimator.needs_scores(&pairs), "{kind}");
-        let measured = |losses: Losses| {
-            let loss = losses.reduce(Reduction::Mean);
-            let gradients = loss.backward();
-            [
-                host(loss.unsqueeze()),
-                host(queries.grad(&gradients).expect("queries have a gradient")),
-            ]
+    // None of the images of the second batch is in the queue. Weights by rank need as many negatives for each anchor.
+    for (images, kinds) in [
+        ([9, 3, 10, 11], &["info_nce", "debiased", "hard"][..]),
+        ([9, 10, 11, 12], &["info_nce", "debiased", "hard", "bayesian"]),
+    ] {
+        let Objective::Pairs(pairs) = queue.objective(queries.clone(), keys.clone(), &images) else {
+            panic!("the queue has keys")
         };
-        let fused = measured(estimator.losses_of(pairs.clone(), &SideInformation::none()));
-        let composed = measured(estimator.losses(queue.scores(queries.clone(), keys.clone()), &SideInformation::none()));
-        for (fused, composed) in fused.iter().zip(&composed) {
-            assert!(Deviation::of_array(fused, composed).within(1e-5), "{kind}");
+        for kind in kinds {
+            let estimator = estimator(json!({ "kind": kind, "temperature": 0.2 }));
+            assert!(!estimator.needs_scores(&pairs), "{kind}");
+            let measured = |losses: Losses| {
+                let loss = losses.reduce(Reduction::Mean);
+                let gradients = loss.backward();
+                [
+                    host(loss.unsqueeze()),
+                    host(queries.grad(&gradients).expect("queries have a gradient")),
+                ]
+            };
+            let fused = measured(estimator.losses_of(pairs.clone(), &SideInformation::none()));
+            let composed = measured(estimator.losses(pairs.clone().into_scores(), &SideInformation::none()));
+            for (fused, composed) in fused.iter().zip(&composed) {
+                assert!(Deviation::of_array(fused, composed).within(1e-5), "{kind}");
+            }
         }
     }
 }

@@ -82,7 +82,7 @@ impl RankTable {
 
     /// The weights by rank of these pairs, if weights by rank are all that their losses need.
     pub(crate) fn of(&self, pairs: &Pairs, weight: &impl RankWeight) -> Option<Tensor<1>> {
-        if weight.normalised() {
+        if weight.normalised() || !pairs.has_equal_rows() {
             return None;
         }
         let table = self.get(pairs.like(), pairs.num_negatives(), weight);

@@ -123,45 +123,66 @@ impl NegativeSampler {
     /// Separates draws that count (`true`) from accidental hits: items that the user has interacted with.
     ///
     /// `keep` stays empty if no mask is needed, because the sampler avoids hits or [`mask_hits`](NegativesConfig::mask_hits) is
-    /// off. For `in_batch`, `items` are the positives of the batch, and an anchor's own positive is a hit as well.
+    /// off.
     ///
     /// # Shapes
     /// - users: `[num_anchors]`
-    /// - items: `[num_anchors, count]`, or `[1, count]` when every user shares them
+    /// - items: `[num_anchors, count]`
     /// - keep:  `[num_anchors, count]`
     ///
     /// # Panics
-    /// Panics if the shapes do not match, or a user or an item is not in the interactions.
+    /// Panics if the shapes do not match, all anchors [share](NegativesConfig::shared) the items, or a user or an item is not in the interactions.
     pub fn mask(&self, users: &[u32], items: &[i32], keep: &mut Vec<bool>) {
         keep.clear();
+        assert!(!self.config.shared(), "shared items have lists of hits, not a mask");
         if !self.config.mask_hits() || users.is_empty() || items.is_empty() {
             return;
         }
-        let shared = self.config.shared();
-        let count = if shared { items.len() } else { items.len() / users.len() };
+        let count = items.len() / users.len();
         assert!(
-            shared || items.len() == users.len() * count,
+            items.len() == users.len() * count,
             "{} items do not make rows for {} users",
             items.len(),
             users.len()
         );
         keep.resize(users.len() * count, true);
         keep.par_chunks_mut(count)
+            .zip(items.par_chunks(count))
             .zip(users)
-            .enumerate()
             .with_min_len(ROWS_PER_JOB)
             .for_each_init(
                 || ItemSet::new(self.train.num_items()),
-                |excluded, (row, (keep, &user))| {
-                    let first = if shared { 0 } else { row * count };
+                |excluded, ((keep, items), &user)| {
                     let known = self.train.items_of(user);
                     excluded.insert(known);
-                    for (keep, &item) in keep.iter_mut().zip(&items[first..]) {
+                    for (keep, &item) in keep.iter_mut().zip(items) {
                         *keep = !excluded.contains(item as u32);
                     }
                     excluded.remove(known);
                 },
             );
+    }
+
+    /// Lists the accidental hits among items that all anchors [share](NegativesConfig::shared): for each user the positions of items that they have
+    /// interacted with. Empty if [`mask_hits`](NegativesConfig::mask_hits) is off.
+    ///
+    /// For `in_batch`, `items` are the positives of the batch, and an anchor's own positive is a hit as well.
+    ///
+    /// # Panics
+    /// Panics if a user or an item is not in the interactions.
+    pub fn hits(&self, users: &[u32], items: &[i32]) -> Vec<Vec<u32>> {
+        if !self.config.mask_hits() {
+            return Vec::new();
+        }
+        let positions = positions_by_item(items, self.train.num_items());
+        users
+            .par_iter()
+            .with_min_len(ROWS_PER_JOB)
+            .map(|&user| {
+                let known = self.train.items_of(user).iter();
+                known.flat_map(|&item| positions.of(item)).copied().collect()
+            })
+            .collect()
     }
 
     /// Log-probability of each item per draw, if the configuration asks for the log-Q correction.
@@ -185,6 +206,38 @@ impl NegativeSampler {
     pub fn config(&self) -> &NegativesConfig {
         &self.config
     }
+}
+
+/// Where each item stands in a list.
+struct Positions {
+    /// Where the positions of each item begin, and where those of the last one end.
+    starts: Vec<u32>,
+    positions: Vec<u32>,
+}
+
+impl Positions {
+    fn of(&self, item: u32) -> &[u32] {
+        let [start, end] = [0, 1].map(|next| self.starts[item as usize + next] as usize);
+        &self.positions[start..end]
+    }
+}
+
+/// Sorts the positions of a list by item.
+fn positions_by_item(items: &[i32], num_items: usize) -> Positions {
+    let mut starts = vec![0; num_items + 1];
+    for &item in items {
+        starts[item as usize + 1] += 1;
+    }
+    for item in 0..num_items {
+        starts[item + 1] += starts[item];
+    }
+    let (mut next, mut positions) = (starts.clone(), vec![0; items.len()]);
+    for (position, &item) in items.iter().enumerate() {
+        let place = &mut next[item as usize];
+        positions[*place as usize] = position as u32;
+        *place += 1;
+    }
+    Positions { starts, positions }
 }
 
 /// Why no sampler can be built from a configuration or from the interactions.

@@ -176,9 +176,8 @@ fn the_number_of_threads_does_not_change_the_draws() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let items = draw(sampler, 11, &users);
-            let mut keep = Vec::new();
-            sampler.mask(&users, &items, &mut keep);
-            (items, keep)
+            let hits = hits_or_mask(sampler, &users, &items);
+            (items, hits)
         })
     };
     for config in &configs() {
@@ -220,57 +219,72 @@ fn shared_draws_are_one_row() {
     }
 }
 
+/// For each user the positions of their accidental hits, from the lists or from the mask.
+fn hits_or_mask(sampler: &NegativeSampler, users: &[u32], items: &[i32]) -> Vec<Vec<u32>> {
+    if sampler.config().shared() {
+        return sampler.hits(users, items);
+    }
+    let mut keep = vec![true; 3];
+    sampler.mask(users, items, &mut keep);
+    let Some(count) = keep.len().checked_div(users.len()).filter(|&count| count > 0) else {
+        return Vec::new();
+    };
+    let hits = |keep: &[bool]| {
+        (0..)
+            .zip(keep)
+            .filter(|&(_, &keep)| !keep)
+            .map(|(position, _)| position)
+            .collect()
+    };
+    keep.chunks(count).map(hits).collect()
+}
+
 #[test]
-fn the_mask_removes_accidental_hits() {
+fn accidental_hits_are_found() {
     let train = train();
     let users: Vec<u32> = (0..40).collect();
     for config in configs().iter().filter(|config| config.mask_hits()) {
         let sampler = sampler(config, 5);
         let items = draw(&sampler, 0, &users);
-        let mut keep = vec![true; 3];
-        sampler.mask(&users, &items, &mut keep);
-        assert_eq!(keep.len(), 40 * 16);
-        for (row, keep) in keep.chunks(16).enumerate() {
+        let hits = hits_or_mask(&sampler, &users, &items);
+        assert_eq!(hits.len(), 40);
+        for (row, hits) in hits.iter().enumerate() {
             let items = if config.shared() { &items[..] } else { &items[row * 16..] };
-            let expected: Vec<bool> = items[..16]
-                .iter()
-                .map(|&item| !train.contains(users[row], item as u32))
-                .collect();
-            assert_eq!(keep, expected, "{config:?} row {row}");
+            let is_hit = |position: &u32| train.contains(users[row], items[*position as usize] as u32);
+            let expected: Vec<u32> = (0..16).filter(is_hit).collect();
+            let mut hits = hits.clone();
+            hits.sort_unstable();
+            assert_eq!(hits, expected, "{config:?} row {row}");
         }
         assert!(
-            keep.contains(&false),
+            hits.iter().any(|hits| !hits.is_empty()),
             "{config:?}: there was no hit, so the test shows nothing"
         );
     }
 }
 
 #[test]
-fn there_is_no_mask_unless_configured() {
-    let off = NegativesConfig::UniformAll(UniformAll {
-        mask_hits: false,
-        ..UniformAll::default()
-    });
-    for config in [configs()[0].clone(), off] {
-        let mut keep = vec![true];
-        sampler(&config, 0).mask(&[0], &[0], &mut keep);
-        assert!(keep.is_empty(), "{config:?}");
+fn no_hits_are_looked_for_unless_configured() {
+    let off = |shared| {
+        NegativesConfig::UniformAll(UniformAll {
+            mask_hits: false,
+            shared,
+            ..UniformAll::default()
+        })
+    };
+    for config in [configs()[0].clone(), off(false), off(true)] {
+        assert!(hits_or_mask(&sampler(&config, 0), &[0], &[0]).is_empty(), "{config:?}");
     }
 }
 
 #[test]
-fn in_batch_masks_the_anchors_own_positive() {
+fn the_anchors_own_positive_is_a_hit_in_the_batch() {
     let train = Interactions::from_pairs(3, 3, [(0, 0), (1, 1), (2, 2), (0, 2)]);
     let sampler = NegativeSampler::new(&NegativesConfig::InBatch(InBatch::default()), &train, Seed(0)).unwrap();
     assert!(draw(&sampler, 0, &[0, 1, 2]).is_empty());
-    let mut keep = Vec::new();
-    sampler.mask(&[0, 1, 2], &[0, 1, 2], &mut keep);
-    #[rustfmt::skip]
-    assert_eq!(keep, [
-        false, true, false,
-        true, false, true,
-        true, true, false,
-    ]);
+    // The last two anchors have the same positive.
+    let hits = sampler.hits(&[0, 1, 2, 0], &[0, 1, 2, 2]);
+    assert_eq!(hits, [vec![0, 2, 3], vec![1], vec![2, 3], vec![0, 2, 3]]);
 }
 
 #[test]

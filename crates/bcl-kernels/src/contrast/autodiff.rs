@@ -24,13 +24,13 @@ impl<B: Backend + ContrastOps, C: CheckpointStrategy> ContrastOps for Autodiff<B
             ..plan
         };
         let tables = [anchors, positives, negatives, table].map(FloatTensor::<Self>::into_primitive);
-        let run = |plan| {
+        let run = |plan: Plan| {
             let [anchors, positives, negatives, table] = tables.clone();
             B::contrast(anchors, positives, negatives, table, plan)
         };
         let losses = match Contrast.prepare::<C>(nodes).compute_bound().stateful() {
             OpsKind::Tracked(prep) => {
-                let (losses, anchors, positives, negatives) = run(plan);
+                let (losses, anchors, positives, negatives) = run(plan.clone());
                 let saved = Saved {
                     tables: tables.clone(),
                     gradients: [anchors, positives, negatives],
@@ -54,7 +54,10 @@ impl<B: Backend + ContrastOps, C: CheckpointStrategy> ContrastOps for Autodiff<B
         let node = views.node();
         let [views, table] = [views, table].map(FloatTensor::<Self>::into_primitive);
         let run = |with_gradients| {
-            let plan = Plan { with_gradients, ..plan };
+            let plan = Plan {
+                with_gradients,
+                ..plan.clone()
+            };
             B::contrast_views(views.clone(), table.clone(), plan)
         };
         let losses = match Views.prepare::<C>([node]).compute_bound().stateful() {

@@ -16,9 +16,12 @@ use crate::ranks::buckets::Score;
 
 mod views;
 
-/// Scores of a block of anchors: about as many as fit into the cache of a core.
-const BLOCK_SCORES: usize = 1 << 17;
-const BLOCK_ANCHORS: std::ops::RangeInclusive<usize> = 16..=128;
+/// The most anchors in a block. Each block multiplies by the whole table, which is read and packed anew: with 16 anchors that takes twice as long.
+const BLOCK_ANCHORS: usize = 128;
+
+/// The most scores of a block, unless it has [few](FEW_ANCHORS) anchors: 8 MiB.
+const BLOCK_SCORES: usize = 1 << 21;
+const FEW_ANCHORS: usize = 16;
 
 /// Each of these parts of the anchors has its own sum for the gradient of the negatives. Their number does not depend on that of the
 /// threads, so that the sums do not, either.
@@ -34,9 +37,9 @@ impl ContrastOps for Flex {
     ) -> (FlexTensor, FlexTensor, FlexTensor, FlexTensor) {
         by_float_type!(anchors, T => {
             let tables = Tables::new(&anchors, &positives, &negatives, &table);
-            compare::<T>(&tables.view(), &[], plan).into_tensors(&tables)
+            compare::<T>(&tables.view(), &[], &plan).into_tensors(&tables)
         }, {
-            let losses = portable::losses::<Flex>(anchors, positives, negatives, table, plan);
+            let losses = portable::losses::<Flex>(anchors, positives, negatives, table, &plan);
             (losses.clone(), losses.clone(), losses.clone(), losses)
         })
     }
@@ -60,14 +63,14 @@ impl ContrastOps for Flex {
                 return (scaled(saved_anchors), scaled(saved_positives), scaled(saved_negatives));
             }
             let tables = Tables::new(&anchors, &positives, &negatives, &table);
-            let (_, anchors, positives, negatives) = compare::<T>(&tables.view(), grad, plan).into_tensors(&tables);
+            let (_, anchors, positives, negatives) = compare::<T>(&tables.view(), grad, &plan).into_tensors(&tables);
             (anchors, positives, negatives)
-        }, portable::gradients::<Flex>(anchors, positives, negatives, table, grad, plan))
+        }, portable::gradients::<Flex>(anchors, positives, negatives, table, grad, &plan))
     }
 
     fn contrast_views(views: FlexTensor, table: FlexTensor, plan: Plan) -> (FlexTensor, FlexTensor) {
-        by_float_type!(views, T => views::compare::<T>(views, table, &[], plan), {
-            let losses = portable::blocks::losses_of_views::<Flex>(views, table, plan);
+        by_float_type!(views, T => views::compare::<T>(views, table, &[], &plan), {
+            let losses = portable::blocks::losses_of_views::<Flex>(views, table, &plan);
             (losses.clone(), losses)
         })
     }
@@ -86,8 +89,8 @@ impl ContrastOps for Flex {
                 return scaled::<T>(saved, grad[0]);
             }
             let plan = Plan { with_gradients: true, ..plan };
-            views::compare::<T>(views, table, grad, plan).1
-        }, portable::blocks::gradients_of_views::<Flex>(views, table, grad, plan))
+            views::compare::<T>(views, table, grad, &plan).1
+        }, portable::blocks::gradients_of_views::<Flex>(views, table, grad, &plan))
     }
 }
 
@@ -165,17 +168,20 @@ impl<T: Value> Sums<T> {
     }
 }
 
+/// How many anchors a block has, of as many as it may have.
+fn anchors_per_block(at_most: usize, num_rows: usize) -> usize {
+    at_most.min(BLOCK_ANCHORS).min(BLOCK_SCORES / num_rows).max(FEW_ANCHORS)
+}
+
 /// Computes all losses, and the gradients of their sum, weighted by `weights` if there are any.
-fn compare<T: Score + Exponential + ComplexField>(tables: &View<'_, T>, weights: &[T], plan: Plan) -> Sums<T> {
+fn compare<T: Score + Exponential + ComplexField>(tables: &View<'_, T>, weights: &[T], plan: &Plan) -> Sums<T> {
     let View {
         num_anchors,
         num_rows,
         dim,
         ..
     } = *tables;
-    let block = (BLOCK_SCORES / num_rows)
-        .min(num_anchors.div_ceil(PARTS))
-        .clamp(*BLOCK_ANCHORS.start(), *BLOCK_ANCHORS.end());
+    let block = anchors_per_block(num_anchors.div_ceil(PARTS), num_rows);
     let part = num_anchors.div_ceil(block).div_ceil(PARTS) * block;
     let zeros = |wanted, len| vec![T::ZERO; if wanted { len } else { 0 }];
     let mut losses = zeros(true, num_anchors);
@@ -236,7 +242,7 @@ struct Part<'a, T> {
     tables: &'a View<'a, T>,
     /// The gradient of each loss; 1 if empty.
     weights: &'a [T],
-    plan: Plan,
+    plan: &'a Plan,
     first: usize,
     losses: &'a mut [T],
     /// Of the anchors and the positives; empty if not asked for.
@@ -269,7 +275,7 @@ impl<T: Score + Exponential + ComplexField> Part<'_, T> {
                 tables,
                 rows: rows.clone(),
                 weights,
-                plan: &plan,
+                plan,
                 scores,
                 scratch: &mut scratch,
                 losses,
@@ -328,10 +334,12 @@ impl<T: Score + Exponential> Kernel for LossBlock<'_, T> {
         for (((scores, anchor), loss), slopes) in rows.zip(self.losses).zip(self.slopes) {
             let cells = anchor * dim..(anchor + 1) * dim;
             let positive = T::dot(simd, &anchors[cells.clone()], &positives[cells]);
+            let mut num_negatives = num_rows;
             for row in self.plan.excluded.rows(anchor, num_rows) {
                 scores[row] = T::INFINITY.negative();
+                num_negatives -= 1;
             }
-            let outcome = row::contrast(simd, scores, positive.as_f64(), table, self.scratch, self.plan);
+            let outcome = row::contrast(simd, scores, num_negatives, positive.as_f64(), table, self.scratch, self.plan);
             let weight = self.weights.get(anchor).map_or(1.0, |weight| weight.as_f64());
             *loss = T::from_f64(outcome.loss);
             *slopes = [outcome.slope, outcome.positive_slope].map(|slope| T::from_f64(slope * weight));

@@ -7,57 +7,12 @@ use burn::tensor::{Device, Tensor};
 use crate::RankOps;
 
 mod autodiff;
+mod excluded;
 mod flex;
 pub(crate) mod portable;
 pub(crate) mod row;
 
-/// Which rows of a table are not negatives of an anchor, though they are in the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Excluded {
-    /// None: the table is a queue, or sampled.
-    None,
-    /// Row `first + r` is the positive of anchor r.
-    Own {
-        /// The row of the first anchor.
-        first: usize,
-    },
-    /// The table has two views of each sample, those of the first view before those of the second. Anchor r is row `first + r`, and the
-    /// other view of its sample is its positive.
-    BothViews {
-        /// The row of the first anchor.
-        first: usize,
-    },
-}
-
-impl Excluded {
-    /// How many rows are excluded for each anchor.
-    pub fn count(self) -> usize {
-        match self {
-            Self::None => 0,
-            Self::Own { .. } => 1,
-            Self::BothViews { .. } => 2,
-        }
-    }
-
-    /// The same for the anchors from `start` on.
-    fn starting_at(self, start: usize) -> Self {
-        match self {
-            Self::None => Self::None,
-            Self::Own { first } => Self::Own { first: first + start },
-            Self::BothViews { first } => Self::BothViews { first: first + start },
-        }
-    }
-
-    /// The rows that are excluded for an anchor, in a table of `num_rows`.
-    pub(crate) fn rows(self, anchor: usize, num_rows: usize) -> impl Iterator<Item = usize> {
-        let (first, other) = match self {
-            Self::None => (None, None),
-            Self::Own { first } => (Some(first + anchor), None),
-            Self::BothViews { first } => (Some(first + anchor), Some((first + anchor + num_rows / 2) % num_rows)),
-        };
-        first.into_iter().chain(other)
-    }
-}
+pub use excluded::{Excluded, RowLists};
 
 /// How the negatives of an anchor add up to their mass `M`, relative to the positive: with `x = exp((s - s+) / temperature)`
 #[derive(Debug, Clone)]
@@ -133,7 +88,8 @@ pub struct Contrast {
 /// - output:    `[num_anchors]`, nats
 ///
 /// # Panics
-/// Panics if the shapes do not fit together, no negative is left, or the table of ranks is not as long as the number of negatives.
+/// Panics if the shapes do not fit together, no anchor has a negative left, the table of ranks is not as long as the number of negatives, or there
+/// are weights by rank and [lists](Excluded::Listed) of excluded rows.
 ///
 /// # Example
 /// ```
@@ -214,22 +170,25 @@ pub(crate) fn table_and_plan(
     negatives: &Tensor<2>,
     loss: &Contrast,
 ) -> (Tensor<1>, Plan) {
-    let num_negatives = check_shapes(anchors.dims(), positives.dims(), negatives.dims(), loss.excluded);
-    table_and_plan_of(loss, num_negatives, &anchors.device())
+    check_shapes(anchors.dims(), positives.dims(), negatives.dims(), &loss.excluded);
+    table_and_plan_of(loss, negatives.dims()[0], &anchors.device())
 }
 
 /// The weights by rank among all rows, and the rest of the loss.
-pub(crate) fn table_and_plan_of(loss: &Contrast, num_negatives: usize, device: &Device) -> (Tensor<1>, Plan) {
+pub(crate) fn table_and_plan_of(loss: &Contrast, num_rows: usize, device: &Device) -> (Tensor<1>, Plan) {
     let table = match &loss.weighing {
         Weighing::ByRank(table) => {
+            let excluded = loss.excluded.count();
+            let excluded = excluded.expect("weights by rank need as many negatives for each anchor, not lists of excluded rows");
+            let num_negatives = num_rows - excluded;
             crate::ranks::check_table(num_negatives, table.dims()[0]);
             // Rows that are left out rank below all others.
-            let left_out = Tensor::zeros([loss.excluded.count()], (&table.device(), table.dtype()));
+            let left_out = Tensor::zeros([num_rows - num_negatives], (&table.device(), table.dtype()));
             Tensor::cat(vec![left_out, table.clone().detach()], 0)
         }
         _ => Tensor::zeros([1], device),
     };
-    (table, Plan::new(loss, num_negatives))
+    (table, Plan::new(loss, num_rows))
 }
 
 /// Whether [`contrast`] computes losses and gradients in one pass on this device: on the CPU.
@@ -237,34 +196,24 @@ pub fn contrast_is_fused(device: &Device) -> bool {
     matches!(device.clone().without_autodiff().as_dispatch(), DispatchDevice::Flex(_))
 }
 
-/// Checks the shapes and returns the number of negatives of an anchor.
-fn check_shapes(anchors: [usize; 2], positives: [usize; 2], negatives: [usize; 2], excluded: Excluded) -> usize {
+/// Checks that the shapes fit together.
+fn check_shapes(anchors: [usize; 2], positives: [usize; 2], negatives: [usize; 2], excluded: &Excluded) {
     assert_eq!(anchors, positives, "there must be one positive per anchor");
     assert_eq!(
         anchors[1], negatives[1],
         "the anchors have shape {anchors:?} and the negatives {negatives:?}, but their second dimensions must be equal"
     );
-    let num_rows = negatives[0];
-    if let Excluded::Own { first } | Excluded::BothViews { first } = excluded {
-        assert!(
-            first + anchors[0] <= num_rows,
-            "anchors {first}..{} must be rows of the {num_rows} negatives",
-            first + anchors[0]
-        );
-    }
-    if let Excluded::BothViews { .. } = excluded {
-        assert!(num_rows.is_multiple_of(2), "{num_rows} rows cannot be two views");
-    }
+    let [num_anchors, _] = anchors;
+    let [num_rows, _] = negatives;
+    excluded.check(num_anchors, num_rows);
     assert!(
-        num_rows > excluded.count() && anchors[0] > 0,
-        "{} anchors and {num_rows} rows leave nothing to compare",
-        anchors[0]
+        num_rows > excluded.count().unwrap_or(0) && num_anchors > 0,
+        "{num_anchors} anchors and {num_rows} rows leave nothing to compare"
     );
-    num_rows - excluded.count()
 }
 
 /// A [`Contrast`] without its tensor, as backends get it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Plan {
     /// One over the temperature.
     pub(crate) rate: f64,
@@ -273,8 +222,8 @@ pub struct Plan {
     /// β.
     pub(crate) hardness: Option<f64>,
     pub(crate) correction: Correction,
-    /// N.
-    pub(crate) num_negatives: f64,
+    /// The rows of the negatives, and those that are excluded.
+    pub(crate) num_rows: usize,
     /// Whether gradients will be asked for, and that of the negatives, too.
     pub(crate) with_gradients: bool,
     pub(crate) with_negatives: bool,
@@ -282,24 +231,29 @@ pub struct Plan {
 
 impl Plan {
     /// The same for the anchors from `start` on.
-    fn starting_at(self, start: usize) -> Self {
+    fn starting_at(&self, start: usize) -> Self {
         Self {
             excluded: self.excluded.starting_at(start),
-            ..self
+            ..self.clone()
         }
     }
 
-    fn new(loss: &Contrast, num_negatives: usize) -> Self {
+    /// N, of an anchor.
+    pub(crate) fn num_negatives(&self, anchor: usize) -> usize {
+        self.num_rows - self.excluded.rows(anchor, self.num_rows).count()
+    }
+
+    fn new(loss: &Contrast, num_rows: usize) -> Self {
         Self {
             rate: loss.temperature.recip(),
-            excluded: loss.excluded,
+            excluded: loss.excluded.clone(),
             ranked: matches!(loss.weighing, Weighing::ByRank(_)),
             hardness: match loss.weighing {
                 Weighing::ByHardness(beta) => Some(beta),
                 _ => None,
             },
             correction: loss.correction,
-            num_negatives: num_negatives as f64,
+            num_rows,
             with_gradients: false,
             with_negatives: false,
         }
@@ -318,7 +272,7 @@ pub trait ContrastOps: Backend + RankOps {
         table: FloatTensor<Self>,
         plan: Plan,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        let losses = portable::blocks::losses::<Self>(anchors, positives, negatives, table, plan, portable::blocks::SCORES);
+        let losses = portable::blocks::losses::<Self>(anchors, positives, negatives, table, &plan, portable::blocks::SCORES);
         (losses.clone(), losses.clone(), losses.clone(), losses)
     }
 
@@ -338,13 +292,13 @@ pub trait ContrastOps: Backend + RankOps {
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         // These serve backends that compute gradients in the forward pass.
         drop((saved_anchors, saved_positives, saved_negatives));
-        portable::blocks::gradients::<Self>(anchors, positives, negatives, table, grad, plan, portable::blocks::SCORES)
+        portable::blocks::gradients::<Self>(anchors, positives, negatives, table, grad, &plan, portable::blocks::SCORES)
     }
 
     /// Computes the loss of each row of two views, `[num_rows, 1]`, and the gradient of the sum of all losses, or a tensor of any shape if `plan` does not
     /// ask for it or the backend computes it later.
     fn contrast_views(views: FloatTensor<Self>, table: FloatTensor<Self>, plan: Plan) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let losses = portable::blocks::losses_of_views::<Self>(views, table, plan);
+        let losses = portable::blocks::losses_of_views::<Self>(views, table, &plan);
         (losses.clone(), losses)
     }
 
@@ -357,7 +311,7 @@ pub trait ContrastOps: Backend + RankOps {
         plan: Plan,
     ) -> FloatTensor<Self> {
         drop(saved);
-        portable::blocks::gradients_of_views::<Self>(views, table, grad, plan)
+        portable::blocks::gradients_of_views::<Self>(views, table, grad, &plan)
     }
 }
 

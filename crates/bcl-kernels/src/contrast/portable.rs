@@ -2,15 +2,17 @@
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, Scalar, TensorMetadata, get_or_init_device_settings};
-use burn::tensor::{Shape, TensorData};
+use burn::tensor::{DType, Shape, TensorData};
 
-use super::{Correction, Plan};
+use super::{Correction, Excluded, Plan};
 use crate::RankOps;
 
 pub(crate) mod blocks;
 
-/// Stands for minus infinity, so that no difference is NaN.
-const LEFT_OUT: f64 = -1e30;
+/// Stands for minus infinity, so that no difference is NaN: below all scores, and finite in this type.
+fn below_all(dtype: DType) -> f64 {
+    if dtype == DType::F16 { -6e4 } else { -1e30 }
+}
 
 /// The losses, `[num_anchors, 1]`.
 pub(crate) fn losses<B: RankOps>(
@@ -18,7 +20,7 @@ pub(crate) fn losses<B: RankOps>(
     positives: FloatTensor<B>,
     negatives: FloatTensor<B>,
     table: FloatTensor<B>,
-    plan: Plan,
+    plan: &Plan,
 ) -> FloatTensor<B> {
     outcome::<B>(&terms::<B>(anchors, positives, negatives, table, plan), plan).loss
 }
@@ -30,7 +32,7 @@ pub(crate) fn gradients<B: RankOps>(
     negatives: FloatTensor<B>,
     table: FloatTensor<B>,
     grad: FloatTensor<B>,
-    plan: Plan,
+    plan: &Plan,
 ) -> (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>) {
     let terms = terms::<B>(anchors.clone(), positives.clone(), negatives.clone(), table, plan);
     let Outcome {
@@ -61,7 +63,7 @@ fn terms<B: RankOps>(
     positives: FloatTensor<B>,
     negatives: FloatTensor<B>,
     table: FloatTensor<B>,
-    plan: Plan,
+    plan: &Plan,
 ) -> Terms<B> {
     let positive = B::float_sum_dim(B::float_mul(anchors.clone(), positives), 1);
     let scores = B::float_matmul(anchors, B::float_swap_dims(negatives, 0, 1));
@@ -74,7 +76,7 @@ pub(crate) fn slopes_of_scores<B: RankOps>(
     scores: FloatTensor<B>,
     positive: FloatTensor<B>,
     table: FloatTensor<B>,
-    plan: Plan,
+    plan: &Plan,
 ) -> (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>) {
     let terms = terms_of_scores::<B>(scores, positive, table, plan);
     let Outcome {
@@ -85,7 +87,7 @@ pub(crate) fn slopes_of_scores<B: RankOps>(
     (loss, positive_slope, B::float_mul(terms.slopes, slope))
 }
 
-fn terms_of_scores<B: RankOps>(scores: FloatTensor<B>, positive: FloatTensor<B>, table: FloatTensor<B>, plan: Plan) -> Terms<B> {
+fn terms_of_scores<B: RankOps>(scores: FloatTensor<B>, positive: FloatTensor<B>, table: FloatTensor<B>, plan: &Plan) -> Terms<B> {
     let times = |tensor, factor: f64| B::float_mul_scalar(tensor, Scalar::from(factor));
     let hardest = B::float_max_dim(scores.clone(), 1);
     let above = times(B::float_sub(hardest.clone(), positive.clone()), plan.rate);
@@ -104,8 +106,8 @@ fn terms_of_scores<B: RankOps>(scores: FloatTensor<B>, positive: FloatTensor<B>,
             B::float_mul(weights, times(mean.clone(), hardness)),
         );
         (
-            times(mean, plan.num_negatives),
-            times(B::float_div(slopes, total), plan.num_negatives),
+            times_num_negatives::<B>(mean, plan),
+            times_num_negatives::<B>(B::float_div(slopes, total), plan),
         )
     } else {
         (B::float_sum_dim(plain.clone(), 1), plain)
@@ -125,8 +127,25 @@ fn leave_out_power<B: Backend>(numbers: FloatTensor<B>, plain: &FloatTensor<B>) 
     B::float_mask_fill(B::float_exp(numbers), left_out, Scalar::from(0.0))
 }
 
-fn leave_out<B: Backend>(scores: FloatTensor<B>, plan: Plan) -> FloatTensor<B> {
-    if plan.excluded.count() == 0 {
+/// Multiplies each row by the number of the anchor's negatives.
+fn times_num_negatives<B: Backend>(rows: FloatTensor<B>, plan: &Plan) -> FloatTensor<B> {
+    if let Some(excluded) = plan.excluded.count() {
+        return B::float_mul_scalar(rows, Scalar::from((plan.num_rows - excluded) as f64));
+    }
+    let counts = of_anchors::<B>(&rows, |anchor| plan.num_negatives(anchor) as f64);
+    B::float_mul(rows, counts)
+}
+
+/// A number per anchor, `[num_anchors, 1]`, in the type of a tensor of as many rows.
+fn of_anchors<B: Backend>(rows: &FloatTensor<B>, number: impl FnMut(usize) -> f64) -> FloatTensor<B> {
+    let num_anchors = rows.shape()[0];
+    let numbers: Vec<f64> = (0..num_anchors).map(number).collect();
+    let numbers = TensorData::new(numbers, Shape::from([num_anchors, 1])).convert_dtype(rows.dtype());
+    B::float_from_data(numbers, &rows.device())
+}
+
+fn leave_out<B: Backend>(scores: FloatTensor<B>, plan: &Plan) -> FloatTensor<B> {
+    if plan.excluded == Excluded::None {
         return scores;
     }
     let [num_anchors, num_rows] = scores.shape().dims();
@@ -141,7 +160,8 @@ fn leave_out<B: Backend>(scores: FloatTensor<B>, plan: Plan) -> FloatTensor<B> {
     let bool_dtype = get_or_init_device_settings::<B>(&scores.device()).bool_dtype;
     let mask = B::float_from_data(mask, &scores.device());
     let mask = B::float_equal_elem(mask, Scalar::from(1.0), bool_dtype);
-    B::float_mask_fill(scores, mask, Scalar::from(LEFT_OUT))
+    let value = below_all(scores.dtype());
+    B::float_mask_fill(scores, mask, Scalar::from(value))
 }
 
 /// The losses and their slopes, each `[num_anchors, 1]`.
@@ -153,7 +173,24 @@ struct Outcome<B: Backend> {
     positive_slope: FloatTensor<B>,
 }
 
-fn outcome<B: Backend>(terms: &Terms<B>, plan: Plan) -> Outcome<B> {
+fn outcome<B: Backend>(terms: &Terms<B>, plan: &Plan) -> Outcome<B> {
+    let outcome = outcome_with_negatives::<B>(terms, plan);
+    if plan.excluded.count().is_some() {
+        return outcome;
+    }
+    let counts = of_anchors::<B>(&outcome.loss, |anchor| plan.num_negatives(anchor) as f64);
+    let bool_dtype = get_or_init_device_settings::<B>(&counts.device()).bool_dtype;
+    let has_none = B::float_equal_elem(counts, Scalar::from(0.0), bool_dtype);
+    let counted = |tensor| B::float_mask_fill(tensor, has_none.clone(), Scalar::from(0.0));
+    Outcome {
+        loss: counted(outcome.loss),
+        slope: counted(outcome.slope),
+        positive_slope: counted(outcome.positive_slope),
+    }
+}
+
+/// The same for anchors that have negatives.
+fn outcome_with_negatives<B: Backend>(terms: &Terms<B>, plan: &Plan) -> Outcome<B> {
     let times = |tensor, factor: f64| B::float_mul_scalar(tensor, Scalar::from(factor));
     let Terms {
         mass, above, positive, ..
@@ -179,9 +216,12 @@ fn outcome<B: Backend>(terms: &Terms<B>, plan: Plan) -> Outcome<B> {
     let scale = times(B::float_exp(B::float_sub(above.clone(), shift.clone())), unlabelled);
     let positive_mass = B::float_exp(B::float_neg(shift.clone()));
     let pull = B::float_mul(mass.clone(), scale.clone());
-    let corrected = B::float_sub(pull.clone(), times(positive_mass.clone(), correction * plan.num_negatives));
+    let corrected = B::float_sub(
+        pull.clone(),
+        times_num_negatives::<B>(times(positive_mass.clone(), correction), plan),
+    );
     let floor = match least_above {
-        Some(least_above) => times(B::float_exp(B::float_sub(least_above, shift.clone())), plan.num_negatives),
+        Some(least_above) => times_num_negatives::<B>(B::float_exp(B::float_sub(least_above, shift.clone())), plan),
         None => times(corrected.clone(), 0.0),
     };
     let is_floored = match plan.correction {

@@ -37,11 +37,21 @@ struct Mass {
 pub(crate) fn contrast<S: Simd, T: Score + Exponential>(
     simd: S,
     row: &mut [T],
+    num_negatives: usize,
     positive: f64,
     table: &[T],
     scratch: &mut Scratch<T>,
     plan: &Plan,
 ) -> Outcome {
+    if num_negatives == 0 {
+        row.fill(T::ZERO);
+        return Outcome {
+            loss: 0.0,
+            slope: 0.0,
+            positive_slope: 0.0,
+        };
+    }
+    let num_negatives = num_negatives as f64;
     let hardest = largest(row);
     let rate = T::from_f64(plan.rate);
     let Mass { mass, slope } = if plan.ranked {
@@ -58,7 +68,7 @@ pub(crate) fn contrast<S: Simd, T: Score + Exponential>(
             slope: 1.0,
         }
     } else if let Some(hardness) = plan.hardness {
-        hard(row, &mut scratch.weights, hardest, hardness, plan)
+        hard(row, num_negatives, &mut scratch.weights, hardest, hardness, plan)
     } else {
         for value in &mut *row {
             *value = ((*value - hardest) * rate).exponential();
@@ -68,7 +78,7 @@ pub(crate) fn contrast<S: Simd, T: Score + Exponential>(
             slope: 1.0,
         }
     };
-    let outcome = outcome(mass, hardest.as_f64(), positive, plan);
+    let outcome = outcome(mass, num_negatives, hardest.as_f64(), positive, plan);
     Outcome {
         slope: outcome.slope * slope,
         ..outcome
@@ -77,7 +87,14 @@ pub(crate) fn contrast<S: Simd, T: Score + Exponential>(
 
 /// `N · Σ h^(1 + β) / Σ h^β` and its slopes, with `h` the exponentials relative to the hardest negative.
 #[inline(always)]
-fn hard<T: Score + Exponential>(row: &mut [T], weights: &mut Vec<T>, hardest: T, hardness: f64, plan: &Plan) -> Mass {
+fn hard<T: Score + Exponential>(
+    row: &mut [T],
+    num_negatives: f64,
+    weights: &mut Vec<T>,
+    hardest: T,
+    hardness: f64,
+    plan: &Plan,
+) -> Mass {
     let rate = T::from_f64(plan.rate);
     weights.resize(row.len(), T::ZERO);
     let weights = &mut weights[..];
@@ -106,8 +123,8 @@ fn hard<T: Score + Exponential>(row: &mut [T], weights: &mut Vec<T>, hardest: T,
         *value = *value * of_product - weight * of_weight;
     }
     Mass {
-        mass: plan.num_negatives * mean,
-        slope: plan.num_negatives / total,
+        mass: num_negatives * mean,
+        slope: num_negatives / total,
     }
 }
 
@@ -115,7 +132,7 @@ fn hard<T: Score + Exponential>(row: &mut [T], weights: &mut Vec<T>, hardest: T,
 ///
 /// Everything is kept relative to `x+ e^c`, where c is 0 if nothing is above the positive, so that no exponential overflows.
 #[inline(always)]
-fn outcome(mass: f64, hardest: f64, positive: f64, plan: &Plan) -> Outcome {
+fn outcome(mass: f64, num_negatives: f64, hardest: f64, positive: f64, plan: &Plan) -> Outcome {
     let above = (hardest - positive) * plan.rate;
     let Some((unlabelled, correction, least)) = plan.correction.terms() else {
         return Outcome {
@@ -127,8 +144,8 @@ fn outcome(mass: f64, hardest: f64, positive: f64, plan: &Plan) -> Outcome {
     let least_above = least.map_or(f64::NEG_INFINITY, |least| (least - positive) * plan.rate);
     let shift = above.max(0.0).max(least_above);
     let (scale, positive_mass) = (unlabelled * (above - shift).exp(), (-shift).exp());
-    let corrected = mass * scale - correction * plan.num_negatives * positive_mass;
-    let floor = plan.num_negatives * (least_above - shift).exp();
+    let corrected = mass * scale - correction * num_negatives * positive_mass;
+    let floor = num_negatives * (least_above - shift).exp();
     let is_floored = corrected <= floor && !matches!(plan.correction, Correction::None);
     let mass_of_all = if is_floored { floor } else { corrected };
     let denominator = mass_of_all + positive_mass;

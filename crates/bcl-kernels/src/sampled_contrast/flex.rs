@@ -150,7 +150,15 @@ impl<T: Score + Exponential> Kernel for Block<'_, T> {
             for (score, &negative) in row.iter_mut().zip(negatives) {
                 *score = T::dot(simd, anchor, &self.table[negative as usize * dim..][..dim]);
             }
-            let outcome = row::contrast(simd, &mut row, positive.as_f64(), self.weights, &mut scratch, self.plan);
+            let outcome = row::contrast(
+                simd,
+                &mut row,
+                num_negatives,
+                positive.as_f64(),
+                self.weights,
+                &mut scratch,
+                self.plan,
+            );
             self.losses[number] = T::from_f64(outcome.loss);
             if !self.plan.with_gradients {
                 continue;

@@ -17,7 +17,7 @@ pub(crate) fn sampled_contrast<B: RankOps + SampledOps>(
     debug_assert_eq!(positives.shape()[1], 1);
     let positive = B::sampled_dot(anchors.clone(), table.clone(), positives.clone());
     let scores = B::sampled_dot(anchors, table.clone(), negatives.clone());
-    let (losses, positive_slopes, slopes) = slopes_of_scores::<B>(scores, positive, weights, plan);
+    let (losses, positive_slopes, slopes) = slopes_of_scores::<B>(scores, positive, weights, &plan);
     let of_scores = B::float_cat(vec![positive_slopes, slopes], 1);
     let candidates = B::int_cat(vec![positives, negatives], 1);
     let of_anchors = B::sampled_sum(of_scores.clone(), table, candidates.clone());

@@ -48,12 +48,33 @@ fn losses_of_more_scores_than_a_block_has_are_those_of_the_cpu() {
             weighing: weighing(device),
             correction: Correction::None,
         };
-        let (there, here) = (measured(loss, &gpu()), measured(loss, &Device::flex()));
+        let case = format!("by rank: {by_rank}");
+        assert_near(measured(loss, &gpu()), measured(loss, &Device::flex()), &case);
+    }
+}
+
+#[test]
+fn losses_with_lists_of_excluded_rows_are_those_of_the_cpu() {
+    let loss = |_: &Device| Contrast {
+        temperature: 0.2,
+        // One anchor has no negatives.
+        excluded: Excluded::listed((0..ANCHORS as u32).map(|anchor| match anchor {
+            3 => (0..ROWS as u32).collect(),
+            _ => (anchor..2 * anchor).collect(),
+        })),
+        weighing: Weighing::ByHardness(1.0),
+        correction: Correction::Decoupled,
+    };
+    assert_near(measured(loss, &gpu()), measured(loss, &Device::flex()), "lists");
+}
+
+/// Asserts that all numbers are near, for the largest of their tensor.
+#[track_caller]
+fn assert_near(there: Vec<Vec<f32>>, here: Vec<Vec<f32>>, case: &str) {
+    for (there, here) in there.into_iter().zip(here) {
+        let largest = here.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
         for (there, here) in there.into_iter().zip(here) {
-            let largest = here.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
-            for (there, here) in there.into_iter().zip(here) {
-                assert!((there - here).abs() <= 1e-4 * largest, "by rank: {by_rank}: {there} {here}");
-            }
+            assert!((there - here).abs() <= 1e-4 * largest, "{case}: {there} {here}");
         }
     }
 }

@@ -8,13 +8,13 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 type Tables = [Tensor<2>; 3];
 
 /// Unit rows, so that scores are cosines.
-fn tables(num_anchors: usize, num_rows: usize, excluded: Excluded, dtype: DType, device: &Device, seed: u64) -> Tables {
+fn tables(num_anchors: usize, num_rows: usize, excluded: &Excluded, dtype: DType, device: &Device, seed: u64) -> Tables {
     let mut numbers = Numbers(seed);
     let mut draw = |rows| unit_rows(numbers.matrix([rows, 19], dtype, device));
     let negatives = draw(num_rows);
     let rows = |start: usize| negatives.clone().slice_dim(0, start..start + num_anchors);
-    match excluded {
-        Excluded::None => [draw(num_anchors), draw(num_anchors), negatives],
+    match *excluded {
+        Excluded::None | Excluded::Listed { .. } => [draw(num_anchors), draw(num_anchors), negatives],
         Excluded::Own { first } => [draw(num_anchors), rows(first), negatives],
         Excluded::BothViews { first } => {
             let half = num_rows / 2;
@@ -41,15 +41,19 @@ fn measured(tables: &Tables, weights: &Tensor<1>, loss: impl FnOnce([Tensor<2>; 
     )
 }
 
-fn weighings(num_negatives: usize, dtype: DType, device: &Device) -> Vec<Weighing> {
-    let table: Vec<f64> = (0..num_negatives).map(|k| 0.5 + (k as f64 / num_negatives as f64)).collect();
-    vec![
+/// All weighings; those by rank only if all anchors have as many negatives.
+fn weighings(num_negatives: Option<usize>, dtype: DType, device: &Device) -> Vec<Weighing> {
+    let by_rank = num_negatives.map(|count| {
+        let table: Vec<f64> = (0..count).map(|k| 0.5 + (k as f64 / count as f64)).collect();
+        Weighing::ByRank(Tensor::from_data(TensorData::from(&*table), (device, dtype)))
+    });
+    let others = [
         Weighing::Equal,
-        Weighing::ByRank(Tensor::from_data(TensorData::from(&*table), (device, dtype))),
         Weighing::ByHardness(0.0),
         Weighing::ByHardness(0.7),
         Weighing::ByHardness(1.0),
-    ]
+    ];
+    by_rank.into_iter().chain(others).collect()
 }
 
 const CORRECTIONS: [Correction; 4] = [
@@ -67,14 +71,21 @@ const CORRECTIONS: [Correction; 4] = [
     },
 ];
 
-const SHAPES: [(usize, usize, Excluded); 6] = [
-    (1, 3, Excluded::None),
-    (5, 40, Excluded::None),
-    (6, 6, Excluded::Own { first: 0 }),
-    (3, 70, Excluded::Own { first: 60 }),
-    (8, 8, Excluded::BothViews { first: 0 }),
-    (100, 300, Excluded::BothViews { first: 120 }),
-];
+fn shapes() -> [(usize, usize, Excluded); 8] {
+    // Anchor 3 has no negatives, and lists are of all lengths.
+    let few = Excluded::listed([vec![], vec![4, 1, 4], vec![0], (0..6).collect(), vec![5]]);
+    let many = Excluded::listed((0..130).map(|anchor| (anchor..anchor + anchor % 50).collect())).starting_at(20);
+    [
+        (1, 3, Excluded::None),
+        (5, 40, Excluded::None),
+        (6, 6, Excluded::Own { first: 0 }),
+        (3, 70, Excluded::Own { first: 60 }),
+        (8, 8, Excluded::BothViews { first: 0 }),
+        (100, 300, Excluded::BothViews { first: 120 }),
+        (5, 6, few),
+        (110, 300, many),
+    ]
+}
 
 fn in_double(loss: &Contrast) -> Contrast {
     let weighing = match &loss.weighing {
@@ -100,22 +111,22 @@ pub(crate) fn assert_near(ours: Tensor<2>, exact: Tensor<2>, loss: &Contrast) {
 #[test]
 fn losses_and_gradients_are_those_of_tensor_operations() {
     let device = Device::flex().autodiff();
-    for (seed, (num_anchors, num_rows, excluded)) in SHAPES.into_iter().enumerate() {
+    for (seed, (num_anchors, num_rows, excluded)) in shapes().into_iter().enumerate() {
         for dtype in TYPES {
-            let tables = tables(num_anchors, num_rows, excluded, dtype, &device, seed as u64);
+            let tables = tables(num_anchors, num_rows, &excluded, dtype, &device, seed as u64);
             // Equal weights take a shorter way backward than any others.
             let uneven: Vec<f64> = (0..num_anchors)
                 .map(|anchor| anchor as f64 / num_anchors as f64 - 0.3)
                 .collect();
             let uneven = Tensor::<1>::from_data(TensorData::from(&*uneven), (&device, dtype));
-            for weighing in weighings(num_rows - excluded.count(), dtype, &device) {
+            for weighing in weighings(excluded.count().map(|count| num_rows - count), dtype, &device) {
                 for (correction, temperature) in CORRECTIONS
                     .into_iter()
                     .flat_map(|correction| [(correction, 0.5), (correction, 0.07)])
                 {
                     let loss = Contrast {
                         temperature,
-                        excluded,
+                        excluded: excluded.clone(),
                         weighing: weighing.clone(),
                         correction,
                     };
@@ -142,13 +153,13 @@ fn two_views_have_the_losses_and_the_gradient_of_three_tables() {
     // Rows have 19 numbers: slopes are kept for up to 16 x 19 = 304 rows, and computed block by block for more.
     for (seed, num_rows) in [4, 34, 290, 330].into_iter().enumerate() {
         for dtype in TYPES {
-            let tables = tables(num_rows, num_rows, excluded, dtype, &device, seed as u64);
+            let tables = tables(num_rows, num_rows, &excluded, dtype, &device, seed as u64);
             let uneven: Vec<f64> = (0..num_rows).map(|anchor| (anchor as f64).cos()).collect();
             let uneven = Tensor::<1>::from_data(TensorData::from(&*uneven), (&device, dtype));
-            for weighing in weighings(num_rows - 2, dtype, &device) {
+            for weighing in weighings(Some(num_rows - 2), dtype, &device) {
                 let loss = Contrast {
                     temperature: 0.2,
-                    excluded,
+                    excluded: excluded.clone(),
                     weighing,
                     correction: CORRECTIONS[seed],
                 };
@@ -173,15 +184,20 @@ fn two_views_have_the_losses_and_the_gradient_of_three_tables() {
 fn the_gradients_of_backends_without_a_kernel_are_those_of_autodiff() {
     let device = Device::flex().autodiff();
     // There is no kernel for half precision, so this is the portable body; its own gradient against that of its steps.
-    for (num_anchors, num_rows, excluded) in [(5, 40, Excluded::None), (8, 8, Excluded::BothViews { first: 0 })] {
-        let tables = tables(num_anchors, num_rows, excluded, DType::F32, &device, 9);
+    let listed = Excluded::listed([vec![0, 3], vec![], (0..7).collect()]);
+    for (num_anchors, num_rows, excluded) in [
+        (5, 40, Excluded::None),
+        (8, 8, Excluded::BothViews { first: 0 }),
+        (3, 7, listed),
+    ] {
+        let tables = tables(num_anchors, num_rows, &excluded, DType::F32, &device, 9);
         let halves = tables.map(|table| table.cast(DType::F16));
         let weights = Tensor::<1>::ones([num_anchors], (&device, DType::F16));
         for correction in CORRECTIONS {
             for weighing in [Weighing::Equal, Weighing::ByHardness(0.7)] {
                 let loss = Contrast {
                     temperature: 0.5,
-                    excluded,
+                    excluded: excluded.clone(),
                     weighing,
                     correction,
                 };
@@ -252,6 +268,58 @@ fn a_score_that_is_no_number_shows_in_its_loss_alone() {
     };
     let losses = values(contrast(anchors, ones.clone(), ones, &loss));
     assert!(losses[0].is_nan() && (losses[1] - 3f64.ln()).abs() < 1e-12, "{losses:?}");
+}
+
+#[test]
+fn an_anchor_without_negatives_has_no_loss() {
+    let device = Device::flex().autodiff();
+    let excluded = Excluded::listed([vec![0, 1, 2], vec![1]]);
+    let tables = tables(2, 3, &excluded, DType::F64, &device, 1);
+    for correction in CORRECTIONS {
+        for weighing in weighings(None, DType::F64, &device) {
+            let loss = Contrast {
+                temperature: 0.1,
+                excluded: excluded.clone(),
+                weighing,
+                correction,
+            };
+            let (losses, [of_anchors, of_positives, _]) =
+                measured(&tables, &Tensor::ones([2], (&device, DType::F64)), |[a, p, n]| {
+                    contrast(a, p, n, &loss)
+                });
+            let losses = values(losses);
+            assert!(losses[0] == 0.0 && losses[1] != 0.0, "{losses:?} {loss:?}");
+            for gradient in [of_anchors, of_positives] {
+                assert!(values(gradient)[..19].iter().all(|&value| value == 0.0), "{loss:?}");
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "as many negatives for each anchor")]
+fn lists_have_no_weights_by_rank() {
+    let rows = Tensor::<2>::ones([2, 3], &Device::flex());
+    let loss = Contrast {
+        temperature: 0.5,
+        excluded: Excluded::listed([vec![0], vec![]]),
+        weighing: Weighing::ByRank(Tensor::ones([2], &Device::flex())),
+        correction: Correction::None,
+    };
+    contrast(rows.clone(), rows.clone(), rows, &loss);
+}
+
+#[test]
+#[should_panic(expected = "row 2 is excluded, but there are 2")]
+fn rows_that_do_not_exist_are_not_excluded() {
+    let rows = Tensor::<2>::ones([2, 3], &Device::flex());
+    let loss = Contrast {
+        temperature: 0.5,
+        excluded: Excluded::listed([vec![2], vec![]]),
+        weighing: Weighing::Equal,
+        correction: Correction::None,
+    };
+    contrast(rows.clone(), rows.clone(), rows, &loss);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Batches of interactions.
 
-use bcl_core::Scores;
-use burn::tensor::{Bool, Int, Tensor};
+use crate::methods::Objective;
+use bcl_core::Excluded;
+use burn::tensor::{Bool, Int, Tensor, TensorData};
 use std::{collections::BTreeSet, ops::Range};
 
 /// Users with their positive items and negatives.
@@ -13,8 +14,6 @@ pub struct InteractionBatch {
     pub positives: Tensor<1, Int>,
     /// The negatives.
     pub negatives: Negatives,
-    /// Which negatives count, `[batch_size, num_negatives]`; `None` if all do.
-    pub mask: Option<Tensor<2, Bool>>,
     /// Which negatives are false (the user likes them); `None` if the data do not tell, as only planted data do.
     pub same_class: Option<Tensor<2, Bool>>,
     /// The log-Q correction, if requested.
@@ -31,23 +30,58 @@ pub struct LogQ {
 }
 
 impl LogQ {
-    /// Corrects scores for an estimator that divides them by a temperature: `s / t` becomes `s / t - log q`.
-    pub fn correct(self, mut scores: Scores, temperature: f64) -> Scores {
-        scores.positives = scores.positives - self.positives.unsqueeze_dim(1) * temperature;
-        scores.negatives = scores.negatives - self.negatives * temperature;
-        // Corrected scores have no lower bound.
-        scores.least_similarity = None;
-        scores
+    /// Corrects the objective of an estimator that divides similarities by a temperature: `s / t` becomes `s / t - log q`. Losses stay as they are.
+    pub fn correct(self, objective: Objective, temperature: f64) -> Objective {
+        let (positives, negatives) = (self.positives * -temperature, self.negatives * -temperature);
+        match objective {
+            Objective::Pairs(pairs) => Objective::Pairs(pairs.with_offsets(positives, negatives)),
+            Objective::Scores(scores) => Objective::Scores(scores.with_offsets(positives, negatives)),
+            Objective::Losses(losses) => Objective::Losses(losses),
+        }
     }
 }
 
 /// The negatives of a batch.
 #[derive(Debug, Clone)]
 pub enum Negatives {
-    /// Different items for each anchor, `[batch_size, num_negatives]`.
-    PerAnchor(Tensor<2, Int>),
-    /// The same items for all anchors, `[num_negatives]`; the positives of the batch for `in_batch`.
-    Shared(Tensor<1, Int>),
+    /// Different items for each anchor.
+    PerAnchor {
+        /// `[batch_size, num_negatives]`
+        items: Tensor<2, Int>,
+        /// Which of them count, `[batch_size, num_negatives]`; `None` if all do.
+        mask: Option<Tensor<2, Bool>>,
+    },
+    /// The same items for all anchors.
+    Shared {
+        /// `[num_negatives]`; the positives of the batch for `in_batch`.
+        items: Tensor<1, Int>,
+        /// Which of them are no negatives of an anchor.
+        excluded: Excluded,
+    },
+}
+
+impl Negatives {
+    /// The items, on the host.
+    pub fn items(&self) -> TensorData {
+        match self {
+            Self::PerAnchor { items, .. } => items.to_data(),
+            Self::Shared { items, .. } => items.to_data(),
+        }
+    }
+
+    /// Restricts the negatives to some anchors.
+    fn of_anchors(&self, anchors: Range<usize>) -> Self {
+        match self {
+            Self::PerAnchor { items, mask } => Self::PerAnchor {
+                items: items.clone().slice_dim(0, anchors.clone()),
+                mask: mask.clone().map(|mask| mask.slice_dim(0, anchors)),
+            },
+            Self::Shared { items, excluded } => Self::Shared {
+                items: items.clone(),
+                excluded: excluded.starting_at(anchors.start),
+            },
+        }
+    }
 }
 
 impl InteractionBatch {
@@ -56,15 +90,11 @@ impl InteractionBatch {
     /// # Shapes
     /// - output: `[num_items]`, ascending
     pub fn items(&self) -> Tensor<1, Int> {
-        let negatives = match &self.negatives {
-            Negatives::PerAnchor(items) => items.to_data(),
-            Negatives::Shared(items) => items.to_data(),
-        };
         let items: BTreeSet<i64> = self
             .positives
             .to_data()
             .iter::<i64>()
-            .chain(negatives.iter::<i64>())
+            .chain(self.negatives.items().iter::<i64>())
             .collect();
         let items: Vec<i64> = items.into_iter().collect();
         Tensor::from_data(&*items, &self.positives.device())
@@ -81,15 +111,11 @@ impl InteractionBatch {
         }
         let of_mask = |mask: &Tensor<2, Bool>| mask.clone().slice_dim(0, anchors.clone());
         let of_items = |items: &Tensor<1, Int>| items.clone().slice_dim(0, anchors.clone());
-        let shared = matches!(self.negatives, Negatives::Shared(_));
+        let shared = matches!(self.negatives, Negatives::Shared { .. });
         Self {
             users: of_items(&self.users),
             positives: of_items(&self.positives),
-            negatives: match &self.negatives {
-                Negatives::PerAnchor(items) => Negatives::PerAnchor(items.clone().slice_dim(0, anchors.clone())),
-                Negatives::Shared(items) => Negatives::Shared(items.clone()),
-            },
-            mask: self.mask.as_ref().map(of_mask),
+            negatives: self.negatives.of_anchors(anchors.clone()),
             same_class: self.same_class.as_ref().map(of_mask),
             log_q: self.log_q.clone().map(|LogQ { positives, negatives }| LogQ {
                 positives: positives.slice_dim(0, anchors.clone()),

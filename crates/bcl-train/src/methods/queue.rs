@@ -2,12 +2,12 @@
 
 use super::{Counter, Objective};
 use crate::batches::ImageBatch;
-use bcl_core::{Pairs, Scores, Similarity};
+use bcl_core::{Excluded, Pairs, Scores, Similarity};
 use burn::{
     module::{Module, Param, ParamId},
     tensor::{Bool, Device, Int, Tensor, TensorData},
 };
-use std::{borrow::Cow, collections::HashSet};
+use std::{borrow::Cow, collections::HashMap};
 
 /// The class of a key whose image has no label, and the image of a position without a key.
 const UNKNOWN: i64 = -1;
@@ -141,32 +141,23 @@ impl KeyQueue {
     /// - queries, keys: `[num_anchors, dim]`, unit rows
     /// - images:        the image of each anchor
     pub fn objective(&self, queries: Tensor<2>, keys: Tensor<2>, images: &[usize]) -> Objective {
-        // Most queues hold none of the images of a batch. Then there is nothing to mask, and losses need no scores.
-        if self.is_empty() || self.holds_any(images) {
-            return Objective::Scores(self.without_own_keys(self.scores(queries, keys), images));
+        if self.is_empty() {
+            return Objective::Scores(self.scores(queries, keys));
         }
         let pairs = Pairs::with_negatives(queries, keys.detach(), self.stored(), Similarity::Dot);
+        let pairs = pairs.excluding(self.own_keys(images));
         Objective::Pairs(pairs.with_least_similarity(Similarity::Cosine.least()))
     }
 
-    /// Whether a key of one of these images is in the queue.
-    fn holds_any(&self, images: &[usize]) -> bool {
-        let images: HashSet<i64> = images.iter().map(|&image| image as i64).collect();
-        self.images_on_host()[..self.len()].iter().any(|image| images.contains(image))
-    }
-
-    /// Masks out the keys of the anchors' own images, if there are any.
-    ///
-    /// # Shapes
-    /// - scores: as from [`scores`](Self::scores)
-    /// - images: the image of each anchor
-    pub fn without_own_keys(&self, scores: Scores, images: &[usize]) -> Scores {
-        if !self.holds_any(images) {
-            return scores;
+    /// The keys of each anchor's own image.
+    fn own_keys(&self, images: &[usize]) -> Excluded {
+        let mut keys: HashMap<i64, Vec<u32>> = images.iter().map(|&image| (image as i64, Vec::new())).collect();
+        for (key, image) in (0..).zip(&self.images_on_host()[..self.len()]) {
+            if let Some(keys) = keys.get_mut(image) {
+                keys.push(key);
+            }
         }
-        let images = images.iter().map(|&image| image as i64).collect();
-        let is_own = self.matches(&self.images, images, &scores.negatives.device());
-        scores.with_mask(is_own.bool_not())
+        Excluded::listed(images.iter().map(|&image| keys[&(image as i64)].clone()))
     }
 
     /// Computes the scores of queries with their keys as positives and the queue as negatives. Gradients flow to the queries only.
@@ -192,14 +183,10 @@ impl KeyQueue {
     /// # Shapes
     /// - output: `[classes.len(), num_negatives]`, as in [`scores`](Self::scores)
     pub fn same_class(&self, classes: &[u32], device: &Device) -> Tensor<2, Bool> {
-        self.matches(&self.classes, classes.iter().map(|&class| class.into()).collect(), device)
-    }
-
-    /// Which keys have an anchor's value.
-    fn matches(&self, of_keys: &Param<Tensor<1, Int>>, of_anchors: Vec<i64>, device: &Device) -> Tensor<2, Bool> {
-        let (num_anchors, count) = (of_anchors.len(), self.len().max(1));
-        let of_anchors = integer_tensor(of_anchors, device).unsqueeze_dim::<2>(1);
-        let of_keys = of_keys.val().slice_dim(0, 0..count).unsqueeze_dim::<2>(0);
+        let (num_anchors, count) = (classes.len(), self.len().max(1));
+        let classes = classes.iter().map(|&class| class.into()).collect();
+        let of_anchors = integer_tensor(classes, device).unsqueeze_dim::<2>(1);
+        let of_keys = self.classes.val().slice_dim(0, 0..count).unsqueeze_dim::<2>(0);
         of_anchors.repeat_dim(1, count).equal(of_keys.repeat_dim(0, num_anchors))
     }
 

@@ -4,7 +4,7 @@ use super::{Embeddings, Method, Objective, rows_of};
 use crate::batches::{InteractionBatch, LogQ, NamedTensors, Negatives};
 use bcl_core::{Pairs, Scores, Similarity};
 use bcl_kernels::gather_rows;
-use bcl_models::{Recommender, compare_sampled, compare_shared};
+use bcl_models::{Recommender, compare_sampled};
 use burn::{
     module::Module,
     tensor::{Bool, Device, Int, Tensor},
@@ -60,20 +60,26 @@ impl Method for Recommendation {
         let users = rows_of(users, anchors.clone());
         let batch = batch.of_anchors(anchors);
         let least = self.encoder.similarity().least();
-        if batch.mask.is_some() {
-            let (positives, negatives) = match batch.negatives {
-                Negatives::PerAnchor(negatives) => compare_sampled(users, items, batch.positives, negatives),
-                Negatives::Shared(negatives) => compare_shared(users, items, batch.positives, negatives),
-            };
-            let scores = Scores::new(positives, negatives).with_mask(batch.mask);
-            return Objective::Scores(scores.with_least_similarity(least));
-        }
         // The encoder has normalised the embeddings, if it compares by cosine.
         let pairs = match batch.negatives {
-            Negatives::PerAnchor(negatives) => Pairs::sampled(users, items, batch.positives, negatives),
-            Negatives::Shared(negatives) => {
+            Negatives::PerAnchor {
+                items: negatives,
+                mask: Some(mask),
+            } => {
+                let (positives, negatives) = compare_sampled(users, items, batch.positives, negatives);
+                let scores = Scores::new(positives, negatives).with_mask(mask);
+                return Objective::Scores(scores.with_least_similarity(least));
+            }
+            Negatives::PerAnchor {
+                items: negatives,
+                mask: None,
+            } => Pairs::sampled(users, items, batch.positives, negatives),
+            Negatives::Shared {
+                items: negatives,
+                excluded,
+            } => {
                 let [positives, negatives] = [batch.positives, negatives].map(|rows| gather_rows(items.clone(), rows));
-                Pairs::with_negatives(users, positives, negatives, Similarity::Dot)
+                Pairs::with_negatives(users, positives, negatives, Similarity::Dot).excluding(excluded)
             }
         };
         Objective::Pairs(pairs.with_least_similarity(least))
@@ -89,15 +95,15 @@ impl Method for Recommendation {
     }
 
     fn tensors(batch: &InteractionBatch) -> NamedTensors {
-        let negatives = match &batch.negatives {
-            Negatives::PerAnchor(items) => items.to_data(),
-            Negatives::Shared(items) => items.to_data(),
+        let mask = match &batch.negatives {
+            Negatives::PerAnchor { mask, .. } => mask.as_ref(),
+            Negatives::Shared { .. } => None,
         };
         NamedTensors::default()
             .with("users", batch.users.to_data())
             .with("positives", batch.positives.to_data())
-            .with("negatives", negatives)
-            .with_some("mask", batch.mask.as_ref().map(Tensor::to_data))
+            .with("negatives", batch.negatives.items())
+            .with_some("mask", mask.map(Tensor::to_data))
             .with_some("same_class", batch.same_class.as_ref().map(Tensor::to_data))
     }
 

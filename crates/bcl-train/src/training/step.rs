@@ -77,12 +77,9 @@ impl<B> Step<B> {
     /// Computes the objective of some anchors from the embeddings of the batch, with the log-Q correction, if requested.
     pub fn objective_of<M: Method<Batch = B>>(&self, method: &M, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
         let objective = method.objective(&self.batch, embeddings, anchors.clone());
-        let Some(log_q) = method.log_q(&self.batch, anchors) else {
-            return objective;
-        };
-        match objective.into_scores() {
-            Ok(scores) => Objective::Scores(log_q.correct(scores, self.estimator().temperature())),
-            Err(losses) => Objective::Losses(losses),
+        match method.log_q(&self.batch, anchors) {
+            Some(log_q) => log_q.correct(objective, self.estimator().temperature()),
+            None => objective,
         }
     }
 

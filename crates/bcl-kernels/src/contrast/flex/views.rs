@@ -10,7 +10,7 @@ use pulp::Simd;
 use rayon::prelude::*;
 use std::ops::Range;
 
-use super::{BLOCK_ANCHORS, BLOCK_SCORES, PARTS, Plan, Tables};
+use super::{PARTS, Plan, Tables, anchors_per_block};
 use crate::contrast::row::{self, Scratch};
 use crate::cpu::{self, Kernel, Value};
 use crate::exponential::Exponential;
@@ -25,7 +25,7 @@ pub(super) fn compare<T: Score + Exponential + ComplexField>(
     views: FlexTensor,
     table: FlexTensor,
     weights: &[T],
-    plan: Plan,
+    plan: &Plan,
 ) -> (FlexTensor, FlexTensor) {
     let views = cpu::contiguous(views);
     let table = cpu::contiguous(cpu::cast_like(table, &views));
@@ -37,7 +37,7 @@ pub(super) fn compare<T: Score + Exponential + ComplexField>(
             dim,
             table: T::of(&table),
             weights,
-            plan: &plan,
+            plan,
         };
         let (losses, gradient) = views.compare();
         return (cpu::tensor(losses, [num_rows, 1]), cpu::tensor(gradient, [num_rows, dim]));
@@ -49,9 +49,9 @@ pub(super) fn compare<T: Score + Exponential + ComplexField>(
     let tables = Tables::new(&views, &others, &views, &table);
     let plan = Plan {
         with_negatives: plan.with_gradients,
-        ..plan
+        ..plan.clone()
     };
-    let sums = super::compare::<T>(&tables.view(), weights, plan);
+    let sums = super::compare::<T>(&tables.view(), weights, &plan);
     let mut gradient = sums.negatives;
     let of_others = || {
         sums.positives
@@ -81,9 +81,7 @@ impl<T: Score + Exponential + ComplexField> Views<'_, T> {
     /// The losses, and the gradient of their weighted sum.
     fn compare(&self) -> (Vec<T>, Vec<T>) {
         let Self { num_rows, dim, .. } = *self;
-        let block = (BLOCK_SCORES / num_rows)
-            .min(num_rows.div_ceil(BLOCKS))
-            .clamp(*BLOCK_ANCHORS.start(), *BLOCK_ANCHORS.end());
+        let block = anchors_per_block(num_rows.div_ceil(BLOCKS), num_rows);
         let all = Matrix::new(self.rows, num_rows, dim);
         let rows_of = |number: usize| number * block..((number + 1) * block).min(num_rows);
 
@@ -152,7 +150,7 @@ impl<T: Score + Exponential> Kernel for Slopes<'_, T> {
             let positive = scores[other_view].as_f64();
             scores[anchor] = T::INFINITY.negative();
             scores[other_view] = T::INFINITY.negative();
-            let outcome = row::contrast(simd, scores, positive, table, self.scratch, plan);
+            let outcome = row::contrast(simd, scores, num_rows - 2, positive, table, self.scratch, plan);
             *loss = T::from_f64(outcome.loss);
             let weight = weights.get(anchor).map_or(1.0, |weight| weight.as_f64());
             let slope = T::from_f64(outcome.slope * weight);

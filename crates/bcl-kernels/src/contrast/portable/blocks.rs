@@ -17,7 +17,7 @@ pub(in crate::contrast) fn losses<B: RankOps>(
     positives: FloatTensor<B>,
     negatives: FloatTensor<B>,
     table: FloatTensor<B>,
-    plan: Plan,
+    plan: &Plan,
     scores: usize,
 ) -> FloatTensor<B> {
     let losses = blocks::<B>(&anchors, &negatives, scores).map(|block| {
@@ -27,7 +27,7 @@ pub(in crate::contrast) fn losses<B: RankOps>(
             positives,
             negatives.clone(),
             table.clone(),
-            plan.starting_at(block.start),
+            &plan.starting_at(block.start),
         )
     });
     B::float_cat(losses.collect(), 0)
@@ -40,7 +40,7 @@ pub(in crate::contrast) fn gradients<B: RankOps>(
     negatives: FloatTensor<B>,
     table: FloatTensor<B>,
     grad: FloatTensor<B>,
-    plan: Plan,
+    plan: &Plan,
     scores: usize,
 ) -> (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>) {
     let (mut of_anchors, mut of_positives, mut of_negatives) = (Vec::new(), Vec::new(), None);
@@ -52,7 +52,7 @@ pub(in crate::contrast) fn gradients<B: RankOps>(
             negatives.clone(),
             table.clone(),
             grad,
-            plan.starting_at(block.start),
+            &plan.starting_at(block.start),
         );
         of_anchors.push(of_block);
         of_positives.push(of_block_positives);
@@ -69,7 +69,7 @@ pub(in crate::contrast) fn gradients<B: RankOps>(
 pub(in crate::contrast) fn losses_of_views<B: RankOps>(
     views: FloatTensor<B>,
     table: FloatTensor<B>,
-    plan: Plan,
+    plan: &Plan,
 ) -> FloatTensor<B> {
     let others = swapped::<B>(&views);
     losses::<B>(views.clone(), others, views, table, plan, SCORES)
@@ -80,7 +80,7 @@ pub(in crate::contrast) fn gradients_of_views<B: RankOps>(
     views: FloatTensor<B>,
     table: FloatTensor<B>,
     grad: FloatTensor<B>,
-    plan: Plan,
+    plan: &Plan,
 ) -> FloatTensor<B> {
     let others = swapped::<B>(&views);
     let (anchors, positives, negatives) = gradients::<B>(views.clone(), others, views, table, grad, plan, SCORES);
@@ -127,14 +127,16 @@ mod tests {
         let negatives = draw(20);
         let grad = draw(9).slice_dim(1, 0..1);
         let table = Tensor::<1>::random([18], Distribution::Default, (&device, DType::F64));
+        let listed = Excluded::listed((0..9).map(|anchor| (anchor..2 * anchor + 1).collect()));
         for (excluded, weighing) in [
             (Excluded::None, Weighing::Equal),
             (Excluded::Own { first: 4 }, Weighing::ByHardness(0.5)),
             (Excluded::BothViews { first: 7 }, Weighing::ByRank(table)),
+            (listed, Weighing::ByHardness(2.0)),
         ] {
             let loss = Contrast {
                 temperature: 0.3,
-                excluded,
+                excluded: excluded.clone(),
                 weighing,
                 correction: Correction::None,
             };
@@ -143,10 +145,10 @@ mod tests {
             let of = |scores: usize| {
                 let tensors = || [&anchors, &positives, &negatives].map(|tensor| tensor.clone().into_dispatch());
                 let [a, p, n] = tensors();
-                let losses = super::losses::<Dispatch>(a, p, n, table.clone().into_dispatch(), plan, scores);
+                let losses = super::losses::<Dispatch>(a, p, n, table.clone().into_dispatch(), &plan, scores);
                 let [a, p, n] = tensors();
                 let (table, grad) = (table.clone().into_dispatch(), grad.clone().into_dispatch());
-                let (of_anchors, of_positives, of_negatives) = super::gradients::<Dispatch>(a, p, n, table, grad, plan, scores);
+                let (of_anchors, of_positives, of_negatives) = super::gradients::<Dispatch>(a, p, n, table, grad, &plan, scores);
                 [losses, of_anchors, of_positives, of_negatives].map(Tensor::<2>::from_dispatch)
             };
             for (by_blocks, at_once) in of(41).into_iter().zip(of(1000)) {

@@ -4,7 +4,7 @@ use crate::{
     batches::{InteractionBatch, LogQ, Negatives},
     training::step::{EpochPlan, PlannedLoader, Step},
 };
-use bcl_core::Estimator;
+use bcl_core::{Estimator, Excluded};
 use bcl_data::{Interactions, Seed, dataset::Truth, negatives::NegativeSampler};
 use burn::{
     data::{
@@ -100,18 +100,30 @@ impl InteractionLoader {
         self.sampler.sample(step, &users, &mut items);
         let in_batch = self.sampler.config().count().is_none();
         let items = if in_batch { positives.clone() } else { items };
-        let mut keep = Vec::new();
-        self.sampler.mask(&users, &items, &mut keep);
 
         let shared = self.sampler.config().shared();
         let width = if shared { items.len() } else { items.len() / users.len() };
         let shape = [users.len(), width];
-        if in_batch && keep.is_empty() {
-            // An anchor's own positive is never its negative, even with `mask_hits = false`.
-            keep = (0..users.len() * width).map(|i| i / width != i % width).collect();
-        }
+        let negatives = if shared {
+            let hits = self.sampler.hits(&users, &items);
+            Negatives::Shared {
+                items: indices(items.clone(), &self.device),
+                // An anchor's own positive is never its negative, even with `mask_hits = false`.
+                excluded: if in_batch && hits.is_empty() {
+                    Excluded::Own { first: 0 }
+                } else {
+                    Excluded::listed(hits)
+                },
+            }
+        } else {
+            let mut keep = Vec::new();
+            self.sampler.mask(&users, &items, &mut keep);
+            Negatives::PerAnchor {
+                items: Tensor::from_data(TensorData::new(items.clone(), shape), &self.device),
+                mask: (!keep.is_empty()).then(|| Tensor::from_data(TensorData::new(keep, shape), &self.device)),
+            }
+        };
         InteractionBatch {
-            mask: (!keep.is_empty()).then(|| Tensor::from_data(TensorData::new(keep, shape), &self.device)),
             same_class: self.truth.as_ref().filter(|_| with_classes).map(|truth| {
                 let of = |row: usize, column: usize| items[if shared { column } else { row * width + column }] as u32;
                 let likes = (0..users.len() * width).map(|i| truth.same_class(users[i / width], of(i / width, i % width)));
@@ -124,11 +136,7 @@ impl InteractionLoader {
             }),
             users: indices(users.iter().map(|&user| user as i32).collect(), &self.device),
             positives: indices(positives, &self.device),
-            negatives: if shared {
-                Negatives::Shared(indices(items, &self.device))
-            } else {
-                Negatives::PerAnchor(Tensor::from_data(TensorData::new(items, shape), &self.device))
-            },
+            negatives,
         }
     }
 }

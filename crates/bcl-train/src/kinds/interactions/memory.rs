@@ -2,7 +2,9 @@
 
 use crate::memory::{Estimate, F32, product};
 use crate::recipe::{DataConfig, DataSource, RecommenderRecipe};
+use bcl_core::{Excluded, Pairs, Similarity, schedule::Schedule};
 use bcl_data::InteractionData;
+use burn::tensor::{Device, Tensor};
 
 /// Number of anchors on which an epoch's diagnostics are measured, all at once.
 pub(crate) const PROBE_ANCHORS: usize = 1024;
@@ -51,6 +53,21 @@ pub(crate) fn data(config: &DataConfig) -> Estimate {
         )
 }
 
+/// Whether a step keeps all scores. Losses against items that all anchors share may be computed without; that is asked for a batch of two.
+fn needs_scores(recipe: &RecommenderRecipe) -> bool {
+    let rows = || Tensor::<2>::zeros([2, 1], &Device::flex());
+    let pairs = Pairs::with_negatives(rows(), rows(), rows(), Similarity::Dot);
+    let pairs = if recipe.negatives.mask_hits() {
+        pairs.excluding(Excluded::listed([vec![0], vec![]]))
+    } else {
+        pairs
+    };
+    let estimator = recipe.loss.objective().init(recipe.loss.without_data());
+    // Scores are divided by a temperature that is learned.
+    let is_learned = matches!(recipe.loss.schedules().get("temperature"), Some(Schedule::Learned { .. }));
+    !recipe.negatives.shared() || is_learned || estimator.needs_truth() || estimator.needs_scores(&pairs)
+}
+
 /// A training step: the embedding tables with gradients and optimizer state, and the scores of a batch.
 pub(crate) fn training(recipe: &RecommenderRecipe, sizes: Sizes) -> Estimate {
     let dim = recipe.encoder.dim();
@@ -73,10 +90,7 @@ pub(crate) fn training(recipe: &RecommenderRecipe, sizes: Sizes) -> Estimate {
         product([batch as u64, draws])
     };
     let keys = "negatives.count, training.batch_size or training.gradient_cache";
-    // Losses against items that all anchors share, none of them masked, can be computed without a matrix of scores.
-    let negatives = &recipe.negatives;
-    let needs_scores = !negatives.shared() || negatives.mask_hits() || negatives.count().is_none();
-    let step = if needs_scores {
+    let step = if needs_scores(recipe) {
         Estimate::default().with(format!("the scores of {anchors} anchors"), keys, scores)
     } else {
         Estimate::default()
@@ -108,7 +122,12 @@ mod tests {
     };
 
     fn bytes(more: &str) -> u64 {
-        let text = format!("data.dataset = 'planted'\nloss.kind = 'info_nce'\n{more}");
+        let loss = if more.contains("loss.kind") {
+            ""
+        } else {
+            "loss.kind = 'info_nce'\n"
+        };
+        let text = format!("data.dataset = 'planted'\n{loss}{more}");
         training(&from_toml(&text, "a", &[]).unwrap(), SIZES).bytes()
     }
 
@@ -122,13 +141,23 @@ mod tests {
         // A batch is no larger than the data, and gradient caching holds fewer scores at a time.
         let cached = "encoder.dim = 8\nnegatives.count = 10\ntraining.batch_size = 5000\ntraining.gradient_cache = 100";
         assert_eq!(bytes(cached), tables(8) + 100 * 10 * 8 + 3000 * 10 * 4);
-        let in_batch = "encoder.dim = 1\nnegatives.kind = 'in_batch'\ntraining.batch_size = 2000";
-        assert_eq!(bytes(in_batch), tables(1) + 8 * 2000 * 2000 + 4 * 2000);
-        let shared =
-            "encoder.dim = 1\ntraining.batch_size = 2000\n[negatives]\nkind = 'uniform_all'\nshared = true\ncount = 5000";
-        assert_eq!(bytes(shared), tables(1) + 8 * 2000 * 5000 + 4 * 5000);
-        // The probe of 1,024 anchors is then the largest.
-        assert_eq!(bytes(&format!("{shared}\nmask_hits = false")), tables(1) + 4 * 1024 * 5000);
+        // Weights by rank need all scores if hits are masked.
+        let by_rank = "loss.kind = 'bayesian'\nencoder.dim = 1\ntraining.batch_size = 2000";
+        let in_batch = "negatives.kind = 'in_batch'";
+        assert_eq!(
+            bytes(&format!("{by_rank}\n{in_batch}")),
+            tables(1) + 8 * 2000 * 2000 + 4 * 2000
+        );
+        let shared = "[negatives]\nkind = 'uniform_all'\nshared = true\ncount = 5000";
+        assert_eq!(bytes(&format!("{by_rank}\n{shared}")), tables(1) + 8 * 2000 * 5000 + 4 * 5000);
+        // Otherwise the probe of 1,024 anchors is the largest.
+        let probe = tables(1) + 4 * 1024 * 5000;
+        assert_eq!(bytes(&format!("{by_rank}\n{shared}\nmask_hits = false")), probe);
+        let plain = "encoder.dim = 1\ntraining.batch_size = 2000";
+        assert_eq!(bytes(&format!("{plain}\n{shared}")), probe);
+        assert_eq!(bytes(&format!("{plain}\n{in_batch}")), tables(1) + 4 * 1024 * 1024);
+        let learned = "loss.temperature = { kind = 'learned', start = 0.1 }";
+        assert_eq!(bytes(&format!("{plain}\n{learned}\n{shared}")), tables(1) + 8 * 2000 * 5000 + 4 * 5000);
     }
 
     #[test]
