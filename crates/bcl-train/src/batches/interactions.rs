@@ -1,6 +1,5 @@
 //! Batches of interactions.
 
-use crate::methods::Objective;
 use bcl_core::Excluded;
 use burn::tensor::{Bool, Int, Tensor, TensorData};
 use std::{collections::BTreeSet, ops::Range};
@@ -29,20 +28,9 @@ pub struct LogQ {
     pub negatives: Tensor<2>,
 }
 
-impl LogQ {
-    /// Corrects the objective of an estimator that divides similarities by a temperature: `s / t` becomes `s / t - log q`. Losses stay as they are.
-    pub fn correct(self, objective: Objective, temperature: f64) -> Objective {
-        let (positives, negatives) = (self.positives * -temperature, self.negatives * -temperature);
-        match objective {
-            Objective::Pairs(pairs) => Objective::Pairs(pairs.with_offsets(positives, negatives)),
-            Objective::Scores(scores) => Objective::Scores(scores.with_offsets(positives, negatives)),
-            Objective::Losses(losses) => Objective::Losses(losses),
-        }
-    }
-}
-
 /// The negatives of a batch.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one per step")]
 pub enum Negatives {
     /// Different items for each anchor.
     PerAnchor {

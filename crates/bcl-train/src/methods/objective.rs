@@ -1,11 +1,11 @@
 //! The objective of a training step.
 
+use crate::batches::LogQ;
 use bcl_core::{Losses, Pairs, Scores};
 use burn::tensor::Tensor;
 
 /// The objective of some anchors: scores or the embeddings behind them, which an estimator turns into losses, or losses.
 #[derive(Debug, Clone)]
-#[expect(clippy::large_enum_variant, reason = "there is one per step or block of anchors")]
 pub enum Objective {
     /// Similarities with positives and negatives.
     Scores(Scores),
@@ -22,6 +22,16 @@ impl Objective {
     /// - loss: `[1]`
     pub fn of_batch(loss: Tensor<1>) -> Self {
         Self::Losses(Losses::new(loss, None))
+    }
+
+    /// Applies the log-Q correction for an estimator that divides similarities by a temperature: `s / t` becomes `s / t - log q`. Losses stay as they are.
+    pub fn corrected(self, log_q: LogQ, temperature: f64) -> Self {
+        let (positives, negatives) = (log_q.positives * -temperature, log_q.negatives * -temperature);
+        match self {
+            Self::Pairs(pairs) => Self::Pairs(pairs.with_offsets(positives, negatives)),
+            Self::Scores(scores) => Self::Scores(scores.with_offsets(positives, negatives)),
+            Self::Losses(losses) => Self::Losses(losses),
+        }
     }
 
     /// Returns the scores, or the losses of a method without scores.

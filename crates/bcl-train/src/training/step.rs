@@ -78,7 +78,7 @@ impl<B> Step<B> {
     pub fn objective_of<M: Method<Batch = B>>(&self, method: &M, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
         let objective = method.objective(&self.batch, embeddings, anchors.clone());
         match method.log_q(&self.batch, anchors) {
-            Some(log_q) => log_q.correct(objective, self.estimator().temperature()),
+            Some(log_q) => objective.corrected(log_q, self.estimator().temperature()),
             None => objective,
         }
     }

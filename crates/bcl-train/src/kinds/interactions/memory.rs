@@ -157,7 +157,10 @@ mod tests {
         assert_eq!(bytes(&format!("{plain}\n{shared}")), probe);
         assert_eq!(bytes(&format!("{plain}\n{in_batch}")), tables(1) + 4 * 1024 * 1024);
         let learned = "loss.temperature = { kind = 'learned', start = 0.1 }";
-        assert_eq!(bytes(&format!("{plain}\n{learned}\n{shared}")), tables(1) + 8 * 2000 * 5000 + 4 * 5000);
+        assert_eq!(
+            bytes(&format!("{plain}\n{learned}\n{shared}")),
+            tables(1) + 8 * 2000 * 5000 + 4 * 5000
+        );
     }
 
     #[test]
