@@ -127,7 +127,7 @@ mod tests {
         let negatives = draw(20);
         let grad = draw(9).slice_dim(1, 0..1);
         let table = Tensor::<1>::random([18], Distribution::Default, (&device, DType::F64));
-        let listed = Excluded::listed((0..9).map(|anchor| (anchor..2 * anchor + 1).collect()));
+        let listed = Excluded::listed((0..9).map(|anchor| (anchor..=2 * anchor).collect()));
         for (excluded, weighing) in [
             (Excluded::None, Weighing::Equal),
             (Excluded::Own { first: 4 }, Weighing::ByHardness(0.5)),
