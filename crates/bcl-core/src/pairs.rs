@@ -216,7 +216,10 @@ impl Pairs {
 
     /// Whether all anchors have as many negatives.
     pub(crate) fn has_equal_rows(&self) -> bool {
-        !matches!(self.source, Source::Tables(_, Excluded::Listed { .. }))
+        match &self.source {
+            Source::Tables(_, excluded) => excluded.count().is_some(),
+            _ => true,
+        }
     }
 
     /// Embeddings, for the device and the precision of the scores.

@@ -120,8 +120,7 @@ pub struct RowLists {
 
 impl RowLists {
     /// The number of lists.
-    #[expect(clippy::len_without_is_empty, reason = "that there are no lists is of no interest")]
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
@@ -129,7 +128,7 @@ impl RowLists {
     ///
     /// # Panics
     /// Panics if there is none of this number.
-    pub fn list(&self, number: usize) -> &[u32] {
+    fn list(&self, number: usize) -> &[u32] {
         &self.rows[self.starts[number]..self.starts[number + 1]]
     }
 }

@@ -334,11 +334,10 @@ impl<T: Score + Exponential> Kernel for LossBlock<'_, T> {
         for (((scores, anchor), loss), slopes) in rows.zip(self.losses).zip(self.slopes) {
             let cells = anchor * dim..(anchor + 1) * dim;
             let positive = T::dot(simd, &anchors[cells.clone()], &positives[cells]);
-            let mut num_negatives = num_rows;
             for row in self.plan.excluded.rows(anchor, num_rows) {
                 scores[row] = T::INFINITY.negative();
-                num_negatives -= 1;
             }
+            let num_negatives = self.plan.num_negatives(anchor);
             let outcome = row::contrast(simd, scores, num_negatives, positive.as_f64(), table, self.scratch, self.plan);
             let weight = self.weights.get(anchor).map_or(1.0, |weight| weight.as_f64());
             *loss = T::from_f64(outcome.loss);

@@ -87,6 +87,15 @@ fn shapes() -> [(usize, usize, Excluded); 8] {
     ]
 }
 
+fn info_nce(excluded: Excluded) -> Contrast {
+    Contrast {
+        temperature: 0.5,
+        excluded,
+        weighing: Weighing::Equal,
+        correction: Correction::None,
+    }
+}
+
 fn in_double(loss: &Contrast) -> Contrast {
     let weighing = match &loss.weighing {
         Weighing::ByRank(table) => Weighing::ByRank(table.clone().cast(DType::F64)),
@@ -260,12 +269,7 @@ fn a_score_that_is_no_number_shows_in_its_loss_alone() {
     let device = Device::flex();
     let anchors = Tensor::<2>::from_data([[f64::NAN], [1.0]], (&device, DType::F64));
     let ones = Tensor::<2>::ones([2, 1], (&device, DType::F64));
-    let loss = Contrast {
-        temperature: 0.5,
-        excluded: Excluded::None,
-        weighing: Weighing::Equal,
-        correction: Correction::None,
-    };
+    let loss = info_nce(Excluded::None);
     let losses = values(contrast(anchors, ones.clone(), ones, &loss));
     assert!(losses[0].is_nan() && (losses[1] - 3f64.ln()).abs() < 1e-12, "{losses:?}");
 }
@@ -301,10 +305,8 @@ fn an_anchor_without_negatives_has_no_loss() {
 fn lists_have_no_weights_by_rank() {
     let rows = Tensor::<2>::ones([2, 3], &Device::flex());
     let loss = Contrast {
-        temperature: 0.5,
-        excluded: Excluded::listed([vec![0], vec![]]),
         weighing: Weighing::ByRank(Tensor::ones([2], &Device::flex())),
-        correction: Correction::None,
+        ..info_nce(Excluded::listed([vec![0], vec![]]))
     };
     contrast(rows.clone(), rows.clone(), rows, &loss);
 }
@@ -313,12 +315,7 @@ fn lists_have_no_weights_by_rank() {
 #[should_panic(expected = "row 2 is excluded, but there are 2")]
 fn rows_that_do_not_exist_are_not_excluded() {
     let rows = Tensor::<2>::ones([2, 3], &Device::flex());
-    let loss = Contrast {
-        temperature: 0.5,
-        excluded: Excluded::listed([vec![2], vec![]]),
-        weighing: Weighing::Equal,
-        correction: Correction::None,
-    };
+    let loss = info_nce(Excluded::listed([vec![2], vec![]]));
     contrast(rows.clone(), rows.clone(), rows, &loss);
 }
 
@@ -326,11 +323,6 @@ fn rows_that_do_not_exist_are_not_excluded() {
 #[should_panic(expected = "leave nothing to compare")]
 fn a_sample_alone_has_no_negatives() {
     let view = Tensor::<2>::ones([2, 3], &Device::flex());
-    let loss = Contrast {
-        temperature: 0.5,
-        excluded: Excluded::BothViews { first: 0 },
-        weighing: Weighing::Equal,
-        correction: Correction::None,
-    };
+    let loss = info_nce(Excluded::BothViews { first: 0 });
     contrast(view.clone(), view.clone(), view, &loss);
 }

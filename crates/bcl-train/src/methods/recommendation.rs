@@ -2,9 +2,9 @@
 
 use super::{Embeddings, Method, Objective, rows_of};
 use crate::batches::{InteractionBatch, LogQ, NamedTensors, Negatives};
-use bcl_core::{Pairs, Scores, Similarity};
+use bcl_core::{Pairs, Similarity};
 use bcl_kernels::gather_rows;
-use bcl_models::{Recommender, compare_sampled};
+use bcl_models::Recommender;
 use burn::{
     module::Module,
     tensor::{Bool, Device, Int, Tensor},
@@ -61,28 +61,23 @@ impl Method for Recommendation {
         let batch = batch.of_anchors(anchors);
         let least = self.encoder.similarity().least();
         // The encoder has normalised the embeddings, if it compares by cosine.
-        let pairs = match batch.negatives {
-            Negatives::PerAnchor {
-                items: negatives,
-                mask: Some(mask),
-            } => {
-                let (positives, negatives) = compare_sampled(users, items, batch.positives, negatives);
-                let scores = Scores::new(positives, negatives).with_mask(mask);
-                return Objective::Scores(scores.with_least_similarity(least));
+        match batch.negatives {
+            Negatives::PerAnchor { items: negatives, mask } => {
+                let pairs = Pairs::sampled(users, items, batch.positives, negatives).with_least_similarity(least);
+                match mask {
+                    Some(mask) => Objective::Scores(pairs.into_scores().with_mask(mask)),
+                    None => Objective::Pairs(pairs),
+                }
             }
-            Negatives::PerAnchor {
-                items: negatives,
-                mask: None,
-            } => Pairs::sampled(users, items, batch.positives, negatives),
             Negatives::Shared {
                 items: negatives,
                 excluded,
             } => {
                 let [positives, negatives] = [batch.positives, negatives].map(|rows| gather_rows(items.clone(), rows));
-                Pairs::with_negatives(users, positives, negatives, Similarity::Dot).excluding(excluded)
+                let pairs = Pairs::with_negatives(users, positives, negatives, Similarity::Dot).excluding(excluded);
+                Objective::Pairs(pairs.with_least_similarity(least))
             }
-        };
-        Objective::Pairs(pairs.with_least_similarity(least))
+        }
     }
 
     fn log_q(&self, batch: &InteractionBatch, anchors: Range<usize>) -> Option<LogQ> {

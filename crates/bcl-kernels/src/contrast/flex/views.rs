@@ -150,7 +150,7 @@ impl<T: Score + Exponential> Kernel for Slopes<'_, T> {
             let positive = scores[other_view].as_f64();
             scores[anchor] = T::INFINITY.negative();
             scores[other_view] = T::INFINITY.negative();
-            let outcome = row::contrast(simd, scores, num_rows - 2, positive, table, self.scratch, plan);
+            let outcome = row::contrast(simd, scores, plan.num_negatives(anchor), positive, table, self.scratch, plan);
             *loss = T::from_f64(outcome.loss);
             let weight = weights.get(anchor).map_or(1.0, |weight| weight.as_f64());
             let slope = T::from_f64(outcome.slope * weight);
