@@ -31,6 +31,12 @@ pub(crate) fn key(score: f32) -> u32 {
     key
 }
 
+/// Whether both are true or both are false. CUDA kernels cannot compare two `bool`s with `==`: the C++ emitter of cubecl has no such operation.
+#[cube]
+fn same(one: bool, other: bool) -> bool {
+    (one && other) || !(one || other)
+}
+
 /// Sorts a tile, whose length is a power of two, with a bitonic network. All threads of the workgroup take part.
 #[cube]
 pub(crate) fn sort(tile: &mut Shared<[u32]>, #[comptime] len: usize) {
@@ -47,7 +53,7 @@ pub(crate) fn sort(tile: &mut Shared<[u32]>, #[comptime] len: usize) {
                 let ascending = low & run == 0;
                 let first = tile[low];
                 let second = tile[high];
-                if (first > second) == ascending {
+                if same(first > second, ascending) {
                     tile[low] = second;
                     tile[high] = first;
                 }
@@ -79,7 +85,7 @@ pub(crate) fn sort_pairs(keys: &mut Shared<[u32]>, numbers: &mut Shared<[u32]>, 
                 let number = numbers[low];
                 let other_number = numbers[high];
                 let is_above = key > other || (key == other && number > other_number);
-                if is_above == ascending {
+                if same(is_above, ascending) {
                     keys[low] = other;
                     keys[high] = key;
                     numbers[low] = other_number;
