@@ -260,24 +260,6 @@ printf '    Finished `dev` profile\n' >&2
     }
 
     #[test]
-    fn without_llvm_cuda_is_one_explanation() {
-        let package = FakePackage::new();
-        package.write(
-            "failure",
-            "   Compiling left v1\nerror: failed to run custom build command for `tracel-llvm-bundler v23.1.0-4`\n\nCaused by:\n  \
-             process didn't exit successfully\n  --- stderr\n\n  thread 'main' panicked at build.rs:59:37:\n  called `Result::unwrap()` on \
-             an `Err` value: HostNotFound\n",
-        );
-        // With DOCS_RS set nothing is downloaded, which keeps the test off the network.
-        let output = package
-            .command(&["--backend", "cuda", "--quiet"])
-            .env("DOCS_RS", "1")
-            .output()
-            .expect("it starts");
-        assert_refused_in_one_line(&output, &["LLVM", "HostNotFound", "HTTPS_PROXY", "tracel-llvm-23.1.0-4"]);
-    }
-
-    #[test]
     fn a_program_that_was_built_for_it_and_still_lacks_it_does_not_build_again() {
         let package = FakePackage::new();
         copy_program(bcl_train().get_program().as_ref(), &package.path("program"));

@@ -61,13 +61,12 @@ const BENCHMARKS: Step = Step::Cargo {
     arguments: "test --locked -p bcl-bench --benches",
     environment: None,
 };
-/// Only type-checks, so it needs neither CUDA nor a Mac. `DOCS_RS` keeps the CUDA backend from downloading LLVM, which is needed for
-/// linking only. Burn's macOS-only code is not checked.
+/// Only type-checks, so it needs neither CUDA nor a Mac. Burn's macOS-only code is not checked.
 const GPU_LINTS: Step = Step::Cargo {
     name: "lints of the GPU backends and of Parquet",
     arguments: "clippy --locked -p bcl-data -p bcl-kernels -p bcl-core -p bcl-models -p bcl-backend -p bcl-train -p bcl-bench --all-targets \
                 --features cuda,metal,parquet,vulkan,wgpu --target-dir target/backends/check -- -D warnings",
-    environment: Some(("DOCS_RS", "1")),
+    environment: None,
 };
 /// Includes `bcl-train`, so that Burn gets the same features as in the program's own build and is compiled once for both.
 const GPU_TESTS: Step = Step::Cargo {

@@ -1,6 +1,6 @@
 //! Runs a build: its output goes to a file, its progress to the terminal.
 
-use super::{BuildError, llvm, mpi, output, progress::Progress, shown};
+use super::{BuildError, mpi, output, progress::Progress, shown};
 use std::{
     fs::{self, File},
     io::{self, BufRead, BufReader, Write},
@@ -67,7 +67,7 @@ impl Job {
     }
 
     fn failure(self, lines: &[String], has_no_log: bool) -> BuildError {
-        if let Some(error) = llvm::recognised(lines).or_else(|| mpi::recognised(lines)) {
+        if let Some(error) = mpi::recognised(lines) {
             return error;
         }
         if has_no_log && let Err(source) = self.create_log(&[lines, &[String::new()]].concat()) {

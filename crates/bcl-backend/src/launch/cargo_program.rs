@@ -1,7 +1,6 @@
 //! Reads what cargo variables the program that it started: enough to build the program again.
 
-use super::{BuildError, build, llvm, target_folder::TargetFolder, wanted::Wanted};
-use crate::BackendChoice;
+use super::{BuildError, build, target_folder::TargetFolder, wanted::Wanted};
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
@@ -38,9 +37,6 @@ impl CargoProgram {
     pub(super) fn build(&self, wanted: &Wanted, quiet: bool) -> Result<PathBuf, BuildError> {
         let program = self.folder.program(wanted, &self.package);
         let is_first = !program.exists();
-        if wanted.backend == BackendChoice::Cuda && is_first {
-            llvm::check(&self.manifest)?;
-        }
         let crates = || is_first.then(|| build::count_crates(self.tree_command(wanted))).flatten();
         let job = build::Job {
             what: wanted.described(),
@@ -102,6 +98,7 @@ fn describes_a_package(variable: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::BackendChoice;
     use std::fs;
 
     /// A package and its target folder in a temporary folder, with the variables that cargo would set.

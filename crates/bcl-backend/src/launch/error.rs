@@ -10,20 +10,6 @@ use std::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// LLVM, which the CUDA backend links, could not be downloaded.
-    #[error(
-        "--backend cuda cannot be built: it links LLVM, which is downloaded from {host}, but {cause}; \
-         connect this machine to the internet (HTTPS_PROXY sets a proxy), or copy the folder {} from a machine that has built it, and try again",
-        .folder.display()
-    )]
-    NoLlvm {
-        /// The host to download from.
-        host: &'static str,
-        /// Why the download failed.
-        cause: String,
-        /// The folder that it would be unpacked into.
-        folder: PathBuf,
-    },
     /// There is no compiler of an MPI library.
     #[error(
         "--processes needs an MPI library, and {} does not run: on Debian and Ubuntu, apt-get install libopenmpi-dev openmpi-bin libclang-dev; \

@@ -10,7 +10,6 @@
 mod build;
 mod cargo_program;
 mod error;
-mod llvm;
 mod mpi;
 mod output;
 mod progress;
