@@ -1,6 +1,6 @@
 //! An open device of a backend.
 
-use crate::{BackendChoice, BackendError, DeviceInfo, DeviceKind, built, processor};
+use crate::{BackendChoice, BackendError, DeviceInfo, DeviceKind, built, failure, processor};
 use burn::tensor::Device;
 
 /// An open device of a backend.
@@ -62,6 +62,9 @@ impl Backend {
         };
         let info =
             DeviceInfo::read(choice, index, &device).map_err(|problem| BackendError::Unusable { choice, index, problem })?;
+        if info.kind != DeviceKind::Processor {
+            failure::watch(&info);
+        }
         Ok(Self { info, device })
     }
 
@@ -84,17 +87,21 @@ impl Backend {
     pub fn training_device(&self) -> Device {
         self.device.clone().autodiff()
     }
+
+    /// Peak memory in bytes, if known: on a GPU the memory that this process has reserved there, which it keeps for later tensors; on the CPU the
+    /// resident memory of this process.
+    pub fn peak_memory(&self) -> Option<u64> {
+        if self.info.kind == DeviceKind::Processor {
+            return processor::field_in_bytes("/proc/self/status", "VmHWM:");
+        }
+        Some(self.device.memory_pool_usage()?.bytes_reserved)
+    }
 }
 
 /// The index of the device of a process, by its place among those on its machine. Without devices, it is the first, and opening that fails with the
 /// error of one process.
 fn device_of_process(process: usize, num_devices: usize) -> usize {
     process % num_devices.max(1)
-}
-
-/// Peak resident memory of this process in bytes, if the system reports it.
-pub fn peak_memory() -> Option<u64> {
-    processor::field_in_bytes("/proc/self/status", "VmHWM:")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::{BackendChoice, DeviceInfo, DeviceKind, built};
 use bcl_report::{Column, Table};
 use indicatif::HumanBytes;
 use serde::Serialize;
-use std::fmt;
+use std::{fmt, path::PathBuf};
 
 /// The devices that this build can use, and the backends that it lacks.
 #[derive(Debug, Serialize)]
@@ -15,6 +15,9 @@ pub struct Inventory {
     pub unusable: Vec<Unavailable>,
     /// Backends that are not in this build.
     pub not_in_this_build: Vec<Unavailable>,
+    /// The folder of compiled GPU kernels, in a build with GPU backends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel_cache: Option<PathBuf>,
 }
 
 /// A backend, or one of its devices, that is not available.
@@ -34,6 +37,7 @@ impl Inventory {
             devices: Vec::new(),
             unusable: Vec::new(),
             not_in_this_build: Vec::new(),
+            kernel_cache: crate::kernel_cache(),
         };
         let in_build = built();
         for choice in BackendChoice::PREFERENCE {
@@ -70,6 +74,9 @@ impl fmt::Display for Inventory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = ["backend", "device", "name", "memory", "precisions", "driver"].map(Column::text);
         Table::new(columns, self.devices.iter().map(cells)).fmt(f)?;
+        if let Some(folder) = &self.kernel_cache {
+            writeln!(f, "\nCompiled GPU kernels are kept in {}", folder.display())?;
+        }
         let absent = |f: &mut fmt::Formatter<'_>, title: &str, list: &[Unavailable]| {
             if list.is_empty() {
                 return Ok(());

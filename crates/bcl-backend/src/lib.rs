@@ -8,7 +8,8 @@
 //! | open what `--backend` and `--device` name | [`Backend::open`] |
 //! | list all devices | [`Inventory`] |
 //! | get a program with another backend | [`launch`] |
-//! | keep freed memory for the next tensors | [`keep_memory`] |
+//! | end with one line when a GPU fails | [`device_failures`] |
+//! | set up a process before its first tensor | [`prepare_process`] |
 //!
 //! ```
 //! use bcl_backend::{Backend, BackendChoice};
@@ -27,18 +28,24 @@ mod built;
 mod choice;
 mod device;
 mod error;
+mod failure;
 mod inventory;
+mod kernel_cache;
 pub mod launch;
 mod memory;
+mod process;
 mod processor;
 
-pub use backend::{Backend, peak_memory};
+pub use backend::Backend;
 pub use built::built;
 pub use choice::{BackendChoice, MissingBackend};
 pub use device::{DeviceInfo, DeviceKind};
 pub use error::BackendError;
+pub use failure::{DeviceFailure, device_failure, device_failures};
 pub use inventory::{Inventory, Unavailable};
+pub use kernel_cache::kernel_cache;
 pub use memory::keep_memory;
+pub use process::prepare_process;
 pub use processor::{memory as processor_memory, model as processor_model};
 
 #[cfg(test)]

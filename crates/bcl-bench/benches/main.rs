@@ -17,7 +17,7 @@ mod samplers;
 mod streaming;
 mod views;
 
-use bcl_backend::{Backend, BackendChoice, keep_memory};
+use bcl_backend::{Backend, BackendChoice, prepare_process};
 use bcl_bench::results::ResultsFolder;
 use burn::tensor::Device;
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -34,7 +34,7 @@ criterion_group!(
 /// criterion's defaults of 100 samples in five seconds.
 fn settings() -> Criterion {
     // As the programs do; this is the first thing that runs.
-    keep_memory();
+    prepare_process();
     Criterion::default()
         .output_directory(&ResultsFolder::new(None).criterion())
         .sample_size(20)

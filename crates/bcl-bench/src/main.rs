@@ -21,7 +21,7 @@ mod simulate_verb;
 mod step_verb;
 mod table_verb;
 
-use bcl_backend::keep_memory;
+use bcl_backend::{device_failures, prepare_process};
 use bcl_data::printable_lines;
 use bcl_report::files::refuse_full_output;
 use bcl_train::cli::{Train, exit};
@@ -80,8 +80,16 @@ fn main() -> ExitCode {
     // If the reader of standard output goes away, end quietly, as Unix programs do.
     sigpipe::reset();
     refuse_full_output();
-    keep_memory();
-    match Arguments::try_parse().unwrap_or_else(|error| exit(&error)).verb {
+    prepare_process();
+    let verb = Arguments::try_parse().unwrap_or_else(|error| exit(&error)).verb;
+    device_failures(|| run(verb)).unwrap_or_else(|failure| {
+        eprintln!("error: {}", printable_lines(&failure));
+        ExitCode::from(failure.exit_code())
+    })
+}
+
+fn run(verb: Verb) -> ExitCode {
+    match verb {
         Verb::Parity(arguments) => parity_verb::run(&arguments),
         Verb::Kernels(arguments) => kernels_verb::run(arguments),
         Verb::Loss(arguments) => loss_verb::run(arguments),

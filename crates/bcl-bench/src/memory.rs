@@ -26,14 +26,19 @@ impl Meter {
 }
 
 fn reserved(device: &Device) -> Option<f64> {
-    Some(device.memory_pool_usage()?.bytes_reserved as f64 / f64::from(1 << 20))
+    Some(mib(device.memory_pool_usage()?.bytes_reserved))
+}
+
+/// Bytes in MiB.
+pub(crate) fn mib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
 }
 
 /// The memory available to a device in MiB.
 pub(crate) fn of(device: &DeviceInfo) -> Option<f64> {
     match device.kind {
         DeviceKind::Processor | DeviceKind::Software => available(),
-        _ => Some(device.memory_bytes? as f64 / f64::from(1 << 20)),
+        _ => device.memory_bytes.map(mib),
     }
 }
 

@@ -60,6 +60,17 @@ pub enum Error {
     /// The run does not fit into memory.
     #[error(transparent)]
     Memory(#[from] crate::memory::TooLittleMemory),
+    /// The GPU failed.
+    #[error(transparent)]
+    Device(#[from] bcl_backend::DeviceFailure),
+    /// The GPU failed during training.
+    #[error("{failure}; all progress up to the last checkpoint is kept, so the run can continue with: bcl-train --resume {}", .folder.display())]
+    DeviceInRun {
+        /// What failed.
+        failure: bcl_backend::DeviceFailure,
+        /// The folder of the run.
+        folder: PathBuf,
+    },
     /// Invalid input on the command line or in a run's folder.
     #[error("{0}")]
     Input(String),
@@ -164,6 +175,7 @@ impl Error {
             Self::Interrupted(_) | Self::Evaluation(EvaluationError::Interrupted) => 130,
             Self::Fetch(error) => error.exit_code(),
             Self::Diverged { .. } | Self::Training(_) | Self::Evaluation(_) => 1,
+            Self::Device(failure) | Self::DeviceInRun { failure, .. } => failure.exit_code(),
             Self::SomeFailed { first, .. } => first.exit_code(),
             Self::OfFirstRank { code } => *code,
             _ => 2,

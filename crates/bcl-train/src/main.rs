@@ -1,6 +1,6 @@
 //! The `bcl-train` program: parses the command line, runs the verb, and turns errors into exit codes.
 
-use bcl_backend::{Backend, Inventory, keep_memory, launch};
+use bcl_backend::{Backend, Inventory, launch, prepare_process};
 use bcl_report::{
     files::{critical_section, refuse_full_output},
     notice,
@@ -23,10 +23,10 @@ fn main() -> ExitCode {
     // `bcl-train recipes | head` ends when `head` does, as programs on Unix do.
     sigpipe::reset();
     refuse_full_output();
-    keep_memory();
+    prepare_process();
     let _together = processes::AbortOnPanic;
     let command = cli::parse();
-    let outcome = processes::join(&command).and_then(|()| run(command));
+    let outcome = processes::join(&command).and_then(|()| device_failures(|| run(command))?);
     // From here on, a signal has nothing left to stop.
     let _ending = critical_section();
     processes::end(outcome)

@@ -17,6 +17,17 @@ pub(super) fn kind(device: &Device) -> Option<DeviceKind> {
     }
 }
 
+/// Whether the kernels of a device are shaders, which wgpu compiles.
+pub(super) fn runs_shaders(device: &Device) -> bool {
+    #[cfg(feature = "graphics")]
+    return matches!(device.as_dispatch(), DispatchDevice::Cube(CubeDevice::Wgpu(_)));
+    #[cfg(not(feature = "graphics"))]
+    {
+        let _ = device;
+        false
+    }
+}
+
 /// Opens a GPU, computes one sum on it, and reads its properties.
 pub(super) fn read(choice: BackendChoice, index: usize, device: &Device) -> Result<DeviceInfo, String> {
     guard::panics_as_errors(|| {

@@ -32,7 +32,7 @@ pub struct StepSample {
     pub steps: Vec<Phases>,
     /// Times of objective, loss and backward alone in seconds, once per step.
     pub loss_alone: Vec<f64>,
-    /// Peak memory of the process in MiB; `None` if the system does not report it.
+    /// Peak memory in MiB, of the process or of the GPU that computes; `None` if the system does not report it.
     pub peak_mib: Option<f64>,
     /// Time of a product of two matrices with 1,024 rows and columns in seconds, the shortest of several.
     pub product: f64,
@@ -58,7 +58,9 @@ impl StepSample {
             seed: Seed(0),
             device: device.clone(),
         };
-        recipe.method.init(start, Measurement { config, device })
+        let mut sample = recipe.method.init(start, Measurement { config, device });
+        sample.peak_mib = backend.peak_memory().map(memory::mib);
+        sample
     }
 }
 
@@ -92,7 +94,6 @@ impl WithMethod for Measurement<'_> {
                 sample.loss_alone.push(loss_alone);
             }
         }
-        sample.peak_mib = memory::peak();
         sample
     }
 }

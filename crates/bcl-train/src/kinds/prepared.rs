@@ -9,7 +9,7 @@ use crate::{
     recipe::{Recipe, of_kind},
     training::{DataRecord, RunFolder, Stop},
 };
-use bcl_backend::{Backend, DeviceKind};
+use bcl_backend::Backend;
 use bcl_collective::Collective;
 use bcl_data::{KnownIds, SearchPath};
 use bcl_eval::EvaluationError;
@@ -215,9 +215,7 @@ impl<K: Kind> Runs for Loaded<K> {
 
     fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend, num_ranks: usize) -> Result<(), Error> {
         let recipe = self.expect(recipe);
-        if backend.info().kind == DeviceKind::Processor {
-            recipe.memory(&self.data, num_ranks).check()?;
-        }
+        recipe.memory(&self.data, num_ranks).check_on(backend.info())?;
         recipe.check_data(&self.data, search, backend)
     }
 
@@ -263,9 +261,13 @@ impl Surroundings<'_> {
         match panic::catch_unwind(AssertUnwindSafe(run)) {
             Ok(Err(Error::Evaluation(EvaluationError::Interrupted))) => Err(Error::Interrupted(self.folder.path().to_owned())),
             Ok(outcome) => outcome,
-            Err(panic) => Err(match panic.downcast::<ImageError>() {
-                Ok(unreadable) => Error::Images(unreadable),
-                Err(panic) => Error::Training(format!(
+            Err(panic) => Err(match (panic.downcast::<ImageError>(), bcl_backend::device_failure()) {
+                (Ok(unreadable), _) => Error::Images(unreadable),
+                (Err(_), Some(failure)) => Error::DeviceInRun {
+                    failure,
+                    folder: self.folder.path().to_owned(),
+                },
+                (Err(panic), None) => Error::Training(format!(
                     "the program panicked: {}; please report this as a bug, with the recipe",
                     message(&*panic)
                 )),

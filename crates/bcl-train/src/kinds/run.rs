@@ -295,7 +295,7 @@ impl<K: Kind> Run<'_, K> {
             baselines: outcome.baselines,
             wall_seconds: started.elapsed().as_secs_f64(),
             epoch_seconds: epoch_seconds.get(epoch_seconds.len() / 2).copied().unwrap_or_default(),
-            peak_memory_bytes: bcl_backend::peak_memory(),
+            peak_memory_bytes: self.around.backend.peak_memory(),
             recipe: serde_json::to_value(self.recipe.to_table()).expect("a recipe is plain data"),
             users: outcome.users,
             showcase: outcome.showcase,

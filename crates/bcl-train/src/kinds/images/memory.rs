@@ -139,7 +139,7 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
             "training.batch_size, training.gradient_cache, views.side or encoder.trunk.width",
             product([number, at_a_time, saved]),
         )
-        .with(
+        .with_in_main(
             format!("the views of the next {ahead} images"),
             "training.batch_size, training.gradient_cache, views.side, views.count or views.local",
             product([F32, ahead, views]),

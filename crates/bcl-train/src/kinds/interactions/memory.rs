@@ -95,7 +95,7 @@ pub(crate) fn training(recipe: &RecommenderRecipe, sizes: Sizes) -> Estimate {
     } else {
         Estimate::default()
     };
-    let step = step.with(
+    let step = step.with_in_main(
         "the negatives of a batch",
         "negatives.count or training.batch_size",
         product([F32, drawn]),

@@ -48,7 +48,7 @@ pub(super) fn fine_tune(run: SavedRun<ImageRecipe>, backend: &Backend, args: &cl
         seed: args.seed.unwrap_or(run.recipe.seed),
         ..run.recipe.clone()
     };
-    memory::fine_tuning(&recipe, args.batch_size as usize, (&*data).into()).check()?;
+    memory::fine_tuning(&recipe, args.batch_size as usize, (&*data).into()).check_on(backend.info())?;
     let load = |device| load_model(start::untrained(&recipe, &device), &run.folder);
     let pretrained = load(backend.device())?;
     files::create_folder(&out)?;
