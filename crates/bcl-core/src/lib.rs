@@ -101,7 +101,7 @@ mod scores;
 mod side_information;
 pub mod simulation;
 
-pub use bcl_kernels::{Excluded, Similarity, unit_rows};
+pub use bcl_kernels::{Excluded, Similarity, matmul, unit_rows};
 pub use bcl_posterior::parameter;
 pub use burn::nn::loss::Reduction;
 pub use estimator::*;

@@ -2,7 +2,7 @@
 
 use crate::{Estimator, Losses, Scores, Similarity};
 use bcl_kernels::{
-    Contrast, Correction, Excluded, Weighing, contrast, contrast_is_fused, contrast_views, sampled_contrast, sampled_dot,
+    Contrast, Correction, Excluded, Weighing, contrast, contrast_is_fused, contrast_views, matmul, sampled_contrast, sampled_dot,
 };
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
 use std::ops::Range;
@@ -179,7 +179,7 @@ impl Pairs {
             Source::Tables(tables, excluded) => {
                 let [anchors, positives, negatives] = tables.map(|table| similarity.prepare(table));
                 let positives = (anchors.clone() * positives).sum_dim(1);
-                let scores = Scores::multi_positive(positives, anchors.matmul(negatives.transpose()));
+                let scores = Scores::multi_positive(positives, matmul(anchors, negatives.transpose()));
                 let mask = mask_of(&excluded, &scores.negatives);
                 scores.with_mask(mask)
             }

@@ -30,6 +30,7 @@
 //! | [`rank_weights`], [`row_ranks`] | a weight by rank, or the rank, of each score in its row | a sort, gather, running minimum and scatter, or an `[N, N]` comparison per anchor |
 //! | [`mass`], [`ranked_mass`] | the *mass* of each row: the sum of its exponentials, plain or weighted by rank | several matrices saved for backward; here it is one |
 //! | [`contrast`] | the loss of each anchor from embeddings, with its gradients in the same pass | a matrix of all scores, and another one of their gradients |
+//! | [`matmul`], [`linear`] | matrix products in the precision of their elements | products that round 32-bit numbers to TF32 on NVIDIA GPUs |
 //! | [`sparse_matmul`], [`sparse_matmul_add`], [`propagate`] | products with a [`SparseMatrix`], LightGCN propagation | dense products; Burn has no sparse tensors |
 //! | [`sampled_contrast`] | the loss of each anchor against sampled rows of a table, with most of its gradients in the same pass | a dozen passes over the scores, forward and backward |
 //! | [`sampled_dot`], [`gather_rows`] | dot products with sampled rows of an embedding table, embedding lookup | gradients of repeated rows that are added in no fixed order |
@@ -45,7 +46,7 @@
 //! # Backends
 //!
 //! Each function belongs to a backend-extension trait: [`RankOps`], [`MassOps`], [`ContrastOps`], [`SparseOps`], [`SampledOps`], [`SampledContrastOps`], [`UnitOps`],
-//! [`NormOps`], [`ConvolutionOps`], [`CollectiveOps`], [`AdamOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
+//! [`NormOps`], [`ProductOps`], [`ConvolutionOps`], [`CollectiveOps`], [`AdamOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
 //! The CPU backend overrides all it can do faster. The GPU backends (features `cuda`, `metal`, `vulkan` and `wgpu`) override what is
 //! slow or not deterministic there. Autodiff has a handwritten backward pass, except for [`adam`], which has none.
 //!
@@ -66,6 +67,7 @@ mod logarithm;
 mod mass;
 mod matrix;
 mod norm;
+mod product;
 mod ranks;
 mod sampled;
 mod sampled_contrast;
@@ -87,6 +89,7 @@ pub use convolution::{ConvolutionOps, convolve};
 pub use logarithm::{LogarithmOps, log1p};
 pub use mass::{MassOps, mass, ranked_mass};
 pub use norm::{BatchNormalised, NormOps, batch_norm, batch_norm_relu};
+pub use product::{ProductOps, linear, matmul};
 pub use ranks::{RankOps, rank_weights, row_ranks};
 pub use sampled::{SampledOps, gather_rows, sampled_dot};
 pub use sampled_contrast::{SampledContrastOps, sampled_contrast};

@@ -1,6 +1,6 @@
 //! Similarities of anchors with items, from embeddings whose dot product is the similarity.
 
-use bcl_kernels::{gather_rows, sampled_dot};
+use bcl_kernels::{gather_rows, matmul, sampled_dot};
 use burn::tensor::{Int, Tensor};
 
 /// Similarities of anchors with their positives and with each anchor's own negatives.
@@ -41,5 +41,5 @@ pub fn compare_shared(
 ) -> (Tensor<1>, Tensor<2>) {
     let positives = sampled_dot(anchors.clone(), items.clone(), positives.unsqueeze_dim(1)).squeeze_dim(1);
     let negatives = gather_rows(items, negatives);
-    (positives, anchors.matmul(negatives.transpose()))
+    (positives, matmul(anchors, negatives.transpose()))
 }

@@ -1,7 +1,7 @@
 //! Vectors of users that were not there in training, from their items.
 
 use crate::{LightGcn, Recommender, Similarity};
-use bcl_kernels::{gather_rows, propagate};
+use bcl_kernels::{gather_rows, matmul, propagate};
 use burn::tensor::{Int, Tensor, TensorData, activation::softmax};
 
 /// Steps of gradient ascent for matrix factorisation.
@@ -110,7 +110,8 @@ fn most_likely(items: &Tensor<2>, histories: &[&[u32]], temperature: f64, length
     let transposed = items.clone().transpose();
     let mut users = on_sphere(wanted.clone());
     for _ in 0..STEPS {
-        let likely = softmax(users.clone().matmul(transposed.clone()) / temperature, 1).matmul(items.clone());
+        let likely = softmax(matmul(users.clone(), transposed.clone()) / temperature, 1);
+        let likely = matmul(likely, items.clone());
         users = on_sphere(users + (wanted.clone() - likely) * step);
     }
     users

@@ -1,6 +1,6 @@
 //! The `bcl-train` program: parses the command line, runs the verb, and turns errors into exit codes.
 
-use bcl_backend::{Backend, Inventory, launch, prepare_process};
+use bcl_backend::{Backend, Inventory, device_failures, launch, prepare_process};
 use bcl_report::{
     files::{critical_section, refuse_full_output},
     notice,

@@ -2,6 +2,7 @@
 
 use super::{centred, shape_of_views};
 use crate::{config::configuration, parameter::in_closed, scores::off_diagonal};
+use bcl_kernels::matmul;
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
@@ -103,7 +104,7 @@ impl BarlowTwins {
         let first = self.standardised(first) * (num_samples as f64).recip();
         let second = self.standardised(second);
         let diagonal = (first.clone() * second.clone()).sum_dim(0) - 1.0;
-        let across = off_diagonal(first.transpose().matmul(second));
+        let across = off_diagonal(matmul(first.transpose(), second));
         BarlowTwinsTerms {
             on_diagonal: (diagonal.clone() * diagonal).sum(),
             off_diagonal: (across.clone() * across).sum(),

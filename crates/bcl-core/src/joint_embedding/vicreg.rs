@@ -2,6 +2,7 @@
 
 use super::{centred, shape_of_views};
 use crate::{config::configuration, parameter::in_closed, scores::off_diagonal};
+use bcl_kernels::matmul;
 use burn::tensor::{Tensor, activation::relu};
 
 configuration! {
@@ -113,7 +114,7 @@ impl VicReg {
         let (centred, squares) = centred(view);
         let deviations = (squares * over_samples + self.config.epsilon).sqrt();
         let hinge = relu(-deviations + 1.0).sum() * over_dim;
-        let covariances = off_diagonal(centred.clone().transpose().matmul(centred)) * over_samples;
+        let covariances = off_diagonal(matmul(centred.clone().transpose(), centred)) * over_samples;
         (hinge, (covariances.clone() * covariances).sum() * over_dim)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Scores;
 use crate::Similarity;
+use bcl_kernels::matmul;
 use burn::tensor::Tensor;
 use std::ops::Range;
 
@@ -25,9 +26,9 @@ impl Scores {
         check_views(&first, &second);
         let first = similarity.prepare(first);
         let second = similarity.prepare(second);
-        let across = first.clone().matmul(second.clone().transpose());
-        let within_first = first.clone().matmul(first.clone().transpose());
-        let within_second = second.clone().matmul(second.clone().transpose());
+        let across = matmul(first.clone(), second.clone().transpose());
+        let within_first = matmul(first.clone(), first.clone().transpose());
+        let within_second = matmul(second.clone(), second.clone().transpose());
         let positives = (first * second).sum_dim(1).squeeze_dim::<1>(1);
 
         let of_first = Tensor::cat(vec![off_diagonal(within_first), off_diagonal(across.clone())], 1);
@@ -138,7 +139,7 @@ fn check_views(first: &Tensor<2>, second: &Tensor<2>) -> usize {
 /// Products of the rows of some samples with a view of all other samples, from left to right.
 fn others(rows: Tensor<2>, view: &Tensor<2>, samples: &Range<usize>) -> Vec<Tensor<2>> {
     let [batch_size, _] = view.dims();
-    let with = |columns: Range<usize>| rows.clone().matmul(view.clone().slice([columns]).transpose());
+    let with = |columns: Range<usize>| matmul(rows.clone(), view.clone().slice([columns]).transpose());
     let beside = |columns: Range<usize>| (!columns.is_empty()).then(|| with(columns));
     let among = (samples.len() > 1).then(|| off_diagonal(with(samples.clone())));
     [beside(0..samples.start), among, beside(samples.end..batch_size)]

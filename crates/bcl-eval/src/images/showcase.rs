@@ -5,7 +5,7 @@ use super::{ImageEvaluator, features::rows};
 use crate::EvaluationError;
 use crate::map::{Cosines, points, tsne, umap};
 use crate::probe::Labelled;
-use bcl_core::Similarity;
+use bcl_core::{Similarity, matmul};
 use bcl_data::Seed;
 use bcl_images::{Collection, Image, ViewsError, views::resize::shrunk};
 use bcl_report::{NearImage, NeighbourRow, Showcase, Thumbnail};
@@ -106,7 +106,7 @@ fn nearest(train: &Tensor<2>, queries: &Tensor<2>) -> Vec<Vec<(usize, f32)>> {
     for start in (0..num_images).step_by(BLOCK) {
         let length = BLOCK.min(num_images - start);
         let block = Similarity::Cosine.prepare(train.clone().detach().narrow(0, start, length));
-        let cosines: Vec<f32> = queries.clone().matmul(block.transpose()).into_data().iter::<f32>().collect();
+        let cosines: Vec<f32> = matmul(queries.clone(), block.transpose()).into_data().iter::<f32>().collect();
         for (best, cosines) in best.iter_mut().zip(cosines.chunks(length)) {
             best.extend(cosines.iter().enumerate().map(|(i, &cosine)| (start + i, cosine)));
             best.sort_by(|(_, a), (_, b)| b.total_cmp(a));

@@ -6,7 +6,7 @@ mod umap;
 pub(crate) use tsne::tsne;
 pub(crate) use umap::umap;
 
-use bcl_core::Similarity;
+use bcl_core::{Similarity, matmul};
 use bcl_report::MapPoint;
 use bhtsne::Neighbor;
 use burn::tensor::Tensor;
@@ -33,7 +33,7 @@ impl Cosines {
             return None;
         }
         let rows = Similarity::Cosine.prepare(features.detach());
-        let values: Vec<f32> = rows.clone().matmul(rows.transpose()).into_data().iter::<f32>().collect();
+        let values: Vec<f32> = matmul(rows.clone(), rows.transpose()).into_data().iter::<f32>().collect();
         let finite = values.iter().all(|value| value.is_finite());
         finite.then_some(Self { num_samples, values })
     }

@@ -4,6 +4,7 @@ use super::{
     ProbeError,
     labelled::{check_finite, to_host, unit_rows},
 };
+use bcl_core::matmul;
 use burn::tensor::{Tensor, assert_shape};
 
 /// Number of similarities computed at a time (32 MB).
@@ -85,7 +86,7 @@ fn uniformity_in_blocks(features: &Tensor<2>, block: usize) -> Result<f64, Probe
         let end = (start + block).min(num_samples);
         // Pairs with samples before the block are already counted; `triu(1)` keeps the pairs i < j.
         let others = rows.clone().slice(start..num_samples).transpose();
-        let similarities = rows.clone().slice(start..end).matmul(others);
+        let similarities = matmul(rows.clone().slice(start..end), others);
         // -2 |u - v|² = 4 <u, v> - 4
         let kernel = ((similarities - 1.0) * 4.0).exp().triu(1);
         sum += to_host(kernel.sum_dim(1)).iter().copied().map(f64::from).sum::<f64>();

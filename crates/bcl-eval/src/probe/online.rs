@@ -5,6 +5,7 @@ use super::{
     accuracy::place,
     labelled::{check_pair, to_host},
 };
+use bcl_core::matmul;
 use burn::tensor::{Device, Tensor, TensorData};
 use faer::{Mat, Side, linalg::solvers::Solve};
 
@@ -44,10 +45,10 @@ pub fn ridge_accuracy(train: &Labelled, test: &Labelled, num_classes: usize) -> 
 
     let transposed = features.clone().transpose();
     // With centred features, the mean of the classes cancels in X'Y, so `classes` need not be centred.
-    let Some(weight) = solve(transposed.clone().matmul(features), transposed.matmul(classes)) else {
+    let Some(weight) = solve(matmul(transposed.clone(), features), matmul(transposed, classes)) else {
         return Ok(None);
     };
-    let scores = to_host((test_features - mean).matmul(weight) + shares);
+    let scores = to_host(matmul(test_features - mean, weight) + shares);
     if scores.iter().any(|score| !score.is_finite()) {
         return Ok(None);
     }

@@ -5,6 +5,7 @@ use super::{
     geometry::checked,
     labelled::{to_host, unit_rows},
 };
+use bcl_core::matmul;
 use burn::tensor::Tensor;
 use faer::{Mat, Side};
 
@@ -67,9 +68,9 @@ pub fn spread(features: Tensor<2>) -> Result<Option<Spread>, ProbeError> {
     // X'X and XX' have the same eigenvalues apart from zeros, so the smaller one is enough.
     let transposed = centred.clone().transpose();
     let (side, gram) = if dim <= num_samples {
-        (dim, transposed.matmul(centred))
+        (dim, matmul(transposed, centred))
     } else {
-        (num_samples, centred.matmul(transposed))
+        (num_samples, matmul(centred, transposed))
     };
     let gram = to_host(gram);
     let gram = Mat::from_fn(side, side, |row, column| f64::from(gram[row * side + column]));

@@ -1,6 +1,7 @@
 //! Scores items by embeddings.
 
 use super::{DotProducts, Scorer};
+use bcl_core::matmul;
 use bcl_models::Embeddings;
 use burn::{
     backend::DispatchDevice,
@@ -47,12 +48,8 @@ impl Scorer for EmbeddingScorer {
     fn score(&self, users: &[u32], out: &mut Vec<f32>) {
         let ids: Vec<i32> = users.iter().map(|&user| user as i32).collect();
         let ids = Tensor::<1, Int>::from_data(TensorData::from(ids.as_slice()), &self.users.device());
-        let scores = self
-            .users
-            .clone()
-            .select(0, ids)
-            .matmul(self.items_transposed.clone())
-            .into_data();
+        let users = self.users.clone().select(0, ids);
+        let scores = matmul(users, self.items_transposed.clone()).into_data();
         out.clear();
         match scores.as_slice::<f32>() {
             Ok(values) => out.extend_from_slice(values),

@@ -4,7 +4,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, Dispatch, DispatchDevice, backend_extension};
 use burn::tensor::{Device, Tensor};
 
-use crate::RankOps;
+use crate::{ProductOps, RankOps};
 
 mod autodiff;
 mod excluded;
@@ -262,7 +262,7 @@ impl Plan {
 
 /// The kernel behind [`contrast`](crate::contrast) for a backend. The default bodies compose tensor operations.
 #[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
-pub trait ContrastOps: Backend + RankOps {
+pub trait ContrastOps: Backend + RankOps + ProductOps {
     /// Computes the loss of each anchor, `[num_anchors, 1]`, and what backward needs: the gradients of the sum of all losses with respect
     /// to anchors, positives and negatives, or tensors of any shape if `plan` does not ask for them or the backend computes them later.
     fn contrast(

@@ -5,7 +5,7 @@ use burn::backend::{Backend, Scalar, TensorMetadata, get_or_init_device_settings
 use burn::tensor::{DType, Shape, TensorData};
 
 use super::{Correction, Excluded, Plan};
-use crate::RankOps;
+use crate::{ProductOps, RankOps};
 
 pub(crate) mod blocks;
 
@@ -15,7 +15,7 @@ fn below_all(dtype: DType) -> f64 {
 }
 
 /// The losses, `[num_anchors, 1]`.
-pub(crate) fn losses<B: RankOps>(
+pub(crate) fn losses<B: RankOps + ProductOps>(
     anchors: FloatTensor<B>,
     positives: FloatTensor<B>,
     negatives: FloatTensor<B>,
@@ -26,7 +26,7 @@ pub(crate) fn losses<B: RankOps>(
 }
 
 /// The gradients of anchors, positives and negatives from those of the losses, `[num_anchors, 1]`.
-pub(crate) fn gradients<B: RankOps>(
+pub(crate) fn gradients<B: RankOps + ProductOps>(
     anchors: FloatTensor<B>,
     positives: FloatTensor<B>,
     negatives: FloatTensor<B>,
@@ -40,9 +40,9 @@ pub(crate) fn gradients<B: RankOps>(
     } = outcome::<B>(&terms, plan);
     let slopes = B::float_mul(terms.slopes, B::float_mul(slope, grad.clone()));
     let positive_slope = B::float_mul(positive_slope, grad);
-    let of_negatives = B::float_matmul(B::float_swap_dims(slopes.clone(), 0, 1), anchors.clone());
+    let of_negatives = B::product(B::float_swap_dims(slopes.clone(), 0, 1), anchors.clone());
     let of_positives = B::float_mul(anchors, positive_slope.clone());
-    let of_anchors = B::float_add(B::float_matmul(slopes, negatives), B::float_mul(positives, positive_slope));
+    let of_anchors = B::float_add(B::product(slopes, negatives), B::float_mul(positives, positive_slope));
     (of_anchors, of_positives, of_negatives)
 }
 
@@ -58,7 +58,7 @@ struct Terms<B: Backend> {
     positive: FloatTensor<B>,
 }
 
-fn terms<B: RankOps>(
+fn terms<B: RankOps + ProductOps>(
     anchors: FloatTensor<B>,
     positives: FloatTensor<B>,
     negatives: FloatTensor<B>,
@@ -66,13 +66,13 @@ fn terms<B: RankOps>(
     plan: &Plan,
 ) -> Terms<B> {
     let positive = B::float_sum_dim(B::float_mul(anchors.clone(), positives), 1);
-    let scores = B::float_matmul(anchors, B::float_swap_dims(negatives, 0, 1));
+    let scores = B::product(anchors, B::float_swap_dims(negatives, 0, 1));
     terms_of_scores::<B>(leave_out::<B>(scores, plan), positive, table, plan)
 }
 
 /// The losses from scores, `[num_anchors, num_negatives]`, and those of the positives, `[num_anchors, 1]`; and the slopes of the losses in the scores of
 /// positives and negatives.
-pub(crate) fn slopes_of_scores<B: RankOps>(
+pub(crate) fn slopes_of_scores<B: RankOps + ProductOps>(
     scores: FloatTensor<B>,
     positive: FloatTensor<B>,
     table: FloatTensor<B>,
@@ -87,7 +87,12 @@ pub(crate) fn slopes_of_scores<B: RankOps>(
     (loss, positive_slope, B::float_mul(terms.slopes, slope))
 }
 
-fn terms_of_scores<B: RankOps>(scores: FloatTensor<B>, positive: FloatTensor<B>, table: FloatTensor<B>, plan: &Plan) -> Terms<B> {
+fn terms_of_scores<B: RankOps + ProductOps>(
+    scores: FloatTensor<B>,
+    positive: FloatTensor<B>,
+    table: FloatTensor<B>,
+    plan: &Plan,
+) -> Terms<B> {
     let times = |tensor, factor: f64| B::float_mul_scalar(tensor, Scalar::from(factor));
     let hardest = B::float_max_dim(scores.clone(), 1);
     let above = times(B::float_sub(hardest.clone(), positive.clone()), plan.rate);

@@ -1,6 +1,7 @@
 //! The graph isomorphism network.
 
 use super::{GinConfig, GinOrder, GraphInput, Mode};
+use crate::vision::precision::linear;
 use crate::{draws::Draws, vision::BatchNorm};
 use bcl_kernels::{SparseMatrix, sparse_matmul, sparse_matmul_add};
 use burn::{
@@ -97,12 +98,12 @@ impl GinLayer {
             Some(epsilon) => nodes.clone() * (epsilon.val() + 1.0).unsqueeze(),
             None => nodes.clone(),
         };
-        let hidden = self.first.forward(sparse_matmul_add(adjacency, nodes, own));
+        let hidden = linear(&self.first, sparse_matmul_add(adjacency, nodes, own));
         match &self.inner {
-            None => self.norm.forward(relu(self.second.forward(relu(hidden))), mode),
+            None => self.norm.forward(relu(linear(&self.second, relu(hidden))), mode),
             Some(inner) => {
                 let hidden = inner.forward_relu(hidden, mode);
-                self.norm.forward_relu(self.second.forward(hidden), mode)
+                self.norm.forward_relu(linear(&self.second, hidden), mode)
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The head between a graph encoder and the loss.
 
 use crate::draws::Draws;
+use crate::vision::precision::linear;
 use burn::{
     module::Module,
     nn::Linear,
@@ -31,10 +32,10 @@ impl ResidualHead {
     /// Builds the head. Weights are Xavier uniform and determined by the seed, biases are 0. Two heads of one model need different seeds.
     pub fn new(dim: usize, seed: u64, device: &Device) -> Self {
         let mut draws = Draws::new(seed, "residual_head");
-        let mut linear = || draws.xavier_linear([dim, dim], device);
+        let mut layer = || draws.xavier_linear([dim, dim], device);
         Self {
-            hidden: (0..HIDDEN).map(|_| linear()).collect(),
-            shortcut: linear(),
+            hidden: (0..HIDDEN).map(|_| layer()).collect(),
+            shortcut: layer(),
         }
     }
 
@@ -44,8 +45,8 @@ impl ResidualHead {
     /// - input:  `[num_rows, dim]`
     /// - output: `[num_rows, dim]`
     pub fn forward(&self, input: Tensor<2>) -> Tensor<2> {
-        let shortcut = self.shortcut.forward(input.clone());
-        let hidden = |rows, layer: &Linear| relu(layer.forward(rows));
+        let shortcut = linear(&self.shortcut, input.clone());
+        let hidden = |rows, layer: &Linear| relu(linear(layer, rows));
         self.hidden.iter().fold(input, hidden) + shortcut
     }
 

@@ -35,7 +35,7 @@ mod groups;
 mod head_config;
 pub mod onnx;
 mod over_ranks;
-mod precision;
+pub(crate) mod precision;
 mod projection;
 mod prototypes;
 mod resnet;

@@ -5,7 +5,7 @@
 
 use burn::{
     nn::Linear,
-    tensor::{FloatDType, Tensor, module},
+    tensor::{FloatDType, Tensor},
 };
 
 /// The float type of a tensor.
@@ -14,8 +14,8 @@ pub(super) fn precision<const D: usize>(tensor: &Tensor<D>) -> FloatDType {
 }
 
 /// Applies a linear layer in the precision of the input.
-pub(super) fn linear(layer: &Linear, input: Tensor<2>) -> Tensor<2> {
+pub(crate) fn linear(layer: &Linear, input: Tensor<2>) -> Tensor<2> {
     let narrow = precision(&input);
     let bias = layer.bias.as_ref().map(|bias| bias.val().cast(narrow));
-    module::linear(input, layer.weight.val().cast(narrow), bias)
+    bcl_kernels::linear(input, layer.weight.val().cast(narrow), bias)
 }

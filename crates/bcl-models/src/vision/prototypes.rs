@@ -4,7 +4,7 @@ use crate::{
     check::{count_in, panic_if_bad},
     draws::Draws,
 };
-use bcl_kernels::unit_rows;
+use bcl_kernels::{matmul, unit_rows};
 use burn::{
     module::{Module, Param},
     tensor::{Device, Tensor},
@@ -84,7 +84,7 @@ impl Prototypes {
     /// - rows:   `[num_rows, dim]`, in the precision of the weight
     /// - output: `[num_rows, count]`
     pub fn scores(&self, rows: Tensor<2>) -> Tensor<2> {
-        rows.matmul(self.weight.val().transpose())
+        matmul(rows, self.weight.val().transpose())
     }
 
     /// Computes the cosine of each row and each prototype, with gradients through both lengths.
@@ -92,7 +92,7 @@ impl Prototypes {
     /// # Shapes
     /// As for [`scores`](Self::scores).
     pub fn cosines(&self, rows: Tensor<2>) -> Tensor<2> {
-        unit_rows(rows).matmul(unit_rows(self.weight.val()).transpose())
+        matmul(unit_rows(rows), unit_rows(self.weight.val()).transpose())
     }
 
     /// Scales each prototype to unit length, outside of the graph.

@@ -2,7 +2,7 @@
 
 use super::{Embeddings, Method, Objective, rows_of};
 use crate::batches::{GraphBatch, NamedTensors};
-use bcl_core::{Scores, Similarity};
+use bcl_core::{Scores, Similarity, matmul};
 use bcl_data::Seed;
 use bcl_models::graphs::{Gin, GinConfig, ResidualHead};
 use burn::{
@@ -142,7 +142,7 @@ impl Method for InfoGraph {
         let [nodes, graphs] = Self::TABLES.map(|name| embeddings.rows(name));
         let num_negatives = batch.num_graphs() - 1;
         let own = batch.own_graphs(anchors.clone(), &nodes.device());
-        let scores = rows_of(nodes, anchors).matmul(graphs.transpose());
+        let scores = matmul(rows_of(nodes, anchors), graphs.transpose());
         let positives = scores.clone().gather(1, own.clone());
         let last = scores.clone().slice_dim(1, num_negatives..=num_negatives);
         let columns = Tensor::<1, Int>::arange(0..num_negatives as i64, &own.device()).unsqueeze::<2>();

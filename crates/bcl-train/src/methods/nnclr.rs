@@ -8,7 +8,7 @@ use super::{
     predictor::{self, predictor},
 };
 use crate::batches::ImageBatch;
-use bcl_core::{ParameterError, Scores, Similarity, parameter::count_in};
+use bcl_core::{ParameterError, Scores, Similarity, matmul, parameter::count_in};
 use bcl_models::vision::{ImageEncoder, ProjectionHead};
 use burn::{
     module::Module,
@@ -139,7 +139,7 @@ pub fn nearest(support: &KeyQueue, rows: Tensor<2>) -> Tensor<2> {
         return rows;
     }
     let stored = support.stored();
-    let index = rows.matmul(stored.clone().transpose()).argmax(1).squeeze_dim::<1>(1);
+    let index = matmul(rows, stored.clone().transpose()).argmax(1).squeeze_dim::<1>(1);
     stored.select(0, index)
 }
 

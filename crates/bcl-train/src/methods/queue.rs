@@ -2,7 +2,7 @@
 
 use super::{Counter, Objective};
 use crate::batches::ImageBatch;
-use bcl_core::{Excluded, Pairs, Scores, Similarity};
+use bcl_core::{Excluded, Pairs, Scores, Similarity, matmul};
 use burn::{
     module::{Module, Param, ParamId},
     tensor::{Bool, Device, Int, Tensor, TensorData},
@@ -168,7 +168,7 @@ impl KeyQueue {
         let positives = (queries.clone() * keys.detach()).sum_dim(1);
         // Scores need a negative: an empty queue gives one masked column, so its anchors are left out of the mean.
         let count = self.len().max(1);
-        let negatives = queries.matmul(self.keys.val().slice_dim(0, 0..count).detach().transpose());
+        let negatives = matmul(queries, self.keys.val().slice_dim(0, 0..count).detach().transpose());
         let [num_anchors, _] = negatives.dims();
         let mask = self
             .is_empty()

@@ -11,7 +11,7 @@ use super::{
     gradients::Named,
     modules, output,
 };
-use bcl_core::{ContrastiveObjective, Estimator, EstimatorConfig, Reduction, Scores, SideInformation, unit_rows};
+use bcl_core::{ContrastiveObjective, Estimator, EstimatorConfig, Reduction, Scores, SideInformation, matmul, unit_rows};
 use bcl_golden::{
     Deviation, GraphFile,
     graphs::{GraphLoss, GraphLossCase, Pipeline},
@@ -64,7 +64,7 @@ impl Loss {
     /// Similarities of each node with each graph, `[num_nodes, num_graphs]`.
     fn similarities(&self, nodes: Tensor<2>, graphs: Tensor<2>) -> Tensor<2> {
         let [nodes, graphs] = [nodes, graphs].map(|rows| if self.is_cosine { unit_rows(rows) } else { rows });
-        nodes.matmul(graphs.transpose())
+        matmul(nodes, graphs.transpose())
     }
 
     /// The own graph of a node is its positive, the other graphs in order are its negatives.
@@ -158,7 +158,7 @@ pub(super) fn compare_pipeline(
         let [local, whole] = [&pipeline.local, &pipeline.whole].map(|head| modules::head(head, arithmetic));
         let embeddings = encoder.forward(&input, Mode::Train);
         let (nodes, graphs) = (local.forward(embeddings.nodes), whole.forward(embeddings.graphs));
-        let products = nodes.clone().matmul(graphs.clone().transpose());
+        let products = matmul(nodes.clone(), graphs.clone().transpose());
         let similarities = loss.similarities(nodes.clone(), graphs.clone());
         let scores = loss.scores(similarities, &batch.node_graph);
         let value = loss.init().forward(scores, Reduction::Mean);

@@ -6,7 +6,7 @@ use super::{
     labelled::{check_pair, to_host, unit_rows},
 };
 use bcl_core::{
-    ParameterError,
+    ParameterError, matmul,
     parameter::{count_in, temperature},
 };
 use burn::tensor::Tensor;
@@ -107,7 +107,7 @@ fn places(
 }
 
 fn similarities(rows: Tensor<2>, columns: Tensor<2>) -> Vec<f32> {
-    to_host(rows.matmul(columns))
+    to_host(matmul(rows, columns))
 }
 
 /// The vote of each class, relative to the nearest neighbour's vote: this keeps the order and keeps `exp` finite.

@@ -2,6 +2,7 @@
 //! small model.
 
 use super::LinearProbeConfig;
+use bcl_core::matmul;
 use bcl_data::Seed;
 use burn::{
     optim::{self, AdamConfig, AdamState, Optimizer, decay::WeightDecayConfig},
@@ -39,7 +40,7 @@ impl Layer {
     /// - features: `[batch_size, dim]`
     /// - output:   `[batch_size, num_classes]`
     pub(super) fn forward(&self, features: Tensor<2>) -> Tensor<2> {
-        features.matmul(self.weight.clone()) + self.bias.clone()
+        matmul(features, self.weight.clone()) + self.bias.clone()
     }
 
     /// Computes the gradient of the mean cross-entropy.
@@ -57,7 +58,7 @@ impl Layer {
         let ones = Tensor::full([batch_size, 1], -1.0, &features.device());
         let residuals = probabilities.scatter(1, classes.unsqueeze_dim(1), ones, IndexingUpdateOp::Add) / batch_size as f64;
         Self {
-            weight: features.transpose().matmul(residuals.clone()),
+            weight: matmul(features.transpose(), residuals.clone()),
             bias: residuals.sum_dim(0),
         }
     }

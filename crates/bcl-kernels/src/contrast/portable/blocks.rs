@@ -5,14 +5,14 @@ use burn::backend::tensor::FloatTensor;
 use burn::tensor::Slice;
 use std::ops::Range;
 
-use crate::RankOps;
 use crate::contrast::Plan;
+use crate::{ProductOps, RankOps};
 
 /// About as many scores exist at once: 16 MiB, a few times over.
 pub(in crate::contrast) const SCORES: usize = 1 << 22;
 
 /// [`losses`](super::losses), of at most `scores` scores at a time.
-pub(in crate::contrast) fn losses<B: RankOps>(
+pub(in crate::contrast) fn losses<B: RankOps + ProductOps>(
     anchors: FloatTensor<B>,
     positives: FloatTensor<B>,
     negatives: FloatTensor<B>,
@@ -34,7 +34,7 @@ pub(in crate::contrast) fn losses<B: RankOps>(
 }
 
 /// [`gradients`](super::gradients), of at most `scores` scores at a time.
-pub(in crate::contrast) fn gradients<B: RankOps>(
+pub(in crate::contrast) fn gradients<B: RankOps + ProductOps>(
     anchors: FloatTensor<B>,
     positives: FloatTensor<B>,
     negatives: FloatTensor<B>,
@@ -66,7 +66,7 @@ pub(in crate::contrast) fn gradients<B: RankOps>(
 }
 
 /// The losses of all rows of two views.
-pub(in crate::contrast) fn losses_of_views<B: RankOps>(
+pub(in crate::contrast) fn losses_of_views<B: RankOps + ProductOps>(
     views: FloatTensor<B>,
     table: FloatTensor<B>,
     plan: &Plan,
@@ -76,7 +76,7 @@ pub(in crate::contrast) fn losses_of_views<B: RankOps>(
 }
 
 /// The gradient of all rows of two views from those of the losses, `[num_rows, 1]`.
-pub(in crate::contrast) fn gradients_of_views<B: RankOps>(
+pub(in crate::contrast) fn gradients_of_views<B: RankOps + ProductOps>(
     views: FloatTensor<B>,
     table: FloatTensor<B>,
     grad: FloatTensor<B>,
@@ -88,13 +88,13 @@ pub(in crate::contrast) fn gradients_of_views<B: RankOps>(
 }
 
 /// The rows of the second view before those of the first.
-fn swapped<B: RankOps>(views: &FloatTensor<B>) -> FloatTensor<B> {
+fn swapped<B: RankOps + ProductOps>(views: &FloatTensor<B>) -> FloatTensor<B> {
     let half = views.shape()[0] / 2;
     B::float_cat(vec![rows::<B>(views, &(half..2 * half)), rows::<B>(views, &(0..half))], 0)
 }
 
 /// Splits the anchors into blocks.
-fn blocks<B: RankOps>(
+fn blocks<B: RankOps + ProductOps>(
     anchors: &FloatTensor<B>,
     negatives: &FloatTensor<B>,
     scores: usize,
@@ -106,7 +106,7 @@ fn blocks<B: RankOps>(
         .map(move |start| start..(start + block).min(num_anchors))
 }
 
-fn rows<B: RankOps>(tensor: &FloatTensor<B>, rows: &Range<usize>) -> FloatTensor<B> {
+fn rows<B: RankOps + ProductOps>(tensor: &FloatTensor<B>, rows: &Range<usize>) -> FloatTensor<B> {
     if *rows == (0..tensor.shape()[0]) {
         return tensor.clone();
     }

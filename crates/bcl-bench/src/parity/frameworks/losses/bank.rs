@@ -4,7 +4,7 @@ use super::{
     super::{super::compute::values, problem::Problem},
     Computed, Inputs,
 };
-use bcl_core::{NoiseContrastiveConfig, Reduction, Scores, unit_rows};
+use bcl_core::{NoiseContrastiveConfig, Reduction, Scores, matmul, unit_rows};
 use burn::tensor::{Bool, Tensor, TensorData};
 
 /// One direction: the features, the bank of the other view, and the names of the loss and the normaliser.
@@ -54,7 +54,7 @@ fn scores(inputs: &Inputs<'_>, features: &str, stored: &str) -> Result<Scores, P
     }
     let dims = [batch_size, shape[1]];
     let positives = features.clone() * stored.clone().select(0, inputs.to_device(&own, [batch_size]));
-    let similarities = features.matmul(stored.transpose());
+    let similarities = matmul(features, stored.transpose());
     let negatives = similarities.gather(1, inputs.to_device(&drawn, dims));
     let scores = Scores::new(positives.sum_dim(1).squeeze_dim(1), negatives).with_least_similarity(-1.0);
     if !inputs.parameters().flag("mask_collisions")? {

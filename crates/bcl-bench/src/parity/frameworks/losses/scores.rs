@@ -6,7 +6,7 @@ use super::{
 };
 use bcl_core::{
     AugmentedConfig, DecoupledConfig, Estimator, EstimatorConfig, InfoNceConfig, Reduction, Scores, SideInformation, Similarity,
-    unit_rows,
+    matmul, unit_rows,
 };
 use burn::tensor::{Bool, Tensor, TensorData};
 
@@ -71,7 +71,7 @@ pub(super) fn nnclr(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
     let [batch_size, dim] = z0.dims();
     let support = inputs.table_of("support", dim)?.detach();
     let nearest = |view: Tensor<2>| {
-        let cosines = unit_rows(view).matmul(unit_rows(support.clone()).transpose());
+        let cosines = matmul(unit_rows(view), unit_rows(support.clone()).transpose());
         cosines.argmax(1).squeeze_dim::<1>(1)
     };
     let indices = [z0, z1].map(nearest);
@@ -100,7 +100,7 @@ pub(super) fn queue(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
     let [queries, keys] = inputs.tables(["q", "k"])?.map(unit_rows);
     let queue = inputs.table_of("queue", queries.dims()[1])?.detach();
     let positives = (queries.clone() * keys.detach()).sum_dim(1).squeeze_dim(1);
-    let scores = Scores::new(positives, queries.matmul(queue.transpose())).with_least_similarity(-1.0);
+    let scores = Scores::new(positives, matmul(queries, queue.transpose())).with_least_similarity(-1.0);
     let dims @ [num_anchors, size] = scores.negatives.dims();
     let scores = if inputs.parameters().contains_key("valid") {
         let valid = inputs.parameters().count("valid")?;

@@ -7,7 +7,7 @@ use super::{
 use bcl_core::{
     ParameterError,
     joint_embedding::{BarlowTwinsConfig, DinoConfig, SwavConfig, VicRegConfig, negative_cosine as rows_of_negative_cosine},
-    unit_rows,
+    matmul, unit_rows,
 };
 use bcl_models::vision::Prototypes;
 use burn::{
@@ -86,7 +86,7 @@ pub(super) fn swav(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
             "its queues have {found} columns, but must have {dim}"
         )));
     }
-    let scored = |rows: &Tensor<2>| rows.clone().matmul(prototypes.clone());
+    let scored = |rows: &Tensor<2>| matmul(rows.clone(), prototypes.clone());
     let scores: Vec<_> = views.iter().map(|view| scored(&unit_rows(view.clone()))).collect();
     let codes = [0, 1].map(|view: usize| match queues.get(view) {
         Some(queue) => swav.codes_with_queue(scores[view].clone(), scored(queue)),
