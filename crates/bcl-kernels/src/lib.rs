@@ -80,6 +80,16 @@ mod unit;
 
 pub mod portable;
 
+/// Convolutions on GPUs by a given algorithm, for the example that times them. Not part of the interface.
+#[cfg(feature = "cube")]
+#[doc(hidden)]
+pub mod convolution_algorithms {
+    pub use crate::convolution::cube::{
+        Algorithm, Block, Convolution, Implicit, Loading, Pass, Pipeline, Product, Refused, Tiles, chosen, data, forward, weight,
+    };
+    pub use cubek::convolution::{AcceleratedTileKind, ConvAlgorithm};
+}
+
 pub use adam::{AdamDecay, AdamInput, AdamOps, AdamStep, AdamUpdated, LazyMemory, LazyUpdated, adam, lazy_adam};
 pub use collective_sum::{CollectiveOps, sum_over_ranks};
 pub use contrast::{

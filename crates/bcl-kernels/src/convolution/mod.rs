@@ -6,6 +6,8 @@ use burn::tensor::Tensor;
 
 mod autodiff;
 mod columns;
+#[cfg(feature = "cube")]
+pub(crate) mod cube;
 mod flex;
 mod geometry;
 mod interleaved;
@@ -109,6 +111,3 @@ pub trait ConvolutionOps: Backend {
         portable::convolve_weight_backward::<Self>(input, weight, grad, stride, padding)
     }
 }
-
-#[cfg(feature = "cube")]
-impl ConvolutionOps for burn::backend::Cube {}

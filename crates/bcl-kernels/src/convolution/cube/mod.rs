@@ -1,0 +1,81 @@
+//! Convolution on GPUs: on tensor cores where the device has them for the type, and channels last.
+//!
+//! Results are NCHW views of NHWC memory. The next layer then reads them as they are.
+
+use burn::backend::Cube;
+use burn::backend::tensor::FloatTensor;
+use burn_cubecl::tensor::CubeTensor;
+use cubek::convolution::AcceleratedTileKind;
+
+use super::geometry::Geometry;
+use super::{ConvolutionOps, portable};
+
+mod algorithm;
+mod columns;
+mod frame;
+mod implicit;
+mod layout;
+mod passes;
+mod pipeline;
+mod pipelined;
+mod pipelined_weight;
+mod product;
+mod rule;
+mod tiling;
+mod weights;
+
+pub use algorithm::{Algorithm, Block, Convolution, Implicit, Loading, Pass, Pipeline, Product, Tiles};
+pub use passes::{data, forward, weight};
+
+/// Why an algorithm cannot compute a convolution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused(pub String);
+
+/// The algorithm that [`convolve`](crate::convolve) uses on this device.
+pub fn chosen(pass: Pass, input: &CubeTensor, weight: &CubeTensor, stride: usize, padding: usize) -> Algorithm {
+    let on_tensor_cores = tiling::element(input.dtype)
+        .is_ok_and(|element| tiling::instruction(&input.client, AcceleratedTileKind::Mma, element).is_some());
+    if !on_tensor_cores || input.dtype != weight.dtype {
+        return Algorithm::Portable;
+    }
+    let shape = |tensor: &CubeTensor| std::array::from_fn(|axis| tensor.meta.shape()[axis]);
+    let sizes = Geometry::new(shape(input), shape(weight), stride, padding);
+    let empty = sizes.batch_size * sizes.channels_in * sizes.channels_out == 0;
+    if empty {
+        Algorithm::Portable
+    } else {
+        rule::choose(pass, input.dtype, &sizes)
+    }
+}
+
+impl ConvolutionOps for Cube {
+    fn convolve(input: FloatTensor<Self>, kernels: FloatTensor<Self>, stride: usize, padding: usize) -> FloatTensor<Self> {
+        let algorithm = chosen(Pass::Forward, &input, &kernels, stride, padding);
+        forward(input.clone(), kernels.clone(), stride, padding, algorithm)
+            .unwrap_or_else(|_| portable::convolve::<Self>(input, kernels, stride, padding))
+    }
+
+    fn convolve_input_backward(
+        input: FloatTensor<Self>,
+        kernels: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+        stride: usize,
+        padding: usize,
+    ) -> FloatTensor<Self> {
+        let algorithm = chosen(Pass::Data, &input, &kernels, stride, padding);
+        data(input.clone(), kernels.clone(), grad.clone(), stride, padding, algorithm)
+            .unwrap_or_else(|_| portable::convolve_input_backward::<Self>(input, kernels, grad, stride, padding))
+    }
+
+    fn convolve_weight_backward(
+        input: FloatTensor<Self>,
+        kernels: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+        stride: usize,
+        padding: usize,
+    ) -> FloatTensor<Self> {
+        let algorithm = chosen(Pass::Weight, &input, &kernels, stride, padding);
+        weight(input.clone(), kernels.clone(), grad.clone(), stride, padding, algorithm)
+            .unwrap_or_else(|_| portable::convolve_weight_backward::<Self>(input, kernels, grad, stride, padding))
+    }
+}
