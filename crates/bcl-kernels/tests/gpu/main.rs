@@ -5,6 +5,7 @@
 #[allow(dead_code, reason = "the GPU tests use only some of it")]
 mod common;
 mod contrast;
+mod convolution;
 mod device;
 mod logarithm;
 mod mass;
