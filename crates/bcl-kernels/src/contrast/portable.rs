@@ -72,7 +72,7 @@ fn terms<B: RankOps + ProductOps>(
 
 /// The losses from scores, `[num_anchors, num_negatives]`, and those of the positives, `[num_anchors, 1]`; and the slopes of the losses in the scores of
 /// positives and negatives.
-pub(crate) fn slopes_of_scores<B: RankOps + ProductOps>(
+pub(crate) fn slopes_of_scores<B: RankOps>(
     scores: FloatTensor<B>,
     positive: FloatTensor<B>,
     table: FloatTensor<B>,
@@ -87,7 +87,7 @@ pub(crate) fn slopes_of_scores<B: RankOps + ProductOps>(
     (loss, positive_slope, B::float_mul(terms.slopes, slope))
 }
 
-fn terms_of_scores<B: RankOps + ProductOps>(
+fn terms_of_scores<B: RankOps>(
     scores: FloatTensor<B>,
     positive: FloatTensor<B>,
     table: FloatTensor<B>,
