@@ -67,7 +67,7 @@ impl fmt::Display for KernelBenchmark {
         let environment = &self.environment;
         write!(
             f,
-            "Median times; the ratio is the time that Burn's own operations take over the kernel's time, with the least and the most of all \
+            "Median times; the ratio is the time of Burn's own operations, divided by the kernel's time, with the least and the most of all \
              rounds. {}, {environment}, {} threads.",
             environment.backend, environment.threads
         )?;

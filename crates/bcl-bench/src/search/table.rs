@@ -52,8 +52,8 @@ impl fmt::Display for SearchBenchmark {
         Table::new(columns, self.measurements.iter().map(SearchMeasurement::cells)).fmt(f)?;
         write!(
             f,
-            "\nMedians of {} rounds; the ratio is the time over the time of the program's own method in the same round. Near-duplicates have a cosine of \
-             {} or more. {}, {} threads; loops have one.",
+            "\nMedians of {} rounds; the ratio is the time divided by the time of the program's own method in the same round. Near-duplicates have a \
+             cosine of {} or more. {}, {} threads; loops have one.",
             self.rounds, self.threshold, self.environment, self.environment.threads
         )
     }
