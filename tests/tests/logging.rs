@@ -13,7 +13,7 @@ use whole_program_tests::{PLANTED_IMAGES, assert_refused, bcl_train, lasting_fig
 
 const LOGGING: &str = "[logging]\nevery = 5\ntensorboard = true\n";
 
-/// Trains a recipe into a folder and returns that of the run.
+/// Trains a recipe into a folder and returns the run's folder.
 fn trained(recipe: &Path, out: &Path, name: &str) -> PathBuf {
     let mut command = bcl_train();
     command.arg(recipe).arg("--out").arg(out).args(["--quiet", "--epochs", "3"]);

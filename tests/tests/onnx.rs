@@ -101,7 +101,7 @@ fn pictures(folder: &Path) {
     }
 }
 
-/// Prints the largest difference between the features of ONNX Runtime and those of `embed`, after a check of the model.
+/// Checks the model, then prints the largest difference between the features of ONNX Runtime and of `embed`.
 const CHECKER: &str = r#"
 import csv, json, os, sys
 import numpy, onnx, onnxruntime

@@ -9,7 +9,7 @@ use std::{fmt, path::PathBuf};
 /// The devices that this build can use, and the backends that it lacks.
 #[derive(Debug, Serialize)]
 pub struct Inventory {
-    /// Usable devices, those of the fastest backend first.
+    /// Usable devices; the fastest backend's devices come first.
     pub devices: Vec<DeviceInfo>,
     /// Backends and devices of this build that cannot be used here.
     pub unusable: Vec<Unavailable>,

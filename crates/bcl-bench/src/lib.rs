@@ -2,7 +2,7 @@
 //!
 //! | verb | module | question |
 //! | --- | --- | --- |
-//! | `parity` | [`parity`] | do losses, gradients and weights equal those of an independent implementation? |
+//! | `parity` | [`parity`] | do losses, gradients and weights equal an independent implementation's? |
 //! | `loss` | [`loss`] | how much time and memory do forward and backward take, and how do they grow? |
 //! | `kernels` | [`kernels`] | how long does each kernel take, compared with the same function composed of tensor operations? |
 //! | `step` | [`step`] | how long does each part of an image encoder's training step take, and the loss among them? |

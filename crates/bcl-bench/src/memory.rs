@@ -6,7 +6,7 @@ use std::fs;
 
 /// Measures how much memory a measurement adds.
 pub(crate) struct Meter {
-    /// The GPU that computes; `None` for the CPU, whose memory is that of the process.
+    /// The GPU that computes; `None` for the CPU, where we measure the memory of the process.
     gpu: Option<Device>,
     before: Option<f64>,
 }

@@ -16,7 +16,7 @@ use std::{fmt, process::ExitCode};
 /// Without names, lists everything that is saved.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Results to show, or to compare with those of --old: names of `--save`, or of `cargo bench -- --save-baseline`; `new` is the latest
+    /// Results to show, or to compare with --old: names from `--save`, or from `cargo bench -- --save-baseline`; `new` is the latest
     /// run of `cargo bench`. Several names are rounds of the same measurement.
     #[arg(long, value_name = "NAME", num_args = 1..)]
     new: Vec<String>,

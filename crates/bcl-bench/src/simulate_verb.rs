@@ -10,7 +10,7 @@ use bcl_core::simulation::SimulationConfig;
 use bcl_data::{Seed, printable};
 use std::{fs, path::PathBuf, process::ExitCode};
 
-/// The defaults are those of appendix B.2 of the paper.
+/// The defaults come from appendix B.2 of the paper.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Write each figure to this folder as SVG, with its data as CSV beside it.

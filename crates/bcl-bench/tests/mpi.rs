@@ -86,7 +86,7 @@ fn processes_make_the_table_of_one_and_print_it_once() {
     );
 }
 
-/// The table without the number of threads of a run, which is that of the cores of a process.
+/// The table without the number of threads per run, which depends on the number of cores per process.
 fn without_threads(folder: &Path) -> serde_json::Value {
     let text = fs::read(folder.join("table.json")).unwrap();
     let mut table: serde_json::Value = serde_json::from_slice(&text).unwrap();

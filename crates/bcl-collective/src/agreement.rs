@@ -52,7 +52,7 @@ impl dyn Collective + '_ {
         read.collect()
     }
 
-    /// Replaces `values` by those of rank 0, bit for bit.
+    /// Replaces `values` by rank 0's values, bit for bit.
     ///
     /// # Panics
     /// Panics if rank 0 has another number of values.

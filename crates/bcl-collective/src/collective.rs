@@ -43,6 +43,6 @@ pub(crate) fn check_parts(size: usize, mine: &[u8], lengths: &[usize]) {
     assert_eq!(
         lengths.iter().sum::<usize>(),
         mine.len(),
-        "the lengths of all parts add up to that of the message"
+        "the lengths of all parts add up to the length of the message"
     );
 }

@@ -16,8 +16,8 @@ pub struct Launched {
     pub rank: Option<usize>,
 }
 
-/// The variables with the number of processes and that of this process: of Open MPI and PRRTE; of MPICH, Intel MPI and their relatives; of
-/// MVAPICH.
+/// The variables that hold the number of processes and the rank of this process: for Open MPI and PRRTE; for MPICH, Intel MPI and their
+/// relatives; for MVAPICH.
 const LAUNCHERS: [(&str, &str); 3] = [
     ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
     ("PMI_SIZE", "PMI_RANK"),

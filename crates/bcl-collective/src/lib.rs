@@ -33,9 +33,9 @@
 //!
 //! # Why not `MPI_Allreduce`
 //!
-//! The bits of a sum of floats depend on its order, and that of `MPI_Allreduce` depends on the length, the number of ranks and settings.
-//! Here each rank receives all addends of its share, adds them as a balanced binary tree over ranks, and all ranks gather the shares. That
-//! moves as many bytes as a ring, and gives the same bits on every rank, with every transport, every time.
+//! The bits of a sum of floats depend on the order of its addends. `MPI_Allreduce` picks an order by length, number of processes and settings.
+//! Here each process receives all addends of its part, adds them as a balanced binary tree over ranks, and all processes gather the parts. That
+//! moves as many bytes as a ring, and gives the same bits on every process, with every transport, every time.
 
 mod agreement;
 mod alone;

@@ -36,7 +36,7 @@ impl dyn Collective + '_ {
     /// Sums `values` over ranks and returns the part that belongs to this rank: the parts lie one after the other, in the order of ranks,
     /// with `lengths` elements each.
     ///
-    /// The sums are those of [`all_reduce`](#method.all_reduce), bit for bit.
+    /// The sums equal [`all_reduce`](#method.all_reduce)'s, bit for bit.
     ///
     /// # Panics
     /// Panics unless there is one length per rank and they add up to the number of values, or if the ranks pass different lengths.

@@ -85,7 +85,7 @@ pub fn alpha_of_auc(auc: f64) -> f64 {
     limited_alpha((6.0 * auc - 1.0) / 4.0)
 }
 
-/// Returns the nearest `α` that the Bayesian weight accepts for every `β`; 1/2, that of an uninformed encoder, for NaN.
+/// Returns the nearest `α` that the Bayesian weight accepts for every `β`. For NaN, returns 1/2, the α of an uninformed encoder.
 pub fn limited_alpha(estimate: f64) -> f64 {
     if estimate.is_nan() {
         0.5

@@ -1,15 +1,15 @@
 //! Gradient caching: the gradients of a large batch in the memory of a small one.
 //!
-//! The loss depends on the parameters of an encoder through the embeddings alone, so the chain rule can be cut there:
+//! The loss depends on the parameters of an encoder only through the embeddings, so the chain rule can be cut there:
 //!
 //! 1. Encode the batch part by part without a graph and keep the embeddings.
 //! 2. Compute the gradients of the loss with respect to the embeddings, [`EmbeddingGradients`], in blocks of anchors: every loss is a
 //!    mean over anchors.
-//! 3. Encode each part again, with a graph, and call `backward` on its [`surrogate`]; the gradients of the parts add up to those of the
-//!    whole batch.
+//! 3. Encode each part again, with a graph, and call `backward` on its [`surrogate`]; the gradients of the parts add up to the gradients
+//!    of the whole batch.
 //!
-//! At any time there is the graph of one part or the scores of one block, never those of all. Batch normalisation computes its
-//! statistics over one part: the sum is then the gradient of the batch encoded in these parts.
+//! At any time, memory holds the graph of one part or the scores of one block, never more. Batch normalisation computes its statistics
+//! over one part: the sum is then the gradient of the batch encoded in these parts.
 //!
 //! Source: Gao, Zhang, Han, Callan, [Scaling Deep Contrastive Learning Batch Size under Memory Limited
 //! Setup](https://arxiv.org/abs/2101.06983). Blocks of anchors are an addition: there, the scores of the batch exist as a whole.
@@ -67,7 +67,7 @@ use std::ops::Range;
 pub enum Table {
     /// Embeddings that the encoder learns from: their gradients are computed.
     Trained(Tensor<2>),
-    /// Embeddings without gradients, such as those of a momentum encoder or a queue.
+    /// Embeddings without gradients, such as a momentum encoder's or a queue's.
     Constant(Tensor<2>),
 }
 
@@ -107,7 +107,7 @@ impl EmbeddingGradients {
         GradientShare::compute(tables, num_anchors, 0..num_anchors, at_most, losses).whole()
     }
 
-    /// Slices the gradients of some rows: those of one part of the batch, if all tables have one row per sample.
+    /// Slices the gradients of some rows, such as one part of the batch if all tables have one row per sample.
     ///
     /// # Panics
     /// Panics if a table has no such rows.
@@ -145,7 +145,7 @@ impl Table {
 /// the chain rule. Embeddings without a gradient take no part.
 ///
 /// # Shapes
-/// - gradients: those of the embeddings
+/// - gradients: the shapes of the embeddings
 /// - output:    `[1]`; its value means nothing
 ///
 /// # Panics

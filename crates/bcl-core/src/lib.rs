@@ -46,8 +46,8 @@
 //! | supervised | [`SupervisedConfig`] | 1 for true negatives, else 0; for comparison, as it needs labels |
 //! | Bayesian data augmentation | [`AugmentedConfig`], [`GeometricConfig`] | 1, with a random rate as normaliser |
 //!
-//! Losses that are no estimators: [`NoiseContrastive`], the original loss of CMC, takes scores and the size of a memory bank. Those of BYOL,
-//! SimSiam, Barlow Twins, VICReg, SwAV and DINO have no negatives: [`joint_embedding`].
+//! Losses that are not estimators: [`NoiseContrastive`], the original loss of CMC, takes scores and the size of a memory bank. The losses of
+//! BYOL, SimSiam, Barlow Twins, VICReg, SwAV and DINO have no negatives: see [`joint_embedding`].
 //!
 //! All of them minimise `log(1 + Ng / x+)`. [`JensenShannon`], the original objective of InfoGraph, replaces the exponential and the
 //! logarithm by softplus and takes the weights of most estimators.

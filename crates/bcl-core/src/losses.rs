@@ -21,7 +21,7 @@ use burn::{
 /// let losses = InfoNceConfig::new().init().losses(scores, &SideInformation::none());
 /// assert_eq!(losses.num_counted().unwrap().into_scalar::<f32>(), 1.0);
 /// let mean = losses.reduce(Reduction::Mean).into_scalar::<f32>();
-/// assert!((mean - 3f32.ln()).abs() < 1e-6); // that of the first anchor
+/// assert!((mean - 3f32.ln()).abs() < 1e-6); // the loss of the first anchor
 /// ```
 #[derive(Debug, Clone)]
 pub struct Losses {

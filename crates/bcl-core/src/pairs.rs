@@ -107,7 +107,7 @@ impl Pairs {
     /// let device = Device::flex();
     /// let [users, items] = [0.0, 1.0].map(|value| Tensor::<2>::full([3, 4], value, &device));
     ///
-    /// // The item of each row is the positive; the first user likes that of the second, too.
+    /// // The item of each row is the positive; the first user also likes the second user's item.
     /// let pairs = Pairs::with_negatives(users, items.clone(), items, Similarity::Dot);
     /// let pairs = pairs.excluding(Excluded::listed([vec![0, 1], vec![1], vec![2]]));
     ///
@@ -310,7 +310,7 @@ impl Pairs {
 }
 
 impl Offsets {
-    /// Makes the offsets part of the dot products of anchors with positives and negatives: of one more number in each row, which is 1 in those of anchors.
+    /// Makes the offsets part of the dot products: each row gets one more number, 1 for anchors and the offset for positives and negatives.
     fn join(self, tables: [Tensor<2>; 3]) -> [Tensor<2>; 3] {
         let [anchors, positives, negatives] = tables;
         let ones = Tensor::ones([anchors.dims()[0], 1], (&anchors.device(), anchors.dtype()));

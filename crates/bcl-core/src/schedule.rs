@@ -38,7 +38,7 @@ pub enum AlphaSchedule {
     /// The configured `α` in every epoch.
     Constant {},
 
-    /// A straight line, `start + (end - start) · epoch / epochs`, constant after that. The defaults are those of the authors' revision
+    /// A straight line, `start + (end - start) · epoch / epochs`, constant after that. The defaults follow the authors' revision
     /// note: `0.5 + 0.35 · epoch / 400`. The configured `α` is not used.
     Linear {
         /// `α` of epoch 0.

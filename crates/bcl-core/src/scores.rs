@@ -101,7 +101,7 @@ impl Scores {
     /// Marks the positives that count (true).
     ///
     /// # Panics
-    /// Panics if the shape is not that of the positives.
+    /// Panics if the shape differs from the positives' shape.
     pub fn with_positives_mask(mut self, mask: Tensor<2, Bool>) -> Self {
         assert_eq!(
             mask.dims(),
@@ -115,7 +115,7 @@ impl Scores {
     /// Marks the negatives that count (true); with `None`, all do.
     ///
     /// # Panics
-    /// Panics if the shape is not that of the negatives.
+    /// Panics if the shape differs from the negatives' shape.
     pub fn with_mask(mut self, mask: impl Into<Option<Tensor<2, Bool>>>) -> Self {
         self.mask = mask.into();
         if let Some(mask) = &self.mask {
@@ -185,8 +185,8 @@ impl Scores {
     }
 
     /// Multiplies all similarities by a positive factor, through which a gradient can flow. With the inverse of a learned temperature and
-    /// an estimator of temperature 1, the temperature gets its gradient from every estimator; from those with a floor, too, which is then
-    /// that of the learned temperature.
+    /// an estimator of temperature 1, the temperature gets its gradient from every estimator. This includes estimators with a floor, which
+    /// then use the floor of the learned temperature.
     ///
     /// # Shapes
     /// - factor: `[1]`

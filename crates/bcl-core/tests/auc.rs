@@ -126,7 +126,7 @@ fn draws_of_the_model_separate_less_than_alpha_and_lead_back_to_it() {
         let false_negatives: Vec<f64> = (0..200_000).map(|_| sampler.false_negative(&mut rng)).collect();
         let true_negatives: Vec<f64> = (0..200_000).map(|_| sampler.true_negative(&mut rng)).collect();
         let measured = auc(&false_negatives, &true_negatives).unwrap();
-        // The standard error of the AUC is about 0.001, that of α 1.5 times as large.
+        // The standard error of the AUC is about 0.001; α's is 1.5 times as large.
         assert!((measured - auc_of_alpha(alpha)).abs() < 0.004, "{measured} at {alpha}");
         assert!(
             (alpha_of_auc(measured) - alpha).abs() < 0.006,

@@ -80,7 +80,7 @@ impl Inputs {
         unit_rows(self.table(role))
     }
 
-    /// Those of `PREFIX0`, `PREFIX1`, … that the case has.
+    /// The tables `PREFIX0`, `PREFIX1`, …, as far as the case has them.
     fn views(&self, prefix: &str) -> Vec<Tensor<2>> {
         let names = (0..).map(|view| format!("{prefix}{view}"));
         names.map_while(|name| self.tables.get(&name).cloned()).collect()

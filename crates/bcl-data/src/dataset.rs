@@ -53,7 +53,7 @@ impl Truth {
     /// - `item_community`: `[num_items]`
     ///
     /// # Panics
-    /// Panics if the lengths are not those of `train`.
+    /// Panics if the lengths differ from the numbers of users and items in `train`.
     pub fn new(user_community: Vec<u32>, item_community: Vec<u32>, train: &Interactions) -> Self {
         assert_eq!(
             (user_community.len(), item_community.len()),
@@ -106,8 +106,8 @@ impl Truth {
 }
 
 impl InteractionData {
-    /// Holds out a validation part of train, which replaces the test part. The rule is that of the test split: a share of each user's
-    /// interactions, one of each user, or the newest share of all. A given split, and planted data, count as a random share.
+    /// Holds out a validation part of train, which replaces the test part. It follows the rule of the test split: a share of each user's
+    /// interactions, one interaction per user, or the newest share of all. A given split, and planted data, count as a random share.
     ///
     /// # Panics
     /// Panics if `ratio` is not in [0, 1).

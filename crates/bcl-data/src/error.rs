@@ -539,7 +539,7 @@ pub enum DataError {
     },
 
     /// A manifest is invalid.
-    #[error("{file}: {source}. Correct the manifest; the keys are those of `Manifest`.")]
+    #[error("{file}: {source}. Correct the manifest; `Manifest` lists the keys.")]
     BadManifest {
         /// The manifest's file.
         file: String,

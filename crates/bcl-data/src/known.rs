@@ -35,7 +35,7 @@ pub struct KnownInteractions {
 }
 
 impl KnownInteractions {
-    /// Reads a file in any [format](crate::Format); the options are those of [`load`](crate::load()).
+    /// Reads a file in any [format](crate::Format), with the options of [`load`](crate::load()).
     ///
     /// # Errors
     /// Returns an error that names file, line and remedy if the file cannot be read.

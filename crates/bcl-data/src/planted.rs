@@ -9,7 +9,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of users and of items: ten times those of the field's largest public data sets.
+/// Maximum number of users and of items: ten times as many as in the field's largest public data sets.
 const MOST_IDS: usize = 10_000_000;
 
 /// Configuration of planted interactions: users and items belong to communities, and a user likes the items of their own.

@@ -48,7 +48,7 @@ struct Known {
     median: f64,
     mean: f64,
     edge_labels: usize,
-    /// Graphs that Weisfeiler-Lehman colours cannot tell from another one, and those of them whose twin has another class.
+    /// Number of graphs that Weisfeiler-Lehman colours cannot tell from another one, and how many of them have a twin of another class.
     twins: [usize; 2],
 }
 

@@ -1,6 +1,6 @@
 //! What the weights explorer (`bcl-bench explore`) computes. Its page runs these functions as WebAssembly, built by `cargo xtask wasm`.
 //!
-//! Everything is `f64`. The weights are those of [`Posterior`](bcl_posterior::Posterior); the row of scores is the expected row of the Bayesian model.
+//! Everything is `f64`. [`Posterior`](bcl_posterior::Posterior) computes the weights; the row of scores is the expected row of the Bayesian model.
 
 mod densities;
 mod loss;

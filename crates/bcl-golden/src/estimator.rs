@@ -34,7 +34,7 @@ pub struct Estimator {
     pub beside: Map<String, Value>,
 }
 
-/// A name, ours, and pairs of our parameters and those of the files.
+/// The files' name of an estimator, our name, and pairs of our parameters and the files' parameters.
 type Entry = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 const ESTIMATORS: [Entry; 10] = [

@@ -236,7 +236,7 @@ impl FrameworkFile {
 }
 
 impl FrameworkCase {
-    /// The relative errors that f32 may make: ten times those of `PyTorch`, and at least 1e-6.
+    /// The relative errors that f32 may make: ten times `PyTorch`'s, and at least 1e-6.
     pub fn tolerances_in_f32(&self) -> ErrorsInF32 {
         let ErrorsInF32 { loss, gradient } = self.in_f32.unwrap_or(ErrorsInF32 {
             loss: 0.0,

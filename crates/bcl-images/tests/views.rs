@@ -156,7 +156,7 @@ fn a_batch_has_the_global_views_and_then_the_local_crops() {
     assert!(rest.is_empty());
 }
 
-/// More views leave those of a pair as they were, to the bit, and the second view differs only by what it replaces.
+/// More views per image do not change the two views of a pair, to the bit, and the second view differs only by what it replaces.
 #[test]
 fn views_do_not_depend_on_the_other_views_of_the_image() {
     let images = images(&SIZES);

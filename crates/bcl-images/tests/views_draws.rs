@@ -152,7 +152,7 @@ fn an_image_that_no_draw_fits_into_shows_its_middle() {
     assert_eq!(CropConfig::default().fallback(30, 32), Region::whole(30, 32));
 }
 
-/// Keys that are given for the second view replace those of the first one by one; local crops have regions of their own alone.
+/// Keys given for the second view replace the first view's keys one by one; local crops differ only in their regions.
 #[test]
 fn each_view_is_drawn_from_its_own_distribution() {
     let mut config = ViewsConfig {

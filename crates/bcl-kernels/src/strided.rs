@@ -19,7 +19,7 @@ pub(crate) struct Left<'a> {
     pub(crate) step_stride: usize,
 }
 
-/// `right[step, column]`, with the columns in panels: those of a panel are contiguous.
+/// `right[step, column]`, with the columns in panels: the columns of a panel are contiguous.
 #[derive(Clone, Copy)]
 pub(crate) struct Right<'a> {
     pub(crate) values: &'a [f32],

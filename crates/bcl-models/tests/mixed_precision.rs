@@ -1,6 +1,6 @@
 //! Mixed precision: 16-bit images through an encoder with 32-bit parameters.
 //!
-//! The tests state how close projections and gradients come to those of full precision, as cosines.
+//! The tests state how close projections and gradients come to full precision, as cosines.
 
 use bcl_models::vision::{ImageEncoder, ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
 use burn::{

@@ -6,7 +6,7 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
-/// Configuration of [`Adam`]. The defaults are those of the paper; Burn's ε is a thousand times larger.
+/// Configuration of [`Adam`]. The defaults follow the paper; Burn's ε is a thousand times larger.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdamConfig {
     /// β₁, the decay of the mean of the gradients, in [0, 1).
@@ -153,7 +153,7 @@ fn densely<const D: usize>(
     (weight, moments, spare.map_or(Reused::Nothing, Reused::Spare))
 }
 
-/// The rank is that of a table, which the compiler does not know.
+/// Takes a step of [`lazy_adam`] for a tensor that has two dimensions, which the compiler does not know.
 fn lazily<const D: usize>(
     weight: Tensor<D>,
     gradient: Tensor<D>,

@@ -8,7 +8,7 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
-/// Configuration of [`Lars`]. The defaults are those of SimCLR, except for the weight decay, which SimCLR sets to 1e-6.
+/// Configuration of [`Lars`]. The defaults follow SimCLR, except for the weight decay, which SimCLR sets to 1e-6.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LarsConfig {
     /// Trust coefficient η, above 0: length of a step relative to the norm of the weight tensor.
@@ -50,7 +50,7 @@ impl LarsConfig {
 /// w <- w - v
 /// ```
 ///
-/// where γ is the learning rate of the schedule. Parameters of rank 1, which are biases and those of batch normalisation, get neither
+/// where γ is the learning rate of the schedule. Parameters of rank 1 (biases, and scale and shift of batch normalisation) get neither
 /// weight decay nor adaptation: `u = g`, `r = 1`.
 ///
 /// Source: You, Gitman, Ginsburg, [Large Batch Training of Convolutional Networks](https://arxiv.org/abs/1708.03888). As in SimCLR's

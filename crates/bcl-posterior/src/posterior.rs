@@ -196,7 +196,7 @@ impl Posterior {
         }
     }
 
-    /// The density of `part` relative to that of all unlabelled scores, `(lowest (1 - Φ) + highest Φ) / r`.
+    /// The density of `part` relative to the density of all unlabelled scores, `(lowest (1 - Φ) + highest Φ) / r`.
     fn relative_density(&self, part: OrderMixture, ecdf: f64) -> f64 {
         if self.highest_is_impossible() {
             return 1.0;

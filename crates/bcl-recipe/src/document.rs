@@ -213,7 +213,7 @@ fn former_kinds(parent: &Table, child: &Table, prefix: &str, former_kinds: &mut 
     }
 }
 
-/// Overwrites the entries of `parent` with those of `child`, table by table. Origins below an overwritten table are removed.
+/// Overwrites the entries of `parent` with the entries of `child`, table by table, and removes the origins below an overwritten table.
 fn merge(parent: &mut Table, child: &Table, prefix: &str, origins: &mut BTreeMap<String, Origin>) {
     for (key, value) in child {
         let path = format!("{prefix}{key}");

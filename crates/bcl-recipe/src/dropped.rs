@@ -1,5 +1,5 @@
 //! Drops keys that a table loses when its kind changes: `--set loss.kind=info_nce` on a recipe with `loss.alpha`, or a recipe whose
-//! `loss.kind` differs from that of its parent.
+//! `loss.kind` differs from its parent's.
 
 use crate::{Document, Origin, RecipeKind, read_error::ReadErrorKind, value};
 use std::{fmt, mem};

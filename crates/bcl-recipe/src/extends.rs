@@ -247,7 +247,7 @@ fn text_of(path: &Path) -> Result<String, RecipeError> {
     })
 }
 
-/// The name of a recipe without one: that of its file, with `_` in place of characters that a folder name should not have.
+/// Names a recipe that has no name after its file, with `_` in place of characters that a folder name should not have.
 fn name_from(origin: &str) -> String {
     let origin = origin.strip_suffix(".toml").unwrap_or(origin);
     let stem = Path::new(origin)

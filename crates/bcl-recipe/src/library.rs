@@ -68,7 +68,7 @@ pub struct Rules {
     pub hint: fn(key: &str) -> String,
     /// Keys of tables that have another name now, as `(former, now)`. Recipes may use either.
     pub renamed: &'static [(&'static str, &'static str)],
-    /// Removes keys of a parent that contradict those of the child, before the child is merged into it. For example, the child's
+    /// Removes keys of a parent that contradict the child's keys, before the child is merged into it. For example, the child's
     /// `data.file` replaces an inherited `data.dataset`.
     pub make_way: fn(parent: &mut Document, child: &Document),
 }

@@ -1,4 +1,4 @@
-//! Values of `--set` and other flags, which override those of a recipe.
+//! Values of `--set` and other flags, which override a recipe's values.
 
 use crate::RecipeError;
 use std::str::FromStr;

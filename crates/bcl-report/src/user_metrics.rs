@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, io::ErrorKind, path::Path};
 /// File name of the metrics by user.
 pub const USERS_FILE: &str = "users.csv";
 
-/// Metrics of each user with test items, whose means over users are those of the result.
+/// Metrics of each user with test items. Their means over users are the metrics of the result.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UserMetrics {
     /// Ids of the users, as in the data files.

@@ -1,7 +1,6 @@
 //! Methods against reference values, and as a run trains them.
 //!
-//! The values are those of `bcl-golden`. `BCL_FRAMEWORKS=PATH/frameworks_public.json` compares with the whole file that they are an excerpt
-//! of.
+//! The values are an excerpt in `bcl-golden`. `BCL_FRAMEWORKS=PATH/frameworks_public.json` compares with the whole file.
 
 use bcl_core::{Estimator, EstimatorConfig, Losses, Reduction, Scores, SideInformation, unit_rows};
 use bcl_golden::{Array, Deviation, FRAMEWORKS, FrameworkCase, FrameworkFile, Trace};
@@ -46,7 +45,7 @@ fn host(tensor: Tensor<2>) -> Vec<f64> {
     tensor.into_data().iter::<f64>().collect()
 }
 
-/// Compares a loss and its gradients with a case: those of `roles` must be the case's, all others absent.
+/// Compares a loss and its gradients with a case. An input without a gradient in the case must have none.
 fn assert_case(case: &FrameworkCase, losses: Losses, inputs: &[(&str, &Tensor<2>)]) {
     let id = &case.id;
     let loss = losses.reduce(Reduction::Mean);

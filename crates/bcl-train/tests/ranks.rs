@@ -96,7 +96,7 @@ impl Outcome {
     }
 }
 
-/// Compares all outcomes on some numbers of ranks with those of one process, and prints the deviations. All ranks must have the same bits.
+/// Compares all outcomes in several processes with the outcomes of one process, and prints the deviations. All ranks must have the same bits.
 fn assert_equal_on_ranks(
     of_what: &str,
     sizes: &[usize],

@@ -46,7 +46,7 @@ const IMAGES: &[&str] = &[
     "evaluation.every=1",
     "evaluation.knn.k=3",
     "evaluation.probe.epochs=2",
-    // Small steps, because training amplifies rounding: Adam turns that of gradients near zero into whole steps.
+    // Small steps, because training amplifies rounding: Adam turns rounding errors of gradients near zero into whole steps.
     "optimizer.kind=sgd",
     "optimizer.learning_rate=0.001",
 ];

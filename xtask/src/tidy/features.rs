@@ -13,7 +13,7 @@ const OPTIONAL: [&str; 2] = ["mpi", "parquet"];
 /// The crate that asks for the features which only another build would turn on.
 const SHARED: &str = "crates/workspace-hack/Cargo.toml";
 
-/// Compares the dependencies of the program with those of the whole workspace and its tests, and of the program with its optional features.
+/// Compares the program's dependencies with the whole workspace and its tests, and with the program's optional features.
 pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<Finding>> {
     let program = packages(root, &["--package", PROGRAM, "--edges", "normal,build"])?;
     let tests = packages(root, &["--workspace", "--edges", "normal,build,dev"])?;

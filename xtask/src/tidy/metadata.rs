@@ -22,7 +22,7 @@ pub(crate) struct Package {
     id: String,
     pub(crate) name: String,
     manifest_path: PathBuf,
-    /// All declared dependencies, including those of tests and build scripts.
+    /// All declared dependencies, including dependencies of tests and build scripts.
     pub(crate) dependencies: Vec<Dependency>,
 }
 

@@ -67,7 +67,7 @@ impl TargetFolder {
     }
 }
 
-/// The target folder around that of a backend, so that backends do not nest.
+/// The target folder that contains a backend's target folder, so that backends do not nest.
 fn outermost(root: &Path) -> &Path {
     match root.parent() {
         Some(parent) if parent.file_name().is_some_and(|name| name == BACKENDS) => parent.parent().unwrap_or(root),

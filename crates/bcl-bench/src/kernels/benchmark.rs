@@ -67,8 +67,8 @@ impl fmt::Display for KernelBenchmark {
         let environment = &self.environment;
         write!(
             f,
-            "Median times; the ratio is the time of the same function in Burn's own operations over that of the kernel, with the least and the \
-             most of all rounds. {}, {environment}, {} threads.",
+            "Median times; the ratio is the time of Burn's own operations, divided by the kernel's time, with the least and the most of all \
+             rounds. {}, {environment}, {} threads.",
             environment.backend, environment.threads
         )?;
         if let Some(product) = self.product_gflops {

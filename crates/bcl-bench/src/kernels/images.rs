@@ -86,7 +86,7 @@ pub(super) fn cases() -> Vec<Case> {
     unit.chain(normalised).chain(convolved).collect()
 }
 
-/// The gradients of weight and bias are computed together with that of the input.
+/// The backward pass computes the gradients of input, weight and bias together.
 fn normalised(shape: [usize; 4], pass: Pass) -> Case {
     let entries = shape.iter().product();
     Case::new("batch_norm_relu", format!("{shape:?}"), pass, entries, move |pass, device| {

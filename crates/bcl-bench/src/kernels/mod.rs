@@ -1,9 +1,9 @@
 //! Times the kernels of [`bcl_kernels`], compared with the same functions composed of tensor operations.
 //!
-//! Sizes are those of real work: in-batch scores of batches of 256 to 4,096, long rows as from a queue, the graphs of
+//! Sizes come from real work: in-batch scores of batches of 256 to 4,096, long rows as from a queue, the graphs of
 //! `MovieLens`-100K and Gowalla, the stages of a `ResNet`. The kernel and its portable implementation alternate in rounds, so
 //! that other work on the machine affects both alike. Times are medians over all rounds; a ratio is computed within each round.
-//! A run ends when a value of its result has been read back, because a GPU computes in the background.
+//! A GPU computes in the background, so a run ends only when a value of its result has been read back.
 
 mod benchmark;
 mod case;

@@ -18,7 +18,7 @@ pub struct Timing {
     pub kernel_ms: Spread,
     /// Time of the portable implementation in milliseconds, over all runs.
     pub portable_ms: Spread,
-    /// Median time of the portable implementation over that of the kernel, over rounds.
+    /// Time of the portable implementation divided by the kernel's time, over rounds.
     pub ratio: Spread,
     /// Number of rounds measured.
     pub rounds: usize,

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 /// Comparisons per chunk of anchors. All anchors at once need `2 B N²` of them, 8.6 GB at a batch size of 1024.
 const CHUNK: usize = 1 << 22;
 
-/// The mean loss over anchors, equal to that of [`bcl_core::Bayesian`].
+/// The mean loss over anchors, equal to the loss of [`bcl_core::Bayesian`].
 pub(super) fn loss(config: &BayesianConfig, scores: Scores) -> Tensor<1> {
     let posterior = config.init().posterior();
     let weights = posterior.omega_tensor(ecdf(scores.negatives.clone().detach()));

@@ -1,4 +1,4 @@
-//! Compares losses, gradients and weights with those of an independent implementation.
+//! Compares losses, gradients and weights with an independent implementation.
 //!
 //! A reference file contains views of batches, cases (an estimator, its parameters, its loss and its gradients in f64) and rows
 //! of scores with their Bayesian weights. [`compare`] computes all of it again in the requested precisions, and reports how far

@@ -40,7 +40,7 @@ struct Interval {
 impl Results {
     /// Reads the results of `cargo bench` that are saved under a baseline's name: medians with their 95 % confidence intervals.
     ///
-    /// Criterion does not record its environment, so this is that of the current program, without a profile.
+    /// Criterion does not record its environment, so the result gets the current program's environment, without a profile.
     pub(super) fn of_criterion(folder: &Path, baseline: &str) -> Result<Self, ResultsError> {
         let found = found(folder)?;
         let named = |folder: &&PathBuf| folder.file_name().is_some_and(|name| name == baseline);

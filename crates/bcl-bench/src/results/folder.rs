@@ -33,7 +33,7 @@ impl ResultsFolder {
     /// A folder, or `bench` in the target folder of this program.
     pub fn new(folder: Option<&Path>) -> Self {
         let program = env::current_exe().unwrap_or_default();
-        // The outermost one, because each backend has a target folder within that of the default build.
+        // Each backend has a target folder within the default build's target folder, so take the outermost.
         let is_target = |folder: &&Path| folder.join("CACHEDIR.TAG").is_file();
         let target = program.ancestors().filter(is_target).last();
         let default = || target.unwrap_or(Path::new("target")).join("bench");

@@ -1,4 +1,4 @@
-//! The time to rank all items for users, beside that of the products alone.
+//! Measures the time to rank all items for users, beside the time of the matrix products.
 
 use bcl_data::InteractionData;
 use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};

@@ -1,8 +1,8 @@
 //! Measures a recommender's training step, part by part, and its evaluation, on planted interactions of any size.
 //!
-//! The steps are those of training: the same loader, method, estimator and optimizer, and as in training the weights from before a step stay until its loss
-//! has been read. Beside the times stands what the system reports: page faults, the share of processor time in the kernel, and the peak of memory. The
-//! evaluation is compared with the time of the matrix product of the same users and items alone.
+//! The steps use the loader, method, estimator and optimizer of training. As in training, the weights from before a step stay in memory until its loss
+//! has been read. Beside the times stands what the system reports: page faults, the share of processor time in the kernel, and peak memory. The
+//! evaluation's time is compared with the matrix product of the same users and items.
 
 mod evaluation;
 mod processor;

@@ -30,7 +30,7 @@ pub struct SearchMeasurement {
     pub method: Method,
     /// Time in seconds, over the rounds; scaled up if fewer vectors were measured.
     pub seconds: Spread,
-    /// Time over that of the program's own method, of each round.
+    /// Time divided by the time of the program's own method, per round.
     pub ratio: Spread,
     /// Most memory beside the vectors in MiB, if the system reports it; `None` for scaled times.
     pub extra_mib: Option<f64>,
@@ -52,8 +52,8 @@ impl fmt::Display for SearchBenchmark {
         Table::new(columns, self.measurements.iter().map(SearchMeasurement::cells)).fmt(f)?;
         write!(
             f,
-            "\nMedians of {} rounds; the ratio is the time over that of the program's own method in the same round. Near-duplicates have a cosine of {} or \
-             more. {}, {} threads; loops have one.",
+            "\nMedians of {} rounds; the ratio is the time divided by the time of the program's own method in the same round. Near-duplicates have a \
+             cosine of {} or more. {}, {} threads; loops have one.",
             self.rounds, self.threshold, self.environment, self.environment.threads
         )
     }

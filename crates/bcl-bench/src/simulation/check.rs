@@ -34,7 +34,7 @@ impl Claim {
 /// All claims, at the settings of appendix B.2 even if other settings are simulated.
 #[derive(Debug, Clone, Serialize)]
 pub struct Check {
-    /// One claim per known value; the last is that of `β = 0.7`.
+    /// One claim per known value; the last claim is for `β = 0.7`.
     pub claims: Vec<Claim>,
     /// Whether mining hard negatives (`β = 0.7`) makes the Bayesian estimate of the mean worse than the debiased one, as
     /// expected.

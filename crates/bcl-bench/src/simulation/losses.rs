@@ -144,7 +144,7 @@ fn slope(points: impl Iterator<Item = (f64, f64)>) -> f64 {
 }
 
 impl Losses {
-    /// The absolute difference of every estimator, and the parts of that of the normalised Bayesian one.
+    /// Draws the absolute difference of every estimator, and bias and standard deviation of the normalised Bayesian one.
     pub(super) fn drawings(&self) -> Vec<Drawing> {
         let mut csv = Csv::new(&format!(
             "estimator,num_negatives,{},{},{}",

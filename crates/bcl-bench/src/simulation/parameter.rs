@@ -82,8 +82,8 @@ impl Parameter {
         }
     }
 
-    /// The points of its sweep: fixed values and that of `base`, in ascending order. Values that are out of range with the
-    /// other parameters of `base` are left out.
+    /// The points of its sweep: fixed values and the value in `base`, in ascending order. A sweep leaves out values that are out of range
+    /// with the other parameters of `base`.
     pub(super) fn points(self, base: &SimulationConfig) -> Vec<SimulationConfig> {
         let mut values = self.values().to_vec();
         values.push(self.of(base));

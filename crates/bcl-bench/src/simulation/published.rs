@@ -88,7 +88,7 @@ pub(super) fn scores(seed: Seed) -> Vec<Drawing> {
         let mut series = Vec::new();
         for (class, lowest) in [alpha, 1.0 - alpha].into_iter().enumerate() {
             let place = |bin: usize| (bin as f64 + 0.5) * width;
-            // The density of y = exp(x / t) is that of x at t ln y, times t / y.
+            // The density of y = exp(x / t) equals the density of x at t ln y, times t / y.
             let formula = |y: f64| class_density(TEMPERATURE * y.ln(), lowest) * TEMPERATURE / y;
             let drawn = |bin: usize| counts[class][bin] / totals[class] / width;
             for bin in 0..BINS {
@@ -148,7 +148,7 @@ pub(super) fn transformations() -> Vec<Drawing> {
         Drawing {
             name: name.to_owned(),
             chart: LineChart::new(
-                format!("The base distribution function Φ over that of unlabelled scores, {fixed}"),
+                format!("The base distribution function Φ over the distribution function of unlabelled scores, {fixed}"),
                 "The diagonal is the case in which both are equal.",
                 Axis::linear("Φ of unlabelled scores").with_range(0.0, 1.0),
                 Axis::linear("base Φ").with_range(0.0, 1.0),

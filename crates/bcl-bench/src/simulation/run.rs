@@ -32,7 +32,7 @@ pub enum Figure {
     Figure3,
     /// Figure 5: the empirical distribution of exp(x/t), base distribution N(0, 1), t = 2, N = 20,000.
     Figure5,
-    /// Figure 7: the base distribution function over that of unlabelled scores.
+    /// Figure 7: the base distribution function over the distribution function of unlabelled scores.
     Figure7,
     /// Figure 9: means of the estimators, with the base distribution U(-0.5, 0.5).
     Figure9,
@@ -167,7 +167,7 @@ impl fmt::Display for Simulation {
             section(f, "L - L_SUP as a power of N (Lemmas 3.3 and 3.4)", losses)?;
         }
         if !self.noise.is_empty() {
-            let title = "Standard deviations, that of the denominator relative to its mean";
+            let title = "Standard deviations; the denominator's is relative to its mean";
             section(f, title, &noise::Table(&self.noise))?;
         }
         if let Some(toy) = &self.toy {

@@ -139,7 +139,7 @@ impl Sweep {
                 .map(|point| (point.value, value(&point.estimates[theta as usize])));
             series_of(theta, points)
         };
-        // In reverse order, so that the dashed line of the plain Bayesian estimate is on top of that of the normalised one.
+        // In reverse order, to draw the dashed line of the plain Bayesian estimate on top of the normalised one's line.
         Theta::ALL.iter().rev().map(|&theta| of(theta)).collect()
     }
 

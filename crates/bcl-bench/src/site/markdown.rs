@@ -10,7 +10,7 @@ pub(super) fn title(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix("# ")).map(str::trim)
 }
 
-/// The files of the pictures in a text; `path` is that of the text.
+/// The files of the pictures in a text; `path` is where the text is.
 pub(super) fn pictures(text: &str, path: &Path) -> Vec<PathBuf> {
     let shown = |event| match event {
         Event::Start(Tag::Image { dest_url, .. }) => Some(beside(path, &dest_url)),

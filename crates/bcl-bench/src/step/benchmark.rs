@@ -48,12 +48,12 @@ pub struct StepMeasurement {
 }
 
 /// Rates of an encoder, in billions of floating point operations per second. Only convolutions and linear layers count as operations, two for
-/// each multiplication with its addition, and twice as many backward as forward; the time is that of all layers.
+/// each multiplication with its addition, and twice as many backward as forward; the time includes all layers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Rates {
     /// Encoding all views.
     pub forward: f64,
-    /// The backward pass, with that of the loss.
+    /// The backward passes of encoder and loss.
     pub backward: f64,
     /// The product of two matrices with 1,024 rows and columns, on the same device.
     pub product: f64,

@@ -1,9 +1,9 @@
 //! Measures the time of an image encoder's training step, and the share of the loss in it.
 //!
-//! A step is that of a recipe: any method, encoder, loss and optimizer. It is timed in parts that run one after the other: views, forward,
-//! loss, backward, optimizer. (In training, the views of the next step are made meanwhile.) The backward pass of the loss cannot be
-//! separated from that of the encoder this way, so scores, loss and backward are also timed alone, on the same projections without the
-//! encoder. That time over the time of the whole step is the share of the loss.
+//! A recipe defines the step: any method, encoder, loss and optimizer. The step is timed in parts that run one after the other: views, forward,
+//! loss, backward, optimizer. (Training makes the views of the next step meanwhile.) This cannot separate the loss's backward pass from the
+//! encoder's, so scores, loss and backward are also timed without the encoder, on the same projections. That time over the time of the whole
+//! step is the share of the loss.
 //!
 //! With gradient caching, "forward" is the pass without a graph, "loss" goes from embeddings to their gradients, and "backward"
 //! is the second pass, forward and backward. The views are made during both passes, so "data" is 0.

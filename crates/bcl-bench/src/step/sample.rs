@@ -79,7 +79,7 @@ impl WithMethod for Measurement<'_> {
     type Output = StepSample;
 
     fn call<M: ImageMethod>(self, method: M) -> StepSample {
-        // Before the steps, whose peak memory exceeds that of the product.
+        // Before the steps, whose peak memory exceeds the product's.
         let product = matrix_product::seconds(&self.device);
         let mut bench = Bench::new(&self.config.recipe, method, self.device);
         let mut sample = StepSample {
@@ -131,7 +131,7 @@ impl<'a, M: ImageMethod> Bench<'a, M> {
         }
     }
 
-    /// Runs one step; returns the times of its parts, and that of the loss alone in seconds.
+    /// Runs one step; returns the times of its parts, and the seconds that the loss takes without the encoder.
     fn step(&mut self, epoch: u64) -> (Phases, f64) {
         let learned = self.learned.take().expect("the last step put it back");
         let mut clock = Clock::new(&self.device);
@@ -209,7 +209,7 @@ fn at_once<M: ImageMethod>(step: &Step<ImageBatch>, learned: &Learned<M>, clock:
         .collect();
     clock.lap();
     let of_loss = loss_of(&embeddings.with_rows(&leaves)).backward();
-    // The objective does not differentiate all rows: those of momentum encoders have no gradient.
+    // Not all rows have a gradient: the rows of momentum encoders have none.
     for gradient in leaves.iter().filter_map(|leaf| leaf.grad(&of_loss)) {
         // Reading waits for devices that compute in the background.
         gradient.into_data();

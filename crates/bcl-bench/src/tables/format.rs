@@ -22,7 +22,7 @@ impl TableResult {
             seeds => format!(", {seeds} seeds each"),
         };
         let searched = match (self.budget, self.search) {
-            (0, _) => "Settings are those of the recipes, without a search".to_owned(),
+            (0, _) => "Settings come from the recipes, without a search".to_owned(),
             (budget, Search::Random) => format!("{budget} random trials per row{seeds}, {chosen}"),
             (budget, Search::Halving) => format!("{budget} trials per row{seeds} by successive halving, {chosen}"),
         };

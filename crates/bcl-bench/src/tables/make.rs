@@ -38,8 +38,8 @@ pub fn run(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<TableResult, 
     make(plan, out, pool, &prepare(plan, out, pool)?)
 }
 
-/// Loads the data of a plan, and finds out what could stop it before hours of training. The data must be that of the table in
-/// the folder, if there is one.
+/// Loads the data of a plan, and finds out what could stop it before hours of training. If the folder has a table, it must have been made
+/// from the same data.
 pub(super) fn prepare(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<Prepared, Error> {
     let first = plan.rows[0].recipe();
     let search = first.search_path(&pool.data_dir);
@@ -330,7 +330,7 @@ fn test_run(folder: &Path, select_by: &str) -> Result<TestRun, Error> {
     })
 }
 
-/// Averages baselines over runs. Those of recommenders are the same in every run; that of a random encoder depends on the seed.
+/// Averages baselines over runs. Baselines of recommenders are the same in every run; a random encoder depends on the seed.
 fn mean_baselines(results: &[&RunResult]) -> BTreeMap<String, Metrics> {
     let mut sums: BTreeMap<String, BTreeMap<String, (f64, usize)>> = BTreeMap::new();
     for (name, metrics) in results.iter().flat_map(|result| &result.baselines) {

@@ -20,9 +20,9 @@
 //! continues the rest from the last checkpoints, and ends in the same table.
 //!
 //! # Several processes
-//! [`RunPool::ranks`] share out the trials and the tests of a table. Each process trains its runs alone, in the folders that a single process would
-//! use, so any number of processes continues the table of any other. They tell each other the results before each choice, and rank 0 writes the
-//! table, which is that of a single process, byte for byte.
+//! The processes of [`RunPool::ranks`] split the trials and the tests of a table. Each trains its runs by itself, in the folders that a single
+//! process would use, so any number of processes can continue a table. The processes exchange results before each choice, and rank 0 writes
+//! the table, with the same bytes as a single process.
 
 mod candidates;
 mod format;

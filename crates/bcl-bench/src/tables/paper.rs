@@ -79,7 +79,7 @@ impl TablePlan {
         }
     }
 
-    /// The metrics that the table shows: those of reports and those that the paper prints, in the order of reports.
+    /// The metrics that the table shows: the metrics in reports and the metrics that the paper prints, in the order of reports.
     pub(super) fn metrics(&self, results: &[&RunResult]) -> Vec<String> {
         let shown = default_metrics(results.iter().copied());
         let printed = self.paper();
@@ -95,7 +95,7 @@ impl TablePlan {
     }
 }
 
-/// The test metrics of a run. Those of graphs include the metrics of the epoch that is best on test, as the papers on graphs print it.
+/// The test metrics of a run. Runs on graphs include the metrics of the epoch that is best on test, which the papers on graphs print.
 pub(super) fn with_oracle(result: &RunResult) -> Metrics {
     let mut metrics = result.validation.metrics.clone();
     if let (DataSize::Graphs { .. }, Some(oracle)) = (result.data.size, &result.oracle) {

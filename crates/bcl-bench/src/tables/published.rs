@@ -3,8 +3,8 @@
 use super::{Fixed, Ranges};
 use bcl_train::{error::Error, recipe::built_in};
 
-/// Tables and figures that are called by paper and number: name, folder of the recipes, heading, and file of ranges. Those of the BCL paper
-/// are called by their number alone.
+/// Tables and figures that are called by paper and number: name, folder of the recipes, heading, and file of ranges. Tables of the BCL paper
+/// are called by their number only.
 const NAMED: [(&str, &str, &str, &str); 4] = [
     (
         "pucl-1",
@@ -46,7 +46,7 @@ pub struct Published {
 }
 
 impl Published {
-    /// The table or figure of this name; `None` if the name is that of recipes.
+    /// The table or figure of this name; `None` if the name belongs to recipes.
     ///
     /// # Errors
     /// Returns an error that lists all tables if the name is a number without a table.

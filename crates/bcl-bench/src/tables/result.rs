@@ -58,7 +58,7 @@ pub struct TableResult {
     pub baselines: BTreeMap<String, Metrics>,
     /// Every row compared with every other, on `select_by`.
     pub pairs: Vec<Paired>,
-    /// Number of pairs that the p-values are corrected for, if there are more than these: those of a whole sweep.
+    /// Number of pairs that the p-values are corrected for, if that is the number of a whole sweep.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub corrected_for: Option<usize>,
     /// What wins and what is not resolved, as sentences.
@@ -80,7 +80,7 @@ pub struct RowResult {
     pub space: Space,
     /// Every trial, in order.
     pub trials: Vec<Trial>,
-    /// The settings that were tested, which are those of the best trial; empty if nothing was searched.
+    /// The tested settings, from the best trial; empty if nothing was searched.
     pub tuned: BTreeMap<String, toml::Value>,
     /// Hash of the recipe with these settings.
     pub recipe_hash: String,
@@ -122,7 +122,7 @@ pub struct Trial {
 }
 
 impl RowResult {
-    /// The metric on held-out training data: that of the best trial, or, without a search, the mean over the seeds of the tests. `None` if
+    /// The metric on held-out training data: the best trial's or, without a search, the mean over the seeds of the tests. `None` if
     /// nothing was held out.
     pub(super) fn held_out(&self) -> Option<f64> {
         let best = self.trials.iter().max_by_key(|trial| trial.epochs).map(|trial| trial.epochs);
@@ -285,8 +285,8 @@ impl TableResult {
         files::write_whole(&folder.join("table.md"), self.to_markdown().as_bytes())
     }
 
-    /// Corrects the p-values of several tables for the number of all their pairs, as those of a sweep, in which any of them might have been
-    /// the one to show.
+    /// Corrects the p-values of several tables for the number of all their pairs. The tables of a sweep need this, because any of them might
+    /// have been the one to show.
     pub(super) fn correct_together(tables: &mut [&mut Self]) {
         let number = tables.iter().map(|table| table.pairs.len()).sum();
         correct(tables.iter_mut().flat_map(|table| &mut table.pairs).collect());

@@ -202,7 +202,7 @@ fn plain(name: &str) -> String {
     name.to_lowercase().replace(['_', '-'], "")
 }
 
-/// Rows of one method and loss that differ in a parameter, as those of Table 5 do in β, are compared by it, so it is not searched.
+/// A parameter in which rows of the same method and loss differ, such as β in Table 5, is what the table compares, so it is not searched.
 fn forget_what_rows_differ_in(rows: &mut [Row]) {
     let compared = |row: &Row| ((row.method(), row.loss_name()), row.json());
     let values: Vec<_> = rows.iter().map(compared).collect();

@@ -29,8 +29,8 @@ pub struct RunPool {
     pub stop: Stop,
     /// Whether to print no progress.
     pub quiet: bool,
-    /// The processes that share out the runs of a table, each of which trains its runs alone. All of them see the folder of the table, and rank 0
-    /// writes what is not that of a run.
+    /// The processes that split the runs of a table; each trains its runs by itself. All of them see the folder of the table. Rank 0 writes the
+    /// files that belong to no run.
     pub ranks: Arc<dyn Collective>,
 }
 

@@ -47,7 +47,7 @@ impl Fixed {
     /// The flag that fixes the parameter of a row at a value; `None` if the row does not have the parameter.
     ///
     /// Understands `temperature`, `beta`, `alpha`, `tau_plus` and `negatives` (N), and every other key of a recipe in full. The
-    /// β of the hard loss is not that of the Bayesian loss, so `beta` only fixes the latter.
+    /// hard loss has another β than the Bayesian loss, so `beta` only fixes the latter.
     fn flag(&self, row: &Row, value: f64) -> Option<Override> {
         let flag = format!("--fix {}={value}", self.name);
         let whole = |value: f64| toml::Value::Integer(value.round() as i64);

@@ -184,7 +184,7 @@ impl Ranges {
         })
     }
 
-    /// Whether these are the built-in ranges, not those of a file.
+    /// Whether these are the built-in ranges, not a file's.
     pub(super) fn are_built_in(&self) -> bool {
         self.entries.is_empty()
     }

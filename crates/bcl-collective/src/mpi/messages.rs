@@ -49,7 +49,7 @@ impl Messages<'_> {
     }
 
     pub(super) fn all_to_all(&self, mine: &[u8], lengths: &[usize]) -> Vec<u8> {
-        // Each rank tells each other the length of its part, and that of its longest part.
+        // Each rank tells every other rank the length of its part, and the length of the longest part that it sends.
         let longest = lengths.iter().copied().max().unwrap_or(0);
         let told: Vec<u64> = lengths.iter().flat_map(|&length| [length as u64, longest as u64]).collect();
         let mut heard = vec![0_u64; told.len()];
@@ -107,7 +107,7 @@ fn buffer(length: usize) -> Vec<u8> {
     zeros
 }
 
-/// The same bytes, at an address even if there are none: that of an empty `Vec<u8>` is 1, which Open MPI takes for `MPI_IN_PLACE`.
+/// The same bytes. An empty `Vec<u8>` has the pointer 1, which Open MPI reads as `MPI_IN_PLACE`, so this points at a real byte.
 fn at_an_address(bytes: &[u8]) -> &[u8] {
     static EMPTY: [u8; 1] = [0];
     if bytes.is_empty() { &EMPTY[..0] } else { bytes }

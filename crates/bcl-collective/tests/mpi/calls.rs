@@ -12,7 +12,7 @@ pub(super) fn all_calls(collective: &dyn Collective) -> Vec<u8> {
         results.extend(result);
     };
 
-    // Lengths differ by rank; that of rank 0 is 0 now and then.
+    // Lengths differ by rank; rank 0's is sometimes 0.
     for length in [0, 1, 100, 3000] {
         let mine = random(rank, length * rank + length / 3);
         note(&collective.all_gather(mine));

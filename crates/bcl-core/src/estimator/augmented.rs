@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AugmentedRate {
-    /// `R = x+ + Σ x_i` (Eq. 4): with draws at this rate the expected gradient is that of InfoNCE.
+    /// `R = x+ + Σ x_i` (Eq. 4): draws at this rate have InfoNCE's gradient as their expected gradient.
     #[default]
     WithPositive,
-    /// `R = Σ x_i` (Eq. 5 and 6): the expected gradient is that of the decoupled loss.
+    /// `R = Σ x_i` (Eq. 5 and 6): the expected gradient equals the decoupled loss's.
     Negatives,
     /// `R = mean of x_i`: as `Negatives` for draws at this rate, but not for [given rates](SideInformation::with_log_rates).
     MeanNegatives,
@@ -92,11 +92,11 @@ estimator! {
 /// ```
 ///
 /// The [noise](SideInformation::noise) is one standard draw `g ~ Gamma(1, 1)` per anchor, and `u = g / R`. So the value of the second
-/// term is always `g`, and its gradient is `g` times that of `log R`: at `g = 1` it is that of InfoNCE or the decoupled loss. With the rate
-/// of the same batch, L is therefore its base plus noise: no bias is removed.
+/// term is always `g`, and its gradient is `g` times the gradient of `log R`. At `g = 1`, it is the gradient of InfoNCE or the decoupled
+/// loss. With the rate of the same batch, L is therefore its base plus noise: no bias is removed.
 ///
-/// To draw at another rate, such as one that is averaged over epochs, give its logarithm with [`SideInformation::with_log_rates`]; R in the
-/// loss remains that of the batch. With [`running`](AugmentedConfig::running) rates, training keeps one number `r` per sample and updates it
+/// To draw at another rate, such as one that is averaged over epochs, give its logarithm with [`SideInformation::with_log_rates`]; the loss
+/// still uses R of the batch. With [`running`](AugmentedConfig::running) rates, training keeps one number `r` per sample and updates it
 /// after each step,
 ///
 /// ```text
@@ -104,7 +104,7 @@ estimator! {
 /// ```
 ///
 /// by means of [`log_means`](Self::log_means) and [`log_rates`](Self::log_rates); x+ is left out if the rate has none. The loss itself keeps
-/// no state: without given rates it uses those of the batch.
+/// no state: without given rates it uses the batch's.
 ///
 /// Source: the Bayesian data augmentation paper, appendix (a minus sign is lost in print).
 ///
@@ -124,7 +124,7 @@ pub struct Augmented {
 }
 
 impl Augmented {
-    /// The [log-mean](Self::log_means) of an anchor without negatives, below that of every other.
+    /// The [log-mean](Self::log_means) of an anchor without negatives: smaller than every other log-mean.
     pub const NO_LOG_MEAN: f32 = f32::MIN;
 
     /// Returns the share γ of the current step in [running rates](AugmentedConfig::running), if they are used.
@@ -149,8 +149,8 @@ impl Augmented {
         }
     }
 
-    /// Computes the log of the rate R of each anchor from the log of a mean of `x_i`, such as one averaged over earlier steps: what
-    /// [`SideInformation::with_log_rates`] takes. The positive, if it is part of the rate, is that of the batch. Constant in the gradient.
+    /// Computes the log of the rate R of each anchor, for [`SideInformation::with_log_rates`], from the log of a mean of `x_i`, such as one
+    /// averaged over earlier steps. If the positive is part of the rate, the batch's is used. Constant in the gradient.
     ///
     /// # Shapes
     /// - `log_means`, output: `[num_anchors]`

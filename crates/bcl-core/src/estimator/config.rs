@@ -1,4 +1,4 @@
-//! The configuration of an estimator: that of a loss, with access to its numbers by name.
+//! The configuration of an estimator: a loss's configuration, with access to its numbers by name.
 
 /// Defines the configuration of an estimator: a [`configuration`](crate::config::configuration) whose numeric fields can be read and
 /// set by name, which schedules and tables need.

@@ -8,8 +8,8 @@ use std::ops::Range;
 /// What some anchors of a batch contribute to its loss and to the gradients of that loss with respect to embeddings. None of the tensors is
 /// part of a graph.
 ///
-/// The shares of all anchors add up, tensor by tensor, to that of the batch, and [`whole`](Self::whole) turns it into
-/// [`EmbeddingGradients`]. Processes that train on one batch compute one share each.
+/// The shares of all anchors add up, tensor by tensor, to the share of the whole batch, which [`whole`](Self::whole) turns into
+/// [`EmbeddingGradients`]. Each process that trains on the batch computes one share.
 ///
 /// # Shapes
 /// - loss:           `[1]`, nats: the sum over these anchors, divided by the number of all anchors of the batch
@@ -30,7 +30,7 @@ pub struct GradientShare {
 impl GradientShare {
     /// Computes the share of the range `anchors` of `num_anchors` anchors, at most `at_most` of them at a time. It is zero for an empty range.
     ///
-    /// Tables and `losses` are those of [`EmbeddingGradients::compute`].
+    /// Takes tables and `losses` as [`EmbeddingGradients::compute`] does.
     ///
     /// # Panics
     /// Panics if there is no table, `at_most` is 0, or the range reaches beyond the anchors.

@@ -36,8 +36,8 @@ configuration! {
 /// L = mean over pairs i ≠ j of  - Σ_k softmax_k((T_i - c) / t_teacher) log softmax_k(S_j / t_student)
 /// ```
 ///
-/// The teacher and the centre get no gradient. After the loss, [`new_center`](Self::new_center) moves the centre: the loss of a step uses
-/// that of the step before.
+/// The teacher and the centre get no gradient. After the loss, [`new_center`](Self::new_center) moves the centre, so the loss of a step uses
+/// the centre of the step before.
 ///
 /// Source: Caron et al., [Emerging Properties in Self-Supervised Vision Transformers](https://arxiv.org/abs/2104.14294), Eq. 1 to 4.
 ///

@@ -70,7 +70,7 @@ impl Swav {
         sinkhorn(scores, self.config.epsilon, self.config.iterations)
     }
 
-    /// Computes the codes of a view together with those of a queue of earlier embeddings, for batches with fewer samples than prototypes.
+    /// Computes the codes of a view together with a queue of earlier embeddings, for batches with fewer samples than prototypes.
     ///
     /// # Shapes
     /// - scores:         `[num_samples, num_prototypes]`
@@ -102,7 +102,7 @@ impl Swav {
 /// Assigns samples to prototypes so that all prototypes are used equally: starting from `Q = exp(scores / ε)`, each iteration scales every
 /// column to an equal total and then every row to a total of 1.
 ///
-/// Rows sum to 1, and columns to B/K (B samples, K prototypes) after many iterations only. The scaling is that of logarithms, so nothing
+/// Rows sum to 1, and columns to B/K (B samples, K prototypes) after many iterations only. Scaling works on logarithms, so nothing
 /// overflows or vanishes for any ε. The output is constant in the gradient.
 ///
 /// # Shapes

@@ -15,7 +15,7 @@ use burn::tensor::{Bool, Tensor};
 /// loss = softplus(-p) + max{ mean(w_i softplus(q_i)) - b softplus(p), 0 },   p = s+ / t, q_i = s_i / t
 /// ```
 ///
-/// The weights `w_i` and the factor `b` are those of an [`Estimator`], as in `Ng = N · max(mean(w_i x_i) - b x+, floor)`: softplus takes
+/// An [`Estimator`] gives the weights `w_i` and the factor `b`, as in `Ng = N · max(mean(w_i x_i) - b x+, floor)`: softplus takes
 /// the place of the exponential. Without weights and with `b = 0` it is the loss of InfoGraph up to a constant, `2 log 2`. With the
 /// correction of the debiased or the positive-unlabelled loss it is the risk of positive-unlabelled learning with a logistic loss. The
 /// floor of 0 applies only if `b > 0`; without it, the loss would have no lower bound.
@@ -85,7 +85,7 @@ impl JensenShannon {
         }
     }
 
-    /// The weights of the negatives. Those of hard negatives have a gradient.
+    /// The weights of the negatives. The hard loss's weights have a gradient.
     fn weighted(&self, scores: &Scores, side: &SideInformation) -> Tensor<2> {
         let Some(beta) = self.hardness else {
             return self.weights.weights(scores, side);

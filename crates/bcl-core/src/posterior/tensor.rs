@@ -64,7 +64,7 @@ impl PosteriorTensors for Posterior {
     }
 }
 
-/// The density of `part` relative to that of all unlabelled scores, at each eCDF value.
+/// The density of `part` relative to the density of all unlabelled scores, at each eCDF value.
 fn relative_density<const D: usize>(posterior: &Posterior, part: OrderMixture, ecdf: Tensor<D>) -> Tensor<D> {
     if posterior.highest_is_impossible() {
         return ecdf.ones_like();

@@ -68,7 +68,7 @@ pub enum Schedule {
     Learned {
         /// Initial value.
         start: f64,
-        /// Minimum; by default that of CLIP, whose `1 / t` is at most 100.
+        /// Minimum; by default CLIP's, whose `1 / t` is at most 100.
         #[serde(default = "least")]
         least: f64,
         /// Maximum.

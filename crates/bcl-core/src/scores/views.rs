@@ -9,7 +9,7 @@ use std::ops::Range;
 impl Scores {
     /// Compares two views of a batch with each other, as in SimCLR.
     ///
-    /// Every embedding is an anchor (first those of `first`, then those of `second`); its positive is the other view of the same
+    /// Every embedding is an anchor (the rows of `first`, then the rows of `second`); its positive is the other view of the same
     /// sample, its negatives are both views of all other samples.
     ///
     /// # Shapes

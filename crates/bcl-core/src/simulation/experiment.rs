@@ -125,7 +125,7 @@ impl Anchor {
         supervised(&self.scores, &self.is_false_negative).expect("anchors have a true negative")
     }
 
-    /// Computes every estimate of `θ_SUP`, in the order of [`Theta::ALL`]; `posterior` is that of `config`.
+    /// Computes every estimate of `θ_SUP`, in the order of [`Theta::ALL`]; `posterior` must belong to `config`.
     pub fn estimates(&self, config: &SimulationConfig, posterior: &Posterior) -> [f64; Theta::ALL.len()] {
         let Self { scores, positives, .. } = self;
         let floor = config.smallest_score();

@@ -5,7 +5,7 @@
 //! readers read them directly.
 //!
 //! This module requires the feature `download`, because a TLS stack needs a C compiler and takes longer to build than the rest of this
-//! crate. Its tests run with `cargo test -p bcl-data --features download`, and with those of the workspace.
+//! crate. Its tests run with `cargo test -p bcl-data --features download`, and with `cargo test --workspace`.
 //!
 //! ```no_run
 //! use bcl_data::{Manifest, download};

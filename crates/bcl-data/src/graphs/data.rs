@@ -84,9 +84,8 @@ impl GraphData {
     /// Builds a collection from graphs in memory, with their node labels as features.
     ///
     /// # Panics
-    /// Panics if there is no graph, or if a graph has no nodes, an edge to a node that it does not have, a number of labels other
-    /// than that of its nodes, or a class beyond `classes`. Also panics if the labels of all graphs span more than 10,000
-    /// integers.
+    /// Panics if there is no graph, or if a graph has no nodes, an edge to a node that it does not have, more or fewer labels than
+    /// nodes, or a class beyond `classes`. Also panics if the labels of all graphs span more than 10,000 integers.
     pub fn from_graphs<C: Into<String>>(
         name: &str,
         classes: impl IntoIterator<Item = C>,

@@ -15,7 +15,7 @@ const FIRST_LARGE_DEGREE: u32 = 1000;
 pub enum NodeFeatures {
     /// Node labels if there are any; else nothing if attributes are used; else the degree.
     ///
-    /// These are the features of `TUDataset` in PyTorch Geometric, and those of Robinson et al. (2021) where it has none.
+    /// These are the features of `TUDataset` in PyTorch Geometric or, where it has none, the features of Robinson et al. (2021).
     #[default]
     Auto,
     /// One-hot node labels: a column per integer from the smallest to the largest label.

@@ -228,7 +228,7 @@ impl Manifest {
 
     /// Reads this data set without the interactions rated below `min_rating`, and reports what was left out.
     ///
-    /// The manifest's counts are those of the whole data set, so with a threshold only the number of rows is checked.
+    /// The manifest counts the whole data set, so with a threshold only the number of rows is checked.
     ///
     /// # Errors
     /// Returns the errors of [`load`](Self::load). Also fails if the files have no ratings, or if the data set does not contain

@@ -17,7 +17,7 @@ use crate::{CoreOptions, DataError, Format, Source, SplitKind, SplitOptions, spl
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct NamedOptions {
-    /// A split of all interactions, in place of that of the manifest. Files that are split already are joined first.
+    /// A split of all interactions, in place of the manifest's split. Files that are split already are joined first.
     pub split: Option<SplitOptions>,
     /// Minimum rating: interactions with a lower one are left out.
     pub min_rating: Option<f64>,
@@ -75,7 +75,7 @@ impl NamedOptions {
         }
     }
 
-    /// Whether the counts of the manifest are those of other data.
+    /// Whether interactions are left out, so that the manifest's counts do not apply.
     pub(super) fn leaves_out(&self) -> bool {
         self.min_rating.is_some() || self.core.is_given()
     }

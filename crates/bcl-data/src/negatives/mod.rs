@@ -210,7 +210,7 @@ impl NegativeSampler {
 
 /// Where each item stands in a list.
 struct Positions {
-    /// Where the positions of each item begin, and where those of the last one end.
+    /// Where the positions of each item begin; then, where the last item's positions end.
     starts: Vec<u32>,
     positions: Vec<u32>,
 }

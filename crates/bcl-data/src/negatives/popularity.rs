@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Draws item `i` with probability `c_i^exponent / Σ_j c_j^exponent`, where `c_i` is the number of training interactions of
 /// `i`.
 ///
-/// Items without interactions are never drawn. The exponent 0.75 is that of word2vec (Mikolov et al. 2013).
+/// Items without interactions are never drawn. word2vec uses the exponent 0.75 (Mikolov et al. 2013).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Popularity {

@@ -69,7 +69,7 @@ pub(super) fn wanted(format: Format, columns: &InteractionColumns) -> [Wanted<'_
     ]
 }
 
-/// Whether a column is called as those of users or items usually are.
+/// Whether this is a usual name for the column of users or items.
 pub(super) fn is_usual_name(field: &str) -> bool {
     let name = column_name(field);
     [USER_NAMES, ITEM_NAMES].iter().any(|names| names.contains(&name.as_str()))

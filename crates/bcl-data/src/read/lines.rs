@@ -30,7 +30,7 @@ pub(super) struct Lines {
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'a> {
     pub(super) path: &'a Path,
-    /// Line number; for a record, that of its first line.
+    /// Line number; for a record, its first line's.
     pub(super) number: u64,
     pub(super) text: &'a str,
     /// The parsed record, if the line contains quotes.
@@ -230,7 +230,7 @@ impl Line<'_> {
         LineLocation::new(self.path, self.number)
     }
 
-    /// The line's number; for a record, that of its first line.
+    /// The line's number; for a record, its first line's.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }

@@ -135,7 +135,7 @@ fn separated(
     Ok(())
 }
 
-/// Whether the first line consists of names: one of them is that of an id.
+/// Whether the first line consists of column names: one of them is a usual name for ids.
 fn is_header(separator: Separator, first: &Line<'_>) -> bool {
     separator
         .fields(first)

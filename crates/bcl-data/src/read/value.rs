@@ -57,7 +57,7 @@ impl Value {
     }
 }
 
-/// The values of a row as text; null and a missing column are `None`, unless every file has the column. `names` are those of the columns, for errors.
+/// The values of a row as text; null and a missing column are `None`, unless every file has the column. Errors list `names`, the file's columns.
 pub(super) fn texts<'k, const N: usize>(
     line: &Line<'_>,
     wanted: &[Wanted<'_>; N],

@@ -43,8 +43,8 @@ pub enum EaseError {
 
 /// The EASE recommender ("Embarrassingly shallow autoencoders for sparse data", Steck, WWW 2019).
 ///
-/// Each item's interactions are regressed on those of all other items, with an L2 penalty λ. With `X` the `[num_users, num_items]`
-/// matrix of training interactions,
+/// EASE regresses each item's interactions on the interactions of all other items, with an L2 penalty λ. With `X` the
+/// `[num_users, num_items]` matrix of training interactions,
 ///
 /// ```text
 /// P = (X'X + λ I)⁻¹       B[i, j] = -P[i, j] / P[j, j],   B[j, j] = 0       scores = X B

@@ -41,9 +41,9 @@ pub enum ItemKnnError {
 /// s(i, j) = |U(i) ∩ U(j)| / (√(|U(i)| |U(j)|) + λ)        score(u, i) = sum of s(i, j) over the items j of u that are in N(i)
 /// ```
 ///
-/// Shrinkage lowers the similarity of items with few users. Items without a common user are no neighbours; of equally similar ones, those
-/// of lower id come first. `k = 100` and `λ = 0` are `RecBole`'s defaults for its `ItemKNN`; source: Deshpande and Karypis, "Item-based
-/// top-N recommendation algorithms", ACM TOIS 2004.
+/// Shrinkage lowers the similarity of items with few users. Items without a common user are no neighbours; equally similar items are ordered
+/// by id. `k = 100` and `λ = 0` are `RecBole`'s defaults for its `ItemKNN`; source: Deshpande and Karypis, "Item-based top-N recommendation
+/// algorithms", ACM TOIS 2004.
 ///
 /// The time of a fit grows with the sum over users of the square of their number of items.
 ///

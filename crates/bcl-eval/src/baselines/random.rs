@@ -4,9 +4,9 @@ use crate::ranking::Scorer;
 use bcl_data::Seed;
 use rand::RngExt;
 
-/// Scores items at random, differently for each user. Its metrics are those of guessing, which a trained model must beat.
+/// Scores items at random, differently for each user. A trained model must beat its metrics, which measure guessing.
 ///
-/// The scores of a user depend on the seed and the user alone, not on the users before.
+/// The scores of a user depend only on the seed and the user, not on the users before.
 ///
 /// ```
 /// use bcl_data::Seed;

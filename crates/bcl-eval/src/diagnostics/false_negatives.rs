@@ -7,7 +7,7 @@ use burn::tensor::Tensor;
 /// Computes the share of false negatives among all negatives, and their share of the gradient; `None` without true classes or if the
 /// gradient is zero.
 ///
-/// The gradient is that of the estimator's mean loss with respect to the scores of the negatives.
+/// "Gradient" means the gradient of the estimator's mean loss with respect to the scores of the negatives.
 pub(super) fn false_negatives(
     scores: &Scores,
     side: &SideInformation,

@@ -57,7 +57,7 @@ impl CrossEntropy<'_> {
         samples.map(|(row, &target)| (row, target, logits(point, row)))
     }
 
-    /// Squares of the weights, without those of intercepts.
+    /// Half the sum of the squared weights, without intercepts.
     fn penalty(&self, point: &[f64]) -> f64 {
         let rows = point.chunks_exact(self.vectors.dim() + 1);
         rows.map(|row| dot(&row[..row.len() - 1], &row[..row.len() - 1])).sum::<f64>() / 2.0
@@ -178,7 +178,7 @@ impl LogisticRegression {
             let parameters = Vec::new();
             return Some(Self { classes, parameters });
         }
-        let position = |label| classes.binary_search(label).expect("classes are those of labels");
+        let position = |label| classes.binary_search(label).expect("every label has a class");
         let objective = CrossEntropy {
             vectors,
             targets: labels.iter().map(position).collect(),

@@ -133,7 +133,7 @@ pub(super) const BINARY_SVC: [BinarySvc; 6] = [
     },
 ];
 
-/// A machine with the RBF kernel on all classes, whose decisions are those of the pairs (0, 1), (0, 2), (1, 2).
+/// A machine with the RBF kernel on all classes, with the decisions of the pairs (0, 1), (0, 2), (1, 2).
 pub(super) struct MultiSvc {
     pub(super) c: f64,
     pub(super) gamma: f64,

@@ -108,7 +108,7 @@ pub(super) struct Standardiser {
 }
 
 impl Standardiser {
-    /// Measures the columns of `train`; deviations are those of the population.
+    /// Measures the columns of `train`, with population standard deviations.
     pub(super) fn fit(train: &Vectors) -> Self {
         let count = train.len() as f64;
         let column_means = |value: &dyn Fn(f64, usize) -> f64| {

@@ -31,7 +31,7 @@ impl<'a> LabelledGraph<'a> {
         assert_eq!(
             last - first,
             neighbours.len(),
-            "the last offset must be that of the end of the neighbours"
+            "the last offset must be the end of the neighbours"
         );
         let graph = Self {
             offsets,

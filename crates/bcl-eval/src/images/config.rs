@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub struct ImageEvaluationConfig {
     /// Epochs between two nearest-neighbour evaluations during training, at most 1,000,000; 0 evaluates after the last epoch only.
     pub every: usize,
-    /// Height and width of whole images in evaluation, 1 to 4096; by default those of the training views.
+    /// Height and width of whole images in evaluation, 1 to 4096; by default the side of the training views.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<usize>,
     /// How linear probes are trained.

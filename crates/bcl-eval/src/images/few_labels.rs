@@ -27,7 +27,7 @@ impl ImageEvaluator {
     /// Returns an error if features are not finite or the probe diverges.
     ///
     /// # Panics
-    /// Panics if `fraction` is not in (0, 1], or the features are not those of [`features`](Self::features).
+    /// Panics if `fraction` is not in (0, 1], or the features do not come from [`features`](Self::features).
     pub fn few_labels_probe(&self, train: &Labelled, test: &Labelled, fraction: f64) -> Result<TopK, EvaluationError> {
         let chosen = self.few_labels(fraction);
         let config = as_many_steps(&self.config.probe, train.labels.len(), chosen.len());

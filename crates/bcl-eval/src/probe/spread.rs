@@ -30,7 +30,7 @@ pub struct Spread {
 /// ```
 ///
 /// The standard deviation is the measure of collapse of Chen and He, [Exploring Simple Siamese Representation
-/// Learning](https://arxiv.org/abs/2011.10566), section 4.1. The effective rank is that of Roy and Vetterli, "The effective rank: a measure
+/// Learning](https://arxiv.org/abs/2011.10566), section 4.1. The effective rank follows Roy and Vetterli, "The effective rank: a measure
 /// of effective dimensionality" (EUSIPCO 2007), for the covariance matrix: it also falls if features vary, but along few directions only.
 ///
 /// Returns `None` if the eigenvalues cannot be computed.

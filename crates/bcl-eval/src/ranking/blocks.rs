@@ -28,7 +28,7 @@ impl Default for Blocks {
 /// Users whose dot products are computed before the interrupt is checked again.
 const USERS_AT_A_TIME: usize = 4096;
 
-/// The items that a list has: the `k` best of all but those of `excluded`.
+/// The items that a list has: the `k` best, without the user's items in `excluded`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
     pub(super) k: usize,

@@ -180,8 +180,8 @@ impl RankingEvaluator {
         Ok(totals.metrics(self))
     }
 
-    /// Ranks the items for every user and returns the metrics of each of the [users](Self::users), by name. Their means are those of
-    /// [`evaluate`](Self::evaluate); metrics of all lists together, such as coverage, are not among them.
+    /// Ranks the items for every user and returns the metrics of each of the [users](Self::users), by name. Their means equal the metrics
+    /// of [`evaluate`](Self::evaluate). Metrics of all lists together, such as coverage, are not among them.
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).

@@ -33,13 +33,13 @@ pub struct Duplicate {
 
 /// Groups rows by the pairs whose cosine is at least `threshold`: two rows are in one group if a chain of such pairs connects them.
 ///
-/// Only groups of two or more are returned, the largest first, then by their first row; members are in the order of the rows. The result is exact: that of
-/// [`near_duplicates_of_all_pairs`], to the last bit.
+/// Returns only groups of two or more, the largest first, then by their first row; members are in the order of the rows. The result is exact: it equals
+/// [`near_duplicates_of_all_pairs`] to the last bit.
 ///
-/// Of many rows, most pairs are never compared. About `4 √num_rows` of the rows are pivots. The angle of two rows is at least the difference of their angles
+/// With many rows, most pairs are never compared. About `4 √num_rows` of the rows are pivots. The angle of two rows is at least the difference of their angles
 /// with a pivot, by the triangle inequality on the sphere, so rows are only compared if these differ by less than the angle of the threshold. Time depends on the
-/// data: the better rows form clusters, and the higher the threshold, the fewer pairs are left. The rows are copied once; beside them, memory grows with
-/// their number, not with that of pairs.
+/// data: the better rows form clusters, and the higher the threshold, the fewer pairs are left. The rows are copied once; other memory grows with the number
+/// of rows, not of pairs.
 pub fn near_duplicates(rows: &UnitRows, threshold: f32) -> Vec<Vec<Duplicate>> {
     if rows.len() < FEW {
         near_duplicates_of_all_pairs(rows, threshold)
@@ -105,7 +105,7 @@ impl<'a> Similar<'a> {
         self.least - ROUNDING
     }
 
-    /// Connects those of the candidates that are similar. Their cosines are computed again, one by one: the same bits however the pair was found.
+    /// Connects the candidates that are similar. It computes their cosines again, one by one, so the bits do not depend on how a pair was found.
     fn connect(&self, candidates: &[(usize, usize)]) {
         let cosine = |&(i, j): &(usize, usize)| (i, j, self.rows.cosine(i, j));
         let pairs = candidates.iter().map(cosine).filter(|(_, _, cosine)| *cosine >= self.least);

@@ -203,7 +203,7 @@ impl<'s> Folder<'s> {
         }
     }
 
-    /// The classes of train, which must include those of test.
+    /// The classes of train, which must include the classes of test.
     fn common_classes(&self, held_out: Part) -> Result<Vec<String>, ImageError> {
         let classes = self.classes_of(Part::Train, self.path)?;
         for class in self.classes_of(held_out, self.test_path)? {

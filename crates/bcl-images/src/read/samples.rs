@@ -118,7 +118,7 @@ impl Samples {
         })
     }
 
-    /// The labels of train, which must include those of test: numbers in their order, or words in alphabetical order.
+    /// The labels of train, which must include the labels of test: numbers in their order, or words in alphabetical order.
     fn classes(&self, store: &Store, held_out: Part) -> Result<Vec<String>, ImageError> {
         let used = || {
             self.images

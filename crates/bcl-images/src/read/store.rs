@@ -130,7 +130,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Calls `visit` with each file and folder: those of a folder in alphabetical order, those of an archive in its own order.
+    /// Calls `visit` with each file and folder: in alphabetical order for a folder, in the archive's order for an archive.
     pub(crate) fn for_each(&self, visit: &mut Visit) -> Result<(), ImageError> {
         let mut entries = 0;
         let mut unpacked = 0_u64;

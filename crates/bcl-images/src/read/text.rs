@@ -4,7 +4,7 @@ use super::store::Entry;
 use crate::error::{FileLocation, ImageError};
 use std::collections::HashSet;
 
-/// Size limit in bytes, above that of any such file.
+/// Size limit in bytes, larger than any such file.
 const LARGEST: u64 = 16 << 20;
 
 /// A text file and its location.

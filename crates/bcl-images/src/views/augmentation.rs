@@ -22,7 +22,7 @@ pub(super) struct Augmentation {
 }
 
 impl Augmentation {
-    /// That of the first global view.
+    /// The augmentation of the first global view.
     pub(super) fn first(config: &ViewsConfig) -> Self {
         Self {
             side: config.side,
@@ -35,7 +35,7 @@ impl Augmentation {
         }
     }
 
-    /// That of each view of an image, in order.
+    /// The augmentation of each view of an image, in order.
     pub(super) fn of_all_views(config: &ViewsConfig) -> Vec<Self> {
         let first = Self::first(config);
         let mut views = vec![first.clone(); config.count];

@@ -1,6 +1,6 @@
 //! Colour spaces that keep lightness and colour apart, for contrastive multiview coding (CMC, Tian et al., 2020).
 //!
-//! The conversions are those of scikit-image in 64-bit floats.
+//! The conversions follow scikit-image in 64-bit floats.
 
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;

@@ -17,7 +17,7 @@ const PAIR: usize = 2;
 /// The maximum number of global views of an image.
 const MOST_VIEWS: usize = 16;
 
-/// Configuration of random views. The defaults are those of SimCLR for CIFAR, which the papers on its losses use for every data set.
+/// Configuration of random views. The defaults follow SimCLR for CIFAR; the papers on its losses use them for every data set.
 ///
 /// ```
 /// use bcl_images::ViewsConfig;

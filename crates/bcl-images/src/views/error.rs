@@ -42,7 +42,7 @@ pub enum ViewsError {
         found: [usize; 2],
     },
 
-    /// An image cannot be read from its file; the text is that of the [`ImageError`](crate::ImageError).
+    /// An image cannot be read from its file; the text comes from the [`ImageError`](crate::ImageError).
     #[error("{0}")]
     Unreadable(String),
 }

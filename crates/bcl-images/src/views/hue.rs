@@ -53,9 +53,9 @@ fn turned([red, green, blue]: [[u8; BLOCK]; 3], shift: u8) -> [[u8; BLOCK]; 3] {
 
 /// Hues from -1 to 5: 0 is red, 2 green, 4 blue.
 ///
-/// With the largest channel `m`, the next one on the wheel `n` and the third `l`, the hue is that of `m` plus `((m - l) - (m - n)) / range`.
-/// One of the two quotients is 1, because either `n` or `l` is the smallest channel. It is added first, which is exact, so the sum is
-/// rounded only once, as in PIL, which adds in 64 bits.
+/// With the largest channel `m`, the next one on the wheel `n` and the third `l`, the hue is the hue of `m` plus
+/// `((m - l) - (m - n)) / range`. One of the two quotients is 1, because either `n` or `l` is the smallest channel. It is added first, which
+/// is exact, so the sum is rounded only once, as in PIL, which adds in 64 bits.
 fn sixths([red, green, blue]: [[u8; BLOCK]; 3], value: [u8; BLOCK], range: [f32; BLOCK]) -> [f32; BLOCK] {
     let [to_red, to_green, to_blue] = [red, green, blue].map(|channel| each(|i| f32::from(value[i] - channel[i]) / range[i]));
     each(|i| {

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The maximum number of local crops of an image.
 const MOST_CROPS: usize = 32;
 
-/// Configuration of local crops, as in the multi-crop of SwAV (Caron et al., 2020, section 3.3): beside its global views, an image gets small
-/// views of small regions. All steps but the crop are those of the first global view.
+/// Configuration of local crops, as in SwAV's multi-crop (Caron et al., 2020, section 3.3): beside its global views, an image gets small
+/// views of small regions. All steps except the crop are the same as for the first global view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LocalCropsConfig {
@@ -43,7 +43,7 @@ impl LocalCropsConfig {
         is_positive_range("local.scale", self.scale, [1e-6, 1.0])
     }
 
-    /// The augmentation of local crops, from that of the first global view.
+    /// The augmentation of local crops, from the augmentation of the first global view.
     pub(super) fn augmentation(&self, first: &Augmentation) -> Augmentation {
         let mut local = first.clone();
         local.side = self.side;

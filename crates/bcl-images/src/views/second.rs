@@ -4,7 +4,7 @@ use super::augmentation::Augmentation;
 use super::{BlurConfig, CropConfig, JitterConfig, SolariseConfig, ViewsError, is_default};
 use serde::{Deserialize, Serialize};
 
-/// Defines a table whose keys replace those of a configuration, if given.
+/// Defines a table whose keys, if given, replace the same keys of a configuration.
 macro_rules! replaces {
     ($(#[$doc:meta])* $name:ident: $config:ident { $($field:ident: $type:ty),* $(,)? }) => {
         $(#[$doc])*
@@ -50,9 +50,9 @@ replaces! {
     SecondSolarise: SolariseConfig { threshold: usize, probability: f64 }
 }
 
-/// What differs for the second global view: keys that are given replace those of `views`, all others are the same for both.
+/// What differs for the second global view: a key that is given replaces the same key of `views`; all others hold for both views.
 ///
-/// BYOL and Barlow Twins blur the first view always and the second rarely, and solarise the second alone:
+/// BYOL and Barlow Twins always blur the first view, rarely blur the second, and solarise only the second:
 ///
 /// ```
 /// use bcl_images::ViewsConfig;
@@ -86,7 +86,7 @@ pub struct SecondViewConfig {
 }
 
 impl SecondViewConfig {
-    /// The augmentation of the second view, from that of the first.
+    /// The augmentation of the second view, from the augmentation of the first.
     pub(super) fn augmentation(&self, first: &Augmentation) -> Augmentation {
         let mut second = first.clone();
         self.crop.replace_in(&mut second.crop);

@@ -8,7 +8,7 @@ use super::{AdamInput, AdamOps, AdamStep};
 /// What [`lazy_adam`] keeps of a step for the next one.
 #[derive(Debug, Clone)]
 pub struct LazyMemory {
-    /// The parameter before the step, whose memory becomes that of the parameter after the next one.
+    /// The parameter before the step. The next step reuses its memory for the new parameter.
     before: Tensor<2>,
     /// The parameter after the step.
     after: Tensor<2>,
@@ -27,11 +27,11 @@ pub struct LazyUpdated {
     pub memory: LazyMemory,
 }
 
-/// Updates those rows of a table by [`adam`](crate::adam()) whose gradient is not zero. All others keep their values and moments.
+/// Updates the rows of a table whose gradient is not zero, by [`adam`](crate::adam()). All other rows keep their values and moments.
 ///
-/// Dense Adam moves every row in every step, because its moments fade but do not vanish. Here a row that a batch does not read neither moves nor lets its
-/// moments fade, and weight decay applies to rows with a gradient only. The bias correction counts all steps, as in PyTorch's `SparseAdam`. On the CPU, a step
-/// costs what its rows cost if the gradient is that of [`gather_rows`](crate::gather_rows), which knows them; otherwise it reads the whole gradient.
+/// Dense Adam moves every row in every step, because its moments decay but never reach zero. Here, a row that a batch does not read keeps its value and its
+/// moments, and weight decay applies only to rows with a gradient. The bias correction counts all steps, as in PyTorch's `SparseAdam`. On the CPU, the time of
+/// a step grows with these rows if the gradient comes from [`gather_rows`](crate::gather_rows), which knows them; otherwise the step reads the whole gradient.
 ///
 /// # Shapes
 /// - all tensors: `[num_rows, dim]`

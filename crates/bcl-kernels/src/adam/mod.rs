@@ -57,7 +57,7 @@ pub struct AdamInput<const D: usize> {
     pub gradient: Tensor<D>,
     /// The moments m and v; `None` before the first step.
     pub moments: Option<[Tensor<D>; 2]>,
-    /// A tensor that is no longer needed. If no other handle of it is left, its memory becomes that of the new parameter.
+    /// A tensor that is no longer needed. If nothing else holds it, the new parameter reuses its memory.
     pub spare: Option<Tensor<D>>,
 }
 
@@ -74,7 +74,7 @@ pub struct AdamInput<const D: usize> {
 /// operations, a step takes a dozen passes, most of which allocate a tensor of the size of the parameter.
 ///
 /// # Shapes
-/// - all tensors: that of the parameter; `f32` or `f64` for the fast version
+/// - all tensors: the parameter's shape; `f32` or `f64` for the fast version
 ///
 /// # Example
 /// ```
@@ -158,7 +158,7 @@ pub trait AdamOps: Backend {
     }
 
     /// The kernel behind [`lazy_adam`](crate::lazy_adam()): weight and moments after a step, the weight before it, and the rows in which both weights differ,
-    /// or none if they are unknown. `before`, `after` and `changed` are those of the last step.
+    /// or none if they are unknown. `before`, `after` and `changed` come from the last step.
     #[allow(clippy::too_many_arguments, clippy::type_complexity)] // backend tensors cannot be put into a struct here
     fn lazy_adam(
         weight: FloatTensor<Self>,

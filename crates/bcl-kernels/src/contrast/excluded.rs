@@ -12,8 +12,8 @@ pub enum Excluded {
         /// The row of the first anchor.
         first: usize,
     },
-    /// The table has two views of each sample, those of the first view before those of the second. Anchor r is row `first + r`, and the
-    /// other view of its sample is its positive.
+    /// The table has two views of each sample: all first views, then all second views. Anchor r is row `first + r`, and the other view of
+    /// its sample is its positive.
     BothViews {
         /// The row of the first anchor.
         first: usize,

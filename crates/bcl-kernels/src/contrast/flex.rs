@@ -23,8 +23,8 @@ const BLOCK_ANCHORS: usize = 128;
 const BLOCK_SCORES: usize = 1 << 21;
 const FEW_ANCHORS: usize = 16;
 
-/// Each of these parts of the anchors has its own sum for the gradient of the negatives. Their number does not depend on that of the
-/// threads, so that the sums do not, either.
+/// Each of these parts of the anchors has its own sum for the gradient of the negatives. Their number does not depend on the number of
+/// threads, so the sums do not depend on it, either.
 const PARTS: usize = 16;
 
 impl ContrastOps for Flex {

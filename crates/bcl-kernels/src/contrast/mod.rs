@@ -222,10 +222,11 @@ pub struct Plan {
     /// β.
     pub(crate) hardness: Option<f64>,
     pub(crate) correction: Correction,
-    /// The rows of the negatives, and those that are excluded.
+    /// Number of rows of negatives, excluded rows included.
     pub(crate) num_rows: usize,
-    /// Whether gradients will be asked for, and that of the negatives, too.
+    /// Whether the backward pass needs gradients.
     pub(crate) with_gradients: bool,
+    /// Whether it needs the gradient of the negatives, too.
     pub(crate) with_negatives: bool,
 }
 
@@ -276,7 +277,7 @@ pub trait ContrastOps: Backend + RankOps + ProductOps {
         (losses.clone(), losses.clone(), losses.clone(), losses)
     }
 
-    /// The gradients of anchors, positives and negatives, given those that the forward pass returned (`saved`) and that of each loss,
+    /// The gradients of anchors, positives and negatives, given the forward pass's gradients (`saved`) and the gradient of each loss,
     /// `[num_anchors, 1]`.
     #[allow(clippy::too_many_arguments, clippy::type_complexity)] // backend tensors cannot be put into a struct here
     fn contrast_backward(
@@ -302,7 +303,7 @@ pub trait ContrastOps: Backend + RankOps + ProductOps {
         (losses.clone(), losses)
     }
 
-    /// The gradient of the views, given that which the forward pass returned and that of each loss, `[num_rows, 1]`.
+    /// The gradient of the views, given the forward pass's gradient (`saved`) and the gradient of each loss, `[num_rows, 1]`.
     fn contrast_views_backward(
         views: FloatTensor<Self>,
         table: FloatTensor<Self>,

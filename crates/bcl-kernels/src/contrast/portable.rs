@@ -25,7 +25,7 @@ pub(crate) fn losses<B: RankOps + ProductOps>(
     outcome::<B>(&terms::<B>(anchors, positives, negatives, table, plan), plan).loss
 }
 
-/// The gradients of anchors, positives and negatives from those of the losses, `[num_anchors, 1]`.
+/// The gradients of anchors, positives and negatives from the gradients of the losses, `[num_anchors, 1]`.
 pub(crate) fn gradients<B: RankOps + ProductOps>(
     anchors: FloatTensor<B>,
     positives: FloatTensor<B>,
@@ -70,8 +70,8 @@ fn terms<B: RankOps + ProductOps>(
     terms_of_scores::<B>(leave_out::<B>(scores, plan), positive, table, plan)
 }
 
-/// The losses from scores, `[num_anchors, num_negatives]`, and those of the positives, `[num_anchors, 1]`; and the slopes of the losses in the scores of
-/// positives and negatives.
+/// Computes the losses from the scores of negatives, `[num_anchors, num_negatives]`, and positives, `[num_anchors, 1]`; also returns the derivatives of the
+/// losses with respect to the scores of positives and negatives.
 pub(crate) fn slopes_of_scores<B: RankOps>(
     scores: FloatTensor<B>,
     positive: FloatTensor<B>,

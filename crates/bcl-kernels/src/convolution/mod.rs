@@ -26,8 +26,8 @@ mod winograd;
 /// The input is zero outside its borders. Differentiable in input and weight. Burn computes the gradient of the weight as a
 /// convolution with a kernel as large as the image; here all three passes are matrix products.
 ///
-/// On the CPU, 3 x 3 kernels with stride 1 use Winograd's F(4 x 4, 3 x 3) in single precision: a quarter of the multiplications, with an
-/// error about ten times that of adding up the taps. Double precision always adds up the taps.
+/// On the CPU, 3 x 3 kernels with stride 1 use Winograd's F(4 x 4, 3 x 3) in single precision: a quarter of the multiplications, with
+/// about ten times the error of adding up the taps. Double precision always adds up the taps.
 ///
 /// Source: Lavin and Gray, [Fast Algorithms for Convolutional Neural Networks](https://arxiv.org/abs/1509.09308).
 ///

@@ -95,7 +95,7 @@ impl Windows {
         self.geometry.stride * self.geometry.channels_in
     }
 
-    /// Index of a weight among those of the convolution, `[channels_out, channels_in, kernel_height, kernel_width]`. `tap` counts along a
+    /// Index of a value in the convolution's weight, `[channels_out, channels_in, kernel_height, kernel_width]`. `tap` counts along a
     /// kernel row as [`row_taps`](Self::row_taps) does.
     fn weight(&self, output: usize, row: usize, tap: usize) -> usize {
         let [height, width] = self.geometry.kernel;

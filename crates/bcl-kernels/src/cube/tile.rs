@@ -8,7 +8,7 @@ use cubecl::prelude::*;
 /// The scores that a workgroup sorts at once: 16 KiB, all the workgroup memory that every WebGPU device guarantees.
 pub(crate) const TILE: usize = 4096;
 
-/// A key above that of any score; pads the end of a tile.
+/// A key larger than any score's; pads the end of a tile.
 pub(crate) const BEYOND: u32 = u32::MAX;
 
 /// The sort key of a score.

@@ -1,6 +1,6 @@
 //! Batches with one value per channel and sample, such as the output of a linear layer: loops over rows, which vectorise over channels.
 //!
-//! All sums run over samples in order, in double precision, so results have the same bits as those of planes of one value.
+//! All sums run over samples in order, in double precision, so results have the same bits as with planes of one value.
 
 use pulp::Simd;
 use rayon::prelude::*;

@@ -4,8 +4,8 @@
 //!
 //! - rows of up to [`COUNTED`] scores: a workgroup loads the row and counts for each score;
 //! - rows of up to [`TILE`] scores: a workgroup sorts the row in its own memory and finds each score by bisection;
-//! - longer rows: tiles are sorted first, and a rank is the sum of what bisection finds in each tile. The only extra memory is that of
-//!   the sorted tiles, as large as the row.
+//! - longer rows: tiles are sorted first, and a rank is the sum of what bisection finds in each tile. Only the sorted tiles take extra
+//!   memory, as much as the row.
 
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{Cube, TensorMetadata, get_or_init_device_settings, ops::FloatTensorOps, ops::IntTensorOps};

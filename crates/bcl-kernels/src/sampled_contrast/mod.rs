@@ -17,7 +17,7 @@ pub(crate) mod portable;
 /// Computes the loss of each anchor against its positive and negatives, which are rows of a table, by dot products.
 ///
 /// Equals the losses from [`sampled_dot`](crate::sampled_dot) up to rounding. On the CPU, everything about an anchor happens at once, while the rows of its
-/// candidates are in the cache: scores, loss, the gradient of each score and that of the anchor. Backward adds up the gradient of the table.
+/// candidates are in the cache: scores, loss, and the gradients of the scores and the anchor. The backward pass adds up the gradient of the table.
 ///
 /// # Shapes
 /// - anchors:   `[num_anchors, dim]`
@@ -107,7 +107,7 @@ pub trait SampledContrastOps: Backend + RankOps + SampledOps {
         portable::sampled_contrast::<Self>(anchors, table, positives, negatives, weights, plan)
     }
 
-    /// The gradients of the anchors and of scores, given those that the forward pass returned and that of each loss, `[num_anchors, 1]`.
+    /// The gradients of the anchors and of scores, given the forward pass's gradients and the gradient of each loss, `[num_anchors, 1]`.
     fn scaled_by_anchor(
         anchors: FloatTensor<Self>,
         scores: FloatTensor<Self>,

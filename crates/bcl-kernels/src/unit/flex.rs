@@ -81,7 +81,7 @@ impl<T: Value> Kernel for Units<'_, T> {
     }
 }
 
-/// Turns some rows of the gradient of the output of [`unit_rows`](crate::unit_rows) into those of its input.
+/// Turns some rows of the output gradient of [`unit_rows`](crate::unit_rows) into rows of the input gradient.
 struct Gradients<'a, T> {
     rows: &'a [T],
     grad: &'a mut [T],

@@ -1,4 +1,4 @@
-//! Losses block by block on a GPU against those of the CPU.
+//! Losses block by block on a GPU against the CPU's.
 
 use super::{common::Numbers, gpu};
 use bcl_kernels::{Contrast, Correction, Excluded, Weighing, contrast, contrast_views, unit_rows};

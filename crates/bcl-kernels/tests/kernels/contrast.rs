@@ -192,7 +192,7 @@ fn two_views_have_the_losses_and_the_gradient_of_three_tables() {
 #[test]
 fn the_gradients_of_backends_without_a_kernel_are_those_of_autodiff() {
     let device = Device::flex().autodiff();
-    // There is no kernel for half precision, so this is the portable body; its own gradient against that of its steps.
+    // Half precision has no kernel, so this tests the portable body: its own gradient against autodiff through its steps.
     let listed = Excluded::listed([vec![0, 3], vec![], (0..7).collect()]);
     for (num_anchors, num_rows, excluded) in [
         (5, 40, Excluded::None),

@@ -57,7 +57,7 @@ fn a_transpose_that_is_built_in_advance_is_the_same() {
     let built = ones().with_transpose();
     assert_eq!(triplets(&built), triplets(&ones()));
     assert_eq!(triplets(&built.transpose()), triplets(&ones().transpose()));
-    // That of a transpose is the matrix itself.
+    // The transpose of a transpose is the matrix itself.
     assert_eq!(triplets(&ones().transpose().with_transpose()), triplets(&ones().transpose()));
 }
 

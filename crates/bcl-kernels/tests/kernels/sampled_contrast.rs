@@ -1,4 +1,4 @@
-//! Losses against sampled rows, and their gradients, against those of each anchor alone by tensor operations.
+//! Losses against sampled rows, and their gradients, compared with tensor operations for one anchor at a time.
 
 use super::common::{Numbers, TYPES, matrix};
 use super::contrast::assert_near;

@@ -25,7 +25,7 @@ pub enum GinOrder {
     Xu2019,
 }
 
-/// Configuration of [`Gin`]. The defaults are those of `InfoGraph`.
+/// Configuration of [`Gin`]. The defaults follow `InfoGraph`.
 ///
 /// ```
 /// use bcl_models::graphs::GinConfig;
@@ -68,7 +68,7 @@ impl GinConfig {
         count_in("hidden", self.hidden, MOST_HIDDEN)
     }
 
-    /// Size of an embedding, of a node as of a graph: that of all layers together.
+    /// Size of a node's or a graph's embedding: the sum over all layers.
     pub fn dim(&self) -> usize {
         self.layers * self.hidden
     }

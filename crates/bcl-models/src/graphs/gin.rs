@@ -55,7 +55,7 @@ impl Gin {
     /// Embeds nodes and graphs.
     ///
     /// # Panics
-    /// Panics if the number of features is not that of the encoder, or if `mode` uses the statistics of the batch and there is a single node.
+    /// Panics if the encoder takes another number of features, or if `mode` uses the statistics of the batch and there is a single node.
     pub fn forward(&self, input: &GraphInput, mode: Mode) -> GraphEmbeddings {
         let mut embeddings = Vec::with_capacity(self.layers.len());
         let mut nodes = input.features.clone();

@@ -2,7 +2,7 @@
 //!
 //! A [`Gin`] turns a [`GraphInput`], the nodes of several graphs, into one vector per node and one per graph. Training compares both after a
 //! [`ResidualHead`] each; evaluation reads the vectors of graphs before it. The argument [`Mode`], not the device, decides how batch
-//! normalisation behaves. The precision is that of parameters and features.
+//! normalisation behaves. Parameters and features set the precision.
 //!
 //! ```
 //! use bcl_models::graphs::{GinConfig, GraphInput, Mode, ResidualHead};

@@ -31,9 +31,9 @@ pub enum Mode {
 /// running <- 0.9 running + 0.1 batch
 /// ```
 ///
-/// Parameter names, momentum and statistics are those of PyTorch: the batch is normalised by its biased variance, but the running
-/// variance averages the unbiased one, which is `n / (n - 1)` times larger for n values per channel. Burn's own module keeps the biased
-/// one, and uses the statistics of the batch only on autodiff devices.
+/// Parameter names, momentum and statistics follow PyTorch: the batch is normalised by its biased variance, but the running variance
+/// averages the unbiased variance, which is `n / (n - 1)` times larger for n values per channel. Burn's module keeps the biased
+/// variance, and uses the statistics of the batch only on autodiff devices.
 ///
 /// Source: Ioffe and Szegedy, [Batch Normalization](https://arxiv.org/abs/1502.03167).
 #[derive(Module, Debug)]
@@ -76,8 +76,8 @@ impl BatchNorm {
         }
     }
 
-    /// Normalises by the statistics of `count` groups of the batch instead of those of the whole batch; sample n belongs to group
-    /// `n mod count`. Running statistics are averaged over the groups, and [`Mode::Eval`] stays as it is.
+    /// Normalises by the statistics of `count` groups of the batch instead of the whole batch's; sample n belongs to group `n mod count`.
+    /// Running statistics are averaged over the groups, and [`Mode::Eval`] does not change.
     ///
     /// A momentum encoder on one device needs this: with statistics of the whole batch, a query could recognise its key by them. The
     /// number of groups is not part of records.
@@ -141,7 +141,7 @@ impl BatchNorm {
         output.cast(narrow)
     }
 
-    /// Casts the input to the precision of the parameters, which is that of the statistics, too.
+    /// Casts the input to the precision of the parameters and the statistics.
     fn widen<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
         input.cast(precision(&self.running_mean.value()))
     }

@@ -8,7 +8,7 @@ use crate::{
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
-/// The maximum number of channels of the first stage: 64 times that of the published network.
+/// The maximum number of channels of the first stage: 64 times as many as in the published network.
 const MOST_WIDTH: usize = 4096;
 /// Channels of an image.
 const CHANNELS: usize = 3;
@@ -174,18 +174,18 @@ impl ImageEncoderConfig {
         }
     }
 
-    /// Size of a feature vector: that of the trunk, twice if channels are split.
+    /// Size of a feature vector: the trunk's number of features, twice if channels are split.
     pub fn num_features(&self) -> usize {
         self.trunk.num_features() * self.channels().len()
     }
 
-    /// Size of a projection: that of the head, twice if channels are split.
+    /// Size of a projection: the head's number of outputs, twice if channels are split.
     pub fn dim(&self) -> usize {
         self.head.out * self.channels().len()
     }
 
-    /// Builds the encoder with initial values determined by the seed. Those of the trunk do not depend on the head, and two networks
-    /// have different ones.
+    /// Builds the encoder with initial values determined by the seed. The trunk's values do not depend on the head. With split channels,
+    /// the two networks have different values.
     ///
     /// # Panics
     /// Panics if a parameter is out of range; use [`check`](Self::check) to test.

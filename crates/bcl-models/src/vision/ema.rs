@@ -18,8 +18,8 @@ pub fn ema_target<M: Module>(online: &M) -> M {
 /// ```
 ///
 /// Parameters are matched by their path in the module. Running statistics (fields whose names begin with `running_`) are not averaged:
-/// in MoCo the momentum encoder runs in train mode on its own batches, and its forward passes update them. To copy those of the online
-/// module instead, build a new target with [`ema_target`].
+/// in MoCo the momentum encoder runs in train mode on its own batches, and its forward passes update them. To copy the online module's
+/// statistics instead, build a new target with [`ema_target`].
 ///
 /// Source: He et al., [Momentum Contrast](https://arxiv.org/abs/1911.05722), equation 2.
 ///

@@ -46,7 +46,7 @@ impl ImageEncoder {
     /// Everything but batch normalisation and L2 normalisation is computed in the precision of the images, here and below. Images in bf16
     /// give mixed precision: outputs and gradients keep the parameters' 32 bits.
     ///
-    /// If channels are split, features and projections are those of both networks, concatenated before normalisation.
+    /// If channels are split, features and projections of both networks are concatenated before normalisation.
     ///
     /// # Shapes
     /// - images: `[batch_size, 3, height, width]`
@@ -145,7 +145,7 @@ impl ImageEncoder {
         self
     }
 
-    /// Normalises by the statistics of all ranks in each batch normalisation of trunks and heads, or by those of this process if `None`; see
+    /// Normalises by the statistics of all processes in each batch normalisation of trunks and heads, or of only this process if `None`; see
     /// [`BatchNorm::over_ranks`](super::BatchNorm::over_ranks).
     #[must_use]
     pub fn with_norms_over_ranks(mut self, ranks: Option<&Arc<dyn Collective>>) -> Self {

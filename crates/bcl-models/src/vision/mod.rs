@@ -2,7 +2,7 @@
 //!
 //! An [`ImageEncoder`] is a [`ResNet`] and a [`ProjectionHead`], or two of each with split channels. Training compares [`projections`](ImageEncoder::projections), evaluation
 //! uses [`features`](ImageEncoder::features); both are L2-normalised. The argument [`Mode`], not the device, decides how batch
-//! normalisation behaves. The precision is that of the images:
+//! normalisation behaves. The images set the precision:
 //!
 //! ```
 //! use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};

@@ -101,7 +101,7 @@ mod tests {
         whole.slice_dim(0, rows).require_grad()
     }
 
-    /// Output, gradient of the input, those of scale and shift, and running statistics, of a batch or of one rank's rows.
+    /// Returns the output, the gradients of input, scale and shift, and the running statistics, for a batch or for one rank's rows.
     fn pass(norm: &BatchNorm, rows: std::ops::Range<usize>, relu: bool) -> [Vec<f64>; 6] {
         let input = samples(rows.clone());
         let output = if relu {
@@ -161,7 +161,7 @@ mod tests {
                 let own = share(7, ranks.rank(), size);
                 pass(&norm().over_ranks(Some(ranks)), own, relu)
             });
-            // Outputs and gradients of the samples are those of the batch, one rank after the other.
+            // Stacked in the order of ranks, outputs and gradients of the samples equal the batch's.
             for which in [0, 1] {
                 let stacked: Vec<f64> = of_ranks.iter().flat_map(|of_rank| of_rank[which].clone()).collect();
                 assert_close(&stacked, &whole[which]);

@@ -92,7 +92,7 @@ impl ProjectionHead {
         self.activation
     }
 
-    /// Normalises by the statistics of all ranks, or by those of this process if `None`; see [`BatchNorm::over_ranks`].
+    /// Normalises by the statistics of all processes, or of only this process if `None`; see [`BatchNorm::over_ranks`].
     #[must_use]
     pub fn with_norms_over_ranks(mut self, ranks: Option<&Arc<dyn Collective>>) -> Self {
         for norm in self.norms_mut() {

@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(prototypes.weight.id, id);
         let gradients = prototypes.scores(Tensor::ones([1, 3], &device)).sum().backward();
         let gradient = prototypes.weight.val().grad(&gradients).expect("a gradient");
-        // That of a plain dot product: lengths are outside of the graph.
+        // The gradient of a plain dot product, because the graph does not include the lengths.
         assert_eq!(values(gradient), [1.0; 12]);
     }
 

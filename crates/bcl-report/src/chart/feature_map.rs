@@ -31,7 +31,7 @@ pub(crate) struct FeatureMap<'a> {
 }
 
 impl<'a> FeatureMap<'a> {
-    /// The map of `points`, which are those of one of the maps of `showcase`.
+    /// The map of `points`, which come from one of the maps in `showcase`.
     pub(crate) fn of(showcase: &'a Showcase, points: &[MapPoint], title: &'a str) -> Self {
         let finite = |point: &&MapPoint| point.x.is_finite() && point.y.is_finite();
         let points = points.iter().filter(finite).copied().collect();

@@ -1,7 +1,7 @@
 //! Differences between recipes, paired by seed.
 //!
 //! Runs with the same seed share initial weights, batches and negatives as far as their recipes allow. Much of the variance over seeds
-//! therefore cancels in the difference, whose interval is narrower than those of the two means.
+//! therefore cancels in the difference, whose interval is narrower than the two means' intervals.
 
 use super::group::{DataGroup, RecipeGroup, figures, intervals};
 use super::{Choice, Difference, Intervals};

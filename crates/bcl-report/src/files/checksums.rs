@@ -20,7 +20,7 @@ pub const CHECKSUMS: &str = "checksums.json";
 /// The content of `checksums.json`.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Checksums {
-    /// The valid checksums of each file: those of its current and of its previous content.
+    /// The valid checksums of each file: for its current and for its previous content.
     files: BTreeMap<String, Vec<String>>,
 }
 
@@ -145,7 +145,7 @@ impl Checksums {
         known.is_none_or(|known| known.iter().any(|known| known == found))
     }
 
-    /// Adds the checksum of the file's next content; that of the current content stays valid.
+    /// Adds the checksum of the file's next content; the current content's checksum stays valid.
     fn expect(&mut self, folder: &Path, name: &str, coming: String) {
         let known = self.files.entry(name.to_owned()).or_default();
         if !known.is_empty() {

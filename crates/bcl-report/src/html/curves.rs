@@ -110,7 +110,7 @@ fn test(view: &DataView, id: &str) -> Option<Figure> {
     Some(Figure::new(&title, svg, &caption))
 }
 
-/// The parameters of the loss that have a schedule, one chart each. That of α is shown with the weights.
+/// One chart per parameter of the loss that has a schedule, except α: the charts of the weights show its schedule.
 fn scheduled(view: &DataView, id: &str) -> impl Iterator<Item = Figure> {
     let records = view.recipes.iter().flat_map(|recipe| &recipe.runs).flat_map(|run| run.1);
     let parameters: BTreeSet<&String> = records.flat_map(|record| record.scheduled.keys()).collect();

@@ -89,7 +89,7 @@ impl<'a> DataView<'a> {
     }
 }
 
-/// The metric by which the first recipe chose its epoch, if all runs have it; else that of the linear probe, or the last one of the table.
+/// The metric by which the first recipe chose its epoch, if all runs have it; else the linear probe's metric, or the last one of the table.
 fn metric_of(recipes: &[RecipeView]) -> String {
     let results = recipes.iter().flat_map(|recipe| &recipe.runs).map(|(result, _)| *result);
     let selected = results.clone().next().and_then(|run| selection_metric(&run.recipe));
@@ -135,7 +135,7 @@ impl<'a> DataView<'a> {
 }
 
 impl DataView<'_> {
-    /// Returns whether results are those of the last epoch (images, graphs) rather than of an epoch chosen on the validation set.
+    /// Returns whether results come from the last epoch (images, graphs) rather than from an epoch chosen on the validation set.
     pub(super) fn is_of_last_epoch(&self) -> bool {
         let selects = |(_, records): &Run<'_>| records.iter().any(|record| record.phase == Phase::Selection);
         let has_length = !matches!(self.data.size, DataSize::Interactions { .. });
@@ -149,7 +149,7 @@ impl RecipeView<'_> {
         self.runs[0].0
     }
 
-    /// The epochs that charts show: those on all training data, which the results come from; else those of the selection phase.
+    /// The epochs that charts show: the epochs on all training data, which the results come from, or else the selection phase's epochs.
     pub(super) fn shown_epochs<'a>(run: &Run<'a>) -> impl Iterator<Item = &'a EpochRecord> + use<'a> {
         let has = |phase| run.1.iter().any(|record| record.phase == phase);
         let phases = [Phase::Refit, Phase::Training];

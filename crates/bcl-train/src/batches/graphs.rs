@@ -57,8 +57,8 @@ impl GraphBatch {
         Some(Tensor::from_data(TensorData::new(same.collect::<Vec<bool>>(), shape), device))
     }
 
-    /// The position of the graph in a column of the negatives of a node of graph `own`: that of the column, except that the last graph
-    /// takes the place of the own one.
+    /// The graph in a column of the negatives of a node of graph `own`: the graph with the column's number, except that the last graph
+    /// replaces `own`.
     pub fn negative(&self, own: usize, column: usize) -> usize {
         if column == own { self.num_graphs() - 1 } else { column }
     }

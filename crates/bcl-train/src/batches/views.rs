@@ -50,7 +50,7 @@ impl ViewSource {
 pub enum BatchViews {
     /// On the device, `[batch_size, 3, side, side]` each: the global views, then the local ones.
     Made(Vec<Tensor<4>>),
-    /// Made when they are needed, so that those of a whole batch need not fit into memory.
+    /// Made when they are needed, so that the views of a whole batch need not fit into memory.
     OnDemand(ViewsOnDemand),
 }
 

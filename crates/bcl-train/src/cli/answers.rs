@@ -123,10 +123,10 @@ pub struct Recommend {
     /// File to write with --all, --users or --all-items: one row per item as .csv, or one line per user as .jsonl.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["user", "item", "items", "items_file", "json"])]
     pub out: Option<PathBuf>,
-    /// Leave out the user's training items, or those of --items (the default). Test items are not seen: they are recommended.
+    /// Leave out the user's training items, or the items in --items (the default). Test items do not count as seen, so they are recommended.
     #[arg(long, conflicts_with = "include_seen")]
     pub exclude_seen: bool,
-    /// Recommend the user's training items, or those of --items, too.
+    /// Also recommend the user's training items, or the items in --items.
     #[arg(long, conflicts_with_all = ["item", "all_items"])]
     pub include_seen: bool,
     /// Where it runs.

@@ -24,7 +24,7 @@ pub struct FineTune {
     /// Images per batch, at least 2.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(2..=10_000_000))]
     pub batch_size: u32,
-    /// Seed of the choice of labels, of their order and views, and of random weights [default: that of the run].
+    /// Seed of the choice of labels, of their order and views, and of random weights [default: the run's seed].
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
     /// Also train the same network on the same labels from random weights.

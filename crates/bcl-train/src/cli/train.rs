@@ -40,9 +40,9 @@ pub struct Train {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Continue the interrupted run in DIR; the result is the same as without the interruption. With a larger --epochs, extend a finished run,
-    /// in a folder beside it; the result is that of a run with so many epochs from the start. Without DIR, continue or extend the runs of RECIPE
-    /// in --out, for all --seeds. The data, and RECIPE if given, must be those that the run was started with.
+    /// Continue the interrupted run in DIR; the result is the same as without the interruption. With a larger --epochs, extend a finished run
+    /// in a folder beside it; the result is the same as if the run had had that many epochs from the start. Without DIR, continue or extend the
+    /// runs of RECIPE in --out, for all --seeds. Data, and RECIPE if given, must be the same as when the run was started.
     #[arg(long, value_name = "DIR", num_args = 0..=1)]
     pub resume: Option<Option<PathBuf>>,
 
@@ -56,8 +56,8 @@ pub struct Train {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "print_recipe"])]
     pub dump_views: Option<PathBuf>,
 
-    /// Train in N processes on this machine that share every batch, through MPI; the result is that of one process, up to rounding. Each computes
-    /// on its share of the cores, or on a GPU of its own.
+    /// Train in N processes on this machine, through MPI. They split every batch; the result is the same as with one process, up to rounding.
+    /// Each process computes on its part of the cores, or on its own GPU.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), conflicts_with_all = ["print_recipe", "dump_views"])]
     pub processes: Option<u16>,
 
@@ -107,7 +107,7 @@ impl Train {
         Ok(runs.into_iter().map(|(recipe, _)| recipe).collect())
     }
 
-    /// The recipes: those that are named, that of the run to continue, or the quickstart.
+    /// The recipes: the ones that are named, or the recipe of the run to continue, or the quickstart.
     fn names(&self) -> Vec<String> {
         match self.resumed() {
             _ if !self.recipes.is_empty() => self.recipes.clone(),

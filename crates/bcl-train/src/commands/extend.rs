@@ -38,7 +38,7 @@ pub(super) struct Extension<'a> {
 }
 
 impl Extension<'_> {
-    /// Trains the longer run from where the shorter one ended. Its result is that of a run with so many epochs from the start, because training
+    /// Trains the longer run from where the shorter one ended. The result is the same as with that many epochs from the start, because training
     /// draws by seed, phase, epoch and step.
     ///
     /// # Errors
@@ -50,8 +50,8 @@ impl Extension<'_> {
         let finished = read_run(shorter)?;
         if prepared.is_over(self.longer, &finished.1) {
             notice::note(format_args!(
-                "{}: no epoch is added, because the run ended by training.patience before its {} epochs; its result is that of a run with {} \
-                 (raise training.patience to search longer, in a run of its own)",
+                "{}: no epoch is added, because the run ended by training.patience before its {} epochs; a run with {} has the same result \
+                 (raise training.patience to search longer, in a separate run)",
                 shorter.display(),
                 self.shorter.epochs(),
                 epochs(self.longer)

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// Continues an interrupted run, extends a finished one to more epochs, or only shows its result again.
 ///
 /// `asked` is the recipe given on the command line, if any. It must be the one that the run was started with, apart from the number of epochs.
-/// Without it, `flags` change that of the run.
+/// Without it, `flags` change the run's recipe.
 ///
 /// # Errors
 /// Returns an error if there is no run in `folder`, it was started with another recipe, it cannot be extended, or it fails.
@@ -82,8 +82,8 @@ fn extend_one(session: &Session, run: &EarlierRun, longer: &Recipe) -> Result<(P
     extension.train(session, &prepared)
 }
 
-/// Continues the run of a recipe in the folder for runs: an unfinished one to its end, one with fewer epochs to more. Returns `None` if there is
-/// none to continue. `always` is that of an [`Extension`].
+/// Continues the run of a recipe in the folder for runs: trains an unfinished run to its end, and extends a run with fewer epochs. Returns
+/// `None` if no run can be continued. [`Extension`] explains `always`.
 ///
 /// # Errors
 /// Returns an error if what is there differs in other keys, cannot be extended, or fails.

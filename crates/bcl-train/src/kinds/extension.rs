@@ -1,7 +1,7 @@
 //! What an extended run takes over from the phases of the shorter one.
 //!
-//! An extended run begins with checkpoints of the shorter one. That of its only phase, or of its first one, is where that phase continues. The
-//! end of the second phase waits in [`RunFolder::inherited`], because only the longer first phase shows whether it can be continued.
+//! An extended run begins with checkpoints of the shorter one. Its first or only phase continues from that phase's checkpoint. The end of
+//! the second phase waits in [`RunFolder::inherited`], because only the longer first phase shows whether it can be continued.
 //!
 //! [`RunFolder::inherited`]: crate::training::RunFolder::inherited
 
@@ -48,8 +48,8 @@ impl<K: Kind> Run<'_, K> {
         fs::remove_dir_all(folder.inherited()).map_err(Error::io("remove", folder.inherited()))
     }
 
-    /// The state from which the second phase continues for so many epochs; `None` if the shorter run has gone past them. Its weights are taken
-    /// over if they are those of the chosen epoch.
+    /// The state from which the second phase continues for so many epochs; `None` if the shorter run has gone past them. Takes over its weights
+    /// if they come from the chosen epoch.
     fn continued(&self, end: Progress, start: &Progress, epochs: usize) -> Result<Option<Progress>, Error> {
         let shorter = Progress {
             phase: Phase::Selection,

@@ -43,7 +43,7 @@ pub struct Surroundings<'a> {
     pub quiet: bool,
     /// Stops the run after the current step.
     pub stop: Stop,
-    /// Loggers beside those of the recipe.
+    /// Loggers beside the recipe's.
     pub loggers: Loggers,
     /// The ranks that train together; [`Alone`](bcl_collective::Alone) in one process. Rank 0 alone writes into the folder.
     pub ranks: Arc<dyn Collective>,

@@ -55,8 +55,8 @@ pub type Scalars = BTreeMap<String, f64>;
 /// never from two at once. An error ends the run: return one only if losing the log is worse than that. The run can be resumed from its last
 /// checkpoint.
 pub trait Logger: Debug + Send {
-    /// Begins a phase. `step` is 0, or that of the checkpoint from which an interrupted phase continues: all later points of the phase will
-    /// come again, so those that were logged before must be dropped.
+    /// Begins a phase. `step` is 0, or the step of the checkpoint from which an interrupted phase continues. All later points of the phase will
+    /// come again, so drop them if they were logged before.
     ///
     /// # Errors
     /// Returns an error if nothing can be logged.

@@ -66,7 +66,8 @@ impl ImageMethodConfig for ByolConfig {
     }
 }
 
-/// A predictor maps the projection of a view to that of the other view by a target encoder, which follows the encoder with momentum:
+/// A predictor maps the projection of one view to the target encoder's projection of the other view. The target encoder follows the encoder
+/// with momentum:
 ///
 /// ```text
 /// loss = -cos(predictor(z), z')

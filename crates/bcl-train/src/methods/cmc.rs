@@ -40,7 +40,7 @@ pub struct CmcConfig {
     pub bank_momentum: f64,
     /// The loss.
     pub form: CmcForm,
-    /// Temperature of the noise-contrastive loss; `form = "softmax"` has that of `[loss]`.
+    /// Temperature of the noise-contrastive loss; `form = "softmax"` uses the temperature in `[loss]`.
     pub temperature: f64,
 }
 
@@ -177,7 +177,7 @@ impl Cmc {
             .with_least_similarity(Similarity::Cosine.least())
     }
 
-    /// `log Z` of a direction: that of the first batch, which may be this one.
+    /// `log Z` of a direction, from the first batch, which may be this one.
     fn log_normaliser(&self, direction: usize, batch: &ImageBatch, embeddings: &Embeddings) -> Tensor<1> {
         let known = self.log_normalisers.val().slice_dim(0, direction..direction + 1);
         if self.steps.value() > 0 {

@@ -5,7 +5,7 @@ use burn::{
     tensor::{Device, Int, Tensor},
 };
 
-/// A count, such as that of the steps so far, which checkpoints contain.
+/// A count, such as the number of steps so far, which checkpoints contain.
 #[derive(Module, Debug)]
 pub struct Counter {
     /// The count, `[1]`.

@@ -128,7 +128,7 @@ impl MoCo {
         0..if self.config.symmetric { 2 } else { 1 }
     }
 
-    /// The keys of a view, with groups of batch normalisation across those of the queries.
+    /// The keys of a view. Their groups of batch normalisation cut across the groups of the queries.
     fn keys(&self, part: &ImagePart, view: usize) -> Tensor<2> {
         let groups = self.config.norm_groups;
         if groups == 1 || part.mode == Mode::Eval {
@@ -204,7 +204,7 @@ impl ImageMethod for MoCo {
     }
 }
 
-/// Deals out rows like cards: those of the first contiguous part go to positions 0, `parts`, 2 `parts`, …, those of the second to 1,
+/// Deals out rows like cards: the rows of the first contiguous part go to positions 0, `parts`, 2 `parts`, …, the rows of the second to 1,
 /// `parts` + 1, … and so on.
 ///
 /// # Panics

@@ -111,12 +111,12 @@ pub trait Method: Module + ModuleDisplay + 'static {
     /// The encoder.
     fn encoder(&self) -> &Self::Encoder;
 
-    /// Splits a batch into parts of at most `at_most` samples. The stacked embeddings of the parts equal those of the batch. An encoder
+    /// Splits a batch into parts of at most `at_most` samples. The stacked embeddings of the parts equal the batch's embeddings. An encoder
     /// that needs the whole batch returns it as the only part.
     fn parts(batch: &Self::Batch, at_most: usize) -> impl Iterator<Item = Self::Part>;
 
     /// The rows of a table that the objective of a batch depends on, each once; `None` if these are all. For methods that [embed the whole
-    /// batch](Self::EMBEDS_WHOLE_BATCH) and have tables of which a batch uses little, such as those of all items.
+    /// batch](Self::EMBEDS_WHOLE_BATCH) and have large tables, such as all items, of which a batch uses few rows.
     fn rows_in_use(&self, _: &Self::Batch, _table: &str) -> Option<Tensor<1, Int>> {
         None
     }
@@ -150,8 +150,8 @@ pub trait Method: Module + ModuleDisplay + 'static {
         None
     }
 
-    /// The log of the means of `x_k` at which the augmented loss draws for some anchors, given those of the batch: the same, unless there
-    /// are [running rates](crate::training::running_rates).
+    /// The log of the means of `x_k` at which the augmented loss draws for some anchors, given the batch's log-means. They are the same
+    /// without [running rates](crate::training::running_rates).
     ///
     /// # Shapes
     /// - `of_batch`, output: `[anchors.len()]`
@@ -159,12 +159,12 @@ pub trait Method: Module + ModuleDisplay + 'static {
         of_batch
     }
 
-    /// Changes the gradients right before an optimizer step, for example removes those of parameters that are frozen for a while.
+    /// Changes the gradients right before an optimizer step. For example, removes gradients of parameters that are frozen for a while.
     fn before_update(&self, gradients: GradientsParams) -> GradientsParams {
         gradients
     }
 
-    /// Updates memory after an optimizer step, such as a momentum encoder or a queue. `embeddings` are those of the step, detached.
+    /// Updates memory, such as a momentum encoder or a queue, after an optimizer step. `embeddings` come from the step, detached.
     fn after_step(self, _: &Self::Batch, _: &Embeddings) -> Self {
         self
     }

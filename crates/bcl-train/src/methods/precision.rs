@@ -10,7 +10,7 @@ pub enum Precision {
     /// 32 bits.
     #[default]
     F32,
-    /// bfloat16: convolutions, matrix products and activations have 16 bits, forward and backward. Its range is that of f32, so the loss
+    /// bfloat16: convolutions, matrix products and activations have 16 bits, forward and backward. It has the range of f32, so the loss
     /// needs no scaling.
     Bf16,
     /// IEEE half precision, for GPUs without bf16: three more bits of mantissa, but a smaller range, so the loss is

@@ -1,4 +1,4 @@
-//! Methods that predict the projection of one view from that of the other.
+//! Methods that predict the projection of one view from the projection of the other.
 
 use super::{Embeddings, MethodSizes, MethodStart, Objective, image::wide, rows_of};
 use bcl_core::{Losses, ParameterError, joint_embedding::negative_cosine, parameter::count_in};

@@ -134,8 +134,8 @@ impl KeyQueue {
         }
     }
 
-    /// Compares queries with their keys as positives, and with all keys in the queue but those of the anchors' own images as negatives. Gradients flow to
-    /// the queries only.
+    /// Compares queries with their keys as positives and the queue's keys as negatives, except keys of the anchor's image. Gradients flow only to the
+    /// queries.
     ///
     /// # Shapes
     /// - queries, keys: `[num_anchors, dim]`, unit rows

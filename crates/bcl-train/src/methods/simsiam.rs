@@ -48,7 +48,7 @@ impl ImageMethodConfig for SimSiamConfig {
     }
 }
 
-/// A predictor maps the projection of a view to that of the other view, which gets no gradient:
+/// A predictor maps the projection of one view to the projection of the other view, which gets no gradient:
 ///
 /// ```text
 /// loss = -cos(predictor(z), z'.detach())

@@ -155,7 +155,7 @@ fn step(config: &MethodConfig, half: usize, mode: Mode) -> Step<ImageBatch> {
     Step::new(batch(config, half, mode), estimator, 0, Seed(0), half as u64, &device())
 }
 
-/// A method as a run trains it: each parameter has a number of its own, those of momentum encoders too.
+/// A method as a run trains it: each parameter has its own number, also in momentum encoders.
 fn learned<M: ImageMethod>(method: M) -> Learned<M> {
     numbered(Learned::new(method, None))
 }
@@ -299,7 +299,7 @@ fn negatives_of_the_anchors_class_are_told_apart() {
 fn gradient_caching_gives_the_gradients_of_the_whole_batch() {
     fn check<M: ImageMethod>(config: &MethodConfig, method: M) {
         let learned = trained(config, learned(method), &[0, 1, 0]);
-        // Running statistics, because those of a batch differ from those of its parts.
+        // Running statistics, because a batch's statistics differ from its parts' statistics.
         let step = step(config, 1, Mode::Eval);
         let moved = |cache: Option<usize>| {
             let mut copy = learned.clone();

@@ -39,7 +39,7 @@ where
 /// Refuses to go on unless all ranks have the same values of all facts, such as the recipe.
 ///
 /// # Errors
-/// Returns an error on all ranks if a fact differs; that of rank 0 names the first rank and the fact.
+/// Returns an error on all ranks if a fact differs; rank 0's error names the first rank and the fact.
 pub fn refuse_differences(ranks: &dyn Collective, facts: &[(&str, String)]) -> Result<(), Error> {
     if ranks.size() == 1 {
         return Ok(());

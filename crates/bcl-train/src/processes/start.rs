@@ -3,7 +3,7 @@
 use crate::error::Error;
 use bcl_collective::Launched;
 
-/// The number of processes that this one has to start: those of `--processes`, unless this is one of them.
+/// The number of processes that this one has to start: as many as `--processes` says, unless this is one of them.
 ///
 /// # Errors
 /// Returns an error if this system cannot start them.

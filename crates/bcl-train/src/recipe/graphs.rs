@@ -22,7 +22,7 @@ use toml::Table;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GraphRecipe {
-    /// Name of the run, and of its folder; by default that of the file.
+    /// Name of the run, and of its folder; by default the file's name.
     #[serde(default)]
     pub name: String,
     /// Seed of all random choices.

@@ -23,7 +23,7 @@ const SELECTION_METRICS: [&str; 2] = ["knn_top1", "knn_top5"];
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImageRecipe {
-    /// Name of the run, and of its folder; by default that of the file.
+    /// Name of the run, and of its folder; by default the file's name.
     #[serde(default)]
     pub name: String,
     /// Seed of all random choices.
@@ -51,7 +51,7 @@ pub struct ImageRecipe {
     /// Batch size and number of epochs.
     #[serde(default)]
     pub training: TrainingConfig,
-    /// How the number of epochs is chosen; by default it is that of `[training]`.
+    /// How the number of epochs is chosen; by default `[training]` sets it.
     #[serde(default)]
     pub selection: SelectionConfig,
     /// What is logged beside `metrics.jsonl`. It is not hashed.
@@ -79,8 +79,8 @@ pub enum ImageEncoderKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ResNetEncoderConfig {
-    /// File of initial weights, beside the recipe or in `--data`: safetensors or PyTorch's `.pth`, under torchvision's names or those of the
-    /// released codes. Drawn from the seed if absent.
+    /// File of initial weights, beside the recipe or in `--data`: safetensors or PyTorch's `.pth`, with the names of torchvision or the
+    /// released codes. If absent, the seed determines the weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<PathBuf>,
     /// The residual network.

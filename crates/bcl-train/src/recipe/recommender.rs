@@ -21,7 +21,7 @@ use toml::Table;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecommenderRecipe {
-    /// Name of the run, and of its folder; by default that of the file.
+    /// Name of the run, and of its folder; by default the file's name.
     #[serde(default)]
     pub name: String,
     /// Seed of all random choices.

@@ -27,7 +27,7 @@ impl<M: Module> PendingGradients<M> {
         self.num_batches == 0
     }
 
-    /// Adds the gradients of a batch. Returns the mean once those of `num_batches` are there, or the epoch ends.
+    /// Adds the gradients of a batch. Returns the mean once `num_batches` batches were added, or the epoch ends.
     pub(super) fn add(
         &mut self,
         model: &M,

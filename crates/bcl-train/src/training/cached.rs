@@ -86,8 +86,8 @@ impl<B> Step<B> {
         })
     }
 
-    /// Computes the gradients of the parameters from those of the embeddings, in parts of at most `at_most` samples, and adds those of the
-    /// penalty.
+    /// Computes the gradients of the parameters from the gradients of the embeddings, in parts of at most `at_most` samples, and adds the
+    /// penalty's gradients.
     pub fn parameter_gradients<M>(&self, method: &M, gradients_of: &[Option<Tensor<2>>], at_most: usize) -> GradientsParams
     where
         M: Method<Batch = B>,

@@ -77,7 +77,7 @@ impl<R: Checkpoint> Checkpointer<R> for AtomicCheckpointer<R> {
 }
 
 /// Serializes a record so that equal records give equal bytes. Burn writes the state of an optimizer in the random order of a hash map;
-/// after reading it back, the order is that of the names.
+/// after reading it back, the state is ordered by name.
 fn ordered<R: Checkpoint>(record: R) -> Result<Bytes, RecordError> {
     R::checkpoint_from_bytes(record.checkpoint_into_bytes()?)?.checkpoint_into_bytes()
 }
@@ -98,7 +98,7 @@ pub fn checkpointers(
     )
 }
 
-/// Gives all ranks the state of rank 0: that of its checkpoint after a step, or else its initial weights.
+/// Gives all processes the state of rank 0: its checkpoint after a step, or else its initial weights.
 ///
 /// # Errors
 /// Returns an error if rank 0 cannot read the checkpoint, or a rank cannot load what it receives.

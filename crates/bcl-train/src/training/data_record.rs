@@ -90,7 +90,7 @@ impl DataRecord {
         self.ids.clone().unwrap_or_default()
     }
 
-    /// Checks that the data found `now` in `source` are those of the run in `folder`.
+    /// Checks that the run in `folder` was trained on the data found `now` in `source`.
     ///
     /// # Errors
     /// Names the differences.

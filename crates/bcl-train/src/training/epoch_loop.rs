@@ -44,7 +44,7 @@ use std::{
 /// One phase of a run.
 #[derive(Debug)]
 pub struct EpochLoop<L> {
-    /// The initial state, or that of a checkpoint.
+    /// The initial state, or a checkpoint's.
     pub start: Progress,
     /// Whether `start` is a checkpoint whose records must be loaded.
     pub resumed: bool,

@@ -130,7 +130,7 @@ impl RunFolder {
     }
 
     /// As [`create`](Self::create), at a path of the caller's choice, with a number appended if that exists. `prepare` fills the folder before
-    /// it counts as that of a run; if it fails, no folder is left.
+    /// it counts as a run; if it fails, no folder is left.
     ///
     /// # Errors
     /// As [`create`](Self::create), and the errors of `prepare`.
@@ -182,7 +182,7 @@ impl RunFolder {
         files::create_folder(path)?;
         let path = path.to_path_buf();
         let folder = Self { path, lock: None }.locked()?;
-        // A folder without a recipe is that of a run that was killed before it began.
+        // A run that was killed before it began leaves a folder without a recipe.
         if !folder.recipe_file().is_file() {
             return folder.start(recipe, invocation, data);
         }
@@ -192,7 +192,7 @@ impl RunFolder {
             return Ok(folder);
         }
         Err(Error::Input(format!(
-            "{} holds a run of another recipe or seed than that of {}; choose another folder",
+            "{} holds a run of another recipe or seed than {}; choose another folder",
             folder.path.display(),
             recipe.name()
         )))

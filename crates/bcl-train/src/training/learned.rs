@@ -64,8 +64,8 @@ impl<M: Method> Learned<M> {
         Self { rates, ..self }
     }
 
-    /// Keeps what [`optimize`](TrainStep::optimize) needs of a step beside its gradients, as [`TrainStep::step`] does. The embeddings are those of the
-    /// batch, detached from the graph.
+    /// Keeps what [`optimize`](TrainStep::optimize) needs of a step beside its gradients, as [`TrainStep::step`] does. `embeddings` are the batch's,
+    /// detached from the graph.
     pub fn finish(&self, step: Step<M::Batch>, embeddings: Embeddings) {
         let rates = step.rates(self, &embeddings);
         self.last_batches.put(LastBatch {

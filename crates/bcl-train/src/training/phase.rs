@@ -40,7 +40,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// Prepares the folder of a run for a phase that ends by the rule `until`, and looks for a checkpoint, which may be that of a shorter run.
+    /// Prepares the folder of a run for a phase that ends by the rule `until`, and looks for a checkpoint, which may come from a shorter run.
     ///
     /// # Errors
     /// If the folder cannot be written to, or its checkpoint belongs to another run.
@@ -72,7 +72,7 @@ pub fn newest(folder: &RunFolder, beginning: &Progress) -> Result<Option<FoundCh
     newest_in(&folder.checkpoints(beginning.phase), folder, beginning)
 }
 
-/// As [`newest`], from a folder of checkpoints within that of the run.
+/// As [`newest`], from a folder of checkpoints within the run's folder.
 ///
 /// # Errors
 /// As [`newest`].

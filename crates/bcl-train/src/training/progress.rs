@@ -33,7 +33,7 @@ pub struct Progress {
     /// Anchors without negatives in the current epoch, which have no loss.
     #[serde(default)]
     pub anchors_without_negatives: usize,
-    /// Records of all completed epochs, including those of earlier phases.
+    /// Records of all completed epochs, including earlier phases.
     pub records: Vec<EpochRecord>,
 }
 
@@ -84,7 +84,7 @@ impl Progress {
         self.records.iter().filter(|record| record.phase == self.phase)
     }
 
-    /// Finds a state that no run could have written, such as that of an edited or misplaced file.
+    /// Finds a state that no run could have written, for example in an edited or misplaced file.
     pub fn contradiction(&self, phase: Phase, step: usize) -> Option<String> {
         let Self { epoch, records, .. } = self;
         if self.phase != phase {

@@ -17,7 +17,7 @@ pub struct RunLog {
 }
 
 impl RunLog {
-    /// Adds the loggers of a recipe to those of the caller.
+    /// Adds the loggers of a recipe to the caller's loggers.
     pub fn new(config: &LoggingConfig, folder: &RunFolder, loggers: Loggers) -> Self {
         let mut loggers = loggers;
         if config.every > 0 {

@@ -141,7 +141,7 @@ impl<B> Step<B> {
         })
     }
 
-    /// Stacks numbers of the own anchors, and gathers those of the other ranks' anchors.
+    /// Stacks numbers of this process's anchors, and gathers the numbers of the other processes' anchors.
     fn of_all_anchors(&self, own: Vec<Tensor<1>>, device: &Device) -> Tensor<1> {
         if self.ranks.size() == 1 {
             return Tensor::cat(own, 0);

@@ -1,8 +1,8 @@
-//! Compares losses and states of image frameworks with those of independent implementations.
+//! Compares losses and states of image frameworks with independent implementations.
 //!
 //! A file has cases (a loss on named inputs, with its value, further results and gradients) and traces (a state over several steps). In
-//! f64, the tolerance is 1e-9; in f32, it is ten times the error of `PyTorch`, which the file has for each case. What this library does
-//! not have is listed with the reason, and does not fail.
+//! f64, the tolerance is 1e-9; in f32, it is ten times `PyTorch`'s error, which the file has for each case. The result lists whatever this
+//! library lacks, with the reason; that is no failure.
 
 mod losses;
 mod problem;

@@ -1,4 +1,4 @@
-//! Compares graph encoders, losses of nodes against graphs, and both together with those of an independent implementation.
+//! Compares graph encoders, losses of nodes against graphs, and both together with an independent implementation.
 //!
 //! Errors are relative to the largest entry of an array, and absolute where the reference is all zeros: a bias before batch normalisation
 //! has no gradient in train mode.

@@ -95,7 +95,7 @@ impl Paired {
     /// (t(1 - level / (2 pairs)) + t(power)) · standard error
     /// ```
     ///
-    /// with as many degrees of freedom as seeds less one. The level is that of the first step of Holm's correction, so this is cautious.
+    /// with as many degrees of freedom as seeds less one. The level is the one in the first step of Holm's correction, so this is cautious.
     fn resolvable_among(&self, pairs: usize) -> Option<f64> {
         let degrees_of_freedom = self.difference.count.checked_sub(1).filter(|&number| number > 0)?;
         let found = t_bound(1.0 - LEVEL / pairs as f64, degrees_of_freedom);
@@ -217,7 +217,7 @@ mod tests {
         let mut random = bcl_data::Seed(7).rng();
         // The sum of twelve uniform values less 6 is nearly normal with variance 1.
         let mut normal = || (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
-        // The true standard error is 1 / √6; the bound uses that of each draw, so both are averaged.
+        // The true standard error is 1 / √6; the bound uses the standard error of each draw, so both are averaged.
         let tables = 2_000;
         let mut found = 0;
         let resolvable = (t_bound(0.95, 5) + t_bound(0.6, 5)) / 6.0_f64.sqrt();

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const BLOCK: usize = 8192;
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// A Parquet file. Its columns are read as text, like those of other formats.
+/// A Parquet file. Its columns are read as text, as in other formats.
 pub(in crate::read) struct Table {
     path: PathBuf,
     reader: SerializedFileReader<File>,
@@ -33,7 +33,7 @@ impl Table {
         })
     }
 
-    /// Calls `each` with the wanted values of every row. The number of the line is that of the row, from 1.
+    /// Calls `each` with the wanted values of every row. Rows count as lines, from 1.
     pub(in crate::read) fn read<const N: usize>(
         &self,
         wanted: &[Wanted<'_>; N],

@@ -22,7 +22,7 @@ use crate::{
 /// ```
 ///
 /// and predicts the class with the largest f(x), the lowest of several. Two classes need one machine, which is positive for the
-/// higher one. The penalty on b and all definitions are those of `LinearSVC` in scikit-learn, so scale the vectors:
+/// higher one. All definitions, and the penalty on b, follow `LinearSVC` in scikit-learn, so scale the vectors:
 /// [z-scores](super::super::Scaling::ZScores) make the penalty harmless and the classes comparable.
 ///
 /// It is solved in the primal by [Newton's method](https://www.csie.ntu.edu.tw/~cjlin/papers/logistic.pdf) (Lin, Weng and

@@ -22,7 +22,7 @@ use smo::Solution;
 
 /// A support vector machine with a kernel, for two or more classes (C-SVC).
 ///
-/// Each pair of classes (a, b), a < b, has a machine that separates them. With y = 1 for samples of a and -1 for those of b, it
+/// Each pair of classes (a, b), a < b, has a machine that separates them. With y = 1 for samples of a and -1 for samples of b, it
 /// minimises
 ///
 /// ```text
@@ -30,8 +30,7 @@ use smo::Solution;
 /// ```
 ///
 /// and votes for a if f(x) > 0, else for b. The class with most votes wins, the lowest of several. The dual is solved until its
-/// optimality conditions hold to within the tolerance, 1e-3 by default. Definitions and defaults are those of `SVC` in
-/// scikit-learn.
+/// optimality conditions hold to within the tolerance, 1e-3 by default. Definitions and defaults follow `SVC` in scikit-learn.
 ///
 /// "Support-vector networks" (Cortes and Vapnik, Machine Learning 20, 1995).
 ///

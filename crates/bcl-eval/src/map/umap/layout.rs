@@ -13,7 +13,7 @@ const NUM_NEGATIVES: usize = 5;
 /// Largest step of a coordinate at a learning rate of 1.
 const LARGEST_STEP: f64 = 4.0;
 
-/// Minimises the cross-entropy between the probabilities of the edges and those of the distances, by negative sampling (Algorithm 5 of
+/// Minimises the cross-entropy between the edges' probabilities and the distances' probabilities, by negative sampling (Algorithm 5 of
 /// the paper).
 ///
 /// The most probable edges are sampled once per epoch, an edge of half the probability in every second epoch, and so on. The learning

@@ -1,7 +1,7 @@
 //! UMAP: places samples so that the graph of their nearest neighbours can be read off the distances in the plane.
 //!
-//! The steps and defaults are those of umap-learn, except for the start: principal components, which exist for graphs of any number of
-//! components and preserve the global structure better than a random start (Kobak and Linderman, Nature Biotechnology 2021).
+//! Steps and defaults follow umap-learn, except for the start: principal components exist for graphs of any number of components, and
+//! preserve the global structure better than a random start (Kobak and Linderman, Nature Biotechnology 2021).
 //!
 //! | step | file |
 //! | --- | --- |

@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn principal_components_preserve_the_distances_of_points_in_a_plane() {
-        // On a circle, cosines are those of the differences of angles. Evenly spread, the points are centred.
+        // On a circle, the cosine of two points is the cosine of the difference of their angles. Evenly spread points are centred.
         let num_samples = 12;
         let angle = |sample: usize| sample as f64 * std::f64::consts::TAU / num_samples as f64;
         let values = (0..num_samples * num_samples).map(|i| (angle(i / num_samples) - angle(i % num_samples)).cos() as f32);

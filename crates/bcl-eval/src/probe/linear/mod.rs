@@ -53,9 +53,9 @@ pub fn probe_fixed(
 
 /// Accuracy of a linear classifier trained on features that are computed anew for each batch (protocol `official`).
 ///
-/// Like [`probe_fixed`], but calls `batch(epoch, indices)` for the features of those training samples, in that order, for example those
-/// of new augmented views. Each sample is requested once per epoch. `test` is called after the last epoch, so an encoder left in
-/// training mode has processed all training views by then.
+/// Like [`probe_fixed`], but calls `batch(epoch, indices)` for the features of these training samples, in this order, for example from
+/// new augmented views. It requests each sample once per epoch. It calls `test` after the last epoch, so an encoder left in training
+/// mode has processed all training views by then.
 ///
 /// # Shapes
 /// - `train_labels`: one class per training sample

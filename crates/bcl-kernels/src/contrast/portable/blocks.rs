@@ -75,7 +75,7 @@ pub(in crate::contrast) fn losses_of_views<B: RankOps + ProductOps>(
     losses::<B>(views.clone(), others, views, table, plan, SCORES)
 }
 
-/// The gradient of all rows of two views from those of the losses, `[num_rows, 1]`.
+/// The gradient of all rows of two views from the gradients of the losses, `[num_rows, 1]`.
 pub(in crate::contrast) fn gradients_of_views<B: RankOps + ProductOps>(
     views: FloatTensor<B>,
     table: FloatTensor<B>,
@@ -87,7 +87,7 @@ pub(in crate::contrast) fn gradients_of_views<B: RankOps + ProductOps>(
     B::float_add(B::float_add(anchors, negatives), swapped::<B>(&positives))
 }
 
-/// The rows of the second view before those of the first.
+/// The rows of the second view, then the rows of the first.
 fn swapped<B: RankOps + ProductOps>(views: &FloatTensor<B>) -> FloatTensor<B> {
     let half = views.shape()[0] / 2;
     B::float_cat(vec![rows::<B>(views, &(half..2 * half)), rows::<B>(views, &(0..half))], 0)

@@ -27,7 +27,7 @@ impl Kernels {
     }
 
     /// Swaps input and output channels of `weight`, `[channels_in, channels_out, 3, 3]` in terms of this geometry, rotates it by 180°, and
-    /// transforms it: the kernels that turn gradients of outputs into those of inputs.
+    /// transforms it: these kernels turn gradients of outputs into gradients of inputs.
     pub(in crate::convolution) fn rotated(geometry: &Geometry, weight: &[f32]) -> Self {
         Self::transform(geometry, weight, true)
     }

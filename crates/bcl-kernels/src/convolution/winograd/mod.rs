@@ -1,10 +1,10 @@
 //! Convolutions of 3 x 3 with stride 1 by Winograd's F(4 x 4, 3 x 3): a quarter of the multiplications, in single precision.
 //!
-//! A tile of 4 x 4 output pixels reads 6 x 6 input pixels. Transformed, each of its 36 frequencies is a product of its own: with all
+//! A tile of 4 x 4 output pixels reads 6 x 6 input pixels. Transformed, it has 36 frequencies, each with its own product: with all
 //! tiles of a block as rows, a matrix product of inputs and kernels over the channels. The gradient of the input is such a convolution,
-//! too, and that of the weight is the adjoint: for each frequency a product over the tiles.
+//! too. The gradient of the weight is the adjoint: for each frequency, a product over the tiles.
 //!
-//! The error is about ten times that of adding up the taps one by one; tests bound it by 3e-5 of the largest value.
+//! The error is about ten times the error of adding up the taps one by one; tests bound it by 3e-5 of the largest value.
 
 mod by_frequency;
 mod forward;

@@ -88,7 +88,7 @@ impl Tiling {
         self.tiles[0] * self.tiles[1]
     }
 
-    /// The number of the first tile of a block among those of all images.
+    /// Index of the first tile of a block among the tiles of all images.
     pub(super) fn first_tile(&self, image: usize, rows: &Range<usize>) -> usize {
         image * self.tiles_of_image() + rows.start * self.tiles[1]
     }

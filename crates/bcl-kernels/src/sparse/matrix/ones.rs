@@ -99,8 +99,8 @@ fn check_rows(num_columns: usize, indptr: &[usize], indices: &[u32]) {
     );
 }
 
-/// Row by row, the entries of column `c` must be those of row `c`, in order. This costs as much as building the transpose, but a wrong one
-/// would give wrong gradients silently.
+/// Checks, row by row, that column `c` has the same entries as row `c`, in order. This costs as much as building the transpose, but a wrong
+/// one would give wrong gradients silently.
 fn check_symmetry(indptr: &[usize], indices: &[u32]) {
     let mut next = indptr.to_vec();
     for (row, range) in indptr.windows(2).enumerate() {

@@ -54,7 +54,7 @@ fn networks_have_their_own_initial_values() {
     let weight = |trunk: &ResNet| values(trunk.layer2[0].conv2.weight.val());
     assert_ne!(weight(&encoder.trunk), weight(&rest.trunk));
     assert_ne!(values(encoder.head.out.weight.val()), values(rest.head.out.weight.val()));
-    // The first head is that of an encoder of all channels.
+    // The first head equals the head of an encoder of all channels.
     let whole = config(None).init(0, &Device::flex());
     assert_eq!((encoder.trunk.channels_in(), rest.trunk.channels_in()), (1, 2));
     assert_eq!(values(encoder.head.out.weight.val()), values(whole.head.out.weight.val()));

@@ -4,9 +4,9 @@ use super::{WeightsError, new_store, write};
 use crate::vision::ImageClassifier;
 use burn_store::BurnToPyTorchAdapter;
 
-/// Serialises an encoder with its classifier as a safetensors file, under torchvision's names: those of
-/// [`trunks_to_safetensors`](super::trunks_to_safetensors), and `fc.weight`, `[num_classes, num_features]`, and `fc.bias`. The projection head is
-/// left out.
+/// Serialises an encoder with its classifier as a safetensors file, under torchvision's names: the tensors of
+/// [`trunks_to_safetensors`](super::trunks_to_safetensors), `fc.weight`, `[num_classes, num_features]`, and `fc.bias`. It leaves out the
+/// projection head.
 ///
 /// [`load_trunks`](super::load_trunks) reads the encoder again and skips `fc`.
 ///

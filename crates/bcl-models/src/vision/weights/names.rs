@@ -1,4 +1,4 @@
-//! Maps the names of PyTorch code to those of this crate.
+//! Maps the names of PyTorch code to this crate's names.
 
 use super::WeightsError;
 use crate::vision::{ResNetConfig, ResNetDepth, Stem};
@@ -28,7 +28,7 @@ pub(super) struct Named {
 /// Tensors by their name in the network.
 pub(super) type Tensors = BTreeMap<String, Named>;
 
-/// The tensors of a file, those of the network separated from the others.
+/// The tensors of a file that belong to the network, and the names of the others.
 pub(super) struct Sorted {
     pub(super) tensors: Tensors,
     pub(super) skipped: Vec<String>,
@@ -140,7 +140,7 @@ fn translate(name: &str, part: Part) -> Option<String> {
 /// What to do if network and file do not match.
 pub(super) fn remedy(tensors: &Tensors, part: Part) -> String {
     let Some((ResNetConfig { depth, stem, width }, channels)) = guess(tensors) else {
-        return "the file does not look like a ResNet: use one with torchvision's names or those of the released code".to_owned();
+        return "the file does not look like a ResNet: use one with the names of torchvision or the released code".to_owned();
     };
     let stem = match stem {
         Stem::Imagenet => "imagenet",

@@ -46,7 +46,7 @@ fn wrong(name: &str, values: impl Iterator<Item = f32>) -> Option<(String, &'sta
         }
         all_zero &= value == 0.0;
     }
-    // A single zero variance is that of a dead channel, which trained networks do have.
+    // A single zero variance means a dead channel, which trained networks do have.
     (is_variance && all_zero).then(|| ("only zeros".to_owned(), VARIANCE))
 }
 

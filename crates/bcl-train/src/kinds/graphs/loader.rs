@@ -70,7 +70,7 @@ pub struct LoaderOptions {
     pub device: Device,
 }
 
-/// The number of batches per epoch. With a limit on nodes it depends on the order, so it is the largest of those of the first epochs.
+/// The number of batches per epoch. With a limit on nodes it depends on the order, so this is the maximum over the first epochs.
 pub fn batches_per_epoch(limits: GraphBatchLimits, data: &GraphData, seed: Seed) -> usize {
     let measured = if limits.nodes().is_some() { MEASURED_EPOCHS } else { 1 };
     let counts = (0..measured).map(|epoch| limits.for_training(data, &epoch_order(data, seed, epoch)).len());

@@ -5,7 +5,7 @@ use bcl_data::Seed;
 use bcl_images::{Collection, by_class};
 use rand::seq::SliceRandom;
 
-/// Epochs are fewer than this, so further draws of an image can be told from those of later epochs.
+/// More than any number of epochs, so that further draws of an image differ from the draws of later epochs.
 const VIEWS_PER_DRAW: u64 = 1 << 32;
 
 /// The images of an epoch in order.
@@ -13,7 +13,7 @@ const VIEWS_PER_DRAW: u64 = 1 << 32;
 pub(super) struct Draws {
     /// Indices of the images.
     pub(super) images: Vec<usize>,
-    /// The epoch of each one's views: that of training, but another one for each further draw of the same image, so that it looks
+    /// The epoch of each one's views: the training epoch, but another one for each further draw of the same image, so that it looks
     /// different.
     pub(super) epochs: Vec<u64>,
 }

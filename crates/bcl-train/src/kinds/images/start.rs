@@ -146,8 +146,8 @@ fn of_head(mut error: WeightsError) -> WeightsError {
         &mut error
     {
         *remedy = String::from(
-            "set encoder.head.hidden and encoder.head.out to those of the file's head and leave encoder.head.layers and \
-             encoder.head.norm out, or remove its tensors `g.*`",
+            "set encoder.head.hidden and encoder.head.out as in the file's head and leave out encoder.head.layers and \
+             encoder.head.norm, or remove its tensors `g.*`",
         );
     }
     error

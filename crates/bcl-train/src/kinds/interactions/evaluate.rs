@@ -81,7 +81,7 @@ pub(super) fn evaluate(run: SavedRun<RecommenderRecipe>, backend: &Backend, args
     Ok(())
 }
 
-/// Reads the file of `--test`. Its columns are those of the run's own files, or else found by their usual names. Without ratings, all of its
+/// Reads the file of `--test`. Its columns have the names from the recipe, or else their usual names. Without ratings, all of its
 /// interactions count.
 fn read_test(saved: &Saved, file: &Path) -> Result<KnownInteractions, DataError> {
     let (config, data) = (&saved.recipe.data, &saved.data);

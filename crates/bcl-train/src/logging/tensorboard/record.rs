@@ -39,7 +39,7 @@ fn crc32c(bytes: &[u8]) -> u32 {
         .fold(!0, |crc, &byte| crc >> 8 ^ TABLE[usize::from(crc as u8 ^ byte)])
 }
 
-/// A checksum of data that contain checksums is weak, so that of a record is rotated and shifted.
+/// A checksum of data that contain checksums is weak, so a record's checksum is rotated and shifted.
 fn masked_crc32c(bytes: &[u8]) -> u32 {
     crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8)
 }

@@ -82,7 +82,7 @@ fn estimators(config: &MethodConfig) -> Vec<Option<Arc<dyn Estimator>>> {
 /// Memories are full after three steps, and equal on all ranks.
 const BEFORE: &[usize] = &[0, 0, 0];
 
-/// Trains a method on the images of the first half, and then takes one step of each estimator on those of the second.
+/// Trains a method on the first half of the images, then takes one step with each estimator on the second half.
 struct Steps<'a> {
     config: &'a MethodConfig,
     ranks: Arc<dyn Collective>,
@@ -156,7 +156,7 @@ fn assert_equal(found: &[Outcome], whole: &[Outcome], within: f64, what: &str) {
     }
 }
 
-/// Compares steps with those of one rank, and notes the deviations by method and by estimator.
+/// Compares steps with the steps of one process, and notes the deviations by method and by estimator.
 #[track_caller]
 fn compare(
     found: &[Outcome],

@@ -9,7 +9,7 @@ pub enum Sampling {
     /// Each image once.
     #[default]
     Uniform,
-    /// Each class equally often, so that images of small classes are drawn more than once and those of large ones not in every epoch.
+    /// Each class equally often: images of small classes are drawn more than once, and images of large classes not in every epoch.
     /// This needs the label of every training image.
     ClassBalanced,
 }

@@ -14,7 +14,7 @@ pub struct SelectionConfig {
     /// Share of train that is held out, of each user's interactions or of each class's images, in [0.001, 0.5]. Runs on images accept 0,
     /// which holds out nothing.
     pub held_out: f64,
-    /// The metric that selects an epoch. The default of runs on images is that of the online probe.
+    /// The metric that selects an epoch. Runs on images use the online probe's metric by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
     /// Also reports the epoch that is best on test. That is not a fair figure, but many papers print it.

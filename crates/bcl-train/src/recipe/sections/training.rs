@@ -24,8 +24,8 @@ pub struct TrainingConfig {
     /// `gradient_cache`.
     pub accumulate: usize,
     /// Gradient caching, for batches that do not fit into memory: how many samples are encoded, and anchors compared, at a time, up to
-    /// `batch_size`. The gradients are those of the whole batch, but batch normalisation sees one part at a time, and each part is encoded
-    /// twice. Of graphs, it is the number of nodes compared at a time; the encoder always sees the whole batch. Off by default.
+    /// `batch_size`. The gradients equal the whole batch's, but batch normalisation sees one part at a time, and each part is encoded
+    /// twice. For graphs, it is the number of nodes compared at a time; the encoder always sees the whole batch. Off by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gradient_cache: Option<usize>,
     /// Maximum number of epochs per phase, at most 1,000,000. Runs on images accept 0, which evaluates the encoder without training it.

@@ -39,7 +39,7 @@ impl Gathered {
     /// Sums the gradients of all embeddings over ranks and returns the sums for the rows of this rank.
     ///
     /// # Shapes
-    /// - gradients: those of the gathered tables
+    /// - gradients: the shapes of the gathered tables
     pub(super) fn own_sums(&self, ranks: &dyn Collective, gradients: Vec<Option<Tensor<2>>>) -> Vec<Option<Tensor<2>>> {
         let trained: Vec<Tensor<2>> = gradients.iter().flatten().cloned().collect();
         let is_trained: Vec<bool> = gradients.iter().map(Option::is_some).collect();
@@ -59,7 +59,7 @@ impl Gathered {
     /// The rows of this rank of gradients of all embeddings.
     ///
     /// # Shapes
-    /// - gradients: those of the gathered tables
+    /// - gradients: the shapes of the gathered tables
     pub(super) fn own_rows(&self, gradients: Vec<Option<Tensor<2>>>) -> Vec<Option<Tensor<2>>> {
         let own = gradients.into_iter().enumerate().map(|(table, gradient)| {
             let first: usize = self.rows[..self.rank].iter().map(|rows| rows[table]).sum();

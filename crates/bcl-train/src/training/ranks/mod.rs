@@ -1,19 +1,19 @@
-//! Training on several ranks, of which each has a copy of the model and a share of every batch.
+//! Training in several processes. Each has a copy of the model and a part of every batch.
 //!
-//! The cut between embedding and objective is that of [gradient caching](super::cached):
+//! A step is cut between embedding and objective, as in [gradient caching](super::cached):
 //!
-//! 1. Each rank embeds its own samples, and all gather the embeddings of the batch.
-//! 2. Each compares its own share of the anchors with all embeddings. Its loss is the sum over these anchors, divided by the number of all
+//! 1. Each process embeds its samples, and all gather the embeddings of the batch.
+//! 2. Each process compares its anchors with all embeddings. Its loss is the sum over these anchors, divided by the number of all
 //!    anchors of the batch.
-//! 3. The gradients of all embeddings are summed over ranks; each rank gets the sums for its own rows and goes backward through its own
-//!    encoder.
-//! 4. The gradients of the parameters are summed, so all ranks take the same step. A sum, no mean: the loss is a mean over all
-//!    anchors already.
+//! 3. The gradients of all embeddings are summed over processes; each process gets the sums for its rows and runs the backward pass of its
+//!    copy of the encoder.
+//! 4. The gradients of the parameters are summed, so all processes take the same step. They are not averaged, because the loss is already a
+//!    mean over all anchors.
 //!
-//! Gathered embeddings that carried no gradient, the usual mistake, would train on a part of the gradient alone.
+//! The usual mistake is to gather embeddings without a gradient, which trains on only a part of the gradient.
 //!
-//! A method that [embeds the whole batch](crate::methods::Method::EMBEDS_WHOLE_BATCH) on each rank needs no gathering; there the gradients of the
-//! tables are summed, and every rank goes backward alike.
+//! A method that [embeds the whole batch](crate::methods::Method::EMBEDS_WHOLE_BATCH) in each process needs no gathering. There, the gradients of
+//! the tables are summed, and every process runs the same backward pass.
 
 mod gathered;
 mod of_first;

@@ -27,7 +27,7 @@ struct Encoded {
 enum Batch {
     /// All ranks computed all of them.
     Same(Embeddings),
-    /// Each rank computed those of its own samples.
+    /// Each process computed the embeddings of its samples.
     Gathered(Gathered),
 }
 

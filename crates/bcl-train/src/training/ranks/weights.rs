@@ -26,7 +26,7 @@ pub fn refuse_different_weights<M: Module>(ranks: &dyn Collective, module: &M, w
     Err(Error::of_all_ranks(
         ranks,
         Error::Training(format!(
-            "the weights of rank {rank} are not those of rank 0 {when}, so the processes have trained different models; use the same kind of \
+            "the weights of rank {rank} differ from rank 0's {when}, so the processes have trained different models; use the same kind of \
              processor and the same build for all processes, and resume from a checkpoint before that"
         )),
     ))

@@ -285,7 +285,7 @@ fn a_step_in_which_no_image_has_a_rate_has_the_gradients_of_the_rate_of_the_batc
 fn gradient_caching_changes_neither_gradients_nor_rates() {
     fn check<M: ImageMethod>(method: M) {
         let learned = trained(learned(method), &[0, 1, 0]);
-        // Running statistics, because those of a batch differ from those of its parts.
+        // Running statistics, because a batch's statistics differ from its parts' statistics.
         let step = step(&running(0.3), 1, Mode::Eval);
         let [whole, parts] = [None, Some(2)].map(|cache| moved(learned.clone(), step.clone().with_gradient_cache(cache)));
         let numbers = |learned: &Learned<M>| [weights(learned), log_rates(learned)].concat();

@@ -50,7 +50,7 @@ pub(super) fn average(trace: &Trace, arithmetic: &Arithmetic) -> Result<Vec<Stat
     Ok(states)
 }
 
-/// One training step of a batch norm whose groups are those of the trace.
+/// One training step of a batch norm with the groups of the trace.
 pub(super) fn split_batch_norm(trace: &Trace, arithmetic: &Arithmetic) -> Result<Vec<State>, Problem> {
     let given = |name: &str| array(&trace.given, name);
     let input: Tensor<4> = tensor(given("x")?, "x", arithmetic)?;

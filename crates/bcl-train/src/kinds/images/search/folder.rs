@@ -1,4 +1,4 @@
-//! The images that are searched: those of a folder or archive, or those of the run.
+//! The images that are searched: a folder's, an archive's, or the run's.
 
 use super::{super::super::SavedRun, contents};
 use crate::{cli::Searched, error::Error, recipe::ImageRecipe};
@@ -12,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-/// Images, those of `train` before those of `test`. Those of a folder or an uncompressed tar file stay there and are decoded when they are needed.
+/// Images, with `train` before `test`. Images in a folder or an uncompressed tar file stay there and are decoded when they are needed.
 pub(super) struct Folder {
     data: Arc<ImageData>,
     /// The folder on disk; `None` for the data of the run, whose files may be generated or packed.
@@ -24,7 +24,7 @@ pub(super) struct Folder {
 const UNCACHED: CacheBytes = CacheBytes(0);
 
 impl Folder {
-    /// Lists the images of a folder, or loads those of the run as its recipe says.
+    /// Lists the images of a folder, or loads the run's images as its recipe says.
     pub(super) fn open(searched: &Searched, run: &SavedRun<ImageRecipe>) -> Result<Self, Error> {
         let data = match &searched.folder {
             Some(path) => list(path, searched.skip_broken)?,
@@ -137,7 +137,7 @@ impl Folder {
     }
 }
 
-/// Lists the images of a folder or archive in any layout, and reads those of compressed archives.
+/// Lists the images of a folder or archive in any layout. Images in a compressed archive are read at once.
 fn list(path: &Path, skip_broken: bool) -> Result<ImageData, Error> {
     if !path.exists() {
         return Err(Error::Input(format!(

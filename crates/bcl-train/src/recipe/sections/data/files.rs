@@ -70,7 +70,7 @@ fn matching(search: &SearchPath, file: &Path, pattern: &str) -> Result<Vec<PathB
     Ok(found)
 }
 
-/// Whether a name is that of a pattern, in which each `*` stands for any text. As in a shell, it does not stand for the dot of a hidden file.
+/// Whether a name matches a pattern, in which each `*` stands for any text. As in a shell, it does not stand for the dot of a hidden file.
 fn matches(pattern: &str, name: &str) -> bool {
     if name.starts_with('.') && !pattern.starts_with('.') {
         return false;

@@ -102,7 +102,7 @@ impl DataConfig {
                     self.split = Some(split.completed());
                 }
             }
-            // Without a split of its own, a recipe uses that of the manifest.
+            // A recipe without a split uses the manifest's.
             Ok(DataSource::Named(..)) => self.split = self.split.map(SplitOptions::completed),
             Err(_) => {}
         }
