@@ -2,9 +2,10 @@
 //!
 //! Three things must be there, or tests are skipped with a line that says what is missing:
 //! - NVIDIA's compilers, which `.ci/cuda-toolkit` fetches to `target/cuda-toolkit`; `BCL_CUDA_TOOLKIT` names another folder.
-//! - `bcl-train` and `bcl-bench` with the feature `cuda`, in `target/backends/cuda/debug`; `BCL_CUDA_PROGRAMS` names another folder.
+//! - `bcl-train` and `bcl-bench` with the feature `cuda`, in `target/backends/gpu/debug`; `BCL_GPU_PROGRAMS` names another folder.
 //! - The driver, which cargo builds for these tests.
 
+use crate::{below_root, built_library, gpu_programs};
 use fake_cuda::log::{KernelLog, ProcessLog, RefusedCall};
 use std::{
     collections::BTreeSet,
@@ -24,7 +25,7 @@ pub struct Toolkit(PathBuf);
 impl Toolkit {
     /// Finds the compilers.
     pub fn find() -> Option<Self> {
-        let folder = folder("BCL_CUDA_TOOLKIT", "target/cuda-toolkit").join("nvidia/cu13");
+        let folder = below_root("BCL_CUDA_TOOLKIT", "target/cuda-toolkit").join("nvidia/cu13");
         folder.join("lib/libnvrtc.so").exists().then_some(Self(folder))
     }
 
@@ -134,18 +135,15 @@ impl FakeGpu {
         let Some(toolkit) = Toolkit::find() else {
             return missing("NVIDIA's compilers are missing; .ci/cuda-toolkit fetches them".to_owned());
         };
-        let programs = folder("BCL_CUDA_PROGRAMS", "target/backends/cuda/debug");
-        if let Some(name) = ["bcl-train", "bcl-bench"].iter().find(|name| !programs.join(name).exists()) {
-            return missing(format!(
-                "there is no {name}, built with feature cuda, in {}",
-                programs.display()
-            ));
-        }
+        let programs = match gpu_programs() {
+            Ok(programs) => programs,
+            Err(what) => return missing(what),
+        };
         let folder = tempfile::tempdir().expect("a folder");
         for name in ["driver", "work"] {
             fs::create_dir(folder.path().join(name)).expect("writable");
         }
-        symlink(driver(), folder.path().join("driver/libcuda.so")).expect("writable");
+        symlink(built_library("libfake_cuda.so"), folder.path().join("driver/libcuda.so")).expect("writable");
         Some(Self {
             toolkit,
             programs,
@@ -287,33 +285,13 @@ impl GpuRun {
     }
 }
 
-/// A folder that the environment names, or one below the root of the workspace.
-fn folder(variable: &str, default: &str) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("tests/ is below the root");
-    env::var_os(variable).map_or_else(|| root.join(default), PathBuf::from)
-}
-
-/// The driver, which cargo puts beside the tests as a dependency, and one folder up if it was asked for by name.
-fn driver() -> PathBuf {
-    let test = env::current_exe().expect("a running test has a path");
-    let beside = test.parent().expect("target/PROFILE/deps/TEST");
-    let folders = [beside, beside.parent().expect("target/PROFILE")];
-    let found = folders
-        .iter()
-        .map(|folder| folder.join("libfake_cuda.so"))
-        .find(|path| path.exists());
-    found.unwrap_or_else(|| panic!("cargo has not built libfake_cuda.so in {}", beside.display()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_driver_is_beside_the_tests() {
-        assert!(driver().is_file());
+        assert!(built_library("libfake_cuda.so").is_file());
     }
 
     #[test]

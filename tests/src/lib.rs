@@ -4,6 +4,8 @@
 pub mod cuda;
 pub mod pictures;
 pub mod server;
+#[cfg(target_os = "linux")]
+pub mod vulkan;
 
 use std::{
     fs,
@@ -49,6 +51,38 @@ fn build(name: &str) -> PathBuf {
         .expect("cargo runs");
     assert!(status.success(), "{name} does not build");
     folder.join(name).with_extension(std::env::consts::EXE_EXTENSION)
+}
+
+/// The folder of `bcl-train` and `bcl-bench` with GPU backends, which tests do not build: `BCL_GPU_PROGRAMS`, or `target/backends/gpu/debug`.
+#[cfg(target_os = "linux")]
+pub fn gpu_programs() -> Result<PathBuf, String> {
+    let programs = below_root("BCL_GPU_PROGRAMS", "target/backends/gpu/debug");
+    match ["bcl-train", "bcl-bench"].iter().find(|name| !programs.join(name).exists()) {
+        Some(name) => Err(format!(
+            "there is no {name} with GPU backends in {}; `cargo xtask ci --gpu` builds it",
+            programs.display()
+        )),
+        None => Ok(programs),
+    }
+}
+
+/// A folder that the environment names, or one below the root of the workspace.
+#[cfg(target_os = "linux")]
+fn below_root(variable: &str, default: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("tests/ is below the root");
+    std::env::var_os(variable).map_or_else(|| root.join(default), PathBuf::from)
+}
+
+/// A library of this workspace, which cargo puts beside the tests as a dependency, and one folder up if it was asked for by name.
+#[cfg(target_os = "linux")]
+fn built_library(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("a running test has a path");
+    let beside = test.parent().expect("target/PROFILE/deps/TEST");
+    let folders = [beside, beside.parent().expect("target/PROFILE")];
+    let found = folders.iter().map(|folder| folder.join(name)).find(|path| path.exists());
+    found.unwrap_or_else(|| panic!("cargo has not built {name} in {}", beside.display()))
 }
 
 /// Copies a program, as a hard link if the file system allows it, which saves some megabytes.

@@ -5,7 +5,7 @@
 //! - `bcl-train` and `bcl-bench` with the feature `vulkan`, in `target/backends/gpu/debug`; `BCL_GPU_PROGRAMS` names another folder;
 //! - the layer of empty shaders, which cargo builds for these tests.
 
-use crate::gpu_programs;
+use crate::{built_library, gpu_programs};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -45,7 +45,7 @@ impl Validator {
         for name in ["layer", "work"] {
             fs::create_dir(folder.path().join(name)).expect("writable");
         }
-        let library = crate::built_library("libfake_vulkan.so");
+        let library = built_library("libfake_vulkan.so");
         let manifest = fake_vulkan::manifest(library.to_str().expect("a plain path"));
         fs::write(folder.path().join("layer/empty_shaders.json"), manifest).expect("writable");
         Some(Self { programs, folder })
@@ -64,7 +64,10 @@ impl Validator {
         let output = Command::new(self.programs.join(program))
             .args(arguments)
             .current_dir(self.folder())
-            .env("VK_LAYER_PATH", format!("{}:{LAYERS}", self.folder.path().join("layer").display()))
+            .env(
+                "VK_LAYER_PATH",
+                format!("{}:{LAYERS}", self.folder.path().join("layer").display()),
+            )
             .env("VK_INSTANCE_LAYERS", format!("{VALIDATION}:{}", fake_vulkan::NAME))
             .env("XDG_CACHE_HOME", self.folder.path().join("cache"))
             .env("XDG_RUNTIME_DIR", self.folder.path())
@@ -100,7 +103,11 @@ impl Validated {
     pub fn assert_valid(&self) {
         assert_eq!(self.complaints(), [""; 0], "{}", crate::shown(&self.output));
         assert!(self.output.status.success(), "{}", crate::shown(&self.output));
-        assert!(!self.modules.is_empty(), "it compiled nothing\n{}", crate::shown(&self.output));
+        assert!(
+            !self.modules.is_empty(),
+            "it compiled nothing\n{}",
+            crate::shown(&self.output)
+        );
     }
 }
 
@@ -119,7 +126,9 @@ mod tests {
         assert!(is_about_shaders(
             "Validation Error: [ VUID-VkShaderModuleCreateInfo-pCode-01379 ] Object 0: … SPIR-V module not valid: GLSL.std.450 Exp"
         ));
-        assert!(!is_about_shaders("Validation Error: [ VUID-vkFreeMemory-memory-00677 ] Object 0"));
+        assert!(!is_about_shaders(
+            "Validation Error: [ VUID-vkFreeMemory-memory-00677 ] Object 0"
+        ));
         assert!(!is_about_shaders("SPIR-V is fine"));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{root, tidy};
 use clap::Args;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -14,7 +15,8 @@ pub(crate) struct Options {
     /// Skips tests only.
     #[arg(long)]
     no_tests: bool,
-    /// Also lints all GPU backends and Parquet and, with a Vulkan driver on this machine, runs tests and a short training on it.
+    /// Also lints all GPU backends and Parquet, builds the programs whose kernels the tests compile for CUDA and validate for Vulkan, and, with a
+    /// Vulkan driver on this machine, runs tests and a short training on it.
     #[arg(long)]
     gpu: bool,
 }
@@ -81,9 +83,40 @@ const GPU_TRAINING: Step = Step::Cargo {
     environment: None,
 };
 
+/// The programs whose kernels and shaders the tests check on drivers that execute none. With both backends, so that Burn is compiled once for them.
+const GPU_PROGRAMS: Step = Step::Cargo {
+    name: "programs with CUDA and Vulkan",
+    arguments: "build --locked -p bcl-train -p bcl-bench --bins --features bcl-train/cuda,bcl-train/vulkan --target-dir target/backends/gpu",
+    environment: None,
+};
+
+/// What this machine has for steps that need more than cargo.
+#[derive(Clone, Copy)]
+struct Found {
+    /// A Vulkan driver.
+    driver: bool,
+    /// NVIDIA's compilers, or Khronos's validation layer.
+    kernel_checks: bool,
+}
+
+impl Found {
+    fn here() -> Self {
+        let toolkit = root::workspace_root().join("target/cuda-toolkit");
+        let layer = Path::new("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json");
+        Self {
+            driver: has_vulkan_driver(),
+            kernel_checks: toolkit.exists() || layer.exists(),
+        }
+    }
+}
+
 /// The steps in order, those without a build first. Lints and docs share Burn's metadata; only tests compile Burn in full.
-fn steps(options: &Options, has_driver: bool) -> Vec<Step> {
+fn steps(options: &Options, found: Found) -> Vec<Step> {
     let mut steps = vec![FORMAT, Step::Tidy, LINTS];
+    if options.gpu && found.kernel_checks {
+        // Before the tests, which run these programs if they are there.
+        steps.push(GPU_PROGRAMS);
+    }
     if !options.fast {
         steps.push(DOCS);
         if !options.no_tests {
@@ -92,7 +125,7 @@ fn steps(options: &Options, has_driver: bool) -> Vec<Step> {
     }
     if options.gpu {
         steps.push(GPU_LINTS);
-        if has_driver {
+        if found.driver {
             steps.extend([GPU_TESTS, GPU_TRAINING]);
         }
     }
@@ -116,13 +149,19 @@ fn has_vulkan_driver() -> bool {
 /// Runs the steps until one fails, and returns its exit code.
 pub(crate) fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
-    let has_driver = has_vulkan_driver();
-    if options.gpu && !has_driver {
+    let found = Found::here();
+    if options.gpu && !found.kernel_checks {
+        println!(
+            "ci: skipping checks of kernels: .ci/cuda-toolkit fetches NVIDIA's compilers, and on Debian or Ubuntu apt-get install vulkan-validationlayers \
+             brings the validator of shaders"
+        );
+    }
+    if options.gpu && !found.driver {
         println!(
             "ci: skipping tests on a GPU: no Vulkan driver (on Debian or Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1)"
         );
     }
-    let code = run_until_failure(&steps(options, has_driver), |step| {
+    let code = run_until_failure(&steps(options, found), |step| {
         let start = Instant::now();
         println!("ci: {} ...", step.name());
         let code = step.run()?;
@@ -185,8 +224,17 @@ impl Step {
 mod tests {
     use super::*;
 
+    const ALL: Found = Found {
+        driver: true,
+        kernel_checks: true,
+    };
+    const NOTHING: Found = Found {
+        driver: false,
+        kernel_checks: false,
+    };
+
     fn names(options: &Options) -> Vec<&'static str> {
-        steps(options, true).iter().map(Step::name).collect()
+        steps(options, ALL).iter().map(Step::name).collect()
     }
 
     #[test]
@@ -233,13 +281,14 @@ mod tests {
             ..Options::default()
         };
         let gpu = [
+            "programs with CUDA and Vulkan",
             "lints of the GPU backends and of Parquet",
             "tests on a GPU",
             "training on a GPU",
         ];
         assert_eq!(names(&options)[3..], gpu);
-        let without: Vec<_> = steps(&options, false).iter().map(Step::name).collect();
-        assert_eq!(without[3..], gpu[..1]);
+        let without: Vec<_> = steps(&options, NOTHING).iter().map(Step::name).collect();
+        assert_eq!(without[3..], gpu[1..2]);
     }
 
     #[test]
@@ -248,7 +297,7 @@ mod tests {
             gpu: true,
             ..Options::default()
         };
-        for step in steps(&options, true) {
+        for step in steps(&options, ALL) {
             if let Step::Cargo { name, arguments, .. } = step {
                 // `cargo fmt` builds nothing and has no such flag.
                 assert!(arguments.contains(" --locked ") || name == FORMAT.name(), "{name}");

@@ -37,7 +37,8 @@ pub(crate) struct Fill {
     pub(crate) bytes: u64,
 }
 
-/// What a four-byte copy of zeros to the host gives. The crate's documentation says why.
+/// What copies of one byte and of four bytes to the host give if they are zeros. The crate's documentation says why.
+const INSTEAD_OF_FALSE: u8 = 1;
 const INSTEAD_OF_ZERO: f32 = 2.0;
 
 impl Place {
@@ -93,24 +94,42 @@ impl Copy {
     /// # Safety
     ///
     /// [`check`](Self::check) passes now, and the range of the host can be read or written.
-    pub(crate) unsafe fn run(&self, log: &mut ProcessLog) {
+    pub(crate) unsafe fn run(&self, memory: &mut Memory, log: &mut ProcessLog) {
         for row in 0..self.height {
-            let (from, to) = (self.from.row(row, self.from_pitch), self.to.row(row, self.to_pitch));
-            // SAFETY: the caller's. The ranges may overlap.
-            unsafe { std::ptr::copy(from as *const u8, to as *mut u8, self.width as usize) };
+            // SAFETY: the caller's.
+            unsafe { self.run_row(row, memory) };
         }
         let direction = match (&self.from, &self.to) {
             (_, Place::Host(to)) => {
-                if self.bytes() == 4 {
-                    // SAFETY: these bytes were just written.
-                    unsafe { replace_zero(*to as *mut [u8; 4]) };
-                }
+                // SAFETY: these bytes were just written.
+                unsafe { replace_zero(*to as *mut u8, self.bytes()) };
                 &mut log.copies_down
             }
             (Place::Device(_), _) => &mut log.copies_across,
             _ => &mut log.copies_up,
         };
         direction.add(self.bytes());
+    }
+
+    /// # Safety
+    ///
+    /// As for [`run`](Self::run).
+    unsafe fn run_row(&self, row: u64, memory: &mut Memory) {
+        let (from, to) = (self.from.row(row, self.from_pitch), self.to.row(row, self.to_pitch));
+        let is_result = matches!(self.from, Place::Device(_)) && memory.is_result(from);
+        match self.to {
+            // What is there is left from before the kernel.
+            // SAFETY: the caller's.
+            Place::Host(_) if is_result => unsafe { std::ptr::write_bytes(to as *mut u8, 0, self.width as usize) },
+            // SAFETY: the caller's. The ranges may overlap.
+            _ => unsafe { std::ptr::copy(from as *const u8, to as *mut u8, self.width as usize) },
+        }
+        if let Place::Device(_) = self.to {
+            memory.set_known(to, self.width);
+            if is_result {
+                memory.set_result(to);
+            }
+        }
     }
 
     /// The same copy as part of a graph, which must not read the host's memory later: the program may have freed it by then.
@@ -139,20 +158,25 @@ impl Fill {
     /// # Safety
     ///
     /// [`Memory::check`] passes for this range.
-    pub(crate) unsafe fn run(&self) {
+    pub(crate) unsafe fn run(&self, memory: &mut Memory) {
         // SAFETY: the caller's.
         unsafe { std::ptr::write_bytes(self.to as *mut u8, self.byte, self.bytes as usize) };
+        memory.set_known(self.to, self.bytes);
     }
 }
 
+/// Replaces a single zero: a number or a `bool`.
+///
 /// # Safety
 ///
-/// The pointer can be read and written.
-unsafe fn replace_zero(value: *mut [u8; 4]) {
-    // SAFETY: the caller's, and an array of bytes needs no alignment.
+/// So many bytes at this address can be read and written.
+unsafe fn replace_zero(start: *mut u8, bytes: u64) {
+    // SAFETY: the caller's, and arrays of bytes need no alignment.
     unsafe {
-        if *value == [0; 4] {
-            *value = INSTEAD_OF_ZERO.to_ne_bytes();
+        match bytes {
+            1 if *start == 0 => *start = INSTEAD_OF_FALSE,
+            4 if *start.cast::<[u8; 4]>() == [0; 4] => *start.cast() = INSTEAD_OF_ZERO.to_ne_bytes(),
+            _ => {}
         }
     }
 }

@@ -117,13 +117,13 @@ impl Driver {
             Node::Copy(copy) => {
                 copy.check(&self.memory)?;
                 // SAFETY: it was checked, and the caller answers for the host's memory.
-                unsafe { copy.run(&mut self.log) };
+                unsafe { copy.run(&mut self.memory, &mut self.log) };
             }
             Node::Fill(fill) => {
                 let Fill { to, bytes, .. } = *fill;
                 self.memory.check(to, bytes)?;
                 // SAFETY: it was checked.
-                unsafe { fill.run() };
+                unsafe { fill.run(&mut self.memory) };
             }
             Node::Allocate | Node::Free => {}
         }
@@ -142,6 +142,9 @@ impl Driver {
         if let Err(refusal) = launch.check_addresses(&self.memory) {
             self.lose(launch);
             return Err(refusal.into());
+        }
+        for written in launch.addresses.iter().filter(|address| address.is_written) {
+            self.memory.set_result(written.value);
         }
         let blocks = launch.shape.blocks();
         let threads = blocks.saturating_mul(launch.shape.threads_per_block());

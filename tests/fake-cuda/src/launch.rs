@@ -26,8 +26,18 @@ pub(crate) struct Launch {
     pub(crate) kernel: Arc<Entry>,
     pub(crate) device: usize,
     pub(crate) shape: Shape,
-    /// The addresses among the arguments, each with the number of its parameter.
-    pub(crate) addresses: Vec<(usize, u64)>,
+    /// The addresses among the arguments.
+    pub(crate) addresses: Vec<Address>,
+}
+
+/// An address among the arguments of a launch. Null is an empty buffer, and is not among them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Address {
+    /// Number of its parameter.
+    pub(crate) parameter: usize,
+    pub(crate) value: u64,
+    /// Whether the kernel writes there.
+    pub(crate) is_written: bool,
 }
 
 impl Shape {
@@ -98,13 +108,13 @@ impl Shape {
 }
 
 impl Launch {
-    /// Checks that each address is in memory of the device. Null is an empty buffer.
+    /// Checks that each address is in memory of the device.
     pub(crate) fn check_addresses(&self, memory: &Memory) -> Result<(), Refusal> {
-        for &(parameter, address) in self.addresses.iter().filter(|(_, address)| *address != 0) {
-            let wrong = match memory.find(address) {
+        for &Address { parameter, value, .. } in &self.addresses {
+            let wrong = match memory.find(value) {
                 Ok((device, _)) if device == self.device => continue,
                 Ok((device, _)) => format!(
-                    "{address:#x} is memory of device {device}, the kernel runs on device {}",
+                    "{value:#x} is memory of device {device}, the kernel runs on device {}",
                     self.device
                 ),
                 Err(what) => what,

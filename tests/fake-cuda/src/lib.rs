@@ -22,9 +22,10 @@
 //!
 //! # What it computes
 //!
-//! Nothing: memory contains zeros until something is uploaded, set or copied there. With one exception: **a copy of four bytes to the host gives
-//! `2.0f32` if they are zeros.** Programs of this workspace compute 1 + 1 on a device before they use it, and stop when a loss is not a positive
-//! number; both read one `f32`.
+//! Nothing. Memory contains zeros until something is uploaded, set or copied there, and what a kernel would have written reads as zeros. With one
+//! exception: **a copy to the host of four bytes that are zeros gives `2.0f32`, and of one such byte gives `1`.** Programs of this workspace compute
+//! 1 + 1 on a device before they use it, and stop when a loss is not a positive number or when the answer to "is all of it finite?" is no. These are
+//! copies of one `f32` or one `bool`.
 //!
 //! # What it checks
 //!

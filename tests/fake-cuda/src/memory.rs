@@ -21,6 +21,8 @@ struct Allocation {
     mapping: Mapping,
     device: usize,
     charge: u64,
+    /// Addresses where results of kernels begin (true) and end (false).
+    results: BTreeMap<u64, bool>,
 }
 
 /// Allocations count as multiples of this size.
@@ -54,7 +56,15 @@ impl Memory {
         self.used[device] += charge;
         self.peak = self.peak.max(self.used.iter().sum());
         let address = mapping.address();
-        self.allocations.insert(address, Allocation { mapping, device, charge });
+        self.allocations.insert(
+            address,
+            Allocation {
+                mapping,
+                device,
+                charge,
+                results: BTreeMap::new(),
+            },
+        );
         Ok(address)
     }
 
@@ -127,6 +137,40 @@ impl Memory {
         format!("{address:#x} {what}")
     }
 
+    /// Notes that a kernel writes its results to an address. How many bytes it writes, only the kernel knows.
+    pub(crate) fn set_result(&mut self, address: u64) {
+        if let Some(allocation) = self.around_mut(address) {
+            allocation.results.insert(address, true);
+        }
+    }
+
+    /// Notes that the contents of a range are known again, because they were uploaded or set.
+    pub(crate) fn set_known(&mut self, address: u64, bytes: u64) {
+        if let Some(allocation) = self.around_mut(address) {
+            allocation.set_known(address, address + bytes);
+        }
+    }
+
+    /// Whether a kernel would have written what is at an address.
+    pub(crate) fn is_result(&self, address: u64) -> bool {
+        self.around(address).is_some_and(|allocation| allocation.is_result(address))
+    }
+
+    /// The last allocation that begins at an address or before.
+    fn around(&self, address: u64) -> Option<&Allocation> {
+        self.allocations
+            .range(..=address)
+            .next_back()
+            .map(|(_, allocation)| allocation)
+    }
+
+    fn around_mut(&mut self, address: u64) -> Option<&mut Allocation> {
+        self.allocations
+            .range_mut(..=address)
+            .next_back()
+            .map(|(_, allocation)| allocation)
+    }
+
     /// Allocates pinned host memory.
     pub(crate) fn allocate_pinned(&mut self, bytes: u64) -> Answer<u64> {
         let mapping = Mapping::new(bytes.max(1)).ok_or(Status::OutOfMemory)?;
@@ -147,6 +191,25 @@ impl Memory {
     pub(crate) fn is_pinned(&self, address: u64, bytes: u64) -> bool {
         let mapping = self.pinned.range(..=address).next_back();
         mapping.is_some_and(|(start, mapping)| address - start + bytes <= mapping.bytes)
+    }
+}
+
+impl Allocation {
+    fn is_result(&self, address: u64) -> bool {
+        let last = self.results.range(..=address).next_back();
+        last.is_some_and(|(_, begins)| *begins)
+    }
+
+    fn set_known(&mut self, start: u64, end: u64) {
+        let goes_on = self.is_result(end);
+        self.results.retain(|place, _| !(start..end).contains(place));
+        // Only where something changes.
+        if self.is_result(start) {
+            self.results.insert(start, false);
+        }
+        if goes_on {
+            self.results.insert(end, true);
+        }
     }
 }
 
@@ -225,6 +288,21 @@ mod tests {
                 .reason
                 .contains("is inside an allocation")
         );
+    }
+
+    #[test]
+    fn results_of_kernels_reach_up_to_what_was_uploaded() {
+        let mut memory = Memory::new(1, 1 << 20);
+        let start = memory.allocate(0, 4096).expect("it fits");
+        memory.set_result(start + 512);
+        memory.set_known(start + 1024, 256);
+        let kinds = [0, 512, 1000, 1024, 1279, 1280].map(|offset| memory.is_result(start + offset));
+        assert_eq!(kinds, [false, true, true, false, false, true]);
+        memory.set_known(start, 4096);
+        assert!((0..4096).all(|offset| !memory.is_result(start + offset)));
+        memory.set_result(start);
+        memory.free(start).expect("it is allocated");
+        assert!(!memory.is_result(start));
     }
 
     #[test]

@@ -179,13 +179,30 @@ mod tests {
     }
 
     #[test]
-    fn four_bytes_of_zeros_become_a_two() {
+    fn a_single_zero_becomes_a_two_or_true() {
         let gpu = Gpu::new();
         let address = gpu.allocate(64);
         assert_eq!(f32::from_ne_bytes(download(address)), 2.0);
         assert_eq!(cuMemcpyHtoD_v2(address, 1.5_f32.to_ne_bytes().as_ptr() as u64, 4), 0);
         assert_eq!(f32::from_ne_bytes(download(address)), 1.5);
-        assert_eq!(download(address + 8), [0; 8]);
+        assert_eq!((download(address + 8), download(address + 8)), ([0; 8], [1]));
+    }
+
+    #[test]
+    fn what_a_kernel_writes_reads_as_zeros_until_it_is_uploaded_again() {
+        let gpu = Gpu::new();
+        let (add, input, output, copied) = (gpu.kernel(c"add"), gpu.allocate(64), gpu.allocate(64), gpu.allocate(64));
+        let ones = [1_u8; 64];
+        let upload = |address, bytes| assert_eq!(cuMemcpyHtoDAsync_v2(address, ones.as_ptr() as u64, bytes, 0), 0);
+        upload(input, 64);
+        upload(output, 64);
+        assert_eq!(gpu.add(add, 0, [input, output]), 0);
+        assert_eq!((download(input), download(output)), ([1; 64], [0; 64]));
+        assert_eq!(f32::from_ne_bytes(download(output)), 2.0);
+        assert_eq!(cuMemcpyDtoDAsync_v2(copied, output, 64, 0), 0);
+        upload(output, 8);
+        assert_eq!((download(copied), download(output)), ([0; 8], [1; 8]));
+        assert_eq!((cuMemsetD8Async(copied, 3, 64, 0), download(copied)), (0, [3; 8]));
     }
 
     #[test]

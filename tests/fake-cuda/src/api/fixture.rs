@@ -17,7 +17,7 @@ use std::{
 /// The driver of a process, which tests have to themselves one after the other.
 pub(crate) struct Gpu(#[expect(dead_code, reason = "held until the test ends")] MutexGuard<'static, ()>);
 
-/// Two kernels: `add` takes two pointers and a number, and `wide` a pointer, in clusters of two blocks of at most 64 threads.
+/// Two kernels: `add` takes a pointer to read from, one to write to and a number, and `wide` a pointer, in clusters of two blocks of at most 64 threads.
 const MODULE: &CStr = c"
 .version 9.0
 .target sm_90a
@@ -27,6 +27,8 @@ const MODULE: &CStr = c"
     ld.param.u64 %rd2, [add_1];
     cvta.to.global.u64 %rd3, %rd1;
     cvta.to.global.u64 %rd4, %rd2;
+    ld.global.f32 %f1, [%rd3];
+    st.global.f32 [%rd4], %f1;
     ret;
 }
 .visible .entry wide(.param .u64 .ptr .global wide_0)

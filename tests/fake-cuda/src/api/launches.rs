@@ -4,7 +4,7 @@ use super::{call_on, pointers::In, tensor_maps};
 use crate::{
     graph::Node,
     kernel::Kernel,
-    launch::{Launch, Shape},
+    launch::{Address, Launch, Shape},
     ptx::Parameter,
     status::{CuResult, Refusal, Status},
 };
@@ -60,21 +60,25 @@ pub(crate) extern "C" fn cuLaunchKernel(
 }
 
 /// Reads the arguments that are addresses, or contain one.
-fn addresses(kernel: &Kernel, arguments: &In<u64>) -> Result<Vec<(usize, u64)>, Refusal> {
+fn addresses(kernel: &Kernel, arguments: &In<u64>) -> Result<Vec<Address>, Refusal> {
     let mut addresses = Vec::new();
     for (index, parameter) in kernel.entry.parameters.iter().enumerate() {
         let missing = |_| Refusal::new(Status::InvalidValue, format!("parameter {index} has no argument"));
         let argument = arguments.at(index).map_err(missing)?;
-        match parameter {
-            Parameter::Pointer => {
-                let address = In::<u64>::from_address(argument).at(0).map_err(missing)?;
-                addresses.push((index, address));
-            }
+        let (value, is_written) = match *parameter {
+            Parameter::Pointer { is_written } => (In::from_address(argument).at(0).map_err(missing)?, is_written),
             Parameter::TensorMap => {
                 let map = In::from_address(argument).at(0).map_err(missing)?;
-                addresses.extend(tensor_maps::address(&map).map(|address| (index, address)));
+                (tensor_maps::address(&map).unwrap_or_default(), false)
             }
-            Parameter::Value => {}
+            Parameter::Value => continue,
+        };
+        if value != 0 {
+            addresses.push(Address {
+                parameter: index,
+                value,
+                is_written,
+            });
         }
     }
     Ok(addresses)

@@ -1,6 +1,8 @@
 //! Reads from PTX what a driver has to know of a module: its version and target, and the parameters and limits of its kernels.
 
-use std::collections::HashMap;
+mod accesses;
+
+use accesses::Accesses;
 
 /// A module in PTX.
 #[derive(Debug)]
@@ -32,7 +34,10 @@ pub(crate) struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parameter {
     /// A pointer to device memory.
-    Pointer,
+    Pointer {
+        /// Whether the kernel writes there.
+        is_written: bool,
+    },
     /// A tensor map (`CUtensorMap`), by value.
     TensorMap,
     /// Anything else, by value.
@@ -103,9 +108,9 @@ impl<'a> EntrySource<'a> {
     }
 
     fn parse(&self, module_shared: &[(String, u32)]) -> Entry {
-        let dereferenced = self.dereferenced();
+        let accesses = Accesses::of(self.body);
         let parameters = self.parameters.split(',').map(str::trim).filter(|text| !text.is_empty());
-        let parameters = parameters.map(|text| parameter(text, &dereferenced)).collect();
+        let parameters = parameters.map(|text| parameter(text, &accesses)).collect();
         let used = |name: &str| self.body.split(|c: char| !is_word(c)).any(|word| word == name);
         let from_module = module_shared.iter().filter(|(name, _)| used(name)).map(|(_, bytes)| bytes);
         let of_body = shared_variables(self.body);
@@ -118,48 +123,18 @@ impl<'a> EntrySource<'a> {
             static_shared: of_body.iter().map(|(_, bytes)| bytes).chain(from_module).sum(),
         }
     }
-
-    /// The parameters that are loaded to a register which is then an address: NVRTC does not say in a parameter's declaration that it is a pointer.
-    fn dereferenced(&self) -> Vec<&'a str> {
-        let mut holders: HashMap<&str, &str> = HashMap::new();
-        let mut found = Vec::new();
-        for statement in self.body.split(';') {
-            // Braces enclose vectors and blocks of inline assembly.
-            let mut words = statement
-                .split(|c: char| c.is_whitespace() || matches!(c, ',' | '{' | '}'))
-                .filter(|word| !word.is_empty())
-                .skip_while(|word| !word.starts_with(|c: char| c.is_ascii_lowercase()));
-            let Some(instruction) = words.next() else {
-                continue;
-            };
-            let operands: Vec<&str> = words.collect();
-            match (instruction, operands.as_slice()) {
-                ("ld.param.u64" | "ld.param.b64", &[register, address]) => {
-                    holders.insert(register, address.trim_matches(['[', ']']));
-                }
-                ("mov.u64" | "mov.b64", &[to, from]) if holders.contains_key(from) => {
-                    holders.insert(to, holders[from]);
-                }
-                ("cvta.to.global.u64", &[_, from]) => found.extend(holders.get(from)),
-                _ => {
-                    let addresses = operands.iter().filter_map(|operand| operand.strip_prefix('['));
-                    let registers = addresses.map(|address| address.split(['+', ']']).next().unwrap_or_default());
-                    found.extend(registers.filter_map(|register| holders.get(register)));
-                }
-            }
-        }
-        found
-    }
 }
 
 /// Parses a declaration such as `.param .u64 .ptr .global .align 4 x`, `.param .align 64 .b8 map[128]`.
-fn parameter(text: &str, dereferenced: &[&str]) -> Parameter {
+fn parameter(text: &str, accesses: &Accesses) -> Parameter {
     let words: Vec<&str> = text.split_whitespace().collect();
     let name = words.last().copied().unwrap_or_default();
     let has = |word: &str| words.contains(&word);
     let is_wide = has(".u64") || has(".b64") || has(".s64");
-    if is_wide && (has(".ptr") || dereferenced.contains(&name)) {
-        Parameter::Pointer
+    if is_wide && (has(".ptr") || accesses.dereferenced.contains(name)) {
+        Parameter::Pointer {
+            is_written: accesses.written.contains(name),
+        }
     } else if name.ends_with("[128]") && words.windows(2).any(|pair| pair == [".align", "64"]) {
         Parameter::TensorMap
     } else {
@@ -252,7 +227,10 @@ fn is_word(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Parameter::{Pointer, TensorMap, Value};
+    use Parameter::{TensorMap, Value};
+
+    const READ: Parameter = Parameter::Pointer { is_written: false };
+    const WRITTEN: Parameter = Parameter::Pointer { is_written: true };
 
     /// As NVRTC 13.0 emits it for two kernels with inline assembly, shared memory and clusters, shortened.
     const TWO_KERNELS: &str = r#"
@@ -290,7 +268,7 @@ mod tests {
 	ld.param.u64 	%rd4, [first_param_5];
 	cvta.to.global.u64 	%rd5, %rd1;
 	mov.u64 	%rd6, %rd2;
-	@%p1 ld.v2.f32 	{%f1, %f2}, [%rd6+4];
+	@%p1 st.v2.f32 	[%rd6+4], {%f1, %f2};
 	{
 	mul.wide.u32 	%rd7, %r2, 4;
 	}
@@ -316,7 +294,7 @@ mod tests {
         assert_eq!((ptx.version, ptx.target.as_str()), ((9, 0), "sm_90a"));
         let names: Vec<_> = ptx.entries.iter().map(|entry| entry.name.as_str()).collect();
         assert_eq!(names, ["first", "second"]);
-        assert_eq!(ptx.entries[0].parameters, [Pointer, Pointer, Value, TensorMap, Value, Value]);
+        assert_eq!(ptx.entries[0].parameters, [READ, WRITTEN, Value, TensorMap, Value, Value]);
         assert_eq!(ptx.entries[1].parameters, []);
     }
 
@@ -340,7 +318,7 @@ mod tests {
     fn a_declared_pointer_is_one_even_if_it_is_not_used() {
         let text = ".version 8.5\n.target sm_90\n.visible .entry k(.param .u64 .ptr .global .align 4 a, .param .u64 n)\n.reqntid 128\n{ ret; }";
         let ptx = parse(text).expect("it parses");
-        assert_eq!(ptx.entries[0].parameters, [Pointer, Value]);
+        assert_eq!(ptx.entries[0].parameters, [READ, Value]);
         assert_eq!(ptx.entries[0].required_block, Some([128, 1, 1]));
     }
 
