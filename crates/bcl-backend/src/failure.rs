@@ -122,6 +122,8 @@ const OF_MEMORY: [&str; 5] = [
 ];
 const TOO_BIG: [&str; 2] = ["can't allocate buffer of size", "BufferTooBig"];
 const OF_KERNELS: [&str; 6] = ["compilation", "Compilation", "Can't emit", "CompileError", "NVVM", "nvrtc"];
+/// What CUDA and wgpu say, for any call, once a kernel has crashed.
+const OF_LOSS: [&str; 5] = ["is poisoned", "status 700", "status 719", "ILLEGAL_ADDRESS", "device is lost"];
 const OF_RUNTIMES: [&str; 6] = [
     "happened during launch",
     "happened during execution",
@@ -137,7 +139,7 @@ fn problem(text: &str, file: &str) -> Option<Problem> {
     let is_of_runtime = RUNTIMES.iter().any(|name| file.contains(name)) || has(&OF_RUNTIMES);
     if has(&TOO_BIG) || is_of_runtime && has(&OF_MEMORY) {
         Some(Problem::Memory { asked: asked(text) })
-    } else if is_of_runtime && has(&OF_KERNELS) {
+    } else if is_of_runtime && has(&OF_KERNELS) && !has(&OF_LOSS) {
         Some(Problem::Kernel(cause(text)))
     } else if is_of_runtime {
         Some(Problem::Device(cause(text)))

@@ -71,7 +71,19 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("workspace-hack", &[]),
     ("xtask", &[]),
-    ("whole-program-tests", &["bcl-data", "bcl-images", "bcl-report", "bcl-train"]),
+    ("fake-cuda", &[]),
+    ("fake-vulkan", &[]),
+    (
+        "whole-program-tests",
+        &[
+            "bcl-data",
+            "bcl-images",
+            "bcl-report",
+            "bcl-train",
+            "fake-cuda",
+            "fake-vulkan",
+        ],
+    ),
 ];
 
 /// The only crate that opens network connections, its HTTP client, and the only crate that enables its downloads.
@@ -91,6 +103,8 @@ const WITHOUT_BURN: &[&str] = &[
     "bcl-report",
     "bcl-text",
     "bcl-wire",
+    "fake-cuda",
+    "fake-vulkan",
     "xtask",
 ];
 
