@@ -24,7 +24,10 @@ pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
 
 /// The folders that the workspace excludes.
 fn excluded(tree: &Tree) -> anyhow::Result<Vec<PathBuf>> {
-    let text = tree.text(Path::new("Cargo.toml"))?.unwrap_or_default();
+    let Some(root) = tree.files().find(|file| *file == Path::new("Cargo.toml")) else {
+        return Ok(Vec::new());
+    };
+    let text = tree.text(root)?.unwrap_or_default();
     let manifest: toml::Table = text.parse().context("cannot read Cargo.toml")?;
     let folders = manifest.get("workspace").and_then(|workspace| workspace.get("exclude"));
     let folders = folders.and_then(toml::Value::as_array).into_iter().flatten();
