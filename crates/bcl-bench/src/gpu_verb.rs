@@ -8,7 +8,7 @@ use bcl_bench::{
 };
 use bcl_collective::Alone;
 use bcl_data::{printable, printable_lines};
-use bcl_report::{TextStyle, files::critical_section, notice};
+use bcl_report::{files::critical_section, notice};
 use bcl_train::{
     cli::Train,
     commands::{self, Earlier, Session, stop_on_signals},
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     folder: Folder,
     /// Minutes for all parts together.
-    #[arg(long, default_value_t = 20.0, value_parser = minutes)]
+    #[arg(long, default_value_t = 10.0, value_parser = minutes)]
     minutes: f64,
 }
 
@@ -55,8 +55,8 @@ fn measure(arguments: Arguments) -> Result<bool, Error> {
         out: arguments.out.unwrap_or_else(|| arguments.folder.open().gpu(backend.name())),
         minutes: arguments.minutes,
     };
-    let results = gpu::run(&plan, &backend, &program)?;
-    println!("{}", printable_lines(TextStyle::of_stdout().fitted(&results)));
+    let results = gpu::run(&plan, &backend, &program, |part| println!("{}", printable_lines(part)))?;
+    println!("{}", printable_lines(&results));
     println!("full results: {}", printable(plan.out.display()));
     Ok(results.failed())
 }

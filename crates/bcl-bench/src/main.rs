@@ -50,8 +50,8 @@ enum Verb {
     Search(search_verb::Arguments),
     /// Measure the parts of a recommender's training step, and its evaluation, on generated interactions of any size.
     Scale(Box<scale_verb::Arguments>),
-    /// Test and measure on a GPU within a time limit: parity, times of kernels, losses and steps, short trainings. Writes one table and
-    /// one file.
+    /// Test and measure on a GPU within a time limit: parity, the quickstart, times of losses and steps (beside PyTorch, if it is installed),
+    /// a profile by kernel, short trainings. Prints each part as soon as it ends, and writes one file.
     Gpu(gpu_verb::Arguments),
     /// Tune every estimator with the same budget, train it with several seeds, and compare: the papers' tables, or your own.
     Table(Box<table_verb::Arguments>),

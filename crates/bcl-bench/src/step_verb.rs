@@ -205,8 +205,16 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
     if let Some(refusal) = plan.recipes.iter().find_map(refused) {
         return bad_input(&refusal.to_string());
     }
-    match step::run(&plan, &backend, &program, |next| eprintln!("{next}")) {
-        Ok(benchmark) => arguments.save.write(&benchmark),
+    let save = &arguments.save;
+    let measured = step::run(
+        &plan,
+        &backend,
+        &program,
+        |next| eprintln!("{next}"),
+        |so_far| save.keep(so_far),
+    );
+    match measured {
+        Ok(benchmark) => save.write(&benchmark),
         Err(error) => failure(&error),
     }
 }

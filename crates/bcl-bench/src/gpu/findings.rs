@@ -1,24 +1,27 @@
 //! Summarises the results of jobs in a few lines each. A result may be incomplete; missing entries are left out.
 
-use super::{JobReport, TrainingReport};
+use super::{JobReport, ProfileReport, TrainingReport};
 use crate::{
     Spread,
     kernels::KernelBenchmark,
     loss::{Growth, LossBenchmark},
     parity::{ParityResult, Precision},
+    spread::median,
     step::StepBenchmark,
 };
-use bcl_report::result::{Metrics, Phase};
+use bcl_report::result::Metrics;
 
 impl JobReport {
-    /// One line per finding.
-    pub(super) fn findings(&self) -> Vec<String> {
+    /// One line per finding. Times of PyTorch are compared with the report before.
+    pub(super) fn findings(&self, before: Option<&Self>) -> Vec<String> {
         match self {
             Self::Parity(result) => parity(result),
             Self::Kernels(benchmark) => kernels(benchmark),
             Self::Loss(benchmark) => losses(benchmark),
             Self::Step(benchmark) => steps(benchmark),
-            Self::Training(report) => training(report),
+            Self::Training(runs) => runs.iter().flat_map(training).collect(),
+            Self::Profile(report) => profile(report),
+            Self::Torch(measurements) => measurements.iter().map(|one| one.beside(before)).collect(),
         }
     }
 }
@@ -82,26 +85,35 @@ fn losses(benchmark: &LossBenchmark) -> Vec<String> {
             |power: Option<f64>, name: &str| power.map_or_else(String::new, |power| format!(", {name} ~ N^{power:.2}"));
         let relative = largest.to_info_nce.filter(|_| growth.loss != "info_nce");
         Some(format!(
-            "{}: {:.1} ms at B = {}{}{}{}",
+            "{}: {:.1} ms at B = {}{}{}{}{}",
             growth.loss,
             largest.median_ms?,
             largest.batch_size,
             relative.map_or_else(String::new, |ratio| format!(", {ratio:.2} x InfoNCE")),
             exponent(growth.time_at_the_end, "time"),
-            exponent(growth.memory_at_the_end, "memory")
+            exponent(growth.memory_at_the_end, "memory"),
+            first_call(largest.first_seconds)
         ))
     };
     benchmark.growth.iter().filter_map(line).collect()
+}
+
+/// The time of the first call, if it is known.
+fn first_call(seconds: Option<f64>) -> String {
+    seconds.map_or_else(String::new, |seconds| {
+        format!(", first call {seconds:.1} s (compiles kernels)")
+    })
 }
 
 /// The time per step and the loss's share of it.
 fn steps(benchmark: &StepBenchmark) -> Vec<String> {
     let lines = benchmark.measurements.iter().map(|measurement| {
         format!(
-            "{} {:.1} ms per step, {:.2} % of it in the loss",
+            "{} {:.1} ms per step, {:.2} % of it in the loss{}",
             measurement.name,
             1e3 * measurement.step.median,
-            100.0 * measurement.loss_share
+            100.0 * measurement.loss_share,
+            first_call(measurement.first_seconds)
         )
     });
     lines.collect()
@@ -110,18 +122,41 @@ fn steps(benchmark: &StepBenchmark) -> Vec<String> {
 /// The metrics that a short training reports, with their labels.
 const SHOWN: [(&str, &str); 3] = [("probe_top1", "probe"), ("knn_top1", "neighbours"), ("ndcg@20", "NDCG@20")];
 
-/// The last epoch of a training run and its final metrics.
+/// The epochs of a training run and its final metrics. Kernels are compiled in the first epoch.
 fn training(report: &TrainingReport) -> Vec<String> {
-    let last = report.epochs.last().map(|epoch| {
-        let phase = match epoch.phase {
-            Phase::Selection => "selection",
-            Phase::Refit => "refit",
-            Phase::Training => "training",
+    let mut epochs = report.epochs.iter().map(|epoch| epoch.train_seconds);
+    let first = epochs.next().map(|first| {
+        let others: Vec<f64> = epochs.collect();
+        let median = match others.len() {
+            0 => String::new(),
+            count => format!(", median of the other {count}: {:.2} s", median(others)),
         };
-        format!("epoch {} ({phase}): {:.1} s", report.epochs.len(), epoch.train_seconds)
+        format!("first epoch {first:.1} s (compiles kernels){median}")
     });
     let metrics = report.result.as_ref().map(|result| shown(&result.validation.metrics));
-    last.into_iter().chain(metrics.filter(|text| !text.is_empty())).collect()
+    let findings = first.into_iter().chain(metrics.filter(|text| !text.is_empty()));
+    findings.map(|finding| format!("{}: {finding}", report.run)).collect()
+}
+
+/// The number of kernels that are shown.
+const DEAREST: usize = 10;
+
+/// The launches of a step, and the kernels that take the most time.
+fn profile(report: &ProfileReport) -> Vec<String> {
+    let (launches, ms) = (report.launches, report.ms);
+    let all = if report.one_step {
+        format!("{launches} launches per step, {ms:.1} ms in kernels")
+    } else {
+        format!("no step repeats at the end of the log; in all of it {launches} launches, {ms:.1} ms in kernels")
+    };
+    let kernels = report.kernels.iter().take(DEAREST).map(|kernel| {
+        let share = 100.0 * kernel.share;
+        format!(
+            "{share:.1} %, {:.2} ms in {} launches: {}",
+            kernel.ms, kernel.launches, kernel.name
+        )
+    });
+    [all].into_iter().chain(kernels).collect()
 }
 
 fn shown(metrics: &Metrics) -> String {
@@ -186,8 +221,8 @@ mod tests {
     fn a_loss_is_summarised_by_the_largest_batch_measured() {
         let entry = |batch: u32, ms: Option<f64>| {
             json!({
-                "loss": "bayesian", "batch_size": batch, "num_negatives": 2 * batch - 2, "median_ms": ms, "repetitions": 3,
-                "to_info_nce": 1.25, "extra_mib": null, "note": null, "failed": false,
+                "loss": "bayesian", "batch_size": batch, "num_negatives": 2 * batch - 2, "median_ms": ms, "first_seconds": 4.25,
+                "repetitions": 3, "to_info_nce": 1.25, "extra_mib": null, "note": null, "failed": false,
             })
         };
         let growth = json!([{ "loss": "bayesian", "sizes": 2, "time": 2.0, "time_at_the_end": 2.0, "memory_at_the_end": null }]);
@@ -195,25 +230,43 @@ mod tests {
         let benchmark = json!({ "environment": environment(), "dim": 8, "measurements": measurements, "growth": growth });
         assert_eq!(
             losses(&read(benchmark)),
-            ["bayesian: 30.0 ms at B = 4096, 1.25 x InfoNCE, time ~ N^2.00"]
+            ["bayesian: 30.0 ms at B = 4096, 1.25 x InfoNCE, time ~ N^2.00, first call 4.2 s (compiles kernels)"]
         );
     }
 
     #[test]
-    fn a_training_run_is_summarised_by_its_last_epoch_and_metrics() {
+    fn a_training_run_is_summarised_by_its_epochs_and_metrics() {
         let epoch = |phase: &str, seconds: f64| {
             read(json!({
                 "phase": phase, "epoch": 1, "loss": 1.0, "omega_quantiles": [], "train_seconds": seconds, "evaluation_seconds": 0.0,
             }))
         };
-        let report = TrainingReport {
-            epochs: vec![epoch("selection", 9.0), epoch("refit", 4.0)],
+        let run = |run: &str, seconds: &[f64]| TrainingReport {
+            run: run.to_owned(),
+            epochs: seconds.iter().map(|&seconds| epoch("selection", seconds)).collect(),
             result: None,
         };
-        assert_eq!(training(&report), ["epoch 2 (refit): 4.0 s"]);
+        let runs = vec![run("bayesian-0", &[9.0, 0.5, 4.0, 0.25]), run("infonce-0", &[2.0])];
+        assert_eq!(
+            JobReport::Training(runs).findings(None),
+            [
+                "bayesian-0: first epoch 9.0 s (compiles kernels), median of the other 3: 0.50 s",
+                "infonce-0: first epoch 2.0 s (compiles kernels)",
+            ]
+        );
         let metrics = [("probe_top1", 0.5), ("knn_top1", 0.25), ("uniformity", -2.0)];
         let metrics: Metrics = metrics.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         assert_eq!(shown(&metrics), "probe 0.5000, neighbours 0.2500");
         assert!(training(&TrainingReport::default()).is_empty());
+    }
+
+    #[test]
+    fn a_profile_is_summarised_by_its_dearest_kernels() {
+        let names: Vec<String> = (0..12).map(|name| format!("k{name}")).collect();
+        let launches: Vec<_> = names.iter().map(|name| (&**name, 2.5)).collect();
+        let lines = profile(&ProfileReport::new(true, &launches));
+        assert_eq!(lines.len(), 11);
+        assert_eq!(lines[0], "12 launches per step, 30.0 ms in kernels");
+        assert_eq!(lines[1], "8.3 %, 2.50 ms in 1 launches: k0");
     }
 }

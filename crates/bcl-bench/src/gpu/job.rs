@@ -2,15 +2,16 @@
 
 use super::{
     process::{self, End},
+    profile,
     report::{JobReport, ReportKind, ReportPlace},
 };
 use crate::results::ResultsFolder;
-use bcl_report::files::{FileError, create_folder};
+use bcl_report::files::{FileError, create_folder, write_whole};
 use serde::Serialize;
 use std::{
-    ffi::OsString,
-    fs,
-    path::{Path, PathBuf},
+    ffi::{OsStr, OsString},
+    fs, mem,
+    path::{self, Path, PathBuf},
     process::Command,
     time::Instant,
 };
@@ -51,8 +52,15 @@ impl JobFolder {
     /// Creates the folder beside the results file.
     pub(super) fn beside(out: &Path) -> Result<Self, FileError> {
         let folder = out.with_extension("parts");
+        // Some jobs run in another folder.
+        let folder = path::absolute(&folder).map_err(FileError::io("find", &folder))?;
         create_folder(&folder)?;
         Ok(Self(folder))
+    }
+
+    /// A file in the folder.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
     }
 
     /// Removes what an earlier call left at a path.
@@ -84,6 +92,11 @@ impl Job {
         &self.label
     }
 
+    /// Its share of the part's time relative to the others'. PyTorch compiles nothing.
+    pub(super) fn weight(&self) -> f64 {
+        if self.kind == ReportKind::Torch { 1.0 } else { 3.0 }
+    }
+
     /// Adds arguments separated by spaces.
     pub(super) fn words(mut self, words: &str) -> Self {
         self.arguments.extend(words.split_whitespace().map(OsString::from));
@@ -102,8 +115,9 @@ impl Job {
         &self.arguments
     }
 
-    /// Runs the job and stops it at the deadline.
-    pub(super) fn run(self, part: &str, folder: &JobFolder, deadline: Instant) -> JobRecord {
+    /// Runs the job and stops it at the deadline. A job of PyTorch is compared with the one before it.
+    pub(super) fn run(self, part: &str, folder: &JobFolder, deadline: Instant, before: Option<&JobRecord>) -> JobRecord {
+        let kind = self.kind;
         let start = Instant::now();
         let mut record = JobRecord {
             label: self.label.clone(),
@@ -119,20 +133,21 @@ impl Job {
             record.failure = Some(error.to_string());
         }
         record.seconds = start.elapsed().as_secs_f64();
+        record.summarise(kind, before);
         record
     }
 
     fn fill(self, record: &mut JobRecord, part: &str, JobFolder(folder): &JobFolder, deadline: Instant) -> Result<(), FileError> {
         let name = plain(&format!("{part} {}", self.label));
-        let [stdout, stderr, runs] = ["out", "log", "runs"].map(|kind| folder.join(format!("{name}.{kind}")));
+        let [stdout, stderr, own] = ["out", "log", "runs"].map(|kind| folder.join(format!("{name}.{kind}")));
         let place = ReportPlace {
             stdout: &stdout,
             saved: ResultsFolder::new(Some(folder)),
             name: &name,
-            runs,
+            folder: own,
         };
         let saved = self.kind.verb().map(|verb| place.saved.file(verb, &name));
-        for path in [Some(&stdout), Some(&stderr), Some(&place.runs), saved.as_ref()]
+        for path in [Some(&stdout), Some(&stderr), Some(&place.folder), saved.as_ref()]
             .into_iter()
             .flatten()
         {
@@ -142,13 +157,18 @@ impl Job {
         command.args(&self.arguments);
         match self.kind {
             ReportKind::Parity => command.arg("--json"),
-            ReportKind::Training => command.arg("--out").arg(&place.runs),
-            _ => command.args(["--save", &name, "--results"]).arg(folder),
+            ReportKind::Training => command.arg("--out").arg(&place.folder),
+            ReportKind::Profile => {
+                create_folder(&place.folder)?;
+                write_whole(&place.folder.join("cubecl.toml"), profile::SETTINGS.as_bytes())?;
+                command.current_dir(&place.folder)
+            }
+            ReportKind::Torch => &mut command,
+            ReportKind::Kernels | ReportKind::Loss | ReportKind::Step => command.args(["--save", &name, "--results"]).arg(folder),
         };
         record.command = typed(&command);
         let end = process::run_until(&mut command, deadline, &stdout, &stderr).map_err(FileError::io("run", &self.program))?;
         record.report = self.kind.read(&place);
-        record.findings = record.report.as_ref().map(JobReport::findings).unwrap_or_default();
         match end {
             End::Stopped => record.stopped = true,
             End::Exited(code) => {
@@ -159,6 +179,23 @@ impl Job {
             }
         }
         Ok(())
+    }
+}
+
+impl JobRecord {
+    fn summarise(&mut self, kind: ReportKind, before: Option<&Self>) {
+        self.findings = match &self.report {
+            Some(report) => report.findings(before.and_then(|before| before.report.as_ref())),
+            None if self.exit_code == Some(0) => vec!["it left no result".to_owned()],
+            None => Vec::new(),
+        };
+        // What goes wrong in PyTorch is no failure of this program.
+        if kind == ReportKind::Torch {
+            self.findings.extend(self.failure.take());
+            if mem::take(&mut self.stopped) {
+                self.findings.push("stopped: time ran out".to_owned());
+            }
+        }
     }
 }
 
@@ -190,19 +227,23 @@ fn complaint(stderr: &[u8], code: Option<i32>) -> String {
     }
 }
 
-/// The command as one would type it, with the program's name only.
+/// The command as one would type it, with its folder if that is another one, and with the program's name only.
 fn typed(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let words = [program].into_iter().chain(command.get_args());
-    let quoted = words.map(|word| {
+    let quote = |word: &OsStr| {
         let word = word.to_string_lossy();
         if word.contains([' ', '"', '[', '{', '*']) {
             format!("'{word}'")
         } else {
             word.into_owned()
         }
-    });
-    quoted.collect::<Vec<_>>().join(" ")
+    };
+    let typed = words.map(quote).collect::<Vec<_>>().join(" ");
+    match command.get_current_dir() {
+        Some(folder) => format!("cd {} && {typed}", quote(folder.as_os_str())),
+        None => typed,
+    }
 }
 
 #[cfg(test)]
@@ -225,6 +266,9 @@ mod tests {
         let mut command = Command::new("/some/where/bcl-bench");
         command.args(["gpu-training", "--set", "evaluation.baselines=[]"]);
         assert_eq!(typed(&command), "bcl-bench gpu-training --set 'evaluation.baselines=[]'");
+        let mut command = Command::new("bcl-bench");
+        command.arg("step").current_dir("my results");
+        assert_eq!(typed(&command), "cd 'my results' && bcl-bench step");
     }
 
     #[test]

@@ -43,6 +43,13 @@ impl fmt::Display for State {
     }
 }
 
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({:.1} s): {}", self.part, self.seconds, self.state)?;
+        self.findings().iter().try_for_each(|finding| write!(f, "\n  {finding}"))
+    }
+}
+
 impl Outcome {
     pub(super) fn of_nothing(part: &'static str, state: State) -> Self {
         Self {
@@ -122,6 +129,9 @@ mod tests {
         let jobs = vec![JobRecord::of_test("ResNet-18", &["a", "b"]), JobRecord::of_test("", &["c"])];
         let outcome = Outcome::of("steps", jobs);
         assert_eq!(outcome.findings(), ["ResNet-18: a", "ResNet-18: b", "c"]);
-        assert_eq!(outcome.seconds, 3.0);
+        assert_eq!(
+            outcome.to_string(),
+            "steps (3.0 s): done\n  ResNet-18: a\n  ResNet-18: b\n  c"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! A part: related commands that share a time budget.
 
-use super::job::{Job, JobFolder};
+use super::job::{Job, JobFolder, JobRecord};
 use super::outcome::{Outcome, State};
 use super::process;
 use super::share::{Shares, seconds_until};
@@ -9,7 +9,7 @@ use std::time::Instant;
 /// Commands that answer one question.
 pub(super) struct Part {
     pub(super) name: &'static str,
-    /// Its share of the time, in minutes out of twenty.
+    /// Its share of the time, in minutes out of ten.
     pub(super) minutes: f64,
     /// Its jobs, or why it cannot run.
     pub(super) jobs: Result<Vec<Job>, String>,
@@ -21,20 +21,20 @@ impl Part {
         if self.jobs.is_ok() { self.minutes } else { 0.0 }
     }
 
-    /// Runs its commands one after the other, each with an equal share of the part's time.
+    /// Runs its commands one after the other, each with a share of the part's time.
     pub(super) fn run(self, job_folder: &JobFolder, deadline: Instant) -> Outcome {
         let jobs = match self.jobs {
             Ok(jobs) => jobs,
             Err(why) => return Outcome::of_nothing(self.name, State::Skipped(why)),
         };
-        let mut shares = Shares::new(deadline, jobs.len() as f64);
-        let mut records = Vec::new();
+        let mut shares = Shares::new(deadline, jobs.iter().map(Job::weight).sum());
+        let mut records: Vec<JobRecord> = Vec::new();
         for job in jobs {
-            let deadline = shares.next(Instant::now(), 1.0);
+            let deadline = shares.next(Instant::now(), job.weight());
             let name = format!("{} {}", self.name, job.label());
             eprintln!("gpu: {} ({:.0} s at most) ...", name.trim_end(), seconds_until(deadline));
             if !process::interrupted() {
-                records.push(job.run(self.name, job_folder, deadline));
+                records.push(job.run(self.name, job_folder, deadline, records.last()));
             }
         }
         Outcome::of(self.name, records)
@@ -114,6 +114,38 @@ mod tests {
         assert_eq!(outcome.findings(), [format!("slow: {found}"), format!("quick: {found}")]);
         assert!(outcome.jobs[0].stopped && !outcome.jobs[1].stopped);
         assert!(outcome.seconds < 5.0, "{}", outcome.seconds);
+    }
+
+    #[test]
+    fn the_log_of_a_profile_is_written_in_a_folder_with_its_settings() {
+        let script = "grep -q prof.log cubecl.toml && echo '| 1.5ms      | Adam_0badf00d' > prof.log";
+        let outcome = run(script, ["1", "2"], ReportKind::Profile, 60.0);
+        assert_eq!(outcome.state, State::Done);
+        let line = "no step repeats at the end of the log; in all of it 1 launches, 1.5 ms in kernels";
+        assert_eq!(outcome.findings()[0], format!("1: {line}"));
+        assert!(outcome.jobs[0].command.starts_with("cd /"), "{}", outcome.jobs[0].command);
+
+        let outcome = run("true", ["1", "2"], ReportKind::Profile, 60.0);
+        assert_eq!(
+            (outcome.state, &*outcome.jobs[0].findings),
+            (State::Done, &["it left no result".to_owned()][..])
+        );
+    }
+
+    #[test]
+    fn trouble_in_pytorch_is_no_failure() {
+        let script = "echo '{\"batch_size\": 8, \"median_ms\": 2}'; [ $1 = slow ] && sleep 30; exit 1";
+        let outcome = run(script, ["quick", "slow"], ReportKind::Torch, 2.0);
+        assert_eq!(outcome.state, State::Done);
+        assert_eq!(
+            outcome.findings(),
+            [
+                "quick: B = 8: 2.00 ms",
+                "quick: exit code 1",
+                "slow: B = 8: 2.00 ms",
+                "slow: stopped: time ran out"
+            ]
+        );
     }
 
     #[test]

@@ -1,31 +1,43 @@
 //! The parts to run, their order and their time limits.
 //!
-//! Shares are minutes out of twenty. Sizes are chosen for a GPU. A CPU, or a software driver that presents one as a GPU, gets much smaller
-//! ones: enough to check that everything runs, too small for timings.
+//! Shares are minutes out of ten, and the most valuable parts come first. Sizes are chosen for a GPU. A CPU, or a software driver that
+//! presents one as a GPU, gets much smaller ones: enough to check that everything runs, too small for timings.
 
-use super::{GpuPlan, TRAINING_VERB, job::Job, part::Part, report::ReportKind};
+use super::{GpuPlan, TRAINING_VERB, job::Job, part::Part, report::ReportKind, torch::Torch};
 use crate::DeviceArguments;
 use bcl_backend::{DeviceInfo, DeviceKind};
 use bcl_data::{DataError, Manifest};
 use std::path::{Path, PathBuf};
 
 const PARITY: &str = "parity";
-const KERNELS: &str = "kernels";
+const QUICKSTART: &str = "quickstart";
 const LOSSES: &str = "losses";
-const EPOCH: &str = "LightGCN epoch";
 const STEPS: &str = "steps";
+const PROFILE: &str = "profile";
 const TRAINING: &str = "training";
+const KERNELS: &str = "kernels";
+const EPOCH: &str = "LightGCN epoch";
+
+/// A step of SimCLR, without its size.
+const STEP: &str = "step --stem cifar --side 32 --rounds 1 --steps 3";
 
 /// All parts, for a device.
-pub(super) fn parts(program: &Path, plan: &GpuPlan, device: &DeviceInfo) -> Vec<Part> {
-    let planner = Planner { program, plan, device };
+pub(super) fn parts(program: &Path, plan: &GpuPlan, device: &DeviceInfo, torch: Option<&Torch>) -> Vec<Part> {
+    let planner = Planner {
+        program,
+        plan,
+        device,
+        torch,
+    };
     [
-        (PARITY, 3.0, planner.parity()),
-        (KERNELS, 3.0, Ok(planner.kernels())),
-        (LOSSES, 4.0, Ok(planner.losses())),
-        (EPOCH, 2.0, planner.epoch()),
-        (STEPS, 4.0, Ok(planner.steps())),
-        (TRAINING, 3.0, planner.training()),
+        (PARITY, 1.0, planner.parity()),
+        (QUICKSTART, 1.5, Ok(vec![planner.train()])),
+        (LOSSES, 1.5, Ok(planner.losses())),
+        (STEPS, 2.5, Ok(planner.steps())),
+        (PROFILE, 0.75, planner.profile()),
+        (TRAINING, 1.75, planner.training()),
+        (KERNELS, 0.5, Ok(planner.kernels())),
+        (EPOCH, 0.5, planner.epoch()),
     ]
     .map(|(name, minutes, jobs)| Part { name, minutes, jobs })
     .into()
@@ -35,6 +47,7 @@ struct Planner<'a> {
     program: &'a Path,
     plan: &'a GpuPlan,
     device: &'a DeviceInfo,
+    torch: Option<&'a Torch>,
 }
 
 impl Planner<'_> {
@@ -44,9 +57,17 @@ impl Planner<'_> {
         DeviceArguments::of(self.device).into_iter().fold(job, Job::argument)
     }
 
-    fn train(&self, recipe: &str) -> Job {
-        let job = self.job("", ReportKind::Training, TRAINING_VERB).argument(recipe);
+    /// Trains the quickstart, or the recipes in further arguments.
+    fn train(&self) -> Job {
+        let job = self.job("", ReportKind::Training, TRAINING_VERB);
         job.words("--data").argument(&self.plan.data)
+    }
+
+    /// A job, and the same work in PyTorch if it is there.
+    fn beside_torch(&self, job: Job, words: &str) -> Vec<Job> {
+        let label = [job.label(), "PyTorch"].join(" ");
+        let torch = self.torch.map(|torch| torch.job(label.trim_start(), words));
+        [Some(job), torch].into_iter().flatten().collect()
     }
 
     /// Chooses between a value for a GPU and one for a CPU.
@@ -75,34 +96,51 @@ impl Planner<'_> {
 
     /// The benchmark itself skips batches that do not fit into memory.
     fn losses(&self) -> Vec<Job> {
-        let words = "loss --loss info_nce hard bayesian --rounds 3 --seconds 1";
+        let words = "loss --loss info_nce hard bayesian --rounds 1 --seconds 1";
         let batches = self.sized("--batch 256 1024 4096 16384", "--batch 64 256 1024");
-        vec![self.job("", ReportKind::Loss, words).words(batches)]
+        let job = self.job("", ReportKind::Loss, words).words(batches);
+        self.beside_torch(job, &format!("loss {batches}"))
     }
 
     /// Runs one epoch on nine tenths of the training data, then one on all of it, with everything compiled and warm.
     fn epoch(&self) -> Result<Vec<Job>, String> {
         self.located("gowalla", Manifest::locate)?;
-        let job = self.train("table10/gowalla/lightgcn-bayesian");
+        let job = self.train().argument("table10/gowalla/lightgcn-bayesian");
         let sets = "--epochs 1 --set evaluation.oracle=false --set evaluation.baselines=[]";
         Ok(vec![job.words(sets)])
     }
 
     fn steps(&self) -> Vec<Job> {
+        let fast = self.fastest_precision();
+        let mut encoders = vec![("18", fast), ("18", "f32"), ("50", fast)];
+        encoders.dedup();
+        let jobs = encoders.into_iter().flat_map(|(depth, precision)| {
+            let label = format!("ResNet-{depth} {precision}");
+            let job = self.step(&label, ReportKind::Step, depth, precision);
+            let words = format!("step --depth {depth} --precision {precision} --side 32 --batch 256");
+            self.beside_torch(job.words("--loss info_nce bayesian"), &words)
+        });
+        jobs.collect()
+    }
+
+    /// Only backends that compile kernels log their times.
+    fn profile(&self) -> Result<Vec<Job>, String> {
+        if self.device.kind == DeviceKind::Processor {
+            return Err("the CPU backend has no log of kernels".to_owned());
+        }
+        let job = self.step("", ReportKind::Profile, "18", self.fastest_precision());
+        Ok(vec![job.words("--loss info_nce")])
+    }
+
+    fn step(&self, label: &str, kind: ReportKind, depth: &str, precision: &str) -> Job {
         let size = self.sized("--width 64 --batch 256", "--width 16 --batch 32");
+        let job = self.job(label, kind, STEP).words(size);
+        job.words(&format!("--depth {depth} --precision {precision}"))
+    }
+
+    fn fastest_precision(&self) -> &'static str {
         let has = |name: &&str| self.device.precisions.contains(name);
-        let half = ["bf16", "f16"].into_iter().find(has);
-        let precisions = ["f32"].into_iter().chain(half);
-        let job = |depth: &'static str| {
-            move |precision: &'static str| {
-                let label = format!("ResNet-{depth} {precision}");
-                let words = "step --stem cifar --side 32 --rounds 2 --steps 3 --loss info_nce bayesian";
-                let job = self.job(&label, ReportKind::Step, words).words(size);
-                job.words("--depth").words(depth).words("--precision").words(precision)
-            }
-        };
-        let depths = ["18", "50"].into_iter();
-        depths.flat_map(|depth| precisions.clone().map(job(depth))).collect()
+        ["bf16", "f16"].into_iter().find(has).unwrap_or("f32")
     }
 
     fn training(&self) -> Result<Vec<Job>, String> {
@@ -124,7 +162,7 @@ impl Planner<'_> {
             .find(|name| self.located(name, Manifest::locate_images).is_ok())
             .ok_or_else(|| self.missing(dataset))?;
         let common = "--set evaluation.every=0 --set evaluation.protocols=[\"clean\"] --set evaluation.baselines=[]";
-        let job = self.train(recipe).words(sets).words(common);
+        let job = self.train().argument(recipe).words(sets).words(common);
         Ok(vec![job.words("--set").argument(format!("data.dataset={dataset}"))])
     }
 
@@ -146,6 +184,16 @@ mod tests {
     use super::*;
 
     fn plan(kind: DeviceKind, precisions: &[&'static str], folder: &Path, golden: &[PathBuf]) -> Vec<Part> {
+        plan_beside(None, kind, precisions, folder, golden)
+    }
+
+    fn plan_beside(
+        torch: Option<&Torch>,
+        kind: DeviceKind,
+        precisions: &[&'static str],
+        folder: &Path,
+        golden: &[PathBuf],
+    ) -> Vec<Part> {
         let device = DeviceInfo {
             backend: "wgpu",
             index: 0,
@@ -159,9 +207,46 @@ mod tests {
             data: folder.to_owned(),
             golden: golden.to_vec(),
             out: folder.join("out.json"),
-            minutes: 20.0,
+            minutes: 10.0,
         };
-        parts(Path::new("bcl-bench"), &plan, &device)
+        parts(Path::new("bcl-bench"), &plan, &device, torch)
+    }
+
+    #[test]
+    fn the_most_valuable_parts_come_first_and_all_take_ten_minutes() {
+        let folder = tempfile::tempdir().unwrap();
+        let parts = plan(DeviceKind::DiscreteGpu, &["f32"], folder.path(), &[]);
+        let names: Vec<_> = parts.iter().map(|part| part.name).collect();
+        assert_eq!(names, [PARITY, QUICKSTART, LOSSES, STEPS, PROFILE, TRAINING, KERNELS, EPOCH]);
+        assert_eq!(parts.iter().map(|part| part.minutes).sum::<f64>(), 10.0);
+    }
+
+    #[test]
+    fn pytorch_runs_right_after_the_same_work_of_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let labels = |torch| -> Vec<String> {
+            let parts = plan_beside(torch, DeviceKind::DiscreteGpu, &["f32", "bf16"], folder.path(), &[]);
+            let jobs = parts
+                .into_iter()
+                .filter(|part| [LOSSES, STEPS].contains(&part.name))
+                .flat_map(|part| part.jobs.unwrap());
+            jobs.map(|job| job.label().to_owned()).collect()
+        };
+        let torch = Torch::of_test();
+        assert_eq!(
+            labels(Some(&torch)),
+            [
+                "",
+                "PyTorch",
+                "ResNet-18 bf16",
+                "ResNet-18 bf16 PyTorch",
+                "ResNet-18 f32",
+                "ResNet-18 f32 PyTorch",
+                "ResNet-50 bf16",
+                "ResNet-50 bf16 PyTorch",
+            ]
+        );
+        assert_eq!(labels(None), ["", "ResNet-18 bf16", "ResNet-18 f32", "ResNet-50 bf16"]);
     }
 
     #[test]
@@ -173,13 +258,13 @@ mod tests {
             .filter_map(|part| Some((part.name, part.jobs.as_ref().err()?)))
             .collect();
         let names: Vec<_> = skipped.iter().map(|(name, _)| *name).collect();
-        assert_eq!(names, [PARITY, EPOCH, TRAINING]);
-        assert!(skipped[1].1.contains("bcl-train data fetch gowalla"), "{}", skipped[1].1);
-        assert!(skipped[2].1.contains("no cifar10 in"), "{}", skipped[2].1);
+        assert_eq!(names, [PARITY, TRAINING, EPOCH]);
+        assert!(skipped[1].1.contains("no cifar10 in"), "{}", skipped[1].1);
+        assert!(skipped[2].1.contains("bcl-train data fetch gowalla"), "{}", skipped[2].1);
     }
 
     #[test]
-    fn every_golden_file_and_both_precisions_have_a_command() {
+    fn every_golden_file_and_each_precision_has_a_command() {
         let folder = tempfile::tempdir().unwrap();
         let golden = ["a.json", "b.json"].map(PathBuf::from);
         let count = |precisions: &[&'static str]| {
@@ -197,8 +282,8 @@ mod tests {
             (jobs(PARITY), jobs(STEPS))
         };
         assert_eq!(count(&["f32"]), (2, 2));
-        assert_eq!(count(&["f64", "f32", "bf16", "f16"]), (2, 4));
-        assert_eq!(count(&["f32", "f16"]), (2, 4));
+        assert_eq!(count(&["f64", "f32", "bf16", "f16"]), (2, 3));
+        assert_eq!(count(&["f32", "f16"]), (2, 3));
     }
 
     #[test]
@@ -208,7 +293,8 @@ mod tests {
         std::fs::write(folder.path().join("cifar10/cifar10-jpg.tar.gz"), "").unwrap();
         for kind in [DeviceKind::DiscreteGpu, DeviceKind::Software] {
             let parts = plan(kind, &["f32"], folder.path(), &[]);
-            assert!(parts.last().unwrap().jobs.is_ok(), "{kind:?}");
+            let training = parts.iter().find(|part| part.name == TRAINING).unwrap();
+            assert!(training.jobs.is_ok(), "{kind:?}");
         }
     }
 
@@ -225,17 +311,20 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "").unwrap();
         }
-        let mut seen = 0;
+        let mut seen = Vec::new();
         for kind in [DeviceKind::DiscreteGpu, DeviceKind::Software] {
             let parts = plan(kind, &["f32"], folder.path(), &[]);
-            for part in parts.into_iter().filter(|part| [EPOCH, TRAINING].contains(&part.name)) {
+            for part in parts
+                .into_iter()
+                .filter(|part| [QUICKSTART, EPOCH, TRAINING].contains(&part.name))
+            {
                 for job in part.jobs.unwrap() {
                     let arguments = <Arguments as clap::Parser>::parse_from(job.arguments());
-                    assert_eq!(arguments.train.load().unwrap().len(), 1);
-                    seen += 1;
+                    seen.push(arguments.train.load().unwrap().len());
                 }
             }
         }
-        assert_eq!(seen, 4);
+        // The quickstart compares two losses.
+        assert_eq!(seen, [2, 1, 1, 2, 1, 1]);
     }
 }

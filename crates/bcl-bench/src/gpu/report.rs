@@ -1,5 +1,9 @@
 //! What a job leaves behind, and where.
 
+use super::{
+    profile::{self, ProfileReport},
+    torch_measurement::TorchMeasurement,
+};
 use crate::{
     kernels::KernelBenchmark,
     loss::LossBenchmark,
@@ -23,12 +27,18 @@ pub enum JobReport {
     Kernels(KernelBenchmark),
     Loss(LossBenchmark),
     Step(StepBenchmark),
-    Training(Box<TrainingReport>),
+    Training(Vec<TrainingReport>),
+    /// The kernels of a step.
+    Profile(ProfileReport),
+    /// The same work in PyTorch.
+    Torch(Vec<TorchMeasurement>),
 }
 
 /// The epochs of a training run, and its result once it is finished.
 #[derive(Debug, Default, Serialize)]
 pub struct TrainingReport {
+    /// Name of its folder.
+    pub run: String,
     /// One record per epoch.
     pub epochs: Vec<EpochRecord>,
     /// The result.
@@ -43,6 +53,8 @@ pub(super) enum ReportKind {
     Loss,
     Step,
     Training,
+    Profile,
+    Torch,
 }
 
 /// Where a job leaves its result.
@@ -52,8 +64,8 @@ pub(super) struct ReportPlace<'a> {
     /// The folder of saved results, and the name of the job's.
     pub(super) saved: ResultsFolder,
     pub(super) name: &'a str,
-    /// The folder of its run.
-    pub(super) runs: PathBuf,
+    /// The folder of its runs or of its log.
+    pub(super) folder: PathBuf,
 }
 
 impl ReportKind {
@@ -63,7 +75,7 @@ impl ReportKind {
             Self::Kernels => Some(Kind::Kernels),
             Self::Loss => Some(Kind::Loss),
             Self::Step => Some(Kind::Step),
-            Self::Parity | Self::Training => None,
+            Self::Parity | Self::Training | Self::Profile | Self::Torch => None,
         }
     }
 
@@ -77,17 +89,33 @@ impl ReportKind {
             Self::Kernels => saved(place).map(JobReport::Kernels),
             Self::Loss => saved(place).map(JobReport::Loss),
             Self::Step => saved(place).map(JobReport::Step),
-            Self::Training => TrainingReport::read(&place.runs).map(Box::new).map(JobReport::Training),
+            Self::Training => {
+                let runs = TrainingReport::read_all(&place.folder);
+                (!runs.is_empty()).then_some(JobReport::Training(runs))
+            }
+            Self::Profile => {
+                let log = fs::read(place.folder.join(profile::LOG)).ok()?;
+                ProfileReport::of(&String::from_utf8_lossy(&log)).map(JobReport::Profile)
+            }
+            Self::Torch => TorchMeasurement::read(place.stdout).map(JobReport::Torch),
         }
     }
 }
 
 impl TrainingReport {
-    /// Reads the results so far of the only run below a folder.
-    fn read(out: &Path) -> Option<Self> {
-        let folder = find(out, "metrics.jsonl")?;
+    /// Reads the results so far of all runs below a folder, sorted by name. Names contain slashes, so runs are at any depth.
+    fn read_all(folder: &Path) -> Vec<Self> {
+        let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+        let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+        folders.sort();
+        let below = folders.iter().flat_map(|folder| Self::read_all(folder));
+        Self::read(folder).into_iter().chain(below).collect()
+    }
+
+    fn read(folder: &Path) -> Option<Self> {
         let metrics = fs::read_to_string(folder.join("metrics.jsonl")).ok()?;
         Some(Self {
+            run: folder.file_name()?.to_string_lossy().into_owned(),
             // The last line may be cut off.
             epochs: metrics.lines().filter_map(|line| serde_json::from_str(line).ok()).collect(),
             result: json(&folder.join("result.json")),
@@ -99,36 +127,27 @@ fn json<T: DeserializeOwned>(file: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(file).ok()?).ok()
 }
 
-/// Finds the folder that contains a file of this name, at any depth: run names contain slashes.
-fn find(folder: &Path, name: &str) -> Option<PathBuf> {
-    if folder.join(name).is_file() {
-        return Some(folder.to_path_buf());
-    }
-    let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
-    entries
-        .map(|entry| entry.path())
-        .filter(|path| path.is_dir())
-        .find_map(|path| find(&path, name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_stopped_run_has_the_epochs_so_far() {
+    fn all_runs_are_read_and_a_stopped_run_has_the_epochs_so_far() {
         let folder = tempfile::tempdir().unwrap();
-        let run = folder.path().join("table3/cifar10/bayesian-0");
-        fs::create_dir_all(&run).unwrap();
         let epoch = |epoch: usize| {
             format!(
                 "{{\"phase\": \"training\", \"epoch\": {epoch}, \"loss\": 1.0, \"omega_quantiles\": [], \"train_seconds\": 2.0, \
                  \"evaluation_seconds\": 0.0}}\n"
             )
         };
-        fs::write(run.join("metrics.jsonl"), epoch(1) + &epoch(2) + "{\"ep").unwrap();
-        let report = TrainingReport::read(folder.path()).unwrap();
-        let epochs: Vec<usize> = report.epochs.iter().map(|record| record.epoch).collect();
-        assert_eq!((epochs, report.result.is_none()), (vec![1, 2], true));
+        for (run, metrics) in [("infonce-0", epoch(1)), ("bayesian-0", epoch(1) + &epoch(2) + "{\"ep")] {
+            let run = folder.path().join("table3/cifar10").join(run);
+            fs::create_dir_all(&run).unwrap();
+            fs::write(run.join("metrics.jsonl"), metrics).unwrap();
+        }
+        let reports = TrainingReport::read_all(folder.path());
+        let read: Vec<_> = reports.iter().map(|report| (&*report.run, report.epochs.len())).collect();
+        assert_eq!(read, [("bayesian-0", 2), ("infonce-0", 1)]);
+        assert!(reports.iter().all(|report| report.result.is_none()));
     }
 }

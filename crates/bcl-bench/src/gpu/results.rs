@@ -1,12 +1,9 @@
-//! The results as one table and one JSON file.
+//! The results as one JSON file.
 
 use super::outcome::{Outcome, State};
 use crate::Environment;
 use bcl_backend::DeviceInfo;
-use bcl_report::{
-    Column, Table,
-    files::{FileError, write_whole},
-};
+use bcl_report::files::{FileError, write_whole};
 use serde::Serialize;
 use std::{fmt, path::Path};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -20,6 +17,8 @@ pub struct GpuResults {
     pub environment: Environment,
     /// The device that computed.
     pub device: DeviceInfo,
+    /// The version of PyTorch that is measured, too, or why there is none.
+    pub pytorch: String,
     /// The time limit of all parts together.
     pub minutes: f64,
     /// The time they took.
@@ -29,11 +28,12 @@ pub struct GpuResults {
 }
 
 impl GpuResults {
-    pub(super) fn new(device: &DeviceInfo, minutes: f64) -> Self {
+    pub(super) fn new(device: &DeviceInfo, minutes: f64, pytorch: String) -> Self {
         Self {
             date: now(),
             environment: Environment::read(rayon::current_num_threads()).on(device),
             device: device.clone(),
+            pytorch,
             minutes,
             seconds: 0.0,
             parts: Vec::new(),
@@ -63,21 +63,6 @@ fn now() -> String {
 
 impl fmt::Display for GpuResults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rows = Vec::new();
-        for part in &self.parts {
-            let mut findings = part.findings().into_iter();
-            let first = findings.next().unwrap_or_else(|| "-".to_owned());
-            let seconds = format!("{:.1}", part.seconds);
-            rows.push([part.part.to_owned(), first, seconds, part.state.to_string()]);
-            rows.extend(findings.map(|finding| [String::new(), finding, String::new(), String::new()]));
-        }
-        let columns = [
-            Column::text("part"),
-            Column::text("result"),
-            Column::number("seconds"),
-            Column::text("state"),
-        ];
-        Table::new(columns, rows).fmt(f)?;
         let DeviceInfo {
             backend, name, driver, ..
         } = &self.device;
@@ -85,21 +70,20 @@ impl fmt::Display for GpuResults {
         let revision = self.environment.revision.as_deref().unwrap_or("unknown");
         write!(
             f,
-            "\n{backend} on {name}{driver}, commit {revision}, {}: {:.0} s of {} minutes.",
-            self.date, self.seconds, self.minutes
+            "{backend} on {name}{driver}, commit {revision}, {}: {:.0} s of {} minutes.\nPyTorch: {}.",
+            self.date, self.seconds, self.minutes, self.pytorch
         )
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::job::JobRecord;
     use super::*;
     use bcl_backend::{Backend, BackendChoice};
 
     fn results(outcomes: Vec<Outcome>) -> GpuResults {
         let backend = Backend::open(BackendChoice::Flex, None).expect("it is in every build");
-        let mut results = GpuResults::new(backend.info(), 20.0);
+        let mut results = GpuResults::new(backend.info(), 10.0, "measured beside CUDA only".to_owned());
         for outcome in outcomes {
             results.add(outcome);
         }
@@ -107,21 +91,13 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_a_row_per_part_and_a_line_per_finding() {
-        let steps = Outcome::of("steps", vec![JobRecord::of_test("ResNet-18", &["12 ms", "13 ms"])]);
-        let parity = Outcome::of_nothing("parity", State::Skipped("no file".to_owned()));
-        let text = results(vec![steps, parity]).to_string();
-        let lines: Vec<&str> = text.lines().take(4).collect();
-        assert_eq!(
-            lines,
-            [
-                "part    result            seconds  state",
-                "steps   ResNet-18: 12 ms      1.5  done",
-                "        ResNet-18: 13 ms",
-                "parity  -                     0.0  skipped: no file",
-            ]
+    fn the_last_lines_name_the_device_the_time_and_pytorch() {
+        let text = results(Vec::new()).to_string();
+        assert!(text.starts_with("flex on "), "{text}");
+        assert!(
+            text.ends_with(": 0 s of 10 minutes.\nPyTorch: measured beside CUDA only."),
+            "{text}"
         );
-        assert!(text.contains("flex on "), "{text}");
     }
 
     #[test]

@@ -30,6 +30,9 @@ pub struct LossMeasurement {
     pub num_negatives: usize,
     /// Median time of forward and backward in milliseconds.
     pub median_ms: Option<f64>,
+    /// Time of the first forward and backward of a process in seconds, which compiles kernels on a GPU; the longest of all rounds.
+    #[serde(default)]
+    pub first_seconds: Option<f64>,
     /// Number of repetitions.
     pub repetitions: usize,
     /// Time relative to `InfoNCE` at this batch size.
@@ -85,6 +88,7 @@ impl LossBenchmark {
                 batch_size,
                 num_negatives: 2 * batch_size - 2,
                 median_ms: None,
+                first_seconds: None,
                 repetitions: 0,
                 to_info_nce: None,
                 extra_mib: None,
@@ -96,6 +100,7 @@ impl LossBenchmark {
                     let times: Vec<f64> = rounds.iter().flat_map(|round| round.times_ms.clone()).collect();
                     measurement.repetitions = times.len();
                     measurement.median_ms = Some(median(times));
+                    measurement.first_seconds = rounds.iter().map(|round| round.first_seconds).reduce(f64::max);
                     measurement.to_info_nce = info_nce.as_ref().map(|reference| ratio(&rounds, reference));
                     measurement.extra_mib = rounds.iter().filter_map(|round| round.extra_mib).reduce(f64::max);
                 }
@@ -230,6 +235,7 @@ mod tests {
 
     fn rounds(name: &str, milliseconds: &[f64]) -> (LossVariant, Outcome) {
         let sample = |&milliseconds: &f64| Sample {
+            first_seconds: 0.1 * milliseconds,
             times_ms: vec![milliseconds],
             extra_mib: Some(2.0 * milliseconds),
         };
@@ -259,8 +265,8 @@ mod tests {
         );
         let hard = &benchmark.measurements[1];
         assert_eq!(
-            (hard.to_info_nce, hard.median_ms, hard.extra_mib),
-            (Some(1.5), Some(4.5), Some(60.0))
+            (hard.to_info_nce, hard.median_ms, hard.first_seconds, hard.extra_mib),
+            (Some(1.5), Some(4.5), Some(3.0), Some(60.0))
         );
     }
 

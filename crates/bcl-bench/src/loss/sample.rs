@@ -9,7 +9,9 @@ use std::time::Instant;
 /// The measurements of one process.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// Times of forward and backward in milliseconds.
+    /// Time of the first forward and backward in seconds, which compiles kernels on a GPU.
+    pub first_seconds: f64,
+    /// Times of all later ones in milliseconds.
     pub times_ms: Vec<f64>,
     /// Peak memory above that before the first step in MiB, of the process or of the GPU that computes; `None` if the system
     /// does not report it.
@@ -23,15 +25,19 @@ impl Sample {
     pub fn measure(variant: &LossVariant, batch_size: usize, dim: usize, seconds: f64, backend: &Backend) -> Self {
         let loss = InBatchLoss::new(variant, batch_size, dim, &backend.training_device());
 
-        let meter = Meter::start(backend);
-        loss.gradients();
-        let mut times_ms = Vec::new();
-        while times_ms.is_empty() || times_ms.iter().sum::<f64>() < 1e3 * seconds {
+        let time = || {
             let start = Instant::now();
             loss.gradients();
-            times_ms.push(1e3 * start.elapsed().as_secs_f64());
+            start.elapsed().as_secs_f64()
+        };
+        let meter = Meter::start(backend);
+        let first_seconds = time();
+        let mut times_ms = Vec::new();
+        while times_ms.is_empty() || times_ms.iter().sum::<f64>() < 1e3 * seconds {
+            times_ms.push(1e3 * time());
         }
         Self {
+            first_seconds,
             times_ms,
             extra_mib: meter.extra_mib(),
         }

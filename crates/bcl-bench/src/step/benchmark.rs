@@ -34,6 +34,9 @@ pub struct StepMeasurement {
     pub seconds: Phases,
     /// Time of the whole step in seconds.
     pub step: Spread,
+    /// Time of the first step of a process in seconds, which compiles kernels on a GPU; the longest of all rounds.
+    #[serde(default)]
+    pub first_seconds: Option<f64>,
     /// Time of objective, loss and backward alone, in seconds.
     pub loss_alone: Spread,
     /// The time of the loss alone relative to the same step: the median over all steps.
@@ -94,13 +97,13 @@ impl fmt::Display for Rates {
 }
 
 impl StepBenchmark {
-    /// Combines the rounds of each recipe.
+    /// Combines the rounds of each recipe that has any.
     pub(super) fn new(plan: &StepPlan, environment: Environment, samples: &[Vec<StepSample>]) -> Self {
-        let measurements = plan.recipes.iter().zip(samples);
+        let measured = plan.recipes.iter().zip(samples).filter(|(_, rounds)| !rounds.is_empty());
         Self {
             environment,
             rounds: plan.rounds,
-            measurements: measurements
+            measurements: measured
                 .map(|(recipe, rounds)| StepMeasurement::new(recipe, rounds))
                 .collect(),
         }
@@ -121,6 +124,7 @@ impl StepMeasurement {
             seconds,
             rates: Rates::new(recipe, &seconds, product),
             step: Spread::of(&totals),
+            first_seconds: rounds.iter().map(|round| round.first_seconds).reduce(f64::max),
             loss_alone: Spread::of(&alone),
             loss_share: median(shares),
             peak_mib: rounds.iter().filter_map(|round| round.peak_mib).reduce(f64::max),
@@ -220,6 +224,7 @@ mod tests {
             optimizer: slower,
         };
         let sample = |slower: f64| StepSample {
+            first_seconds: 100.0 * slower,
             steps: vec![step(slower)],
             loss_alone: vec![0.5 * slower],
             peak_mib: Some(slower),
@@ -231,6 +236,7 @@ mod tests {
         assert!((measured.loss_share - 0.05).abs() < 1e-12);
         assert_eq!((measured.step.median, measured.seconds.backward), (30.0, 15.0));
         assert_eq!((measured.peak_mib, measured.repetitions), (Some(10.0), 3));
+        assert_eq!(measured.first_seconds, Some(1000.0));
     }
 
     #[test]

@@ -54,20 +54,28 @@ pub struct StepPlan {
 }
 
 /// Measures all recipes on a backend. `program` is this program, which is started again for every measurement. `progress`
-/// receives the next step.
+/// receives the next step, and `finished` all results after each.
 ///
 /// # Errors
 /// Returns an error with the name of the recipe and the output if a process fails.
-pub fn run(plan: &StepPlan, backend: &Backend, program: &Path, mut progress: impl FnMut(&str)) -> Result<StepBenchmark, String> {
+pub fn run(
+    plan: &StepPlan,
+    backend: &Backend,
+    program: &Path,
+    mut progress: impl FnMut(&str),
+    mut finished: impl FnMut(&StepBenchmark),
+) -> Result<StepBenchmark, String> {
     let environment = Environment::read(plan.threads).on(backend.info());
     let mut samples: Vec<Vec<StepSample>> = vec![Vec::new(); plan.recipes.len()];
+    let so_far = |samples: &[Vec<StepSample>]| StepBenchmark::new(plan, environment.clone(), samples);
     for round in 1..=plan.rounds {
-        for (recipe, samples) in plan.recipes.iter().zip(&mut samples) {
+        for (i, recipe) in plan.recipes.iter().enumerate() {
             progress(&format!("{}: round {round} of {}", recipe.name, plan.rounds));
-            samples.push(start(plan, backend, program, recipe).map_err(|error| format!("{} {error}", recipe.name))?);
+            samples[i].push(start(plan, backend, program, recipe).map_err(|error| format!("{} {error}", recipe.name))?);
+            finished(&so_far(&samples));
         }
     }
-    Ok(StepBenchmark::new(plan, environment, &samples))
+    Ok(so_far(&samples))
 }
 
 /// Measures one recipe in a new process.

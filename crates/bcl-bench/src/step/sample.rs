@@ -23,12 +23,14 @@ use burn::{
     train::TrainStep,
 };
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 /// The measurements of one process.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepSample {
-    /// Times of the parts of each step in seconds.
+    /// Time of the first step in seconds, with its loss alone; it compiles kernels on a GPU.
+    pub first_seconds: f64,
+    /// Times of the parts of each later step in seconds.
     pub steps: Vec<Phases>,
     /// Times of objective, loss and backward alone in seconds, once per step.
     pub loss_alone: Vec<f64>,
@@ -86,13 +88,14 @@ impl WithMethod for Measurement<'_> {
             product,
             ..StepSample::default()
         };
-        for step in 0..=self.config.steps {
+        // The first step allocates, starts threads and compiles kernels.
+        let start = Instant::now();
+        bench.step(0);
+        sample.first_seconds = start.elapsed().as_secs_f64();
+        for step in 1..=self.config.steps {
             let (phases, loss_alone) = bench.step(step as u64);
-            // The first step allocates and starts threads.
-            if step > 0 {
-                sample.steps.push(phases);
-                sample.loss_alone.push(loss_alone);
-            }
+            sample.steps.push(phases);
+            sample.loss_alone.push(loss_alone);
         }
         sample
     }
