@@ -101,7 +101,7 @@ fn losses(benchmark: &LossBenchmark) -> Vec<String> {
 /// The time of the first call, if it is known.
 fn first_call(seconds: Option<f64>) -> String {
     seconds.map_or_else(String::new, |seconds| {
-        format!(", first call {seconds:.1} s (compiles kernels)")
+        format!(", first call {seconds:.1} s (compiles or loads kernels)")
     })
 }
 
@@ -131,7 +131,7 @@ fn training(report: &TrainingReport) -> Vec<String> {
             0 => String::new(),
             count => format!(", median of the other {count}: {:.2} s", median(others)),
         };
-        format!("first epoch {first:.1} s (compiles kernels){median}")
+        format!("first epoch {first:.1} s (compiles or loads kernels){median}")
     });
     let metrics = report.result.as_ref().map(|result| shown(&result.validation.metrics));
     let findings = first.into_iter().chain(metrics.filter(|text| !text.is_empty()));
@@ -230,7 +230,7 @@ mod tests {
         let benchmark = json!({ "environment": environment(), "dim": 8, "measurements": measurements, "growth": growth });
         assert_eq!(
             losses(&read(benchmark)),
-            ["bayesian: 30.0 ms at B = 4096, 1.25 x InfoNCE, time ~ N^2.00, first call 4.2 s (compiles kernels)"]
+            ["bayesian: 30.0 ms at B = 4096, 1.25 x InfoNCE, time ~ N^2.00, first call 4.2 s (compiles or loads kernels)"]
         );
     }
 
@@ -250,8 +250,8 @@ mod tests {
         assert_eq!(
             JobReport::Training(runs).findings(None),
             [
-                "bayesian-0: first epoch 9.0 s (compiles kernels), median of the other 3: 0.50 s",
-                "infonce-0: first epoch 2.0 s (compiles kernels)",
+                "bayesian-0: first epoch 9.0 s (compiles or loads kernels), median of the other 3: 0.50 s",
+                "infonce-0: first epoch 2.0 s (compiles or loads kernels)",
             ]
         );
         let metrics = [("probe_top1", 0.5), ("knn_top1", 0.25), ("uniformity", -2.0)];

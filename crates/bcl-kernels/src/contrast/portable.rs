@@ -87,12 +87,7 @@ pub(crate) fn slopes_of_scores<B: RankOps>(
     (loss, positive_slope, B::float_mul(terms.slopes, slope))
 }
 
-fn terms_of_scores<B: RankOps>(
-    scores: FloatTensor<B>,
-    positive: FloatTensor<B>,
-    table: FloatTensor<B>,
-    plan: &Plan,
-) -> Terms<B> {
+fn terms_of_scores<B: RankOps>(scores: FloatTensor<B>, positive: FloatTensor<B>, table: FloatTensor<B>, plan: &Plan) -> Terms<B> {
     let times = |tensor, factor: f64| B::float_mul_scalar(tensor, Scalar::from(factor));
     let hardest = B::float_max_dim(scores.clone(), 1);
     let above = times(B::float_sub(hardest.clone(), positive.clone()), plan.rate);
