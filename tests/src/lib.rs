@@ -54,6 +54,9 @@ fn build(name: &str) -> PathBuf {
 }
 
 /// The folder of `bcl-train` and `bcl-bench` with GPU backends, which tests do not build: `BCL_GPU_PROGRAMS`, or `target/backends/gpu/debug`.
+///
+/// # Errors
+/// Says which program is missing, and how to build it.
 #[cfg(target_os = "linux")]
 pub fn gpu_programs() -> Result<PathBuf, String> {
     let programs = below_root("BCL_GPU_PROGRAMS", "target/backends/gpu/debug");

@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn an_empty_shader_keeps_the_name_and_is_its_own_empty_shader() {
         let name = u32::from_le_bytes(*b"sort");
-        let module = [MAGIC, 0x0001_0600, 7, 40, 0, 2 << 16 | 17, 1, 6 << 16 | 15, 5, 9, name, 0, 11];
+        let module = [MAGIC, 0x0001_0600, 7, 40, 0, 0x0002_0011, 1, 0x0006_000f, 5, 9, name, 0, 11];
         let (found, empty) = empty_shader(&module).unwrap();
         assert_eq!((found.as_str(), empty[1]), ("sort", 0x0001_0600));
         assert_eq!(empty_shader(&empty), Some((found, empty.clone())));
@@ -76,6 +76,6 @@ mod tests {
     fn other_words_are_no_shader() {
         assert_eq!(empty_shader(&[]), None);
         assert_eq!(empty_shader(&[1, 2, 3, 4, 5, 6]), None);
-        assert_eq!(empty_shader(&[MAGIC, 0, 0, 0, 0, 9 << 16 | 15, 5]), None);
+        assert_eq!(empty_shader(&[MAGIC, 0, 0, 0, 0, 0x0009_000f, 5]), None);
     }
 }

@@ -9,6 +9,7 @@ mod convolution;
 mod device;
 mod logarithm;
 mod mass;
+mod norm;
 mod ranks;
 mod sampled;
 mod sparse;
