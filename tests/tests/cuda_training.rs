@@ -1,4 +1,4 @@
-//! Whole runs with the CUDA backend on the fake driver: every estimator, method, kind and source of negatives, in each precision.
+//! Whole runs with the CUDA backend on the fake driver: every estimator for recommenders, all kinds of runs, each precision.
 //!
 //! Each kernel is emitted and compiled, each launch is checked, and nothing is executed. Skipped where NVIDIA's compilers or programs with the CUDA
 //! backend are missing; `whole_program_tests::cuda` says how to get both.
@@ -25,7 +25,7 @@ const ESTIMATORS: [&str; 9] = [
 
 /// A few users, items and steps.
 const RECOMMENDER: &str = "\
-[data]\ndataset = 'planted'\nplanted = { num_users = 40, num_items = 60, num_communities = 4, interactions_per_user = 10 }\n\
+[data]\ndataset = 'planted'\nplanted = { num_users = 40, num_items = 60, num_communities = 4, interactions_per_user = 5 }\n\
 [encoder]\nkind = 'mf'\ndim = 8\n\
 [training]\nepochs = 1\nbatch_size = 64\n\
 [evaluation]\nbaselines = []\noracle = false\n";
@@ -39,9 +39,9 @@ const IMAGES: &str = "\
 [evaluation]\nbaselines = []\nprobe = { epochs = 1 }\n";
 
 const GRAPHS: &str = "\
-[data]\ndataset = 'planted'\nplanted = { graphs = 24 }\n\
+[data]\ndataset = 'planted'\nplanted = { graphs = 60 }\n\
 [encoder]\nkind = 'gin'\nhidden = 8\nlayers = 2\n\
-[training]\nepochs = 1\nbatch_size = 12\n";
+[training]\nepochs = 1\nbatch_size = 12\n[evaluation]\nfolds = 2\ninner_folds = 2\n";
 
 fn assert_clean(run: &GpuRun, what: &str) {
     assert_eq!(run.refused(), [], "{what}\n{}", shown(&run.output));
@@ -89,14 +89,11 @@ fn recommenders_train_with_every_estimator_and_source_of_negatives() {
     let gpu = gpu.keep_ptx();
     for (group, negatives) in [
         ("uniform", "[negatives]\nkind = 'uniform'\ncount = 8\n"),
-        ("popularity", "[negatives]\nkind = 'popularity'\ncount = 8\n"),
-        ("in-batch", "[negatives]\nkind = 'in_batch'\n"),
         (
             "in-batch-log-q",
             "[negatives]\nkind = 'in_batch'\nlog_q = true\nmask_hits = false\n",
         ),
         ("shared", "[negatives]\nkind = 'uniform_all'\nshared = true\ncount = 300\n"),
-        ("one", "[negatives]\nkind = 'uniform'\ncount = 1\n"),
     ] {
         train(&gpu, group, &each_estimator(RECOMMENDER, negatives));
     }
@@ -113,7 +110,7 @@ fn recommenders_train_with_every_estimator_and_source_of_negatives() {
 #[test]
 fn long_rows_are_ranked() {
     let Some(gpu) = FakeGpu::find() else { return };
-    let recipes: Vec<_> = [300, 5000, 70_000]
+    let recipes: Vec<_> = [5000, 70_000]
         .iter()
         .flat_map(|count| {
             let negatives = format!("[negatives]\nkind = 'uniform_all'\nshared = true\nmask_hits = false\ncount = {count}\n");
@@ -128,9 +125,8 @@ fn long_rows_are_ranked() {
 }
 
 #[test]
-fn images_train_with_every_estimator_in_every_precision() {
+fn images_train_in_every_precision_and_in_parts() {
     let Some(gpu) = FakeGpu::find() else { return };
-    train(&gpu, "images", &each_estimator(IMAGES, ""));
     let text = format!("{IMAGES}[loss]\nkind = 'bayesian'\ntemperature = 0.5\n");
     let with = |name: &str, set: &str| (name.to_owned(), text.replace("[training]\n", &format!("[training]\n{set}\n")));
     train(
@@ -146,10 +142,11 @@ fn images_train_with_every_estimator_in_every_precision() {
 }
 
 #[test]
-fn every_method_trains() {
+fn methods_with_memory_and_with_losses_of_their_own_train() {
     let Some(gpu) = FakeGpu::find() else { return };
     let small = [
-        "quickstart-methods",
+        "quickstart-methods/moco",
+        "quickstart-methods/swav",
         "--backend",
         "cuda",
         "--quiet",
@@ -168,7 +165,7 @@ fn every_method_trains() {
         "--set",
         "evaluation.baselines=[]",
     ];
-    assert_clean(&gpu.run("bcl-train", &small), "quickstart-methods");
+    assert_clean(&gpu.run("bcl-train", &small), "methods");
 }
 
 #[test]
@@ -180,7 +177,7 @@ fn graphs_train_with_both_objectives() {
     };
     let both = ["nce", "jsd"].into_iter();
     let recipes: Vec<_> = both
-        .flat_map(|objective| ["info_nce", "bayesian", "debiased"].map(|kind| of(objective, kind)))
+        .flat_map(|objective| ["info_nce", "bayesian"].map(|kind| of(objective, kind)))
         .collect();
     train(&gpu, "graphs", &recipes);
 }
@@ -190,16 +187,11 @@ fn what_was_trained_can_be_used_and_continued() {
     let Some(gpu) = FakeGpu::find() else { return };
     let recommender = format!("{RECOMMENDER}[loss]\nkind = 'bayesian'\ntemperature = 0.5\n");
     train(&gpu, "mf", &[("mf".to_owned(), recommender)]);
-    let images = format!("{IMAGES}[loss]\nkind = 'info_nce'\ntemperature = 0.5\n");
-    train(&gpu, "cnn", &[("cnn".to_owned(), images)]);
-    let (mf, cnn) = (run_folder(&gpu, "mf"), run_folder(&gpu, "cnn"));
+    let mf = run_folder(&gpu, "mf");
     for arguments in [
         vec!["evaluate", &mf],
         vec!["recommend", &mf, "--user", "u0", "--top", "3"],
         vec!["embed", &mf],
-        vec!["evaluate", &cnn],
-        vec!["embed", &cnn],
-        vec!["fine-tune", &cnn, "--epochs", "1"],
     ] {
         let arguments = [&arguments[..], &["--backend", "cuda"]].concat();
         assert_clean(&gpu.run("bcl-train", &arguments), &arguments.join(" "));

@@ -9,7 +9,7 @@ use whole_program_tests::{bcl_train, gpu_programs, shown};
 const RECIPES: [(&str, &str); 3] = [
     (
         "mf",
-        "[data]\ndataset = 'planted'\nplanted = { num_users = 40, num_items = 60, num_communities = 4, interactions_per_user = 10 }\n\
+        "[data]\ndataset = 'planted'\nplanted = { num_users = 40, num_items = 60, num_communities = 4, interactions_per_user = 5 }\n\
          [encoder]\nkind = 'mf'\ndim = 8\n[training]\nepochs = 2\nbatch_size = 64\n",
     ),
     (
@@ -20,8 +20,8 @@ const RECIPES: [(&str, &str); 3] = [
     ),
     (
         "gin",
-        "[data]\ndataset = 'planted'\nplanted = { graphs = 24 }\n[encoder]\nkind = 'gin'\nhidden = 8\nlayers = 2\n\
-         [training]\nepochs = 1\nbatch_size = 12\n",
+        "[data]\ndataset = 'planted'\nplanted = { graphs = 60 }\n[encoder]\nkind = 'gin'\nhidden = 8\nlayers = 2\n\
+         [training]\nepochs = 1\nbatch_size = 12\n[evaluation]\nfolds = 2\ninner_folds = 2\n",
     ),
 ];
 

@@ -251,10 +251,11 @@ const RESNET50: [[usize; 6]; 23] = [
     [1, 1024, 2048, 1, 2, 8],
 ];
 
-/// The ImageNet stem of 96 x 96 pixels, and the layers of its first stage.
+/// The `ImageNet` stem of 96 x 96 pixels, and the layers of its first stage.
 const STEM: [[usize; 6]; 2] = [[1, 3, 64, 7, 2, 96], [4, 64, 64, 3, 1, 24]];
 
 /// The algorithms to time for a pass; those of a short list first.
+#[allow(clippy::too_many_lines)] // a list
 fn candidates(pass: Pass, layer: &Layer, number: Number, with_all: bool) -> Vec<Algorithm> {
     let product = |loading, tiles| Product { loading, tiles };
     let implicit = |loading, tiles| Implicit { loading, tiles };
@@ -324,7 +325,7 @@ fn candidates(pass: Pass, layer: &Layer, number: Number, with_all: bool) -> Vec<
         ]);
     }
 
-    let few_channels = layer.channels_in % 8 != 0;
+    let few_channels = !layer.channels_in.is_multiple_of(8);
     let mut all = Vec::new();
     if half && !few_channels {
         all.extend(pipelines(pass, layer).into_iter().map(|how| match pass {
@@ -615,16 +616,14 @@ impl Timings {
             let ones = Cube::float_ones([4, 4].into(), &self.device, FloatDType::F32);
             number(Cube::float_max(ones)).is_finite()
         }));
-        match sound {
-            Ok(true) => Ok(()),
-            _ => {
-                println!(
-                    "{{\"stopped\": {:?}}}",
-                    format!("the device no longer computes: {}", last_panic())
-                );
-                Err(ExitCode::from(3))
-            }
+        if matches!(sound, Ok(true)) {
+            return Ok(());
         }
+        println!(
+            "{{\"stopped\": {:?}}}",
+            format!("the device no longer computes: {}", last_panic())
+        );
+        Err(ExitCode::from(3))
     }
 }
 

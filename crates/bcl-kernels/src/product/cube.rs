@@ -39,6 +39,7 @@ fn single(left: CubeTensor, right: CubeTensor) -> CubeTensor {
     let output = empty(&left, [num_rows, num_columns], DType::F32);
     let element = f32::elem_type_native();
     let client = left.client.clone();
+    #[allow(clippy::default_trait_access)] // its type is as long as this function
     launch_ref(
         &Strategy::SimpleUnit(Default::default()).into(),
         &client,

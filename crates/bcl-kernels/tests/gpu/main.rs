@@ -5,11 +5,9 @@
 #[allow(dead_code, reason = "the GPU tests use only some of it")]
 mod common;
 mod contrast;
-mod convolution;
 mod device;
 mod logarithm;
 mod mass;
-mod norm;
 mod ranks;
 mod sampled;
 mod sparse;

@@ -2,6 +2,17 @@
 //!
 //! Results are NCHW views of NHWC memory. The next layer then reads them as they are.
 
+// The kernel language has neither inclusive ranges nor these methods of integers, and declares element types by arguments with an underscore.
+#![allow(
+    clippy::collapsible_if,
+    clippy::manual_is_multiple_of,
+    clippy::manual_midpoint,
+    clippy::range_plus_one,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
+    clippy::used_underscore_binding
+)]
+
 use burn::backend::Cube;
 use burn::backend::tensor::FloatTensor;
 use burn_cubecl::tensor::CubeTensor;

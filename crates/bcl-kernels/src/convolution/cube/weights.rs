@@ -49,7 +49,6 @@ pub(super) fn arranged(weight: CubeTensor, order: Order, length: usize) -> Resul
 }
 
 #[cube(launch, address_type = "dynamic")]
-#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
 fn arrange<E: Numeric>(
     weight: &Tensor<E>,
     matrix: &mut Tensor<E>,
