@@ -1,4 +1,4 @@
-//! Whole runs with the CUDA backend on the fake driver: every estimator for recommenders, all kinds of runs, each precision.
+//! Whole runs with the CUDA backend on the fake driver: every estimator for recommenders, long rows, graphs, and what uses a run.
 //!
 //! Each kernel is emitted and compiled, each launch is checked, and nothing is executed. Skipped where NVIDIA's compilers or programs with the CUDA
 //! backend are missing; `whole_program_tests::cuda` says how to get both.
@@ -29,14 +29,6 @@ const RECOMMENDER: &str = "\
 [encoder]\nkind = 'mf'\ndim = 8\n\
 [training]\nepochs = 1\nbatch_size = 64\n\
 [evaluation]\nbaselines = []\noracle = false\n";
-
-/// A few images, and a ResNet-18 of width 4.
-const IMAGES: &str = "\
-[data]\ndataset = 'planted'\nplanted = { train = 24, test = 12, classes = 2, side = 16 }\n\
-[views]\nside = 16\n\
-[encoder]\nkind = 'resnet'\ntrunk = { depth = 18, width = 8, stem = 'cifar' }\nhead = { hidden = 8, out = 8 }\n\
-[training]\nepochs = 1\nbatch_size = 12\n\
-[evaluation]\nbaselines = []\nprobe = { epochs = 1 }\n";
 
 const GRAPHS: &str = "\
 [data]\ndataset = 'planted'\nplanted = { graphs = 60 }\n\
@@ -125,50 +117,6 @@ fn long_rows_are_ranked() {
 }
 
 #[test]
-fn images_train_in_every_precision_and_in_parts() {
-    let Some(gpu) = FakeGpu::find() else { return };
-    let text = format!("{IMAGES}[loss]\nkind = 'bayesian'\ntemperature = 0.5\n");
-    let with = |name: &str, set: &str| (name.to_owned(), text.replace("[training]\n", &format!("[training]\n{set}\n")));
-    train(
-        &gpu,
-        "precisions",
-        &[
-            with("bf16", "precision = 'bf16'"),
-            with("f16", "precision = 'f16'"),
-            with("cached", "gradient_cache = 4"),
-            with("accumulated", "accumulate = 2"),
-        ],
-    );
-}
-
-#[test]
-fn methods_with_memory_and_with_losses_of_their_own_train() {
-    let Some(gpu) = FakeGpu::find() else { return };
-    let small = [
-        "quickstart-methods/moco",
-        "quickstart-methods/swav",
-        "--backend",
-        "cuda",
-        "--quiet",
-        "--epochs",
-        "1",
-        "--set",
-        "data.planted.train=32",
-        "--set",
-        "data.planted.test=20",
-        "--set",
-        "training.batch_size=16",
-        "--set",
-        "encoder.trunk.width=8",
-        "--set",
-        "evaluation.probe.epochs=1",
-        "--set",
-        "evaluation.baselines=[]",
-    ];
-    assert_clean(&gpu.run("bcl-train", &small), "methods");
-}
-
-#[test]
 fn graphs_train_with_both_objectives() {
     let Some(gpu) = FakeGpu::find() else { return };
     let of = |objective: &str, kind: &str| {
@@ -190,7 +138,7 @@ fn what_was_trained_can_be_used_and_continued() {
     let mf = run_folder(&gpu, "mf");
     for arguments in [
         vec!["evaluate", &mf],
-        vec!["recommend", &mf, "--user", "u0", "--top", "3"],
+        vec!["recommend", &mf, "--user", "0", "--top", "3"],
         vec!["embed", &mf],
     ] {
         let arguments = [&arguments[..], &["--backend", "cuda"]].concat();
