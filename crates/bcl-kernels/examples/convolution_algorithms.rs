@@ -254,7 +254,7 @@ const RESNET50: [[usize; 6]; 23] = [
 /// The `ImageNet` stem of 96 x 96 pixels, and the layers of its first stage.
 const STEM: [[usize; 6]; 2] = [[1, 3, 64, 7, 2, 96], [4, 64, 64, 3, 1, 24]];
 
-/// The algorithms to time for a pass; those of a short list first.
+/// The algorithms to time for a pass; the short list comes first.
 #[allow(clippy::too_many_lines)] // a list
 fn candidates(pass: Pass, layer: &Layer, number: Number, with_all: bool) -> Vec<Algorithm> {
     let product = |loading, tiles| Product { loading, tiles };

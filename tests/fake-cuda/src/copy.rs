@@ -69,7 +69,7 @@ impl Copy {
         self.width * self.height
     }
 
-    /// Checks the ranges on devices. Only the program knows those of the host.
+    /// Checks the ranges on devices. Only the program knows the ranges on the host.
     pub(crate) fn check(&self, memory: &Memory) -> Result<(), Refusal> {
         let overflow = || Refusal::new(Status::InvalidValue, "a copy of more bytes than there can be");
         self.width.checked_mul(self.height).ok_or_else(overflow)?;

@@ -25,7 +25,7 @@ pub(crate) struct Graph {
     has_run: bool,
 }
 
-/// Graphs and executable graphs, by handle. Those of their nodes follow that of their graph.
+/// Graphs and executable graphs, by handle. The handles of their nodes follow the graph's.
 #[derive(Default)]
 pub(crate) struct Graphs {
     graphs: HashMap<u64, Graph>,

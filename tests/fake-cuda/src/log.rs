@@ -95,7 +95,7 @@ impl Copies {
 }
 
 impl ProcessLog {
-    /// What two processes did together. Number and program are those of the first that has them.
+    /// What two processes did together. Number and program come from the first that has them.
     #[must_use]
     pub fn plus(mut self, other: &Self) -> Self {
         if self.pid == 0 {

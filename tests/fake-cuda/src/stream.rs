@@ -145,7 +145,7 @@ impl Streams {
         Ok(())
     }
 
-    /// The device of a stream; that of the current context for its default stream.
+    /// The device of a stream; its default stream has the device of the current context.
     pub(crate) fn device(&self, handle: u64, current: Option<usize>) -> Answer<usize> {
         if DEFAULT_STREAMS.contains(&handle) {
             return Ok(current.ok_or(Status::InvalidContext)?);

@@ -18,7 +18,6 @@ use burn::backend::tensor::FloatTensor;
 use burn_cubecl::tensor::CubeTensor;
 use cubek::convolution::AcceleratedTileKind;
 
-use super::geometry::Geometry;
 use super::{ConvolutionOps, portable};
 
 mod algorithm;
@@ -49,8 +48,7 @@ pub fn chosen(pass: Pass, input: &CubeTensor, weight: &CubeTensor, stride: usize
     if !on_tensor_cores || input.dtype != weight.dtype {
         return Algorithm::Portable;
     }
-    let shape = |tensor: &CubeTensor| std::array::from_fn(|axis| tensor.meta.shape()[axis]);
-    let sizes = Geometry::new(shape(input), shape(weight), stride, padding);
+    let sizes = passes::geometry(input, weight, stride, padding);
     let empty = sizes.batch_size * sizes.channels_in * sizes.channels_out == 0;
     if empty {
         Algorithm::Portable

@@ -137,7 +137,8 @@ pub fn weight(
     }
 }
 
-fn geometry(input: &CubeTensor, weight: &CubeTensor, stride: usize, padding: usize) -> Geometry {
+/// The sizes of a convolution.
+pub(super) fn geometry(input: &CubeTensor, weight: &CubeTensor, stride: usize, padding: usize) -> Geometry {
     let shape = |tensor: &CubeTensor| std::array::from_fn(|axis| tensor.meta.shape()[axis]);
     Geometry::new(shape(input), shape(weight), stride, padding)
 }
