@@ -57,16 +57,22 @@ fn build(name: &str) -> PathBuf {
 ///
 /// # Errors
 /// Says which program is missing, and how to build it.
+///
+/// # Panics
+/// Panics if a program is missing from the folder that the environment names: who names one wants these tests.
 #[cfg(target_os = "linux")]
 pub fn gpu_programs() -> Result<PathBuf, String> {
-    let programs = below_root("BCL_GPU_PROGRAMS", "target/backends/gpu/debug");
-    match ["bcl-train", "bcl-bench"].iter().find(|name| !programs.join(name).exists()) {
-        Some(name) => Err(format!(
-            "there is no {name} with GPU backends in {}; `cargo xtask ci --gpu` builds it",
-            programs.display()
-        )),
-        None => Ok(programs),
-    }
+    let variable = "BCL_GPU_PROGRAMS";
+    let programs = below_root(variable, "target/backends/gpu/debug");
+    let Some(name) = ["bcl-train", "bcl-bench"].iter().find(|name| !programs.join(name).exists()) else {
+        return Ok(programs);
+    };
+    let missing = format!(
+        "there is no {name} with GPU backends in {}; `cargo xtask ci --gpu` builds it",
+        programs.display()
+    );
+    assert!(std::env::var_os(variable).is_none(), "{missing}");
+    Err(missing)
 }
 
 /// A folder that the environment names, or one below the root of the workspace.

@@ -1,4 +1,4 @@
-//! Programs with the Vulkan backend, whose shaders Khronos's validation layer checks and no driver compiles.
+//! Programs with the Vulkan backend, whose shaders Khronos's validation layer checks and no driver compiles, or which compute on this machine's driver.
 //!
 //! Three things must be there, or tests are skipped with a line that says what is missing:
 //! - a Vulkan driver and the validation layer (Debian and Ubuntu: `apt-get install mesa-vulkan-drivers libvulkan1 vulkan-validationlayers`);
@@ -6,6 +6,7 @@
 //! - the layer of empty shaders, which cargo builds for these tests.
 
 use crate::{built_library, gpu_programs};
+use fake_vulkan::Layer;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -17,22 +18,29 @@ use tempfile::TempDir;
 const LAYERS: &str = "/usr/share/vulkan/explicit_layer.d";
 const VALIDATION: &str = "VK_LAYER_KHRONOS_validation";
 
-/// A machine where each shader is validated and none is executed.
-pub struct Validator {
+/// Programs with the Vulkan backend on this machine's driver, below layers.
+pub struct Machine {
     programs: PathBuf,
     folder: TempDir,
+    layers: Vec<&'static str>,
 }
 
-impl Validator {
-    /// `None`, with a line that says what is missing, if programs cannot be validated here.
-    pub fn find() -> Option<Self> {
-        let missing = |what: &str| {
-            println!("no validation of shaders: {what}");
-            None
-        };
+impl Machine {
+    /// A machine where each shader is validated and none is executed; `None`, with a line that says what is missing, if programs cannot be validated
+    /// here.
+    pub fn validates() -> Option<Self> {
         if !Path::new(LAYERS).join("VkLayer_khronos_validation.json").exists() {
             return missing("the validation layer is missing (Debian and Ubuntu: apt-get install vulkan-validationlayers)");
         }
+        Self::below(Layer::EmptyShaders, vec![VALIDATION, Layer::EmptyShaders.name()])
+    }
+
+    /// A machine that computes, with shaders in WGSL if its driver is a software driver; `None`, with a line, if it cannot.
+    pub fn computes() -> Option<Self> {
+        Self::below(Layer::Wgsl, vec![Layer::Wgsl.name()])
+    }
+
+    fn below(layer: Layer, layers: Vec<&'static str>) -> Option<Self> {
         let has_files = |folder: &str| fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some());
         if !has_files("/usr/share/vulkan/icd.d") {
             return missing("there is no Vulkan driver (Debian and Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1)");
@@ -46,9 +54,13 @@ impl Validator {
             fs::create_dir(folder.path().join(name)).expect("writable");
         }
         let library = built_library("libfake_vulkan.so");
-        let manifest = fake_vulkan::manifest(library.to_str().expect("a plain path"));
-        fs::write(folder.path().join("layer/empty_shaders.json"), manifest).expect("writable");
-        Some(Self { programs, folder })
+        let manifest = layer.manifest(library.to_str().expect("a plain path"));
+        fs::write(folder.path().join("layer/layer.json"), manifest).expect("writable");
+        Some(Self {
+            programs,
+            folder,
+            layers,
+        })
     }
 
     /// The working directory of the programs.
@@ -57,7 +69,7 @@ impl Validator {
     }
 
     /// Runs a program until it ends.
-    pub fn run(&self, program: &str, arguments: &[&str]) -> Validated {
+    pub fn run(&self, program: &str, arguments: &[&str]) -> VulkanRun {
         let log = self.folder.path().join("modules.txt");
         // Of an earlier run; there may be none.
         let _ = fs::remove_file(&log);
@@ -68,30 +80,35 @@ impl Validator {
                 "VK_LAYER_PATH",
                 format!("{}:{LAYERS}", self.folder.path().join("layer").display()),
             )
-            .env("VK_INSTANCE_LAYERS", format!("{VALIDATION}:{}", fake_vulkan::NAME))
+            .env("VK_INSTANCE_LAYERS", self.layers.join(":"))
             .env("XDG_CACHE_HOME", self.folder.path().join("cache"))
             .env("XDG_RUNTIME_DIR", self.folder.path())
             .env("FAKE_VULKAN_LOG", &log)
             .output()
             .expect("it starts");
         let modules = fs::read_to_string(&log).unwrap_or_default();
-        Validated {
+        VulkanRun {
             modules: modules.lines().map(str::to_owned).collect(),
             output,
         }
     }
 }
 
-/// A program that ran with validated shaders.
+fn missing<T>(what: &str) -> Option<T> {
+    println!("no tests of Vulkan: {what}");
+    None
+}
+
+/// A program that ran below layers.
 #[derive(Debug)]
-pub struct Validated {
+pub struct VulkanRun {
     /// Entry point and number of words of each shader.
     pub modules: Vec<String>,
     /// Exit status and output, with the validator's messages.
     pub output: Output,
 }
 
-impl Validated {
+impl VulkanRun {
     /// The validator's messages about shaders.
     pub fn complaints(&self) -> Vec<String> {
         let text = [&self.output.stdout, &self.output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());

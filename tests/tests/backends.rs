@@ -1,6 +1,6 @@
 //! Backends in the default build: which are refused, which are listed, and how a missing one is built on demand.
 //!
-//! A script stands in for cargo, so that builds take no time; CI tests the real build.
+//! A script stands in for cargo, so that builds take no time.
 
 use serde_json::Value;
 use std::process::{Command, Output};

@@ -1,22 +1,27 @@
-//! The shaders of the Vulkan backend, checked by Khronos's validation layer: see `whole_program_tests::vulkan`.
+//! The Vulkan backend: its shaders, checked by Khronos's validation layer, and a training on this machine's driver. See `whole_program_tests::vulkan`.
 
 #![cfg(target_os = "linux")]
 
-use whole_program_tests::vulkan::{Validated, Validator};
+use serde_json::Value;
+use std::{fs, path::Path};
+use whole_program_tests::{
+    bcl_train, shown,
+    vulkan::{Machine, VulkanRun},
+};
 
-fn count(runs: &[Validated]) -> usize {
+fn count(runs: &[VulkanRun]) -> usize {
     runs.iter().map(|run| run.modules.len()).sum()
 }
 
 #[test]
 fn every_shader_of_losses_and_of_training_is_valid() {
-    let Some(validator) = Validator::find() else { return };
+    let Some(machine) = Machine::validates() else { return };
     let losses = "loss --backend vulkan --batch 64 --rounds 1 --seconds 0";
     let long = "loss --backend vulkan --batch 3000 --rounds 1 --seconds 0 --loss info_nce hard bayesian";
     let step = "step --backend vulkan --depth 18 --width 8 --side 16 --batch 8 --rounds 1 --steps 1 --loss info_nce bayesian";
     let run = |program: &str, arguments: &str| {
         let arguments: Vec<&str> = arguments.split(' ').collect();
-        let run = validator.run(program, &arguments);
+        let run = machine.run(program, &arguments);
         run.assert_valid();
         run
     };
@@ -27,4 +32,38 @@ fn every_shader_of_losses_and_of_training_is_valid() {
         run("bcl-bench", step),
     ];
     println!("{} shaders, all valid", count(&runs));
+}
+
+/// NDCG@20 of the only run in a folder.
+fn ndcg(runs: &Path) -> f64 {
+    let run = fs::read_dir(runs)
+        .expect("runs")
+        .next()
+        .expect("a run")
+        .expect("readable")
+        .path();
+    let result: Value = serde_json::from_str(&fs::read_to_string(run.join("result.json")).expect("a result")).expect("JSON");
+    result["validation"]["ndcg@20"]
+        .as_f64()
+        .unwrap_or_else(|| panic!("no NDCG: {result:#}"))
+}
+
+#[test]
+fn training_on_this_driver_gives_the_ranking_of_the_cpu() {
+    let Some(machine) = Machine::computes() else { return };
+    let quickstart = ["quickstart/bayesian", "--epochs", "1", "--quiet", "--out"];
+    let runs = ["gpu", "cpu"].map(|name| machine.folder().join(name));
+    let [gpu, cpu] = runs
+        .each_ref()
+        .map(|runs| [&quickstart[..], &[runs.to_str().expect("a plain path")]].concat());
+    let run = machine.run("bcl-train", &[&gpu[..], &["--backend", "wgpu"]].concat());
+    assert!(run.output.status.success(), "{}", shown(&run.output));
+    let output = bcl_train()
+        .args(cpu)
+        .current_dir(machine.folder())
+        .output()
+        .expect("it starts");
+    assert!(output.status.success(), "{}", shown(&output));
+    let [gpu, cpu] = runs.each_ref().map(|runs| ndcg(runs));
+    assert!((gpu - cpu).abs() < 0.002, "{gpu} on the GPU, {cpu} on the CPU");
 }

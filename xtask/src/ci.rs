@@ -2,6 +2,7 @@
 
 use crate::{root, tidy};
 use clap::Args;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -16,7 +17,7 @@ pub(crate) struct Options {
     #[arg(long)]
     no_tests: bool,
     /// Also lints all GPU backends and Parquet, builds the programs whose kernels the tests compile for CUDA and validate for Vulkan, and, with a
-    /// Vulkan driver on this machine, runs tests and a short training on it.
+    /// Vulkan driver on this machine, tests the kernels on it.
     #[arg(long)]
     gpu: bool,
 }
@@ -27,6 +28,11 @@ enum Step {
         name: &'static str,
         arguments: &'static str,
         environment: Option<(&'static str, &'static str)>,
+    },
+    /// A Cargo command whose programs use a GPU.
+    OnGpu {
+        name: &'static str,
+        arguments: &'static str,
     },
     Tidy,
 }
@@ -70,24 +76,18 @@ const GPU_LINTS: Step = Step::Cargo {
                 --features cuda,metal,parquet,vulkan,wgpu --target-dir target/backends/check -- -D warnings",
     environment: None,
 };
-/// Includes `bcl-train`, so that Burn gets the same features as in the program's own build and is compiled once for both.
-const GPU_TESTS: Step = Step::Cargo {
-    name: "tests on a GPU",
-    arguments: "test --locked -p bcl-kernels -p bcl-core -p bcl-backend -p bcl-train --features wgpu --target-dir target/backends/wgpu --test gpu",
-    environment: None,
-};
-/// Runs the default build, which builds the wgpu program and hands over to it.
-const GPU_TRAINING: Step = Step::Cargo {
-    name: "training on a GPU",
-    arguments: "run --locked --quiet -p bcl-train -- quickstart/bayesian --epochs 1 --backend wgpu --out target/tmp/gpu-runs",
-    environment: None,
-};
-
-/// The programs whose kernels and shaders the tests check on drivers that execute none. With both backends, so that Burn is compiled once for them.
+/// All GPU builds take these packages and features, so that Burn and its GPU backends are compiled once for them. The profile is that of the tests,
+/// because programs in it share our crates with them. The tests of the workspace run these programs on drivers that execute no kernel.
 const GPU_PROGRAMS: Step = Step::Cargo {
-    name: "programs with CUDA and Vulkan",
-    arguments: "build --locked -p bcl-train -p bcl-bench --bins --features bcl-train/cuda,bcl-train/vulkan --target-dir target/backends/gpu",
+    name: "programs with CUDA, Vulkan and wgpu",
+    arguments: "build --locked --profile test -p bcl-kernels -p bcl-core -p bcl-backend -p bcl-train -p bcl-bench --features cuda,vulkan,wgpu \
+                --target-dir target/backends/gpu --bins",
     environment: None,
+};
+const GPU_TESTS: Step = Step::OnGpu {
+    name: "tests on a GPU",
+    arguments: "test --locked -p bcl-kernels -p bcl-core -p bcl-backend -p bcl-train -p bcl-bench --features cuda,vulkan,wgpu \
+                --target-dir target/backends/gpu --test gpu",
 };
 
 /// What this machine has for steps that need more than cargo.
@@ -113,7 +113,7 @@ impl Found {
 /// The steps in order, those without a build first. Lints and docs share Burn's metadata; only tests compile Burn in full.
 fn steps(options: &Options, found: Found) -> Vec<Step> {
     let mut steps = vec![FORMAT, Step::Tidy, LINTS];
-    if options.gpu && found.kernel_checks {
+    if options.gpu && (found.kernel_checks || found.driver) {
         // Before the tests, which run these programs if they are there.
         steps.push(GPU_PROGRAMS);
     }
@@ -126,7 +126,7 @@ fn steps(options: &Options, found: Found) -> Vec<Step> {
     if options.gpu {
         steps.push(GPU_LINTS);
         if found.driver {
-            steps.extend([GPU_TESTS, GPU_TRAINING]);
+            steps.push(GPU_TESTS);
         }
     }
     steps
@@ -196,7 +196,7 @@ fn run_until_failure<S>(steps: &[S], mut run: impl FnMut(&S) -> anyhow::Result<u
 impl Step {
     fn name(&self) -> &'static str {
         match self {
-            Step::Cargo { name, .. } => name,
+            Step::Cargo { name, .. } | Step::OnGpu { name, .. } => name,
             Step::Tidy => "tidy",
         }
     }
@@ -205,19 +205,43 @@ impl Step {
         match self {
             Step::Cargo {
                 arguments, environment, ..
-            } => {
-                let mut command = root::cargo();
-                command
-                    .current_dir(root::workspace_root())
-                    .args(arguments.split_whitespace())
-                    .envs(*environment);
-                // A process killed by a signal has no exit code; 1 still marks the failure.
-                let code = command.status()?.code().unwrap_or(1);
-                Ok(u8::try_from(code).unwrap_or(1))
-            }
+            } => cargo(arguments, *environment),
+            Step::OnGpu { arguments, .. } => cargo(arguments, vulkan_environment()?),
             Step::Tidy => Ok(u8::from(tidy::report(&root::workspace_root())? > 0)),
         }
     }
+}
+
+/// Runs cargo and returns its exit code. A process killed by a signal has none; 1 still marks the failure.
+fn cargo<K: AsRef<OsStr>, V: AsRef<OsStr>>(arguments: &str, environment: impl IntoIterator<Item = (K, V)>) -> anyhow::Result<u8> {
+    let mut command = root::cargo();
+    command
+        .current_dir(root::workspace_root())
+        .args(arguments.split_whitespace())
+        .envs(environment);
+    let code = command.status()?.code().unwrap_or(1);
+    Ok(u8::try_from(code).unwrap_or(1))
+}
+
+/// Names the layer below which programs write WGSL for software drivers: Mesa's dies of their SPIR-V. GPUs do not notice it.
+#[cfg(target_os = "linux")]
+fn vulkan_environment() -> anyhow::Result<Vec<(&'static str, OsString)>> {
+    let program = std::env::current_exe()?;
+    let library = program.with_file_name("deps").join("libfake_vulkan.so");
+    anyhow::ensure!(library.exists(), "cargo has not built {}", library.display());
+    let folder = root::workspace_root().join("target/backends/gpu/layers");
+    std::fs::create_dir_all(&folder)?;
+    let layer = fake_vulkan::Layer::Wgsl;
+    std::fs::write(folder.join("wgsl.json"), layer.manifest(&library.display().to_string()))?;
+    Ok(vec![
+        ("VK_LAYER_PATH", folder.into()),
+        ("VK_INSTANCE_LAYERS", layer.name().into()),
+    ])
+}
+
+#[cfg(not(target_os = "linux"))]
+fn vulkan_environment() -> anyhow::Result<Vec<(&'static str, OsString)>> {
+    Ok(Vec::new())
 }
 
 #[cfg(test)]
@@ -281,10 +305,9 @@ mod tests {
             ..Options::default()
         };
         let gpu = [
-            "programs with CUDA and Vulkan",
+            "programs with CUDA, Vulkan and wgpu",
             "lints of the GPU backends and of Parquet",
             "tests on a GPU",
-            "training on a GPU",
         ];
         assert_eq!(names(&options)[3..], gpu);
         let without: Vec<_> = steps(&options, NOTHING).iter().map(Step::name).collect();
@@ -298,7 +321,7 @@ mod tests {
             ..Options::default()
         };
         for step in steps(&options, ALL) {
-            if let Step::Cargo { name, arguments, .. } = step {
+            if let Step::Cargo { name, arguments, .. } | Step::OnGpu { name, arguments } = step {
                 // `cargo fmt` builds nothing and has no such flag.
                 assert!(arguments.contains(" --locked ") || name == FORMAT.name(), "{name}");
             }

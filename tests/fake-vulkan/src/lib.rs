@@ -1,4 +1,6 @@
-//! A Vulkan layer that gives the driver an empty shader in place of each real one.
+//! Vulkan layers for machines whose only driver is a software driver. [`Layer`] has both.
+//!
+//! # Empty shaders
 //!
 //! Software drivers compute, but some die when they compile a shader of ours, and then nothing after it is seen. Below this layer every pipeline
 //! is created and every dispatch runs at once: almost nothing is computed, and results are what memory held. Only shaders of a few hundred words, which
@@ -13,13 +15,20 @@
 //! VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation:VK_LAYER_BCL_empty_shaders
 //! ```
 //!
-//! `FAKE_VULKAN_LOG=FILE` appends a line per module: the entry point and the number of words. [`manifest`] is the text of the manifest.
+//! `FAKE_VULKAN_LOG=FILE` appends a line per module: the entry point and the number of words. [`Layer::manifest`] is the text of the manifest.
+//!
+//! # WGSL
+//!
+//! A program with the Vulkan backend writes SPIR-V for every driver that has the Vulkan memory model, also with `--backend wgpu`. Mesa's software driver
+//! has it, but dies when it compiles some of this SPIR-V. Below this layer a CPU has no memory model, so a program writes WGSL for it, which works.
+//! GPUs keep theirs.
 #![cfg(unix)]
 #![allow(non_snake_case, reason = "the names are Vulkan's")]
 #![allow(unsafe_code, reason = "a layer is called through the C interface of the loader")]
 
 mod chain;
 mod empty;
+mod wgsl;
 
 pub use empty::empty_shader;
 
@@ -32,16 +41,41 @@ use std::{
     sync::atomic::{AtomicPtr, Ordering},
 };
 
-/// The name of the layer.
-pub const NAME: &str = "VK_LAYER_BCL_empty_shaders";
+/// What a layer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// No shader reaches the driver.
+    EmptyShaders,
+    /// Programs write WGSL for software drivers.
+    Wgsl,
+}
 
-/// The manifest by which the loader finds the layer in a library.
-pub fn manifest(library: &str) -> String {
-    format!(
-        r#"{{"file_format_version": "1.2.0", "layer": {{"name": "{NAME}", "type": "GLOBAL", "library_path": "{library}", "api_version": "1.3.0",
-    "implementation_version": "1", "description": "empty shaders for the driver"}}}}
+impl Layer {
+    /// The name that `VK_INSTANCE_LAYERS` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::EmptyShaders => "VK_LAYER_BCL_empty_shaders",
+            Self::Wgsl => "VK_LAYER_BCL_wgsl",
+        }
+    }
+
+    /// The function of the library that the loader calls first.
+    fn entry(self) -> &'static str {
+        match self {
+            Self::EmptyShaders => "bcl_negotiate_empty_shaders",
+            Self::Wgsl => "bcl_negotiate_wgsl",
+        }
+    }
+
+    /// The manifest by which the loader finds the layer in a library.
+    pub fn manifest(self, library: &str) -> String {
+        let (name, entry) = (self.name(), self.entry());
+        format!(
+            r#"{{"file_format_version": "1.2.0", "layer": {{"name": "{name}", "type": "GLOBAL", "library_path": "{library}", "api_version": "1.3.0",
+    "implementation_version": "1", "description": "for tests of bcl", "functions": {{"vkNegotiateLoaderLayerInterfaceVersion": "{entry}"}}}}}}
 "#
-    )
+        )
+    }
 }
 
 type Function = Option<unsafe extern "C" fn()>;
@@ -69,19 +103,25 @@ pub struct Interface {
     physical_device_procs: Option<GetProc>,
 }
 
-/// The loader's first call.
+/// The loader's first call, if the manifest is that of [`Layer::EmptyShaders`].
 ///
 /// # Safety
 /// `interface` is the loader's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn vkNegotiateLoaderLayerInterfaceVersion(interface: *mut Interface) -> c_int {
+pub unsafe extern "C" fn bcl_negotiate_empty_shaders(interface: *mut Interface) -> c_int {
+    // SAFETY: as it came.
+    unsafe { negotiate(interface, instance_proc, device_proc) }
+}
+
+/// Tells the loader which look-ups a layer has.
+unsafe fn negotiate(interface: *mut Interface, instance_procs: GetProc, device_procs: GetProc) -> c_int {
     // SAFETY: the loader passes a valid structure.
     let Some(interface) = (unsafe { interface.as_mut() }) else {
         return INITIALIZATION_FAILED;
     };
     interface.version = 2;
-    interface.instance_procs = Some(instance_proc);
-    interface.device_procs = Some(device_proc);
+    interface.instance_procs = Some(instance_procs);
+    interface.device_procs = Some(device_procs);
     interface.physical_device_procs = None;
     SUCCESS
 }

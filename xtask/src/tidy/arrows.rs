@@ -70,7 +70,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("workspace-hack", &[]),
-    ("xtask", &[]),
+    ("xtask", &["fake-vulkan"]),
     ("fake-cuda", &[]),
     ("fake-vulkan", &[]),
     (

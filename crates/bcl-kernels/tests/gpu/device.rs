@@ -2,14 +2,14 @@
 
 use burn::tensor::Device;
 
-/// The first device of the fastest backend of this build.
+/// The first device of `wgpu`, which every machine with a driver has, or of the only backend of this build.
 pub(crate) fn gpu() -> Device {
-    #[cfg(feature = "cuda")]
+    #[cfg(feature = "wgpu")]
+    return Device::wgpu(burn::tensor::DeviceKind::DefaultDevice);
+    #[cfg(all(not(feature = "wgpu"), feature = "cuda"))]
     return Device::cuda(0);
-    #[cfg(all(not(feature = "cuda"), feature = "metal"))]
+    #[cfg(all(not(any(feature = "wgpu", feature = "cuda")), feature = "metal"))]
     return Device::metal(burn::tensor::DeviceKind::DefaultDevice);
-    #[cfg(all(not(any(feature = "cuda", feature = "metal")), feature = "vulkan"))]
-    return Device::vulkan(burn::tensor::DeviceKind::DefaultDevice);
-    #[cfg(not(any(feature = "cuda", feature = "metal", feature = "vulkan")))]
-    Device::wgpu(burn::tensor::DeviceKind::DefaultDevice)
+    #[cfg(all(not(any(feature = "wgpu", feature = "cuda", feature = "metal")), feature = "vulkan"))]
+    Device::vulkan(burn::tensor::DeviceKind::DefaultDevice)
 }

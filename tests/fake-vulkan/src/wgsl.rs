@@ -1,0 +1,137 @@
+//! The layer below which programs write WGSL for software drivers: it hides the memory model that their own SPIR-V needs.
+
+use super::{
+    Function, INITIALIZATION_FAILED, Interface, NEXT_OF_DEVICES, NEXT_OF_INSTANCES, create_device, create_instance, erased,
+    negotiate, next,
+};
+use std::{
+    ffi::{CStr, c_char, c_int, c_void},
+    mem, ptr,
+    sync::atomic::{AtomicPtr, Ordering},
+};
+
+/// `VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES`.
+const MEMORY_MODEL_FEATURES: c_int = 1_000_211_000;
+
+/// `VK_PHYSICAL_DEVICE_TYPE_CPU`.
+const CPU: u32 = 4;
+
+/// The instance whose devices are asked. A program of ours has one at a time.
+static INSTANCE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+
+/// `VkPhysicalDeviceProperties`, of 824 bytes, of which this layer reads the first few.
+#[repr(C)]
+struct Properties {
+    api_version: u32,
+    driver_version: u32,
+    vendor: u32,
+    device: u32,
+    kind: u32,
+    rest: [u64; 128],
+}
+
+/// `VkPhysicalDeviceFeatures2` up to its features, and the head of what its chain holds.
+#[repr(C)]
+struct Head {
+    s_type: c_int,
+    next: *mut Head,
+}
+
+/// `VkPhysicalDeviceVulkanMemoryModelFeatures`.
+#[repr(C)]
+struct MemoryModel {
+    head: Head,
+    supported: u32,
+    device_scope: u32,
+    availability_visibility_chains: u32,
+}
+
+/// The loader's first call, if the manifest is that of [`Layer::Wgsl`](super::Layer::Wgsl).
+///
+/// # Safety
+/// `interface` is the loader's.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn bcl_negotiate_wgsl(interface: *mut Interface) -> c_int {
+    // SAFETY: as it came.
+    unsafe { negotiate(interface, instance_proc, device_proc) }
+}
+
+unsafe extern "C" fn instance_proc(instance: *mut c_void, name: *const c_char) -> Function {
+    // SAFETY: names are strings that end with 0.
+    match unsafe { CStr::from_ptr(name) }.to_bytes() {
+        b"vkGetInstanceProcAddr" => erased(instance_proc as *const ()),
+        b"vkCreateInstance" => erased(create_instance_and_keep_it as *const ()),
+        b"vkCreateDevice" => erased(create_device as *const ()),
+        b"vkGetDeviceProcAddr" => erased(device_proc as *const ()),
+        b"vkGetPhysicalDeviceFeatures2" | b"vkGetPhysicalDeviceFeatures2KHR" => erased(features as *const ()),
+        // SAFETY: as it came.
+        _ => unsafe { next(&NEXT_OF_INSTANCES, instance, name) },
+    }
+}
+
+unsafe extern "C" fn device_proc(device: *mut c_void, name: *const c_char) -> Function {
+    // SAFETY: names are strings that end with 0.
+    match unsafe { CStr::from_ptr(name) }.to_bytes() {
+        b"vkGetDeviceProcAddr" => erased(device_proc as *const ()),
+        // SAFETY: as it came.
+        _ => unsafe { next(&NEXT_OF_DEVICES, device, name) },
+    }
+}
+
+unsafe extern "C" fn create_instance_and_keep_it(
+    info: *const c_void,
+    allocator: *const c_void,
+    instance: *mut *mut c_void,
+) -> c_int {
+    // SAFETY: as it came; on success the instance is written.
+    unsafe {
+        let result = create_instance(info, allocator, instance);
+        if result != INITIALIZATION_FAILED {
+            INSTANCE.store(*instance, Ordering::Release);
+        }
+        result
+    }
+}
+
+unsafe extern "C" fn features(device: *mut c_void, features: *mut Head) {
+    let instance = INSTANCE.load(Ordering::Acquire);
+    // SAFETY: the structures are the caller's, each begins with a head, and the last one ends with null.
+    unsafe {
+        let Some(get) = next(&NEXT_OF_INSTANCES, instance, c"vkGetPhysicalDeviceFeatures2".as_ptr()) else {
+            return;
+        };
+        mem::transmute::<unsafe extern "C" fn(), unsafe extern "C" fn(*mut c_void, *mut Head)>(get)(device, features);
+        if !is_cpu(instance, device) {
+            return;
+        }
+        let mut at = features;
+        while !at.is_null() {
+            if (*at).s_type == MEMORY_MODEL_FEATURES {
+                (*at.cast::<MemoryModel>()).supported = 0;
+            }
+            at = (*at).next;
+        }
+    }
+}
+
+unsafe fn is_cpu(instance: *mut c_void, device: *mut c_void) -> bool {
+    let mut properties = Properties {
+        api_version: 0,
+        driver_version: 0,
+        vendor: 0,
+        device: 0,
+        kind: 0,
+        rest: [0; 128],
+    };
+    // SAFETY: there is room for all properties.
+    unsafe {
+        let Some(get) = next(&NEXT_OF_INSTANCES, instance, c"vkGetPhysicalDeviceProperties".as_ptr()) else {
+            return false;
+        };
+        mem::transmute::<unsafe extern "C" fn(), unsafe extern "C" fn(*mut c_void, *mut Properties)>(get)(
+            device,
+            &raw mut properties,
+        );
+    }
+    properties.kind == CPU
+}
