@@ -5,6 +5,8 @@ use burn::backend::{Backend, Dispatch, backend_extension};
 use burn::tensor::Tensor;
 
 mod autodiff;
+#[cfg(feature = "cube")]
+mod cube;
 mod flex;
 mod planes;
 pub(crate) mod portable;
@@ -138,6 +140,3 @@ pub trait NormOps: Backend {
         portable::batch_norm_by_batch_backward::<Self>(input, weight, bias, mean, variance, grad, epsilon, relu)
     }
 }
-
-#[cfg(feature = "cube")]
-impl NormOps for burn::backend::Cube {}

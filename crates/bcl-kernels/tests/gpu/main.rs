@@ -8,6 +8,7 @@ mod contrast;
 mod device;
 mod logarithm;
 mod mass;
+mod norm;
 mod ranks;
 mod sampled;
 mod sparse;
