@@ -43,17 +43,19 @@ pub struct Refused(pub String);
 
 /// The algorithm that [`convolve`](crate::convolve) uses on this device.
 pub fn chosen(pass: Pass, input: &CubeTensor, weight: &CubeTensor, stride: usize, padding: usize) -> Algorithm {
-    let on_tensor_cores = tiling::element(input.dtype)
-        .is_ok_and(|element| tiling::instruction(&input.client, AcceleratedTileKind::Mma, element).is_some());
-    if !on_tensor_cores || input.dtype != weight.dtype {
+    let element = tiling::element(input.dtype)
+        .ok()
+        .filter(|element| tiling::instruction(&input.client, AcceleratedTileKind::Mma, *element).is_some());
+    let Some(element) = element.filter(|_| input.dtype == weight.dtype) else {
         return Algorithm::Portable;
-    }
+    };
     let sizes = passes::geometry(input, weight, stride, padding);
     let empty = sizes.batch_size * sizes.channels_in * sizes.channels_out == 0;
     if empty {
         Algorithm::Portable
     } else {
-        rule::choose(pass, input.dtype, &sizes)
+        let pipelines = pipeline::check(&input.client, element, &sizes).is_ok();
+        rule::choose(pass, input.dtype, &sizes, pipelines)
     }
 }
 

@@ -6,7 +6,7 @@
 use burn::tensor::DType;
 use cubek::convolution::ConvAlgorithm;
 
-use super::algorithm::{Algorithm, Implicit, Loading, Pass, Product, Tiles};
+use super::algorithm::{Algorithm, Convolution, Implicit, Loading, Pass, Pipeline, Product, Tiles};
 use crate::convolution::geometry::Geometry;
 
 /// Blocks of 128 output pixels by 64 channels.
@@ -15,14 +15,46 @@ const NARROW: Tiles = Tiles::mma(4, 2, 8, 2);
 /// Blocks of 64 by 64 channels, for weight gradients of layers with few channels.
 const SQUARE: Tiles = Tiles::mma(4, 1, 8, 4);
 
+/// Blocks of 128 pixels by 128 channels, or of 128 by 128 channels.
+const WIDE: Pipeline = Pipeline::new([2, 2], [4, 4], 4, 3);
+
+/// Blocks of 128 pixels by 64 channels.
+const SLIM: Pipeline = Pipeline::new([2, 2], [4, 2], 2, 4);
+
+/// Blocks of 64 by 64 channels.
+const SMALL: Pipeline = Pipeline::new([2, 2], [2, 2], 2, 4);
+
 /// Images with fewer channels than one load of 16 bytes are gathered into an im2col matrix first.
 const CHANNELS_PER_LOAD: usize = 8;
 
-/// The algorithm for a pass. Single precision stays exact, and so without tensor cores, which would round inputs to TF32.
-pub(super) fn choose(pass: Pass, dtype: DType, sizes: &Geometry) -> Algorithm {
+/// The algorithm for a pass, on a device that has what [`Pipeline`]s need or has it not. Single precision stays exact, and so without tensor cores, which
+/// would round inputs to TF32.
+pub(super) fn choose(pass: Pass, dtype: DType, sizes: &Geometry, pipelines: bool) -> Algorithm {
     match dtype {
-        DType::BF16 | DType::F16 => half_precision(pass, sizes),
+        DType::BF16 | DType::F16 => pipelined(pass, sizes)
+            .filter(|_| pipelines)
+            .unwrap_or_else(|| half_precision(pass, sizes)),
         _ => Algorithm::Portable,
+    }
+}
+
+/// The fastest on an H200, wherever it was measured: kernels of several pixels, and gradients with stride 1.
+fn pipelined(pass: Pass, sizes: &Geometry) -> Option<Algorithm> {
+    let (channels_in, channels_out) = (sizes.channels_in, sizes.channels_out);
+    if sizes.kernel == [1, 1] || (pass != Pass::Forward && sizes.stride > 1) {
+        return None;
+    }
+    let convolution = |summed: usize, found: usize| match (summed % 64, summed % 32, found % 128, found % 64) {
+        (0, _, 0, _) => Some(WIDE),
+        (_, 0, _, 0) => Some(SLIM),
+        _ => None,
+    };
+    match pass {
+        Pass::Forward => convolution(channels_in, channels_out).map(Algorithm::Pipelined),
+        Pass::Data => convolution(channels_out, channels_in).map(|how| Algorithm::Rotated(Convolution::Pipelined(how))),
+        Pass::Weight if channels_in % 128 == 0 && channels_out % 128 == 0 => Some(Algorithm::Pipelined(WIDE)),
+        Pass::Weight if channels_in % 64 == 0 && channels_out % 64 == 0 => Some(Algorithm::Pipelined(SMALL)),
+        Pass::Weight => None,
     }
 }
 
@@ -50,7 +82,7 @@ fn half_precision(pass: Pass, sizes: &Geometry) -> Algorithm {
 mod tests {
     use super::*;
 
-    fn chosen(dtype: DType, channels: [usize; 2], kernel: usize, stride: usize) -> [Algorithm; 3] {
+    fn chosen(dtype: DType, channels: [usize; 2], kernel: usize, stride: usize, pipelines: bool) -> [Algorithm; 3] {
         let [channels_in, channels_out] = channels;
         let sizes = Geometry::new(
             [512, channels_in, 32, 32],
@@ -58,7 +90,7 @@ mod tests {
             stride,
             kernel / 2,
         );
-        Pass::ALL.map(|pass| choose(pass, dtype, &sizes))
+        Pass::ALL.map(|pass| choose(pass, dtype, &sizes, pipelines))
     }
 
     #[test]
@@ -72,12 +104,14 @@ mod tests {
             ([64, 256], 1, 1),
             ([512, 512], 3, 1),
         ] {
-            let algorithms = chosen(DType::BF16, channels, kernel, stride);
-            for (pass, algorithm) in Pass::ALL.into_iter().zip(algorithms) {
-                assert!(
-                    algorithm != Algorithm::Portable && algorithm.computes(pass),
-                    "{channels:?} {kernel} {stride} {pass}"
-                );
+            for pipelines in [false, true] {
+                let algorithms = chosen(DType::BF16, channels, kernel, stride, pipelines);
+                for (pass, algorithm) in Pass::ALL.into_iter().zip(algorithms) {
+                    assert!(
+                        algorithm != Algorithm::Portable && algorithm.computes(pass),
+                        "{channels:?} {kernel} {stride} {pass} {pipelines}"
+                    );
+                }
             }
         }
     }
@@ -85,22 +119,44 @@ mod tests {
     #[test]
     fn single_and_double_precision_use_no_tensor_cores() {
         for dtype in [DType::F32, DType::F64] {
-            assert_eq!(chosen(dtype, [64, 64], 3, 1), [Algorithm::Portable; 3]);
+            assert_eq!(chosen(dtype, [64, 64], 3, 1, true), [Algorithm::Portable; 3]);
         }
     }
 
     #[test]
     fn kernels_of_one_pixel_are_plain_products() {
-        for algorithm in chosen(DType::BF16, [64, 256], 1, 1) {
+        for algorithm in chosen(DType::BF16, [64, 256], 1, 1, true) {
             assert!(matches!(algorithm, Algorithm::Columns(_)), "{algorithm}");
         }
     }
 
     #[test]
     fn only_weight_gradients_with_stride_1_shift_images() {
-        let [forward, data, weight] = chosen(DType::BF16, [64, 64], 3, 1);
+        let [forward, data, weight] = chosen(DType::BF16, [64, 64], 3, 1, false);
         assert!(matches!([forward, data], [Algorithm::Implicit(_), Algorithm::Implicit(_)]));
         assert!(matches!(weight, Algorithm::Shifted(_)));
-        assert!(matches!(chosen(DType::BF16, [64, 128], 3, 2)[2], Algorithm::Columns(_)));
+        assert!(matches!(chosen(DType::BF16, [64, 128], 3, 2, true)[2], Algorithm::Columns(_)));
+    }
+
+    #[test]
+    fn blocks_of_a_pipeline_are_whole() {
+        let blocks = |channels| {
+            chosen(DType::BF16, channels, 3, 1, true).map(|algorithm| match algorithm {
+                Algorithm::Pipelined(how) | Algorithm::Rotated(Convolution::Pipelined(how)) => {
+                    Some([how.height(), how.width(), how.length()])
+                }
+                _ => None,
+            })
+        };
+        assert_eq!(
+            blocks([64, 64]),
+            [Some([128, 64, 32]), Some([128, 64, 32]), Some([64, 64, 32])]
+        );
+        assert_eq!(blocks([128, 256]), [Some([128, 128, 64]); 3]);
+        assert_eq!(
+            blocks([64, 128]),
+            [Some([128, 128, 64]), Some([128, 64, 32]), Some([64, 64, 32])]
+        );
+        assert_eq!(blocks([96, 40]), [None; 3]);
     }
 }
