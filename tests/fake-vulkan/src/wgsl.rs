@@ -1,8 +1,7 @@
 //! The layer below which programs write WGSL for software drivers: it hides the memory model that their own SPIR-V needs.
 
 use super::{
-    Function, INITIALIZATION_FAILED, Interface, NEXT_OF_DEVICES, NEXT_OF_INSTANCES, create_device, create_instance, erased,
-    negotiate, next,
+    Function, Interface, NEXT_OF_DEVICES, NEXT_OF_INSTANCES, SUCCESS, create_device, create_instance, erased, negotiate, next,
 };
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
@@ -16,8 +15,9 @@ const MEMORY_MODEL_FEATURES: c_int = 1_000_211_000;
 /// `VK_PHYSICAL_DEVICE_TYPE_CPU`.
 const CPU: u32 = 4;
 
-/// The instance whose devices are asked. A program of ours has one at a time.
-static INSTANCE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+/// The next layers' functions. They are looked up while an instance is created: once it exists, the loader's look-up begins with the first layer again.
+static FEATURES: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+static PROPERTIES: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// `VkPhysicalDeviceProperties`, of 824 bytes, of which this layer reads the first few.
 #[repr(C)]
@@ -60,7 +60,7 @@ unsafe extern "C" fn instance_proc(instance: *mut c_void, name: *const c_char) -
     // SAFETY: names are strings that end with 0.
     match unsafe { CStr::from_ptr(name) }.to_bytes() {
         b"vkGetInstanceProcAddr" => erased(instance_proc as *const ()),
-        b"vkCreateInstance" => erased(create_instance_and_keep_it as *const ()),
+        b"vkCreateInstance" => erased(create_instance_and_look_up as *const ()),
         b"vkCreateDevice" => erased(create_device as *const ()),
         b"vkGetDeviceProcAddr" => erased(device_proc as *const ()),
         b"vkGetPhysicalDeviceFeatures2" | b"vkGetPhysicalDeviceFeatures2KHR" => erased(features as *const ()),
@@ -78,30 +78,36 @@ unsafe extern "C" fn device_proc(device: *mut c_void, name: *const c_char) -> Fu
     }
 }
 
-unsafe extern "C" fn create_instance_and_keep_it(
+unsafe extern "C" fn create_instance_and_look_up(
     info: *const c_void,
     allocator: *const c_void,
     instance: *mut *mut c_void,
 ) -> c_int {
-    // SAFETY: as it came; on success the instance is written.
+    // SAFETY: as it came; on success the instance is written, and what is looked up has the type that its name says.
     unsafe {
         let result = create_instance(info, allocator, instance);
-        if result != INITIALIZATION_FAILED {
-            INSTANCE.store(*instance, Ordering::Release);
+        if result == SUCCESS {
+            for (function, name) in [
+                (&FEATURES, c"vkGetPhysicalDeviceFeatures2"),
+                (&PROPERTIES, c"vkGetPhysicalDeviceProperties"),
+            ] {
+                let found = next(&NEXT_OF_INSTANCES, *instance, name.as_ptr());
+                function.store(found.map_or(ptr::null_mut(), |found| found as *mut c_void), Ordering::Release);
+            }
         }
         result
     }
 }
 
 unsafe extern "C" fn features(device: *mut c_void, features: *mut Head) {
-    let instance = INSTANCE.load(Ordering::Acquire);
+    let next = FEATURES.load(Ordering::Acquire);
+    if next.is_null() {
+        return;
+    }
     // SAFETY: the structures are the caller's, each begins with a head, and the last one ends with null.
     unsafe {
-        let Some(get) = next(&NEXT_OF_INSTANCES, instance, c"vkGetPhysicalDeviceFeatures2".as_ptr()) else {
-            return;
-        };
-        mem::transmute::<unsafe extern "C" fn(), unsafe extern "C" fn(*mut c_void, *mut Head)>(get)(device, features);
-        if !is_cpu(instance, device) {
+        mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void, *mut Head)>(next)(device, features);
+        if !is_cpu(device) {
             return;
         }
         let mut at = features;
@@ -114,7 +120,8 @@ unsafe extern "C" fn features(device: *mut c_void, features: *mut Head) {
     }
 }
 
-unsafe fn is_cpu(instance: *mut c_void, device: *mut c_void) -> bool {
+unsafe fn is_cpu(device: *mut c_void) -> bool {
+    let next = PROPERTIES.load(Ordering::Acquire);
     let mut properties = Properties {
         api_version: 0,
         driver_version: 0,
@@ -123,15 +130,11 @@ unsafe fn is_cpu(instance: *mut c_void, device: *mut c_void) -> bool {
         kind: 0,
         rest: [0; 128],
     };
-    // SAFETY: there is room for all properties.
-    unsafe {
-        let Some(get) = next(&NEXT_OF_INSTANCES, instance, c"vkGetPhysicalDeviceProperties".as_ptr()) else {
-            return false;
+    if !next.is_null() {
+        // SAFETY: there is room for all properties.
+        unsafe {
+            mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void, *mut Properties)>(next)(device, &raw mut properties);
         };
-        mem::transmute::<unsafe extern "C" fn(), unsafe extern "C" fn(*mut c_void, *mut Properties)>(get)(
-            device,
-            &raw mut properties,
-        );
     }
     properties.kind == CPU
 }
