@@ -1,14 +1,17 @@
-//! Whole runs with the CUDA backend on the fake driver: every estimator for recommenders, long rows, graphs, and what uses a run.
+//! Whole runs with the CUDA backend on the fake driver: every estimator with every source of negatives, rows of 1 to 70,000, images in all precisions,
+//! methods, graphs, and what uses a run.
 //!
 //! Each kernel is emitted and compiled, each launch is checked, and nothing is executed. Skipped where NVIDIA's compilers or programs with the CUDA
 //! backend are missing; `whole_program_tests::cuda` says how to get both.
 
 #![cfg(target_os = "linux")]
 
-use std::{fs, path::Path};
+use serde_json::Value;
+use std::{fs, path::Path, process::Command};
 use whole_program_tests::{
+    bcl_train,
     cuda::{FakeGpu, GpuRun},
-    shown,
+    gpu_programs, shown,
 };
 
 const ESTIMATORS: [&str; 9] = [
@@ -29,6 +32,14 @@ const RECOMMENDER: &str = "\
 [encoder]\nkind = 'mf'\ndim = 8\n\
 [training]\nepochs = 1\nbatch_size = 64\n\
 [evaluation]\nbaselines = []\noracle = false\n";
+
+/// A few images, and a ResNet-18 of width 8.
+const IMAGES: &str = "\
+[data]\ndataset = 'planted'\nplanted = { train = 24, test = 12, classes = 2, side = 16 }\n\
+[views]\nside = 16\n\
+[encoder]\nkind = 'resnet'\ntrunk = { depth = 18, width = 8, stem = 'cifar' }\nhead = { hidden = 8, out = 8 }\n\
+[training]\nepochs = 1\nbatch_size = 12\n\
+[evaluation]\nbaselines = []\nprobe = { epochs = 1 }\n";
 
 const GRAPHS: &str = "\
 [data]\ndataset = 'planted'\nplanted = { graphs = 60 }\n\
@@ -75,25 +86,36 @@ fn each_estimator(base: &str, more: &str) -> Vec<(String, String)> {
     ESTIMATORS.iter().map(recipe).collect()
 }
 
+/// Sources of negatives, with and without mask and log-Q, and steps in parts.
+const SOURCES: [(&str, &str, &str); 8] = [
+    ("uniform", "kind = 'uniform'\ncount = 8", ""),
+    ("one", "kind = 'uniform'\ncount = 1", ""),
+    ("popularity", "kind = 'popularity'\ncount = 8\nlog_q = true", "accumulate = 2"),
+    ("in-batch", "kind = 'in_batch'", ""),
+    ("in-batch-log-q", "kind = 'in_batch'\nlog_q = true\nmask_hits = false", ""),
+    ("in-batch-cached", "kind = 'in_batch'", "gradient_cache = 16"),
+    ("shared", "kind = 'uniform_all'\nshared = true\ncount = 300", ""),
+    (
+        "shared-cached",
+        "kind = 'uniform_all'\nshared = true\ncount = 300\nmask_hits = false",
+        "gradient_cache = 16",
+    ),
+];
+
 #[test]
 fn recommenders_train_with_every_estimator_and_source_of_negatives() {
     let Some(gpu) = FakeGpu::find() else { return };
     let gpu = gpu.keep_ptx();
-    for (group, negatives) in [
-        ("uniform", "[negatives]\nkind = 'uniform'\ncount = 8\n"),
-        (
-            "in-batch-log-q",
-            "[negatives]\nkind = 'in_batch'\nlog_q = true\nmask_hits = false\n",
-        ),
-        ("shared", "[negatives]\nkind = 'uniform_all'\nshared = true\ncount = 300\n"),
-    ] {
-        train(&gpu, group, &each_estimator(RECOMMENDER, negatives));
+    for (group, negatives, training) in SOURCES {
+        let base = RECOMMENDER.replace("[training]\n", &format!("[training]\n{training}\n"));
+        train(&gpu, group, &each_estimator(&base, &format!("[negatives]\n{negatives}\n")));
     }
     let lightgcn = RECOMMENDER.replace("kind = 'mf'", "kind = 'light_gcn'");
+    let (_, negatives, _) = SOURCES[0];
     train(
         &gpu,
         "light-gcn",
-        &each_estimator(&lightgcn, "[negatives]\nkind = 'uniform'\ncount = 8\n"),
+        &each_estimator(&lightgcn, &format!("[negatives]\n{negatives}\n")),
     );
     let spilled: Vec<_> = gpu.spills().into_iter().filter(|kernel| kernel.spilled_bytes > 0).collect();
     assert_eq!(spilled, []);
@@ -114,6 +136,50 @@ fn long_rows_are_ranked() {
         })
         .collect();
     train(&gpu, "long-rows", &recipes);
+}
+
+#[test]
+fn images_train_in_every_precision_and_in_parts() {
+    let Some(gpu) = FakeGpu::find() else { return };
+    let text = format!("{IMAGES}[loss]\nkind = 'bayesian'\ntemperature = 0.5\n");
+    let with = |name: &str, set: &str| (name.to_owned(), text.replace("[training]\n", &format!("[training]\n{set}\n")));
+    train(
+        &gpu,
+        "precisions",
+        &[
+            with("bf16", "precision = 'bf16'"),
+            with("f16", "precision = 'f16'"),
+            with("cached", "gradient_cache = 4"),
+            with("accumulated", "accumulate = 2"),
+        ],
+    );
+}
+
+#[test]
+fn methods_with_memory_and_with_losses_of_their_own_train() {
+    let Some(gpu) = FakeGpu::find() else { return };
+    let small = [
+        "quickstart-methods/moco",
+        "quickstart-methods/swav",
+        "--backend",
+        "cuda",
+        "--quiet",
+        "--epochs",
+        "1",
+        "--set",
+        "data.planted.train=32",
+        "--set",
+        "data.planted.test=20",
+        "--set",
+        "training.batch_size=16",
+        "--set",
+        "encoder.trunk.width=8",
+        "--set",
+        "evaluation.probe.epochs=1",
+        "--set",
+        "evaluation.baselines=[]",
+    ];
+    assert_clean(&gpu.run("bcl-train", &small), "methods");
 }
 
 #[test]
@@ -150,4 +216,42 @@ fn run_folder(gpu: &FakeGpu, group: &str) -> String {
     let runs = gpu.folder().join(group).join("runs").join(format!("{group}-0"));
     assert!(Path::new(&runs).is_dir(), "{}", runs.display());
     runs.to_str().expect("a plain path").to_owned()
+}
+
+/// The loss of each epoch, to the last digit.
+fn losses(run: &Path) -> Vec<Value> {
+    let lines = fs::read_to_string(run.join("metrics.jsonl")).expect("a finished run");
+    let loss = |line: &str| serde_json::from_str::<Value>(line).expect("a record")["loss"].clone();
+    lines.lines().map(loss).collect()
+}
+
+/// Trains on the CPU, then trains on from the checkpoint, and returns the losses of the longer run.
+fn resumed(program: &dyn Fn() -> Command, recipe: &str) -> Vec<Value> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let loss = "[loss]\nkind = 'bayesian'\ntemperature = 0.5\n";
+    fs::write(folder.path().join("r.toml"), format!("{recipe}{loss}")).expect("writable");
+    for more in [&[][..], &["--resume", "--epochs", "2"]] {
+        let arguments = [&["r.toml", "--quiet"], more].concat();
+        let output = program().args(arguments).current_dir(folder.path()).output();
+        let output = output.expect("it starts");
+        assert!(output.status.success(), "{more:?} {recipe}\n{}", shown(&output));
+    }
+    let runs = fs::read_dir(folder.path().join("runs")).expect("runs");
+    let runs = runs
+        .map(|entry| entry.expect("readable").path())
+        .filter(|path| path.join("result.json").exists());
+    runs.map(|run| losses(&run)).max_by_key(Vec::len).expect("a run")
+}
+
+#[test]
+fn without_a_gpu_a_program_with_cuda_resumes_to_the_same_bits_as_without_cuda() {
+    let Ok(programs) = gpu_programs() else {
+        println!("no program with GPU backends");
+        return;
+    };
+    for recipe in [RECOMMENDER, IMAGES, GRAPHS] {
+        let with_cuda = resumed(&|| Command::new(programs.join("bcl-train")), recipe);
+        assert_eq!(with_cuda, resumed(&bcl_train, recipe), "{recipe}");
+        assert!(with_cuda.len() > 1, "{with_cuda:?} {recipe}");
+    }
 }
