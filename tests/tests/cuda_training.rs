@@ -139,20 +139,30 @@ fn long_rows_are_ranked() {
 }
 
 #[test]
-fn images_train_in_every_precision_and_in_parts() {
+fn images_train_in_half_precision_and_in_parts_and_can_be_used() {
     let Some(gpu) = FakeGpu::find() else { return };
     let text = format!("{IMAGES}[loss]\nkind = 'bayesian'\ntemperature = 0.5\n");
     let with = |name: &str, set: &str| (name.to_owned(), text.replace("[training]\n", &format!("[training]\n{set}\n")));
     train(
         &gpu,
-        "precisions",
+        "images",
         &[
-            with("bf16", "precision = 'bf16'"),
-            with("f16", "precision = 'f16'"),
-            with("cached", "gradient_cache = 4"),
-            with("accumulated", "accumulate = 2"),
+            with("bf16", "precision = 'bf16'\ngradient_cache = 4"),
+            with("f16", "precision = 'f16'\naccumulate = 2"),
         ],
     );
+    let folder = gpu.folder().join("images");
+    let path = |name: &str| folder.join(name).to_str().expect("a plain path").to_owned();
+    let (run, recipe, runs) = (path("runs/bf16-0"), path("bf16.toml"), path("runs"));
+    for arguments in [
+        vec!["evaluate", &run],
+        vec!["embed", &run],
+        vec!["fine-tune", &run, "--epochs", "1"],
+        vec![&recipe, "--resume", "--epochs", "2", "--quiet", "--out", &runs],
+    ] {
+        let arguments = [&arguments[..], &["--backend", "cuda"]].concat();
+        assert_clean(&gpu.run("bcl-train", &arguments), &arguments.join(" "));
+    }
 }
 
 #[test]
@@ -201,21 +211,18 @@ fn what_was_trained_can_be_used_and_continued() {
     let Some(gpu) = FakeGpu::find() else { return };
     let recommender = format!("{RECOMMENDER}[loss]\nkind = 'bayesian'\ntemperature = 0.5\n");
     train(&gpu, "mf", &[("mf".to_owned(), recommender)]);
-    let mf = run_folder(&gpu, "mf");
+    let mf = gpu.folder().join("mf");
+    let path = |name: &str| mf.join(name).to_str().expect("a plain path").to_owned();
+    let (run, recipe, runs) = (path("runs/mf-0"), path("mf.toml"), path("runs"));
     for arguments in [
-        vec!["evaluate", &mf],
-        vec!["recommend", &mf, "--user", "0", "--top", "3"],
-        vec!["embed", &mf],
+        vec!["evaluate", &run],
+        vec!["recommend", &run, "--user", "0", "--top", "3"],
+        vec!["embed", &run],
+        vec![&recipe, "--resume", "--epochs", "2", "--quiet", "--out", &runs],
     ] {
         let arguments = [&arguments[..], &["--backend", "cuda"]].concat();
         assert_clean(&gpu.run("bcl-train", &arguments), &arguments.join(" "));
     }
-}
-
-fn run_folder(gpu: &FakeGpu, group: &str) -> String {
-    let runs = gpu.folder().join(group).join("runs").join(format!("{group}-0"));
-    assert!(Path::new(&runs).is_dir(), "{}", runs.display());
-    runs.to_str().expect("a plain path").to_owned()
 }
 
 /// The loss of each epoch, to the last digit.

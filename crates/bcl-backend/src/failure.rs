@@ -157,9 +157,13 @@ fn asked(text: &str) -> Option<u64> {
     digits.parse().ok()
 }
 
-/// The innermost cause: the line after the last `Caused by:`, or else the first line.
+/// The innermost cause: the compiler's first error, or the line after the last `Caused by:`, or else the first line.
 fn cause(text: &str) -> String {
     let text = text.replace("\\n", "\n");
+    let (_, log) = text.split_once("[Compilation Error]").unwrap_or_default();
+    if let Some(error) = log.lines().find(|line| line.contains("error")) {
+        return error.trim().to_owned();
+    }
     let mut lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Backtrace"));
     let mut cause = lines.next().unwrap_or_default().to_owned();
     let mut is_next = cause.ends_with("Caused by:");
@@ -198,6 +202,13 @@ mod tests {
             of(text, "")
                 .unwrap()
                 .starts_with("cannot compile a kernel: cmp.bool_equal is unsupported; ")
+        );
+        let text = "A compilation error happened\nCaused by:\n  [Compilation Error] \n    a.cu(2): warning: unused\n    a.cu(9): catastrophic error: cannot open \
+                    source file \"cuda/barrier\"\n[Source]\nvoid error();\n";
+        assert!(
+            of(text, "")
+                .unwrap()
+                .starts_with("cannot compile a kernel: a.cu(9): catastrophic error: cannot open source file \"cuda/barrier\"; ")
         );
         let text = "called `Result::unwrap()` on an `Err` value: The device is poisoned\nCaused by:\n  an illegal address";
         assert!(of(text, "").unwrap().starts_with("failed: an illegal address; "));

@@ -202,7 +202,7 @@ impl Allocation {
 
     fn set_known(&mut self, start: u64, end: u64) {
         let goes_on = self.is_result(end);
-        self.results.retain(|place, _| !(start..end).contains(place));
+        self.results.extract_if(start..end, |_, _| true).for_each(drop);
         // Only where something changes.
         if self.is_result(start) {
             self.results.insert(start, false);
