@@ -74,6 +74,25 @@ fn the_kernels_of_every_loss_compile_and_can_be_launched() {
 }
 
 #[test]
+fn every_reference_value_is_computed() {
+    let Some(gpu) = FakeGpu::find() else {
+        return;
+    };
+    for file in ["losses", "frameworks", "graphs"] {
+        let path = format!("{}/../crates/bcl-golden/data/{file}.json", env!("CARGO_MANIFEST_DIR"));
+        let run = gpu.run("bcl-bench", &["parity", &path, "--backend", "cuda"]);
+        assert_eq!(run.refused(), [], "{file}\n{}", shown(&run.output));
+        // Nothing is executed, so everything is computed, and wrong.
+        assert_eq!(run.code(), Some(1), "{file}\n{}", shown(&run.output));
+        assert!(
+            run.stdout().contains("NOT within tolerance"),
+            "{file}\n{}",
+            shown(&run.output)
+        );
+    }
+}
+
+#[test]
 fn a_loss_runs_on_the_device_that_was_chosen() {
     let Some(gpu) = FakeGpu::find() else {
         return;
