@@ -1,7 +1,8 @@
-//! Batch normalisation on GPUs, in single precision: two small kernels for the statistics and one pass to normalise, forward and backward alike.
+//! Batch normalisation on GPUs: two small kernels for the statistics and one pass to normalise, forward and backward alike.
 //!
 //! Images stay in memory as they are after a convolution, with their channels last, so that neighbouring threads read neighbouring channels. Burn's
-//! reductions over such images take a hundred times as long. All sums have a fixed order.
+//! reductions over such images take a hundred times as long. A batch in half precision is read and written as it is, and everything is computed in single
+//! precision. All sums have a fixed order.
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Cube, TensorMetadata};
@@ -9,19 +10,21 @@ use burn::tensor::DType;
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::ops::{permute_nchw_to_nhwc, permute_nhwc_to_nchw};
 use burn_cubecl::tensor::CubeTensor;
+use cubecl::ir::{ElemType, FloatKind, VectorSize};
 use cubecl::prelude::*;
+use cubecl::tensor_vector_size_parallel;
 
 use super::{NormOps, portable};
 use crate::cube::{THREADS, addresses, empty, rows, threads, workgroups};
 
-/// Channels per workgroup in the kernels that sum.
+/// Vectors of channels per workgroup in the kernels that sum, at most.
 const LANES: usize = 32;
-
-/// Rows that a workgroup reads at a time.
-const STRANDS: usize = THREADS as usize / LANES;
 
 /// About as many workgroups as keep a large GPU busy.
 const WORKGROUPS: usize = 1024;
+
+/// Channels per vector, at most. Larger vectors would need more memory of a workgroup than every device has.
+const CHANNELS: usize = 8;
 
 impl NormOps for Cube {
     fn batch_norm_by_batch(
@@ -31,29 +34,24 @@ impl NormOps for Cube {
         epsilon: f64,
         relu: bool,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        let Some(input) = Table::of(&input, &weight) else {
+        let Some(table) = Table::of(&input, &weight) else {
             return portable::batch_norm_by_batch::<Self>(input, weight, bias, epsilon, relu);
         };
-        let (mean, variance) = input.moments();
-        let output = input.alike();
-        let client = input.values.client.clone();
-        normalise::launch(
-            &client,
-            threads(input.len()),
-            CubeDim::new_1d(THREADS),
-            addresses(&[&input.values]),
-            input.values.clone().into_tensor_arg(),
-            rows(weight).into_tensor_arg(),
-            rows(bias).into_tensor_arg(),
-            mean.clone().into_tensor_arg(),
-            variance.clone().into_tensor_arg(),
-            output.clone().into_tensor_arg(),
-            input.num_channels,
-            input.len(),
-            epsilon as f32,
-            relu,
-        );
-        (input.back(output), mean, variance)
+        table.normalised(None, weight, bias, epsilon, relu)
+    }
+
+    fn batch_norm_add_relu(
+        input: FloatTensor<Self>,
+        residual: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        epsilon: f64,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        let tables = Table::of(&input, &weight).zip(Table::of(&residual, &weight));
+        let Some((table, other)) = tables.filter(|(table, other)| table.values.dtype == other.values.dtype) else {
+            return portable::batch_norm_add_relu::<Self>(input, residual, weight, bias, epsilon);
+        };
+        table.normalised(Some(other), weight, bias, epsilon, true)
     }
 
     fn batch_norm_by_batch_backward(
@@ -67,7 +65,7 @@ impl NormOps for Cube {
         relu: bool,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         let tables = Table::of(&input, &weight).zip(Table::of(&grad, &weight));
-        let Some((input, grad)) = tables else {
+        let Some((input, grad)) = tables.filter(|(input, grad)| input.values.dtype == grad.values.dtype) else {
             return portable::batch_norm_by_batch_backward::<Self>(input, weight, bias, mean, variance, grad, epsilon, relu);
         };
         let layer = Layer {
@@ -86,6 +84,7 @@ impl NormOps for Cube {
             threads(input.len()),
             CubeDim::new_1d(THREADS),
             addresses(&[&input.values]),
+            input.vector,
             input.values.clone().into_tensor_arg(),
             grad.values.into_tensor_arg(),
             layer.weight.into_tensor_arg(),
@@ -96,12 +95,35 @@ impl NormOps for Cube {
             of_bias.clone().into_tensor_arg(),
             output.clone().into_tensor_arg(),
             input.num_rows,
-            input.num_channels,
+            input.row_len(),
             input.len(),
             layer.epsilon,
             relu,
+            input.element,
         );
         (input.back(output), of_weight, of_bias)
+    }
+
+    fn relu_gradient(output: FloatTensor<Self>, grad: FloatTensor<Self>) -> FloatTensor<Self> {
+        let tables = Table::of_any(&output).zip(Table::of_any(&grad));
+        let Some((output, grad)) = tables.filter(|(output, grad)| output.values.dtype == grad.values.dtype) else {
+            return portable::relu_gradient::<Self>(output, grad);
+        };
+        let out = grad.alike();
+        let client = grad.values.client.clone();
+        gate::launch(
+            &client,
+            threads(grad.len()),
+            CubeDim::new_1d(THREADS),
+            addresses(&[&grad.values]),
+            grad.vector,
+            output.values.clone().into_tensor_arg(),
+            grad.values.clone().into_tensor_arg(),
+            out.clone().into_tensor_arg(),
+            grad.len(),
+            grad.element,
+        );
+        grad.back(out)
     }
 }
 
@@ -120,43 +142,110 @@ struct Table {
     values: CubeTensor,
     num_rows: usize,
     num_channels: usize,
+    /// Channels per vector.
+    vector: VectorSize,
+    element: ElemType,
     is_images: bool,
 }
 
 impl Table {
-    /// `None` for what the kernels do not compute: other precisions, and batches that are neither rows nor images.
+    /// `None` for what the kernels do not compute: double precision, and batches that are neither rows nor images.
     fn of(batch: &CubeTensor, weight: &CubeTensor) -> Option<Self> {
+        Self::of_any(batch).filter(|_| weight.dtype == DType::F32)
+    }
+
+    fn of_any(batch: &CubeTensor) -> Option<Self> {
         let shape = batch.shape();
         let is_images = shape.num_dims() == 4;
-        if batch.dtype != DType::F32 || weight.dtype != DType::F32 || !(is_images || shape.num_dims() == 2) {
+        let kind = match batch.dtype {
+            DType::F32 => FloatKind::F32,
+            DType::F16 => FloatKind::F16,
+            DType::BF16 => FloatKind::BF16,
+            _ => return None,
+        };
+        if !(is_images || shape.num_dims() == 2) {
             return None;
         }
-        let values = if is_images {
+        let values = into_contiguous(if is_images {
             permute_nchw_to_nhwc(batch.clone())
         } else {
             batch.clone()
-        };
+        });
         let num_channels = shape[1];
+        // Statistics are vectors of as many numbers in single precision.
+        let sizes = values.client.io_optimized_vector_sizes(size_of::<f32>());
+        let last = values.meta.num_dims() - 1;
+        let vector = tensor_vector_size_parallel(
+            sizes.filter(|&size| size <= CHANNELS),
+            values.meta.shape(),
+            values.meta.strides(),
+            last,
+        );
         Some(Self {
-            values: into_contiguous(values),
+            values,
             num_rows: shape.num_elements() / num_channels,
             num_channels,
+            vector,
+            element: ElemType::Float(kind),
             is_images,
         })
     }
 
-    fn len(&self) -> usize {
-        self.num_rows * self.num_channels
+    /// Vectors per row.
+    fn row_len(&self) -> usize {
+        self.num_channels / self.vector
     }
 
-    /// Memory for another table of this shape.
+    /// Vectors of the table.
+    fn len(&self) -> usize {
+        self.num_rows * self.row_len()
+    }
+
+    /// Memory for another table of this shape and precision.
     fn alike(&self) -> CubeTensor {
-        empty(&self.values, self.values.shape(), DType::F32)
+        empty(&self.values, self.values.shape(), self.values.dtype)
     }
 
     /// A table in the order of the batch, without a copy.
     fn back(&self, table: CubeTensor) -> CubeTensor {
         if self.is_images { permute_nhwc_to_nchw(table) } else { table }
+    }
+
+    /// The batch, normalised, and plus another one if there is one; and mean and variance.
+    fn normalised(
+        &self,
+        residual: Option<Self>,
+        weight: CubeTensor,
+        bias: CubeTensor,
+        epsilon: f64,
+        relu: bool,
+    ) -> (CubeTensor, CubeTensor, CubeTensor) {
+        let (mean, variance) = self.moments();
+        let output = self.alike();
+        let adds = residual.is_some();
+        let residual = residual.map_or_else(|| self.values.clone(), |other| other.values);
+        let client = self.values.client.clone();
+        normalise::launch(
+            &client,
+            threads(self.len()),
+            CubeDim::new_1d(THREADS),
+            addresses(&[&self.values]),
+            self.vector,
+            self.values.clone().into_tensor_arg(),
+            residual.into_tensor_arg(),
+            rows(weight).into_tensor_arg(),
+            rows(bias).into_tensor_arg(),
+            mean.clone().into_tensor_arg(),
+            variance.clone().into_tensor_arg(),
+            output.clone().into_tensor_arg(),
+            self.row_len(),
+            self.len(),
+            epsilon as f32,
+            adds,
+            relu,
+            self.element,
+        );
+        (self.back(output), mean, variance)
     }
 
     /// Mean and biased variance of each channel.
@@ -169,26 +258,31 @@ impl Table {
             parts.workgroups(),
             CubeDim::new_1d(THREADS),
             addresses(&[&self.values]),
+            self.vector,
             self.values.clone().into_tensor_arg(),
             partial.clone().into_tensor_arg(),
             self.num_rows,
-            self.num_channels,
+            self.row_len(),
+            parts.lanes,
             parts.rows,
             parts.number,
+            self.element,
         );
         let [mean, variance] = [0, 1].map(|_| empty(&self.values, [self.num_channels], DType::F32));
         moments_of_sums::launch(
             &client,
-            threads(self.num_channels),
+            workgroups(self.row_len()),
             CubeDim::new_1d(THREADS),
             addresses(&[&partial, &self.values]),
+            self.vector,
             self.values.clone().into_tensor_arg(),
             partial.into_tensor_arg(),
             mean.clone().into_tensor_arg(),
             variance.clone().into_tensor_arg(),
             self.num_rows,
-            self.num_channels,
+            self.row_len(),
             parts.number,
+            self.element,
         );
         (mean, variance)
     }
@@ -203,6 +297,7 @@ impl Table {
             parts.workgroups(),
             CubeDim::new_1d(THREADS),
             addresses(&[&self.values]),
+            self.vector,
             self.values.clone().into_tensor_arg(),
             grad.values.clone().into_tensor_arg(),
             layer.weight.clone().into_tensor_arg(),
@@ -211,22 +306,25 @@ impl Table {
             layer.variance.clone().into_tensor_arg(),
             partial.clone().into_tensor_arg(),
             self.num_rows,
-            self.num_channels,
+            self.row_len(),
+            parts.lanes,
             parts.rows,
             parts.number,
             layer.epsilon,
             layer.relu,
+            self.element,
         );
         let [of_weight, of_bias] = [0, 1].map(|_| empty(&self.values, [self.num_channels], DType::F32));
         add_parts::launch(
             &client,
-            threads(self.num_channels),
+            workgroups(self.row_len()),
             CubeDim::new_1d(THREADS),
             addresses(&[&partial]),
+            self.vector,
             partial.into_tensor_arg(),
             of_bias.clone().into_tensor_arg(),
             of_weight.clone().into_tensor_arg(),
-            self.num_channels,
+            self.row_len(),
             parts.number,
         );
         (of_weight, of_bias)
@@ -238,18 +336,23 @@ struct Parts {
     number: usize,
     /// Rows per part.
     rows: usize,
-    /// Groups of channels.
+    /// Vectors of channels that a workgroup reads at a time, a power of two.
+    lanes: usize,
+    /// Groups of lanes in a row.
     blocks: usize,
 }
 
 impl Parts {
     fn of(table: &Table) -> Self {
-        let blocks = table.num_channels.div_ceil(LANES);
-        let wanted = (WORKGROUPS / blocks).clamp(1, table.num_rows.div_ceil(4 * STRANDS));
+        let lanes = table.row_len().next_power_of_two().min(LANES);
+        let strands = THREADS as usize / lanes;
+        let blocks = table.row_len().div_ceil(lanes);
+        let wanted = (WORKGROUPS / blocks).clamp(1, table.num_rows.div_ceil(4 * strands));
         let rows = table.num_rows.div_ceil(wanted);
         Self {
             number: table.num_rows.div_ceil(rows),
             rows,
+            lanes,
             blocks,
         }
     }
@@ -266,224 +369,301 @@ impl Parts {
 
 /// Sums the values of a part of each channel, and their squares, relative to the channel's first value, so that no digits cancel.
 #[cube(launch, address_type = "dynamic")]
-fn sum_values(
-    input: &Tensor<f32>,
-    partial: &mut Tensor<f32>,
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
+fn sum_values<E: Numeric, N: Size>(
+    input: &Tensor<Vector<E, N>>,
+    partial: &mut Tensor<Vector<f32, N>>,
     num_rows: usize,
-    num_channels: usize,
+    row_len: usize,
+    lanes: usize,
     rows_per_part: usize,
     num_parts: usize,
+    #[define(E)] _dtype: ElemType,
 ) {
-    let blocks = num_channels.div_ceil(LANES);
+    let blocks = row_len.div_ceil(lanes);
     let part = CUBE_POS / blocks;
     if part >= num_parts {
         terminate!();
     }
-    let channel = CUBE_POS % blocks * LANES + UNIT_POS as usize % LANES;
-    let mut sum = 0.0f32;
-    let mut squares = 0.0f32;
-    if channel < num_channels {
-        let first = input[channel];
-        let mut row = part * rows_per_part + UNIT_POS as usize / LANES;
-        let mut end = (part + 1) * rows_per_part;
-        if end > num_rows {
-            end = num_rows;
-        }
+    let position = UNIT_POS as usize;
+    let place = CUBE_POS % blocks * lanes + position % lanes;
+    let mut sum = Vector::<f32, N>::zero();
+    let mut squares = Vector::<f32, N>::zero();
+    if place < row_len {
+        let first = Vector::<f32, N>::cast_from(input[place]);
+        let mut row = part * rows_per_part + position / lanes;
+        let end = last_row(part, rows_per_part, num_rows);
         while row < end {
-            let value = input[row * num_channels + channel] - first;
+            let value = Vector::<f32, N>::cast_from(input[row * row_len + place]) - first;
             sum += value;
             squares += value * value;
-            row += STRANDS;
+            row += THREADS as usize / lanes;
         }
     }
-    write_sums(partial, sum, squares, part, channel, num_channels);
+    write_sums(partial, sum, squares, part, place, row_len, lanes);
 }
 
 /// Sums the gradients of a part of each channel, and their products with the normalised input.
 #[cube(launch, address_type = "dynamic")]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
-fn sum_gradients(
-    input: &Tensor<f32>,
-    grad: &Tensor<f32>,
-    weight: &Tensor<f32>,
-    bias: &Tensor<f32>,
-    mean: &Tensor<f32>,
-    variance: &Tensor<f32>,
-    partial: &mut Tensor<f32>,
+fn sum_gradients<E: Numeric, N: Size>(
+    input: &Tensor<Vector<E, N>>,
+    grad: &Tensor<Vector<E, N>>,
+    weight: &Tensor<Vector<f32, N>>,
+    bias: &Tensor<Vector<f32, N>>,
+    mean: &Tensor<Vector<f32, N>>,
+    variance: &Tensor<Vector<f32, N>>,
+    partial: &mut Tensor<Vector<f32, N>>,
     num_rows: usize,
-    num_channels: usize,
+    row_len: usize,
+    lanes: usize,
     rows_per_part: usize,
     num_parts: usize,
     epsilon: f32,
     #[comptime] relu: bool,
+    #[define(E)] _dtype: ElemType,
 ) {
-    let blocks = num_channels.div_ceil(LANES);
+    let blocks = row_len.div_ceil(lanes);
     let part = CUBE_POS / blocks;
     if part >= num_parts {
         terminate!();
     }
-    let channel = CUBE_POS % blocks * LANES + UNIT_POS as usize % LANES;
-    let mut sum = 0.0f32;
-    let mut products = 0.0f32;
-    if channel < num_channels {
-        let deviation = (variance[channel] + epsilon).sqrt();
-        let mut row = part * rows_per_part + UNIT_POS as usize / LANES;
-        let mut end = (part + 1) * rows_per_part;
-        if end > num_rows {
-            end = num_rows;
-        }
+    let position = UNIT_POS as usize;
+    let place = CUBE_POS % blocks * lanes + position % lanes;
+    let mut sum = Vector::<f32, N>::zero();
+    let mut products = Vector::<f32, N>::zero();
+    if place < row_len {
+        let deviation = (variance[place] + Vector::new(epsilon)).sqrt();
+        let (centre, scale, shift) = (mean[place], weight[place], bias[place]);
+        let mut row = part * rows_per_part + position / lanes;
+        let end = last_row(part, rows_per_part, num_rows);
         while row < end {
-            let normalised = (input[row * num_channels + channel] - mean[channel]) / deviation;
-            let mut slope = grad[row * num_channels + channel];
-            if comptime!(relu) {
-                if normalised * weight[channel] + bias[channel] <= 0.0f32 {
-                    slope = 0.0f32;
-                }
-            }
+            let at = row * row_len + place;
+            let normalised = (Vector::<f32, N>::cast_from(input[at]) - centre) / deviation;
+            let slope = gated(Vector::<f32, N>::cast_from(grad[at]), normalised * scale + shift, relu);
             sum += slope;
             products += slope * normalised;
-            row += STRANDS;
+            row += THREADS as usize / lanes;
         }
     }
-    write_sums(partial, sum, products, part, channel, num_channels);
+    write_sums(partial, sum, products, part, place, row_len, lanes);
+}
+
+/// The row after the last one of a part.
+#[cube]
+fn last_row(part: usize, rows_per_part: usize, num_rows: usize) -> usize {
+    let mut end = (part + 1) * rows_per_part;
+    if end > num_rows {
+        end = num_rows;
+    }
+    end
+}
+
+/// The gradient where the output is positive; with ReLU only.
+#[cube]
+fn gated<N: Size>(grad: Vector<f32, N>, output: Vector<f32, N>, #[comptime] relu: bool) -> Vector<f32, N> {
+    let zero = Vector::<f32, N>::zero();
+    if comptime!(relu) {
+        select_many(output.greater_than(&zero), grad, zero)
+    } else {
+        grad
+    }
 }
 
 /// Adds up what the threads of a workgroup have of each channel, in a fixed order, and writes both sums of a part.
 #[cube]
-fn write_sums(partial: &mut Tensor<f32>, first: f32, second: f32, part: usize, channel: usize, num_channels: usize) {
-    let mut of_first = Shared::<[u32]>::new_slice(comptime!(THREADS as usize));
-    let mut of_second = Shared::<[u32]>::new_slice(comptime!(THREADS as usize));
+fn write_sums<N: Size>(
+    partial: &mut Tensor<Vector<f32, N>>,
+    first: Vector<f32, N>,
+    second: Vector<f32, N>,
+    part: usize,
+    place: usize,
+    row_len: usize,
+    lanes: usize,
+) {
+    let mut of_first = Shared::<[Vector<f32, N>]>::new_slice(comptime!(THREADS as usize));
+    let mut of_second = Shared::<[Vector<f32, N>]>::new_slice(comptime!(THREADS as usize));
     let position = UNIT_POS as usize;
-    of_first[position] = u32::reinterpret(first);
-    of_second[position] = u32::reinterpret(second);
+    of_first[position] = first;
+    of_second[position] = second;
     sync_cube();
-    if position < LANES && channel < num_channels {
-        let mut sum = 0.0f32;
-        let mut other = 0.0f32;
+    if position < lanes && place < row_len {
+        let mut sum = Vector::<f32, N>::zero();
+        let mut other = Vector::<f32, N>::zero();
         let mut strand = position;
-        while strand < LANES * STRANDS {
-            sum += f32::reinterpret(of_first[strand]);
-            other += f32::reinterpret(of_second[strand]);
-            strand += LANES;
+        while strand < THREADS as usize {
+            sum += of_first[strand];
+            other += of_second[strand];
+            strand += lanes;
         }
-        partial[2 * part * num_channels + channel] = sum;
-        partial[(2 * part + 1) * num_channels + channel] = other;
+        partial[2 * part * row_len + place] = sum;
+        partial[(2 * part + 1) * row_len + place] = other;
     }
 }
 
-/// One thread per channel.
+/// Adds up the parts of both sums of a vector of channels, in a fixed order, with all threads of a workgroup. The first thread has the results.
+#[cube]
+fn sums_of_parts<N: Size>(
+    partial: &Tensor<Vector<f32, N>>,
+    place: usize,
+    row_len: usize,
+    num_parts: usize,
+) -> (Vector<f32, N>, Vector<f32, N>) {
+    let mut sum = Vector::<f32, N>::zero();
+    let mut other = Vector::<f32, N>::zero();
+    let mut part = UNIT_POS as usize;
+    while part < num_parts {
+        sum += partial[2 * part * row_len + place];
+        other += partial[(2 * part + 1) * row_len + place];
+        part += THREADS as usize;
+    }
+    let mut of_first = Shared::<[Vector<f32, N>]>::new_slice(comptime!(THREADS as usize));
+    let mut of_second = Shared::<[Vector<f32, N>]>::new_slice(comptime!(THREADS as usize));
+    let position = UNIT_POS as usize;
+    of_first[position] = sum;
+    of_second[position] = other;
+    let mut width = comptime!(THREADS as usize / 2).runtime();
+    while width > 0 {
+        sync_cube();
+        if position < width {
+            let (left, right) = (of_first[position], of_second[position]);
+            of_first[position] = left + of_first[position + width];
+            of_second[position] = right + of_second[position + width];
+        }
+        width /= 2;
+    }
+    sync_cube();
+    (of_first[0], of_second[0])
+}
+
+/// One workgroup per vector of channels.
 #[cube(launch, address_type = "dynamic")]
-fn moments_of_sums(
-    input: &Tensor<f32>,
-    partial: &Tensor<f32>,
-    mean: &mut Tensor<f32>,
-    variance: &mut Tensor<f32>,
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
+fn moments_of_sums<E: Numeric, N: Size>(
+    input: &Tensor<Vector<E, N>>,
+    partial: &Tensor<Vector<f32, N>>,
+    mean: &mut Tensor<Vector<f32, N>>,
+    variance: &mut Tensor<Vector<f32, N>>,
     num_rows: usize,
-    num_channels: usize,
+    row_len: usize,
+    num_parts: usize,
+    #[define(E)] _dtype: ElemType,
+) {
+    let place = CUBE_POS;
+    if place >= row_len {
+        terminate!();
+    }
+    let (sum, squares) = sums_of_parts(partial, place, row_len, num_parts);
+    if UNIT_POS == 0 {
+        let count = Vector::<f32, N>::new(f32::cast_from(num_rows as u32));
+        let zero = Vector::<f32, N>::zero();
+        let above_first = sum / count;
+        let spread = squares / count - above_first * above_first;
+        mean[place] = Vector::<f32, N>::cast_from(input[place]) + above_first;
+        variance[place] = select_many(spread.greater_than(&zero), spread, zero);
+    }
+}
+
+/// One workgroup per vector of channels.
+#[cube(launch, address_type = "dynamic")]
+fn add_parts<N: Size>(
+    partial: &Tensor<Vector<f32, N>>,
+    first: &mut Tensor<Vector<f32, N>>,
+    second: &mut Tensor<Vector<f32, N>>,
+    row_len: usize,
     num_parts: usize,
 ) {
-    let channel = ABSOLUTE_POS;
-    if channel >= num_channels {
+    let place = CUBE_POS;
+    if place >= row_len {
         terminate!();
     }
-    let mut sum = 0.0f32;
-    let mut squares = 0.0f32;
-    let mut at = channel;
-    while at < 2 * num_parts * num_channels {
-        sum += partial[at];
-        squares += partial[at + num_channels];
-        at += 2 * num_channels;
+    let (sum, other) = sums_of_parts(partial, place, row_len, num_parts);
+    if UNIT_POS == 0 {
+        first[place] = sum;
+        second[place] = other;
     }
-    let count = f32::cast_from(num_rows as u32);
-    let above_first = sum / count;
-    let mut spread = squares / count - above_first * above_first;
-    if spread < 0.0f32 {
-        spread = 0.0f32;
-    }
-    mean[channel] = input[channel] + above_first;
-    variance[channel] = spread;
 }
 
-/// One thread per channel.
-#[cube(launch, address_type = "dynamic")]
-fn add_parts(partial: &Tensor<f32>, first: &mut Tensor<f32>, second: &mut Tensor<f32>, num_channels: usize, num_parts: usize) {
-    let channel = ABSOLUTE_POS;
-    if channel >= num_channels {
-        terminate!();
-    }
-    let mut sum = 0.0f32;
-    let mut other = 0.0f32;
-    let mut at = channel;
-    while at < 2 * num_parts * num_channels {
-        sum += partial[at];
-        other += partial[at + num_channels];
-        at += 2 * num_channels;
-    }
-    first[channel] = sum;
-    second[channel] = other;
-}
-
-/// One thread per value.
+/// One thread per vector.
 #[cube(launch, address_type = "dynamic")]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
-fn normalise(
-    input: &Tensor<f32>,
-    weight: &Tensor<f32>,
-    bias: &Tensor<f32>,
-    mean: &Tensor<f32>,
-    variance: &Tensor<f32>,
-    output: &mut Tensor<f32>,
-    num_channels: usize,
+fn normalise<E: Numeric, N: Size>(
+    input: &Tensor<Vector<E, N>>,
+    residual: &Tensor<Vector<E, N>>,
+    weight: &Tensor<Vector<f32, N>>,
+    bias: &Tensor<Vector<f32, N>>,
+    mean: &Tensor<Vector<f32, N>>,
+    variance: &Tensor<Vector<f32, N>>,
+    output: &mut Tensor<Vector<E, N>>,
+    row_len: usize,
     len: usize,
     epsilon: f32,
+    #[comptime] adds: bool,
     #[comptime] relu: bool,
+    #[define(E)] _dtype: ElemType,
 ) {
     if ABSOLUTE_POS >= len {
         terminate!();
     }
-    let channel = ABSOLUTE_POS % num_channels;
-    let deviation = (variance[channel] + epsilon).sqrt();
-    let mut value = (input[ABSOLUTE_POS] - mean[channel]) / deviation * weight[channel] + bias[channel];
-    if comptime!(relu) {
-        if value < 0.0f32 {
-            value = 0.0f32;
-        }
+    let place = ABSOLUTE_POS % row_len;
+    let deviation = (variance[place] + Vector::new(epsilon)).sqrt();
+    let centred = Vector::<f32, N>::cast_from(input[ABSOLUTE_POS]) - mean[place];
+    let mut value = centred / deviation * weight[place] + bias[place];
+    if comptime!(adds) {
+        value += Vector::<f32, N>::cast_from(residual[ABSOLUTE_POS]);
     }
-    output[ABSOLUTE_POS] = value;
+    output[ABSOLUTE_POS] = Vector::cast_from(gated(value, value, relu));
 }
 
-/// One thread per value.
+/// One thread per vector.
 #[cube(launch, address_type = "dynamic")]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
-fn input_gradient(
-    input: &Tensor<f32>,
-    grad: &Tensor<f32>,
-    weight: &Tensor<f32>,
-    bias: &Tensor<f32>,
-    mean: &Tensor<f32>,
-    variance: &Tensor<f32>,
-    of_weight: &Tensor<f32>,
-    of_bias: &Tensor<f32>,
-    output: &mut Tensor<f32>,
+fn input_gradient<E: Numeric, N: Size>(
+    input: &Tensor<Vector<E, N>>,
+    grad: &Tensor<Vector<E, N>>,
+    weight: &Tensor<Vector<f32, N>>,
+    bias: &Tensor<Vector<f32, N>>,
+    mean: &Tensor<Vector<f32, N>>,
+    variance: &Tensor<Vector<f32, N>>,
+    of_weight: &Tensor<Vector<f32, N>>,
+    of_bias: &Tensor<Vector<f32, N>>,
+    output: &mut Tensor<Vector<E, N>>,
     num_rows: usize,
-    num_channels: usize,
+    row_len: usize,
     len: usize,
     epsilon: f32,
     #[comptime] relu: bool,
+    #[define(E)] _dtype: ElemType,
 ) {
     if ABSOLUTE_POS >= len {
         terminate!();
     }
-    let channel = ABSOLUTE_POS % num_channels;
-    let deviation = (variance[channel] + epsilon).sqrt();
-    let normalised = (input[ABSOLUTE_POS] - mean[channel]) / deviation;
-    let mut slope = grad[ABSOLUTE_POS];
-    if comptime!(relu) {
-        if normalised * weight[channel] + bias[channel] <= 0.0f32 {
-            slope = 0.0f32;
-        }
+    let place = ABSOLUTE_POS % row_len;
+    let deviation = (variance[place] + Vector::new(epsilon)).sqrt();
+    let normalised = (Vector::<f32, N>::cast_from(input[ABSOLUTE_POS]) - mean[place]) / deviation;
+    let slope = gated(
+        Vector::<f32, N>::cast_from(grad[ABSOLUTE_POS]),
+        normalised * weight[place] + bias[place],
+        relu,
+    );
+    let count = Vector::<f32, N>::new(f32::cast_from(num_rows as u32));
+    let change = slope - of_bias[place] / count - normalised * of_weight[place] / count;
+    output[ABSOLUTE_POS] = Vector::cast_from(weight[place] / deviation * change);
+}
+
+/// One thread per vector.
+#[cube(launch, address_type = "dynamic")]
+fn gate<E: Numeric, N: Size>(
+    output: &Tensor<Vector<E, N>>,
+    grad: &Tensor<Vector<E, N>>,
+    out: &mut Tensor<Vector<E, N>>,
+    len: usize,
+    #[define(E)] _dtype: ElemType,
+) {
+    if ABSOLUTE_POS >= len {
+        terminate!();
     }
-    let count = f32::cast_from(num_rows as u32);
-    output[ABSOLUTE_POS] =
-        weight[channel] / deviation * (slope - of_bias[channel] / count - normalised * of_weight[channel] / count);
+    let output = Vector::<f32, N>::cast_from(output[ABSOLUTE_POS]);
+    let grad = Vector::<f32, N>::cast_from(grad[ABSOLUTE_POS]);
+    out[ABSOLUTE_POS] = Vector::cast_from(gated(grad, output, true));
 }

@@ -1,6 +1,7 @@
 //! Batch normalisation on the CPU, with two passes over the batch forward and two backward.
 
 use burn::backend::flex::FlexTensor;
+use burn::backend::ops::FloatTensorOps;
 use burn::backend::{Flex, TensorMetadata};
 use burn::tensor::Shape;
 use rayon::prelude::*;
@@ -8,6 +9,7 @@ use rayon::prelude::*;
 use super::planes::{Channel, GradientMoments, InputGradient, Moments, Normalised};
 use super::{
     NormOps, portable,
+    portable::precision,
     rows::{self, Columns},
 };
 use crate::cpu::{self, Kernel, Value, by_float_type, rows_per_task};
@@ -20,6 +22,12 @@ impl NormOps for Flex {
         epsilon: f64,
         relu: bool,
     ) -> (FlexTensor, FlexTensor, FlexTensor) {
+        let narrow = precision::<Self>(&input);
+        let wide = precision::<Self>(&weight);
+        if narrow != wide {
+            let (output, mean, variance) = Self::batch_norm_by_batch(Self::float_cast(input, wide), weight, bias, epsilon, relu);
+            return (Self::float_cast(output, narrow), mean, variance);
+        }
         by_float_type!(
             input, T => forward::<T>(input, weight, bias, epsilon, relu),
             portable::batch_norm_by_batch::<Flex>(input, weight, bias, epsilon, relu)
@@ -36,6 +44,14 @@ impl NormOps for Flex {
         epsilon: f64,
         relu: bool,
     ) -> (FlexTensor, FlexTensor, FlexTensor) {
+        let narrow = precision::<Self>(&input);
+        let wide = precision::<Self>(&weight);
+        if narrow != wide {
+            let [input, grad] = [input, grad].map(|tensor| Self::float_cast(tensor, wide));
+            let (input, weight, bias) =
+                Self::batch_norm_by_batch_backward(input, weight, bias, mean, variance, grad, epsilon, relu);
+            return (Self::float_cast(input, narrow), weight, bias);
+        }
         by_float_type!(
             input, T => {
                 let parameters = [weight, bias, mean, variance].map(|tensor| per_channel::<T>(tensor, &input));

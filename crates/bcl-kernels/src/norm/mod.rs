@@ -34,9 +34,11 @@ pub struct BatchNormalised<const D: usize> {
 /// Source: Ioffe and Szegedy, [Batch Normalization](https://arxiv.org/abs/1502.03167).
 ///
 /// # Shapes
-/// - input:  `[batch_size, num_channels, ..]`, `f32` or `f64`
-/// - weight: `[num_channels]`
-/// - bias:   `[num_channels]`
+/// - input:  `[batch_size, num_channels, ..]`, of any float type
+/// - weight: `[num_channels]`, `f32` or `f64`
+/// - bias:   `[num_channels]`, of the type of the weight
+///
+/// The output has the type of the input. Everything is computed in the type of the weight, in which the statistics are, too.
 ///
 /// # Panics
 /// Panics if the weight or bias has a different number of channels, or the input is empty.
@@ -71,6 +73,34 @@ pub fn batch_norm_relu<const D: usize>(input: Tensor<D>, weight: Tensor<1>, bias
     normalise(input, weight, bias, epsilon, true)
 }
 
+/// Applies [`batch_norm`], adds the residual of a block, then applies ReLU, in the same passes over the batch:
+/// `output = max(0, batch_norm(input) + residual)`.
+///
+/// Differentiable in the residual, too.
+///
+/// # Shapes
+/// Same as for [`batch_norm`]; the residual has the shape and the type of the input.
+///
+/// # Panics
+/// Panics in the same cases as [`batch_norm`], and if the residual has another shape.
+pub fn batch_norm_add_relu<const D: usize>(
+    input: Tensor<D>,
+    residual: Tensor<D>,
+    weight: Tensor<1>,
+    bias: Tensor<1>,
+    epsilon: f64,
+) -> BatchNormalised<D> {
+    check_shapes(input.dims(), weight.dims()[0], bias.dims()[0]);
+    assert_eq!(residual.dims(), input.dims(), "the residual must have the shape of the input");
+    BatchNormalised::from_dispatch(Dispatch::batch_norm_add_relu(
+        input.into_dispatch(),
+        residual.into_dispatch(),
+        weight.into_dispatch(),
+        bias.into_dispatch(),
+        epsilon,
+    ))
+}
+
 fn normalise<const D: usize>(
     input: Tensor<D>,
     weight: Tensor<1>,
@@ -79,17 +109,22 @@ fn normalise<const D: usize>(
     relu: bool,
 ) -> BatchNormalised<D> {
     check_shapes(input.dims(), weight.dims()[0], bias.dims()[0]);
-    let (output, mean, variance) = Dispatch::batch_norm_by_batch(
+    BatchNormalised::from_dispatch(Dispatch::batch_norm_by_batch(
         input.into_dispatch(),
         weight.into_dispatch(),
         bias.into_dispatch(),
         epsilon,
         relu,
-    );
-    BatchNormalised {
-        output: Tensor::from_dispatch(output),
-        mean: Tensor::from_dispatch(mean),
-        variance: Tensor::from_dispatch(variance),
+    ))
+}
+
+impl<const D: usize> BatchNormalised<D> {
+    fn from_dispatch((output, mean, variance): (FloatTensor<Dispatch>, FloatTensor<Dispatch>, FloatTensor<Dispatch>)) -> Self {
+        Self {
+            output: Tensor::from_dispatch(output),
+            mean: Tensor::from_dispatch(mean),
+            variance: Tensor::from_dispatch(variance),
+        }
     }
 }
 
@@ -138,5 +173,21 @@ pub trait NormOps: Backend {
         relu: bool,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         portable::batch_norm_by_batch_backward::<Self>(input, weight, bias, mean, variance, grad, epsilon, relu)
+    }
+
+    /// The kernel behind [`batch_norm_add_relu`](crate::batch_norm_add_relu). Returns output, mean and variance.
+    fn batch_norm_add_relu(
+        input: FloatTensor<Self>,
+        residual: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        epsilon: f64,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        portable::batch_norm_add_relu::<Self>(input, residual, weight, bias, epsilon)
+    }
+
+    /// The gradient of what a ReLU was applied to, given its output: `grad` where the output is positive.
+    fn relu_gradient(output: FloatTensor<Self>, grad: FloatTensor<Self>) -> FloatTensor<Self> {
+        portable::relu_gradient::<Self>(output, grad)
     }
 }

@@ -1,7 +1,10 @@
 //! Batch normalisation composed of tensor operations.
 
-use burn::backend::Backend;
 use burn::backend::tensor::FloatTensor;
+use burn::backend::{Backend, TensorMetadata};
+use burn::tensor::FloatDType;
+
+use super::NormOps;
 
 pub(crate) fn batch_norm_by_batch<B: Backend>(
     input: FloatTensor<B>,
@@ -10,9 +13,11 @@ pub(crate) fn batch_norm_by_batch<B: Backend>(
     epsilon: f64,
     relu: bool,
 ) -> (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>) {
+    let narrow = precision::<B>(&input);
+    let input = B::float_cast(input, precision::<B>(&weight));
     let normalised = B::batch_norm_train(input, weight, bias, epsilon);
     let output = if relu { B::relu(normalised.output) } else { normalised.output };
-    (output, normalised.mean, normalised.variance)
+    (B::float_cast(output, narrow), normalised.mean, normalised.variance)
 }
 
 #[expect(clippy::too_many_arguments, reason = "same as the trait's function")]
@@ -26,6 +31,9 @@ pub(crate) fn batch_norm_by_batch_backward<B: Backend>(
     epsilon: f64,
     relu: bool,
 ) -> (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>) {
+    let narrow = precision::<B>(&input);
+    let wide = precision::<B>(&weight);
+    let (input, grad) = (B::float_cast(input, wide), B::float_cast(grad, wide));
     let grad = if relu {
         let (mean, variance) = (mean.clone(), variance.clone());
         let output = B::relu(B::batch_norm(input.clone(), weight.clone(), bias, mean, variance, epsilon));
@@ -34,5 +42,25 @@ pub(crate) fn batch_norm_by_batch_backward<B: Backend>(
         grad
     };
     let grads = B::batch_norm_train_backward(input, weight, mean, variance, epsilon, grad);
-    (grads.x_grad, grads.gamma_grad, grads.beta_grad)
+    (B::float_cast(grads.x_grad, narrow), grads.gamma_grad, grads.beta_grad)
+}
+
+pub(crate) fn batch_norm_add_relu<B: Backend + NormOps>(
+    input: FloatTensor<B>,
+    residual: FloatTensor<B>,
+    weight: FloatTensor<B>,
+    bias: FloatTensor<B>,
+    epsilon: f64,
+) -> (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>) {
+    let (normalised, mean, variance) = B::batch_norm_by_batch(input, weight, bias, epsilon, false);
+    (B::relu(B::float_add(normalised, residual)), mean, variance)
+}
+
+pub(crate) fn relu_gradient<B: Backend>(output: FloatTensor<B>, grad: FloatTensor<B>) -> FloatTensor<B> {
+    B::relu_backward(output, grad)
+}
+
+/// The precision of a tensor.
+pub(super) fn precision<B: Backend>(tensor: &FloatTensor<B>) -> FloatDType {
+    tensor.dtype().into()
 }

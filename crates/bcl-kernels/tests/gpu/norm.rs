@@ -4,11 +4,19 @@ use super::{
     common::{Numbers, assert_close},
     gpu, home,
 };
-use bcl_kernels::{batch_norm, batch_norm_relu};
+use bcl_kernels::{batch_norm, batch_norm_add_relu, batch_norm_relu};
 use burn::tensor::{DType, Device, Tensor};
 
+/// What follows the normalisation.
+#[derive(Clone, Copy)]
+enum Then {
+    Nothing,
+    Relu,
+    AddRelu,
+}
+
 /// Output, statistics and gradients on a device, as matrices.
-fn normalised(device: &Device, [batch, channels, height, width]: [usize; 4], relu: bool) -> Vec<Tensor<2>> {
+fn normalised(device: &Device, [batch, channels, height, width]: [usize; 4], then: Then) -> Vec<Tensor<2>> {
     let device = device.clone().autodiff();
     let mut numbers = Numbers((batch * channels) as u64);
     let mut matrix = |shape: [usize; 2]| numbers.matrix(shape, DType::F32, &device);
@@ -18,11 +26,19 @@ fn normalised(device: &Device, [batch, channels, height, width]: [usize; 4], rel
         .require_grad();
     let [weight, bias] = [0, 1].map(|_| matrix([1, channels]).squeeze_dim::<1>(0).require_grad());
     let slopes = matrix([batch * channels, height * width]).reshape([batch, channels, height, width]);
-    let run = if relu { batch_norm_relu } else { batch_norm };
-    let found = run(input.clone(), weight.clone(), bias.clone(), 1e-5);
+    let residual = matrix([batch * channels, height * width])
+        .reshape([batch, channels, height, width])
+        .require_grad();
+    let found = match then {
+        Then::Nothing => batch_norm(input.clone(), weight.clone(), bias.clone(), 1e-5),
+        Then::Relu => batch_norm_relu(input.clone(), weight.clone(), bias.clone(), 1e-5),
+        Then::AddRelu => batch_norm_add_relu(input.clone(), residual.clone(), weight.clone(), bias.clone(), 1e-5),
+    };
     let gradients = (found.output.clone() * slopes).sum().backward();
     let row = |tensor: Tensor<1>| tensor.unsqueeze::<2>();
+    let of_residual = residual.grad(&gradients).unwrap_or_else(|| residual.clone().inner());
     [
+        of_residual.reshape([batch * channels, height * width]),
         found.output.inner().reshape([batch * channels, height * width]),
         row(found.mean.inner()),
         row(found.variance.inner()),
@@ -40,9 +56,9 @@ fn normalised(device: &Device, [batch, channels, height, width]: [usize; 4], rel
 #[test]
 fn batches_are_normalised_as_on_the_cpu() {
     for shape in [[2, 1, 1, 3], [4, 3, 5, 5], [3, 40, 7, 2], [16, 64, 8, 8], [2, 100, 1, 1]] {
-        for relu in [false, true] {
-            let there = normalised(&gpu(), shape, relu);
-            for (there, here) in there.into_iter().zip(normalised(&Device::flex(), shape, relu)) {
+        for then in [Then::Nothing, Then::Relu, Then::AddRelu] {
+            let there = normalised(&gpu(), shape, then);
+            for (there, here) in there.into_iter().zip(normalised(&Device::flex(), shape, then)) {
                 assert_close(there, here);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{RunningStatistic, groups::Groups, over_ranks::normalised_over_ranks, precision::precision};
 use bcl_collective::Collective;
-use bcl_kernels::{batch_norm, batch_norm_relu};
+use bcl_kernels::{BatchNormalised, batch_norm, batch_norm_add_relu, batch_norm_relu};
 use burn::{
     module::{Module, Param},
     tensor::{Device, Tensor, activation::relu},
@@ -117,12 +117,10 @@ impl BatchNorm {
     /// Panics if `mode` uses the statistics of the batch and a channel has a single value, whose variance is undefined; or if the batch
     /// does not divide into the [groups](Self::with_groups).
     pub fn forward<const D: usize>(&self, input: Tensor<D>, mode: Mode) -> Tensor<D> {
-        let (narrow, input) = (precision(&input), self.widen(input));
-        let output = match mode {
+        match mode {
             Mode::Eval => self.by_running(input),
-            _ => self.by_batch(input, mode, false),
-        };
-        output.cast(narrow)
+            _ => self.by_batch(input, mode, Then::Nothing),
+        }
     }
 
     /// Normalises each channel and applies ReLU at no extra cost: `max(0, forward(input))`.
@@ -133,12 +131,24 @@ impl BatchNorm {
     /// # Panics
     /// Panics in the same cases as [`forward`](Self::forward).
     pub fn forward_relu<const D: usize>(&self, input: Tensor<D>, mode: Mode) -> Tensor<D> {
-        let (narrow, input) = (precision(&input), self.widen(input));
-        let output = match mode {
+        match mode {
             Mode::Eval => relu(self.by_running(input)),
-            _ => self.by_batch(input, mode, true),
-        };
-        output.cast(narrow)
+            _ => self.by_batch(input, mode, Then::Relu),
+        }
+    }
+
+    /// Normalises each channel, adds the residual of a block and applies ReLU: `max(0, forward(input) + residual)`.
+    ///
+    /// # Shapes
+    /// Same as for [`forward`](Self::forward); the residual has the shape of the input.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`forward`](Self::forward), and if the residual has another shape.
+    pub fn forward_add_relu<const D: usize>(&self, input: Tensor<D>, residual: Tensor<D>, mode: Mode) -> Tensor<D> {
+        match mode {
+            Mode::Eval => relu(self.by_running(input) + residual),
+            _ => self.by_batch(input, mode, Then::AddRelu(residual)),
+        }
     }
 
     /// Casts the input to the precision of the parameters and the statistics.
@@ -158,24 +168,38 @@ impl BatchNorm {
 
     /// With running statistics each channel is a linear map: one product and one sum per value.
     fn by_running<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
+        let (narrow, input) = (precision(&input), self.widen(input));
         let scale = self.scale() / (self.running_var.value() + EPSILON).sqrt();
         let shift = self.shift() - self.running_mean.value() * scale.clone();
         let mut shape = [1; D];
         shape[1] = scale.dims()[0];
-        input * scale.reshape(shape) + shift.reshape(shape)
+        (input * scale.reshape(shape) + shift.reshape(shape)).cast(narrow)
     }
 
-    fn by_batch<const D: usize>(&self, input: Tensor<D>, mode: Mode, relu: bool) -> Tensor<D> {
+    fn by_batch<const D: usize>(&self, input: Tensor<D>, mode: Mode, then: Then<D>) -> Tensor<D> {
         let groups = self.groups;
         let shape = input.dims();
         let input = groups.split(input);
         let split = input.dims();
         let own_count = split.iter().product::<usize>() / split[1];
         let [scale, shift] = [self.scale(), self.shift()].map(|values| groups.repeated(values));
-        let (count, normalised) = match &self.ranks {
-            Some(ranks) => normalised_over_ranks(input, scale, shift, EPSILON, relu, ranks),
-            None if relu => (own_count, batch_norm_relu(input, scale, shift, EPSILON)),
-            None => (own_count, batch_norm(input, scale, shift, EPSILON)),
+        let (count, normalised) = match (&self.ranks, then) {
+            (Some(ranks), then) => {
+                let (narrow, ends_with_relu) = (precision(&input), matches!(then, Then::Relu));
+                let (count, normalised) = normalised_over_ranks(self.widen(input), scale, shift, EPSILON, ends_with_relu, ranks);
+                let output = normalised.output.cast(narrow);
+                let output = match then {
+                    Then::AddRelu(residual) => relu(output + groups.split(residual)),
+                    _ => output,
+                };
+                (count, BatchNormalised { output, ..normalised })
+            }
+            (None, Then::Nothing) => (own_count, batch_norm(input, scale, shift, EPSILON)),
+            (None, Then::Relu) => (own_count, batch_norm_relu(input, scale, shift, EPSILON)),
+            (None, Then::AddRelu(residual)) => (
+                own_count,
+                batch_norm_add_relu(input, groups.split(residual), scale, shift, EPSILON),
+            ),
         };
         assert!(
             count > 1,
@@ -188,6 +212,14 @@ impl BatchNorm {
         }
         groups.merged(normalised.output, shape)
     }
+}
+
+/// What follows a normalisation in the same pass.
+enum Then<const D: usize> {
+    Nothing,
+    Relu,
+    /// Adds a residual first.
+    AddRelu(Tensor<D>),
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::{BatchNorm, Convolution, Mode, config::ResNetDepth};
 use crate::draws::Draws;
 use burn::{
     module::Module,
-    tensor::{Device, Tensor, activation::relu},
+    tensor::{Device, Tensor},
 };
 
 /// A residual block: `y = relu(x + residual(x))`.
@@ -80,17 +80,17 @@ impl Block {
     /// - input:  `[batch_size, channels_in, height, width]`
     /// - output: `[batch_size, channels_out, ⌈height / stride⌉, ⌈width / stride⌉]`
     pub fn forward(&self, input: Tensor<4>, mode: Mode) -> Tensor<4> {
-        let hidden = self.bn1.forward_relu(self.conv1.forward(input.clone()), mode);
-        let hidden = self.conv2.forward(hidden);
-        let hidden = match (&self.conv3, &self.bn3) {
-            (Some(conv3), Some(bn3)) => bn3.forward(conv3.forward(self.bn2.forward_relu(hidden, mode)), mode),
-            _ => self.bn2.forward(hidden, mode),
-        };
+        let hidden = self
+            .conv2
+            .forward(self.bn1.forward_relu(self.conv1.forward(input.clone()), mode));
         let identity = match &self.downsample {
             Some((conv, bn)) => bn.forward(conv.forward(input), mode),
             None => input,
         };
-        relu(hidden + identity)
+        match (&self.conv3, &self.bn3) {
+            (Some(conv3), Some(bn3)) => bn3.forward_add_relu(conv3.forward(self.bn2.forward_relu(hidden, mode)), identity, mode),
+            _ => self.bn2.forward_add_relu(hidden, identity, mode),
+        }
     }
 
     pub(super) fn norms_mut(&mut self) -> impl Iterator<Item = &mut BatchNorm> {
