@@ -3,7 +3,6 @@
 use crate::{root, tidy};
 use clap::Args;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -16,8 +15,8 @@ pub(crate) struct Options {
     /// Skips tests only.
     #[arg(long)]
     no_tests: bool,
-    /// Also lints all GPU backends and Parquet, builds the programs whose kernels the tests compile for CUDA and validate for Vulkan, and, with a
-    /// Vulkan driver on this machine, tests the kernels on it.
+    /// Also builds and lints the programs with GPU backends, whose kernels the tests compile for CUDA and validate for Vulkan, and, with a Vulkan driver
+    /// on this machine, tests the kernels on it.
     #[arg(long)]
     gpu: bool,
 }
@@ -29,8 +28,9 @@ enum Step {
         arguments: &'static str,
         environment: Option<(&'static str, &'static str)>,
     },
-    /// A Cargo command whose programs use a GPU.
-    OnGpu {
+    /// A Cargo command that compiles GPU backends and may use a GPU. Clippy is the compiler of our crates: as a step of its own it would check all of Burn
+    /// once more, which takes nine minutes.
+    LintedBuild {
         name: &'static str,
         arguments: &'static str,
     },
@@ -69,64 +69,35 @@ const BENCHMARKS: Step = Step::Cargo {
     arguments: "test --locked -p bcl-bench --benches",
     environment: None,
 };
-/// Only type-checks, so it needs neither CUDA nor a Mac. Burn's macOS-only code is not checked.
-const GPU_LINTS: Step = Step::Cargo {
-    name: "lints of the GPU backends and of Parquet",
-    arguments: "clippy --locked -p bcl-data -p bcl-kernels -p bcl-core -p bcl-models -p bcl-backend -p bcl-train -p bcl-bench --all-targets \
-                --features cuda,metal,parquet,vulkan,wgpu --target-dir target/backends/check -- -D warnings",
-    environment: None,
-};
 /// All GPU builds take these packages and features, so that Burn and its GPU backends are compiled once for them. The profile is that of the tests,
-/// because programs in it share our crates with them. The tests of the workspace run these programs on drivers that execute no kernel.
-const GPU_PROGRAMS: Step = Step::Cargo {
-    name: "programs with CUDA, Vulkan and wgpu",
-    arguments: "build --locked --profile test -p bcl-kernels -p bcl-core -p bcl-backend -p bcl-train -p bcl-bench --features cuda,vulkan,wgpu \
-                --target-dir target/backends/gpu --bins",
-    environment: None,
+/// because programs in it share our crates with them. Needs neither CUDA nor a Mac; Burn's macOS-only code is not checked.
+///
+/// The tests of the workspace run these programs on drivers that execute no kernel.
+const GPU_PROGRAMS: Step = Step::LintedBuild {
+    name: "programs with GPU backends, and lints",
+    arguments: "build --locked --profile test -p bcl-kernels -p bcl-core -p bcl-models -p bcl-backend -p bcl-train -p bcl-bench \
+                --features cuda,metal,vulkan,wgpu --target-dir target/backends/gpu --bins --example convolution_algorithms",
 };
-const GPU_TESTS: Step = Step::OnGpu {
+const GPU_TESTS: Step = Step::LintedBuild {
     name: "tests on a GPU",
-    arguments: "test --locked -p bcl-kernels -p bcl-core -p bcl-backend -p bcl-train -p bcl-bench --features cuda,vulkan,wgpu \
-                --target-dir target/backends/gpu --test gpu",
+    arguments: "test --locked -p bcl-kernels -p bcl-core -p bcl-models -p bcl-backend -p bcl-train -p bcl-bench \
+                --features cuda,metal,vulkan,wgpu --target-dir target/backends/gpu --test gpu",
 };
-
-/// What this machine has for steps that need more than cargo.
-#[derive(Clone, Copy)]
-struct Found {
-    /// A Vulkan driver.
-    driver: bool,
-    /// NVIDIA's compilers, or Khronos's validation layer.
-    kernel_checks: bool,
-}
-
-impl Found {
-    fn here() -> Self {
-        let toolkit = root::workspace_root().join("target/cuda-toolkit");
-        let layer = Path::new("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json");
-        Self {
-            driver: has_vulkan_driver(),
-            kernel_checks: toolkit.exists() || layer.exists(),
-        }
-    }
-}
 
 /// The steps in order, those without a build first. Lints and docs share Burn's metadata; only tests compile Burn in full.
-fn steps(options: &Options, found: Found) -> Vec<Step> {
+fn steps(options: &Options, has_driver: bool) -> Vec<Step> {
     let mut steps = vec![FORMAT, Step::Tidy, LINTS];
-    if options.gpu && (found.kernel_checks || found.driver) {
-        // Before the tests, which run these programs if they are there.
+    if options.gpu {
+        // Before the tests, which run these programs.
         steps.push(GPU_PROGRAMS);
+        if has_driver {
+            steps.push(GPU_TESTS);
+        }
     }
     if !options.fast {
         steps.push(DOCS);
         if !options.no_tests {
             steps.extend([TESTS, PARQUET_TESTS, BENCHMARKS]);
-        }
-    }
-    if options.gpu {
-        steps.push(GPU_LINTS);
-        if found.driver {
-            steps.push(GPU_TESTS);
         }
     }
     steps
@@ -149,19 +120,13 @@ fn has_vulkan_driver() -> bool {
 /// Runs the steps until one fails, and returns its exit code.
 pub(crate) fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
-    let found = Found::here();
-    if options.gpu && !found.kernel_checks {
-        println!(
-            "ci: skipping checks of kernels: .ci/cuda-toolkit fetches NVIDIA's compilers, and on Debian or Ubuntu apt-get install vulkan-validationlayers \
-             brings the validator of shaders"
-        );
-    }
-    if options.gpu && !found.driver {
+    let has_driver = has_vulkan_driver();
+    if options.gpu && !has_driver {
         println!(
             "ci: skipping tests on a GPU: no Vulkan driver (on Debian or Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1)"
         );
     }
-    let code = run_until_failure(&steps(options, found), |step| {
+    let code = run_until_failure(&steps(options, has_driver), |step| {
         let start = Instant::now();
         println!("ci: {} ...", step.name());
         let code = step.run()?;
@@ -196,7 +161,7 @@ fn run_until_failure<S>(steps: &[S], mut run: impl FnMut(&S) -> anyhow::Result<u
 impl Step {
     fn name(&self) -> &'static str {
         match self {
-            Step::Cargo { name, .. } | Step::OnGpu { name, .. } => name,
+            Step::Cargo { name, .. } | Step::LintedBuild { name, .. } => name,
             Step::Tidy => "tidy",
         }
     }
@@ -206,7 +171,7 @@ impl Step {
             Step::Cargo {
                 arguments, environment, ..
             } => cargo(arguments, *environment),
-            Step::OnGpu { arguments, .. } => cargo(arguments, vulkan_environment()?),
+            Step::LintedBuild { arguments, .. } => cargo(arguments, lints().into_iter().chain(vulkan_environment()?)),
             Step::Tidy => Ok(u8::from(tidy::report(&root::workspace_root())? > 0)),
         }
     }
@@ -221,6 +186,14 @@ fn cargo<K: AsRef<OsStr>, V: AsRef<OsStr>>(arguments: &str, environment: impl In
         .envs(environment);
     let code = command.status()?.code().unwrap_or(1);
     Ok(u8::try_from(code).unwrap_or(1))
+}
+
+/// What `cargo clippy -- -D warnings` sets, here for a build.
+fn lints() -> [(&'static str, OsString); 2] {
+    [
+        ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver".into()),
+        ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__".into()),
+    ]
 }
 
 /// Names the layer below which programs write WGSL for software drivers: Mesa's dies of their SPIR-V. GPUs do not notice it.
@@ -248,17 +221,8 @@ fn vulkan_environment() -> anyhow::Result<Vec<(&'static str, OsString)>> {
 mod tests {
     use super::*;
 
-    const ALL: Found = Found {
-        driver: true,
-        kernel_checks: true,
-    };
-    const NOTHING: Found = Found {
-        driver: false,
-        kernel_checks: false,
-    };
-
     fn names(options: &Options) -> Vec<&'static str> {
-        steps(options, ALL).iter().map(Step::name).collect()
+        steps(options, true).iter().map(Step::name).collect()
     }
 
     #[test]
@@ -304,14 +268,10 @@ mod tests {
             gpu: true,
             ..Options::default()
         };
-        let gpu = [
-            "programs with CUDA, Vulkan and wgpu",
-            "lints of the GPU backends and of Parquet",
-            "tests on a GPU",
-        ];
+        let gpu = ["programs with GPU backends, and lints", "tests on a GPU"];
         assert_eq!(names(&options)[3..], gpu);
-        let without: Vec<_> = steps(&options, NOTHING).iter().map(Step::name).collect();
-        assert_eq!(without[3..], gpu[1..2]);
+        let without: Vec<_> = steps(&options, false).iter().map(Step::name).collect();
+        assert_eq!(without[3..], gpu[..1]);
     }
 
     #[test]
@@ -320,8 +280,8 @@ mod tests {
             gpu: true,
             ..Options::default()
         };
-        for step in steps(&options, ALL) {
-            if let Step::Cargo { name, arguments, .. } | Step::OnGpu { name, arguments } = step {
+        for step in steps(&options, true) {
+            if let Step::Cargo { name, arguments, .. } | Step::LintedBuild { name, arguments } = step {
                 // `cargo fmt` builds nothing and has no such flag.
                 assert!(arguments.contains(" --locked ") || name == FORMAT.name(), "{name}");
             }

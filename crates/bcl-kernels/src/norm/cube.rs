@@ -4,6 +4,9 @@
 //! reductions over such images take a hundred times as long. A batch in half precision is read and written as it is, and everything is computed in single
 //! precision. All sums have a fixed order.
 
+// The kernel language declares element types by arguments with an underscore.
+#![allow(clippy::used_underscore_binding)]
+
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Cube, TensorMetadata};
 use burn::tensor::DType;
