@@ -50,7 +50,12 @@ impl<B: Backend + NormOps, C: CheckpointStrategy> NormOps for Autodiff<B, C> {
         epsilon: f64,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         let nodes = [input.node(), residual.node(), weight.node(), bias.node()];
-        let [input, residual, weight, bias] = [input, residual, weight, bias].map(|tensor| tensor.into_primitive());
+        let (input, residual, weight, bias) = (
+            input.into_primitive(),
+            residual.into_primitive(),
+            weight.into_primitive(),
+            bias.into_primitive(),
+        );
         let (output, mean, variance) = B::batch_norm_add_relu(input.clone(), residual, weight.clone(), bias.clone(), epsilon);
         let output = match BatchNormAddRelu.prepare::<C>(nodes).compute_bound().stateful() {
             OpsKind::Tracked(prep) => {
