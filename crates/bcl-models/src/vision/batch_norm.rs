@@ -119,7 +119,7 @@ impl BatchNorm {
     pub fn forward<const D: usize>(&self, input: Tensor<D>, mode: Mode) -> Tensor<D> {
         match mode {
             Mode::Eval => self.by_running(input),
-            _ => self.by_batch(input, mode, Then::Nothing),
+            _ => self.by_batch(input, mode, None, false),
         }
     }
 
@@ -133,7 +133,7 @@ impl BatchNorm {
     pub fn forward_relu<const D: usize>(&self, input: Tensor<D>, mode: Mode) -> Tensor<D> {
         match mode {
             Mode::Eval => relu(self.by_running(input)),
-            _ => self.by_batch(input, mode, Then::Relu),
+            _ => self.by_batch(input, mode, None, true),
         }
     }
 
@@ -147,7 +147,7 @@ impl BatchNorm {
     pub fn forward_add_relu<const D: usize>(&self, input: Tensor<D>, residual: Tensor<D>, mode: Mode) -> Tensor<D> {
         match mode {
             Mode::Eval => relu(self.by_running(input) + residual),
-            _ => self.by_batch(input, mode, Then::AddRelu(residual)),
+            _ => self.by_batch(input, mode, Some(residual), true),
         }
     }
 
@@ -176,30 +176,36 @@ impl BatchNorm {
         (input * scale.reshape(shape) + shift.reshape(shape)).cast(narrow)
     }
 
-    fn by_batch<const D: usize>(&self, input: Tensor<D>, mode: Mode, then: Then<D>) -> Tensor<D> {
+    /// With a residual, which is added, ReLU always follows.
+    fn by_batch<const D: usize>(
+        &self,
+        input: Tensor<D>,
+        mode: Mode,
+        residual: Option<Tensor<D>>,
+        ends_with_relu: bool,
+    ) -> Tensor<D> {
         let groups = self.groups;
         let shape = input.dims();
         let input = groups.split(input);
         let split = input.dims();
         let own_count = split.iter().product::<usize>() / split[1];
         let [scale, shift] = [self.scale(), self.shift()].map(|values| groups.repeated(values));
-        let (count, normalised) = match (&self.ranks, then) {
-            (Some(ranks), then) => {
-                let (narrow, ends_with_relu) = (precision(&input), matches!(then, Then::Relu));
-                let (count, normalised) = normalised_over_ranks(self.widen(input), scale, shift, EPSILON, ends_with_relu, ranks);
+        let residual = residual.map(|residual| groups.split(residual));
+        let (count, normalised) = match (&self.ranks, residual) {
+            (Some(ranks), residual) => {
+                let narrow = precision(&input);
+                let fused = ends_with_relu && residual.is_none();
+                let (count, normalised) = normalised_over_ranks(self.widen(input), scale, shift, EPSILON, fused, ranks);
                 let output = normalised.output.cast(narrow);
-                let output = match then {
-                    Then::AddRelu(residual) => relu(output + groups.split(residual)),
-                    _ => output,
+                let output = match residual {
+                    Some(residual) => relu(output + residual),
+                    None => output,
                 };
                 (count, BatchNormalised { output, ..normalised })
             }
-            (None, Then::Nothing) => (own_count, batch_norm(input, scale, shift, EPSILON)),
-            (None, Then::Relu) => (own_count, batch_norm_relu(input, scale, shift, EPSILON)),
-            (None, Then::AddRelu(residual)) => (
-                own_count,
-                batch_norm_add_relu(input, groups.split(residual), scale, shift, EPSILON),
-            ),
+            (None, Some(residual)) => (own_count, batch_norm_add_relu(input, residual, scale, shift, EPSILON)),
+            (None, None) if ends_with_relu => (own_count, batch_norm_relu(input, scale, shift, EPSILON)),
+            (None, None) => (own_count, batch_norm(input, scale, shift, EPSILON)),
         };
         assert!(
             count > 1,
@@ -212,14 +218,6 @@ impl BatchNorm {
         }
         groups.merged(normalised.output, shape)
     }
-}
-
-/// What follows a normalisation in the same pass.
-enum Then<const D: usize> {
-    Nothing,
-    Relu,
-    /// Adds a residual first.
-    AddRelu(Tensor<D>),
 }
 
 #[cfg(test)]
