@@ -32,7 +32,8 @@ fn build(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a running test has a path");
     let folder = test.parent().and_then(Path::parent).expect("target/PROFILE/deps/TEST");
     let profile = match folder.file_name().and_then(|name| name.to_str()) {
-        Some("debug") | None => "dev",
+        // With the checks of the tests, and so with the crates that the tests have compiled.
+        Some("debug") | None => "test",
         Some(profile) => profile,
     };
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
