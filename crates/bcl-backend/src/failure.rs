@@ -203,7 +203,7 @@ mod tests {
                 .unwrap()
                 .starts_with("cannot compile a kernel: cmp.bool_equal is unsupported; ")
         );
-        let text = "A compilation error happened\nCaused by:\n  [Compilation Error] \n    a.cu(2): warning: unused\n    a.cu(9): catastrophic error: cannot open \
+        let text = "A compilation error happened during launch\nCaused by:\n  [Compilation Error] \n    a.cu(2): warning: unused\n    a.cu(9): catastrophic error: cannot open \
                     source file \"cuda/barrier\"\n[Source]\nvoid error();\n";
         assert!(
             of(text, "")
