@@ -72,16 +72,18 @@ const BENCHMARKS: Step = Step::Cargo {
 /// All GPU builds take these packages and features, so that Burn and its GPU backends are compiled once for them. The profile is that of the tests,
 /// because programs in it share our crates with them. Needs neither CUDA nor a Mac; Burn's macOS-only code is not checked.
 ///
-/// The tests of the workspace run these programs on drivers that execute no kernel.
+/// The tests of the workspace run these programs on drivers that execute no kernel. They hardly use the CPU backend, whose optimisation takes minutes.
 const GPU_PROGRAMS: Step = Step::LintedBuild {
     name: "programs with GPU backends, and lints",
     arguments: "build --locked --profile test -p bcl-kernels -p bcl-core -p bcl-models -p bcl-backend -p bcl-train -p bcl-bench \
-                --features cuda,metal,vulkan,wgpu --target-dir target/backends/gpu --bins --example convolution_algorithms",
+                --features cuda,metal,vulkan,wgpu --target-dir target/backends/gpu \
+                --config profile.dev.package.burn-flex.opt-level=0 --bins --example convolution_algorithms",
 };
 const GPU_TESTS: Step = Step::LintedBuild {
     name: "tests on a GPU",
     arguments: "test --locked -p bcl-kernels -p bcl-core -p bcl-models -p bcl-backend -p bcl-train -p bcl-bench \
-                --features cuda,metal,vulkan,wgpu --target-dir target/backends/gpu --test gpu",
+                --features cuda,metal,vulkan,wgpu --target-dir target/backends/gpu \
+                --config profile.dev.package.burn-flex.opt-level=0 --test gpu",
 };
 
 /// The steps in order, those without a build first. Lints and docs share Burn's metadata; only tests compile Burn in full.

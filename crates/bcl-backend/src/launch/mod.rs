@@ -17,6 +17,7 @@ mod target_folder;
 mod wanted;
 
 pub use error::BuildError;
+pub use target_folder::is_target_folder;
 
 use crate::{BackendChoice, BackendError, MissingBackend, built};
 use cargo_program::CargoProgram;

@@ -22,11 +22,10 @@ impl TargetFolder {
     pub(super) fn of(program: &Path) -> Option<Self> {
         let profile = program.parent()?;
         let above = profile.parent()?;
-        let is_root = |folder: &Path| folder.join("CACHEDIR.TAG").is_file();
-        let (root, triple) = if is_root(above) {
+        let (root, triple) = if is_target_folder(above) {
             (above, None)
         } else {
-            let root = above.parent().filter(|folder| is_root(folder))?;
+            let root = above.parent().filter(|folder| is_target_folder(folder))?;
             (root, Some(above.file_name()?.to_str()?.to_owned()))
         };
         Some(Self {
@@ -67,6 +66,12 @@ impl TargetFolder {
     }
 }
 
+/// Whether cargo builds in a folder. Cargo writes the tag only into folders that it creates, and not into a mounted one, and the other file always.
+pub fn is_target_folder(folder: &Path) -> bool {
+    let files = ["CACHEDIR.TAG", ".rustc_info.json"];
+    files.iter().any(|name| folder.join(name).is_file())
+}
+
 /// The target folder that contains a backend's target folder, so that backends do not nest.
 fn outermost(root: &Path) -> &Path {
     match root.parent() {
@@ -100,6 +105,13 @@ mod tests {
         let expected = |path: &str| target.path().join("backends/wgpu").join(path).with_extension(EXE_EXTENSION);
         assert_eq!(program(&plain), expected("debug/bcl-train"));
         assert_eq!(program(&cross), expected("aarch64-apple-darwin/release/bcl-train"));
+    }
+
+    #[test]
+    fn a_target_folder_that_cargo_did_not_create_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(".rustc_info.json"), "{}").unwrap();
+        assert!(TargetFolder::of(&folder.path().join("debug/bcl-train")).is_some());
     }
 
     #[test]

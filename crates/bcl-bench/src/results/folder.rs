@@ -2,6 +2,7 @@
 
 use super::{Benchmark, Gathered, Kind, Results, ResultsError};
 use crate::{kernels::KernelBenchmark, loss::LossBenchmark, step::StepBenchmark};
+use bcl_backend::launch::is_target_folder;
 use bcl_report::files::{self, FileError};
 use serde::Serialize;
 use std::{
@@ -34,8 +35,7 @@ impl ResultsFolder {
     pub fn new(folder: Option<&Path>) -> Self {
         let program = env::current_exe().unwrap_or_default();
         // Each backend has a target folder within the default build's target folder, so take the outermost.
-        let is_target = |folder: &&Path| folder.join("CACHEDIR.TAG").is_file();
-        let target = program.ancestors().filter(is_target).last();
+        let target = program.ancestors().filter(|folder| is_target_folder(folder)).last();
         let default = || target.unwrap_or(Path::new("target")).join("bench");
         Self(folder.map_or_else(default, Path::to_owned))
     }
