@@ -64,8 +64,8 @@ impl MethodSettings for NnclrConfig {
 
     fn num_negatives(&self, batch_size: usize) -> Option<usize> {
         Some(match self.form {
-            NnclrForm::Cross => batch_size - 1,
-            NnclrForm::NtXent => 2 * batch_size - 2,
+            NnclrForm::Cross => batch_size.saturating_sub(1),
+            NnclrForm::NtXent => (2 * batch_size).saturating_sub(2),
         })
     }
 

@@ -20,7 +20,7 @@ pub struct SimClrConfig {}
 
 impl MethodSettings for SimClrConfig {
     fn num_negatives(&self, batch_size: usize) -> Option<usize> {
-        Some(2 * batch_size - 2)
+        Some((2 * batch_size).saturating_sub(2))
     }
 }
 
