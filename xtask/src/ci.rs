@@ -69,21 +69,28 @@ const BENCHMARKS: Step = Step::Cargo {
     arguments: "test --locked -p bcl-bench --benches",
     environment: None,
 };
-/// All GPU builds take these packages and features, so that Burn and its GPU backends are compiled once for them. The profile is that of the tests,
-/// because programs in it share our crates with them. Needs neither CUDA nor a Mac; Burn's macOS-only code is not checked.
-///
-/// The tests of the workspace run these programs on drivers that execute no kernel. They hardly use the CPU backend, whose optimisation takes minutes.
+/// A command of cargo for GPU backends. All take the same packages, features and settings, so that Burn and its backends are compiled once for them.
+/// Needs neither CUDA nor a Mac; Burn's macOS-only code is not checked.
+macro_rules! gpu_command {
+    ($verb:literal, $targets:literal) => {
+        concat!(
+            $verb,
+            " --locked -p bcl-kernels -p bcl-core -p bcl-models -p bcl-backend -p bcl-train -p bcl-bench --features cuda,metal,vulkan,wgpu ",
+            // The CPU backend is hardly used there, and its optimisation takes minutes.
+            "--target-dir target/backends/gpu --config profile.dev.package.burn-flex.opt-level=0 ",
+            $targets
+        )
+    };
+}
+
+/// Programs in the profile of the tests, with which they share our crates. The tests of the workspace run them on drivers that execute no kernel.
 const GPU_PROGRAMS: Step = Step::LintedBuild {
     name: "programs with GPU backends, and lints",
-    arguments: "build --locked --profile test -p bcl-kernels -p bcl-core -p bcl-models -p bcl-backend -p bcl-train -p bcl-bench \
-                --features cuda,metal,vulkan,wgpu --target-dir target/backends/gpu \
-                --config profile.dev.package.burn-flex.opt-level=0 --bins --example convolution_algorithms",
+    arguments: gpu_command!("build --profile test", "--bins --example convolution_algorithms"),
 };
 const GPU_TESTS: Step = Step::LintedBuild {
     name: "tests on a GPU",
-    arguments: "test --locked -p bcl-kernels -p bcl-core -p bcl-models -p bcl-backend -p bcl-train -p bcl-bench \
-                --features cuda,metal,vulkan,wgpu --target-dir target/backends/gpu \
-                --config profile.dev.package.burn-flex.opt-level=0 --test gpu",
+    arguments: gpu_command!("test", "--test gpu"),
 };
 
 /// The steps in order, those without a build first. Lints and docs share Burn's metadata; only tests compile Burn in full.

@@ -103,7 +103,7 @@ pub struct Interface {
     physical_device_procs: Option<GetProc>,
 }
 
-/// The loader's first call, if the manifest is that of [`Layer::EmptyShaders`].
+/// The loader's first call of [`Layer::EmptyShaders`], which its manifest names.
 ///
 /// # Safety
 /// `interface` is the loader's.

@@ -46,7 +46,7 @@ struct MemoryModel {
     availability_visibility_chains: u32,
 }
 
-/// The loader's first call, if the manifest is that of [`Layer::Wgsl`](super::Layer::Wgsl).
+/// The loader's first call of [`Layer::Wgsl`](super::Layer::Wgsl), which its manifest names.
 ///
 /// # Safety
 /// `interface` is the loader's.
