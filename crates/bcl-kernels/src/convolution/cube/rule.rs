@@ -44,10 +44,14 @@ fn pipelined(pass: Pass, sizes: &Geometry) -> Option<Algorithm> {
     if sizes.kernel == [1, 1] || (pass != Pass::Forward && sizes.stride > 1) {
         return None;
     }
-    let convolution = |summed: usize, found: usize| match (summed % 64, summed % 32, found % 128, found % 64) {
-        (0, _, 0, _) => Some(WIDE),
-        (_, 0, _, 0) => Some(SLIM),
-        _ => None,
+    let convolution = |channels_in: usize, channels_out: usize| {
+        if channels_in % 64 == 0 && channels_out % 128 == 0 {
+            Some(WIDE)
+        } else if channels_in % 32 == 0 && channels_out % 64 == 0 {
+            Some(SLIM)
+        } else {
+            None
+        }
     };
     match pass {
         Pass::Forward => convolution(channels_in, channels_out).map(Algorithm::Pipelined),
