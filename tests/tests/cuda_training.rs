@@ -151,18 +151,12 @@ fn images_train_in_half_precision_and_in_parts_and_can_be_used() {
             with("f16", "precision = 'f16'\naccumulate = 2"),
         ],
     );
-    let folder = gpu.folder().join("images");
-    let path = |name: &str| folder.join(name).to_str().expect("a plain path").to_owned();
-    let (run, recipe, runs) = (path("runs/bf16-0"), path("bf16.toml"), path("runs"));
-    for arguments in [
-        vec!["evaluate", &run],
-        vec!["embed", &run],
-        vec!["fine-tune", &run, "--epochs", "1"],
-        vec![&recipe, "--resume", "--epochs", "2", "--quiet", "--out", &runs],
-    ] {
-        let arguments = [&arguments[..], &["--backend", "cuda"]].concat();
-        assert_clean(&gpu.run("bcl-train", &arguments), &arguments.join(" "));
-    }
+    use_and_continue(
+        &gpu,
+        "images",
+        "bf16",
+        &[&["evaluate"], &["embed"], &["fine-tune", "--epochs", "1"]],
+    );
 }
 
 #[test]
@@ -211,18 +205,27 @@ fn what_was_trained_can_be_used_and_continued() {
     let Some(gpu) = FakeGpu::find() else { return };
     let recommender = format!("{RECOMMENDER}[loss]\nkind = 'bayesian'\ntemperature = 0.5\n");
     train(&gpu, "mf", &[("mf".to_owned(), recommender)]);
-    let mf = gpu.folder().join("mf");
-    let path = |name: &str| mf.join(name).to_str().expect("a plain path").to_owned();
-    let (run, recipe, runs) = (path("runs/mf-0"), path("mf.toml"), path("runs"));
-    for arguments in [
-        vec!["evaluate", &run],
-        vec!["recommend", &run, "--user", "0", "--top", "3"],
-        vec!["embed", &run],
-        vec![&recipe, "--resume", "--epochs", "2", "--quiet", "--out", &runs],
-    ] {
-        let arguments = [&arguments[..], &["--backend", "cuda"]].concat();
+    use_and_continue(
+        &gpu,
+        "mf",
+        "mf",
+        &[&["evaluate"], &["recommend", "--user", "0", "--top", "3"], &["embed"]],
+    );
+}
+
+/// Runs commands on the run of a recipe of a group, then trains it on.
+fn use_and_continue(gpu: &FakeGpu, group: &str, name: &str, commands: &[&[&str]]) {
+    let folder = gpu.folder().join(group);
+    let path = |name: &str| folder.join(name).to_str().expect("a plain path").to_owned();
+    let (run, recipe, runs) = (path(&format!("runs/{name}-0")), path(&format!("{name}.toml")), path("runs"));
+    let clean = |arguments: &[&str]| {
+        let arguments = [arguments, &["--backend", "cuda"]].concat();
         assert_clean(&gpu.run("bcl-train", &arguments), &arguments.join(" "));
+    };
+    for command in commands {
+        clean(&[command, &[run.as_str()][..]].concat());
     }
+    clean(&[&recipe, "--resume", "--epochs", "2", "--quiet", "--out", &runs]);
 }
 
 /// The loss of each epoch, to the last digit.
