@@ -2,7 +2,7 @@
 //!
 //! Three things must be there, or tests are skipped with a line that says what is missing:
 //! - NVIDIA's compilers, which `.ci/cuda-toolkit` fetches to `target/cuda-toolkit`; `BCL_CUDA_TOOLKIT` names another folder.
-//! - `bcl-train` and `bcl-bench` with the feature `cuda`, in `target/backends/gpu/debug`; `BCL_GPU_PROGRAMS` names another folder.
+//! - `bcl-train` and `bcl-bench` with the feature `cuda`, in `target/gpu-tests`; `BCL_GPU_PROGRAMS` names another folder.
 //! - The driver, which cargo builds for these tests.
 
 use crate::{below_root, built_library, gpu_programs};

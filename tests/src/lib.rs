@@ -54,7 +54,7 @@ fn build(name: &str) -> PathBuf {
     folder.join(name).with_extension(std::env::consts::EXE_EXTENSION)
 }
 
-/// The folder of `bcl-train` and `bcl-bench` with GPU backends, which tests do not build: `BCL_GPU_PROGRAMS`, or `target/backends/gpu/debug`.
+/// The folder of `bcl-train` and `bcl-bench` with GPU backends, which tests do not build: `BCL_GPU_PROGRAMS`, or `target/gpu-tests`.
 ///
 /// # Errors
 /// Says which program is missing, and how to build it.
@@ -64,7 +64,7 @@ fn build(name: &str) -> PathBuf {
 #[cfg(target_os = "linux")]
 pub fn gpu_programs() -> Result<PathBuf, String> {
     let variable = "BCL_GPU_PROGRAMS";
-    let programs = below_root(variable, "target/backends/gpu/debug");
+    let programs = below_root(variable, "target/gpu-tests");
     let Some(name) = ["bcl-train", "bcl-bench"].iter().find(|name| !programs.join(name).exists()) else {
         return Ok(programs);
     };

@@ -2,7 +2,7 @@
 //!
 //! Three things must be there, or tests are skipped with a line that says what is missing:
 //! - a Vulkan driver and the validation layer (Debian and Ubuntu: `apt-get install mesa-vulkan-drivers libvulkan1 vulkan-validationlayers`);
-//! - `bcl-train` and `bcl-bench` with the feature `vulkan`, in `target/backends/gpu/debug`; `BCL_GPU_PROGRAMS` names another folder;
+//! - `bcl-train` and `bcl-bench` with the feature `vulkan`, in `target/gpu-tests`; `BCL_GPU_PROGRAMS` names another folder;
 //! - the layer of empty shaders, which cargo builds for these tests.
 
 use crate::{built_library, gpu_programs};

@@ -75,18 +75,16 @@ macro_rules! gpu_command {
     ($verb:literal, $targets:literal) => {
         concat!(
             $verb,
-            " --locked -p bcl-kernels -p bcl-core -p bcl-models -p bcl-backend -p bcl-train -p bcl-bench --features cuda,metal,vulkan,wgpu ",
-            // The CPU backend is hardly used there, and its optimisation takes minutes.
-            "--target-dir target/backends/gpu --config profile.dev.package.burn-flex.opt-level=0 ",
+            " --locked --profile gpu-tests -p bcl-kernels -p bcl-core -p bcl-models -p bcl-backend -p bcl-train -p bcl-bench --features cuda,metal,vulkan,wgpu ",
             $targets
         )
     };
 }
 
-/// Programs in the profile of the tests, with which they share our crates. The tests of the workspace run them on drivers that execute no kernel.
+/// The tests of the workspace run these programs on drivers that execute no kernel.
 const GPU_PROGRAMS: Step = Step::LintedBuild {
     name: "programs with GPU backends, and lints",
-    arguments: gpu_command!("build --profile test", "--bins --example convolution_algorithms"),
+    arguments: gpu_command!("build", "--bins --example convolution_algorithms"),
 };
 const GPU_TESTS: Step = Step::LintedBuild {
     name: "tests on a GPU",
@@ -211,7 +209,7 @@ fn vulkan_environment() -> anyhow::Result<Vec<(&'static str, OsString)>> {
     let program = std::env::current_exe()?;
     let library = program.with_file_name("deps").join("libfake_vulkan.so");
     anyhow::ensure!(library.exists(), "cargo has not built {}", library.display());
-    let folder = root::workspace_root().join("target/backends/gpu/layers");
+    let folder = root::workspace_root().join("target/gpu-tests/layers");
     std::fs::create_dir_all(&folder)?;
     let layer = fake_vulkan::Layer::Wgsl;
     std::fs::write(folder.join("wgsl.json"), layer.manifest(&library.display().to_string()))?;
