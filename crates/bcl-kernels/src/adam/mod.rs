@@ -4,6 +4,8 @@ use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Backend, Dispatch, backend_extension};
 use burn::tensor::Tensor;
 
+#[cfg(feature = "cube")]
+mod cube;
 mod flex;
 mod lazy;
 mod lazy_flex;
@@ -182,6 +184,3 @@ pub trait AdamOps: Backend {
         (weight, moment_1, moment_2, before, changed)
     }
 }
-
-#[cfg(feature = "cube")]
-impl AdamOps for burn::backend::Cube {}

@@ -1,6 +1,7 @@
 //! The GPU kernels against the CPU kernels. Mesa's software driver is enough.
 #![cfg(feature = "cube")]
 
+mod adam;
 #[path = "../kernels/common.rs"]
 #[allow(dead_code, reason = "the GPU tests use only some of it")]
 mod common;
