@@ -100,9 +100,12 @@ mod linux {
         ),
     ];
 
-    /// Runs a command on a GPU without compiled kernels.
-    fn run(command: &str, value: usize) -> GpuRun {
-        let gpu = FakeGpu::find().expect("what the line above names");
+    /// A GPU without compiled kernels.
+    fn gpu() -> FakeGpu {
+        FakeGpu::find().expect("what the line above names")
+    }
+
+    fn run(gpu: &FakeGpu, command: &str, value: usize) -> GpuRun {
         let written_out = ABBREVIATIONS
             .iter()
             .fold(command.to_owned(), |text, (short, long)| text.replace(short, long));
@@ -118,7 +121,7 @@ mod linux {
     fn commands() {
         println!("| command | exit code | kernels | launches | refused |\n| --- | --- | --- | --- | --- |");
         for (name, command) in COMMANDS {
-            let run = run(command, 0);
+            let run = run(&gpu(), command, 0);
             let (kernels, refused) = (run.kernels().len(), run.refused().len());
             println!("| {name} | {} | {kernels} | {} | {refused} |", code(&run), run.launches());
         }
@@ -130,7 +133,8 @@ mod linux {
              | --- | --- | --- | --- | --- | --- | --- | --- |"
         );
         for (name, command, values, more) in STEPS {
-            let [short, long] = values.map(|value| run(command, value));
+            let gpu = gpu();
+            let [short, long] = values.map(|value| run(&gpu, command, value));
             let (kernels, code) = (long.kernels().len(), code(&long));
             let (short, long) = (short.total(), long.total());
             let counts = [

@@ -56,12 +56,14 @@
 #![expect(clippy::inline_always, reason = "SIMD dispatch relies on inlining")]
 
 mod adam;
+mod average;
 mod collective_sum;
 mod contrast;
 mod convolution;
 mod cpu;
 #[cfg(feature = "cube")]
 mod cube;
+mod device;
 mod exponential;
 mod logarithm;
 mod mass;
@@ -91,14 +93,16 @@ pub mod convolution_algorithms {
 }
 
 pub use adam::{AdamDecay, AdamInput, AdamOps, AdamStep, AdamUpdated, LazyMemory, LazyUpdated, adam, lazy_adam};
+pub use average::{AverageOps, moving_average};
 pub use collective_sum::{CollectiveOps, sum_over_ranks};
 pub use contrast::{
     Contrast, ContrastOps, Correction, Excluded, RowLists, Weighing, contrast, contrast_is_fused, contrast_views,
 };
 pub use convolution::{ConvolutionOps, convolve};
+pub use device::large_batches_are_faster;
 pub use logarithm::{LogarithmOps, log1p};
 pub use mass::{MassOps, mass, ranked_mass};
-pub use norm::{BatchNormalised, NormOps, batch_norm, batch_norm_add_relu, batch_norm_relu};
+pub use norm::{BatchNormOptions, BatchNormalised, NormOps, batch_norm, batch_norm_relu, batch_norm_with};
 pub use product::{ProductOps, linear, matmul};
 pub use ranks::{RankOps, rank_weights, row_ranks};
 pub use sampled::{SampledOps, gather_rows, sampled_dot};

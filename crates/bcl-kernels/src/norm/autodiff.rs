@@ -7,19 +7,18 @@ use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, AutodiffBackend, Backend};
 
-use super::NormOps;
+use super::{BatchNormOptions, NormOps};
 
 impl<B: Backend + NormOps, C: CheckpointStrategy> NormOps for Autodiff<B, C> {
     fn batch_norm_by_batch(
         input: FloatTensor<Self>,
         weight: FloatTensor<Self>,
         bias: FloatTensor<Self>,
-        epsilon: f64,
-        relu: bool,
+        options: BatchNormOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         let nodes = [input.node(), weight.node(), bias.node()];
         let (input, weight, bias) = (input.into_primitive(), weight.into_primitive(), bias.into_primitive());
-        let run = || B::batch_norm_by_batch(input.clone(), weight.clone(), bias.clone(), epsilon, relu);
+        let run = || B::batch_norm_by_batch(input.clone(), weight.clone(), bias.clone(), options);
         let (output, mean, variance) = match BatchNorm.prepare::<C>(nodes).compute_bound().stateful() {
             OpsKind::Tracked(prep) => {
                 let (output, mean, variance) = run();
@@ -29,8 +28,7 @@ impl<B: Backend + NormOps, C: CheckpointStrategy> NormOps for Autodiff<B, C> {
                     bias,
                     mean: mean.clone(),
                     variance: variance.clone(),
-                    epsilon,
-                    relu,
+                    options,
                 };
                 (prep.finish(state, output), mean, variance)
             }
@@ -47,7 +45,7 @@ impl<B: Backend + NormOps, C: CheckpointStrategy> NormOps for Autodiff<B, C> {
         residual: FloatTensor<Self>,
         weight: FloatTensor<Self>,
         bias: FloatTensor<Self>,
-        epsilon: f64,
+        options: BatchNormOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         let nodes = [input.node(), residual.node(), weight.node(), bias.node()];
         let (input, residual, weight, bias) = (
@@ -56,7 +54,7 @@ impl<B: Backend + NormOps, C: CheckpointStrategy> NormOps for Autodiff<B, C> {
             weight.into_primitive(),
             bias.into_primitive(),
         );
-        let (output, mean, variance) = B::batch_norm_add_relu(input.clone(), residual, weight.clone(), bias.clone(), epsilon);
+        let (output, mean, variance) = B::batch_norm_add_relu(input.clone(), residual, weight.clone(), bias.clone(), options);
         let output = match BatchNormAddRelu.prepare::<C>(nodes).compute_bound().stateful() {
             OpsKind::Tracked(prep) => {
                 let norm = Saved {
@@ -65,8 +63,8 @@ impl<B: Backend + NormOps, C: CheckpointStrategy> NormOps for Autodiff<B, C> {
                     bias,
                     mean: mean.clone(),
                     variance: variance.clone(),
-                    epsilon,
-                    relu: false,
+                    // The gradient that it gets is already that of the sum.
+                    options: BatchNormOptions { relu: false, ..options },
                 };
                 prep.finish((norm, output.clone()), output)
             }
@@ -84,8 +82,7 @@ struct Saved<T> {
     bias: T,
     mean: T,
     variance: T,
-    epsilon: f64,
-    relu: bool,
+    options: BatchNormOptions,
 }
 
 #[derive(Debug)]
@@ -100,8 +97,7 @@ fn gradients<B: Backend + NormOps>(saved: Saved<FloatTensor<B>>, grad: FloatTens
         saved.mean,
         saved.variance,
         grad,
-        saved.epsilon,
-        saved.relu,
+        saved.options,
     );
     [input, weight, bias]
 }

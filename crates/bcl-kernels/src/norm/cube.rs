@@ -17,7 +17,7 @@ use cubecl::ir::{ElemType, FloatKind, VectorSize};
 use cubecl::prelude::*;
 use cubecl::tensor_vector_size_parallel;
 
-use super::{NormOps, portable};
+use super::{BatchNormOptions, NormOps, portable};
 use crate::cube::{THREADS, addresses, empty, rows, threads, workgroups};
 
 /// Vectors of channels per workgroup in the kernels that sum, at most.
@@ -34,13 +34,12 @@ impl NormOps for Cube {
         input: FloatTensor<Self>,
         weight: FloatTensor<Self>,
         bias: FloatTensor<Self>,
-        epsilon: f64,
-        relu: bool,
+        options: BatchNormOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         let Some(table) = Table::of(&input, &weight) else {
-            return portable::batch_norm_by_batch::<Self>(input, weight, bias, epsilon, relu);
+            return portable::batch_norm_by_batch::<Self>(input, weight, bias, options);
         };
-        table.normalised(None, weight, bias, epsilon, relu)
+        table.normalised(None, weight, bias, options)
     }
 
     fn batch_norm_add_relu(
@@ -48,13 +47,13 @@ impl NormOps for Cube {
         residual: FloatTensor<Self>,
         weight: FloatTensor<Self>,
         bias: FloatTensor<Self>,
-        epsilon: f64,
+        options: BatchNormOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         let tables = Table::of(&input, &weight).zip(Table::of(&residual, &weight));
         let Some((table, other)) = tables.filter(|(table, other)| table.values.dtype == other.values.dtype) else {
-            return portable::batch_norm_add_relu::<Self>(input, residual, weight, bias, epsilon);
+            return portable::batch_norm_add_relu::<Self>(input, residual, weight, bias, options);
         };
-        table.normalised(Some(other), weight, bias, epsilon, true)
+        table.normalised(Some(other), weight, bias, BatchNormOptions { relu: true, ..options })
     }
 
     fn batch_norm_by_batch_backward(
@@ -64,22 +63,22 @@ impl NormOps for Cube {
         mean: FloatTensor<Self>,
         variance: FloatTensor<Self>,
         grad: FloatTensor<Self>,
-        epsilon: f64,
-        relu: bool,
+        options: BatchNormOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         let tables = Table::of(&input, &weight).zip(Table::of(&grad, &weight));
         let Some((input, grad)) = tables.filter(|(input, grad)| input.values.dtype == grad.values.dtype) else {
-            return portable::batch_norm_by_batch_backward::<Self>(input, weight, bias, mean, variance, grad, epsilon, relu);
+            return portable::batch_norm_by_batch_backward::<Self>(input, weight, bias, mean, variance, grad, options);
         };
         let layer = Layer {
             weight: rows(weight),
             bias: rows(bias),
             mean: rows(mean),
             variance: rows(variance),
-            epsilon: epsilon as f32,
-            relu,
+            epsilon: options.epsilon as f32,
+            relu: options.relu,
         };
-        let (of_weight, of_bias) = input.gradient_sums(&grad, &layer);
+        let views = options.views;
+        let sums = input.gradient_sums(&grad, &layer, views);
         let output = input.alike();
         let client = input.values.client.clone();
         input_gradient::launch(
@@ -94,17 +93,17 @@ impl NormOps for Cube {
             layer.bias.into_tensor_arg(),
             layer.mean.into_tensor_arg(),
             layer.variance.into_tensor_arg(),
-            of_weight.clone().into_tensor_arg(),
-            of_bias.clone().into_tensor_arg(),
+            sums.weight_of_views.into_tensor_arg(),
+            sums.bias_of_views.into_tensor_arg(),
             output.clone().into_tensor_arg(),
-            input.num_rows,
+            input.num_rows / views,
             input.row_len(),
             input.len(),
             layer.epsilon,
-            relu,
+            layer.relu,
             input.element,
         );
-        (input.back(output), of_weight, of_bias)
+        (input.back(output), sums.weight, sums.bias)
     }
 
     fn relu_gradient(output: FloatTensor<Self>, grad: FloatTensor<Self>) -> FloatTensor<Self> {
@@ -128,6 +127,14 @@ impl NormOps for Cube {
         );
         grad.back(out)
     }
+}
+
+/// The gradients of weight and bias, and what each view adds to them.
+struct GradientSums {
+    weight_of_views: CubeTensor,
+    bias_of_views: CubeTensor,
+    weight: CubeTensor,
+    bias: CubeTensor,
 }
 
 /// A layer and the statistics of its batch.
@@ -220,10 +227,9 @@ impl Table {
         residual: Option<Self>,
         weight: CubeTensor,
         bias: CubeTensor,
-        epsilon: f64,
-        relu: bool,
+        options: BatchNormOptions,
     ) -> (CubeTensor, CubeTensor, CubeTensor) {
-        let (mean, variance) = self.moments();
+        let (mean, variance) = self.moments(options.views);
         let output = self.alike();
         let adds = residual.is_some();
         let residual = residual.map_or_else(|| self.values.clone(), |other| other.values);
@@ -241,19 +247,20 @@ impl Table {
             mean.clone().into_tensor_arg(),
             variance.clone().into_tensor_arg(),
             output.clone().into_tensor_arg(),
+            self.num_rows / options.views,
             self.row_len(),
             self.len(),
-            epsilon as f32,
+            options.epsilon as f32,
             adds,
-            relu,
+            options.relu,
             self.element,
         );
         (self.back(output), mean, variance)
     }
 
-    /// Mean and biased variance of each channel.
-    fn moments(&self) -> (CubeTensor, CubeTensor) {
-        let parts = Parts::of(self);
+    /// Mean and biased variance of each channel, view by view.
+    fn moments(&self, views: usize) -> (CubeTensor, CubeTensor) {
+        let parts = Parts::of(self, views);
         let partial = parts.sums(self);
         let client = self.values.client.clone();
         sum_values::launch(
@@ -264,17 +271,18 @@ impl Table {
             self.vector,
             self.values.clone().into_tensor_arg(),
             partial.clone().into_tensor_arg(),
-            self.num_rows,
+            parts.rows_per_view,
             self.row_len(),
             parts.lanes,
             parts.rows,
-            parts.number,
+            parts.per_view,
+            views,
             self.element,
         );
-        let [mean, variance] = [0, 1].map(|_| empty(&self.values, [self.num_channels], DType::F32));
+        let [mean, variance] = [0, 1].map(|_| empty(&self.values, [views * self.num_channels], DType::F32));
         moments_of_sums::launch(
             &client,
-            workgroups(self.row_len()),
+            workgroups(views * self.row_len()),
             CubeDim::new_1d(THREADS),
             addresses(&[&partial, &self.values]),
             self.vector,
@@ -282,17 +290,18 @@ impl Table {
             partial.into_tensor_arg(),
             mean.clone().into_tensor_arg(),
             variance.clone().into_tensor_arg(),
-            self.num_rows,
+            parts.rows_per_view,
             self.row_len(),
-            parts.number,
+            parts.per_view,
+            views,
             self.element,
         );
         (mean, variance)
     }
 
     /// The gradients of weight and bias: sums over each channel.
-    fn gradient_sums(&self, grad: &Self, layer: &Layer) -> (CubeTensor, CubeTensor) {
-        let parts = Parts::of(self);
+    fn gradient_sums(&self, grad: &Self, layer: &Layer, views: usize) -> GradientSums {
+        let parts = Parts::of(self, views);
         let partial = parts.sums(self);
         let client = self.values.client.clone();
         sum_gradients::launch(
@@ -308,16 +317,18 @@ impl Table {
             layer.mean.clone().into_tensor_arg(),
             layer.variance.clone().into_tensor_arg(),
             partial.clone().into_tensor_arg(),
-            self.num_rows,
+            parts.rows_per_view,
             self.row_len(),
             parts.lanes,
             parts.rows,
-            parts.number,
+            parts.per_view,
+            views,
             layer.epsilon,
             layer.relu,
             self.element,
         );
-        let [of_weight, of_bias] = [0, 1].map(|_| empty(&self.values, [self.num_channels], DType::F32));
+        let [weight_of_views, bias_of_views] = [0, 1].map(|_| empty(&self.values, [views * self.num_channels], DType::F32));
+        let [weight, bias] = [0, 1].map(|_| empty(&self.values, [self.num_channels], DType::F32));
         add_parts::launch(
             &client,
             workgroups(self.row_len()),
@@ -325,18 +336,28 @@ impl Table {
             addresses(&[&partial]),
             self.vector,
             partial.into_tensor_arg(),
-            of_bias.clone().into_tensor_arg(),
-            of_weight.clone().into_tensor_arg(),
+            bias_of_views.clone().into_tensor_arg(),
+            weight_of_views.clone().into_tensor_arg(),
+            bias.clone().into_tensor_arg(),
+            weight.clone().into_tensor_arg(),
             self.row_len(),
-            parts.number,
+            parts.per_view,
+            views,
         );
-        (of_weight, of_bias)
+        GradientSums {
+            weight_of_views,
+            bias_of_views,
+            weight,
+            bias,
+        }
     }
 }
 
-/// How the rows of a table are divided among workgroups.
+/// How the rows of a table are divided among workgroups. A part belongs to one view.
 struct Parts {
-    number: usize,
+    views: usize,
+    per_view: usize,
+    rows_per_view: usize,
     /// Rows per part.
     rows: usize,
     /// Vectors of channels that a workgroup reads at a time, a power of two.
@@ -346,14 +367,17 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(table: &Table) -> Self {
+    fn of(table: &Table, views: usize) -> Self {
         let lanes = table.row_len().next_power_of_two().min(LANES);
         let strands = THREADS as usize / lanes;
         let blocks = table.row_len().div_ceil(lanes);
-        let wanted = (WORKGROUPS / blocks).clamp(1, table.num_rows.div_ceil(4 * strands));
-        let rows = table.num_rows.div_ceil(wanted);
+        let rows_per_view = table.num_rows / views;
+        let wanted = (WORKGROUPS / (blocks * views)).clamp(1, rows_per_view.div_ceil(4 * strands));
+        let rows = rows_per_view.div_ceil(wanted);
         Self {
-            number: table.num_rows.div_ceil(rows),
+            views,
+            per_view: rows_per_view.div_ceil(rows),
+            rows_per_view,
             rows,
             lanes,
             blocks,
@@ -361,12 +385,16 @@ impl Parts {
     }
 
     fn workgroups(&self) -> CubeCount {
-        workgroups(self.number * self.blocks)
+        workgroups(self.views * self.per_view * self.blocks)
     }
 
     /// Memory for two sums per part and channel.
     fn sums(&self, table: &Table) -> CubeTensor {
-        empty(&table.values, [2 * self.number, table.num_channels], DType::F32)
+        empty(
+            &table.values,
+            [2 * self.views * self.per_view, table.num_channels],
+            DType::F32,
+        )
     }
 }
 
@@ -376,16 +404,17 @@ impl Parts {
 fn sum_values<E: Numeric, N: Size>(
     input: &Tensor<Vector<E, N>>,
     partial: &mut Tensor<Vector<f32, N>>,
-    num_rows: usize,
+    rows_per_view: usize,
     row_len: usize,
     lanes: usize,
     rows_per_part: usize,
-    num_parts: usize,
+    parts_per_view: usize,
+    views: usize,
     #[define(E)] _dtype: ElemType,
 ) {
     let blocks = row_len.div_ceil(lanes);
     let part = CUBE_POS / blocks;
-    if part >= num_parts {
+    if part >= parts_per_view * views {
         terminate!();
     }
     let position = UNIT_POS as usize;
@@ -394,8 +423,8 @@ fn sum_values<E: Numeric, N: Size>(
     let mut squares = Vector::<f32, N>::zero();
     if place < row_len {
         let first = Vector::<f32, N>::cast_from(input[place]);
-        let mut row = part * rows_per_part + position / lanes;
-        let end = last_row(part, rows_per_part, num_rows);
+        let mut row = first_row(part, parts_per_view, rows_per_part, rows_per_view) + position / lanes;
+        let end = end_row(part, parts_per_view, rows_per_part, rows_per_view);
         while row < end {
             let value = Vector::<f32, N>::cast_from(input[row * row_len + place]) - first;
             sum += value;
@@ -417,18 +446,19 @@ fn sum_gradients<E: Numeric, N: Size>(
     mean: &Tensor<Vector<f32, N>>,
     variance: &Tensor<Vector<f32, N>>,
     partial: &mut Tensor<Vector<f32, N>>,
-    num_rows: usize,
+    rows_per_view: usize,
     row_len: usize,
     lanes: usize,
     rows_per_part: usize,
-    num_parts: usize,
+    parts_per_view: usize,
+    views: usize,
     epsilon: f32,
     #[comptime] relu: bool,
     #[define(E)] _dtype: ElemType,
 ) {
     let blocks = row_len.div_ceil(lanes);
     let part = CUBE_POS / blocks;
-    if part >= num_parts {
+    if part >= parts_per_view * views {
         terminate!();
     }
     let position = UNIT_POS as usize;
@@ -436,10 +466,11 @@ fn sum_gradients<E: Numeric, N: Size>(
     let mut sum = Vector::<f32, N>::zero();
     let mut products = Vector::<f32, N>::zero();
     if place < row_len {
-        let deviation = (variance[place] + Vector::new(epsilon)).sqrt();
-        let (centre, scale, shift) = (mean[place], weight[place], bias[place]);
-        let mut row = part * rows_per_part + position / lanes;
-        let end = last_row(part, rows_per_part, num_rows);
+        let statistic = part / parts_per_view * row_len + place;
+        let deviation = (variance[statistic] + Vector::new(epsilon)).sqrt();
+        let (centre, scale, shift) = (mean[statistic], weight[place], bias[place]);
+        let mut row = first_row(part, parts_per_view, rows_per_part, rows_per_view) + position / lanes;
+        let end = end_row(part, parts_per_view, rows_per_part, rows_per_view);
         while row < end {
             let at = row * row_len + place;
             let normalised = (Vector::<f32, N>::cast_from(input[at]) - centre) / deviation;
@@ -452,14 +483,20 @@ fn sum_gradients<E: Numeric, N: Size>(
     write_sums(partial, sum, products, part, place, row_len, lanes);
 }
 
-/// The row after the last one of a part.
+/// The first row of a part.
 #[cube]
-fn last_row(part: usize, rows_per_part: usize, num_rows: usize) -> usize {
-    let mut end = (part + 1) * rows_per_part;
-    if end > num_rows {
-        end = num_rows;
+fn first_row(part: usize, parts_per_view: usize, rows_per_part: usize, rows_per_view: usize) -> usize {
+    part / parts_per_view * rows_per_view + part % parts_per_view * rows_per_part
+}
+
+/// The row after the last one of a part, which does not reach into the next view.
+#[cube]
+fn end_row(part: usize, parts_per_view: usize, rows_per_part: usize, rows_per_view: usize) -> usize {
+    let mut end = (part % parts_per_view + 1) * rows_per_part;
+    if end > rows_per_view {
+        end = rows_per_view;
     }
-    end
+    part / parts_per_view * rows_per_view + end
 }
 
 /// The gradient where the output is positive; with ReLU only.
@@ -504,18 +541,19 @@ fn write_sums<N: Size>(
     }
 }
 
-/// Adds up the parts of both sums of a vector of channels, in a fixed order, with all threads of a workgroup. The first thread has the results.
+/// Adds up a view's parts of both sums of a vector of channels, in a fixed order, with all threads of a workgroup. The first thread has the results.
 #[cube]
 fn sums_of_parts<N: Size>(
     partial: &Tensor<Vector<f32, N>>,
+    view: usize,
     place: usize,
     row_len: usize,
-    num_parts: usize,
+    parts_per_view: usize,
 ) -> (Vector<f32, N>, Vector<f32, N>) {
     let mut sum = Vector::<f32, N>::zero();
     let mut other = Vector::<f32, N>::zero();
-    let mut part = UNIT_POS as usize;
-    while part < num_parts {
+    let mut part = view * parts_per_view + UNIT_POS as usize;
+    while part < (view + 1) * parts_per_view {
         sum += partial[2 * part * row_len + place];
         other += partial[(2 * part + 1) * row_len + place];
         part += THREADS as usize;
@@ -539,7 +577,7 @@ fn sums_of_parts<N: Size>(
     (of_first[0], of_second[0])
 }
 
-/// One workgroup per vector of channels.
+/// One workgroup per view and vector of channels.
 #[cube(launch, address_type = "dynamic")]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
 fn moments_of_sums<E: Numeric, N: Size>(
@@ -547,43 +585,62 @@ fn moments_of_sums<E: Numeric, N: Size>(
     partial: &Tensor<Vector<f32, N>>,
     mean: &mut Tensor<Vector<f32, N>>,
     variance: &mut Tensor<Vector<f32, N>>,
-    num_rows: usize,
+    rows_per_view: usize,
     row_len: usize,
-    num_parts: usize,
+    parts_per_view: usize,
+    views: usize,
     #[define(E)] _dtype: ElemType,
 ) {
-    let place = CUBE_POS;
-    if place >= row_len {
+    if CUBE_POS >= views * row_len {
         terminate!();
     }
-    let (sum, squares) = sums_of_parts(partial, place, row_len, num_parts);
+    let (view, place) = (CUBE_POS / row_len, CUBE_POS % row_len);
+    let (sum, squares) = sums_of_parts(partial, view, place, row_len, parts_per_view);
     if UNIT_POS == 0 {
-        let count = Vector::<f32, N>::new(f32::cast_from(num_rows as u32));
+        let count = Vector::<f32, N>::new(f32::cast_from(rows_per_view as u32));
         let zero = Vector::<f32, N>::zero();
         let above_first = sum / count;
         let spread = squares / count - above_first * above_first;
-        mean[place] = Vector::<f32, N>::cast_from(input[place]) + above_first;
-        variance[place] = select_many(spread.greater_than(&zero), spread, zero);
+        mean[CUBE_POS] = Vector::<f32, N>::cast_from(input[place]) + above_first;
+        variance[CUBE_POS] = select_many(spread.greater_than(&zero), spread, zero);
     }
 }
 
-/// One workgroup per vector of channels.
+/// Adds up the parts of each view, and the views. One workgroup per vector of channels.
 #[cube(launch, address_type = "dynamic")]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
 fn add_parts<N: Size>(
     partial: &Tensor<Vector<f32, N>>,
+    first_of_views: &mut Tensor<Vector<f32, N>>,
+    second_of_views: &mut Tensor<Vector<f32, N>>,
     first: &mut Tensor<Vector<f32, N>>,
     second: &mut Tensor<Vector<f32, N>>,
     row_len: usize,
-    num_parts: usize,
+    parts_per_view: usize,
+    views: usize,
 ) {
     let place = CUBE_POS;
     if place >= row_len {
         terminate!();
     }
-    let (sum, other) = sums_of_parts(partial, place, row_len, num_parts);
+    let mut of_all = Vector::<f32, N>::zero();
+    let mut other_of_all = Vector::<f32, N>::zero();
+    let mut view = 0usize.runtime();
+    while view < views {
+        let (sum, other) = sums_of_parts(partial, view, place, row_len, parts_per_view);
+        of_all += sum;
+        other_of_all += other;
+        if UNIT_POS == 0 {
+            first_of_views[view * row_len + place] = sum;
+            second_of_views[view * row_len + place] = other;
+        }
+        // All threads have read the sums before the next view's take their place.
+        sync_cube();
+        view += 1;
+    }
     if UNIT_POS == 0 {
-        first[place] = sum;
-        second[place] = other;
+        first[place] = of_all;
+        second[place] = other_of_all;
     }
 }
 
@@ -598,6 +655,7 @@ fn normalise<E: Numeric, N: Size>(
     mean: &Tensor<Vector<f32, N>>,
     variance: &Tensor<Vector<f32, N>>,
     output: &mut Tensor<Vector<E, N>>,
+    rows_per_view: usize,
     row_len: usize,
     len: usize,
     epsilon: f32,
@@ -609,8 +667,9 @@ fn normalise<E: Numeric, N: Size>(
         terminate!();
     }
     let place = ABSOLUTE_POS % row_len;
-    let deviation = (variance[place] + Vector::new(epsilon)).sqrt();
-    let centred = Vector::<f32, N>::cast_from(input[ABSOLUTE_POS]) - mean[place];
+    let statistic = ABSOLUTE_POS / (rows_per_view * row_len) * row_len + place;
+    let deviation = (variance[statistic] + Vector::new(epsilon)).sqrt();
+    let centred = Vector::<f32, N>::cast_from(input[ABSOLUTE_POS]) - mean[statistic];
     let mut value = centred / deviation * weight[place] + bias[place];
     if comptime!(adds) {
         value += Vector::<f32, N>::cast_from(residual[ABSOLUTE_POS]);
@@ -631,7 +690,7 @@ fn input_gradient<E: Numeric, N: Size>(
     of_weight: &Tensor<Vector<f32, N>>,
     of_bias: &Tensor<Vector<f32, N>>,
     output: &mut Tensor<Vector<E, N>>,
-    num_rows: usize,
+    rows_per_view: usize,
     row_len: usize,
     len: usize,
     epsilon: f32,
@@ -642,15 +701,16 @@ fn input_gradient<E: Numeric, N: Size>(
         terminate!();
     }
     let place = ABSOLUTE_POS % row_len;
-    let deviation = (variance[place] + Vector::new(epsilon)).sqrt();
-    let normalised = (Vector::<f32, N>::cast_from(input[ABSOLUTE_POS]) - mean[place]) / deviation;
+    let statistic = ABSOLUTE_POS / (rows_per_view * row_len) * row_len + place;
+    let deviation = (variance[statistic] + Vector::new(epsilon)).sqrt();
+    let normalised = (Vector::<f32, N>::cast_from(input[ABSOLUTE_POS]) - mean[statistic]) / deviation;
     let slope = gated(
         Vector::<f32, N>::cast_from(grad[ABSOLUTE_POS]),
         normalised * weight[place] + bias[place],
         relu,
     );
-    let count = Vector::<f32, N>::new(f32::cast_from(num_rows as u32));
-    let change = slope - of_bias[place] / count - normalised * of_weight[place] / count;
+    let count = Vector::<f32, N>::new(f32::cast_from(rows_per_view as u32));
+    let change = slope - of_bias[statistic] / count - normalised * of_weight[statistic] / count;
     output[ABSOLUTE_POS] = Vector::cast_from(weight[place] / deviation * change);
 }
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::planes::{Channel, GradientMoments, InputGradient, Moments, Normalised};
 use super::{
-    NormOps, portable,
+    BatchNormOptions, NormOps, portable,
     portable::precision,
     rows::{self, Columns},
 };
@@ -19,18 +19,20 @@ impl NormOps for Flex {
         input: FlexTensor,
         weight: FlexTensor,
         bias: FlexTensor,
-        epsilon: f64,
-        relu: bool,
+        options: BatchNormOptions,
     ) -> (FlexTensor, FlexTensor, FlexTensor) {
+        if options.views > 1 {
+            return portable::by_view::<Self>(input, weight, bias, options);
+        }
         let narrow = precision::<Self>(&input);
         let wide = precision::<Self>(&weight);
         if narrow != wide {
-            let (output, mean, variance) = Self::batch_norm_by_batch(Self::float_cast(input, wide), weight, bias, epsilon, relu);
+            let (output, mean, variance) = Self::batch_norm_by_batch(Self::float_cast(input, wide), weight, bias, options);
             return (Self::float_cast(output, narrow), mean, variance);
         }
         by_float_type!(
-            input, T => forward::<T>(input, weight, bias, epsilon, relu),
-            portable::batch_norm_by_batch::<Flex>(input, weight, bias, epsilon, relu)
+            input, T => forward::<T>(input, weight, bias, options.epsilon, options.relu),
+            portable::batch_norm_by_batch::<Flex>(input, weight, bias, options)
         )
     }
 
@@ -41,23 +43,24 @@ impl NormOps for Flex {
         mean: FlexTensor,
         variance: FlexTensor,
         grad: FlexTensor,
-        epsilon: f64,
-        relu: bool,
+        options: BatchNormOptions,
     ) -> (FlexTensor, FlexTensor, FlexTensor) {
+        if options.views > 1 {
+            return portable::by_view_backward::<Self>(input, weight, bias, mean, variance, grad, options);
+        }
         let narrow = precision::<Self>(&input);
         let wide = precision::<Self>(&weight);
         if narrow != wide {
             let [input, grad] = [input, grad].map(|tensor| Self::float_cast(tensor, wide));
-            let (input, weight, bias) =
-                Self::batch_norm_by_batch_backward(input, weight, bias, mean, variance, grad, epsilon, relu);
+            let (input, weight, bias) = Self::batch_norm_by_batch_backward(input, weight, bias, mean, variance, grad, options);
             return (Self::float_cast(input, narrow), weight, bias);
         }
         by_float_type!(
             input, T => {
                 let parameters = [weight, bias, mean, variance].map(|tensor| per_channel::<T>(tensor, &input));
-                backward::<T>(input, parameters, grad, epsilon, relu)
+                backward::<T>(input, parameters, grad, options.epsilon, options.relu)
             },
-            portable::batch_norm_by_batch_backward::<Flex>(input, weight, bias, mean, variance, grad, epsilon, relu)
+            portable::batch_norm_by_batch_backward::<Flex>(input, weight, bias, mean, variance, grad, options)
         )
     }
 }

@@ -17,10 +17,32 @@ mod rows;
 pub struct BatchNormalised<const D: usize> {
     /// The normalised batch, with the shape of the input.
     pub output: Tensor<D>,
-    /// Mean of each channel, `[num_channels]`; no gradient flows through it.
+    /// Mean of each channel, `[views * num_channels]`, view by view; no gradient flows through it.
     pub mean: Tensor<1>,
-    /// Biased variance of each channel, `[num_channels]`; no gradient flows through it.
+    /// Biased variance of each channel, `[views * num_channels]`, view by view; no gradient flows through it.
     pub variance: Tensor<1>,
+}
+
+/// How [`batch_norm_with`] normalises.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BatchNormOptions {
+    /// ε, which is added to the variance.
+    pub epsilon: f64,
+    /// Whether ReLU follows.
+    pub relu: bool,
+    /// Number of equal parts of the batch, one after the other, that are normalised separately. So several views of the same images go through a network as one
+    /// batch, and no view sees the statistics of another.
+    pub views: usize,
+}
+
+impl Default for BatchNormOptions {
+    fn default() -> Self {
+        Self {
+            epsilon: 1e-5,
+            relu: false,
+            views: 1,
+        }
+    }
 }
 
 /// Normalises each channel by its mean and variance over the batch and all positions.
@@ -59,7 +81,16 @@ pub struct BatchNormalised<const D: usize> {
 /// assert_eq!(normalised.output.into_data().as_slice::<f32>().unwrap()[1], 0.0);
 /// ```
 pub fn batch_norm<const D: usize>(input: Tensor<D>, weight: Tensor<1>, bias: Tensor<1>, epsilon: f64) -> BatchNormalised<D> {
-    normalise(input, weight, bias, epsilon, false)
+    batch_norm_with(
+        input,
+        None,
+        weight,
+        bias,
+        BatchNormOptions {
+            epsilon,
+            ..BatchNormOptions::default()
+        },
+    )
 }
 
 /// Applies [`batch_norm`], then ReLU, in the same passes over the batch: `output = max(0, batch_norm(input))`.
@@ -70,11 +101,16 @@ pub fn batch_norm<const D: usize>(input: Tensor<D>, weight: Tensor<1>, bias: Ten
 /// # Panics
 /// Panics in the same cases as [`batch_norm`].
 pub fn batch_norm_relu<const D: usize>(input: Tensor<D>, weight: Tensor<1>, bias: Tensor<1>, epsilon: f64) -> BatchNormalised<D> {
-    normalise(input, weight, bias, epsilon, true)
+    let options = BatchNormOptions {
+        epsilon,
+        relu: true,
+        views: 1,
+    };
+    batch_norm_with(input, None, weight, bias, options)
 }
 
-/// Applies [`batch_norm`], adds the residual of a block, then applies ReLU, in the same passes over the batch:
-/// `output = max(0, batch_norm(input) + residual)`.
+/// Applies [`batch_norm`], adds the residual of a block, if there is one, and applies ReLU, if asked to, in the same passes over the batch:
+/// `output = max(0, batch_norm(input) + residual)`. Each view is normalised by statistics of its own.
 ///
 /// Differentiable in the residual, too.
 ///
@@ -82,40 +118,31 @@ pub fn batch_norm_relu<const D: usize>(input: Tensor<D>, weight: Tensor<1>, bias
 /// Same as for [`batch_norm`]; the residual has the shape and the type of the input.
 ///
 /// # Panics
-/// Panics in the same cases as [`batch_norm`], and if the residual has another shape.
-pub fn batch_norm_add_relu<const D: usize>(
+/// Panics in the same cases as [`batch_norm`], and if the residual has another shape or no ReLU follows it, or the batch does not divide into the views.
+pub fn batch_norm_with<const D: usize>(
     input: Tensor<D>,
-    residual: Tensor<D>,
+    residual: Option<Tensor<D>>,
     weight: Tensor<1>,
     bias: Tensor<1>,
-    epsilon: f64,
+    options: BatchNormOptions,
 ) -> BatchNormalised<D> {
-    check_shapes(input.dims(), weight.dims()[0], bias.dims()[0]);
-    assert_eq!(residual.dims(), input.dims(), "the residual must have the shape of the input");
-    BatchNormalised::from_dispatch(Dispatch::batch_norm_add_relu(
-        input.into_dispatch(),
-        residual.into_dispatch(),
-        weight.into_dispatch(),
-        bias.into_dispatch(),
-        epsilon,
-    ))
-}
-
-fn normalise<const D: usize>(
-    input: Tensor<D>,
-    weight: Tensor<1>,
-    bias: Tensor<1>,
-    epsilon: f64,
-    relu: bool,
-) -> BatchNormalised<D> {
-    check_shapes(input.dims(), weight.dims()[0], bias.dims()[0]);
-    BatchNormalised::from_dispatch(Dispatch::batch_norm_by_batch(
-        input.into_dispatch(),
-        weight.into_dispatch(),
-        bias.into_dispatch(),
-        epsilon,
-        relu,
-    ))
+    let shape = input.dims();
+    check_shapes(shape, weight.dims()[0], bias.dims()[0]);
+    let views = options.views;
+    assert!(
+        views > 0 && shape[0].is_multiple_of(views),
+        "a batch of {} does not divide into {views} views",
+        shape[0]
+    );
+    let [input, weight, bias] = [input.into_dispatch(), weight.into_dispatch(), bias.into_dispatch()];
+    BatchNormalised::from_dispatch(match residual {
+        None => Dispatch::batch_norm_by_batch(input, weight, bias, options),
+        Some(residual) => {
+            assert_eq!(residual.dims(), shape, "the residual must have the shape of the input");
+            assert!(options.relu, "ReLU follows the residual of a block");
+            Dispatch::batch_norm_add_relu(input, residual.into_dispatch(), weight, bias, options)
+        }
+    })
 }
 
 impl<const D: usize> BatchNormalised<D> {
@@ -143,25 +170,22 @@ pub(crate) fn check_shapes<const D: usize>(input: [usize; D], weight: usize, bia
 /// The batch normalisation kernels of a backend. The default bodies compose tensor operations.
 #[backend_extension(Autodiff, Flex, Cube: cfg(feature = "cube"))]
 pub trait NormOps: Backend {
-    /// The kernel behind [`batch_norm`](crate::batch_norm) and, with `relu`, [`batch_norm_relu`](crate::batch_norm_relu). Returns output,
-    /// mean and variance.
+    /// The kernel behind [`batch_norm_with`](crate::batch_norm_with) without a residual. Returns output, mean and variance.
     fn batch_norm_by_batch(
         input: FloatTensor<Self>,
         weight: FloatTensor<Self>,
         bias: FloatTensor<Self>,
-        epsilon: f64,
-        relu: bool,
+        options: BatchNormOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        portable::batch_norm_by_batch::<Self>(input, weight, bias, epsilon, relu)
+        portable::batch_norm_by_batch::<Self>(input, weight, bias, options)
     }
 
-    /// The gradients of input, weight and bias, given the statistics that the forward pass returned. With the normalised input `x̂`, the
+    /// The gradients of input, weight and bias, given the statistics that the forward pass returned. Weight and bias have the sum over all views. With the normalised input `x̂`, the
     /// standard deviation `s` and the mean `⟨·⟩` over a channel,
     ///
     /// ```text
     /// bias' = Σ grad,   weight' = Σ grad x̂,   input' = weight / s · (grad - ⟨grad⟩ - x̂ ⟨grad x̂⟩)
     /// ```
-    #[allow(clippy::too_many_arguments)] // backend tensors cannot be put into a struct here
     fn batch_norm_by_batch_backward(
         input: FloatTensor<Self>,
         weight: FloatTensor<Self>,
@@ -169,21 +193,20 @@ pub trait NormOps: Backend {
         mean: FloatTensor<Self>,
         variance: FloatTensor<Self>,
         grad: FloatTensor<Self>,
-        epsilon: f64,
-        relu: bool,
+        options: BatchNormOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        portable::batch_norm_by_batch_backward::<Self>(input, weight, bias, mean, variance, grad, epsilon, relu)
+        portable::batch_norm_by_batch_backward::<Self>(input, weight, bias, mean, variance, grad, options)
     }
 
-    /// The kernel behind [`batch_norm_add_relu`](crate::batch_norm_add_relu). Returns output, mean and variance.
+    /// The kernel behind [`batch_norm_with`](crate::batch_norm_with) with a residual. Returns output, mean and variance.
     fn batch_norm_add_relu(
         input: FloatTensor<Self>,
         residual: FloatTensor<Self>,
         weight: FloatTensor<Self>,
         bias: FloatTensor<Self>,
-        epsilon: f64,
+        options: BatchNormOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        portable::batch_norm_add_relu::<Self>(input, residual, weight, bias, epsilon)
+        portable::batch_norm_add_relu::<Self>(input, residual, weight, bias, options)
     }
 
     /// The gradient of what a ReLU was applied to, given its output: `grad` where the output is positive.

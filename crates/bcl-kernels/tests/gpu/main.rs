@@ -2,6 +2,7 @@
 #![cfg(feature = "cube")]
 
 mod adam;
+mod average;
 #[path = "../kernels/common.rs"]
 #[allow(dead_code, reason = "the GPU tests use only some of it")]
 mod common;

@@ -4,7 +4,7 @@ use super::{
     common::{Numbers, assert_close},
     gpu, home,
 };
-use bcl_kernels::{batch_norm, batch_norm_add_relu, batch_norm_relu};
+use bcl_kernels::{BatchNormOptions, batch_norm_with};
 use burn::tensor::{DType, Device, Tensor};
 
 /// What follows the normalisation.
@@ -16,7 +16,7 @@ enum Then {
 }
 
 /// Output, statistics and gradients on a device, as matrices.
-fn normalised(device: &Device, [batch, channels, height, width]: [usize; 4], then: Then) -> Vec<Tensor<2>> {
+fn normalised(device: &Device, [batch, channels, height, width]: [usize; 4], then: Then, views: usize) -> Vec<Tensor<2>> {
     let device = device.clone().autodiff();
     let mut numbers = Numbers((batch * channels) as u64);
     let mut matrix = |shape: [usize; 2]| numbers.matrix(shape, DType::F32, &device);
@@ -29,11 +29,17 @@ fn normalised(device: &Device, [batch, channels, height, width]: [usize; 4], the
     let residual = matrix([batch * channels, height * width])
         .reshape([batch, channels, height, width])
         .require_grad();
-    let found = match then {
-        Then::Nothing => batch_norm(input.clone(), weight.clone(), bias.clone(), 1e-5),
-        Then::Relu => batch_norm_relu(input.clone(), weight.clone(), bias.clone(), 1e-5),
-        Then::AddRelu => batch_norm_add_relu(input.clone(), residual.clone(), weight.clone(), bias.clone(), 1e-5),
+    let (added, relu) = match then {
+        Then::Nothing => (None, false),
+        Then::Relu => (None, true),
+        Then::AddRelu => (Some(residual.clone()), true),
     };
+    let options = BatchNormOptions {
+        epsilon: 1e-5,
+        relu,
+        views,
+    };
+    let found = batch_norm_with(input.clone(), added, weight.clone(), bias.clone(), options);
     let gradients = (found.output.clone() * slopes).sum().backward();
     let row = |tensor: Tensor<1>| tensor.unsqueeze::<2>();
     let of_residual = residual.grad(&gradients).unwrap_or_else(|| residual.clone().inner());
@@ -55,10 +61,19 @@ fn normalised(device: &Device, [batch, channels, height, width]: [usize; 4], the
 
 #[test]
 fn batches_are_normalised_as_on_the_cpu() {
-    for shape in [[2, 1, 1, 3], [4, 3, 5, 5], [3, 40, 7, 2], [16, 64, 8, 8], [2, 100, 1, 1]] {
+    let shapes = [
+        ([2, 1, 1, 3], 1),
+        ([4, 3, 5, 5], 2),
+        ([3, 40, 7, 2], 3),
+        ([16, 64, 8, 8], 1),
+        ([16, 64, 8, 8], 2),
+        ([2, 100, 1, 1], 1),
+        ([64, 100, 1, 1], 2),
+    ];
+    for (shape, views) in shapes {
         for then in [Then::Nothing, Then::Relu, Then::AddRelu] {
-            let there = normalised(&gpu(), shape, then);
-            for (there, here) in there.into_iter().zip(normalised(&Device::flex(), shape, then)) {
+            let there = normalised(&gpu(), shape, then, views);
+            for (there, here) in there.into_iter().zip(normalised(&Device::flex(), shape, then, views)) {
                 assert_close(there, here);
             }
         }

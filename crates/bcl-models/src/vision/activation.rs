@@ -1,6 +1,6 @@
 //! Activations of projection heads.
 
-use super::{BatchNorm, Mode};
+use super::{BatchNorm, Pass};
 use burn::tensor::{Tensor, activation::relu};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::FRAC_1_SQRT_2;
@@ -21,11 +21,11 @@ pub enum HeadActivation {
 
 impl HeadActivation {
     /// Normalises, if there is a norm, and applies the activation.
-    pub(super) fn after(self, norm: Option<&BatchNorm>, input: Tensor<2>, mode: Mode) -> Tensor<2> {
+    pub(super) fn after(self, norm: Option<&BatchNorm>, input: Tensor<2>, pass: Pass) -> Tensor<2> {
         match (self, norm) {
-            (Self::Relu, Some(norm)) => norm.forward_relu(input, mode),
+            (Self::Relu, Some(norm)) => norm.forward_relu(input, pass),
             (Self::Relu, None) => relu(input),
-            (Self::Gelu, Some(norm)) => gelu(norm.forward(input, mode)),
+            (Self::Gelu, Some(norm)) => gelu(norm.forward(input, pass)),
             (Self::Gelu, None) => gelu(input),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{RunningStatistic, groups::Groups, over_ranks::normalised_over_ranks, precision::precision};
 use bcl_collective::Collective;
-use bcl_kernels::{BatchNormalised, batch_norm, batch_norm_add_relu, batch_norm_relu};
+use bcl_kernels::{BatchNormOptions, BatchNormalised, batch_norm_with};
 use burn::{
     module::{Module, Param},
     tensor::{Device, Tensor, activation::relu},
@@ -22,6 +22,21 @@ pub enum Mode {
     BatchStatistics,
     /// Normalises by the running statistics, so that each row is independent of the others. For evaluation.
     Eval,
+}
+
+/// One pass of a batch through a network. A [`Mode`] alone is a pass of a single view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pass {
+    /// Which statistics batch normalisation uses.
+    pub mode: Mode,
+    /// Number of equal parts of the batch, one after the other, with statistics of their own: views of the same images.
+    pub views: usize,
+}
+
+impl From<Mode> for Pass {
+    fn from(mode: Mode) -> Self {
+        Self { mode, views: 1 }
+    }
 }
 
 /// Batch normalisation over all axes but the second:
@@ -114,12 +129,12 @@ impl BatchNorm {
     /// - output: same as the input
     ///
     /// # Panics
-    /// Panics if `mode` uses the statistics of the batch and a channel has a single value, whose variance is undefined; or if the batch
-    /// does not divide into the [groups](Self::with_groups).
-    pub fn forward<const D: usize>(&self, input: Tensor<D>, mode: Mode) -> Tensor<D> {
-        match mode {
-            Mode::Eval => self.by_running(input),
-            _ => self.by_batch(input, mode, None, false),
+    /// Panics if the mode uses the statistics of the batch and a channel has a single value, whose variance is undefined; or if the batch
+    /// does not divide into the views or the [groups](Self::with_groups).
+    pub fn forward<const D: usize>(&self, input: Tensor<D>, pass: impl Into<Pass>) -> Tensor<D> {
+        match pass.into() {
+            Pass { mode: Mode::Eval, .. } => self.by_running(input),
+            pass => self.by_batch(input, pass, None, false),
         }
     }
 
@@ -130,10 +145,10 @@ impl BatchNorm {
     ///
     /// # Panics
     /// Panics in the same cases as [`forward`](Self::forward).
-    pub fn forward_relu<const D: usize>(&self, input: Tensor<D>, mode: Mode) -> Tensor<D> {
-        match mode {
-            Mode::Eval => relu(self.by_running(input)),
-            _ => self.by_batch(input, mode, None, true),
+    pub fn forward_relu<const D: usize>(&self, input: Tensor<D>, pass: impl Into<Pass>) -> Tensor<D> {
+        match pass.into() {
+            Pass { mode: Mode::Eval, .. } => relu(self.by_running(input)),
+            pass => self.by_batch(input, pass, None, true),
         }
     }
 
@@ -144,10 +159,10 @@ impl BatchNorm {
     ///
     /// # Panics
     /// Panics in the same cases as [`forward`](Self::forward), and if the residual has another shape.
-    pub fn forward_add_relu<const D: usize>(&self, input: Tensor<D>, residual: Tensor<D>, mode: Mode) -> Tensor<D> {
-        match mode {
-            Mode::Eval => relu(self.by_running(input) + residual),
-            _ => self.by_batch(input, mode, Some(residual), true),
+    pub fn forward_add_relu<const D: usize>(&self, input: Tensor<D>, residual: Tensor<D>, pass: impl Into<Pass>) -> Tensor<D> {
+        match pass.into() {
+            Pass { mode: Mode::Eval, .. } => relu(self.by_running(input) + residual),
+            pass => self.by_batch(input, pass, Some(residual), true),
         }
     }
 
@@ -180,15 +195,19 @@ impl BatchNorm {
     fn by_batch<const D: usize>(
         &self,
         input: Tensor<D>,
-        mode: Mode,
+        pass: Pass,
         residual: Option<Tensor<D>>,
         ends_with_relu: bool,
     ) -> Tensor<D> {
         let groups = self.groups;
+        let Pass { mode, views } = pass;
+        if views > 1 && (self.ranks.is_some() || !groups.is_one()) {
+            return self.view_by_view(input, pass, residual, ends_with_relu);
+        }
         let shape = input.dims();
         let input = groups.split(input);
         let split = input.dims();
-        let own_count = split.iter().product::<usize>() / split[1];
+        let own_count = split.iter().product::<usize>() / (split[1] * views);
         let [scale, shift] = [self.scale(), self.shift()].map(|values| groups.repeated(values));
         let residual = residual.map(|residual| groups.split(residual));
         let (count, normalised) = match (&self.ranks, residual) {
@@ -203,9 +222,14 @@ impl BatchNorm {
                 };
                 (count, BatchNormalised { output, ..normalised })
             }
-            (None, Some(residual)) => (own_count, batch_norm_add_relu(input, residual, scale, shift, EPSILON)),
-            (None, None) if ends_with_relu => (own_count, batch_norm_relu(input, scale, shift, EPSILON)),
-            (None, None) => (own_count, batch_norm(input, scale, shift, EPSILON)),
+            (None, residual) => {
+                let options = BatchNormOptions {
+                    epsilon: EPSILON,
+                    relu: ends_with_relu,
+                    views,
+                };
+                (own_count, batch_norm_with(input, residual, scale, shift, options))
+            }
         };
         assert!(
             count > 1,
@@ -217,6 +241,22 @@ impl BatchNorm {
             self.running_var.update(groups.averaged(unbiased), MOMENTUM);
         }
         groups.merged(normalised.output, shape)
+    }
+
+    /// Normalises one view after the other, where statistics cover several processes or only groups of a view.
+    fn view_by_view<const D: usize>(
+        &self,
+        input: Tensor<D>,
+        Pass { mode, views }: Pass,
+        residual: Option<Tensor<D>>,
+        ends_with_relu: bool,
+    ) -> Tensor<D> {
+        let mut residuals = residual.map(|residual| residual.chunk(views, 0).into_iter());
+        let outputs = input.chunk(views, 0).into_iter().map(|view| {
+            let residual = residuals.as_mut().and_then(Iterator::next);
+            self.by_batch(view, mode.into(), residual, ends_with_relu)
+        });
+        Tensor::cat(outputs.collect(), 0)
     }
 }
 

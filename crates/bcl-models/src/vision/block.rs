@@ -1,6 +1,6 @@
 //! Basic and bottleneck residual blocks.
 
-use super::{BatchNorm, Convolution, Mode, config::ResNetDepth};
+use super::{BatchNorm, Convolution, Pass, config::ResNetDepth};
 use crate::draws::Draws;
 use burn::{
     module::Module,
@@ -79,17 +79,18 @@ impl Block {
     /// # Shapes
     /// - input:  `[batch_size, channels_in, height, width]`
     /// - output: `[batch_size, channels_out, ⌈height / stride⌉, ⌈width / stride⌉]`
-    pub fn forward(&self, input: Tensor<4>, mode: Mode) -> Tensor<4> {
+    pub fn forward(&self, input: Tensor<4>, pass: impl Into<Pass>) -> Tensor<4> {
+        let pass = pass.into();
         let hidden = self
             .conv2
-            .forward(self.bn1.forward_relu(self.conv1.forward(input.clone()), mode));
+            .forward(self.bn1.forward_relu(self.conv1.forward(input.clone()), pass));
         let identity = match &self.downsample {
-            Some((conv, bn)) => bn.forward(conv.forward(input), mode),
+            Some((conv, bn)) => bn.forward(conv.forward(input), pass),
             None => input,
         };
         match (&self.conv3, &self.bn3) {
-            (Some(conv3), Some(bn3)) => bn3.forward_add_relu(conv3.forward(self.bn2.forward_relu(hidden, mode)), identity, mode),
-            _ => self.bn2.forward_add_relu(hidden, identity, mode),
+            (Some(conv3), Some(bn3)) => bn3.forward_add_relu(conv3.forward(self.bn2.forward_relu(hidden, pass)), identity, pass),
+            _ => self.bn2.forward_add_relu(hidden, identity, pass),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Exponential moving averages of modules, for momentum encoders.
 
+use bcl_kernels::moving_average;
 use burn::{
     module::{Module, ModuleMapper, ModuleVisitor, Param},
     tensor::Tensor,
@@ -142,7 +143,7 @@ impl ModuleMapper for Average {
                 target.shape().num_elements(),
                 "the target's parameter {path} has shape {shape:?}, which is not the online module's"
             );
-            let average = target * momentum + online.reshape(shape) * (1.0 - momentum);
+            let average = moving_average(target, online.reshape(shape), [momentum, 1.0 - momentum]);
             let average = if autodiff { average.autodiff() } else { average };
             average.set_require_grad(require_grad)
         })

@@ -15,6 +15,11 @@ impl Groups {
         Self(count)
     }
 
+    /// Whether the whole batch is normalised together.
+    pub(super) fn is_one(self) -> bool {
+        self.0 == 1
+    }
+
     /// Makes the channels of each group channels of their own.
     pub(super) fn split<const D: usize>(self, input: Tensor<D>) -> Tensor<D> {
         let Self(count) = self;

@@ -46,7 +46,7 @@ mod test_values;
 pub mod weights;
 
 pub use activation::HeadActivation;
-pub use batch_norm::{BatchNorm, Mode};
+pub use batch_norm::{BatchNorm, Mode, Pass};
 pub use block::Block;
 pub use classifier::ImageClassifier;
 pub use config::{ImageEncoderConfig, ResNetConfig, ResNetDepth, Stem};

@@ -1,7 +1,7 @@
 //! The projection head, whose outputs the contrastive loss compares.
 
 use super::{
-    BatchNorm, Mode,
+    BatchNorm, Pass,
     activation::HeadActivation,
     head_config::{HeadNorm, ProjectionHeadConfig},
     precision::linear,
@@ -111,8 +111,9 @@ impl ProjectionHead {
     /// # Shapes
     /// - features: `[batch_size, num_features]`
     /// - output:   `[batch_size, out]`
-    pub fn forward(&self, features: Tensor<2>, mode: Mode) -> Tensor<2> {
-        let apply = |layer: &Linear, norm: Option<&BatchNorm>, rows| self.activation.after(norm, linear(layer, rows), mode);
+    pub fn forward(&self, features: Tensor<2>, pass: impl Into<Pass>) -> Tensor<2> {
+        let pass = pass.into();
+        let apply = |layer: &Linear, norm: Option<&BatchNorm>, rows| self.activation.after(norm, linear(layer, rows), pass);
         let mut rows = features;
         if let Some(hidden) = &self.hidden {
             rows = apply(hidden, self.norm.as_ref(), rows);
@@ -122,7 +123,7 @@ impl ProjectionHead {
         }
         let out = linear(&self.out, rows);
         match &self.out_norm {
-            Some(norm) => norm.forward(out, mode),
+            Some(norm) => norm.forward(out, pass),
             None => out,
         }
     }

@@ -1,7 +1,7 @@
 //! ResNet-18, -34 and -50.
 
 use super::{
-    BatchNorm, Block, Convolution, Mode,
+    BatchNorm, Block, Convolution, Pass,
     config::{ResNetConfig, Stem},
 };
 use crate::draws::Draws;
@@ -85,14 +85,15 @@ impl ResNet {
     /// # Shapes
     /// - images: `[batch_size, channels_in, height, width]`
     /// - output: `[batch_size, num_features]`
-    pub fn forward(&self, images: Tensor<4>, mode: Mode) -> Tensor<2> {
-        let mut hidden = self.bn1.forward_relu(self.conv1.forward(images), mode);
+    pub fn forward(&self, images: Tensor<4>, pass: impl Into<Pass>) -> Tensor<2> {
+        let pass = pass.into();
+        let mut hidden = self.bn1.forward_relu(self.conv1.forward(images), pass);
         if self.config.stem == Stem::Imagenet {
             let options = MaxPoolOptions::new([3, 3]).with_stride([2, 2]).with_padding([1, 1]);
             hidden = max_pool2d(hidden, options);
         }
         for block in [&self.layer1, &self.layer2, &self.layer3, &self.layer4].into_iter().flatten() {
-            hidden = block.forward(hidden, mode);
+            hidden = block.forward(hidden, pass);
         }
         hidden.flatten::<3>(2, 3).mean_dim(2).squeeze_dim(2)
     }

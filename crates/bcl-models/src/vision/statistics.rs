@@ -1,5 +1,6 @@
 //! A running statistic: a buffer that forward passes update.
 
+use bcl_kernels::moving_average;
 use burn::{
     module::{Content, Module, ModuleDisplay, ModuleDisplayDefault, ModuleMapper, ModuleVisitor, Param, ParamId},
     tensor::{Device, Tensor},
@@ -28,19 +29,15 @@ impl RunningStatistic {
         self.value.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Moves the value towards a new one: `value <- (1 - momentum) value + momentum new`.
+    /// Moves the value towards a new one: `value <- (1 - momentum) value + momentum new`; or towards several, one after the other.
     ///
     /// # Shapes
-    /// - new: same as the value
+    /// - new: same as the value, or a multiple of its length
     pub fn update(&self, new: Tensor<1>, momentum: f64) {
         let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = new.detach();
-        let new = if value.is_autodiff() {
-            new.autodiff()
-        } else {
-            new.without_autodiff()
-        };
-        *value = value.clone() * (1.0 - momentum) + new * momentum;
+        let [old, new] = [value.clone(), new.detach()].map(Tensor::without_autodiff);
+        let moved = moving_average(old, new, [1.0 - momentum, momentum]);
+        *value = if value.is_autodiff() { moved.autodiff() } else { moved };
     }
 
     fn with_id(id: ParamId, value: Tensor<1>) -> Self {

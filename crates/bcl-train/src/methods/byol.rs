@@ -3,7 +3,7 @@
 use super::{
     Counter, Embeddings, ImageMethod, ImageMethodConfig, ImagePart, MethodSettings, MethodSizes, MethodStart, Momentum,
     MomentumSchedule, Objective, Precision,
-    image::raw_projections,
+    image::raw_projections_of_views,
     momentum,
     predictor::{self, cross_predictions, predictor},
 };
@@ -103,10 +103,11 @@ impl ImageMethod for Byol {
     }
 
     fn embed(&self, part: &ImagePart) -> Embeddings {
+        let [projections, targets] =
+            [&self.encoder, &self.target_encoder].map(|encoder| raw_projections_of_views(encoder, part, 0..2, self.precision));
         predictor::embed(|view| {
-            let [projections, targets] =
-                [&self.encoder, &self.target_encoder].map(|encoder| raw_projections(encoder, part, view, self.precision));
-            [self.predictor.forward(projections, part.mode), targets]
+            let predictions = self.predictor.forward(projections[view].clone(), part.mode);
+            [predictions, targets[view].clone()]
         })
     }
 

@@ -3,7 +3,7 @@
 use super::{
     Counter, Embeddings, ImageMethod, ImageMethodConfig, ImagePart, MethodSettings, MethodSizes, MethodStart, Momentum,
     MomentumSchedule, Needs, Objective, Precision,
-    image::{raw_projections, wide},
+    image::{raw_projections_of_views, wide},
     momentum, rows_of,
 };
 use crate::batches::ImageBatch;
@@ -205,15 +205,19 @@ impl ImageMethod for Dino {
     }
 
     fn embed(&self, part: &ImagePart) -> Embeddings {
-        let outputs = |encoder: &ImageEncoder, last_layer: &Prototypes, view| {
-            last_layer.cosines(wide(raw_projections(encoder, part, view, self.precision)))
+        let outputs = |encoder: &ImageEncoder, last_layer: &Prototypes, views| -> Vec<Tensor<2>> {
+            let projections = raw_projections_of_views(encoder, part, views, self.precision).into_iter();
+            projections.map(|rows| last_layer.cosines(wide(rows))).collect()
         };
-        let student = (0..part.views.len()).fold(Embeddings::new(), |embeddings, view| {
-            embeddings.with(student_of(view), outputs(&self.encoder, &self.last_layer, view))
+        let of_student = outputs(&self.encoder, &self.last_layer, 0..part.views.len());
+        let student = (0..).zip(of_student).fold(Embeddings::new(), |embeddings, (view, rows)| {
+            embeddings.with(student_of(view), rows)
         });
-        (0..).zip(TEACHER).fold(student, |embeddings, (view, name)| {
-            embeddings.with_constant(name, outputs(&self.teacher, &self.teacher_last_layer, view))
-        })
+        let of_teacher = outputs(&self.teacher, &self.teacher_last_layer, 0..TEACHER.len());
+        TEACHER
+            .into_iter()
+            .zip(of_teacher)
+            .fold(student, |embeddings, (name, rows)| embeddings.with_constant(name, rows))
     }
 
     fn objective(&self, batch: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {

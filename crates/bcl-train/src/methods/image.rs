@@ -112,16 +112,36 @@ impl<M: ImageMethod> Method for M {
     }
 }
 
-/// Computes the projections of one view of all images of a part, not normalised.
-///
-/// Each view is a forward pass of its own, as in the authors' code: batch statistics never cover both views of an image.
-pub(super) fn raw_projections(encoder: &ImageEncoder, part: &ImagePart, view: usize, precision: Precision) -> Tensor<2> {
-    encoder.raw_projections(part.views[view].clone().cast(precision.dtype()), part.mode)
-}
-
-/// The [same](raw_projections) as unit rows.
+/// Computes the projections of one view of all images of a part, as unit rows.
 pub(super) fn projections(encoder: &ImageEncoder, part: &ImagePart, view: usize, precision: Precision) -> Tensor<2> {
     encoder.projections(part.views[view].clone().cast(precision.dtype()), part.mode)
+}
+
+/// Computes the projections of some views of all images of a part, as unit rows.
+///
+/// Batch statistics never cover several views of an image, as in the authors' code, where each is a forward pass of its own.
+pub(super) fn projections_of_views(
+    encoder: &ImageEncoder,
+    part: &ImagePart,
+    views: Range<usize>,
+    precision: Precision,
+) -> Vec<Tensor<2>> {
+    encoder.projections_of_views(images_of(part, views, precision), part.mode)
+}
+
+/// The [same](projections_of_views), not normalised.
+pub(super) fn raw_projections_of_views(
+    encoder: &ImageEncoder,
+    part: &ImagePart,
+    views: Range<usize>,
+    precision: Precision,
+) -> Vec<Tensor<2>> {
+    encoder.raw_projections_of_views(images_of(part, views, precision), part.mode)
+}
+
+fn images_of(part: &ImagePart, views: Range<usize>, precision: Precision) -> Vec<Tensor<4>> {
+    let images = part.views[views].iter();
+    images.map(|images| images.clone().cast(precision.dtype())).collect()
 }
 
 /// L2-normalises rows in at least 32 bits, because comparing them needs all digits.
@@ -166,8 +186,11 @@ const VIEWS: [&str; 2] = ["first", "second"];
 
 /// The projections of either view in 32 bits, not normalised, as tables to be read by [`views_of`].
 pub(super) fn projected_views(encoder: &ImageEncoder, part: &ImagePart, precision: Precision) -> Embeddings {
-    let of_view = |view| wide(raw_projections(encoder, part, view, precision));
-    Embeddings::new().with(VIEWS[0], of_view(0)).with(VIEWS[1], of_view(1))
+    let projections = raw_projections_of_views(encoder, part, 0..2, precision);
+    let views = VIEWS.into_iter().zip(projections);
+    views.fold(Embeddings::new(), |embeddings, (name, rows)| {
+        embeddings.with(name, wide(rows))
+    })
 }
 
 /// The tables of [`projected_views`].

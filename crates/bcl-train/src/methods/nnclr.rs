@@ -4,7 +4,7 @@ use super::{
     Embeddings, ImageMethod, ImageMethodConfig, ImagePart, KeyQueue, MethodSettings, MethodSizes, MethodStart, Objective,
     Precision, StoredKeys,
     directions::directions,
-    image::{raw_projections, unit},
+    image::{raw_projections_of_views, unit},
     predictor::{self, predictor},
 };
 use crate::batches::ImageBatch;
@@ -160,13 +160,15 @@ impl ImageMethod for Nnclr {
     }
 
     fn embed(&self, part: &ImagePart) -> Embeddings {
-        (0..2).fold(Embeddings::new(), |embeddings, view| {
-            let projections = raw_projections(&self.encoder, part, view, self.precision);
-            let predictions = self.predictor.forward(projections.clone(), part.mode);
-            embeddings
-                .with(Self::TABLES[view][0], unit(predictions))
-                .with_constant(Self::TABLES[view][1], unit(projections))
-        })
+        let of_views = raw_projections_of_views(&self.encoder, part, 0..2, self.precision);
+        (0..)
+            .zip(of_views)
+            .fold(Embeddings::new(), |embeddings, (view, projections)| {
+                let predictions = self.predictor.forward(projections.clone(), part.mode);
+                embeddings
+                    .with(Self::TABLES[view][0], unit(predictions))
+                    .with_constant(Self::TABLES[view][1], unit(projections))
+            })
     }
 
     fn objective(&self, _: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {

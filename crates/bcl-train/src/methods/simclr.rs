@@ -1,7 +1,8 @@
 //! SimCLR: two views of an image are positives, the rest of the batch are negatives.
 
 use super::{
-    Embeddings, ImageMethod, ImageMethodConfig, ImagePart, MethodSettings, MethodStart, Objective, Precision, image::projections,
+    Embeddings, ImageMethod, ImageMethodConfig, ImagePart, MethodSettings, MethodStart, Objective, Precision,
+    image::projections_of_views,
 };
 use crate::batches::ImageBatch;
 use bcl_core::{Pairs, Similarity};
@@ -62,8 +63,9 @@ impl ImageMethod for SimClr {
     }
 
     fn embed(&self, part: &ImagePart) -> Embeddings {
-        let [first, second] = [0, 1].map(|view| projections(&self.encoder, part, view, self.precision));
-        Embeddings::new().with(Self::TABLES[0], first).with(Self::TABLES[1], second)
+        let projections = projections_of_views(&self.encoder, part, 0..2, self.precision);
+        let views = Self::TABLES.into_iter().zip(projections);
+        views.fold(Embeddings::new(), |embeddings, (name, rows)| embeddings.with(name, rows))
     }
 
     fn objective(&self, _: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {

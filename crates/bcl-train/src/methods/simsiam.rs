@@ -2,7 +2,7 @@
 
 use super::{
     Embeddings, ImageMethod, ImageMethodConfig, ImagePart, MethodSettings, MethodSizes, MethodStart, Objective, Precision,
-    image::raw_projections,
+    image::raw_projections_of_views,
     predictor::{self, cross_predictions, predictor},
 };
 use crate::batches::ImageBatch;
@@ -77,8 +77,9 @@ impl ImageMethod for SimSiam {
     }
 
     fn embed(&self, part: &ImagePart) -> Embeddings {
+        let of_views = raw_projections_of_views(&self.encoder, part, 0..2, self.precision);
         predictor::embed(|view| {
-            let projections = raw_projections(&self.encoder, part, view, self.precision);
+            let projections = of_views[view].clone();
             let predictions = self.predictor.forward(projections.clone(), part.mode);
             [predictions, projections]
         })

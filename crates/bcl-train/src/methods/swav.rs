@@ -2,7 +2,7 @@
 
 use super::{
     Counter, Embeddings, ImageMethod, ImageMethodConfig, ImagePart, KeyQueue, MethodSettings, MethodSizes, MethodStart, Needs,
-    Objective, Precision, StoredKeys, image::projections, rows_of,
+    Objective, Precision, StoredKeys, image::projections_of_views, rows_of,
 };
 use crate::batches::ImageBatch;
 use bcl_core::{
@@ -174,14 +174,16 @@ impl ImageMethod for Swav {
     }
 
     fn embed(&self, part: &ImagePart) -> Embeddings {
-        (0..part.views.len()).fold(Embeddings::new(), |embeddings, view| {
-            let projections = projections(&self.encoder, part, view, self.precision);
-            let embeddings = embeddings.with(scores_of(view), self.prototypes.scores(projections.clone()));
-            match self.queues.get(view) {
-                Some(_) => embeddings.with_constant(projections_of(view), projections),
-                None => embeddings,
-            }
-        })
+        let of_views = projections_of_views(&self.encoder, part, 0..part.views.len(), self.precision);
+        (0..)
+            .zip(of_views)
+            .fold(Embeddings::new(), |embeddings, (view, projections)| {
+                let embeddings = embeddings.with(scores_of(view), self.prototypes.scores(projections.clone()));
+                match self.queues.get(view) {
+                    Some(_) => embeddings.with_constant(projections_of(view), projections),
+                    None => embeddings,
+                }
+            })
     }
 
     fn objective(&self, batch: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {

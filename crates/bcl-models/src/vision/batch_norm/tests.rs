@@ -53,6 +53,36 @@ fn each_group_is_normalised_as_a_batch_of_its_own() {
 }
 
 #[test]
+fn each_view_is_normalised_and_counted_as_a_batch_of_its_own() {
+    let device = Device::flex().autodiff();
+    let input = waves([8, 3, 2, 2], &device).require_grad();
+    let residual = waves([8, 3, 2, 2], &device) * 0.5;
+    // Groups are parts of a view.
+    for groups in [1, 2] {
+        let norm = || BatchNorm::new(3, &device).with_groups(groups);
+        let (together, alone) = (norm(), norm());
+        let pass = Pass {
+            mode: Mode::Train,
+            views: 2,
+        };
+        let output = together.forward_add_relu(input.clone(), residual.clone(), pass);
+        let of_views: Vec<_> = (input.clone().chunk(2, 0).into_iter().zip(residual.clone().chunk(2, 0)))
+            .map(|(view, residual)| alone.forward_add_relu(view, residual, Mode::Train))
+            .collect();
+        let of_views = Tensor::cat(of_views, 0);
+        assert_eq!(values(output.clone()), values(of_views.clone()));
+        let gradient = |output: Tensor<4>| values(input.grad(&output.powi_scalar(3).sum().backward()).expect("a gradient"));
+        assert_eq!(gradient(output), gradient(of_views));
+        for statistic in [
+            |norm: &BatchNorm| norm.running_mean.value(),
+            |norm: &BatchNorm| norm.running_var.value(),
+        ] {
+            assert_eq!(values(statistic(&together)), values(statistic(&alone)));
+        }
+    }
+}
+
+#[test]
 fn groups_share_scale_and_shift() {
     let device = Device::flex().autodiff();
     let norm = BatchNorm::new(3, &device).with_groups(3);

@@ -1,7 +1,10 @@
 //! The forms of heads that frameworks use.
 
 use super::*;
-use crate::vision::test_values::{assert_close, values, waves};
+use crate::vision::{
+    Mode,
+    test_values::{assert_close, values, waves},
+};
 use burn::tensor::activation::relu;
 
 const FEATURES: usize = 5;

@@ -1,0 +1,10 @@
+//! What is faster on which device.
+
+use burn::backend::DispatchDevice;
+use burn::tensor::Device;
+
+/// Whether one large batch takes less time than several small ones: on GPUs, where each launch has a price of its own. On the CPU, small batches stay in its
+/// caches.
+pub fn large_batches_are_faster(device: &Device) -> bool {
+    !matches!(device.clone().without_autodiff().as_dispatch(), DispatchDevice::Flex(_))
+}
