@@ -1,7 +1,7 @@
 //! Counts what training asks of a GPU, on the fake CUDA driver, and prints two tables: whole commands, and single steps.
 //!
 //! `cargo run -p whole-program-tests --example launches`, after `cargo xtask ci --gpu`. Counts are the same on every machine: what a step costs before any
-//! kernel computes. `BCL_GPU_PROGRAMS` names programs of another version, `-- steps` or `-- commands` prints one of the tables.
+//! kernel computes. `BCL_GPU_PROGRAMS` names programs of another version; `-- steps`, `-- commands` or a part of a name chooses what is counted.
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -87,7 +87,12 @@ mod linux {
         ),
     ];
 
-    const ABBREVIATIONS: [(&str, &str); 3] = [
+    const ABBREVIATIONS: [(&str, &str); 4] = [
+        (
+            "FEW_IMAGES",
+            "--quiet --epochs 1 --set data.planted.train=32 --set data.planted.test=20 --set training.batch_size=16 \
+             --set encoder.trunk.width=8 --set evaluation.probe.epochs=1 --set evaluation.baselines=[]",
+        ),
         ("GOLDEN", concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/bcl-golden/data")),
         (
             "SIMCLR",
@@ -118,21 +123,21 @@ mod linux {
         run.code().map_or_else(|| "a signal".to_owned(), |code| code.to_string())
     }
 
-    fn commands() {
+    fn commands(wanted: &str) {
         println!("| command | exit code | kernels | launches | refused |\n| --- | --- | --- | --- | --- |");
-        for (name, command) in COMMANDS {
+        for (name, command) in COMMANDS.into_iter().filter(|(name, _)| name.contains(wanted)) {
             let run = run(&gpu(), command, 0);
             let (kernels, refused) = (run.kernels().len(), run.refused().len());
             println!("| {name} | {} | {kernels} | {} | {refused} |", code(&run), run.launches());
         }
     }
 
-    fn steps() {
+    fn steps(wanted: &str) {
         println!(
             "| one step | exit code | kernels | launches | copies up | copies down | waits | allocations |\n\
              | --- | --- | --- | --- | --- | --- | --- | --- |"
         );
-        for (name, command, values, more) in STEPS {
+        for (name, command, values, more) in STEPS.into_iter().filter(|(name, ..)| name.contains(wanted)) {
             let gpu = gpu();
             let [short, long] = values.map(|value| run(&gpu, command, value));
             let (kernels, code) = (long.kernels().len(), code(&long));
@@ -144,19 +149,22 @@ mod linux {
                 (short.waits, long.waits),
                 (short.allocations, long.allocations),
             ];
-            let counts = counts.map(|(short, long)| format!("{:.0}", (long as f64 - short as f64) / more as f64));
+            // Adding zero makes -0 positive.
+            let counts = counts.map(|(short, long)| ((long as f64 - short as f64) / more as f64).round() + 0.0);
+            let counts = counts.map(|count| count.to_string());
             println!("| {name} | {code} | {kernels} | {} |", counts.join(" | "));
         }
     }
 
     pub(super) fn main() {
-        let only = env::args().nth(1);
-        let wants = |name: &str| only.as_deref().is_none_or(|only| only == name);
-        if wants("commands") {
-            commands();
-        }
-        if wants("steps") {
-            steps();
+        let wanted = env::args().nth(1).unwrap_or_default();
+        match &*wanted {
+            "commands" => commands(""),
+            "steps" => steps(""),
+            part => {
+                commands(part);
+                steps(part);
+            }
         }
     }
 }

@@ -85,14 +85,14 @@ fn below_root(variable: &str, default: &str) -> PathBuf {
     std::env::var_os(variable).map_or_else(|| root.join(default), PathBuf::from)
 }
 
-/// A library of this workspace, which cargo puts beside the tests as a dependency, and one folder up if it was asked for by name.
+/// A library of this workspace. Cargo puts it into `deps` as a dependency, and one folder up if it was asked for by name.
 #[cfg(target_os = "linux")]
 fn built_library(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a running test has a path");
-    let beside = test.parent().expect("target/PROFILE/deps/TEST");
-    let folders = [beside, beside.parent().expect("target/PROFILE")];
+    let profile = test.ancestors().nth(2).expect("target/PROFILE/deps/TEST");
+    let folders = [profile.join("deps"), profile.to_path_buf()];
     let found = folders.iter().map(|folder| folder.join(name)).find(|path| path.exists());
-    found.unwrap_or_else(|| panic!("cargo has not built {name} in {}", beside.display()))
+    found.unwrap_or_else(|| panic!("cargo has not built {name} in {}", profile.display()))
 }
 
 /// Copies a program, as a hard link if the file system allows it, which saves some megabytes.
