@@ -1,4 +1,4 @@
-//! A step of Adam on GPUs: one launch per parameter instead of some twenty, and each number read once.
+//! A step of Adam on GPUs: one launch per parameter instead of a dozen, and each number read once.
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Cube, TensorMetadata};

@@ -1,7 +1,7 @@
 //! Contrastive losses straight from embeddings, without a matrix of scores.
 
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Backend, Dispatch, DispatchDevice, backend_extension};
+use burn::backend::{Backend, Dispatch, backend_extension};
 use burn::tensor::{Device, Tensor};
 
 use crate::{ProductOps, RankOps};
@@ -193,7 +193,7 @@ pub(crate) fn table_and_plan_of(loss: &Contrast, num_rows: usize, device: &Devic
 
 /// Whether [`contrast`] computes losses and gradients in one pass on this device: on the CPU.
 pub fn contrast_is_fused(device: &Device) -> bool {
-    matches!(device.clone().without_autodiff().as_dispatch(), DispatchDevice::Flex(_))
+    crate::device::is_processor(device)
 }
 
 /// Checks that the shapes fit together.
