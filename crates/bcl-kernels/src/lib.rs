@@ -35,10 +35,11 @@
 //! | [`sampled_contrast`] | the loss of each anchor against sampled rows of a table, with most of its gradients in the same pass | a dozen passes over the scores, forward and backward |
 //! | [`sampled_dot`], [`gather_rows`] | dot products with sampled rows of an embedding table, embedding lookup | gradients of repeated rows that are added in no fixed order |
 //! | [`unit_rows`] | L2-normalised rows | a dozen passes over the rows |
-//! | [`batch_norm`], [`batch_norm_relu`], [`batch_norm_add_relu`] | batch normalisation with the statistics of the batch | transposed copies of the whole batch |
+//! | [`batch_norm`], [`batch_norm_relu`], [`batch_norm_with`] | batch normalisation with the statistics of the batch | transposed copies of the whole batch |
 //! | [`convolve`] | 2D convolution | for the weight's gradient, a convolution with a kernel as large as the image |
 //! | [`sum_over_ranks`] | a sum over processes that train together | a sum without a gradient |
 //! | [`adam`], [`lazy_adam`] | a step of Adam or `AdamW` | a dozen passes over parameter, gradient and moments, most of which allocate |
+//! | [`moving_average`] | a copy of parameters that follows them | three passes per parameter, two of which allocate |
 //! | [`log1p`] | `log(1 + x)` | a function that loses small numbers on GPUs |
 //!
 //! [`Similarity`] chooses between cosine similarity and dot product.
@@ -46,7 +47,7 @@
 //! # Backends
 //!
 //! Each function belongs to a backend-extension trait: [`RankOps`], [`MassOps`], [`ContrastOps`], [`SparseOps`], [`SampledOps`], [`SampledContrastOps`], [`UnitOps`],
-//! [`NormOps`], [`ProductOps`], [`ConvolutionOps`], [`CollectiveOps`], [`AdamOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
+//! [`NormOps`], [`ProductOps`], [`ConvolutionOps`], [`CollectiveOps`], [`AdamOps`], [`AverageOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
 //! The CPU backend overrides all it can do faster. The GPU backends (features `cuda`, `metal`, `vulkan` and `wgpu`) override what is
 //! slow or not deterministic there. Autodiff has a handwritten backward pass, except for [`adam`], which has none.
 //!
