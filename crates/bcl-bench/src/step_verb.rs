@@ -201,7 +201,7 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         Ok(backend) => backend,
         Err(error) => return bad_input(&error.to_string()),
     };
-    let refused = |recipe: &ImageRecipe| recipe.training.precision.check(&backend.device()).err();
+    let refused = |recipe: &ImageRecipe| bcl_train::recipe::check_precision(recipe.training.precision, &backend.device()).err();
     if let Some(refusal) = plan.recipes.iter().find_map(refused) {
         return bad_input(&refusal.to_string());
     }

@@ -3,24 +3,21 @@
 //! | to | see |
 //! | --- | --- |
 //! | read or write a recipe | [`recipe`] |
-//! | define what is trained and what a step minimises | [`methods`] |
 //! | train | [`training`] |
 //! | train on several processes | [`processes`] |
 //! | log curves and pictures | [`logging`] |
 //! | estimate the memory of a run before it starts | [`memory`] |
 //! | run a verb of the command line | [`commands`] |
 //!
-//! What needs no training is in other crates: devices in [`bcl_backend`], the reader of layered TOML files in [`bcl_recipe`], evaluation
+//! What needs no training is in other crates: methods and batches in [`bcl_methods`], devices in [`bcl_backend`], the reader of layered TOML files in [`bcl_recipe`], evaluation
 //! in [`bcl_eval`], results and reports in [`bcl_report`], samplers of negatives in [`bcl_data::negatives`].
 
-pub mod batches;
 pub mod cli;
 pub mod commands;
 pub mod error;
 pub mod kinds;
 pub mod logging;
 pub mod memory;
-pub mod methods;
 pub mod processes;
 pub mod recipe;
 pub mod training;

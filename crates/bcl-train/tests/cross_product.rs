@@ -7,9 +7,9 @@ use bcl_data::{
     PlantedConfig, Seed,
     negatives::{InBatch, NegativeSampler, NegativesConfig},
 };
+use bcl_methods::{Method, Objective, Recommendation};
 use bcl_train::{
     kinds::interactions::loader::{InteractionLoader, LoaderOptions},
-    methods::{Method, Objective, Recommendation},
     training::step::EpochPlan,
 };
 use burn::{data::dataloader::DataLoader, tensor::Device};

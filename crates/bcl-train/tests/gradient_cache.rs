@@ -7,11 +7,11 @@ mod gradients;
 use bcl_core::{Estimator, EstimatorConfig, Reduction, Scores, Similarity, gradient_cache::blocks};
 use bcl_data::{Seed, negatives::NegativeSampler};
 use bcl_images::{PlantedImagesConfig, ViewsConfig};
+use bcl_methods::batches::{BatchViews, ImageBatch, NamedTensors, ViewSource, ViewsOnDemand};
+use bcl_methods::{Embeddings, Method, Objective, Recommendation, SimClr};
 use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
 use bcl_train::{
-    batches::{BatchViews, ImageBatch, NamedTensors, ViewSource, ViewsOnDemand},
     kinds::interactions::loader::{InteractionLoader, LoaderOptions},
-    methods::{Embeddings, Method, Objective, Recommendation, SimClr},
     recipe::Precision,
     training::{
         learned::Learned,

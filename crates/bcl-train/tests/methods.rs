@@ -4,8 +4,8 @@
 
 use bcl_core::{Estimator, EstimatorConfig, Losses, Reduction, Scores, SideInformation, unit_rows};
 use bcl_golden::{Array, Deviation, FRAMEWORKS, FrameworkCase, FrameworkFile, Trace};
+use bcl_methods::{KeyQueue, MemoryBank, Objective, StoredKeys, nearest};
 use bcl_models::vision::{ema_target, ema_update};
-use bcl_train::methods::{KeyQueue, MemoryBank, Objective, StoredKeys, nearest};
 use burn::{
     module::{Module, Param},
     tensor::{Device, Distribution, Int, Tensor, TensorData},

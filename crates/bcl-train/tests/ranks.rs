@@ -17,14 +17,14 @@ use bcl_data::{
     graphs::{GraphBatchLimits, PlantedGraphsConfig},
     negatives::{NegativeSampler, NegativesConfig},
 };
+use bcl_methods::batches::LogQ;
+use bcl_methods::{InfoGraphConfig, Method, Recommendation};
 use bcl_models::{RecommenderConfig, graphs::GinConfig};
 use bcl_train::{
-    batches::LogQ,
     kinds::{
         graphs::loader::{GraphLoader, LoaderOptions as GraphOptions},
         interactions::loader::{InteractionLoader, LoaderOptions},
     },
-    methods::{InfoGraphConfig, Method, Recommendation},
     training::{
         learned::Learned,
         step::{EpochPlan, Step},
@@ -143,7 +143,7 @@ fn first_step(
     batch_size: usize,
     gradient_cache: Option<usize>,
     dtype: FloatDType,
-) -> Step<bcl_train::batches::InteractionBatch> {
+) -> Step<bcl_methods::batches::InteractionBatch> {
     let sampler = NegativeSampler::new(negatives, &data.train, Seed(1)).expect("there is something to draw");
     let options = LoaderOptions {
         batch_size,

@@ -7,11 +7,11 @@ use crate::{
 };
 use bcl_core::{Estimator, Reduction};
 use bcl_data::{InteractionData, Seed, negatives::NegativeSampler};
+use bcl_methods::batches::InteractionBatch;
+use bcl_methods::{Method, Recommendation};
 use bcl_models::{Graph, Recommender};
 use bcl_train::{
-    batches::InteractionBatch,
     kinds::interactions::loader::{InteractionLoader, LoaderOptions},
-    methods::{Method, Recommendation},
     training::{
         learned::Learned,
         step::{EpochPlan, PlannedLoader, Step, gradients},

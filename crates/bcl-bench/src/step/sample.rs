@@ -6,10 +6,10 @@ use bcl_backend::Backend;
 use bcl_core::{Estimator, EstimatorConfig, Reduction};
 use bcl_data::Seed;
 use bcl_images::PlantedImagesConfig;
+use bcl_methods::batches::{BatchViews, ImageBatch, ViewSource, ViewsOnDemand};
+use bcl_methods::{Embeddings, ImageMethod, Method, MethodStart, WithMethod};
 use bcl_models::vision::Mode;
 use bcl_train::{
-    batches::{BatchViews, ImageBatch, ViewSource, ViewsOnDemand},
-    methods::{Embeddings, ImageMethod, Method, MethodStart, WithMethod},
     recipe::ImageRecipe,
     training::{
         learned::Learned,

@@ -6,9 +6,9 @@ use bcl_data::{
     Seed,
     input::{self, MOST_TEXT},
 };
+use bcl_methods::MethodConfig;
 use bcl_train::{
     error::Error,
-    methods::MethodConfig,
     recipe::{Override, RecipeError},
 };
 use rand::RngExt;

@@ -2,7 +2,6 @@
 
 use super::{Kind, Phases, Run};
 use crate::{
-    batches::message,
     error::Error,
     logging::Loggers,
     processes::{on_first, refuse_differences},
@@ -14,6 +13,7 @@ use bcl_collective::Collective;
 use bcl_data::{KnownIds, SearchPath};
 use bcl_eval::EvaluationError;
 use bcl_images::ImageError;
+use bcl_methods::batches::message;
 use bcl_report::{
     notice::working,
     result::{Chosen, EpochRecord, RunResult},

@@ -1,7 +1,6 @@
 //! One run: trains and evaluates an encoder, given a recipe, data and a seed.
 
 use super::{Baselines, Kind, Phases, Surroundings};
-use crate::methods::Method;
 use crate::{
     error::Error,
     logging::Picture,
@@ -20,6 +19,7 @@ use crate::{
 };
 use bcl_core::EstimatorConfig;
 use bcl_data::Seed;
+use bcl_methods::Method;
 use bcl_report::{
     Showcase, UserMetrics,
     notice::{self, Working, working},

@@ -6,12 +6,12 @@ use super::{
     check::{check_blocks, check_prior, check_schedule},
     shared_tables,
 };
-use crate::methods::GraphMethodConfig;
 use bcl_core::{
     parameter::{MOST_EPOCHS, at_least},
     schedule::AlphaSchedule,
 };
 use bcl_data::manifest::{Contents, Layout};
+use bcl_methods::GraphMethodConfig;
 use bcl_models::graphs::GinConfig;
 use bcl_recipe::check_header;
 use serde::{Deserialize, Serialize};

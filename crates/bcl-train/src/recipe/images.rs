@@ -6,10 +6,10 @@ use super::{
     check::{check_blocks, check_prior, check_schedule},
     shared_tables,
 };
-use crate::methods::MethodConfig;
 use bcl_core::{EstimatorConfig, parameter::MOST_EPOCHS, schedule::AlphaSchedule};
 use bcl_data::manifest::{Contents, Layout};
 use bcl_images::{ColourSpace, ViewsConfig};
+use bcl_methods::MethodConfig;
 use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
 use bcl_recipe::check_header;
 use serde::{Deserialize, Serialize};

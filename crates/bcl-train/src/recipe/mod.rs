@@ -39,10 +39,12 @@ pub use graphs::{GraphEncoderKind, GraphRecipe};
 pub use images::{ImageEncoderKind, ImageRecipe, ResNetEncoderConfig};
 pub use library::{built_in, find};
 pub use recommender::RecommenderRecipe;
+
 pub use sections::{
     BaselineKind, DataConfig, DataSource, GraphBaselineKind, GraphDataConfig, GraphDataSource, GraphEvaluationConfig,
     ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageEvaluationConfig, LearningRateSchedule, LoggingConfig, LossConfig,
     OptimizerConfig, OptimizerKind, Precision, Protocol, RankingEvaluationConfig, Sampling, SelectionConfig, TrainingConfig,
+    check_precision,
 };
 
 use bcl_core::schedule::AlphaSchedule;

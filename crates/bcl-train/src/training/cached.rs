@@ -7,8 +7,8 @@ use super::{
     live_metrics::StepOutput,
     step::{Step, gradients},
 };
-use crate::methods::{Embeddings, Method, rows_of};
 use bcl_core::gradient_cache::{EmbeddingGradients, Table, surrogate};
+use bcl_methods::{Embeddings, Method, rows_of};
 use burn::{
     optim::{GradientsAccumulator, GradientsParams},
     tensor::Tensor,

@@ -20,10 +20,11 @@ use super::{
 };
 
 use super::RunLog;
-use crate::{error::Error, methods::Method, processes::on_first};
+use crate::{error::Error, processes::on_first};
 use bcl_collective::Collective;
 use bcl_core::Estimator;
 use bcl_eval::EvaluationError;
+use bcl_methods::Method;
 use bcl_report::{
     files::critical_section,
     result::{EpochRecord, Metrics, Phase},

@@ -5,10 +5,10 @@ use super::{
     step::Step,
 };
 
-use crate::methods::Method;
 use bcl_collective::Collective;
 use bcl_core::{Estimator, Scores, posterior::Posterior};
 use bcl_eval::{EvaluationError, diagnostics::Diagnostics};
+use bcl_methods::Method;
 use bcl_report::result::Metrics;
 use burn::{
     data::{

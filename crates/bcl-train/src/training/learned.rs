@@ -7,10 +7,8 @@ use super::{
     step::Step,
     temperature::LearnedTemperature,
 };
-use crate::{
-    batches::{LogQ, NamedTensors},
-    methods::{Embeddings, Method, Objective},
-};
+use bcl_methods::batches::{LogQ, NamedTensors};
+use bcl_methods::{Embeddings, Method, Objective};
 use bcl_optim::clip_global_norm;
 use burn::{
     module::Module,
@@ -249,13 +247,13 @@ impl<M: Method> InferenceStep for Learned<M> {
 mod tests {
     use super::*;
     use crate::{
-        batches::{BatchViews, ImageBatch},
-        methods::{Precision, SimClr},
         recipe::{OptimizerConfig, OptimizerKind},
         training::step::gradients as step_gradients,
     };
     use bcl_core::InfoNceConfig;
     use bcl_data::Seed;
+    use bcl_methods::batches::{BatchViews, ImageBatch};
+    use bcl_methods::{Precision, SimClr};
     use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
     use burn::{
         module::{ModuleVisitor, Param},

@@ -8,8 +8,12 @@ pub mod environment;
 pub mod epoch_loop;
 pub mod estimator;
 pub mod evaluate;
+#[cfg(test)]
+mod every_method;
 pub mod folder;
 pub mod identity;
+#[cfg(test)]
+mod info_graph_steps;
 pub mod learned;
 pub mod live_metrics;
 pub mod numbered;

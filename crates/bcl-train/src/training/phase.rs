@@ -16,8 +16,9 @@ use super::{
     stop::Stop,
     stopping_rule::StoppingRule,
 };
-use crate::{error::Error, methods::Method};
+use crate::error::Error;
 use bcl_collective::Collective;
+use bcl_methods::Method;
 use bcl_report::{files, notice};
 use burn::{
     optim::{ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLrScheduler},

@@ -1,8 +1,10 @@
 //! The files that a diverged run leaves: batch, scores and weights of the step whose loss is not finite.
 
 use super::{learned::Learned, step::Step};
-use crate::{batches::NamedTensors, error::Error, methods::Method};
+use crate::error::Error;
 use bcl_core::{Reduction, Scores, gradient_cache::blocks};
+use bcl_methods::Method;
+use bcl_methods::batches::NamedTensors;
 use bcl_report::files;
 use burn::{
     module::{Module, ModuleVisitor, Param},
@@ -164,7 +166,7 @@ fn positives_of(scores: &Scores) -> TensorData {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::methods::{Embeddings, Objective};
+    use bcl_methods::{Embeddings, Objective};
     use burn::tensor::Device;
     use safetensors::Dtype;
     use std::sync::Arc;

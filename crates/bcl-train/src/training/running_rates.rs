@@ -7,8 +7,8 @@
 //!
 //! Everything is in log space, because `x_k` spans many orders of magnitude at low temperatures. The first mean of a sample is its rate.
 
-use crate::batches::index_tensor;
 use bcl_core::Augmented;
+use bcl_methods::batches::index_tensor;
 use burn::{
     module::{Module, Param},
     tensor::{Bool, Device, IndexingUpdateOp, Tensor},

@@ -1,10 +1,10 @@
 //! One training step: a method turns a batch into scores, and an estimator weights them.
 
 use super::{live_metrics::StepOutput, running_rates::StepRates};
-use crate::methods::{Embeddings, Method, Objective, rows_of};
 use bcl_collective::{Alone, Collective};
 use bcl_core::{Augmented, Estimator, Losses, Reduction, Scores, SideInformation, gradient_cache::blocks};
 use bcl_data::Seed;
+use bcl_methods::{Embeddings, Method, Objective, rows_of};
 use burn::{
     data::dataloader::DataLoader,
     optim::GradientsParams,

@@ -5,8 +5,8 @@
 //!
 //! Source: Radford et al., [Learning Transferable Visual Models From Natural Language Supervision](https://arxiv.org/abs/2103.00020).
 
-use crate::methods::Embeddings;
 use bcl_core::Scores;
+use bcl_methods::Embeddings;
 use burn::{
     module::{Module, Param},
     tensor::{Device, Tensor},

@@ -2,10 +2,8 @@
 
 use bcl_collective::share;
 use bcl_core::{Pairs, Similarity, gradient_cache::blocks};
-use bcl_train::{
-    batches::NamedTensors,
-    methods::{Embeddings, Method, Objective},
-};
+use bcl_methods::batches::NamedTensors;
+use bcl_methods::{Embeddings, Method, Objective};
 use burn::{
     module::{Module, Param},
     tensor::{Device, FloatDType, Tensor, TensorData, activation::tanh},

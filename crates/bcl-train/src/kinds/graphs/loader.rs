@@ -1,14 +1,12 @@
 //! The data loader of graphs, which prepares batches.
 
-use crate::{
-    batches::{GraphBatch, Prefetch},
-    training::step::{EpochPlan, PlannedLoader, Step},
-};
+use crate::training::step::{EpochPlan, PlannedLoader, Step};
 use bcl_core::Estimator;
 use bcl_data::{
     Seed,
     graphs::{GraphBatchLimits, GraphData},
 };
+use bcl_methods::batches::{GraphBatch, Prefetch};
 use bcl_models::graphs::{GraphInput, Mode};
 use burn::{
     data::{

@@ -1,9 +1,9 @@
 //! Estimates the memory of a run of a graph encoder.
 
 use crate::memory::{Estimate, F32, product};
-use crate::methods::InfoGraphConfig;
 use crate::recipe::{GraphDataConfig, GraphDataSource, GraphRecipe};
 use bcl_data::graphs::GraphData;
+use bcl_methods::InfoGraphConfig;
 
 /// Edges and node labels of generated graphs.
 pub(crate) fn data(config: &GraphDataConfig) -> Estimate {

@@ -11,7 +11,6 @@ use crate::{
     cli,
     error::Error,
     memory::Estimate,
-    methods::InfoGraphConfig,
     recipe::GraphRecipe,
     training::{
         DataRecord,
@@ -28,6 +27,7 @@ use bcl_data::{
     KnownIds, SearchPath, Seed,
     graphs::{GraphBatchLimits, GraphData},
 };
+use bcl_methods::InfoGraphConfig;
 use bcl_models::graphs::Gin;
 use bcl_report::result::{CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, Metrics};
 use burn::tensor::Device;

@@ -1,12 +1,12 @@
 //! What a run on graphs prints when it starts.
 
 use crate::{
-    methods::InfoGraphConfig,
     recipe::GraphRecipe,
     training::run_summary::{RunSummary, grouped},
 };
 use bcl_backend::Backend;
 use bcl_data::graphs::GraphData;
+use bcl_methods::InfoGraphConfig;
 use std::path::Path;
 
 /// Summarises a run.

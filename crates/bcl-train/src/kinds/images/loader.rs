@@ -2,13 +2,13 @@
 
 use super::order::Draws;
 use crate::{
-    batches::{BatchViews, ImageBatch, Prefetch, ViewSource, ViewsOnDemand},
     recipe::Sampling,
     training::step::{EpochPlan, PlannedLoader, Step},
 };
 use bcl_core::Estimator;
 use bcl_data::Seed;
 use bcl_images::{ImageData, ImageError, Views};
+use bcl_methods::batches::{BatchViews, ImageBatch, Prefetch, ViewSource, ViewsOnDemand};
 use bcl_models::vision::Mode;
 use burn::{
     data::{

@@ -1,10 +1,10 @@
 //! Estimates the memory of a run of an image encoder.
 
 use crate::memory::{Estimate, F32, product};
-use crate::methods::MethodSizes;
 use crate::recipe::{ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageRecipe, Precision};
 use bcl_eval::images::FeatureExtractor;
 use bcl_images::{ImageData, ViewsConfig};
+use bcl_methods::MethodSizes;
 
 /// The sizes of the data that a run's memory depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

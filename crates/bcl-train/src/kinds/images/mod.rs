@@ -18,8 +18,7 @@ use crate::{
     cli,
     error::Error,
     memory::Estimate,
-    methods::{ImageMethod, MethodStart, WithMethod},
-    recipe::{ImageRecipe, Refusal},
+    recipe::{ImageRecipe, Refusal, check_precision},
     training::{DataRecord, Stop, evaluate::EvaluationTask, folder::save_model, progress::Progress, run_summary::RunSummary},
 };
 pub use baselines::BaselineKey;
@@ -32,6 +31,7 @@ use bcl_eval::{
     images::{FeatureExtractor, ImageEvaluator, has_labelled_test, showcase, why_probes_are_off},
 };
 use bcl_images::{Collection, ImageData};
+use bcl_methods::{ImageMethod, MethodStart, WithMethod};
 use bcl_report::{
     collapse::collapse,
     files::write_whole,
@@ -184,7 +184,7 @@ impl Kind for ImageRecipe {
         }
         let device = phase.device();
         let refuse = |refusal: Refusal| Error::Input(refusal.to_string());
-        recipe.training.precision.check(&device).map_err(refuse)?;
+        check_precision(recipe.training.precision, &device).map_err(refuse)?;
         let norm_ranks = (recipe.training.sync_batch_norm && around.ranks.size() > 1).then(|| around.ranks.clone());
         let encoder = start::initial(recipe, around.search, &device)?.with_norms_over_ranks(norm_ranks.as_ref());
         let steps_per_epoch = recipe.batches_per_epoch(&phase.data);

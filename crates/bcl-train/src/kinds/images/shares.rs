@@ -74,7 +74,7 @@ impl ImageRecipe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::methods::{MethodConfig, MoCoConfig};
+    use bcl_methods::{MethodConfig, MoCoConfig};
 
     fn recipe(batch_size: usize, gradient_cache: Option<usize>, groups: usize) -> ImageRecipe {
         let found = crate::recipe::find("quickstart-images/infonce").expect("a built-in recipe");

@@ -1,11 +1,9 @@
 //! The data loader of interactions, which prepares batches with negatives.
 
-use crate::{
-    batches::{InteractionBatch, LogQ, Negatives},
-    training::step::{EpochPlan, PlannedLoader, Step},
-};
+use crate::training::step::{EpochPlan, PlannedLoader, Step};
 use bcl_core::{Estimator, Excluded};
 use bcl_data::{Interactions, Seed, dataset::Truth, negatives::NegativeSampler};
+use bcl_methods::batches::{InteractionBatch, LogQ, Negatives};
 use burn::{
     data::{
         dataloader::{DataLoader, DataLoaderIterator, Progress},

@@ -18,7 +18,6 @@ use crate::{
     cli,
     error::Error,
     memory::Estimate,
-    methods::Recommendation,
     recipe::RecommenderRecipe,
     training::{
         DataRecord, RunFolder, Stop, evaluate::EvaluationTask, folder::load_model, progress::Progress, run_summary::RunSummary,
@@ -30,6 +29,7 @@ use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
 use bcl_data::{InteractionData, Interactions, KnownIds, SearchPath, Seed, negatives::NegativeSampler};
 use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
+use bcl_methods::Recommendation;
 use bcl_models::{Graph, Recommender};
 use bcl_report::{
     LeftOut, UserMetrics, notice,

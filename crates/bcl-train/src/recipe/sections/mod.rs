@@ -16,18 +16,19 @@ mod training;
 /// Maximum batch size.
 const MOST_BATCH: usize = 10_000_000;
 
-pub use crate::methods::Precision;
 pub use bcl_eval::{
     graphs::{GraphBaselineKind, GraphEvaluationConfig},
     images::{ImageBaselineKind, ImageEvaluationConfig, Protocol},
     ranking::{BaselineKind, RankingEvaluationConfig},
 };
+pub use bcl_methods::Precision;
 pub use data::{DataConfig, DataSource};
 pub use graph_data::{GraphDataConfig, GraphDataSource};
 pub use image_data::{ImageDataConfig, ImageDataSource};
 pub use logging::LoggingConfig;
 pub use loss::LossConfig;
 pub use optimizer::{LearningRateSchedule, OptimizerConfig, OptimizerKind};
+pub use precision::check_precision;
 pub use sampling::Sampling;
 pub use selection::SelectionConfig;
 pub use training::TrainingConfig;

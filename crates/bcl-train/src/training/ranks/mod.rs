@@ -12,7 +12,7 @@
 //!
 //! The usual mistake is to gather embeddings without a gradient, which trains on only a part of the gradient.
 //!
-//! A method that [embeds the whole batch](crate::methods::Method::EMBEDS_WHOLE_BATCH) in each process needs no gathering. There, the gradients of
+//! A method that [embeds the whole batch](bcl_methods::Method::EMBEDS_WHOLE_BATCH) in each process needs no gathering. There, the gradients of
 //! the tables are summed, and every process runs the same backward pass.
 
 mod gathered;

@@ -1,14 +1,12 @@
 //! The training step of one of several ranks.
 
 use super::{gathered::Gathered, sums};
-use crate::{
-    methods::{Embeddings, Method},
-    training::{
-        live_metrics::StepOutput,
-        step::{Step, gradients},
-    },
+use crate::training::{
+    live_metrics::StepOutput,
+    step::{Step, gradients},
 };
 use bcl_core::gradient_cache::{EmbeddingGradients, GradientShare, Table, surrogate};
+use bcl_methods::{Embeddings, Method};
 use burn::{
     optim::GradientsParams,
     tensor::{Int, Tensor},

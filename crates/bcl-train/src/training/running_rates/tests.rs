@@ -1,14 +1,12 @@
 //! What the running rates are after some steps, alone and in training.
 
 use super::*;
-use crate::{
-    batches::{BatchViews, ImageBatch},
-    methods::{ImageMethod, Method, MethodConfig, MethodStart, MoCoConfig, Precision, SimClrConfig, WithMethod},
-    training::{learned::Learned, numbered::numbered, step::Step},
-};
+use crate::training::{learned::Learned, numbered::numbered, step::Step};
 use bcl_collective::{Alone, Collective, Threads};
 use bcl_core::{AugmentedConfig, AugmentedRate, Estimator};
 use bcl_data::Seed;
+use bcl_methods::batches::{BatchViews, ImageBatch};
+use bcl_methods::{ImageMethod, Method, MethodConfig, MethodStart, MoCoConfig, Precision, SimClrConfig, WithMethod};
 use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
 use burn::{optim::SgdConfig, tensor::TensorData, train::TrainStep};
 use rand::RngExt;

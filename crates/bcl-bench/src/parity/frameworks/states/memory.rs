@@ -13,7 +13,7 @@ use super::{
 };
 use bcl_core::{Estimator, InfoNceConfig, Reduction, unit_rows};
 use bcl_golden::Trace;
-use bcl_train::methods::{KeyQueue, MemoryBank, StoredKeys, nearest};
+use bcl_methods::{KeyQueue, MemoryBank, StoredKeys, nearest};
 use burn::tensor::{Int, Tensor};
 
 pub(super) fn queue(trace: &Trace, arithmetic: &Arithmetic) -> Result<Vec<State>, Problem> {

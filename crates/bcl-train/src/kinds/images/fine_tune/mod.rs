@@ -5,7 +5,6 @@ mod training;
 
 use super::{super::SavedRun, evaluator, memory, start};
 use crate::{
-    batches::ViewSource,
     cli,
     error::Error,
     recipe::ImageRecipe,
@@ -18,6 +17,7 @@ use bcl_eval::{
     probe::TopK,
 };
 use bcl_images::{ImageData, ViewsConfig};
+use bcl_methods::batches::ViewSource;
 use bcl_models::vision::{ImageClassifier, ImageEncoder, Mode, weights::classifier_to_safetensors};
 use bcl_report::{files, notice, result::Metrics};
 use record::{Measured, Record};

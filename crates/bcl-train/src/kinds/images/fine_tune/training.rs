@@ -1,11 +1,9 @@
 //! Trains an encoder with a linear classifier on few labelled images.
 
-use crate::{
-    batches::{Prefetch, ViewSource, index_tensor},
-    error::Error,
-};
+use crate::error::Error;
 use bcl_data::Seed;
 use bcl_images::ImageError;
+use bcl_methods::batches::{Prefetch, ViewSource, index_tensor};
 use bcl_models::vision::{ImageClassifier, ImageEncoder, Mode};
 use bcl_optim::{Decay, RateSchedule};
 use burn::{

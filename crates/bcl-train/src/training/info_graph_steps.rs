@@ -1,10 +1,11 @@
 //! The scores of InfoGraph, and its steps in blocks.
 
-use super::*;
 use crate::training::step::Step;
-use bcl_core::{ContrastiveObjective, EstimatorConfig};
-use bcl_data::graphs::PlantedGraphsConfig;
-use bcl_models::graphs::{GraphInput, Mode};
+use bcl_core::{ContrastiveObjective, EstimatorConfig, Similarity};
+use bcl_data::{Seed, graphs::PlantedGraphsConfig};
+use bcl_methods::{InfoGraph, InfoGraphConfig, Method, batches::GraphBatch};
+use bcl_models::graphs::{GinConfig, GraphInput, Mode};
+use burn::tensor::{Device, Tensor, TensorData};
 use std::sync::Arc;
 
 fn batch(device: &Device) -> GraphBatch {

@@ -23,7 +23,7 @@ impl NamedTensors {
     }
 
     /// Adds a tensor in place.
-    pub(crate) fn push(&mut self, name: String, data: TensorData) {
+    pub fn push(&mut self, name: String, data: TensorData) {
         self.0.push((name, data));
     }
 

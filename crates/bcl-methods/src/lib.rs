@@ -1,4 +1,4 @@
-//! Methods: the networks to train, and the objective of a training step.
+//! Methods of contrastive learning: the networks to train, and the objective of a training step.
 //!
 //! A [`Method`] owns networks and memory. It embeds the parts of a batch into named [tables](Embeddings), and turns the tables of the
 //! whole batch into an [`Objective`]: scores, which any estimator turns into losses, or losses of its own. Gradient caching works between
@@ -19,6 +19,7 @@
 //!
 //! Nothing here reads recipes or files. A method does not know how its scores are weighted.
 
+pub mod batches;
 mod byol;
 mod cmc;
 mod counter;
@@ -41,15 +42,13 @@ mod registry;
 mod simclr;
 mod simsiam;
 mod swav;
-#[cfg(test)]
-mod tests;
 
 pub use byol::{Byol, ByolConfig};
 pub use cmc::{Cmc, CmcConfig, CmcForm};
 pub use counter::Counter;
 pub use dino::{Dino, DinoConfig};
 pub use embeddings::Embeddings;
-pub(crate) use embeddings::rows_of;
+pub use embeddings::rows_of;
 pub use image::{ImageMethod, ImagePart};
 pub use info_graph::{GraphMethodConfig, InfoGraph, InfoGraphConfig};
 pub use joint_embedding::JointEmbedding;
@@ -151,7 +150,7 @@ pub trait Method: Module + ModuleDisplay + 'static {
     }
 
     /// The log of the means of `x_k` at which the augmented loss draws for some anchors, given the batch's log-means. They are the same
-    /// without [running rates](crate::training::running_rates).
+    /// unless a loss keeps a running rate per sample.
     ///
     /// # Shapes
     /// - `of_batch`, output: `[anchors.len()]`

@@ -9,7 +9,7 @@ use std::{borrow::Cow, ops::Range};
 /// A table is trained, or constant like the output of a momentum encoder.
 ///
 /// ```
-/// use bcl_train::methods::Embeddings;
+/// use bcl_methods::Embeddings;
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let rows = |value: f32| Tensor::<2>::full([2, 3], value, &Device::flex());
@@ -105,7 +105,7 @@ impl Embeddings {
 }
 
 /// Slices rows of a tensor. If the range covers all rows, nothing is copied.
-pub(crate) fn rows_of<const D: usize>(tensor: Tensor<D>, rows: Range<usize>) -> Tensor<D> {
+pub fn rows_of<const D: usize>(tensor: Tensor<D>, rows: Range<usize>) -> Tensor<D> {
     if rows.len() == tensor.dims()[0] {
         tensor
     } else {

@@ -1,21 +1,19 @@
 //! What holds for every registered method.
 
-use super::*;
-use crate::{
-    batches::{BatchViews, ImageBatch},
-    training::{learned::Learned, numbered::numbered, step::Step, temperature::LearnedTemperature},
-};
+use crate::training::{learned::Learned, numbered::numbered, step::Step, temperature::LearnedTemperature};
 use bcl_core::InfoNceConfig;
 use bcl_data::Seed;
+use bcl_methods::batches::{BatchViews, ImageBatch};
+use bcl_methods::*;
 use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
 use burn::{
-    module::{ModuleVisitor, Param},
-    optim::SgdConfig,
-    tensor::TensorData,
+    module::{Module, ModuleVisitor, Param},
+    optim::{GradientsParams, SgdConfig},
+    tensor::{Device, Tensor, TensorData},
     train::TrainStep,
 };
 use rand::RngExt;
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 const IMAGES: usize = 8;
 

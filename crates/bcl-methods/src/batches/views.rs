@@ -23,7 +23,7 @@ impl ViewSource {
     ///
     /// # Errors
     /// Returns an error if an image cannot be read from its file.
-    pub(crate) fn make(&self, images: &[usize], epochs: &[u64]) -> Result<Vec<f32>, ImageError> {
+    pub fn make(&self, images: &[usize], epochs: &[u64]) -> Result<Vec<f32>, ImageError> {
         let mut pixels = Vec::new();
         self.views
             .batch_of_epochs(&self.data.train, images, epochs, self.seed, &mut pixels)?;
@@ -31,7 +31,7 @@ impl ViewSource {
     }
 
     /// Moves views of a number of images to a device, one tensor per view.
-    pub(crate) fn on_device(&self, pixels: Vec<f32>, batch_size: usize, device: &Device) -> Vec<Tensor<4>> {
+    pub fn on_device(&self, pixels: Vec<f32>, batch_size: usize, device: &Device) -> Vec<Tensor<4>> {
         let count = pixels.len();
         let pixels = Tensor::<1>::from_data(TensorData::new(pixels, [count]), device);
         let mut start = 0;

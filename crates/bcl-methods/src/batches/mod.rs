@@ -9,7 +9,7 @@ mod views;
 
 pub use graphs::GraphBatch;
 pub use images::ImageBatch;
-pub(crate) use images::index_tensor;
+pub use images::index_tensor;
 pub use interactions::{InteractionBatch, LogQ, Negatives};
 pub use named_tensors::NamedTensors;
 pub use prefetch::{Panicked, Prefetch, message};

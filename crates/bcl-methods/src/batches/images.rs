@@ -53,7 +53,7 @@ impl ImageBatch {
 }
 
 /// The indices of samples on a device, `[samples.len()]`.
-pub(crate) fn index_tensor(samples: &[usize], device: &Device) -> Tensor<1, Int> {
+pub fn index_tensor(samples: &[usize], device: &Device) -> Tensor<1, Int> {
     let indices: Vec<i64> = samples.iter().map(|&sample| sample as i64).collect();
     Tensor::from_data(TensorData::from(&*indices), device)
 }

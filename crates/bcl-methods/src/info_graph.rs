@@ -167,6 +167,3 @@ impl Method for InfoGraph {
             .with("features", batch.input.features.to_data())
     }
 }
-
-#[cfg(test)]
-mod tests;
