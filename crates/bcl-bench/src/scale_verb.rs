@@ -6,7 +6,7 @@ use crate::{
     output::{Output, failure},
 };
 use bcl_bench::scale::{self, ScalePlan};
-use bcl_train::recipe::{Override, Recipe, RecommenderRecipe, find, from_toml};
+use bcl_recipe::{Override, Recipe, RecommenderRecipe, find, from_toml};
 use burn::tensor::Device;
 use std::{process::ExitCode, thread};
 

@@ -12,7 +12,7 @@ use bcl_bench::{
 use bcl_core::{EstimatorConfig, gradient_cache::blocks};
 use bcl_images::ViewsConfig;
 use bcl_models::vision::{ResNetConfig, ResNetDepth, Stem};
-use bcl_train::recipe::{
+use bcl_recipe::{
     ImageEncoderKind, ImageRecipe, LossConfig, Override, Precision, Recipe, RecipeError, ResNetEncoderConfig, TrainingConfig,
     find, from_toml,
 };
@@ -201,7 +201,7 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         Ok(backend) => backend,
         Err(error) => return bad_input(&error.to_string()),
     };
-    let refused = |recipe: &ImageRecipe| bcl_train::recipe::check_precision(recipe.training.precision, &backend.device()).err();
+    let refused = |recipe: &ImageRecipe| bcl_recipe::check_precision(recipe.training.precision, &backend.device()).err();
     if let Some(refusal) = plan.recipes.iter().find_map(refused) {
         return bad_input(&refusal.to_string());
     }

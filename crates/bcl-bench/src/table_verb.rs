@@ -6,8 +6,9 @@ use bcl_bench::{
     tables::{self, Fixed, Published, Ranges, Row, RunPool, Search, Sensitivity, TablePlan},
 };
 use bcl_data::printable_lines;
+use bcl_recipe::Override;
 use bcl_report::{TextStyle, files::critical_section, notice};
-use bcl_train::{commands::stop_on_signals, error::Error, processes, recipe::Override, training::Stop};
+use bcl_train::{commands::stop_on_signals, error::Error, processes, training::Stop};
 use std::{env, iter, path::PathBuf, process::ExitCode, thread};
 
 /// What `--help` says about the file of `--ranges`. A test reads the example.

@@ -50,7 +50,6 @@
 //! | print a recipe with the origin of every value | [`Origins::annotate`] |
 //! | refuse a value | [`Refusal`] |
 //!
-//! It depends on no tensors and builds in seconds.
 
 mod document;
 mod dropped;
@@ -65,6 +64,7 @@ mod origin;
 mod origins;
 mod overrides;
 mod read_error;
+mod recipe;
 mod refusal;
 #[cfg(test)]
 mod sample;
@@ -81,5 +81,12 @@ pub use library::{Builtin, Library, RecipeSource, Rules};
 pub use origin::Origin;
 pub use origins::Origins;
 pub use overrides::Override;
+pub use recipe::{
+    BaselineKind, DataConfig, DataSource, Difference, GraphBaselineKind, GraphDataConfig, GraphDataSource, GraphEncoderKind,
+    GraphEvaluationConfig, GraphRecipe, ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageEncoderKind,
+    ImageEvaluationConfig, ImageRecipe, LearningRateSchedule, LoggingConfig, LossConfig, OptimizerConfig, OptimizerKind,
+    Precision, Protocol, RankingEvaluationConfig, Recipe, RecommenderRecipe, ResNetEncoderConfig, RunRecipe, Sampling,
+    SelectionConfig, TrainingConfig, built_in, check_precision, find, from_toml,
+};
 pub use refusal::Refusal;
 pub use suggest::nearest;

@@ -1,6 +1,5 @@
 //! Errors of commands, and the exit codes they end with.
 
-use crate::recipe;
 use bcl_collective::Collective;
 use bcl_eval::{
     EvaluationError,
@@ -32,7 +31,7 @@ pub enum Error {
     Backend(Box<bcl_backend::BackendError>),
     /// The recipe cannot be read or contradicts itself.
     #[error(transparent)]
-    Recipe(#[from] recipe::RecipeError),
+    Recipe(#[from] bcl_recipe::RecipeError),
     /// No negatives can be drawn from this data.
     #[error(transparent)]
     Negatives(#[from] bcl_data::negatives::NegativesError),

@@ -2,14 +2,13 @@
 //!
 //! | to | see |
 //! | --- | --- |
-//! | read or write a recipe | [`recipe`] |
 //! | train | [`training`] |
 //! | train on several processes | [`processes`] |
 //! | log curves and pictures | [`logging`] |
 //! | estimate the memory of a run before it starts | [`memory`] |
 //! | run a verb of the command line | [`commands`] |
 //!
-//! What needs no training is in other crates: methods and batches in [`bcl_methods`], devices in [`bcl_backend`], the reader of layered TOML files in [`bcl_recipe`], evaluation
+//! What needs no training is in other crates: methods and batches in [`bcl_methods`], devices in [`bcl_backend`], recipes in [`bcl_recipe`], evaluation
 //! in [`bcl_eval`], results and reports in [`bcl_report`], samplers of negatives in [`bcl_data::negatives`].
 
 pub mod cli;
@@ -19,5 +18,4 @@ pub mod kinds;
 pub mod logging;
 pub mod memory;
 pub mod processes;
-pub mod recipe;
 pub mod training;

@@ -1,6 +1,7 @@
 //! The `bcl-train` program: parses the command line, runs the verb, and turns errors into exit codes.
 
 use bcl_backend::{Backend, Inventory, device_failures, launch, prepare_process};
+use bcl_recipe::{Origins, Recipe, built_in};
 use bcl_report::{
     files::{critical_section, refuse_full_output},
     notice,
@@ -11,7 +12,6 @@ use bcl_train::{
     error::Error,
     kinds::Search,
     processes,
-    recipe::{Origins, Recipe, built_in},
     training::Stop,
 };
 use std::process::ExitCode;

@@ -10,9 +10,9 @@ use bcl_images::{PlantedImagesConfig, ViewsConfig};
 use bcl_methods::batches::{BatchViews, ImageBatch, NamedTensors, ViewSource, ViewsOnDemand};
 use bcl_methods::{Embeddings, Method, Objective, Recommendation, SimClr};
 use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
+use bcl_recipe::Precision;
 use bcl_train::{
     kinds::interactions::loader::{InteractionLoader, LoaderOptions},
-    recipe::Precision,
     training::{
         learned::Learned,
         step::{EpochPlan, Step},

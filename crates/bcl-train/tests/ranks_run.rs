@@ -3,6 +3,7 @@
 use bcl_backend::{Backend, BackendChoice};
 use bcl_collective::{Alone, Checked, Collective, Threads};
 use bcl_data::SearchPath;
+use bcl_recipe::{Override, Recipe, find};
 use bcl_report::{
     read_run,
     result::{EpochRecord, Phase, RunResult},
@@ -13,7 +14,6 @@ use bcl_train::{
     kinds::{Prepared, Surroundings},
     logging::{Logger, LoggerError, Loggers, Scalars},
     processes,
-    recipe::{Override, Recipe, find},
     training::{Invocation, RunFolder, Stop},
 };
 use std::{

@@ -5,10 +5,8 @@ use super::commands::DocumentedCommand;
 use crate::{Arguments, Verb};
 use bcl_bench::tables::Ranges;
 use bcl_data::Manifest;
-use bcl_train::{
-    cli::{self, Command, Data, Train},
-    recipe::{Override, Recipe, RecipeSource, built_in},
-};
+use bcl_recipe::{Override, Recipe, RecipeSource, built_in};
+use bcl_train::cli::{self, Command, Data, Train};
 use clap::{Parser, error::ErrorKind};
 use std::{env, path::Path, process};
 

@@ -16,7 +16,7 @@ pub use training::{RecommenderPhases, StepTimes};
 
 use crate::{environment::Environment, memory};
 use bcl_data::{InteractionData, PlantedConfig};
-use bcl_train::recipe::RecommenderRecipe;
+use bcl_recipe::RecommenderRecipe;
 use burn::tensor::Device;
 
 /// Share of the interactions that is held out for evaluation.

@@ -2,8 +2,8 @@
 
 use super::{EvaluationTime, ProcessorUse, StepTimes};
 use crate::environment::Environment;
+use bcl_recipe::RecommenderRecipe;
 use bcl_report::{Column, Table};
-use bcl_train::recipe::RecommenderRecipe;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! Small measurements, and the sizes of generated data.
 
 use super::*;
-use bcl_train::recipe::from_toml;
+use bcl_recipe::from_toml;
 
 fn plan(users: usize, items: usize, interactions: usize) -> ScalePlan {
     let text = "data.dataset = 'planted'\nloss.kind = 'info_nce'\nnegatives.count = 4\ntraining.batch_size = 32";

@@ -7,8 +7,8 @@ use crate::{
     spread::{Spread, median},
 };
 use bcl_models::vision::{ImageEncoderConfig, Stem};
+use bcl_recipe::{ImageRecipe, Precision};
 use bcl_report::{Column, Table};
-use bcl_train::recipe::{ImageRecipe, Precision};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -212,7 +212,7 @@ fn size(recipe: &ImageRecipe) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bcl_train::recipe::from_toml;
+    use bcl_recipe::from_toml;
 
     #[test]
     fn the_share_is_that_of_each_step_even_where_the_machine_slows_down() {

@@ -20,7 +20,7 @@ pub use sample::StepSample;
 
 use crate::{DeviceArguments, environment::Environment};
 use bcl_backend::Backend;
-use bcl_train::recipe::ImageRecipe;
+use bcl_recipe::ImageRecipe;
 use serde::{Deserialize, Serialize};
 use std::{path::Path, process::Command};
 

@@ -9,12 +9,10 @@ use bcl_images::PlantedImagesConfig;
 use bcl_methods::batches::{BatchViews, ImageBatch, ViewSource, ViewsOnDemand};
 use bcl_methods::{Embeddings, ImageMethod, Method, MethodStart, WithMethod};
 use bcl_models::vision::Mode;
-use bcl_train::{
-    recipe::ImageRecipe,
-    training::{
-        learned::Learned,
-        step::{Step, gradients},
-    },
+use bcl_recipe::ImageRecipe;
+use bcl_train::training::{
+    learned::Learned,
+    step::{Step, gradients},
 };
 use burn::{
     module::Module,

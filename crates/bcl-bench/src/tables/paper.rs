@@ -114,7 +114,7 @@ fn oracle_name(metric: &str) -> String {
 mod tests {
     use super::*;
     use crate::tables::{Ranges, Row};
-    use bcl_train::recipe::find;
+    use bcl_recipe::find;
 
     #[test]
     fn every_printed_row_is_a_recipe() {

@@ -1,7 +1,8 @@
 //! Tables and figures of papers whose recipes are built in.
 
 use super::{Fixed, Ranges};
-use bcl_train::{error::Error, recipe::built_in};
+use bcl_recipe::built_in;
+use bcl_train::error::Error;
 
 /// Tables and figures that are called by paper and number: name, folder of the recipes, heading, and file of ranges. Tables of the BCL paper
 /// are called by their number only.

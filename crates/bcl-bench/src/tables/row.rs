@@ -1,10 +1,8 @@
 //! The rows of a table: recipes, and the parameters that are searched for each.
 
 use super::space::{Ranges, Space, overrides};
-use bcl_train::{
-    error::Error,
-    recipe::{DroppedKeys, Override, Recipe, RecipeError, RecipeSource, RecommenderRecipe, find},
-};
+use bcl_recipe::{DroppedKeys, Override, Recipe, RecipeError, RecipeSource, RecommenderRecipe, find};
+use bcl_train::error::Error;
 use serde_json::Value;
 use std::mem;
 

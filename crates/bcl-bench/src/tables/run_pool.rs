@@ -2,8 +2,9 @@
 
 use bcl_backend::Backend;
 use bcl_collective::Collective;
+use bcl_recipe::Recipe;
 use bcl_report::notice;
-use bcl_train::{error::Error, processes, recipe::Recipe, training::Stop};
+use bcl_train::{error::Error, processes, training::Stop};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
     path::PathBuf,

@@ -5,13 +5,14 @@ use super::{
     make::{lock_folder, prepare},
     run,
 };
+use bcl_recipe::Override;
 use bcl_report::{
     Interval,
     chart::{Axis, LineChart, Reference, Series, Shape},
     files::{self, FileError},
     notice,
 };
-use bcl_train::{error::Error, recipe::Override};
+use bcl_train::error::Error;
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::Path, str::FromStr};
 

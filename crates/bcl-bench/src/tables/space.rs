@@ -7,10 +7,8 @@ use bcl_data::{
     input::{self, MOST_TEXT},
 };
 use bcl_methods::MethodConfig;
-use bcl_train::{
-    error::Error,
-    recipe::{Override, RecipeError},
-};
+use bcl_recipe::{Override, RecipeError};
+use bcl_train::error::Error;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path};

@@ -67,7 +67,7 @@ fn flags_reach_the_recipe() {
         .load()
         .unwrap();
     let recipe = runs[0]
-        .as_kind::<crate::recipe::RecommenderRecipe>()
+        .as_kind::<bcl_recipe::RecommenderRecipe>()
         .expect("the quickstart recommends");
     assert_eq!(
         (recipe.seed, recipe.training.epochs, recipe.encoder.name()),

@@ -1,7 +1,7 @@
 //! The arguments of `train`.
 
 use super::{ComputeArguments, Output, Seeds, seeds::single_seed};
-use crate::recipe::{DroppedKeys, Origin, Origins, Override, Recipe, RecipeError, find};
+use bcl_recipe::{DroppedKeys, Origin, Origins, Override, Recipe, RecipeError, find};
 use clap::Args;
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! Misspelt verbs.
 
 use super::Arguments;
-use crate::recipe::{RecipeError, built_in, find};
 use bcl_recipe::nearest;
+use bcl_recipe::{RecipeError, built_in, find};
 use clap::{CommandFactory, error::ErrorKind};
 
 /// The error for a first word that is neither a verb nor a recipe, but closer to a verb than to a built-in recipe.

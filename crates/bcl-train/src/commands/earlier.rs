@@ -3,9 +3,9 @@
 use super::Finished;
 use crate::{
     error::Error,
-    recipe::{Difference, Recipe, of_kind},
     training::{DataRecord, Invocation, RunFolder},
 };
+use bcl_recipe::{Difference, Recipe, of_kind};
 use bcl_report::{files::checksums, notice, read_run};
 use std::path::{Path, PathBuf};
 

@@ -8,10 +8,10 @@ use super::{
 use crate::{
     error::Error,
     kinds::Prepared,
-    recipe::{Recipe, RunRecipe, of_kind},
     training::{Invocation, RunFolder, checkpoint, folder::MODEL},
 };
 use bcl_data::SearchPath;
+use bcl_recipe::{Recipe, RunRecipe, of_kind};
 use bcl_report::{
     files::{self, checksums},
     notice, read_run,

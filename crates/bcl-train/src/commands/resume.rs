@@ -7,12 +7,8 @@ use super::{
     print_table,
     session::Session,
 };
-use crate::{
-    error::Error,
-    kinds::Prepared,
-    recipe::{Override, Recipe, find},
-    training::RunFolder,
-};
+use crate::{error::Error, kinds::Prepared, training::RunFolder};
+use bcl_recipe::{Override, Recipe, find};
 use bcl_report::{MAP_FILE, files::checksums, notice, read_run, write_html};
 use std::path::{Path, PathBuf};
 

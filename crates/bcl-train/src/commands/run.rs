@@ -11,10 +11,10 @@ use super::{
 use crate::{
     error::Error,
     kinds::Prepared,
-    recipe::Recipe,
     training::{Invocation, RunFolder},
 };
 use bcl_data::{SearchPath, printable_lines};
+use bcl_recipe::Recipe;
 use bcl_report::{notice, read_run};
 use std::path::PathBuf;
 

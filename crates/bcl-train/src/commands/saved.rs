@@ -8,10 +8,10 @@ use crate::{
         images::{FINE_TUNED_MODEL, FINE_TUNING_RECORD},
         interactions::ListFormat,
     },
-    recipe::{ImageRecipe, Recipe, RecommenderRecipe, of_kind},
     training::{DataRecord, RunFolder, Stop},
 };
 use bcl_backend::Backend;
+use bcl_recipe::{ImageRecipe, Recipe, RecommenderRecipe, of_kind};
 use bcl_report::{
     files::refuse_overwriting,
     notice::{self, Working},

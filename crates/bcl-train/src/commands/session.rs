@@ -5,12 +5,12 @@ use crate::{
     kinds::Surroundings,
     logging::Loggers,
     processes::{on_first, refuse_differences},
-    recipe::Recipe,
     training::{RunFolder, Stop},
 };
 use bcl_backend::Backend;
 use bcl_collective::Collective;
 use bcl_data::SearchPath;
+use bcl_recipe::Recipe;
 use bcl_report::notice;
 use serde::{Serialize, de::DeserializeOwned};
 use std::{

@@ -1,10 +1,7 @@
 //! Draws example views as a picture.
 
-use crate::{
-    error::Error,
-    kinds::Kind,
-    recipe::{Recipe, of_kind},
-};
+use crate::{error::Error, kinds::Kind};
+use bcl_recipe::{Recipe, of_kind};
 use bcl_report::files::refuse_overwriting;
 use std::path::Path;
 

@@ -25,12 +25,12 @@ use crate::{
     cli,
     error::Error,
     memory::Estimate,
-    recipe::RunRecipe,
     training::{DataRecord, Stop, progress::Progress, run_summary::RunSummary},
 };
 use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
 use bcl_data::{KnownIds, SearchPath};
+use bcl_recipe::RunRecipe;
 use bcl_report::{
     LeftOut,
     result::{DataSize, Metrics},
@@ -258,7 +258,7 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::{Recipe, RecipeSource, built_in};
+    use bcl_recipe::{Recipe, RecipeSource, built_in};
 
     #[test]
     fn no_built_in_recipe_needs_more_than_a_large_machine_has() {

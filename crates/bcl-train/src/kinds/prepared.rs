@@ -5,7 +5,6 @@ use crate::{
     error::Error,
     logging::Loggers,
     processes::{on_first, refuse_differences},
-    recipe::{Recipe, of_kind},
     training::{DataRecord, RunFolder, Stop},
 };
 use bcl_backend::Backend;
@@ -14,6 +13,7 @@ use bcl_data::{KnownIds, SearchPath};
 use bcl_eval::EvaluationError;
 use bcl_images::ImageError;
 use bcl_methods::batches::message;
+use bcl_recipe::{Recipe, of_kind};
 use bcl_report::{
     notice::working,
     result::{Chosen, EpochRecord, RunResult},

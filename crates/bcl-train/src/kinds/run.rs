@@ -4,7 +4,6 @@ use super::{Baselines, Kind, Phases, Surroundings};
 use crate::{
     error::Error,
     logging::Picture,
-    recipe::LossConfig,
     training::{
         RunLog,
         environment::environment,
@@ -20,6 +19,7 @@ use crate::{
 use bcl_core::EstimatorConfig;
 use bcl_data::Seed;
 use bcl_methods::Method;
+use bcl_recipe::LossConfig;
 use bcl_report::{
     Showcase, UserMetrics,
     notice::{self, Working, working},

@@ -1,8 +1,9 @@
 //! The folder of a run.
 
 use super::{checkpoint, data_record::DataRecord};
-use crate::{error::Error, recipe::Recipe};
+use crate::error::Error;
 use bcl_data::SearchPath;
+use bcl_recipe::Recipe;
 use bcl_report::{
     files::{self, FolderLock, checksums},
     notice,
@@ -414,7 +415,7 @@ mod tests {
     }
 
     fn recipe() -> Recipe {
-        let found = crate::recipe::find("quickstart/bayesian").expect("a built-in recipe");
+        let found = bcl_recipe::find("quickstart/bayesian").expect("a built-in recipe");
         Recipe::read(&found[0], &[]).expect("it reads")
     }
 

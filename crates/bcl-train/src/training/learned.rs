@@ -246,15 +246,13 @@ impl<M: Method> InferenceStep for Learned<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        recipe::{OptimizerConfig, OptimizerKind},
-        training::step::gradients as step_gradients,
-    };
+    use crate::training::step::gradients as step_gradients;
     use bcl_core::InfoNceConfig;
     use bcl_data::Seed;
     use bcl_methods::batches::{BatchViews, ImageBatch};
     use bcl_methods::{Precision, SimClr};
     use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
+    use bcl_recipe::{OptimizerConfig, OptimizerKind};
     use burn::{
         module::{ModuleVisitor, Param},
         optim::SgdConfig,

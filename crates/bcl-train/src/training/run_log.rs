@@ -1,10 +1,8 @@
 //! What a phase of a run logs, and under which tags.
 
 use super::RunFolder;
-use crate::{
-    logging::{LoggerError, Loggers, Scalars, StepsFile, TensorBoard},
-    recipe::LoggingConfig,
-};
+use crate::logging::{LoggerError, Loggers, Scalars, StepsFile, TensorBoard};
+use bcl_recipe::LoggingConfig;
 use bcl_report::result::EpochRecord;
 
 /// The loggers of a phase, and how often they receive a step.

@@ -1,7 +1,7 @@
 //! What a run prints when it starts: data, model, loss, device and folder, and warnings.
 
-use crate::recipe::RunRecipe;
 use bcl_backend::Backend;
+use bcl_recipe::RunRecipe;
 use bcl_report::notice;
 use std::{fmt::Display, path::Path};
 

@@ -1,11 +1,7 @@
 //! Finds and reads runs under way.
 
-use crate::{
-    error::Error,
-    logging::read_steps,
-    recipe::{Recipe, of_kind},
-    training::RunFolder,
-};
+use crate::{error::Error, logging::read_steps, training::RunFolder};
+use bcl_recipe::{Recipe, of_kind};
 use bcl_report::{live::LiveRun, result::EpochRecord};
 use std::{
     collections::BTreeSet,
@@ -94,7 +90,7 @@ fn read(path: &Path) -> Result<(RunFolder, LiveRun), Error> {
     let run = LiveRun {
         name: format!("{}-{}", recipe.name(), recipe.seed()),
         finished: folder.result_file().is_file(),
-        epochs: of_kind!(&recipe, recipe => crate::recipe::RunRecipe::training(&**recipe).epochs),
+        epochs: of_kind!(&recipe, recipe => bcl_recipe::RunRecipe::training(&**recipe).epochs),
         metric: metric(&recipe, &records),
         steps: steps(&folder)?,
         records,

@@ -3,7 +3,6 @@
 use crate::{
     error::Error,
     kinds::{BaselineCache, Baselines, Surroundings},
-    recipe::{GraphBaselineKind, GraphDataConfig, GraphEvaluationConfig, GraphRecipe},
     training::evaluate::EvaluateEncoder,
 };
 use bcl_data::{
@@ -15,6 +14,7 @@ use bcl_eval::{
     graphs::{GraphError, GraphEvaluation, GraphEvaluator, Vectors},
 };
 use bcl_models::graphs::{Gin, GinConfig, GraphInput, Mode};
+use bcl_recipe::{GraphBaselineKind, GraphDataConfig, GraphEvaluationConfig, GraphRecipe};
 use bcl_report::{Showcase, result::Metrics};
 use burn::tensor::{Device, Tensor, TensorData};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl EncodedGraphs {
             evaluator: Self::evaluator(recipe, data, interrupt.clone())?,
             data: data.clone(),
             seed: Seed(recipe.seed),
-            untrained: recipe.untrained(data, &device),
+            untrained: super::untrained(recipe, data, &device),
             device,
             interrupt,
         })

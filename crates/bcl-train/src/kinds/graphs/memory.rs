@@ -1,9 +1,9 @@
 //! Estimates the memory of a run of a graph encoder.
 
 use crate::memory::{Estimate, F32, product};
-use crate::recipe::{GraphDataConfig, GraphDataSource, GraphRecipe};
 use bcl_data::graphs::GraphData;
 use bcl_methods::InfoGraphConfig;
+use bcl_recipe::{GraphDataConfig, GraphDataSource, GraphRecipe};
 
 /// Edges and node labels of generated graphs.
 pub(crate) fn data(config: &GraphDataConfig) -> Estimate {
@@ -61,7 +61,7 @@ fn nodes_of_a_batch(recipe: &GraphRecipe, data: &GraphData) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::from_toml;
+    use bcl_recipe::from_toml;
 
     fn bytes(more: &str) -> u64 {
         let text = format!("data.dataset = 'planted'\nloss.kind = 'info_nce'\nencoder.kind = 'gin'\n{more}");

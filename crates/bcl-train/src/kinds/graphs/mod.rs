@@ -11,7 +11,6 @@ use crate::{
     cli,
     error::Error,
     memory::Estimate,
-    recipe::GraphRecipe,
     training::{
         DataRecord,
         evaluate::EvaluationTask,
@@ -29,6 +28,7 @@ use bcl_data::{
 };
 use bcl_methods::InfoGraphConfig;
 use bcl_models::graphs::Gin;
+use bcl_recipe::GraphRecipe;
 use bcl_report::result::{CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, Metrics};
 use burn::tensor::Device;
 use evaluation::{BaselineKey, EncodedGraphs, baselines};
@@ -122,7 +122,7 @@ impl Kind for GraphRecipe {
     }
 
     fn batches_per_epoch(&self, data: &Arc<GraphData>) -> usize {
-        batches_per_epoch(self.limits(), data, Seed(self.seed))
+        batches_per_epoch(limits(self), data, Seed(self.seed))
     }
 
     fn metric(&self, _: &Arc<GraphData>) -> String {
@@ -141,7 +141,7 @@ impl Kind for GraphRecipe {
         let Run { recipe, around, .. } = phase.run;
         let data = Arc::clone(&phase.data);
         if recipe.training.epochs == 0 {
-            let encoder = recipe.untrained(&data, &phase.evaluation_device());
+            let encoder = untrained(recipe, &data, &phase.evaluation_device());
             if around.ranks.is_first() {
                 save_model(encoder, &around.folder.model_file())?;
             }
@@ -152,7 +152,7 @@ impl Kind for GraphRecipe {
         let with_truth = estimator.as_ref().is_some_and(|estimator| estimator.needs_truth())
             || recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased);
         let options = LoaderOptions {
-            limits: recipe.limits(),
+            limits: limits(recipe),
             steps_per_epoch: recipe.batches_per_epoch(&phase.data),
             gradient_cache: recipe.training.gradient_cache,
             with_truth,
@@ -230,24 +230,22 @@ impl Kind for GraphRecipe {
     }
 }
 
-impl GraphRecipe {
-    /// The sizes of a batch.
-    fn limits(&self) -> GraphBatchLimits {
-        GraphBatchLimits::new(self.training.batch_size, self.training.max_nodes)
-    }
+/// The sizes of a batch.
+fn limits(recipe: &GraphRecipe) -> GraphBatchLimits {
+    GraphBatchLimits::new(recipe.training.batch_size, recipe.training.max_nodes)
+}
 
-    /// The encoder with random weights from the seed.
-    fn untrained(&self, data: &GraphData, device: &Device) -> Gin {
-        let seed = Seed(self.seed).named(InfoGraphConfig::ENCODER).0;
-        self.encoder.config().init(data.num_features(), seed, device)
-    }
+/// The encoder with random weights from the seed.
+fn untrained(recipe: &GraphRecipe, data: &GraphData, device: &Device) -> Gin {
+    let seed = Seed(recipe.seed).named(InfoGraphConfig::ENCODER).0;
+    recipe.encoder.config().init(data.num_features(), seed, device)
 }
 
 impl Run<'_, GraphRecipe> {
     /// The evaluator, and the encoder after training.
     fn trained(&self) -> Result<(EncodedGraphs, Gin), Error> {
         let graphs = EncodedGraphs::new(self.recipe, &self.data, self.around)?;
-        let untrained = self.recipe.untrained(&self.data, &self.around.backend.device());
+        let untrained = untrained(self.recipe, &self.data, &self.around.backend.device());
         Ok((graphs, load_model(untrained, self.around.folder)?))
     }
 }

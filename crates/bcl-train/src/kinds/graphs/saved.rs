@@ -7,11 +7,12 @@ use super::{
     },
     evaluation::EncodedGraphs,
 };
-use crate::{error::Error, recipe::GraphRecipe, training::folder::load_model};
+use crate::{error::Error, training::folder::load_model};
 use bcl_backend::Backend;
 use bcl_data::{graphs::GraphData, printable};
 use bcl_eval::{Interrupt, graphs::Vectors};
 use bcl_models::graphs::{Gin, to_safetensors};
+use bcl_recipe::GraphRecipe;
 use bcl_report::{files, npy};
 use serde_json::json;
 use std::{path::Path, sync::Arc};
@@ -28,7 +29,7 @@ impl Saved {
     /// Loads the data and the saved weights of a run.
     fn open(run: SavedRun<GraphRecipe>, backend: &Backend) -> Result<Self, Error> {
         let data = run.data()?;
-        let encoder = load_model(run.recipe.untrained(&data, &backend.device()), &run.folder)?;
+        let encoder = load_model(super::untrained(&run.recipe, &data, &backend.device()), &run.folder)?;
         Ok(Self {
             graphs: EncodedGraphs::on(&run.recipe, &data, backend.device(), Interrupt::default())?,
             encoder,

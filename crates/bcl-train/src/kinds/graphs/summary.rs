@@ -1,12 +1,10 @@
 //! What a run on graphs prints when it starts.
 
-use crate::{
-    recipe::GraphRecipe,
-    training::run_summary::{RunSummary, grouped},
-};
+use crate::training::run_summary::{RunSummary, grouped};
 use bcl_backend::Backend;
 use bcl_data::graphs::GraphData;
 use bcl_methods::InfoGraphConfig;
+use bcl_recipe::GraphRecipe;
 use std::path::Path;
 
 /// Summarises a run.

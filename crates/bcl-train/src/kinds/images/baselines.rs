@@ -1,16 +1,14 @@
 //! Baselines of image encoders: raw pixels and the untrained encoder.
 
 use super::start::untrained;
-use crate::{
-    kinds::{BaselineCache, Baselines},
-    recipe::{ImageDataConfig, ImageRecipe},
-};
+use crate::kinds::{BaselineCache, Baselines};
 use bcl_eval::{
     EvaluationError,
     images::{ImageBaselineKind, ImageEvaluationConfig, ImageEvaluator},
 };
 use bcl_images::ViewsConfig;
 use bcl_models::vision::ImageEncoderConfig;
+use bcl_recipe::{ImageDataConfig, ImageRecipe};
 use burn::tensor::Device;
 
 /// All that determines the metrics of a baseline.

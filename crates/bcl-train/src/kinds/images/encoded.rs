@@ -4,7 +4,6 @@ use super::{evaluator, start};
 use crate::{
     error::Error,
     kinds::{Run, Trained},
-    recipe::ImageRecipe,
     training::{folder::load_model, ranks::of_first},
 };
 use bcl_eval::{
@@ -12,6 +11,7 @@ use bcl_eval::{
     probe::Labelled,
 };
 use bcl_models::vision::ImageEncoder;
+use bcl_recipe::ImageRecipe;
 use bcl_report::result::{CALIBRATION_ERROR, CalibrationBin, LAST_LOSS, Metrics};
 
 /// The trained encoder, and the features that all ranks have computed with it.

@@ -1,10 +1,10 @@
 //! Estimates the memory of a run of an image encoder.
 
 use crate::memory::{Estimate, F32, product};
-use crate::recipe::{ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageRecipe, Precision};
 use bcl_eval::images::FeatureExtractor;
 use bcl_images::{ImageData, ViewsConfig};
 use bcl_methods::MethodSizes;
+use bcl_recipe::{ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageRecipe, Precision};
 
 /// The sizes of the data that a run's memory depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,7 +174,7 @@ fn evaluation(recipe: &ImageRecipe, evaluated: u64) -> Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::from_toml;
+    use bcl_recipe::from_toml;
 
     fn estimate(more: &str) -> Estimate {
         let text = format!("data.dataset = 'planted'\nloss.kind = 'info_nce'\nencoder.kind = 'resnet'\n{more}");

@@ -18,7 +18,6 @@ use crate::{
     cli,
     error::Error,
     memory::Estimate,
-    recipe::{ImageRecipe, Refusal, check_precision},
     training::{DataRecord, Stop, evaluate::EvaluationTask, folder::save_model, progress::Progress, run_summary::RunSummary},
 };
 pub use baselines::BaselineKey;
@@ -32,6 +31,7 @@ use bcl_eval::{
 };
 use bcl_images::{Collection, ImageData};
 use bcl_methods::{ImageMethod, MethodStart, WithMethod};
+use bcl_recipe::{ImageRecipe, Refusal, check_precision};
 use bcl_report::{
     collapse::collapse,
     files::write_whole,
@@ -118,7 +118,7 @@ impl Kind for ImageRecipe {
     }
 
     fn memory(&self, data: &ImageData, num_ranks: usize) -> Estimate {
-        memory::training(&self.of_one_rank(num_ranks), data.into())
+        memory::training(&shares::of_one_rank(self, num_ranks), data.into())
     }
 
     fn check_data(&self, data: &ImageData, search: &SearchPath, backend: &Backend) -> Result<(), Error> {
@@ -135,7 +135,7 @@ impl Kind for ImageRecipe {
     }
 
     fn check_ranks(&self, size: usize) -> Result<(), Error> {
-        self.check_shares(size).map_err(|refusal| Error::Input(refusal.to_string()))
+        shares::check_shares(self, size).map_err(|refusal| Error::Input(refusal.to_string()))
     }
 
     fn encoder_name(&self) -> &'static str {
@@ -309,7 +309,7 @@ impl WithMethod for Training<'_, '_> {
             gradient_cache: recipe.training.gradient_cache,
             with_truth,
             num_anchors: method.num_anchors(recipe.training.batch_size),
-            own: recipe.own_images(&*phase.run.around.ranks),
+            own: shares::own_images(recipe, &*phase.run.around.ranks),
             seed: phase.seed(),
             device: phase.device(),
         };

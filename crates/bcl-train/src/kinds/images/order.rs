@@ -1,8 +1,8 @@
 //! Which images an epoch draws, and in which order.
 
-use crate::recipe::Sampling;
 use bcl_data::Seed;
 use bcl_images::{Collection, by_class};
+use bcl_recipe::Sampling;
 use rand::seq::SliceRandom;
 
 /// More than any number of epochs, so that further draws of an image differ from the draws of later epochs.

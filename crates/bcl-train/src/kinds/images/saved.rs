@@ -11,7 +11,6 @@ use super::{
 use crate::{
     cli::{self, LabelFractions},
     error::Error,
-    recipe::ImageRecipe,
     training::{Stop, folder::load_model},
 };
 use bcl_backend::Backend;
@@ -22,6 +21,7 @@ use bcl_models::vision::{
     onnx::{OnnxOptions, to_onnx},
     weights::trunks_to_safetensors,
 };
+use bcl_recipe::ImageRecipe;
 use bcl_report::{collapse::collapse, files, notice, npy};
 use serde_json::json;
 use std::{path::Path, sync::Arc};

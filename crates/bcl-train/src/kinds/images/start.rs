@@ -1,9 +1,6 @@
 //! The initial encoder of a run, and the checks of its images.
 
-use crate::{
-    error::Error,
-    recipe::{ImageEvaluationConfig, ImageRecipe, Sampling},
-};
+use crate::error::Error;
 use bcl_core::schedule::AlphaMeasurement;
 use bcl_data::{
     SearchPath, Seed,
@@ -15,6 +12,7 @@ use bcl_models::vision::{
     ImageEncoder,
     weights::{WeightsError, WeightsReport, load_encoder_weights, load_trunks, without_prefixes},
 };
+use bcl_recipe::{ImageEvaluationConfig, ImageRecipe, Sampling};
 use burn::tensor::Device;
 use std::path::Path;
 
@@ -249,9 +247,9 @@ fn classes(images: &Collection) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::from_toml;
     use bcl_images::Image;
     use bcl_models::vision::weights::to_safetensors;
+    use bcl_recipe::from_toml;
     use burn::module::{Module, ModuleVisitor, Param};
     use burn::tensor::Tensor;
 

@@ -1,12 +1,10 @@
 //! What a run on images prints when it starts.
 
 use super::order::largest_batch_without_repeats;
-use crate::{
-    recipe::{ImageRecipe, LossConfig, Precision, Sampling},
-    training::run_summary::{RunSummary, grouped},
-};
+use crate::training::run_summary::{RunSummary, grouped};
 use bcl_backend::Backend;
 use bcl_images::{Collection, ColourSpace, ImageData, ViewsConfig};
+use bcl_recipe::{ImageRecipe, LossConfig, Precision, Sampling};
 use std::path::Path;
 
 /// Images whose side shrinks by more than this factor lose most of their detail.

@@ -1,15 +1,12 @@
 //! Baselines of recommenders: random, popularity, item-kNN and EASE.
 
-use crate::{
-    error::Error,
-    kinds::Baselines,
-    recipe::{BaselineKind, RankingEvaluationConfig},
-};
+use crate::{error::Error, kinds::Baselines};
 use bcl_data::{InteractionData, Seed};
 use bcl_eval::{
     baselines::{Ease, EaseError, ItemKnn, Popularity, Random},
     ranking::RankingEvaluator,
 };
+use bcl_recipe::{BaselineKind, RankingEvaluationConfig};
 use bcl_report::notice::{note, working};
 
 /// Fits the baselines of a recipe and evaluates them on test. If the data are too large for EASE or item-kNN and the recipe has the default

@@ -4,11 +4,12 @@ use super::{
     super::SavedRun, super::saved::print_metrics, id_list::counted, metrics_table::metrics_table, recommend::folded_users,
     saved::Saved,
 };
-use crate::{cli, error::Error, recipe::RecommenderRecipe};
+use crate::{cli, error::Error};
 use bcl_backend::Backend;
 use bcl_data::{DataError, InteractionColumns, InteractionData, Interactions, KnownInteractions, ReadOptions, printable};
 use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
 use bcl_models::Embeddings;
+use bcl_recipe::RecommenderRecipe;
 use bcl_report::{TextStyle, UserMetrics, files, notice};
 use serde_json::json;
 use std::path::Path;

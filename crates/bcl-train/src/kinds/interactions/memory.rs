@@ -1,9 +1,9 @@
 //! Estimates the memory of a run of a recommender.
 
 use crate::memory::{Estimate, F32, product};
-use crate::recipe::{DataConfig, DataSource, RecommenderRecipe};
 use bcl_core::{Excluded, Pairs, Similarity, schedule::Schedule};
 use bcl_data::InteractionData;
+use bcl_recipe::{DataConfig, DataSource, RecommenderRecipe};
 use burn::tensor::{Device, Tensor};
 
 /// Number of anchors on which an epoch's diagnostics are measured, all at once.
@@ -113,7 +113,7 @@ pub(crate) fn training(recipe: &RecommenderRecipe, sizes: Sizes) -> Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::from_toml;
+    use bcl_recipe::from_toml;
 
     const SIZES: Sizes = Sizes {
         users: 100,

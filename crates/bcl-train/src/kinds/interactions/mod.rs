@@ -18,7 +18,6 @@ use crate::{
     cli,
     error::Error,
     memory::Estimate,
-    recipe::RecommenderRecipe,
     training::{
         DataRecord, RunFolder, Stop, evaluate::EvaluationTask, folder::load_model, progress::Progress, run_summary::RunSummary,
         stopping_rule::best,
@@ -31,6 +30,7 @@ use bcl_data::{InteractionData, Interactions, KnownIds, SearchPath, Seed, negati
 use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
 use bcl_methods::Recommendation;
 use bcl_models::{Graph, Recommender};
+use bcl_recipe::RecommenderRecipe;
 use bcl_report::{
     LeftOut, UserMetrics, notice,
     result::{Chosen, DataSize, EpochRecord, Metrics},
@@ -154,7 +154,7 @@ impl Kind for RecommenderRecipe {
             InteractionLoader::new(train, sampler.clone(), truth, phase.plan.clone(), options(device))
         };
         let stop = phase.run.around.stop.clone();
-        let evaluator = recipe.evaluator(&phase.data).with_interrupt(move || stop.is_requested());
+        let evaluator = evaluator(recipe, &phase.data).with_interrupt(move || stop.is_requested());
         let task = EvaluationTask {
             measure: Some(Arc::new(evaluator)),
             measured: None,
@@ -233,9 +233,9 @@ fn left_out(data: &InteractionData) -> LeftOut {
 /// The metrics of each user, by the saved encoder.
 fn of_users(run: &Run<'_, RecommenderRecipe>) -> Result<UserMetrics, Error> {
     let (recipe, data, around) = (run.recipe, &run.data, run.around);
-    let encoder = recipe.trained(data, around.folder, &around.backend.device())?;
+    let encoder = trained(recipe, data, around.folder, &around.backend.device())?;
     let stop = around.stop.clone();
-    let evaluator = recipe.evaluator(data).with_interrupt(move || stop.is_requested());
+    let evaluator = evaluator(recipe, data).with_interrupt(move || stop.is_requested());
     Ok(UserMetrics {
         users: evaluator
             .users()
@@ -246,19 +246,22 @@ fn of_users(run: &Run<'_, RecommenderRecipe>) -> Result<UserMetrics, Error> {
     })
 }
 
-impl RecommenderRecipe {
-    /// The encoder with the weights that a run has saved.
-    ///
-    /// # Errors
-    /// As [`load_model`].
-    fn trained(&self, data: &InteractionData, folder: &RunFolder, device: &Device) -> Result<Recommender, Error> {
-        load_model(self.encoder.init(&graph(&data.train), self.seed, device), folder)
-    }
+/// The encoder with the weights that a run has saved.
+///
+/// # Errors
+/// As [`load_model`].
+fn trained(
+    recipe: &RecommenderRecipe,
+    data: &InteractionData,
+    folder: &RunFolder,
+    device: &Device,
+) -> Result<Recommender, Error> {
+    load_model(recipe.encoder.init(&graph(&data.train), recipe.seed, device), folder)
+}
 
-    /// Ranks for the test users of the data that have training interactions.
-    fn evaluator(&self, data: &InteractionData) -> RankingEvaluator {
-        RankingEvaluator::new(&self.evaluation.cutoffs, &data.train, &data.trained_test())
-    }
+/// Ranks for the test users of the data that have training interactions.
+fn evaluator(recipe: &RecommenderRecipe, data: &InteractionData) -> RankingEvaluator {
+    RankingEvaluator::new(&recipe.evaluation.cutoffs, &data.train, &data.trained_test())
 }
 
 /// The graph of the interactions that an encoder propagates along.

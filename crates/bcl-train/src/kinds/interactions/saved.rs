@@ -1,13 +1,11 @@
 //! A finished recommender, loaded, and the commands that write it out: embed, export.
 
 use super::super::{SavedRun, saved::vectors_as_csv};
-use crate::{
-    error::Error,
-    recipe::{RecommenderRecipe, RunRecipe},
-};
+use crate::error::Error;
 use bcl_backend::Backend;
 use bcl_data::{InteractionData, ItemNames, printable};
 use bcl_models::{Embeddings, Recommender};
+use bcl_recipe::{RecommenderRecipe, RunRecipe};
 use bcl_report::{files, notice, npy};
 use burn::tensor::Tensor;
 use safetensors::{Dtype, tensor::TensorView};
@@ -29,7 +27,7 @@ impl Saved {
     /// Loads the data and the saved weights of a run. Without its file of titles, a note says why.
     pub(super) fn open(run: SavedRun<RecommenderRecipe>, backend: &Backend) -> Result<Self, Error> {
         let data = run.data()?;
-        let encoder = run.recipe.trained(&data, &run.folder, &backend.device())?;
+        let encoder = super::trained(&run.recipe, &data, &run.folder, &backend.device())?;
         let names = run.recipe.data.load_item_names(&run.search, &data.items);
         let names = names.unwrap_or_else(|error| {
             notice::note(format_args!("items are shown without their titles: {error}"));

@@ -1,12 +1,10 @@
 //! What a run on interactions prints when it starts.
 
 use super::left_out;
-use crate::{
-    recipe::{DataSource, RecommenderRecipe},
-    training::run_summary::{RunSummary, grouped},
-};
+use crate::training::run_summary::{RunSummary, grouped};
 use bcl_backend::Backend;
 use bcl_data::{HoldOut, InteractionData, Source, SplitKind};
+use bcl_recipe::{DataSource, RecommenderRecipe};
 use std::path::Path;
 
 /// Summarises a run.

@@ -7,7 +7,6 @@ use super::{super::SavedRun, evaluator, memory, start};
 use crate::{
     cli,
     error::Error,
-    recipe::ImageRecipe,
     training::{Stop, environment::environment, folder::load_model},
 };
 use bcl_backend::Backend;
@@ -19,6 +18,7 @@ use bcl_eval::{
 use bcl_images::{ImageData, ViewsConfig};
 use bcl_methods::batches::ViewSource;
 use bcl_models::vision::{ImageClassifier, ImageEncoder, Mode, weights::classifier_to_safetensors};
+use bcl_recipe::ImageRecipe;
 use bcl_report::{files, notice, result::Metrics};
 use record::{Measured, Record};
 use std::{path::Path, sync::Arc, time::Instant};

@@ -1,9 +1,10 @@
 //! The images that are searched: a folder's, an archive's, or the run's.
 
 use super::{super::super::SavedRun, contents};
-use crate::{cli::Searched, error::Error, recipe::ImageRecipe};
+use crate::{cli::Searched, error::Error};
 use bcl_data::printable;
 use bcl_images::{CacheBytes, Collection, ImageData, ImageError, ImageSource, LoadOptions, Loaded, load_with};
+use bcl_recipe::ImageRecipe;
 use bcl_report::notice;
 use std::{
     collections::HashMap,

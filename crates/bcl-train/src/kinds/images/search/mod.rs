@@ -15,7 +15,6 @@ use super::{
 };
 use crate::{
     error::Error,
-    recipe::ImageRecipe,
     training::{Stop, folder::MODEL},
 };
 use bcl_backend::Backend;
@@ -23,6 +22,7 @@ use bcl_data::printable;
 use bcl_eval::{images::FeatureExtractor, search::UnitRows};
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::ImageEncoder;
+use bcl_recipe::ImageRecipe;
 use bcl_report::{files::checksums, notice};
 use burn::tensor::Tensor;
 use cache::Cache;

@@ -6,12 +6,12 @@ use super::{
     check::{check_blocks, check_prior, check_schedule},
     shared_tables,
 };
+use crate::check_header;
 use bcl_core::{EstimatorConfig, parameter::MOST_EPOCHS, schedule::AlphaSchedule};
 use bcl_data::manifest::{Contents, Layout};
 use bcl_images::{ColourSpace, ViewsConfig};
 use bcl_methods::MethodConfig;
 use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
-use bcl_recipe::check_header;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use toml::Table;

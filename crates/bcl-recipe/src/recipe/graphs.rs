@@ -6,6 +6,7 @@ use super::{
     check::{check_blocks, check_prior, check_schedule},
     shared_tables,
 };
+use crate::check_header;
 use bcl_core::{
     parameter::{MOST_EPOCHS, at_least},
     schedule::AlphaSchedule,
@@ -13,7 +14,6 @@ use bcl_core::{
 use bcl_data::manifest::{Contents, Layout};
 use bcl_methods::GraphMethodConfig;
 use bcl_models::graphs::GinConfig;
-use bcl_recipe::check_header;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use toml::Table;

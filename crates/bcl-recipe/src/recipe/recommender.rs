@@ -6,13 +6,13 @@ use super::{
     check::{check_blocks, check_schedule},
     shared_tables,
 };
+use crate::{check_header, nearest};
 use bcl_core::schedule::{AlphaMeasurement, AlphaSchedule};
 use bcl_data::{
     manifest::{Contents, Layout},
     negatives::NegativesConfig,
 };
 use bcl_models::RecommenderConfig;
-use bcl_recipe::{check_header, nearest};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use toml::Table;

@@ -1,7 +1,7 @@
 //! Names of data sets in `data.dataset`.
 
+use crate::{Refusal, nearest};
 use bcl_data::{Manifest, manifest::Layout};
-use bcl_recipe::{Refusal, nearest};
 
 /// The name of generated data.
 pub(super) const PLANTED: &str = "planted";

@@ -1,6 +1,7 @@
 //! Tests of recipes.
 
 use super::*;
+use crate::Builtin;
 use bcl_core::EstimatorConfig;
 use bcl_report::files::checksums::sha256;
 use std::{collections::BTreeSet, fs};

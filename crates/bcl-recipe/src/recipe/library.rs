@@ -1,8 +1,8 @@
 //! The recipes that come with the program, and what all recipes have in common.
 
 use super::{GraphEncoderKind, ImageEncoderKind};
+use crate::{Builtin, Document, Library, RecipeError, RecipeSource, Rules};
 use bcl_core::EstimatorConfig;
-use bcl_recipe::{Builtin, Document, Library, RecipeError, RecipeSource, Rules};
 use include_dir::{Dir, include_dir};
 use std::sync::LazyLock;
 
@@ -35,12 +35,12 @@ pub fn built_in() -> &'static [Builtin] {
 /// Finds recipes by name or path, as [`Library::find`] describes.
 ///
 /// ```
-/// use bcl_train::recipe::find;
+/// use bcl_recipe::find;
 ///
 /// assert_eq!(find("quickstart/bayesian")?.len(), 1);
 /// assert_eq!(find("table10/ml-100k")?.len(), 8);
 /// assert_eq!(find("recipes/quickstart.toml")?.len(), 2);
-/// # Ok::<(), bcl_train::recipe::RecipeError>(())
+/// # Ok::<(), bcl_recipe::RecipeError>(())
 /// ```
 ///
 /// # Errors

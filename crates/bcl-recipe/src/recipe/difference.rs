@@ -26,14 +26,14 @@ impl Recipe {
     /// `[logging]` are not compared.
     ///
     /// ```
-    /// use bcl_train::recipe::{Recipe, find};
+    /// use bcl_recipe::{Recipe, find};
     ///
     /// let found = &find("quickstart/bayesian")?[0];
     /// let [short, long] = [["training.epochs=5".parse()?], ["training.epochs=9".parse()?]].map(|flag| Recipe::read(found, &flag));
     /// let differences = short?.differences(&long?);
     /// assert_eq!(differences.len(), 1);
     /// assert_eq!(differences[0].to_string(), "training.epochs: 5 there, 9 here");
-    /// # Ok::<(), bcl_train::recipe::RecipeError>(())
+    /// # Ok::<(), bcl_recipe::RecipeError>(())
     /// ```
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
         let (first, second) = (self.covered(), other.covered());

@@ -31,7 +31,7 @@ const OBJECTIVE: &str = "objective";
 /// a random item.
 ///
 /// ```
-/// use bcl_train::recipe::LossConfig;
+/// use bcl_recipe::LossConfig;
 ///
 /// let loss: LossConfig = toml::from_str(
 ///     "kind = 'bayesian'

@@ -1,8 +1,8 @@
 //! Finds out which kind of recipe a document is before its keys are read: by `encoder.kind`, with which `[data]` must agree.
 
 use super::{KINDS, Recipe, RunRecipe};
+use crate::{Chain, Document, DroppedKeys, Origins, Override, RecipeError, Refusal, nearest};
 use bcl_data::{Manifest, manifest::Layout};
-use bcl_recipe::{Chain, Document, DroppedKeys, Origins, Override, RecipeError, Refusal, nearest};
 use toml::Value;
 
 /// Reads a chain of documents as recipes of one kind.

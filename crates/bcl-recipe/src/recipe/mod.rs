@@ -5,7 +5,7 @@
 //! with the line and a remedy. A recipe with `extends` says only how it differs from another one.
 //!
 //! ```
-//! use bcl_train::recipe::{Recipe, RecommenderRecipe, from_toml};
+//! use bcl_recipe::{Recipe, RecommenderRecipe, from_toml};
 //!
 //! let text = r#"
 //!     name = "example"
@@ -20,7 +20,7 @@
 //!
 //! let error = "data.dataset = 'planted'\nloss.kind = 'bayesian'\nloss.betta = 0.9".parse::<Recipe>().unwrap_err();
 //! assert!(error.to_string().contains("did you mean loss.beta?"));
-//! # Ok::<(), bcl_train::recipe::RecipeError>(())
+//! # Ok::<(), bcl_recipe::RecipeError>(())
 //! ```
 
 mod check;
@@ -33,7 +33,7 @@ mod reader;
 mod recommender;
 mod sections;
 
-pub use bcl_recipe::{Builtin, DroppedKeys, Origin, Origins, Override, RecipeError, RecipeKind, RecipeSource, Refusal};
+use crate::{DroppedKeys, Origins, Override, RecipeError, RecipeKind, RecipeSource, Refusal};
 pub use difference::Difference;
 pub use graphs::{GraphEncoderKind, GraphRecipe};
 pub use images::{ImageEncoderKind, ImageRecipe, ResNetEncoderConfig};
@@ -47,9 +47,9 @@ pub use sections::{
     check_precision,
 };
 
+use crate::Chain;
 use bcl_core::schedule::AlphaSchedule;
 use bcl_data::{SearchPath, manifest::Layout};
-use bcl_recipe::Chain;
 use library::LIBRARY;
 use reader::Reader;
 use serde::{Serialize, Serializer};
@@ -73,16 +73,17 @@ pub enum Recipe {
 
 /// Evaluates an expression with the recipe inside a [`Recipe`], or with whatever else is generic over the kinds. Together with the enum
 /// and [`KINDS`], this is all that lists them.
+#[macro_export]
 macro_rules! of_kind {
     ($recipe:expr, $inner:ident => $body:expr) => {
         match $recipe {
-            $crate::recipe::Recipe::Recommender($inner) => $body,
-            $crate::recipe::Recipe::Images($inner) => $body,
-            $crate::recipe::Recipe::Graphs($inner) => $body,
+            $crate::Recipe::Recommender($inner) => $body,
+            $crate::Recipe::Images($inner) => $body,
+            $crate::Recipe::Graphs($inner) => $body,
         }
     };
 }
-pub(crate) use of_kind;
+use of_kind;
 
 const KINDS: [Reader; 3] = [
     Reader::of::<RecommenderRecipe>(|chain, overrides, dropped| {
@@ -266,13 +267,13 @@ impl Recipe {
     /// The others are added to `dropped`, so that the caller can name them.
     ///
     /// ```
-    /// use bcl_train::recipe::{Recipe, find};
+    /// use bcl_recipe::{Recipe, find};
     ///
     /// let mut dropped = Vec::new();
     /// let found = &find("quickstart/bayesian")?[0];
     /// Recipe::read_noting(found, &["loss.kind=debiased".parse()?], &mut dropped)?;
     /// assert_eq!(dropped[0].keys(), ["loss.alpha", "loss.beta"]);
-    /// # Ok::<(), bcl_train::recipe::RecipeError>(())
+    /// # Ok::<(), bcl_recipe::RecipeError>(())
     /// ```
     ///
     /// # Errors
@@ -329,14 +330,14 @@ impl Recipe {
     /// The resolved recipe as TOML, like [`to_toml`](Self::to_toml), with the origin of each value in a comment behind it.
     ///
     /// ```
-    /// use bcl_train::recipe::{Recipe, find};
+    /// use bcl_recipe::{Recipe, find};
     ///
     /// let found = &find("quickstart/bayesian")?[0];
     /// let (recipe, origins) = Recipe::read_with_origins(found, &["loss.beta=0.7".parse()?], &mut Vec::new())?;
     /// let text = recipe.to_toml_with(&origins);
     /// assert!(text.contains("beta = 0.7                               # --set loss.beta=0.7\n"));
     /// assert_eq!(text.parse::<Recipe>()?, recipe);
-    /// # Ok::<(), bcl_train::recipe::RecipeError>(())
+    /// # Ok::<(), bcl_recipe::RecipeError>(())
     /// ```
     pub fn to_toml_with(&self, origins: &Origins) -> String {
         origins.annotate(&self.to_toml())
