@@ -1,10 +1,8 @@
 //! The devices that this build can use and the backends that it lacks, as `bcl-train devices` lists them.
 
-use crate::{BackendChoice, DeviceInfo, DeviceKind, built};
-use bcl_report::{Column, Table};
-use indicatif::HumanBytes;
+use crate::{BackendChoice, DeviceInfo, built};
 use serde::Serialize;
-use std::{fmt, path::PathBuf};
+use std::path::PathBuf;
 
 /// The devices that this build can use, and the backends that it lacks.
 #[derive(Debug, Serialize)]
@@ -68,44 +66,4 @@ impl Inventory {
         }
         inventory
     }
-}
-
-impl fmt::Display for Inventory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns = ["backend", "device", "name", "memory", "precisions", "driver"].map(Column::text);
-        Table::new(columns, self.devices.iter().map(cells)).fmt(f)?;
-        if let Some(folder) = &self.kernel_cache {
-            writeln!(f, "\nCompiled GPU kernels are kept in {}", folder.display())?;
-        }
-        let absent = |f: &mut fmt::Formatter<'_>, title: &str, list: &[Unavailable]| {
-            if list.is_empty() {
-                return Ok(());
-            }
-            writeln!(f, "\n{title}")?;
-            let rows = list.iter().map(|absent| [absent.backend, &absent.remedy]);
-            Table::new([Column::text(""), Column::verbatim("")], rows).fmt(f)
-        };
-        absent(f, "In this build, but not usable here:", &self.unusable)?;
-        absent(
-            f,
-            "Not in this build; to add a backend, run its command:",
-            &self.not_in_this_build,
-        )
-    }
-}
-
-fn cells(device: &DeviceInfo) -> [String; 6] {
-    let name = match device.kind {
-        DeviceKind::Software => format!("{} (a CPU that presents itself as a GPU)", device.name),
-        _ => device.name.clone(),
-    };
-    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-    [
-        device.backend.to_owned(),
-        device.index.to_string(),
-        name,
-        or_dash(device.memory_bytes.map(|bytes| HumanBytes(bytes).to_string())),
-        device.precisions.join(" "),
-        or_dash(device.driver.clone()),
-    ]
 }

@@ -2,8 +2,8 @@
 
 use crate::bad_input;
 use bcl_bench::explorer::{Settings, page};
-use bcl_data::printable;
-use bcl_report::files::{refuse_overwriting, write_whole};
+use bcl_files::printable;
+use bcl_files::{refuse_overwriting, write_whole};
 use std::{path::PathBuf, process::ExitCode};
 
 #[derive(clap::Args)]

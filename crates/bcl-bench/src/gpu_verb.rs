@@ -7,8 +7,8 @@ use bcl_bench::{
     gpu::{self, GpuPlan},
 };
 use bcl_collective::Alone;
-use bcl_data::{printable, printable_lines};
-use bcl_report::{files::critical_section, notice};
+use bcl_files::{critical_section, notice};
+use bcl_files::{printable, printable_lines};
 use bcl_train::{
     cli::Train,
     commands::{self, Earlier, Session, stop_on_signals},

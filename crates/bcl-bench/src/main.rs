@@ -22,8 +22,8 @@ mod step_verb;
 mod table_verb;
 
 use bcl_backend::{device_failures, prepare_process};
-use bcl_data::printable_lines;
-use bcl_report::files::refuse_full_output;
+use bcl_files::printable_lines;
+use bcl_files::refuse_full_output;
 use bcl_train::cli::{Train, exit};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

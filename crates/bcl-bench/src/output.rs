@@ -2,11 +2,9 @@
 
 use crate::bad_input;
 use bcl_bench::results::{Benchmark, ResultsFolder};
-use bcl_data::{printable, printable_lines};
-use bcl_report::{
-    TextStyle,
-    files::{FileError, create_folder, refuse_overwriting, write_whole},
-};
+use bcl_files::{FileError, create_folder, refuse_overwriting, write_whole};
+use bcl_files::{printable, printable_lines};
+use bcl_report::TextStyle;
 use serde::Serialize;
 use std::{
     fmt::Display,

@@ -1,7 +1,7 @@
 //! The verb `bcl-bench papers`: lists every table and figure of the papers.
 
 use bcl_bench::papers::Papers;
-use bcl_data::printable_lines;
+use bcl_files::printable_lines;
 use bcl_report::TextStyle;
 use std::process::ExitCode;
 

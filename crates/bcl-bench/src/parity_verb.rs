@@ -6,7 +6,7 @@ use bcl_bench::{
     DeviceArguments,
     parity::{self, Golden, Precision, frameworks, graphs},
 };
-use bcl_data::printable_lines;
+use bcl_files::printable_lines;
 use bcl_golden::{FrameworkFile, GoldenError, GraphFile};
 use bcl_report::TextStyle;
 use clap::ValueEnum;

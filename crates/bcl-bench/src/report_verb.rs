@@ -2,12 +2,9 @@
 
 use crate::bad_input;
 use bcl_bench::site::Collection;
-use bcl_data::printable;
-use bcl_report::{
-    files::{refuse_overwriting, write_whole},
-    notice,
-    page::free_path,
-};
+use bcl_files::printable;
+use bcl_files::{notice, refuse_overwriting, write_whole};
+use bcl_report::page::free_path;
 use std::{path::PathBuf, process::ExitCode};
 
 #[derive(clap::Args)]

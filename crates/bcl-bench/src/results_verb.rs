@@ -8,7 +8,7 @@ use bcl_bench::{
     compare::Comparison,
     results::{Gathered, Results, ResultsError, ResultsFolder, Saved},
 };
-use bcl_data::printable;
+use bcl_files::printable;
 use bcl_report::{Column, Table};
 use serde::Serialize;
 use std::{fmt, process::ExitCode};

@@ -7,7 +7,8 @@ use crate::{
 };
 use bcl_bench::simulation::{self, Figure, SimulationPlan};
 use bcl_core::simulation::SimulationConfig;
-use bcl_data::{Seed, printable};
+use bcl_data::Seed;
+use bcl_files::printable;
 use std::{fs, path::PathBuf, process::ExitCode};
 
 /// The defaults come from appendix B.2 of the paper.

@@ -5,9 +5,10 @@ use bcl_bench::{
     DeviceArguments,
     tables::{self, Fixed, Published, Ranges, Row, RunPool, Search, Sensitivity, TablePlan},
 };
-use bcl_data::printable_lines;
+use bcl_files::printable_lines;
+use bcl_files::{critical_section, notice};
 use bcl_recipe::Override;
-use bcl_report::{TextStyle, files::critical_section, notice};
+use bcl_report::TextStyle;
 use bcl_train::{commands::stop_on_signals, error::Error, processes, training::Stop};
 use std::{env, iter, path::PathBuf, process::ExitCode, thread};
 

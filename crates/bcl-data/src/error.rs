@@ -8,8 +8,8 @@ mod graphs;
 pub use archive::ArchiveError;
 pub use graphs::{GraphError, ValueProblem};
 
-use crate::input::NotRegular;
 use crate::{Format, search_path::FileNotFound};
+use bcl_files::input::NotRegular;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -103,7 +103,7 @@ pub enum DataError {
     },
 
     /// A compressed file is a decompression bomb.
-    #[error("{}: {}.", path.display(), crate::input::DecompressionBomb)]
+    #[error("{}: {}.", path.display(), bcl_files::input::DecompressionBomb)]
     DecompressionBomb {
         /// The file.
         path: PathBuf,

@@ -73,7 +73,7 @@ impl ItemNames {
         }
     }
 
-    /// The title of an item, if the file has one. It is text from a file: pass it through [`printable`](crate::printable()) before a
+    /// The title of an item, if the file has one. It is text from a file: pass it through [`printable`](bcl_files::printable()) before a
     /// terminal shows it.
     ///
     /// # Panics

@@ -33,7 +33,6 @@
 //! | draw negative items for users | [`negatives::NegativeSampler`] |
 //! | look up items, counts and ids | [`Interactions`], [`IdMap`] |
 //! | derive independent random streams | [`Seed`] |
-//! | open files from outside safely, and print their text safely | [`input`], [`printable()`] |
 //!
 //! # Invariants
 //!
@@ -51,7 +50,6 @@ pub mod error;
 pub mod format;
 pub mod graphs;
 pub mod ids;
-pub mod input;
 pub mod interactions;
 pub mod item_names;
 mod k_core;
@@ -68,7 +66,6 @@ pub mod search_path;
 pub mod seed;
 pub mod split;
 
-pub use bcl_text::{printable, printable_lines};
 pub use column::{ColumnRef, InteractionColumns, ItemColumns};
 pub use dataset::{InteractionData, Truth};
 pub use error::{ArchiveError, DataError, GraphError};

@@ -1,7 +1,7 @@
 //! Reads the `.safetensors` file beside a file of reference values.
 
 use crate::GoldenError;
-use bcl_data::input::{self, MOST_WHOLE};
+use bcl_files::input::{self, MOST_WHOLE};
 use safetensors::{Dtype, SafeTensors};
 use serde::de::DeserializeOwned;
 use std::{

@@ -101,7 +101,7 @@ pub enum ImageError {
     },
 
     /// An archive is a decompression bomb.
-    #[error("{}: {}.", path.display(), bcl_data::input::DecompressionBomb)]
+    #[error("{}: {}.", path.display(), bcl_files::input::DecompressionBomb)]
     DecompressionBomb {
         /// The archive.
         path: PathBuf,

@@ -4,7 +4,7 @@
 //! child's values win, and keys that the child's kinds do not know are left out.
 
 use crate::{Builtin, Document, DroppedKeys, Library, Origins, Override, RecipeError, RecipeKind, RecipeSource, Refusal, value};
-use bcl_data::input::{self, MOST_TEXT};
+use bcl_files::input::{self, MOST_TEXT};
 use std::{
     fs,
     path::{Path, PathBuf},

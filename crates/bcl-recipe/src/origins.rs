@@ -4,7 +4,7 @@ use crate::{
     Document, Origin,
     lines::{Lines, locate},
 };
-use bcl_data::printable;
+use bcl_files::printable;
 use std::{collections::BTreeMap, fmt::Write};
 use toml::{
     Table, Value,

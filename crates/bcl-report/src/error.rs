@@ -1,6 +1,6 @@
 //! Errors of reading runs and writing reports.
 
-use crate::files::FileError;
+use bcl_files::FileError;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 

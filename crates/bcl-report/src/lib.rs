@@ -36,13 +36,11 @@
 //! | print a table in the terminal | [`Table`] |
 //! | draw a chart as SVG | [`chart::LineChart`] |
 //! | write arrays for NumPy | [`npy`] |
-//! | warn the user, or tell what long work is doing | [`notice`] |
-//! | write files atomically, verify checksums, lock folders | [`files`] |
 //!
 //! # Invariants
 //! - A page is self-contained: it loads no script, style, font or image.
 //! - Text from outside (names, recipes) is escaped wherever it enters a page; its control characters are escaped wherever it enters the
-//!   terminal ([`bcl_text::printable`]).
+//!   terminal ([`bcl_files::printable`]).
 //! - Nothing here influences training: the reported epoch is chosen during the run.
 
 pub mod chart;
@@ -50,7 +48,6 @@ pub mod collapse;
 mod comparison;
 mod error;
 mod few_labels;
-pub mod files;
 mod find;
 pub mod histogram;
 mod html;
@@ -59,7 +56,6 @@ mod left_out;
 pub mod live;
 mod markup;
 mod metric_names;
-pub mod notice;
 pub mod npy;
 pub mod page;
 mod page_path;

@@ -1,8 +1,8 @@
 //! Reads a run folder.
 
 use super::{ReportError, Showcase};
-use crate::files::checksums;
 use crate::result::{EpochRecord, RunResult, SCHEMA};
+use bcl_files::checksums;
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! Pictures of a run on images or graphs: maps of their vectors and nearest images, stored as `showcase.json`, `map.svg` and `umap.svg` in its folder.
 
 use super::ReportError;
-use crate::files::{FileError, checksums};
 use base64::{Engine, engine::general_purpose::STANDARD};
+use bcl_files::{FileError, checksums};
 use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
 use std::path::Path;

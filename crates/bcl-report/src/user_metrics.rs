@@ -1,7 +1,7 @@
 //! Metrics of each user of a recommender, stored as `users.csv` in the folder of its run.
 
 use super::ReportError;
-use crate::files::{FileError, checksums};
+use bcl_files::{FileError, checksums};
 use std::{collections::BTreeMap, io::ErrorKind, path::Path};
 
 /// File name of the metrics by user.

@@ -6,7 +6,7 @@ use bcl_eval::{
     baselines::{EaseError, ItemKnnError},
     ranking::RankingError,
 };
-use bcl_report::files::FileError;
+use bcl_files::FileError;
 use burn::data::dataset::DatasetError;
 use std::{
     io,

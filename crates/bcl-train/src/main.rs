@@ -1,11 +1,8 @@
 //! The `bcl-train` program: parses the command line, runs the verb, and turns errors into exit codes.
 
 use bcl_backend::{Backend, Inventory, device_failures, launch, prepare_process};
+use bcl_files::{critical_section, notice, refuse_full_output};
 use bcl_recipe::{Origins, Recipe, built_in};
-use bcl_report::{
-    files::{critical_section, refuse_full_output},
-    notice,
-};
 use bcl_train::{
     cli::{self, Command, ComputeArguments, Output, Train},
     commands::{self, Earlier, Session},

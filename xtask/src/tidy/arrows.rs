@@ -8,7 +8,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("bcl-collective", &[]),
     ("bcl-kernels", &["bcl-collective"]),
     ("bcl-core", &["bcl-collective", "bcl-golden", "bcl-kernels", "bcl-posterior"]),
-    ("bcl-models", &["bcl-collective", "bcl-golden", "bcl-kernels", "bcl-wire"]),
+    ("bcl-models", &["bcl-collective", "bcl-files", "bcl-golden", "bcl-kernels"]),
     ("bcl-optim", &["bcl-kernels"]),
     (
         "bcl-methods",
@@ -22,26 +22,25 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("bcl-posterior", &[]),
-    ("bcl-text", &[]),
-    ("bcl-wire", &[]),
-    ("bcl-data", &["bcl-text"]),
-    ("bcl-golden", &["bcl-data"]),
-    ("bcl-images", &["bcl-data"]),
+    ("bcl-files", &[]),
+    ("bcl-data", &["bcl-files"]),
+    ("bcl-golden", &["bcl-files"]),
+    ("bcl-images", &["bcl-data", "bcl-files"]),
     (
         "bcl-recipe",
         &[
             "bcl-core",
             "bcl-data",
             "bcl-eval",
+            "bcl-files",
             "bcl-images",
             "bcl-methods",
             "bcl-models",
             "bcl-optim",
-            "bcl-report",
         ],
     ),
-    ("bcl-report", &["bcl-text"]),
-    ("bcl-backend", &["bcl-report"]),
+    ("bcl-report", &["bcl-files"]),
+    ("bcl-backend", &[]),
     ("bcl-explorer", &["bcl-posterior"]),
     (
         "bcl-eval",
@@ -62,6 +61,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bcl-core",
             "bcl-data",
             "bcl-eval",
+            "bcl-files",
             "bcl-golden",
             "bcl-images",
             "bcl-kernels",
@@ -70,7 +70,6 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bcl-optim",
             "bcl-recipe",
             "bcl-report",
-            "bcl-wire",
             "workspace-hack",
         ],
     ),
@@ -83,6 +82,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bcl-data",
             "bcl-eval",
             "bcl-explorer",
+            "bcl-files",
             "bcl-golden",
             "bcl-images",
             "bcl-kernels",
@@ -121,12 +121,11 @@ const WITHOUT_BURN: &[&str] = &[
     "bcl-collective",
     "bcl-data",
     "bcl-explorer",
+    "bcl-files",
     "bcl-golden",
     "bcl-images",
     "bcl-posterior",
     "bcl-report",
-    "bcl-text",
-    "bcl-wire",
     "fake-cuda",
     "fake-vulkan",
     "xtask",
@@ -239,23 +238,11 @@ mod tests {
             ("burn-tensor", &[]),
             ("tables", &["burn-tensor"]),
             ("bcl-data", &["tables"]),
-            (
-        "bcl-recipe",
-        &[
-            "bcl-core",
-            "bcl-data",
-            "bcl-eval",
-            "bcl-images",
-            "bcl-methods",
-            "bcl-models",
-            "bcl-optim",
-            "bcl-report",
-        ],
-    ),
+            ("bcl-images", &["bcl-data"]),
         ];
         let expected = [
             "crates/bcl-data/Cargo.toml:6: bcl-data depends on Burn: bcl-data -> tables -> burn-tensor",
-            "crates/bcl-recipe/Cargo.toml:6: bcl-recipe depends on Burn: bcl-recipe -> bcl-data -> tables -> burn-tensor",
+            "crates/bcl-images/Cargo.toml:6: bcl-images depends on Burn: bcl-images -> bcl-data -> tables -> burn-tensor",
         ];
         assert_eq!(findings(crates), expected);
     }
@@ -280,8 +267,8 @@ mod tests {
     #[test]
     fn downloads_are_for_the_program_alone() {
         let with_downloads = "{ path = \"../bcl-data\", features = [\"download\"] }";
-        let fixture = Fixture::workspace(&[("bcl-data", &[]), ("bcl-train", &[]), ("bcl-recipe", &[])]);
-        for name in ["bcl-data", "bcl-train", "bcl-recipe"] {
+        let fixture = Fixture::workspace(&[("bcl-data", &[]), ("bcl-train", &[]), ("bcl-images", &[])]);
+        for name in ["bcl-data", "bcl-train", "bcl-images"] {
             let path = fixture.path(&format!("crates/{name}/Cargo.toml"));
             let more = match name {
                 "bcl-data" => "[features]\ndownload = []\n".to_owned(),
@@ -290,7 +277,7 @@ mod tests {
             std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + &more).unwrap();
         }
         let expected =
-            "crates/bcl-recipe/Cargo.toml:6: bcl-recipe enables feature `download` of bcl-data, which only bcl-train needs";
+            "crates/bcl-images/Cargo.toml:6: bcl-images enables feature `download` of bcl-data, which only bcl-train needs";
         assert_eq!(lines(&check(&fixture.metadata())), [expected]);
     }
 

@@ -6,7 +6,7 @@ use super::{
     report::{JobReport, ReportKind, ReportPlace},
 };
 use crate::results::ResultsFolder;
-use bcl_report::files::{FileError, create_folder, write_whole};
+use bcl_files::{FileError, create_folder, write_whole};
 use serde::Serialize;
 use std::{
     ffi::{OsStr, OsString},

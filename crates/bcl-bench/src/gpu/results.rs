@@ -3,7 +3,7 @@
 use super::outcome::{Outcome, State};
 use crate::Environment;
 use bcl_backend::DeviceInfo;
-use bcl_report::files::{FileError, write_whole};
+use bcl_files::{FileError, write_whole};
 use serde::Serialize;
 use std::{fmt, path::Path};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};

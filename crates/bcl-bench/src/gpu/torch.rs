@@ -5,7 +5,7 @@ use super::{
     process::{self, End},
     report::ReportKind,
 };
-use bcl_report::files::write_whole;
+use bcl_files::write_whole;
 use std::{
     fs,
     path::{Path, PathBuf},

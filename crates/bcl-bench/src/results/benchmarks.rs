@@ -2,7 +2,7 @@
 
 use super::{Case, Kind, Results, ResultsError};
 use crate::{Spread, kernels::KernelBenchmark, loss::LossBenchmark, step::StepBenchmark};
-use bcl_data::input::{self, MOST_WHOLE};
+use bcl_files::input::{self, MOST_WHOLE};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{error::Category, json};
 use std::{collections::BTreeMap, fmt::Display, path::Path};

@@ -3,7 +3,7 @@
 use super::{Benchmark, Gathered, Kind, Results, ResultsError};
 use crate::{kernels::KernelBenchmark, loss::LossBenchmark, step::StepBenchmark};
 use bcl_backend::launch::is_target_folder;
-use bcl_report::files::{self, FileError};
+use bcl_files::FileError;
 use serde::Serialize;
 use std::{
     collections::BTreeSet,
@@ -61,9 +61,9 @@ impl ResultsFolder {
     /// Returns an error if the file cannot be written.
     pub fn save<B: Benchmark>(&self, name: &str, benchmark: &B) -> Result<(), FileError> {
         let path = self.file(B::KIND, name);
-        files::create_folder(path.parent().expect("a file in a folder"))?;
+        bcl_files::create_folder(path.parent().expect("a file in a folder"))?;
         let text = serde_json::to_vec_pretty(benchmark).expect("a benchmark is plain data");
-        files::write_whole(&path, &text)
+        bcl_files::write_whole(&path, &text)
     }
 
     /// Everything that is saved, sorted by program and name.

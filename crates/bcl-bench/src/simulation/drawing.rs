@@ -1,8 +1,8 @@
 //! A figure and its data, as two files of the same name.
 
+use bcl_files::FileError;
 use bcl_report::Interval;
 use bcl_report::chart::{self, LineChart};
-use bcl_report::files::FileError;
 use std::fmt::Write;
 use std::path::Path;
 

@@ -2,7 +2,8 @@
 
 use super::markdown;
 use crate::tables::{Sensitivity, TableResult};
-use bcl_report::{Skipped, files::FileError};
+use bcl_files::FileError;
+use bcl_report::Skipped;
 use serde::de::DeserializeOwned;
 use std::{
     collections::BTreeSet,

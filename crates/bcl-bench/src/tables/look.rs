@@ -1,7 +1,7 @@
 //! Every look at the test set, so that readers can tell how often a table was made before it was shown.
 
-use bcl_data::input::{self, MOST_WHOLE};
-use bcl_report::{files, result::Environment};
+use bcl_files::input::{self, MOST_WHOLE};
+use bcl_report::result::Environment;
 use bcl_train::error::Error;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -48,7 +48,7 @@ impl Look {
         if looks.last() != Some(&self) {
             looks.push(self);
             let text = serde_json::to_vec_pretty(&looks).expect("looks are plain data");
-            files::write_whole(&path, &text)?;
+            bcl_files::write_whole(&path, &text)?;
         }
         Ok(looks)
     }

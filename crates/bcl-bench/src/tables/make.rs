@@ -10,10 +10,9 @@ use super::{
 };
 use bcl_collective::Alone;
 use bcl_data::SearchPath;
+use bcl_files::FolderLock;
 use bcl_report::{
-    UserMetrics,
-    files::{self, FolderLock},
-    read_run,
+    UserMetrics, read_run,
     result::{Metrics, Phase, RunResult},
 };
 use bcl_train::{
@@ -86,10 +85,10 @@ pub(super) fn make(plan: &TablePlan, out: &Path, pool: &RunPool, prepared: &Prep
 pub(super) fn lock_folder(out: &Path, pool: &RunPool) -> Result<Option<FolderLock>, Error> {
     let mut lock = None;
     pool.on_first(|| {
-        files::create_folder(out)?;
+        bcl_files::create_folder(out)?;
         lock = Some(FolderLock::take(out)?);
         for folder in [out, &out.join(TUNED)] {
-            files::remove_unfinished(folder);
+            bcl_files::remove_unfinished(folder);
         }
         Ok(())
     })?;
@@ -208,12 +207,12 @@ impl<'a> TableRun<'a> {
         let tuned = self.out.join(TUNED);
         let is_first = self.pool.ranks.is_first();
         if is_first {
-            files::create_folder(&tuned)?;
+            bcl_files::create_folder(&tuned)?;
         }
         for ((row, values), trials) in self.plan.rows.iter().zip(best).zip(trials) {
             let recipe = row.with(&values)?;
             if is_first {
-                files::write_whole(&tuned.join(format!("{}.toml", row.name)), recipe.to_toml().as_bytes())?;
+                bcl_files::write_whole(&tuned.join(format!("{}.toml", row.name)), recipe.to_toml().as_bytes())?;
             }
             for seed in 0..self.plan.seeds as u64 {
                 tasks.push(Task {

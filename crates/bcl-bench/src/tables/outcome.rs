@@ -1,6 +1,7 @@
 //! The outcome of a trial, saved in its folder so that it is trained only once.
 
-use bcl_report::{files::checksums, result::Chosen};
+use bcl_files::checksums;
+use bcl_report::result::Chosen;
 use bcl_train::{error::Error, training::RunFolder};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

@@ -1,8 +1,7 @@
 //! The plan of a table, saved so that resuming makes the same table.
 
 use super::{Row, Search, Space};
-use bcl_data::input::{self, MOST_WHOLE};
-use bcl_report::files;
+use bcl_files::input::{self, MOST_WHOLE};
 use bcl_train::{error::Error, training::DataRecord};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -86,10 +85,10 @@ impl TablePlan {
     /// # Errors
     /// Returns an error if the folder cannot be written to.
     pub fn keep(&self, out: &Path, data: &DataRecord) -> Result<(), Error> {
-        files::create_folder(out)?;
+        bcl_files::create_folder(out)?;
         data.write(out)?;
         let text = serde_json::to_vec_pretty(&self.to_json()).expect("a plan is plain data");
-        Ok(files::write_whole(&out.join("plan.json"), &text)?)
+        Ok(bcl_files::write_whole(&out.join("plan.json"), &text)?)
     }
 
     /// What all processes that make a table together must agree on, for [`refuse_differences`](bcl_train::processes::refuse_differences).

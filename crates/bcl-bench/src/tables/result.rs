@@ -5,9 +5,9 @@ use super::{
     paper::with_oracle,
     statistics::{Compared, all_pairs, correct},
 };
+use bcl_files::FileError;
 use bcl_report::{
     Interval,
-    files::{self, FileError},
     result::{DataSummary, Environment, Metrics, RunResult},
 };
 use serde::{Deserialize, Serialize};
@@ -281,8 +281,8 @@ impl TableResult {
     /// Returns an error that names the file if it cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), FileError> {
         let json = serde_json::to_vec_pretty(self).expect("a table is plain data");
-        files::write_whole(&folder.join("table.json"), &json)?;
-        files::write_whole(&folder.join("table.md"), self.to_markdown().as_bytes())
+        bcl_files::write_whole(&folder.join("table.json"), &json)?;
+        bcl_files::write_whole(&folder.join("table.md"), self.to_markdown().as_bytes())
     }
 
     /// Corrects the p-values of several tables for the number of all their pairs. The tables of a sweep need this, because any of them might

@@ -2,8 +2,8 @@
 
 use bcl_backend::Backend;
 use bcl_collective::Collective;
+use bcl_files::notice;
 use bcl_recipe::Recipe;
-use bcl_report::notice;
 use bcl_train::{error::Error, processes, training::Stop};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{

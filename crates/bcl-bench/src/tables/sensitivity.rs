@@ -5,12 +5,11 @@ use super::{
     make::{lock_folder, prepare},
     run,
 };
+use bcl_files::{FileError, notice};
 use bcl_recipe::Override;
 use bcl_report::{
     Interval,
     chart::{Axis, LineChart, Reference, Series, Shape},
-    files::{self, FileError},
-    notice,
 };
 use bcl_train::error::Error;
 use serde::{Deserialize, Serialize};
@@ -220,9 +219,9 @@ impl Sensitivity {
     /// Returns an error that names the file if it cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), FileError> {
         let json = serde_json::to_vec_pretty(self).expect("curves are plain data");
-        files::write_whole(&folder.join("sensitivity.json"), &json)?;
+        bcl_files::write_whole(&folder.join("sensitivity.json"), &json)?;
         if let Some(picture) = self.chart().to_file() {
-            files::write_whole(&folder.join("sensitivity.svg"), picture.as_bytes())?;
+            bcl_files::write_whole(&folder.join("sensitivity.svg"), picture.as_bytes())?;
         }
         Ok(())
     }

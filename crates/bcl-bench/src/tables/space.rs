@@ -2,10 +2,8 @@
 
 use super::Row;
 use bcl_core::EstimatorConfig;
-use bcl_data::{
-    Seed,
-    input::{self, MOST_TEXT},
-};
+use bcl_data::Seed;
+use bcl_files::input::{self, MOST_TEXT};
 use bcl_methods::MethodConfig;
 use bcl_recipe::{Override, RecipeError};
 use bcl_train::error::Error;

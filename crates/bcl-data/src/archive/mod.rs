@@ -5,7 +5,7 @@ mod zipped;
 
 use crate::DataError;
 use crate::error::ArchiveError;
-use crate::input::{self, DecompressionBomb, NotRegular};
+use bcl_files::input::{self, DecompressionBomb, NotRegular};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};

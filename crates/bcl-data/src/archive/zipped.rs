@@ -3,7 +3,7 @@
 use super::{Files, PackedFile, Visit, Wanted, file_name, reading};
 use crate::DataError;
 use crate::error::ArchiveError;
-use crate::input::{DecompressionBomb, is_bomb};
+use bcl_files::input::{DecompressionBomb, is_bomb};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use zip::ZipArchive;

@@ -3,7 +3,7 @@
 use super::quoted::QuotedRecord;
 use crate::DataError;
 use crate::error::{FieldProblem, LineLocation, excerpt};
-use crate::input::{self, DecompressionBomb};
+use bcl_files::input::{self, DecompressionBomb};
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 

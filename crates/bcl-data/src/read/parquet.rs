@@ -5,7 +5,8 @@ mod table;
 
 pub(super) use table::Table;
 
-use crate::{DataError, input};
+use crate::DataError;
+use bcl_files::input;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 

@@ -6,7 +6,7 @@ use super::limits::Limits;
 use super::store::Entry;
 use crate::Collection;
 use crate::error::{FileLocation, ImageError};
-use bcl_data::input;
+use bcl_files::input;
 use std::path::Path;
 
 /// Reads JPEG, PNG and WebP files as 8-bit RGB, in the order given and without labels. Their names are their paths.

@@ -3,7 +3,7 @@
 use super::decode::{Outline, Picture};
 use super::limits::Limits;
 use crate::error::{FileLocation, ImageError};
-use bcl_data::input;
+use bcl_files::input;
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// An image file on disk, or within an uncompressed tar archive, whose header has been read.

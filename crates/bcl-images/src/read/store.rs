@@ -2,7 +2,7 @@
 
 use super::{Limits, names, tarred, walk, zipped};
 use crate::error::{FileLocation, ImageError};
-use bcl_data::input::{self, DecompressionBomb, NotRegular};
+use bcl_files::input::{self, DecompressionBomb, NotRegular};
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 

@@ -3,7 +3,7 @@
 use super::names;
 use super::store::{Entry, Visit};
 use crate::error::{FileLocation, ImageError};
-use bcl_data::input;
+use bcl_files::input;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

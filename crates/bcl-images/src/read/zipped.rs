@@ -3,7 +3,7 @@
 use super::names;
 use super::store::{Entry, Store, Visit};
 use crate::error::{FileLocation, ImageError};
-use bcl_data::input;
+use bcl_files::input;
 use std::collections::HashSet;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use zip::ZipArchive;

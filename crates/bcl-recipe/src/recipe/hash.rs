@@ -1,7 +1,7 @@
 //! The hash that identifies runs of one recipe.
 
 use super::library::RENAMED;
-use bcl_report::files::checksums::sha256;
+use bcl_files::sha256;
 use toml::{Table, Value};
 
 /// Lines of defaults that have become longer, with their first form. What they add is measured beside a run and does not change it.

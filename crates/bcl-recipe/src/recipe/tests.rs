@@ -3,7 +3,7 @@
 use super::*;
 use crate::Builtin;
 use bcl_core::EstimatorConfig;
-use bcl_report::files::checksums::sha256;
+use bcl_files::sha256;
 use std::{collections::BTreeSet, fs};
 
 /// The least a recipe says.

@@ -2,10 +2,10 @@
 
 use super::NUM_COLOURS;
 use super::picture::Picture;
-use crate::files::{FileError, write_whole};
 use crate::markup::{each, escape};
 use crate::showcase::{MAP_FILE, MapPoint, Showcase, UMAP_FILE};
 use crate::units::count;
+use bcl_files::{FileError, write_whole};
 use std::path::Path;
 
 /// Width and height of the map; a standalone file has a legend below.

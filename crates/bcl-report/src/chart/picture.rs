@@ -1,8 +1,8 @@
 //! Wraps a drawing as an SVG with title and description, for a page or as a standalone file.
 
 use super::{PALETTE, STYLE};
-use crate::files::{FileError, write_whole};
 use crate::markup::escape;
+use bcl_files::{FileError, write_whole};
 use std::path::Path;
 
 /// A drawing of `width` by `height` units.

@@ -23,8 +23,8 @@ use super::chart::{PALETTE, STYLE};
 use super::markup::{each, escape};
 use super::page_path::identity;
 use super::units::{classes_in_words, count, duration, numbers};
-use crate::files::{FileError, checksums::sha256, write_whole};
 use crate::result::{DataSize, EpochRecord, RunResult};
+use bcl_files::{FileError, sha256, write_whole};
 use std::path::Path;
 use view::{Page, RecipeView};
 

@@ -1,6 +1,6 @@
 //! Text layout for the terminal.
 
-use bcl_text::printable;
+use bcl_files::printable;
 use std::{fmt::Display, io::IsTerminal};
 
 /// How to lay out text: line width and bold.

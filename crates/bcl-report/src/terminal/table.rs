@@ -1,7 +1,7 @@
 //! Tables with aligned columns.
 
 use super::TextStyle;
-use bcl_text::{printable, printable_lines};
+use bcl_files::{printable, printable_lines};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
 use std::{fmt, mem};
 

@@ -30,7 +30,7 @@ pub use search::{Duplicates, Neighbours, Searched, Subset};
 pub use seeds::{BadSeed, BadSeeds, Seeds};
 pub use train::Train;
 
-use bcl_data::{printable, printable_lines};
+use bcl_files::{printable, printable_lines};
 use clap::{CommandFactory, Parser, error::ErrorKind};
 use std::{ffi::OsString, io, path::Path, sync::LazyLock};
 

@@ -5,8 +5,9 @@ use crate::{
     error::Error,
     training::{DataRecord, Invocation, RunFolder},
 };
+use bcl_files::{checksums, notice};
 use bcl_recipe::{Difference, Recipe, of_kind};
-use bcl_report::{files::checksums, notice, read_run};
+use bcl_report::read_run;
 use std::path::{Path, PathBuf};
 
 /// The only key in which a run and its extension differ.

@@ -11,10 +11,10 @@ use crate::{
     training::{Invocation, RunFolder, checkpoint, folder::MODEL},
 };
 use bcl_data::SearchPath;
+use bcl_files::{checksums, notice};
 use bcl_recipe::{Recipe, RunRecipe, of_kind};
 use bcl_report::{
-    files::{self, checksums},
-    notice, read_run,
+    read_run,
     result::{EpochRecord, Phase},
 };
 use std::{
@@ -156,7 +156,7 @@ fn copy_points(from: &Path, to: &Path) -> Result<(), Error> {
     };
     for phase in list(from)? {
         let folder = to.join(phase.file_name());
-        files::create_folder(&folder)?;
+        bcl_files::create_folder(&folder)?;
         for file in list(&phase.path())? {
             copy_file(&file.path(), &folder.join(file.file_name()))?;
         }
@@ -168,7 +168,7 @@ fn copy_points(from: &Path, to: &Path) -> Result<(), Error> {
 fn copy_file(from: &Path, to: &Path) -> Result<(), Error> {
     match fs::read(from) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        read => Ok(files::write_whole(to, &read.map_err(Error::io("read", from))?)?),
+        read => Ok(bcl_files::write_whole(to, &read.map_err(Error::io("read", from))?)?),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Ctrl-C and the other signals that ask a process to end. SIGINT, SIGTERM and SIGHUP are treated alike.
 
 use crate::{error::Error, processes, training::Stop};
-use bcl_report::{files::finish_critical_sections, notice};
+use bcl_files::{finish_critical_sections, notice};
 use std::{
     process,
     sync::{Arc, OnceLock},

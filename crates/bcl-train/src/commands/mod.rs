@@ -1,6 +1,7 @@
 //! The implementation of each verb of the command line.
 
 mod data;
+mod devices;
 mod earlier;
 mod extend;
 mod interrupt;
@@ -13,6 +14,7 @@ mod views;
 mod watch;
 
 pub use data::data;
+pub use devices::devices;
 pub use interrupt::stop_on_signals;
 pub use next::suggest;
 pub use resume::resume;
@@ -23,11 +25,9 @@ pub use views::dump_views;
 pub use watch::watch;
 
 use crate::{cli, error::Error};
-use bcl_backend::Inventory;
+use bcl_files::{notice, refuse_overwriting, write_whole};
 use bcl_report::{
-    Cell, Column, Comparison, Table, TextStyle, all_metrics, default_metrics,
-    files::{refuse_overwriting, write_whole},
-    find_runs, notice,
+    Cell, Column, Comparison, Table, TextStyle, all_metrics, default_metrics, find_runs,
     page::free_path,
     read_run, render_html,
     result::{EpochRecord, RunResult},
@@ -129,15 +129,6 @@ pub fn list(entries: impl Iterator<Item = (&'static str, &'static str)>, json: b
     }
     let rows = entries.into_iter().map(|(name, about)| [name, about]);
     print_rows([Column::verbatim(""), Column::text("")], rows);
-}
-
-/// Prints the devices, and how to get the missing backends.
-pub fn devices(inventory: &Inventory, json: bool) {
-    if json {
-        println!("{:#}", json!(inventory));
-    } else {
-        print!("{}", TextStyle::of_stdout().fitted(inventory));
-    }
 }
 
 /// Prints the rows of a table.

@@ -1,7 +1,7 @@
 //! What to try after the quickstart.
 
 use crate::training::DataRecord;
-use bcl_report::notice;
+use bcl_files::notice;
 use std::path::{Path, PathBuf};
 
 /// Prints three commands that go on from runs of the quickstart.

@@ -8,8 +8,9 @@ use super::{
     session::Session,
 };
 use crate::{error::Error, kinds::Prepared, training::RunFolder};
+use bcl_files::{checksums, notice};
 use bcl_recipe::{Override, Recipe, find};
-use bcl_report::{MAP_FILE, files::checksums, notice, read_run, write_html};
+use bcl_report::{MAP_FILE, read_run, write_html};
 use std::path::{Path, PathBuf};
 
 /// Continues an interrupted run, extends a finished one to more epochs, or only shows its result again.

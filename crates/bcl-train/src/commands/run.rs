@@ -13,9 +13,11 @@ use crate::{
     kinds::Prepared,
     training::{Invocation, RunFolder},
 };
-use bcl_data::{SearchPath, printable_lines};
+use bcl_data::SearchPath;
+use bcl_files::notice;
+use bcl_files::printable_lines;
 use bcl_recipe::Recipe;
-use bcl_report::{notice, read_run};
+use bcl_report::read_run;
 use std::path::PathBuf;
 
 /// Trains every recipe, prints one table of all results, and writes a report of each run and of the comparison.

@@ -11,11 +11,11 @@ use crate::{
     training::{DataRecord, RunFolder, Stop},
 };
 use bcl_backend::Backend;
-use bcl_recipe::{ImageRecipe, Recipe, RecommenderRecipe, of_kind};
-use bcl_report::{
-    files::refuse_overwriting,
+use bcl_files::{
     notice::{self, Working},
+    refuse_overwriting,
 };
+use bcl_recipe::{ImageRecipe, Recipe, RecommenderRecipe, of_kind};
 use std::path::{Path, PathBuf};
 
 /// Opens a run. Files are searched for in `data_dir` before the folders where the run found them.

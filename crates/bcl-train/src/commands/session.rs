@@ -10,8 +10,8 @@ use crate::{
 use bcl_backend::Backend;
 use bcl_collective::Collective;
 use bcl_data::SearchPath;
+use bcl_files::notice;
 use bcl_recipe::Recipe;
-use bcl_report::notice;
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
     path::{Path, PathBuf},

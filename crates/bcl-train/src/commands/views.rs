@@ -1,8 +1,8 @@
 //! Draws example views as a picture.
 
 use crate::{error::Error, kinds::Kind};
+use bcl_files::refuse_overwriting;
 use bcl_recipe::{Recipe, of_kind};
-use bcl_report::files::refuse_overwriting;
 use std::path::Path;
 
 /// Draws the first training samples of a recipe, each with its views of the first epoch, as a PNG file.

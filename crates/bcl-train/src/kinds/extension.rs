@@ -10,10 +10,8 @@ use crate::{
     error::Error,
     training::{checkpoint, folder::MODEL, phase, progress::Progress},
 };
-use bcl_report::{
-    files::checksums,
-    result::{EpochRecord, Phase},
-};
+use bcl_files::checksums;
+use bcl_report::result::{EpochRecord, Phase};
 use std::fs;
 
 impl<K: Kind> Run<'_, K> {

@@ -11,13 +11,11 @@ use bcl_backend::Backend;
 use bcl_collective::Collective;
 use bcl_data::{KnownIds, SearchPath};
 use bcl_eval::EvaluationError;
+use bcl_files::notice::working;
 use bcl_images::ImageError;
 use bcl_methods::batches::message;
 use bcl_recipe::{Recipe, of_kind};
-use bcl_report::{
-    notice::working,
-    result::{Chosen, EpochRecord, RunResult},
-};
+use bcl_report::result::{Chosen, EpochRecord, RunResult};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
     fmt::Debug,

@@ -18,11 +18,11 @@ use crate::{
 };
 use bcl_core::EstimatorConfig;
 use bcl_data::Seed;
+use bcl_files::notice::{self, Working, working};
 use bcl_methods::Method;
 use bcl_recipe::LossConfig;
 use bcl_report::{
     Showcase, UserMetrics,
-    notice::{self, Working, working},
     result::{Chosen, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
 };
 use burn::tensor::Device;

@@ -6,7 +6,8 @@ use crate::{
     training::{DataRecord, RunFolder},
 };
 use bcl_data::{KnownIds, SearchPath};
-use bcl_report::{Column, Table, TextStyle, notice, read_run, result::Metrics};
+use bcl_files::notice;
+use bcl_report::{Column, Table, TextStyle, read_run, result::Metrics};
 
 /// A finished run of one kind.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use crate::{
     cli::{Duplicates, Neighbours, Searched, Subset},
     error::Error,
 };
-use bcl_report::files::refuse_overwriting;
+use bcl_files::refuse_overwriting;
 use std::path::Path;
 
 /// A question about a folder of images, with its arguments.

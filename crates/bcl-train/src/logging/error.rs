@@ -1,6 +1,6 @@
 //! Errors of loggers.
 
-use bcl_report::files::FileError;
+use bcl_files::FileError;
 use std::fmt::Display;
 
 /// Why a logger could not log.

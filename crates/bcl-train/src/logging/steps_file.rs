@@ -1,10 +1,8 @@
 //! `steps.jsonl`: the loss within epochs, one line per point.
 
 use super::{Logger, LoggerError, Scalars};
-use bcl_report::{
-    files::{FileError, critical_section, write_whole},
-    result::Phase,
-};
+use bcl_files::{FileError, critical_section, write_whole};
+use bcl_report::result::Phase;
 use serde::{Deserialize, Serialize};
 use std::{
     fs, io,

@@ -3,7 +3,7 @@
 use super::collective;
 use crate::error::Error;
 use bcl_collective::Launched;
-use bcl_data::printable_lines;
+use bcl_files::printable_lines;
 use std::{process::ExitCode, thread, time::Duration};
 
 /// The exit code of a panic.

@@ -35,7 +35,7 @@ pub use unix::start;
 #[cfg(unix)]
 mod unix {
     use super::Error;
-    use bcl_report::notice;
+    use bcl_files::notice;
     use nix::{
         sys::signal::{Signal, kill},
         unistd::Pid,

@@ -7,10 +7,8 @@
 use super::progress::Progress;
 use crate::{error::Error, processes::on_first};
 use bcl_collective::Collective;
-use bcl_report::{
-    files::{self, Seal, checksums::sha256_of_file, seal, unseal},
-    result::Phase,
-};
+use bcl_files::{Seal, seal, sha256_of_file, unseal};
+use bcl_report::result::Phase;
 use burn::{
     optim::{OptimizerRecord, lr_scheduler::LrSchedulerRecord},
     store::{ModuleRecord, RecordError},
@@ -61,7 +59,7 @@ impl<R> AtomicCheckpointer<R> {
 impl<R: Checkpoint> Checkpointer<R> for AtomicCheckpointer<R> {
     fn save(&self, step: usize, record: R) -> Result<(), CheckpointerError> {
         let bytes = ordered(record).map_err(CheckpointerError::Record)?;
-        files::write_whole(&self.path(step), &bytes).map_err(|error| CheckpointerError::Unknown(error.to_string()))
+        bcl_files::write_whole(&self.path(step), &bytes).map_err(|error| CheckpointerError::Unknown(error.to_string()))
     }
 
     fn delete(&self, step: usize) -> Result<(), CheckpointerError> {
@@ -202,7 +200,7 @@ pub fn complete(folder: &Path, progress: &Progress) -> Result<(), Error> {
     };
     let sha256 = RECORDS.into_iter().map(of_record).collect::<Result<_, Error>>()?;
     let text = seal(&Completed { progress, sha256 });
-    files::write_whole(&progress_path(folder, progress.step), &text)?;
+    bcl_files::write_whole(&progress_path(folder, progress.step), &text)?;
     let steps = completed_steps(folder)?;
     for step in &steps[..steps.len().saturating_sub(KEPT)] {
         let _ = fs::remove_file(progress_path(folder, *step));
@@ -215,11 +213,11 @@ pub fn complete(folder: &Path, progress: &Progress) -> Result<(), Error> {
 /// # Errors
 /// Names the file that could not be read or written.
 pub fn copy(from: &Path, to: &Path, progress: &Progress) -> Result<(), Error> {
-    files::create_folder(to)?;
+    bcl_files::create_folder(to)?;
     for name in RECORDS {
         let path = record_path(from, name, progress.step);
         let bytes = fs::read(&path).map_err(Error::io("read", path))?;
-        files::write_whole(&record_path(to, name, progress.step), &bytes)?;
+        bcl_files::write_whole(&record_path(to, name, progress.step), &bytes)?;
     }
     complete(to, progress)
 }

@@ -3,8 +3,8 @@
 use super::identity::DataIdentity;
 use crate::error::Error;
 use bcl_data::{InteractionData, KnownIds, graphs::GraphData};
+use bcl_files::checksums;
 use bcl_images::ImageData;
-use bcl_report::files::checksums;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

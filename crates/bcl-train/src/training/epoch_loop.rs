@@ -24,11 +24,9 @@ use crate::{error::Error, processes::on_first};
 use bcl_collective::Collective;
 use bcl_core::Estimator;
 use bcl_eval::EvaluationError;
+use bcl_files::critical_section;
 use bcl_methods::Method;
-use bcl_report::{
-    files::critical_section,
-    result::{EpochRecord, Metrics, Phase},
-};
+use bcl_report::result::{EpochRecord, Metrics, Phase};
 use burn::{
     tensor::{Device, Tensor},
     train::{

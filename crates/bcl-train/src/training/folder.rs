@@ -3,10 +3,9 @@
 use super::{checkpoint, data_record::DataRecord};
 use crate::error::Error;
 use bcl_data::SearchPath;
+use bcl_files::{FolderLock, checksums, notice};
 use bcl_recipe::Recipe;
 use bcl_report::{
-    files::{self, FolderLock, checksums},
-    notice,
     result::{EpochRecord, Phase, RunResult},
     write_html,
 };
@@ -160,7 +159,7 @@ impl RunFolder {
     /// Creates an empty folder at a path, with a number appended if that exists, and locks it.
     fn reserve(first: &Path) -> Result<Self, Error> {
         if let Some(parent) = first.parent() {
-            files::create_folder(parent)?;
+            bcl_files::create_folder(parent)?;
         }
         let mut path = first.to_path_buf();
         let mut number = 1;
@@ -180,7 +179,7 @@ impl RunFolder {
     /// # Errors
     /// If the folder holds another run, is locked by another process, or cannot be created or written to.
     pub fn at(path: &Path, recipe: &Recipe, invocation: &Invocation, data: &DataRecord) -> Result<Self, Error> {
-        files::create_folder(path)?;
+        bcl_files::create_folder(path)?;
         let path = path.to_path_buf();
         let folder = Self { path, lock: None }.locked()?;
         // A run that was killed before it began leaves a folder without a recipe.
@@ -282,7 +281,7 @@ impl RunFolder {
         phases
             .iter()
             .chain([&folder.inherited(), &folder.path])
-            .for_each(|path| files::remove_unfinished(path));
+            .for_each(|path| bcl_files::remove_unfinished(path));
         Ok(folder)
     }
 
@@ -346,7 +345,7 @@ impl RunFolder {
     /// # Errors
     /// If the file cannot be written.
     pub fn rewrite_metrics(&self, records: &[EpochRecord]) -> Result<(), Error> {
-        Ok(files::write_whole(&self.metrics_file(), &lines(records))?)
+        Ok(bcl_files::write_whole(&self.metrics_file(), &lines(records))?)
     }
 
     /// Writes the files of a finished run: metrics, result with showcase or metrics of users, and report.

@@ -1,8 +1,8 @@
 //! The identity of a data set: counts and checksums.
 
 use bcl_data::{IdMap, InteractionData, Interactions, graphs::GraphData};
+use bcl_files::{hexadecimal, sha256};
 use bcl_images::{Collection, ImageData};
-use bcl_report::files::checksums::{hexadecimal, sha256};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -18,8 +18,8 @@ use super::{
 };
 use crate::error::Error;
 use bcl_collective::Collective;
+use bcl_files::notice;
 use bcl_methods::Method;
-use bcl_report::{files, notice};
 use burn::{
     optim::{ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLrScheduler},
     tensor::Device,
@@ -47,7 +47,7 @@ impl Start {
     /// If the folder cannot be written to, or its checkpoint belongs to another run.
     pub fn find(folder: &RunFolder, beginning: Progress, until: StoppingRule) -> Result<Self, Error> {
         let checkpoint = newest(folder, &beginning)?;
-        files::create_folder(&folder.checkpoints(beginning.phase))?;
+        bcl_files::create_folder(&folder.checkpoints(beginning.phase))?;
         let resumed = checkpoint.is_some();
         let FoundCheckpoint { mut progress, remarks } = checkpoint.unwrap_or(FoundCheckpoint {
             progress: beginning,

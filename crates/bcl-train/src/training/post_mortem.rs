@@ -5,7 +5,6 @@ use crate::error::Error;
 use bcl_core::{Reduction, Scores, gradient_cache::blocks};
 use bcl_methods::Method;
 use bcl_methods::batches::NamedTensors;
-use bcl_report::files;
 use burn::{
     module::{Module, ModuleVisitor, Param},
     tensor::{Int, Tensor, TensorData},
@@ -112,9 +111,9 @@ impl PostMortem {
     /// # Errors
     /// Names the file that could not be written.
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
-        files::create_folder(folder)?;
+        bcl_files::create_folder(folder)?;
         for (name, tensors) in [("batch", &self.batch), ("scores", &self.scores), ("weights", &self.weights)] {
-            files::write_whole(&folder.join(name).with_extension("safetensors"), &tensors.to_safetensors())?;
+            bcl_files::write_whole(&folder.join(name).with_extension("safetensors"), &tensors.to_safetensors())?;
         }
         Ok(())
     }

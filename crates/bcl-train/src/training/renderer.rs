@@ -1,7 +1,7 @@
 //! The progress display on stderr: on a terminal one line with a bar over all epochs, otherwise one line per epoch and one every ten seconds.
 
 use super::live_metrics;
-use bcl_report::notice::{Working, working_with_updates};
+use bcl_files::notice::{Working, working_with_updates};
 use burn::train::{
     logger::{EvaluationProgressLogger, TrainingProgressLogger},
     metric::MetricDefinition,

@@ -1,8 +1,8 @@
 //! What a run prints when it starts: data, model, loss, device and folder, and warnings.
 
 use bcl_backend::Backend;
+use bcl_files::notice;
 use bcl_recipe::RunRecipe;
-use bcl_report::notice;
 use std::{fmt::Display, path::Path};
 
 /// The lines that a run prints when it starts.

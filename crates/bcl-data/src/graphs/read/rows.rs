@@ -1,8 +1,9 @@
 //! Reads the lines of a file of numbers.
 
+use crate::DataError;
 use crate::archive::{PackedFile, reading};
 use crate::error::{GraphError, LineLocation, ValueProblem, excerpt};
-use crate::{DataError, input};
+use bcl_files::input;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 

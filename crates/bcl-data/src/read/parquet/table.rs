@@ -1,9 +1,10 @@
 //! Reads the wanted columns of a Parquet file, a block of rows at a time.
 
+use crate::DataError;
 use crate::read::lines::Line;
 use crate::read::picker::{Wanted, place};
 use crate::read::value::{Value, texts};
-use crate::{DataError, input};
+use bcl_files::input;
 use chrono::DateTime;
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};

@@ -2,7 +2,7 @@
 //!
 //! Source: [`onnx.proto`](https://github.com/onnx/onnx/blob/main/onnx/onnx.proto), whose field numbers are below.
 
-use bcl_wire::Message;
+use bcl_files::wire::Message;
 
 /// `TensorProto.DataType`.
 const FLOAT: i64 = 1;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::vision::{HeadActivation, HeadNorm, ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
-use bcl_wire::{Value, fields};
+use bcl_files::wire::{Value, fields};
 use burn::tensor::{Device, Tensor};
 use std::collections::{BTreeMap, BTreeSet};
 

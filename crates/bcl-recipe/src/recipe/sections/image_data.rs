@@ -5,10 +5,10 @@ use super::{
     dataset::{PLANTED, check_name},
 };
 use bcl_data::{DataError, SearchPath, manifest::Contents};
+use bcl_files::notice;
 use bcl_images::{
     CacheBytes, ImageData, ImageError, ImageSource, LoadOptions, PlantedImagesConfig, Subset, load_named, load_with,
 };
-use bcl_report::notice;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

@@ -13,8 +13,8 @@ use bcl_data::{
     download::{self, Observer, Silent},
     graphs::GraphOptions,
     manifest::Contents,
-    printable_lines,
 };
+use bcl_files::printable_lines;
 use bcl_report::Column;
 use progress::Progress;
 use serde_json::{Value, json};

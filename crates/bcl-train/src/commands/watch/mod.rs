@@ -5,7 +5,8 @@ mod runs;
 mod server;
 
 use crate::{cli, error::Error};
-use bcl_report::{live, notice};
+use bcl_files::notice;
+use bcl_report::live;
 use runs::Watched;
 use serde_json::json;
 use server::{Answer, Server};

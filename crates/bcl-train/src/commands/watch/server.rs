@@ -2,7 +2,7 @@
 
 use super::request::{LONGEST, head, path};
 use crate::error::Error;
-use bcl_report::files::FileError;
+use bcl_files::FileError;
 use std::{
     io::{self, Write},
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},

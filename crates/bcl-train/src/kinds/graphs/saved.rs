@@ -9,11 +9,12 @@ use super::{
 };
 use crate::{error::Error, training::folder::load_model};
 use bcl_backend::Backend;
-use bcl_data::{graphs::GraphData, printable};
+use bcl_data::graphs::GraphData;
 use bcl_eval::{Interrupt, graphs::Vectors};
+use bcl_files::printable;
 use bcl_models::graphs::{Gin, to_safetensors};
 use bcl_recipe::GraphRecipe;
-use bcl_report::{files, npy};
+use bcl_report::npy;
 use serde_json::json;
 use std::{path::Path, sync::Arc};
 
@@ -69,7 +70,7 @@ pub(super) fn evaluate(run: SavedRun<GraphRecipe>, backend: &Backend, json: bool
 /// numbered from 1, as in the files of the TU collection.
 pub(super) fn embed(run: SavedRun<GraphRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
     let saved = Saved::open(run, backend)?;
-    files::create_folder(out)?;
+    bcl_files::create_folder(out)?;
     let vectors = saved.vectors()?;
     let dim = vectors.dim();
     let values: Vec<f32> = vectors.rows().flatten().map(|&value| value as f32).collect();
@@ -88,7 +89,7 @@ pub(super) fn embed(run: SavedRun<GraphRecipe>, backend: &Backend, out: &Path) -
         ("graphs.csv", vectors_as_csv(["graph", "label", "class"], rows, dim)),
     ];
     for (file, bytes) in written {
-        files::write_whole(&out.join(file), &bytes)?;
+        bcl_files::write_whole(&out.join(file), &bytes)?;
         println!("{}", printable(out.join(file).display()));
     }
     Ok(())
@@ -98,7 +99,7 @@ pub(super) fn embed(run: SavedRun<GraphRecipe>, backend: &Backend, out: &Path) -
 pub(super) fn export(run: SavedRun<GraphRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
     let saved = Saved::open(run, backend)?;
     let bytes = to_safetensors(&saved.encoder).map_err(|error| Error::Training(error.to_string()))?;
-    files::write_whole(out, &bytes)?;
+    bcl_files::write_whole(out, &bytes)?;
     println!("{}", printable(out.display()));
     Ok(())
 }

@@ -24,18 +24,18 @@ pub use baselines::BaselineKey;
 use baselines::baselines;
 use bcl_backend::Backend;
 use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
-use bcl_data::{KnownIds, SearchPath, Seed, printable};
+use bcl_data::{KnownIds, SearchPath, Seed};
 use bcl_eval::{
     Interrupt,
     images::{FeatureExtractor, ImageEvaluator, has_labelled_test, showcase, why_probes_are_off},
 };
+use bcl_files::printable;
+use bcl_files::{notice, write_whole};
 use bcl_images::{Collection, ImageData};
 use bcl_methods::{ImageMethod, MethodStart, WithMethod};
 use bcl_recipe::{ImageRecipe, Refusal, check_precision};
 use bcl_report::{
     collapse::collapse,
-    files::write_whole,
-    notice,
     result::{DataSize, Metrics},
 };
 use burn::module::Module;

@@ -14,7 +14,8 @@ use crate::{
     training::{Stop, folder::load_model},
 };
 use bcl_backend::Backend;
-use bcl_data::printable;
+use bcl_files::notice;
+use bcl_files::printable;
 use bcl_images::{Collection, ColourSpace, ImageData};
 use bcl_models::vision::{
     ImageEncoder,
@@ -22,7 +23,7 @@ use bcl_models::vision::{
     weights::trunks_to_safetensors,
 };
 use bcl_recipe::ImageRecipe;
-use bcl_report::{collapse::collapse, files, notice, npy};
+use bcl_report::{collapse::collapse, npy};
 use serde_json::json;
 use std::{path::Path, sync::Arc};
 
@@ -70,7 +71,7 @@ pub(super) fn evaluate(mut run: SavedRun<ImageRecipe>, backend: &Backend, args: 
 pub(super) fn embed(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
     let encoder = encoder(&run, backend)?;
     let data = Arc::new(run.data()?);
-    files::create_folder(out)?;
+    bcl_files::create_folder(out)?;
     let ImageData { train, test, .. } = &*data;
     let extractor = evaluator(&run.recipe, &data, backend, Stop::new()).extractor;
     for (name, images) in [("train", train), ("test", test)] {
@@ -87,7 +88,7 @@ pub(super) fn embed(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -
             (format!("{name}.csv"), csv(images, &values, dim)),
         ];
         for (file, bytes) in written {
-            files::write_whole(&out.join(&file), &bytes)?;
+            bcl_files::write_whole(&out.join(&file), &bytes)?;
             println!("{}", printable(out.join(file).display()));
         }
     }
@@ -114,7 +115,7 @@ fn csv(images: &Collection, values: &[f32], dim: usize) -> Vec<u8> {
 pub(super) fn export(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
     let encoder = encoder(&run, backend)?;
     let bytes = trunks_to_safetensors(&encoder).map_err(|error| Error::Training(error.to_string()))?;
-    files::write_whole(out, &bytes)?;
+    bcl_files::write_whole(out, &bytes)?;
     println!("{}", printable(out.display()));
     Ok(())
 }
@@ -127,7 +128,7 @@ pub(super) fn export_onnx(run: SavedRun<ImageRecipe>, backend: &Backend, out: &P
         metadata: metadata(&run),
     };
     let bytes = to_onnx(&encoder, &options).map_err(|error| Error::Input(format!("--format onnx: {error}")))?;
-    files::write_whole(out, &bytes)?;
+    bcl_files::write_whole(out, &bytes)?;
     println!("{}", printable(out.display()));
     Ok(())
 }

@@ -2,11 +2,9 @@
 
 use crate::error::Error;
 use bcl_core::schedule::AlphaMeasurement;
-use bcl_data::{
-    SearchPath, Seed,
-    input::{self, NotRegular},
-};
+use bcl_data::{SearchPath, Seed};
 use bcl_eval::images::has_labelled_test;
+use bcl_files::input::{self, NotRegular};
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{
     ImageEncoder,

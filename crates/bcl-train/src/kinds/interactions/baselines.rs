@@ -6,8 +6,8 @@ use bcl_eval::{
     baselines::{Ease, EaseError, ItemKnn, Popularity, Random},
     ranking::RankingEvaluator,
 };
+use bcl_files::notice::{note, working};
 use bcl_recipe::{BaselineKind, RankingEvaluationConfig};
-use bcl_report::notice::{note, working};
 
 /// Fits the baselines of a recipe and evaluates them on test. If the data are too large for EASE or item-kNN and the recipe has the default
 /// list, they are skipped with a note. Random scores have a seed of their own, so that all runs on the data share them.

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use bcl_eval::ranking::RankedItem;
-use bcl_report::files::{FileError, WholeFile};
+use bcl_files::{FileError, WholeFile};
 use serde::Serialize;
 use std::{
     ffi::OsStr,

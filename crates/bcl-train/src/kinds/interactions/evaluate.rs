@@ -6,11 +6,13 @@ use super::{
 };
 use crate::{cli, error::Error};
 use bcl_backend::Backend;
-use bcl_data::{DataError, InteractionColumns, InteractionData, Interactions, KnownInteractions, ReadOptions, printable};
+use bcl_data::{DataError, InteractionColumns, InteractionData, Interactions, KnownInteractions, ReadOptions};
 use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
+use bcl_files::notice;
+use bcl_files::printable;
 use bcl_models::Embeddings;
 use bcl_recipe::RecommenderRecipe;
-use bcl_report::{TextStyle, UserMetrics, files, notice};
+use bcl_report::{TextStyle, UserMetrics};
 use serde_json::json;
 use std::path::Path;
 
@@ -50,7 +52,7 @@ pub(super) fn evaluate(run: SavedRun<RecommenderRecipe>, backend: &Backend, args
                 .collect(),
             metrics: evaluator.evaluate_users(&scorer)?,
         };
-        files::write_whole(file, &users.to_csv())?;
+        bcl_files::write_whole(file, &users.to_csv())?;
         notice::status(format!("metrics of each user: {}", printable(file.display())));
     }
     let users = evaluator.num_evaluated_users();

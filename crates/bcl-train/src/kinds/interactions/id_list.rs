@@ -1,7 +1,8 @@
 //! Files with one id per line.
 
 use crate::{error::Error, training::run_summary::grouped};
-use bcl_data::{IdMap, input};
+use bcl_data::IdMap;
+use bcl_files::input;
 use std::path::Path;
 
 /// An id of a file, as text, with its line.

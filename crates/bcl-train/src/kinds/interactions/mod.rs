@@ -28,11 +28,12 @@ use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
 use bcl_data::{InteractionData, Interactions, KnownIds, SearchPath, Seed, negatives::NegativeSampler};
 use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
+use bcl_files::notice;
 use bcl_methods::Recommendation;
 use bcl_models::{Graph, Recommender};
 use bcl_recipe::RecommenderRecipe;
 use bcl_report::{
-    LeftOut, UserMetrics, notice,
+    LeftOut, UserMetrics,
     result::{Chosen, DataSize, EpochRecord, Metrics},
 };
 pub(crate) use bulk::ListFormat;

@@ -7,10 +7,12 @@ use super::{
     saved::Saved,
 };
 use crate::{cli, error::Error, training::Stop};
-use bcl_data::{Interactions, printable};
+use bcl_data::Interactions;
 use bcl_eval::ranking::{EmbeddingScorer, RankedItem, TopItems};
+use bcl_files::notice;
+use bcl_files::printable;
 use bcl_models::{Embeddings, Similarity};
-use bcl_report::{TextStyle, notice};
+use bcl_report::TextStyle;
 use burn::tensor::Tensor;
 use serde_json::json;
 use std::{path::Path, time::Instant};

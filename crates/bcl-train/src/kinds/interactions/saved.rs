@@ -3,10 +3,12 @@
 use super::super::{SavedRun, saved::vectors_as_csv};
 use crate::error::Error;
 use bcl_backend::Backend;
-use bcl_data::{InteractionData, ItemNames, printable};
+use bcl_data::{InteractionData, ItemNames};
+use bcl_files::notice;
+use bcl_files::printable;
 use bcl_models::{Embeddings, Recommender};
 use bcl_recipe::{RecommenderRecipe, RunRecipe};
-use bcl_report::{files, notice, npy};
+use bcl_report::npy;
 use burn::tensor::Tensor;
 use safetensors::{Dtype, tensor::TensorView};
 use std::path::{Path, PathBuf};
@@ -67,7 +69,7 @@ impl Saved {
 /// Returns an error if the run cannot be read or the files cannot be written.
 pub(super) fn embed(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
     let saved = Saved::open(run, backend)?;
-    files::create_folder(out)?;
+    bcl_files::create_folder(out)?;
     let tables = [
         ("users", saved.embeddings.users, &saved.data.users),
         ("items", saved.embeddings.items, &saved.data.items),
@@ -81,7 +83,7 @@ pub(super) fn embed(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &P
             (format!("{name}.npy"), npy::of_floats(&values, [num, dim])),
         ];
         for (file, bytes) in written {
-            files::write_whole(&out.join(&file), &bytes)?;
+            bcl_files::write_whole(&out.join(&file), &bytes)?;
             println!("{}", printable(out.join(file).display()));
         }
     }
@@ -122,7 +124,7 @@ pub(super) fn export(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &
     ];
     let about = about.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     let bytes = safetensors::serialize(views, Some(about)).map_err(|error| Error::Training(error.to_string()))?;
-    files::write_whole(out, &bytes)?;
+    bcl_files::write_whole(out, &bytes)?;
     println!("{}", printable(out.display()));
     Ok(())
 }

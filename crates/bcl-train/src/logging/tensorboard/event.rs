@@ -3,7 +3,7 @@
 //! Source: `event.proto`, `summary.proto` and `tensor.proto` of [TensorBoard](https://github.com/tensorflow/tensorboard), compatible since 2015.
 
 use crate::logging::Picture;
-use bcl_wire::{Message, Value, fields};
+use bcl_files::wire::{Message, Value, fields};
 
 /// Fields of an `Event`.
 mod field {

@@ -1,6 +1,6 @@
 //! The names of event files, and appending to one.
 
-use bcl_report::files::{FileError, critical_section};
+use bcl_files::{FileError, critical_section};
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write},

@@ -8,11 +8,9 @@ mod events_file;
 mod record;
 
 use super::{Logger, LoggerError, Picture, Scalars, phase_name};
-use bcl_report::{
-    files::{FileError, create_folder},
-    result::Phase,
-};
-use bcl_wire::Message;
+use bcl_files::wire::Message;
+use bcl_files::{FileError, create_folder};
+use bcl_report::result::Phase;
 use event::{image, scalar, session_start, text, value_event, version};
 use events_file::EventsFile;
 use std::{
@@ -88,7 +86,7 @@ fn keep_until(path: &Path, step: usize) -> Result<(), FileError> {
     if step == 0 || events().count() < 2 {
         fs::remove_file(path).map_err(FileError::io("remove", path))
     } else if kept.len() < bytes.len() {
-        bcl_report::files::write_whole(path, &kept)
+        bcl_files::write_whole(path, &kept)
     } else {
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Event files of phases that were killed and resumed, and the fields of events.
 
 use super::*;
-use bcl_wire::{Value, fields};
+use bcl_files::wire::{Value, fields};
 
 /// The steps of all events of a phase, by file; the version has step 0.
 fn steps(folder: &Path) -> Vec<Vec<usize>> {

@@ -10,16 +10,18 @@ use crate::{
     training::{Stop, environment::environment, folder::load_model},
 };
 use bcl_backend::Backend;
-use bcl_data::{Seed, printable};
+use bcl_data::Seed;
 use bcl_eval::{
     images::{ImageEvaluator, has_labelled_test},
     probe::TopK,
 };
+use bcl_files::notice;
+use bcl_files::printable;
 use bcl_images::{ImageData, ViewsConfig};
 use bcl_methods::batches::ViewSource;
 use bcl_models::vision::{ImageClassifier, ImageEncoder, Mode, weights::classifier_to_safetensors};
 use bcl_recipe::ImageRecipe;
-use bcl_report::{files, notice, result::Metrics};
+use bcl_report::result::Metrics;
 use record::{Measured, Record};
 use std::{path::Path, sync::Arc, time::Instant};
 use training::FineTuning;
@@ -51,7 +53,7 @@ pub(super) fn fine_tune(run: SavedRun<ImageRecipe>, backend: &Backend, args: &cl
     memory::fine_tuning(&recipe, args.batch_size as usize, (&*data).into()).check_on(backend.info())?;
     let load = |device| load_model(start::untrained(&recipe, &device), &run.folder);
     let pretrained = load(backend.device())?;
-    files::create_folder(&out)?;
+    bcl_files::create_folder(&out)?;
 
     let evaluator = evaluator(&recipe, &data, backend, Stop::new());
     let tuning = tuning(&recipe, &data, &evaluator, backend, args);
@@ -205,6 +207,6 @@ fn frozen(evaluator: &ImageEvaluator, encoder: &ImageEncoder, fraction: f64) -> 
 /// Writes the weights, and then what they reach.
 fn write(out: &Path, classifier: &ImageClassifier, record: &Record) -> Result<(), Error> {
     let weights = classifier_to_safetensors(classifier).map_err(|error| Error::Training(error.to_string()))?;
-    files::write_whole(&out.join(MODEL), &weights)?;
-    Ok(files::write_whole(&out.join(RECORD), record.to_json().as_bytes())?)
+    bcl_files::write_whole(&out.join(MODEL), &weights)?;
+    Ok(bcl_files::write_whole(&out.join(RECORD), record.to_json().as_bytes())?)
 }

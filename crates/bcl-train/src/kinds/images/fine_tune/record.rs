@@ -1,7 +1,7 @@
 //! What fine-tuning measured: its file and its table.
 
-use bcl_data::printable;
 use bcl_eval::probe::TopK;
+use bcl_files::printable;
 use bcl_report::{
     Column, Table, TextStyle,
     result::{Environment, Metrics},

@@ -1,14 +1,7 @@
 //! Keeps features between searches. The name of a file says what its features are of, so features of other images, weights or recipes are never read.
 
 use super::Features;
-use bcl_report::{
-    files::{
-        FileError, WholeFile,
-        checksums::{hexadecimal, sha256},
-        create_folder,
-    },
-    notice,
-};
+use bcl_files::{FileError, WholeFile, create_folder, hexadecimal, notice, sha256};
 use safetensors::{
     Dtype, SafeTensors,
     tensor::{Metadata, TensorInfo},

@@ -1,8 +1,8 @@
 //! A checksum of what is searched: features are kept under it, so it covers every byte that features depend on.
 
 use crate::{error::Error, training::DataIdentity};
+use bcl_files::{hexadecimal, sha256};
 use bcl_images::{Collection, ImageData, ImageError};
-use bcl_report::files::checksums::{hexadecimal, sha256};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 

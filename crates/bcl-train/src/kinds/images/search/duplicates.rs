@@ -3,7 +3,8 @@
 use super::Index;
 use crate::{cli::Duplicates, error::Error};
 use bcl_eval::search::{Duplicate, near_duplicates};
-use bcl_report::{Column, Table, TextStyle, notice, page::PictureGroup};
+use bcl_files::notice;
+use bcl_report::{Column, Table, TextStyle, page::PictureGroup};
 use serde_json::{Value, json};
 
 /// Groups on the page, and pictures per group: a page of tens of thousands of pictures does not open.

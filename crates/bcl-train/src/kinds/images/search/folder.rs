@@ -2,10 +2,10 @@
 
 use super::{super::super::SavedRun, contents};
 use crate::{cli::Searched, error::Error};
-use bcl_data::printable;
+use bcl_files::notice;
+use bcl_files::printable;
 use bcl_images::{CacheBytes, Collection, ImageData, ImageError, ImageSource, LoadOptions, Loaded, load_with};
 use bcl_recipe::ImageRecipe;
-use bcl_report::notice;
 use std::{
     collections::HashMap,
     fs,

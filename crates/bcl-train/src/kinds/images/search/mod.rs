@@ -18,12 +18,12 @@ use crate::{
     training::{Stop, folder::MODEL},
 };
 use bcl_backend::Backend;
-use bcl_data::printable;
 use bcl_eval::{images::FeatureExtractor, search::UnitRows};
+use bcl_files::printable;
+use bcl_files::{checksums, notice};
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::ImageEncoder;
 use bcl_recipe::ImageRecipe;
-use bcl_report::{files::checksums, notice};
 use burn::tensor::Tensor;
 use cache::Cache;
 use folder::Folder;
@@ -60,7 +60,7 @@ impl Index {
         let searched = search.searched();
         let mut images = Folder::open(searched, &run)?;
         let path = run.folder.path().to_owned();
-        let weights = checksums::sha256(&checksums::read(&path, MODEL)?);
+        let weights = bcl_files::sha256(&checksums::read(&path, MODEL)?);
         let cache = Cache {
             folder: searched.cache.clone().unwrap_or_else(|| path.join("features")),
             key: cache::key(&images.checksum()?, &weights, &run.recipe_hash),

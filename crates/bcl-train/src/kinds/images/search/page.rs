@@ -3,11 +3,8 @@
 use super::Index;
 use crate::error::Error;
 use bcl_eval::images::thumbnail;
-use bcl_report::{
-    files::{checksums::sha256, write_whole},
-    notice,
-    page::{Picture, PictureGroup, document_of, each, escape, free_path, gallery},
-};
+use bcl_files::{notice, sha256, write_whole};
+use bcl_report::page::{Picture, PictureGroup, document_of, each, escape, free_path, gallery};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 

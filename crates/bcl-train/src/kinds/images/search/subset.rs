@@ -2,9 +2,11 @@
 
 use super::{Index, folder::Folder};
 use crate::{cli::Subset, error::Error};
-use bcl_data::{Seed, input};
+use bcl_data::Seed;
 use bcl_eval::search::{Cover, farthest_first, medoid, quotas};
-use bcl_report::{files::write_whole, notice, page::PictureGroup};
+use bcl_files::input;
+use bcl_files::{notice, write_whole};
+use bcl_report::page::PictureGroup;
 use rand::RngExt;
 use serde_json::json;
 use std::{io::Read, path::Path};
@@ -142,7 +144,7 @@ fn print(index: &Index, args: &Subset, cover: &Cover) -> Result<(), Error> {
             json!({ "run": index.run, "images": index.images.len(), "least_similarity": cover.least_similarity, "files": names })
         );
     } else if args.out.is_none() {
-        print!("{}", bcl_data::printable_lines(&list));
+        print!("{}", bcl_files::printable_lines(&list));
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ const EVERY: Duration = Duration::from_secs(10);
 /// due.
 ///
 /// ```
-/// let _working = bcl_report::notice::working("loading gowalla");
+/// let _working = bcl_files::notice::working("loading gowalla");
 /// ```
 #[derive(Debug)]
 pub struct Working {

@@ -1,6 +1,6 @@
 //! Writes messages.
 
-use crate::wire_type;
+use super::wire_type;
 
 /// A message that is written field by field. Repeated fields are written by repeated calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

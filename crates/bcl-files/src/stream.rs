@@ -1,6 +1,6 @@
 //! A file that is written piece by piece, and is there only once it is complete.
 
-use super::{FileError, critical_section, temporary_name};
+use crate::{FileError, critical_section, whole::temporary_name};
 use std::{
     fs::{self, File},
     io::{self, BufWriter, Write},
@@ -11,7 +11,7 @@ use std::{
 /// before that, it leaves nothing behind.
 ///
 /// ```
-/// use bcl_report::files::WholeFile;
+/// use bcl_files::WholeFile;
 /// use std::io::Write;
 ///
 /// let folder = tempfile::tempdir()?;

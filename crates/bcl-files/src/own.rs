@@ -1,6 +1,6 @@
 //! Refuses to let flags such as `--out` overwrite files of a run.
 
-use super::{FileError, checksums::CHECKSUMS, lock::LOCK};
+use crate::{FileError, checksums::CHECKSUMS, lock::LOCK};
 use std::{
     ffi::OsStr,
     fs,

@@ -1,7 +1,4 @@
 //! Escapes text from outside for terminals: ids, class names and file names come from data, and data may be hostile.
-//!
-//! It is a crate of its own because both the crates that read data and the crates that show results print such text, and neither needs
-//! the other.
 
 use std::fmt::{Display, Write};
 
@@ -12,7 +9,7 @@ use std::fmt::{Display, Write};
 /// text shown to a person; files (JSON, CSV, NumPy) keep the exact values.
 ///
 /// ```
-/// use bcl_text::printable;
+/// use bcl_files::printable;
 ///
 /// assert_eq!(printable("\u{1b}[2Jann\n"), "\\u{1b}[2Jann\\n");
 /// assert_eq!(printable("Zoë 木"), "Zoë 木");

@@ -12,9 +12,8 @@
 //! a function that returns the text, so that a test can check it; only the caller of that function calls [`warn`].
 //!
 //! ```
-//! use bcl_report::notice;
+//! use bcl_files::notice;
 //!
-//! assert_eq!(notice::printable("item \u{1b}[31m7"), "item \\u{1b}[31m7");
 //! notice::warn("training.precision is \"f16\", which is slow on the CPU; set it to \"f32\"");
 //! ```
 
@@ -22,6 +21,7 @@ mod working;
 
 pub use working::{Working, working, working_with_updates};
 
+use crate::printable_lines;
 use std::{
     collections::BTreeSet,
     fmt::Display,
@@ -60,27 +60,12 @@ pub fn note(text: impl Display) {
 /// Prints a line unchanged, on every call.
 pub fn status(text: impl Display) {
     if !is_quiet() {
-        eprintln!("{}", printable(&text.to_string()));
+        eprintln!("{}", printable_lines(text));
     }
-}
-
-/// Escapes control characters except line breaks, as [`bcl_text::printable_lines`] does.
-pub fn printable(text: &str) -> String {
-    bcl_text::printable_lines(text)
 }
 
 fn once(line: String) {
     if !is_quiet() && SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(line.clone()) {
-        eprintln!("{}", printable(&line));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_are_escaped_and_letters_are_not() {
-        assert_eq!(printable("a\tb\u{7}\u{9b}é\n"), "a\\tb\\u{7}\\u{9b}é\n");
+        eprintln!("{}", printable_lines(&line));
     }
 }

@@ -3,14 +3,11 @@
 //! The new checksum is written before the file, next to the checksum of the existing file. Therefore, after a crash at any moment,
 //! `checksums.json` matches the file on disk.
 
-use super::{FileError, Seal, seal, unseal, write_whole};
+use crate::{FileError, Seal, seal, sha256, sha256_of_file, unseal, write_whole};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::{
     collections::BTreeMap,
-    fmt::Write,
-    fs::{self, File},
-    io::{self, Read},
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -22,39 +19,6 @@ pub const CHECKSUMS: &str = "checksums.json";
 struct Checksums {
     /// The valid checksums of each file: for its current and for its previous content.
     files: BTreeMap<String, Vec<String>>,
-}
-
-/// SHA-256 of `bytes` as 64 hexadecimal digits.
-pub fn sha256(bytes: &[u8]) -> String {
-    hexadecimal(Sha256::new_with_prefix(bytes))
-}
-
-/// SHA-256 of a file as 64 hexadecimal digits.
-///
-/// # Errors
-/// Returns an error if the file cannot be read or is not a regular file.
-pub fn sha256_of_file(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    if !file.metadata()?.is_file() {
-        // Reading a device may never end.
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    let mut hasher = Sha256::new();
-    let mut part = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut part)? {
-            0 => return Ok(hexadecimal(hasher)),
-            length => hasher.update(&part[..length]),
-        }
-    }
-}
-
-/// Finishes `hasher` and formats its digest as 64 hexadecimal digits.
-pub fn hexadecimal(hasher: Sha256) -> String {
-    hasher.finalize().iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Writes a run's file atomically, with its checksum. Call this only while holding the folder's lock.

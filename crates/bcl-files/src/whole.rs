@@ -1,22 +1,6 @@
-//! Files of runs, tables and reports: written atomically, verified when read, locked while written.
+//! Replaces files atomically.
 
-pub mod checksums;
-mod critical_section;
-mod error;
-mod lock;
-mod output;
-mod own;
-mod sealed;
-mod stream;
-
-pub use critical_section::{CriticalSection, critical_section, finish_critical_sections};
-pub use error::FileError;
-pub use lock::FolderLock;
-pub use output::refuse_full_output;
-pub use own::refuse_overwriting;
-pub use sealed::{Seal, seal, unseal};
-pub use stream::WholeFile;
-
+use crate::{FileError, critical_section};
 use std::{
     fs::{self, File},
     io::{self, Write},
@@ -69,7 +53,7 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// A name that is unique per process, so that two processes writing the same file do not share a temporary file.
-fn temporary_name(path: &Path) -> PathBuf {
+pub(crate) fn temporary_name(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}{UNFINISHED}", process::id()));
     path.with_file_name(name)

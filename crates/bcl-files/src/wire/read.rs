@@ -1,6 +1,6 @@
 //! Reads messages.
 
-use crate::wire_type;
+use super::wire_type;
 use std::fmt;
 
 /// A field of a message.
@@ -110,7 +110,7 @@ fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Message;
+    use crate::wire::Message;
 
     #[test]
     fn what_was_written_reads_back() {

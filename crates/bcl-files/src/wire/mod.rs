@@ -4,7 +4,7 @@
 //! files, and [`fields`] reads them again, so no program needs a compiler of schemas.
 //!
 //! ```
-//! use bcl_wire::{Message, Value, fields};
+//! use bcl_files::wire::{Message, Value, fields};
 //!
 //! let dimension = Message::new().text(2, "batch");
 //! let shape = Message::new().message(1, &dimension).into_bytes();

@@ -1,6 +1,6 @@
 //! Locks a folder, so that only one process at a time writes to it.
 
-use super::FileError;
+use crate::FileError;
 use std::{
     fs::{File, TryLockError},
     io::{self, Read, Write},
@@ -10,7 +10,7 @@ use std::{
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 /// Name of the lock file. It says who holds the lock and is never deleted.
-pub(super) const LOCK: &str = ".lock";
+pub(crate) const LOCK: &str = ".lock";
 
 /// An exclusive lock on a folder, released on drop. The operating system also releases it when the process ends, even in a crash.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! JSON that contains its own checksum.
 
-use super::checksums::sha256;
+use crate::sha256;
 use serde::Serialize;
 
 const KEY: &[u8] = b",\"checksum\":\"";

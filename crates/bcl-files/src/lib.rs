@@ -1,0 +1,39 @@
+//! Reads and writes files. Other crates use it; it knows none of them.
+//!
+//! | to | use |
+//! | --- | --- |
+//! | open a file from outside: regular files only, with limits | [`input`] |
+//! | write a file whole or not at all | [`write_whole`], [`WholeFile`] |
+//! | write a run's file with a checksum, and verify it when it is read | [`checksums`], [`seal`] |
+//! | keep other processes out of a folder | [`FolderLock`] |
+//! | finish a write before the process ends | [`critical_section()`] |
+//! | keep a flag such as `--out` from overwriting a run | [`refuse_overwriting`] |
+//! | show text from files in a terminal | [`printable()`], [`printable_lines`] |
+//! | warn the user, or tell what long work is doing | [`notice`] |
+//! | write event files of TensorBoard and ONNX models | [`wire`] |
+
+pub mod checksums;
+mod critical_section;
+mod error;
+pub mod input;
+mod lock;
+pub mod notice;
+mod output;
+mod own;
+mod sealed;
+mod sha256;
+mod stream;
+mod text;
+mod whole;
+pub mod wire;
+
+pub use critical_section::{CriticalSection, critical_section, finish_critical_sections};
+pub use error::FileError;
+pub use lock::FolderLock;
+pub use output::refuse_full_output;
+pub use own::refuse_overwriting;
+pub use sealed::{Seal, seal, unseal};
+pub use sha256::{hexadecimal, sha256, sha256_of_file};
+pub use stream::WholeFile;
+pub use text::{printable, printable_lines};
+pub use whole::{create_folder, remove_unfinished, write_whole};
