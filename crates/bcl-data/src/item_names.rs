@@ -1,5 +1,6 @@
 //! The titles of items, read from a file beside the interactions.
 
+use crate::error::excerpt;
 use crate::read::read_titles;
 use crate::{DataError, IdMap, ItemColumns};
 use std::collections::HashMap;
@@ -45,11 +46,11 @@ impl ItemNames {
         let mut known = 0;
         read_titles(path, columns, |line, id, title| {
             if let Some(first) = lines.insert(id.into(), line.number()) {
-                return Err(DataError::RepeatedItem {
-                    at: line.location(),
-                    id: crate::error::excerpt(id),
-                    first,
-                });
+                let problem = format!(
+                    "item `{}` is already in line {first}. Delete one of the two lines",
+                    excerpt(id)
+                );
+                return Err(DataError::at(line.location(), problem));
             }
             match items.get(id) {
                 None => names.unknown += 1,
@@ -61,14 +62,15 @@ impl ItemNames {
             Ok(())
         })?;
         match lines.keys().min() {
-            None => Err(DataError::NoItems {
-                path: path.to_path_buf(),
-            }),
-            Some(example) if known == 0 && !items.is_empty() => Err(DataError::UnrelatedItems {
-                path: path.to_path_buf(),
-                id: crate::error::excerpt(example),
-                item: crate::error::excerpt(items.raw(0)),
-            }),
+            None => Err(DataError::file(path, "no item in the file. Check that it is the right one")),
+            Some(example) if known == 0 && !items.is_empty() => {
+                let (id, item) = (excerpt(example), excerpt(items.raw(0)));
+                let problem = format!(
+                    "none of its ids, such as `{id}`, is an item of the data; those look like `{item}`. Check that both use the same ids, \
+                     and name the column of the ids in `data.item_columns.id`"
+                );
+                Err(DataError::file(path, problem))
+            }
             Some(_) => Ok(names),
         }
     }

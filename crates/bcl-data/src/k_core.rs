@@ -39,11 +39,7 @@ impl CoreOptions {
     pub fn check(&self) -> Result<(), DataError> {
         match self.named().find(|(_, least)| !(1..=MOST).contains(least)) {
             None => Ok(()),
-            Some((name, least)) => Err(DataError::OutOfRange {
-                name: name.to_owned(),
-                value: least.to_string(),
-                range: format!("[1, {MOST}]"),
-            }),
+            Some((name, least)) => Err(DataError::out_of_range(name, least, &format!("[1, {MOST}]"))),
         }
     }
 
@@ -51,14 +47,13 @@ impl CoreOptions {
     pub(crate) fn left_too_little(&self, path: &Path, [users, items]: [usize; 2], is_empty: bool) -> DataError {
         let settings: Vec<String> = self.named().map(|(name, least)| format!("{name} {least}")).collect();
         let names: Vec<&str> = self.named().map(|(name, _)| name).collect();
-        DataError::EmptyCore {
-            path: path.to_path_buf(),
-            users,
-            items,
-            left: if is_empty { "none" } else { "a single user" },
-            settings: settings.join(" and "),
-            lower: names.join(" or "),
-        }
+        let left = if is_empty { "none" } else { "a single user" };
+        let (settings, lower) = (settings.join(" and "), names.join(" or "));
+        let problem = format!(
+            "{settings} leave {left} of {users} users with {items} items: without the rare ones, others become rare, too. Lower {lower}, or \
+             use more data"
+        );
+        DataError::file(path, problem)
     }
 
     /// Finds what these thresholds leave.

@@ -41,7 +41,6 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod archive;
 pub mod column;
 pub mod dataset;
 #[cfg(feature = "download")]
@@ -68,7 +67,7 @@ pub mod split;
 
 pub use column::{ColumnRef, InteractionColumns, ItemColumns};
 pub use dataset::{InteractionData, Truth};
-pub use error::{ArchiveError, DataError, GraphError};
+pub use error::DataError;
 pub use format::Format;
 pub use ids::{IdMap, KnownIds};
 pub use interactions::Interactions;

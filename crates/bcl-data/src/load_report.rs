@@ -1,14 +1,15 @@
-//! What a load read and left out.
+//! What a load read and left out, and what its test data have that training data lack.
 
 use crate::Interactions;
 use crate::k_core::Core;
 use crate::read::FileReport;
+use serde::{Deserialize, Serialize};
 
 /// Counts of what a load read and left out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct LoadReport {
-    /// Interactions in the files.
+    /// Interactions in the files; 0 for generated data.
     pub rows: usize,
     /// Interactions left out because their rating is below the threshold.
     pub below_min_rating: usize,
@@ -54,5 +55,20 @@ impl LoadReport {
         self.of_untrained_users = test.pairs().filter(|&(user, _)| unknown_user(user)).count();
         let of_items = test.pairs().filter(|&(user, item)| !unknown_user(user) && unknown_item(item));
         self.of_untrained_items = of_items.count();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_that_a_file_lacks_are_zero() {
+        let report: LoadReport = serde_json::from_str(r#"{"rows": 3}"#).unwrap();
+        let expected = LoadReport {
+            rows: 3,
+            ..LoadReport::default()
+        };
+        assert_eq!(report, expected);
     }
 }

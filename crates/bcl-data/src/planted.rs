@@ -204,15 +204,11 @@ pub(crate) fn in_range(name: &'static str, value: usize, low: usize, high: usize
     holds(name, value, (low..=high).contains(&value), &format!("[{low}, {high}]"))
 }
 
-pub(crate) fn holds(name: &'static str, value: impl ToString, holds: bool, range: &str) -> Result<(), DataError> {
+pub(crate) fn holds(name: &'static str, value: impl std::fmt::Display, holds: bool, range: &str) -> Result<(), DataError> {
     if holds {
         return Ok(());
     }
-    Err(DataError::OutOfRange {
-        name: format!("data.planted.{name}"),
-        value: value.to_string(),
-        range: range.to_string(),
-    })
+    Err(DataError::out_of_range(format!("data.planted.{name}"), value, range))
 }
 
 #[cfg(test)]

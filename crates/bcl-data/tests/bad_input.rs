@@ -259,9 +259,10 @@ fn a_gzip_file_is_read_to_its_last_whole_line_before_it_is_called_truncated() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.csv.gz"), truncated_gzip()).unwrap();
     let error = load("mine", &whole(dir.path(), "a.csv.gz"), &ReadOptions::default()).unwrap_err();
-    let DataError::TruncatedGzip { at } = error else {
+    let DataError::File { at, problem } = error else {
         panic!("{error}")
     };
+    assert!(problem.starts_with("the gzip file is truncated here"), "{problem}");
     assert!((1500..2500).contains(&at.line), "{at}");
 }
 

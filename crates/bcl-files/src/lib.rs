@@ -3,6 +3,7 @@
 //! | to | use |
 //! | --- | --- |
 //! | open a file from outside: regular files only, with limits | [`input`] |
+//! | read the files of a folder, a zip or a tar archive | [`archive`] |
 //! | write a file whole or not at all | [`write_whole`], [`WholeFile`] |
 //! | write a run's file with a checksum, and verify it when it is read | [`checksums`], [`seal`] |
 //! | keep other processes out of a folder | [`FolderLock`] |
@@ -12,6 +13,7 @@
 //! | warn the user, or tell what long work is doing | [`notice`] |
 //! | write event files of TensorBoard and ONNX models | [`wire`] |
 
+pub mod archive;
 pub mod checksums;
 mod critical_section;
 mod error;
@@ -35,5 +37,5 @@ pub use own::refuse_overwriting;
 pub use sealed::{Seal, seal, unseal};
 pub use sha256::{hexadecimal, sha256, sha256_of_file};
 pub use stream::WholeFile;
-pub use text::{printable, printable_lines};
+pub use text::{excerpt, printable, printable_lines};
 pub use whole::{create_folder, remove_unfinished, write_whole};

@@ -36,6 +36,15 @@ pub fn printable_lines(text: impl Display) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
+/// Shortens text from outside to `longest` characters and escapes what is not visible, to keep errors readable.
+pub fn excerpt(text: &str, longest: usize) -> String {
+    let shown: String = text.escape_debug().take(longest + 1).collect();
+    match shown.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &shown[..end]),
+        None => shown,
+    }
+}
+
 fn acts_on_terminal(char: char) -> bool {
     // Direction marks and Unicode line breaks are not control characters by category.
     char.is_control() || matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -184,7 +184,10 @@ fn read(
         | ImageSource::TinyImageNet { path }
             if stream.is_some() =>
         {
-            Err(ImageError::NotStreamed { path: dir.join(path) })
+            Err(ImageError::path(
+                &dir.join(path),
+                "is read as a whole in this format. Leave out data.stream",
+            ))
         }
         ImageSource::Cifar10 { path } => cifar::read(&open(path)?, &cifar::CIFAR10),
         ImageSource::Cifar100 { path } => cifar::read(&open(path)?, &cifar::CIFAR100),
@@ -212,10 +215,7 @@ pub fn load_named(name: &str, dir: &Path) -> Result<ImageData, ImageError> {
 pub fn load_manifest(manifest: &Manifest, dir: &Path) -> Result<ImageData, ImageError> {
     let path = manifest.locate_images(dir)?;
     let Layout::Images { format, .. } = manifest.layout else {
-        return Err(DataError::HoldsInteractions {
-            name: manifest.name.clone(),
-        }
-        .into());
+        unreachable!("a data set without images has no images to locate");
     };
     let source = ImageSource::of(format, path.clone());
     let data = read(
@@ -247,14 +247,7 @@ fn check_counts(data: &ImageData, expected: &ImageCounts, path: &Path) -> Result
         ("rows or columns in an image", expected.side, side),
     ];
     match counts.into_iter().find(|(_, expected, found)| expected != found) {
-        Some((what, expected, found)) => Err(DataError::Counts {
-            name: data.name.clone(),
-            path: path.to_path_buf(),
-            what,
-            expected,
-            found,
-        }
-        .into()),
+        Some((what, expected, found)) => Err(DataError::wrong_count(path, &data.name, found, what, expected).into()),
         None => Ok(()),
     }
 }

@@ -154,15 +154,11 @@ fn in_range(name: &'static str, value: usize, low: usize, high: usize) -> Result
     holds(name, value, (low..=high).contains(&value), &format!("[{low}, {high}]"))
 }
 
-fn holds(name: &'static str, value: impl ToString, holds: bool, range: &str) -> Result<(), ImageError> {
+fn holds(name: &'static str, value: impl std::fmt::Display, holds: bool, range: &str) -> Result<(), ImageError> {
     if holds {
         return Ok(());
     }
-    Err(ImageError::OutOfRange {
-        name: format!("data.planted.{name}"),
-        value: value.to_string(),
-        range: range.to_string(),
-    })
+    Err(ImageError::out_of_range(&format!("data.planted.{name}"), value, range))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Subsets of a data set: some of its classes, or only labelled images.
 
-use crate::error::{ImageError, excerpt};
+use crate::error::{ImageError, did_you_mean, excerpt};
 use crate::{Collection, ImageData};
 use bcl_data::Seed;
 use rand::RngExt;
@@ -38,15 +38,15 @@ impl Subset {
             Self {
                 classes: Some(classes),
                 two_random_classes: Some(_),
-            } => Err(ImageError::BadChoice {
-                setting: "data.two_random_classes",
-                found: "two classes".to_string(),
-                needed: if classes.is_empty() {
+            } => Err(bad_choice(
+                "data.two_random_classes",
+                "two classes",
+                if classes.is_empty() {
                     "data.classes is set too"
                 } else {
                     "data.classes chooses others"
                 },
-            }),
+            )),
             Self {
                 classes: Some(classes), ..
             } => check_choice(classes),
@@ -99,11 +99,11 @@ impl Collection {
     pub fn select_classes<S: AsRef<str>>(&self, names: &[S]) -> Result<Self, ImageError> {
         check_choice(names)?;
         if self.classes().is_empty() {
-            return Err(ImageError::BadChoice {
-                setting: "data.classes",
-                found: format!("{} classes", names.len()),
-                needed: "these images have none: a class is a folder of images, CLASS/*.jpg or train/CLASS/*.jpg",
-            });
+            return Err(bad_choice(
+                "data.classes",
+                &format!("{} classes", names.len()),
+                "these images have none: a class is a folder of images, CLASS/*.jpg or train/CLASS/*.jpg",
+            ));
         }
         let mut new_labels = vec![None; self.classes().len()];
         for (new, name) in (0..).zip(names) {
@@ -129,11 +129,8 @@ impl Collection {
     pub fn two_random_classes(&self, seed: Seed) -> Result<[String; 2], ImageError> {
         let count = self.classes().len();
         if count < 2 {
-            return Err(ImageError::BadChoice {
-                setting: "data.two_random_classes",
-                found: format!("two of {count} class(es)"),
-                needed: "at least two are needed",
-            });
+            let found = format!("two of {count} class(es)");
+            return Err(bad_choice("data.two_random_classes", &found, "at least two are needed"));
         }
         let mut rng = seed.named("two random classes").rng();
         let first = rng.random_range(0..count);
@@ -152,14 +149,13 @@ impl Collection {
     }
 }
 
+/// A choice of classes that leaves fewer than two.
+fn bad_choice(setting: &str, found: &str, needed: &str) -> ImageError {
+    ImageError::Invalid(format!("{setting} chooses {found}, but {needed}. Change `{setting}`"))
+}
+
 fn check_choice<S: AsRef<str>>(names: &[S]) -> Result<(), ImageError> {
-    let bad = |found: String, needed| {
-        Err(ImageError::BadChoice {
-            setting: "data.classes",
-            found,
-            needed,
-        })
-    };
+    let bad = |found: String, needed| Err(bad_choice("data.classes", &found, needed));
     let repeated = |(index, name): &(usize, &S)| names[..*index].iter().any(|earlier| earlier.as_ref() == name.as_ref());
     match names {
         [] => bad("no class".to_string(), "at least two are needed to tell them apart"),
@@ -184,11 +180,9 @@ fn unknown_class(name: &str, classes: &[String]) -> ImageError {
     if classes.len() > SHOWN {
         known.push(format!("and {} more", classes.len() - SHOWN));
     }
-    ImageError::UnknownClass {
-        name: excerpt(name),
-        suggestion: most_alike(name, classes),
-        known: known.join(", "),
-    }
+    let suggestion = did_you_mean(most_alike(name, classes));
+    let (name, known) = (excerpt(name), known.join(", "));
+    ImageError::Invalid(format!("there is no class `{name}`{suggestion} The classes are {known}"))
 }
 
 /// The class most similar to `name`, if any is similar.

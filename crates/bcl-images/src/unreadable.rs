@@ -1,5 +1,6 @@
 //! Images that stay in their files and cannot be decoded: finds them, and leaves them out.
 
+use crate::read::too_few_images;
 use crate::{Collection, ImageData, ImageError};
 use rayon::prelude::*;
 use std::path::Path;
@@ -28,7 +29,7 @@ impl ImageData {
             .into_par_iter()
             .filter_map(|number| Some((number, self.decode_again(number).err()?)))
             .collect();
-        let (broken, mut others): (Vec<_>, Vec<_>) = failed.into_iter().partition(|(_, error)| error.of_one_image().is_some());
+        let (broken, mut others): (Vec<_>, Vec<_>) = failed.into_iter().partition(|(_, error)| error.is_of_one_image());
         if others.is_empty() {
             Ok(broken)
         } else {
@@ -63,10 +64,7 @@ impl ImageData {
         };
         let train = left_of(&self.train, 0);
         if train.len() < 2 {
-            return Err(ImageError::TooFewImages {
-                path: path.to_path_buf(),
-                found: train.len(),
-            });
+            return Err(too_few_images(path, train.len()));
         }
         let lines = unreadable.iter().filter_map(|(_, error)| error.in_short(path));
         let mut skipped: Vec<String> = self.skipped.iter().cloned().chain(lines).collect();
@@ -150,10 +148,7 @@ mod tests {
         let data = streamed(folder.path());
         let gone = || ImageError::MissingFile { path: "x".into() };
         let all = [0, 1, 2].map(|number| (number, gone()));
-        assert!(matches!(
-            data.without(&all, folder.path()),
-            Err(ImageError::TooFewImages { found: 1, .. })
-        ));
+        assert!(matches!(data.without(&all, folder.path()), Err(ImageError::File { .. })));
         fs::remove_file(folder.path().join("train/cat/1.png")).unwrap();
         assert!(matches!(data.unreadable(), Err(ImageError::MissingFile { .. })));
     }

@@ -51,10 +51,10 @@ impl InteractionColumns {
         for (index, (name, column)) in fields.iter().enumerate() {
             let before = fields[..index].iter().find(|(_, other)| column.is_some() && other == column);
             if let (Some((other, _)), Some(column)) = (before, column) {
-                return Err(DataError::Meaningless {
-                    name: format!("data.columns.{name}"),
-                    problem: format!("is `{column}`, as is data.columns.{other}; each needs a column of its own"),
-                });
+                return Err(DataError::setting(
+                    format!("data.columns.{name}"),
+                    format!("is `{column}`, as is data.columns.{other}; each needs a column of its own"),
+                ));
             }
         }
         Ok(())

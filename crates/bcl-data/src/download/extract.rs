@@ -1,9 +1,9 @@
 //! Unpacks an archive into its own folder, either all of it or nothing.
 
-use super::archive::{Archive, Entry};
 use super::error::FetchError;
+use bcl_files::archive::{self, ArchiveError, EntryKind, Store};
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -35,6 +35,22 @@ pub(super) enum Unpacked {
     Before,
 }
 
+/// A file or folder in an archive.
+#[derive(Debug, PartialEq, Eq)]
+struct Entry {
+    /// Relative path without `..`.
+    path: PathBuf,
+    /// Size in bytes according to the archive; `None` for a folder.
+    size: Option<u64>,
+}
+
+/// An archive on disk, locked against other processes that unpack it.
+struct Archive<'a> {
+    path: &'a Path,
+    /// Holds the lock.
+    _file: File,
+}
+
 /// Unpacks the archive at `path` into the folder `into`, unless all of its files exist.
 ///
 /// The files get their final names only when all of them are complete.
@@ -62,6 +78,71 @@ pub(super) fn extract(path: &Path, into: &Path, limits: Limits) -> Result<Unpack
     Ok(Unpacked::Now {
         files: entries.iter().filter(|entry| entry.size.is_some()).count(),
     })
+}
+
+impl<'a> Archive<'a> {
+    fn open(path: &'a Path) -> Result<Self, FetchError> {
+        let file = File::open(path).map_err(FetchError::disk(path))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(FetchError::Busy {
+                path: path.to_path_buf(),
+            }),
+            // Some network file systems do not support locks.
+            Err(TryLockError::Error(_)) | Ok(()) => Ok(Self { path, _file: file }),
+        }
+    }
+
+    /// Lists all entries without writing anything. Fails if one is outside the folder or `limits` are exceeded.
+    fn entries(&self, limits: Limits) -> Result<Vec<Entry>, FetchError> {
+        let mut entries = Vec::new();
+        let mut bytes = 0_u64;
+        self.for_each(&mut |entry, _| {
+            bytes = bytes.saturating_add(entry.size.unwrap_or(0));
+            entries.push(entry);
+            if entries.len() > limits.entries {
+                return Err(self.refusal(format!("it contains more than {} entries", limits.entries)));
+            }
+            if bytes > limits.bytes {
+                return Err(self.refusal(format!("it unpacks to more than {} bytes", limits.bytes)));
+            }
+            Ok(())
+        })?;
+        Ok(entries)
+    }
+
+    /// Calls `visit` with each entry and a reader of its content, in the order of the archive.
+    fn for_each(&self, visit: &mut dyn FnMut(Entry, &mut dyn Read) -> Result<(), FetchError>) -> Result<(), FetchError> {
+        Store::open(self.path)?.for_each(&mut |entry: archive::Entry| {
+            let name = String::from_utf8_lossy(entry.raw_name()).into_owned();
+            let size = match entry.kind {
+                EntryKind::Folder => None,
+                EntryKind::Other(what) => return Err(self.refusal(format!("{name:?} is {what}"))),
+                _ => Some(entry.size),
+            };
+            let Ok(path) = entry.name().map(PathBuf::from) else {
+                return Err(self.refusal(format!("{name:?} points outside the folder")));
+            };
+            let (_, content) = entry.into_parts();
+            visit(Entry { path, size }, content)
+        })
+    }
+
+    /// The error for an archive that is not unpacked.
+    fn refusal(&self, reason: impl ToString) -> FetchError {
+        FetchError::Archive {
+            archive: self.path.to_path_buf(),
+            reason: reason.to_string(),
+        }
+    }
+}
+
+impl From<ArchiveError> for FetchError {
+    fn from(error: ArchiveError) -> Self {
+        Self::Archive {
+            archive: error.path().to_path_buf(),
+            reason: error.what(),
+        }
+    }
 }
 
 /// The first path components that are missing in `into`, or the path of an existing file that differs.

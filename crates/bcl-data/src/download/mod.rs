@@ -17,7 +17,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod archive;
 mod error;
 mod extract;
 mod fetch;

@@ -49,8 +49,18 @@ pub struct GraphBatch {
     pub labels: Vec<u32>,
 }
 
+impl GraphData {
+    /// All graphs as one batch with block-diagonal adjacency, in the order of `graphs`.
+    ///
+    /// # Panics
+    /// Panics if an index is not below [`num_graphs`](Self::num_graphs), or if the batch would have more than `u32::MAX` nodes.
+    pub fn batch(&self, graphs: &[u32]) -> GraphBatch {
+        GraphBatch::new(self, graphs)
+    }
+}
+
 impl GraphBatch {
-    pub(super) fn new(data: &GraphData, graphs: &[u32]) -> Self {
+    fn new(data: &GraphData, graphs: &[u32]) -> Self {
         let nodes: usize = graphs.iter().map(|&graph| data.nodes_of(graph)).sum();
         let edges: usize = graphs.iter().map(|&graph| 2 * data.graph(graph).num_edges()).sum();
         assert!(

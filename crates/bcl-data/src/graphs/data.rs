@@ -1,6 +1,5 @@
 //! A collection of labelled graphs.
 
-use super::batch::GraphBatch;
 use super::features::{Attributes, Columns, MOST_COLUMNS, NodeFeatures, label_range};
 use crate::{DataError, Seed};
 use rand::seq::SliceRandom;
@@ -279,14 +278,6 @@ impl GraphData {
         let graphs = self.num_graphs();
         assert!(index < graphs, "graph is {index}, but must be below {graphs}");
         Graph { data: self, index }
-    }
-
-    /// All graphs as one batch with block-diagonal adjacency, in the order of `graphs`.
-    ///
-    /// # Panics
-    /// Panics if an index is not below [`num_graphs`](Self::num_graphs), or if the batch would have more than `u32::MAX` nodes.
-    pub fn batch(&self, graphs: &[u32]) -> GraphBatch {
-        GraphBatch::new(self, graphs)
     }
 
     /// All graphs in random order.

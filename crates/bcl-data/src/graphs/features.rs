@@ -1,6 +1,6 @@
 //! Node features: the columns that an encoder gets for each node.
 
-use crate::error::GraphError;
+use crate::DataError;
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of columns for node labels, and of node attributes.
@@ -65,13 +65,19 @@ impl Columns {
         use_attributes: bool,
         labels: Option<&[i64]>,
         degrees: impl FnOnce() -> Vec<u32>,
-    ) -> Result<Self, GraphError> {
+    ) -> Result<Self, DataError> {
         if use_attributes && attributes.is_none() {
-            return Err(GraphError::NoNodeAttributes { name: name.to_string() });
+            let remedy = "Set `node_attributes = false`, or fetch a version that has them";
+            return Err(DataError::Dataset(format!(
+                "data set `{name}` has no node attributes. {remedy}"
+            )));
         }
         let base = match (features, labels) {
             (NodeFeatures::Auto | NodeFeatures::Labels, Some(labels)) => one_hot_labels(labels),
-            (NodeFeatures::Labels, None) => return Err(GraphError::NoNodeLabels { name: name.to_string() }),
+            (NodeFeatures::Labels, None) => {
+                let remedy = "Use the degree or a constant as features: `features = \"degree\"` or `\"constant\"`";
+                return Err(DataError::Dataset(format!("data set `{name}` has no node labels. {remedy}")));
+            }
             (NodeFeatures::Auto, None) if use_attributes => Base::None,
             (NodeFeatures::Auto | NodeFeatures::Degree, _) => of_degrees(degrees()),
             (NodeFeatures::Constant, _) => Base::Constant,

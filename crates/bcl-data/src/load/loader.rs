@@ -1,6 +1,6 @@
 //! Reads files one after the other, with the ids that they share, and splits them.
 
-use super::rows::Rows;
+use super::rows::{Rows, Sizes};
 use crate::read::{Moment, RowLimit, read};
 use crate::split::{Times, ranks};
 use crate::{
@@ -18,13 +18,6 @@ pub(super) struct Loader {
     pub(super) users: IdMap,
     pub(super) items: IdMap,
     pub(super) report: LoadReport,
-}
-
-/// Numbers of users and items.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sizes {
-    pub(super) users: usize,
-    pub(super) items: usize,
 }
 
 impl Loader {
@@ -70,23 +63,23 @@ impl Loader {
         })?;
         self.report.add(report);
         if let Some((at, user, item)) = first_leak {
-            return Err(DataError::Leakage {
-                at,
-                train: train_file.to_path_buf(),
-                user,
-                item,
-                count: leaks.len(),
-            });
+            let (train, more) = (train_file.display(), leaks.len() - 1);
+            let problem = format!(
+                "user `{user}`, item `{item}` is also in {train}, as are {more} more. Remove them from test: a model has already seen them \
+                 in training"
+            );
+            return Err(DataError::at(at, problem));
         }
 
         let (test, _) = self.merge(rows);
         if test.pairs().all(|(user, _)| user as usize >= train.num_users()) {
-            return Err(DataError::UnrelatedSplit {
-                train: train_file.to_path_buf(),
-                test: test_file.to_path_buf(),
-                user: self.users.raw(train.num_users() as u32).to_string(),
-                users: self.users.len() - train.num_users(),
-            });
+            let problem = format!(
+                "none of its {} users, such as `{}`, is in {}. Check that both files are of the same data set and use the same user ids",
+                self.users.len() - train.num_users(),
+                self.users.raw(train.num_users() as u32),
+                train_file.display()
+            );
+            return Err(DataError::file(test_file, problem));
         }
         let train = train.widened(self.users.len(), self.items.len());
         Ok((train, test, HoldOut::default()))
@@ -108,11 +101,10 @@ impl Loader {
         }
         let (interactions, times) = self.merge(rows);
         if self.users.len() == 1 {
-            return Err(DataError::OneUser {
-                path: files[0].clone(),
-                user: self.users.raw(0).to_string(),
-                interactions: interactions.len(),
-            });
+            let (user, count) = (self.users.raw(0), interactions.len());
+            let remedy = "At least two users are needed; check that the first column contains the users";
+            let problem = format!("all {count} interactions are of one user, `{user}`. {remedy}");
+            return Err(DataError::file(&files[0], problem));
         }
         Ok((interactions, times))
     }
@@ -182,22 +174,25 @@ fn retain(ids: &mut IdMap, counts: &[u32]) -> Vec<u32> {
 }
 
 fn no_test_items(file: &Path, [train, test]: [&Interactions; 2], split: SplitOptions) -> Result<(), DataError> {
-    let path = file.to_path_buf();
-    match split.kind {
-        SplitKind::Temporal if test.pairs().all(|(user, _)| train.items_of(user).is_empty()) => Err(DataError::OnlyNewUsers {
-            path,
-            interactions: test.len(),
-        }),
-        _ if !test.is_empty() => Ok(()),
-        SplitKind::LeaveOneOut => Err(DataError::NothingToLeaveOut { path }),
+    let problem = match split.kind {
+        SplitKind::Temporal if test.pairs().all(|(user, _)| train.items_of(user).is_empty()) => format!(
+            "the newest {} interactions, which data.split.kind = \"temporal\" holds out, are all of users without an earlier one, for \
+             whom nothing can be learned. Raise data.split.test_ratio, or split per user: data.split = {{ order = \"time\" }}",
+            test.len()
+        ),
+        _ if !test.is_empty() => return Ok(()),
+        SplitKind::LeaveOneOut => {
+            "no test items: data.split.kind is \"leave_one_out\", but no user has two interactions. Use more data".to_owned()
+        }
         SplitKind::Ratio | SplitKind::Temporal => {
             // Nothing was held out, so train is the whole.
             let rows = train.offsets().windows(2).map(|row| row[1] - row[0]);
-            Err(DataError::NoTestItems {
-                path,
-                test_ratio: split.test_ratio(),
-                most: rows.max().unwrap_or(0),
-            })
+            let (test_ratio, most) = (split.test_ratio(), rows.max().unwrap_or(0));
+            format!(
+                "no test items: test_ratio {test_ratio} of at most {most} interactions per user rounds to 0. Raise `test_ratio` or use \
+                 more data"
+            )
         }
-    }
+    };
+    Err(DataError::file(file, problem))
 }

@@ -135,19 +135,13 @@ fn check_options(source: &Source, options: &ReadOptions) -> Result<(), DataError
         Source::Whole { split, .. } => split.check()?,
         Source::Split { .. } => {
             if let Some((name, _)) = options.core.named().next() {
-                return Err(DataError::Meaningless {
-                    name: name.to_owned(),
-                    problem: "only has a meaning with data.file or data.files, which are not split yet; remove it".to_owned(),
-                });
+                let problem = "only has a meaning with data.file or data.files, which are not split yet; remove it";
+                return Err(DataError::setting(name, problem));
             }
         }
     }
     match options.min_rating {
-        Some(value) if !value.is_finite() => Err(DataError::OutOfRange {
-            name: "data.min_rating".into(),
-            value: shown(value),
-            range: "(-inf, inf)".into(),
-        }),
+        Some(value) if !value.is_finite() => Err(DataError::out_of_range("data.min_rating", shown(value), "(-inf, inf)")),
         _ => Ok(()),
     }
 }

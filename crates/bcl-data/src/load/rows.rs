@@ -1,6 +1,5 @@
 //! The interactions of files as they are read, with their times if a split needs them.
 
-use super::loader::Sizes;
 use crate::read::{Line, Moment, Row};
 use crate::split::Times;
 use crate::{DataError, IdMap, Interactions, SplitKind, SplitOptions};
@@ -11,6 +10,13 @@ pub(super) struct Rows {
     /// One moment per pair; `None` if they are not needed, or not all rows have one.
     times: Option<Vec<Moment>>,
     split: SplitOptions,
+}
+
+/// Numbers of users and items.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    pub(super) users: usize,
+    pub(super) items: usize,
 }
 
 impl Rows {
@@ -60,21 +66,13 @@ impl Rows {
     }
 
     fn no_timestamps(&self, line: &Line<'_>) -> DataError {
-        let temporal = self.split.kind == SplitKind::Temporal;
-        let at = line.location();
-        DataError::NoTimestamps {
-            path: at.path,
-            line: at.line,
-            reason: if temporal {
-                "data.split.kind = \"temporal\""
-            } else {
-                "data.split.order = \"time\""
-            },
-            remedy: if temporal {
-                "data.split.kind = \"ratio\""
-            } else {
-                "data.split.order = \"random\""
-            },
-        }
+        let (reason, remedy) = match self.split.kind {
+            SplitKind::Temporal => ("data.split.kind = \"temporal\"", "data.split.kind = \"ratio\""),
+            _ => ("data.split.order = \"time\"", "data.split.order = \"random\""),
+        };
+        line.error(format!(
+            "the split is by time ({reason}), but the row has no timestamp. Name its column in `data.columns.timestamp`, or split without \
+             times: {remedy}"
+        ))
     }
 }

@@ -74,13 +74,7 @@ impl Manifest {
 
         for (what, expected, found) in counts {
             if let Some(expected) = expected.filter(|&expected| expected != found) {
-                return Err(DataError::Counts {
-                    name: self.name.clone(),
-                    path: source.files()[0].to_path_buf(),
-                    what,
-                    expected,
-                    found,
-                });
+                return Err(DataError::wrong_count(source.files()[0], &self.name, found, what, expected));
             }
         }
         Ok(())

@@ -2,7 +2,6 @@
 
 use super::{Contents, Manifest};
 use crate::DataError;
-use crate::error::GraphError;
 use crate::graphs::{GraphData, GraphOptions, GraphReport, NodeFeatures, load_graphs_with_report};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -97,13 +96,7 @@ fn check_counts(expected: &GraphCounts, data: &GraphData, report: &GraphReport, 
         ("nodes without an edge", expected.isolated_nodes, report.isolated_nodes),
     ];
     if let Some((what, expected, found)) = counts.into_iter().find(|(_, expected, found)| expected != found) {
-        return Err(DataError::Counts {
-            name: data.name().to_string(),
-            path: path.to_path_buf(),
-            what,
-            expected,
-            found,
-        });
+        return Err(DataError::wrong_count(path, data.name(), found, what, expected));
     }
     for (label, &expected) in &expected.classes {
         let found = data
@@ -112,14 +105,8 @@ fn check_counts(expected: &GraphCounts, data: &GraphData, report: &GraphReport, 
             .filter(|&&class| data.classes()[class as usize] == *label)
             .count();
         if found != expected {
-            return Err(GraphError::ClassCount {
-                name: data.name().to_string(),
-                path: path.to_path_buf(),
-                label: label.clone(),
-                expected,
-                found,
-            }
-            .into());
+            let what = format!("graphs with the label {label}");
+            return Err(DataError::wrong_count(path, data.name(), found, &what, expected));
         }
     }
     Ok(())

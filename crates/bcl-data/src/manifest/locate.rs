@@ -44,7 +44,11 @@ impl Manifest {
         match &self.layout {
             Layout::Images { paths, .. } => self.locate_packed(dir, paths),
             Layout::Graphs { .. } => Err(self.wrong_kind("images")),
-            _ => Err(DataError::HoldsInteractions { name: self.name.clone() }),
+            _ => {
+                let remedy = "Name a data set of images, or train a recommender on it";
+                let problem = format!("data set `{}` contains interactions, not images. {remedy}", self.name);
+                Err(DataError::Dataset(problem))
+            }
         }
     }
 
@@ -73,7 +77,11 @@ impl Manifest {
     /// The error for callers that need interactions.
     pub(super) fn holds_no_interactions(&self) -> DataError {
         if self.is_images() {
-            return DataError::HoldsImages { name: self.name.clone() };
+            let remedy = "Name a data set of interactions, or train an image encoder on it";
+            return DataError::Dataset(format!(
+                "data set `{}` contains images, not interactions. {remedy}",
+                self.name
+            ));
         }
         self.wrong_kind("interactions")
     }
@@ -84,11 +92,10 @@ impl Manifest {
             Layout::Images { .. } => "images",
             Layout::Split { .. } | Layout::Whole { .. } => "interactions",
         };
-        DataError::WrongKind {
-            name: self.name.clone(),
-            found,
-            needed,
-        }
+        DataError::Dataset(format!(
+            "data set `{}` contains {found}, not {needed}. Name a data set of {needed}, or use it in a recipe that trains on {found}",
+            self.name
+        ))
     }
 
     /// Finds all files of this data set in `dir`: train and test, the single file, or the archive or folder of images or graphs.
@@ -138,12 +145,10 @@ impl Manifest {
             Some(access) => access.trim().to_string(),
             None => format!("`bcl-train data fetch {}` downloads it.", self.name),
         };
+        let (dir, folders) = (dir.display(), folders.join(", "));
         DataError::MissingDataset {
             name: self.name.clone(),
-            dir: dir.to_path_buf(),
-            files,
-            folders: folders.join(", "),
-            obtain,
+            problem: format!("{dir}: no {files} there, nor in {folders}. Pass its folder with `--data DIR`. {obtain}"),
         }
     }
 }

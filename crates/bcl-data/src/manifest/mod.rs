@@ -199,11 +199,11 @@ impl Manifest {
             let names = all.iter().map(|manifest| manifest.name.as_str());
             let likeness = |known: &str| strsim::jaro_winkler(&name.to_lowercase(), known);
             let closest = names.clone().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-            DataError::UnknownDataset {
-                name: name.to_string(),
-                suggestion: closest.filter(|known| likeness(known) > 0.8),
-                known: names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
-            }
+            let suggestion = closest
+                .filter(|known| likeness(known) > 0.8)
+                .map_or(".".to_owned(), |known| format!("; did you mean `{known}`?"));
+            let known = names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            DataError::Dataset(format!("unknown data set `{name}`{suggestion} Known data sets: {known}"))
         })
     }
 
@@ -212,9 +212,9 @@ impl Manifest {
     /// # Errors
     /// Returns an error if the text is not TOML, lacks a key, or has an unknown one.
     pub fn parse(file: &str, text: &str) -> Result<Manifest, DataError> {
-        toml::from_str(text).map_err(|source| DataError::BadManifest {
-            file: file.to_string(),
-            source: Box::new(source),
+        toml::from_str(text).map_err(|error| {
+            let problem = format!("{error}. Correct the manifest; `Manifest` lists the keys");
+            DataError::file(Path::new(file), problem)
         })
     }
 

@@ -34,12 +34,7 @@ impl NamedOptions {
         self.core.check()?;
         self.split.map_or(Ok(()), |split| split.check())?;
         let name = &manifest.name;
-        let refuse = |key: &str, problem: String| {
-            Err(DataError::Meaningless {
-                name: key.to_owned(),
-                problem,
-            })
-        };
+        let refuse = |key: &str, problem: String| Err(DataError::setting(key, problem));
         let Layout::Split { format, .. } = &manifest.layout else {
             return Ok(());
         };

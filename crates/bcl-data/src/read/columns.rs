@@ -120,12 +120,10 @@ impl Columns {
 
     /// Reads the interaction of a line.
     pub(super) fn row<'a>(&self, line: &Line<'a>) -> Result<Row<'a>, DataError> {
-        let [user, item, rating, time] = self.picker.pick(line).map_err(|found| DataError::FieldCount {
-            at: line.location(),
-            line: excerpt(line.text),
-            format: self.format,
-            expected: self.expected(),
-            found,
+        let [user, item, rating, time] = self.picker.pick(line).map_err(|found| {
+            let (text, format, expected) = (excerpt(line.text), self.format, self.expected());
+            let what = format!("{found} field(s) in `{text}`, but {format} rows have {expected}");
+            line.error(format!("{what}. Correct the line, or set `format`"))
         })?;
         Ok(Row {
             user: line.id("user", user.unwrap_or_default())?,

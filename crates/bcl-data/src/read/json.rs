@@ -16,11 +16,13 @@ pub(super) fn pick<const N: usize>(line: &Line<'_>, wanted: &[Wanted<'_>; N]) ->
     let object = reader
         .deserialize_map(ObjectVisitor { wanted })
         .and_then(|object| reader.end().map(|()| object))
-        .map_err(|source| DataError::NotAnObject {
-            at: line.location(),
-            line: excerpt(line.text),
+        .map_err(|error| {
             // 0 if the line is no object at all.
-            column: source.column().max(1),
+            let (column, text) = (error.column().max(1), excerpt(line.text));
+            line.error(format!(
+                "column {column} of `{text}` is where the line stops being a JSON object. Write one object per line, as in \
+                 {{\"user\": 1, \"item\": 2}}"
+            ))
         })?;
 
     texts(line, wanted, object.values, object.keys.iter().map(String::as_str))
@@ -33,11 +35,8 @@ fn check(line: &Line<'_>, wanted: &[Wanted<'_>]) -> Result<(), DataError> {
         _ => None,
     });
     numbered.map_or(Ok(()), |(key, number)| {
-        Err(DataError::NumberedKey {
-            at: line.location(),
-            key,
-            number,
-        })
+        let problem = format!("{key} is {number}, but JSON objects have names instead of numbered columns");
+        Err(line.error(format!("{problem}. Set it to the name: `{key} = \"…\"`")))
     })
 }
 

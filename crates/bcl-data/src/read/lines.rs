@@ -1,8 +1,9 @@
 //! Reads numbered lines from a plain or gzipped text file.
 
+use super::problem;
 use super::quoted::QuotedRecord;
 use crate::DataError;
-use crate::error::{FieldProblem, LineLocation, excerpt};
+use crate::error::{LineLocation, excerpt};
 use bcl_files::input::{self, DecompressionBomb};
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -39,14 +40,12 @@ pub(crate) struct Line<'a> {
 
 impl Lines {
     pub(super) fn open(path: &Path) -> Result<Self, DataError> {
-        let fail = |source| DataError::opening(path, source);
+        let fail = |source| DataError::opening(path, &source);
         let mut file = BufReader::with_capacity(1 << 16, input::open(path).map_err(fail)?);
         let magic = file.fill_buf().map_err(fail)?;
         if magic.starts_with(b"PK\x03\x04") {
-            return Err(DataError::Packed {
-                path: path.to_path_buf(),
-                kind: "zip",
-            });
+            let problem = "is a zip archive. Unpack it and name the file inside; only .gz is read directly";
+            return Err(DataError::file(path, problem));
         }
         let gzipped = magic.starts_with(&[0x1f, 0x8b]);
         let mut text: Box<dyn BufRead> = if gzipped {
@@ -131,10 +130,8 @@ impl Lines {
         if has_quotes {
             self.take_apart()?;
         }
-        let text = std::str::from_utf8(&self.buffer).map_err(|error| DataError::NotUtf8 {
-            at: LineLocation::new(&self.path, number),
-            column: error.valid_up_to() + 1,
-        })?;
+        let text = std::str::from_utf8(&self.buffer)
+            .map_err(|error| DataError::not_utf8(LineLocation::new(&self.path, number), error.valid_up_to() + 1))?;
         Ok(Some(Line {
             path: &self.path,
             number,
@@ -159,10 +156,7 @@ impl Lines {
             self.decode_from(self.buffer.len() - length);
         }
         if self.buffer.len() > LONGEST_LINE {
-            return Err(DataError::LineTooLong {
-                at: self.location(),
-                limit: LONGEST_LINE,
-            });
+            return Err(DataError::line_too_long(self.location(), LONGEST_LINE));
         }
         Ok(true)
     }
@@ -194,8 +188,12 @@ impl Lines {
             fed = self.buffer.len();
             match self.append() {
                 Ok(true) => {}
-                Ok(false) | Err(DataError::LineTooLong { .. }) => return Err(DataError::UnclosedQuote { at }),
-                Err(error) => return Err(error),
+                Err(error) if self.buffer.len() <= LONGEST_LINE => return Err(error),
+                Ok(false) | Err(_) => {
+                    let problem = "the quote (\") that opens here is never closed";
+                    let remedy = "Close it, or write a quote within a field in quotes as \"\"";
+                    return Err(DataError::at(at, format!("{problem}. {remedy}")));
+                }
             }
         }
         self.quoted = Some(record);
@@ -208,19 +206,14 @@ impl Lines {
 
     fn read_error(&self, source: io::Error) -> DataError {
         if DecompressionBomb::of(&source).is_some() {
-            return DataError::DecompressionBomb { path: self.path.clone() };
+            return DataError::bomb(&self.path);
         }
+        let damaged = |what: &str| DataError::at(self.location(), format!("the gzip file is {what}. Fetch or copy it again"));
         match source.kind() {
-            ErrorKind::UnexpectedEof if self.gzipped => DataError::TruncatedGzip { at: self.location() },
-            ErrorKind::InvalidInput | ErrorKind::InvalidData if self.gzipped => DataError::DamagedGzip {
-                at: self.location(),
-                source,
-            },
-            ErrorKind::IsADirectory => DataError::IsFolder { path: self.path.clone() },
-            _ => DataError::Io {
-                path: self.path.clone(),
-                source,
-            },
+            ErrorKind::UnexpectedEof if self.gzipped => damaged("truncated here"),
+            ErrorKind::InvalidInput | ErrorKind::InvalidData if self.gzipped => damaged(&format!("damaged here ({source})")),
+            ErrorKind::IsADirectory => DataError::is_folder(&self.path),
+            _ => DataError::unreadable(&self.path, &source),
         }
     }
 }
@@ -238,12 +231,12 @@ impl Line<'_> {
     /// Checks that `raw` is a valid id.
     pub(super) fn id<'r>(&self, field: &'static str, raw: &'r str) -> Result<&'r str, DataError> {
         if raw.is_empty() {
-            return Err(self.bad_field(field, raw, FieldProblem::Empty));
+            return Err(self.bad_field(field, raw, problem::EMPTY));
         }
         // Text ids may begin with a dash; only numbers count as negative.
         match raw.strip_prefix('-') {
             Some(rest) if rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => {
-                Err(self.bad_field(field, raw, FieldProblem::Negative))
+                Err(self.bad_field(field, raw, problem::NEGATIVE))
             }
             _ => Ok(raw),
         }
@@ -253,18 +246,18 @@ impl Line<'_> {
     pub(super) fn float(&self, field: &'static str, raw: &str) -> Result<f64, DataError> {
         match raw.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value),
-            Ok(_) => Err(self.bad_field(field, raw, FieldProblem::NotFinite)),
-            Err(_) if raw.is_empty() => Err(self.bad_field(field, raw, FieldProblem::Empty)),
-            Err(_) => Err(self.bad_field(field, raw, FieldProblem::NotANumber)),
+            Ok(_) => Err(self.bad_field(field, raw, problem::NOT_FINITE)),
+            Err(_) if raw.is_empty() => Err(self.bad_field(field, raw, problem::EMPTY)),
+            Err(_) => Err(self.bad_field(field, raw, problem::NOT_A_NUMBER)),
         }
     }
 
-    pub(super) fn bad_field(&self, field: &'static str, raw: &str, problem: FieldProblem) -> DataError {
-        DataError::BadField {
-            at: self.location(),
-            field,
-            value: excerpt(raw),
-            problem,
-        }
+    /// The error for this line: what is wrong, and what to do about it.
+    pub(crate) fn error(&self, problem: String) -> DataError {
+        DataError::at(self.location(), problem)
+    }
+
+    pub(super) fn bad_field(&self, field: &str, raw: &str, problem: &str) -> DataError {
+        self.error(format!("{field} `{}` {problem}", excerpt(raw)))
     }
 }

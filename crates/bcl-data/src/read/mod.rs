@@ -7,6 +7,7 @@ mod moment;
 mod ngcf;
 mod parquet;
 mod picker;
+mod problem;
 mod quoted;
 mod row_limit;
 mod separator;
@@ -59,8 +60,7 @@ pub(crate) fn read(
         report.rows += 1;
         if let Some(min_rating) = options.min_rating {
             let rating = row.rating.ok_or_else(|| DataError::NoRatings {
-                path: path.to_path_buf(),
-                line: line.number,
+                at: line.location(),
                 format,
                 min_rating,
             })?;
@@ -76,19 +76,14 @@ pub(crate) fn read(
 
     let lines = source.rows(&options.columns, &mut keep)?;
     if report.rows == 0 {
-        return Err(DataError::Empty {
-            path: path.to_path_buf(),
-            format,
-            lines,
-        });
+        return Err(sniff::no_interaction(path, format, lines));
     }
     match options.min_rating {
-        Some(min_rating) if report.below_min_rating == report.rows => Err(DataError::AllBelowMinRating {
-            path: path.to_path_buf(),
-            rows: report.rows,
-            min_rating,
-            highest,
-        }),
+        Some(min_rating) if report.below_min_rating == report.rows => {
+            let rows = report.rows;
+            let what = format!("none of its {rows} ratings reaches min_rating {min_rating}; the highest is {highest}");
+            Err(DataError::file(path, format!("{what}. Lower `min_rating`")))
+        }
         _ => Ok(report),
     }
 }
@@ -150,9 +145,9 @@ fn rows_of_text(
     match format {
         Format::Ngcf => {
             if columns.is_given() {
-                return Err(DataError::ColumnsOfNgcf {
-                    path: lines.path().to_path_buf(),
-                });
+                let problem = "is read as ngcf, `user item item …`, which has no columns";
+                let remedy = "Remove `data.columns`, or set `data.format`";
+                return Err(DataError::file(lines.path(), format!("{problem}. {remedy}")));
             }
             while let Some(line) = lines.next()? {
                 ngcf::rows(&line, |row| keep(&line, row))?;

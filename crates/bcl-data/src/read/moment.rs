@@ -1,8 +1,8 @@
 //! Timestamps: numbers, or dates in UTC.
 
 use super::lines::Line;
+use super::problem;
 use crate::DataError;
-use crate::error::FieldProblem;
 
 /// A moment, to be compared with others of the same files: seconds or any other unit since any origin, or the digits of a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,11 +88,7 @@ fn numbers(text: &str, separator: char, least: usize) -> Option<[i64; 3]> {
 impl Line<'_> {
     /// Parses `raw` as a timestamp.
     pub(crate) fn moment(&self, raw: &str) -> Result<Moment, DataError> {
-        let problem = if raw.is_empty() {
-            FieldProblem::Empty
-        } else {
-            FieldProblem::NotATime
-        };
+        let problem = if raw.is_empty() { problem::EMPTY } else { problem::NOT_A_TIME };
         Moment::parse(raw).ok_or_else(|| self.bad_field("timestamp", raw, problem))
     }
 }

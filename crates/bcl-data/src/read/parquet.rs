@@ -31,6 +31,6 @@ pub(super) fn is_parquet(path: &Path) -> Result<bool, DataError> {
     };
     match ends() {
         Err(short) if short.kind() == ErrorKind::UnexpectedEof => Ok(false),
-        result => result.map_err(|source| DataError::opening(path, source)),
+        result => result.map_err(|source| DataError::opening(path, &source)),
     }
 }

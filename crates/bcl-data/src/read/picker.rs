@@ -139,13 +139,9 @@ fn numbered(number: usize, wanted: &Wanted<'_>, names: &[&str], line: &Line<'_>)
     if number <= names.len() {
         return Ok(number - 1);
     }
-    Err(DataError::NoSuchColumn {
-        at: line.location(),
-        key: wanted.key,
-        number,
-        width: names.len(),
-        line: excerpt(line.text),
-    })
+    let (key, width, text) = (wanted.key, names.len(), excerpt(line.text));
+    let what = format!("{key} is {number}, but the line `{text}` has {width} column(s)");
+    Err(line.error(format!("{what}. Use a number from 1 to {width}, or set `data.format`")))
 }
 
 fn named(wanted: &Wanted<'_>, names: &[&str], line: &Line<'_>) -> Result<Option<usize>, DataError> {
@@ -159,11 +155,12 @@ fn named(wanted: &Wanted<'_>, names: &[&str], line: &Line<'_>) -> Result<Option<
 /// The error for a column that a file or an object lacks.
 pub(super) fn missing<'a>(wanted: &Wanted<'_>, names: impl Iterator<Item = &'a str>, line: &Line<'_>) -> DataError {
     let names: Vec<String> = names.take(20).map(|name| format!("`{}`", excerpt(name))).collect();
+    let column = wanted.given.map_or_else(|| wanted.column.to_owned(), ToString::to_string);
+    let (columns, key) = (excerpt_of_list(&names), wanted.key);
+    let remedy = format!("Name the right one, `{key} = \"…\"`, or number it from 1 if the file has no header");
     DataError::MissingColumn {
         at: line.location(),
-        column: wanted.given.map_or_else(|| wanted.column.to_owned(), ToString::to_string),
-        columns: excerpt_of_list(&names),
-        key: wanted.key,
+        problem: format!("no column `{column}`. The columns are {columns}. {remedy}"),
     }
 }
 

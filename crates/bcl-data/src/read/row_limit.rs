@@ -44,11 +44,11 @@ impl RowLimit {
             }
             _ => "the supported maximum".to_owned(),
         };
-        Err(DataError::TooManyRows {
-            path: path.to_path_buf(),
-            limit: self.rows,
-            reason,
-        })
+        let what = format!("has more than {} interactions, {reason}", self.rows);
+        Err(DataError::file(
+            path,
+            format!("{what}. Use a part of the data, or a machine with more memory"),
+        ))
     }
 }
 

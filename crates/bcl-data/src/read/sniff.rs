@@ -2,7 +2,7 @@
 
 use super::Format;
 use super::columns::is_usual_name;
-use crate::error::excerpt;
+use crate::error::{LineLocation, excerpt};
 use crate::{ColumnRef, DataError, InteractionColumns};
 use std::collections::HashSet;
 use std::path::Path;
@@ -18,16 +18,24 @@ pub(super) fn sniff(path: &Path, head: &[u8], columns: &InteractionColumns) -> R
     by_name(name, &lines)
         .or_else(|| by_content(&lines, columns))
         .ok_or_else(|| match lines.first() {
-            Some(line) => DataError::UnknownFormat {
-                path: path.to_path_buf(),
-                line: excerpt(line),
-            },
-            None => DataError::Empty {
-                path: path.to_path_buf(),
-                format: Format::Auto,
-                lines: head.lines().count() as u64,
-            },
+            Some(line) => {
+                let problem = format!("cannot tell the format from the line `{}`", excerpt(line));
+                let remedy = format!("Set `format` to one of {}", Format::names());
+                DataError::at(LineLocation::new(path, 1), format!("{problem}. {remedy}"))
+            }
+            None => no_interaction(path, Format::Auto, head.lines().count() as u64),
         })
+}
+
+/// The error for a file of `lines` lines without an interaction.
+pub(super) fn no_interaction(path: &Path, format: Format, lines: u64) -> DataError {
+    let until = if lines > 0 {
+        format!(", up to line {lines}")
+    } else {
+        String::new()
+    };
+    let problem = format!("no interaction in the file, read as {format}{until}");
+    DataError::file(path, format!("{problem}. Check that it is the right file and set `format`"))
 }
 
 fn by_name(name: &str, lines: &[&str]) -> Option<Format> {

@@ -59,14 +59,8 @@ pub(crate) fn read_titles(
     let mut lines = Lines::open(path)?;
     // Published files of items are often Latin-1. A title is only shown, so a wrong guess harms nothing.
     lines.accept_latin1();
-    let layout = match lines.peek(0) {
-        Some(first) => Layout::detect(path, &first)?,
-        None => {
-            return Err(DataError::NoItems {
-                path: path.to_path_buf(),
-            });
-        }
-    };
+    let Some(first) = lines.peek(0) else { return Ok(()) };
+    let layout = Layout::detect(path, &first)?;
     match layout {
         Layout::Objects => {
             while let Some(line) = lines.next()? {
@@ -118,11 +112,13 @@ fn separated(
         return Err(unclear(first.path, first.text));
     }
     let mut row = |line: &Line<'_>| {
-        let [id, title] = picker.pick(line).map_err(|found| DataError::ItemFields {
-            at: line.location(),
-            line: excerpt(line.text),
-            expected: picker.width(),
-            found,
+        let [id, title] = picker.pick(line).map_err(|found| {
+            line.error(format!(
+                "{found} field(s) in `{}`, but the first line has {}. Correct the line; in CSV, put a title that contains the separator \
+                 in double quotes",
+                excerpt(line.text),
+                picker.width()
+            ))
         })?;
         each(line, line.id("id", id.unwrap_or_default())?, title.unwrap_or_default())
     };
@@ -179,8 +175,9 @@ impl Layout {
 }
 
 fn unclear(path: &Path, line: &str) -> DataError {
-    DataError::UnknownItems {
-        path: path.to_path_buf(),
-        line: excerpt(line),
-    }
+    let remedy = "Separate id and title by a comma, semicolon, tab, `|` or `::`, or write one JSON object per line";
+    DataError::file(
+        path,
+        format!("cannot tell the columns of the line `{}`. {remedy}", excerpt(line)),
+    )
 }

@@ -3,8 +3,8 @@
 use super::Row;
 use super::lines::Line;
 use super::picker::{Wanted, missing};
+use super::problem;
 use crate::DataError;
-use crate::error::FieldProblem;
 
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,8 +68,8 @@ pub(super) fn texts<'k, const N: usize>(
     for ((picked, value), wanted) in picked.iter_mut().zip(values).zip(wanted) {
         *picked = match value {
             Value::Text(text) => Some(text),
-            Value::Other => return Err(line.bad_field(wanted.field, "", FieldProblem::NotText)),
-            Value::Rounded(text) => return Err(line.bad_field(wanted.field, &text, FieldProblem::Rounded)),
+            Value::Other => return Err(line.bad_field(wanted.field, "", problem::NOT_TEXT)),
+            Value::Rounded(text) => return Err(line.bad_field(wanted.field, &text, problem::ROUNDED)),
             Value::Missing if wanted.required => return Err(missing(wanted, names.clone(), line)),
             Value::Null | Value::Missing => None,
         };
@@ -92,6 +92,6 @@ pub(super) fn row<'v>(line: &Line<'_>, values: &'v [Option<String>; 4]) -> Resul
 pub(super) fn id<'v>(line: &Line<'_>, field: &'static str, value: Option<&'v str>) -> Result<&'v str, DataError> {
     match value {
         Some(raw) => line.id(field, raw),
-        None => Err(line.bad_field(field, "null", FieldProblem::Empty)),
+        None => Err(line.bad_field(field, "null", problem::EMPTY)),
     }
 }

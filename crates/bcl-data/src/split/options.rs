@@ -90,12 +90,7 @@ impl SplitOptions {
     /// # Errors
     /// Returns an error if `test_ratio` is not in (0, 1) or beside `leave_one_out`, or `order` is beside `temporal`.
     pub fn check(&self) -> Result<(), DataError> {
-        let meaningless = |key: &str, problem: &str| {
-            Err(DataError::Meaningless {
-                name: format!("data.split.{key}"),
-                problem: problem.to_owned(),
-            })
-        };
+        let meaningless = |key: &str, problem: &str| Err(DataError::setting(format!("data.split.{key}"), problem));
         if self.kind == SplitKind::LeaveOneOut && self.test_ratio.is_some() {
             let problem =
                 "has no meaning with data.split.kind = \"leave_one_out\", which holds out one interaction per user; remove it";
@@ -111,11 +106,7 @@ impl SplitOptions {
         if test_ratio > 0.0 && test_ratio < 1.0 {
             return Ok(());
         }
-        Err(DataError::OutOfRange {
-            name: "data.split.test_ratio".into(),
-            value: shown(test_ratio),
-            range: "(0, 1)".into(),
-        })
+        Err(DataError::out_of_range("data.split.test_ratio", shown(test_ratio), "(0, 1)"))
     }
 
     pub(crate) fn times(&self) -> Times {

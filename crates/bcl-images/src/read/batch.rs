@@ -5,7 +5,8 @@ use super::decode::Outline;
 use super::limits::Limits;
 use super::origin::Origin;
 use super::store::Entry;
-use crate::error::{FileLocation, ImageError};
+use crate::error::ImageError;
+use bcl_files::archive::FileLocation;
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -78,7 +79,7 @@ impl Decoder {
         entry.check_size(self.limits.image_bytes)?;
         let mut bytes = entry.head(HEAD)?;
         match Outline::of_head(&bytes, &entry.at, self.limits) {
-            Err(ImageError::TruncatedImage { .. }) if entry.size > HEAD => {
+            Err(error) if error.is_truncated_image() && entry.size > HEAD => {
                 bytes.extend(entry.head(u64::MAX)?);
                 Outline::of_head(&bytes, &entry.at, self.limits)
             }
@@ -98,12 +99,8 @@ impl Decoder {
         self.waiting_pixels += outline.pixel_bytes();
         self.all_pixels += outline.pixel_bytes();
         if self.all_pixels > self.limits.pixels {
-            return Err(ImageError::TooMuch {
-                at: entry.at.clone(),
-                what: "the memory for all pixels so far in bytes",
-                found: self.all_pixels,
-                limit: self.limits.pixels,
-            });
+            let what = "the memory for all pixels so far in bytes";
+            return Err(ImageError::too_much(&entry.at, what, self.all_pixels, self.limits.pixels));
         }
         self.waiting.push((name, entry.at.clone(), outline, bytes));
         if self.waiting_bytes >= BATCH_BYTES || self.waiting_pixels >= BATCH_PIXELS {
@@ -114,7 +111,7 @@ impl Decoder {
 
     /// Records a file that cannot be read. Errors that concern more than this file are returned.
     pub(super) fn reject(&mut self, name: String, error: ImageError) -> Result<(), ImageError> {
-        if error.of_one_image().is_none() {
+        if !error.is_of_one_image() {
             return Err(error);
         }
         self.broken.push((name, error));

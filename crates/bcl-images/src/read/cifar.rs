@@ -1,11 +1,11 @@
 //! The binary versions of CIFAR-10 and CIFAR-100: one or two label bytes, then 32x32 pixels of red, green and blue planes.
 
-use super::image_folder::check_enough;
-use super::names::shallow;
+use super::checks::{EMPTY, MEMORY, check_enough, cut_short, label_out_of_range, missing_part, once};
 use super::store::{Entry, Store};
 use super::text::Text;
-use crate::error::{FileLocation, ImageError};
+use crate::error::ImageError;
 use crate::{Collection, Image, ImageData};
+use bcl_files::archive::{FileLocation, shallow};
 
 const SIDE: usize = 32;
 const PLANE: usize = SIDE * SIDE;
@@ -73,11 +73,7 @@ pub(crate) fn read(store: &Store, layout: &Layout) -> Result<ImageData, ImageErr
         once(slot, batch, &entry.at)
     })?;
 
-    let missing = |file: &str| ImageError::MissingPart {
-        path: store.path().to_path_buf(),
-        file: file.to_string(),
-        remedy: layout.archive,
-    };
+    let missing = |file: &str| missing_part(store.path(), file, layout.archive);
     let names = names.ok_or_else(|| missing(layout.names))?;
     let classes = names.class_names(layout.labels[layout.labels.len() - 1])?;
     let mut data = ImageData {
@@ -92,14 +88,6 @@ pub(crate) fn read(store: &Store, layout: &Layout) -> Result<ImageData, ImageErr
     test.ok_or_else(|| missing(layout.test))?.pour(&mut data.test);
     check_enough(store.path(), &data.train)?;
     Ok(data)
-}
-
-/// Fills `slot`; returns an error if it has been filled before.
-pub(super) fn once<T>(slot: &mut Option<T>, value: T, at: &FileLocation) -> Result<(), ImageError> {
-    match slot.replace(value) {
-        None => Ok(()),
-        Some(_) => Err(ImageError::Twice { at: at.clone() }),
-    }
 }
 
 impl Batch {
@@ -118,12 +106,7 @@ impl Batch {
                 break;
             }
             if filled < record.len() {
-                return Err(ImageError::WrongSize {
-                    at: batch.at,
-                    bytes: number * record.len() as u64 + filled as u64,
-                    record_bytes: record.len() as u32,
-                    record: number,
-                });
+                return Err(cut_short(&batch.at, number, record.len(), filled));
             }
             let (labels, planes) = record.split_at(num_labels);
             batch.check_labels(labels, layout, number as usize, record.len())?;
@@ -133,16 +116,11 @@ impl Batch {
             }
             let found = batch.pixels.len() as u64;
             if found > limit {
-                return Err(ImageError::TooMuch {
-                    at: batch.at,
-                    what: "the memory for its images in bytes",
-                    found,
-                    limit,
-                });
+                return Err(ImageError::too_much(&batch.at, MEMORY, found, limit));
             }
         }
         if batch.labels.is_empty() {
-            return Err(ImageError::EmptyFile { at: batch.at });
+            return Err(ImageError::file(&batch.at, EMPTY));
         }
         batch.labels = batch.labels.into_iter().skip(num_labels - 1).step_by(num_labels).collect();
         Ok(batch)
@@ -151,14 +129,8 @@ impl Batch {
     fn check_labels(&self, labels: &[u8], layout: &Layout, record: usize, record_bytes: usize) -> Result<(), ImageError> {
         for (position, (&label, &values)) in labels.iter().zip(layout.labels).enumerate() {
             if usize::from(label) >= values {
-                return Err(ImageError::LabelOutOfRange {
-                    at: self.at.clone(),
-                    record,
-                    byte: record * record_bytes + position,
-                    label,
-                    low: 0,
-                    high: values - 1,
-                });
+                let byte = record * record_bytes + position;
+                return Err(label_out_of_range(&self.at, record, byte, label, [0, values - 1]));
             }
         }
         Ok(())

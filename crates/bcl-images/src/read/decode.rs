@@ -7,7 +7,8 @@
 use super::limits::Limits;
 use super::{jpeg, webp};
 use crate::Image;
-use crate::error::{FileLocation, ImageError};
+use crate::error::ImageError;
+use bcl_files::archive::FileLocation;
 use std::io::{Cursor, ErrorKind};
 use zune_jpeg::zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions};
 
@@ -58,7 +59,7 @@ impl Outline {
     }
 
     fn checked(bytes: &[u8], at: &FileLocation, limits: Limits, extent: Extent) -> Result<Self, ImageError> {
-        let truncated = || ImageError::TruncatedImage { at: at.clone() };
+        let truncated = || ImageError::truncated(at);
         let outline = match bytes {
             [0xff, 0xd8, ..] => {
                 let frame = match extent {
@@ -67,7 +68,7 @@ impl Outline {
                 };
                 let frame = frame.ok_or_else(truncated)?;
                 if frame.components == 4 {
-                    return Err(ImageError::FourColours { at: at.clone() });
+                    return Err(ImageError::four_colours(at));
                 }
                 let (width, height) = (frame.width, frame.height);
                 Self {
@@ -87,16 +88,13 @@ impl Outline {
             }
             bytes if webp::is_webp(bytes) => Self::of_webp(bytes, at, extent)?,
             _ => {
-                return Err(ImageError::NotAnImage {
-                    at: at.clone(),
-                    found: describe(bytes),
-                });
+                return Err(ImageError::not_an_image(at, &describe(bytes)));
             }
         };
         let (shortest, longest) = (outline.width.min(outline.height), outline.width.max(outline.height));
         if shortest == 0 {
             let reason = format!("it has {} columns and {} rows", outline.width, outline.height);
-            return Err(ImageError::BadImage { at: at.clone(), reason });
+            return Err(ImageError::bad_image(at, &reason));
         }
         if longest > limits.side {
             return Err(too_large(at, longest, limits));
@@ -105,11 +103,8 @@ impl Outline {
     }
 
     fn of_webp(bytes: &[u8], at: &FileLocation, extent: Extent) -> Result<Self, ImageError> {
-        let not_read = |found: &str| ImageError::NotAnImage {
-            at: at.clone(),
-            found: found.to_owned(),
-        };
-        let truncated = || ImageError::TruncatedImage { at: at.clone() };
+        let not_read = |found: &str| ImageError::not_an_image(at, found);
+        let truncated = || ImageError::truncated(at);
         let header = webp::header(bytes).ok_or_else(|| {
             if bytes.len() < webp::LONGEST_HEADER {
                 truncated()
@@ -154,15 +149,12 @@ impl Outline {
         };
         let pixels = decoded.map_err(|undecodable| match undecodable {
             Undecodable::TooLarge => too_large(at, self.width.max(self.height), limits),
-            Undecodable::Truncated => ImageError::TruncatedImage { at: at.clone() },
-            Undecodable::Bad(reason) => ImageError::BadImage {
-                at: at.clone(),
-                reason: reason.trim_end_matches('.').to_string(),
-            },
+            Undecodable::Truncated => ImageError::truncated(at),
+            Undecodable::Bad(reason) => ImageError::bad_image(at, reason.trim_end_matches('.')),
         })?;
         if pixels.len() as u64 != self.pixel_bytes() {
             let reason = format!("it does not have {} x {} pixels, as its head says", self.width, self.height);
-            return Err(ImageError::BadImage { at: at.clone(), reason });
+            return Err(ImageError::bad_image(at, &reason));
         }
         Ok(Picture {
             width: self.width,
@@ -267,12 +259,7 @@ fn rgb(samples: Vec<u8>, channels: usize) -> Vec<u8> {
 }
 
 fn too_large(at: &FileLocation, longest: u32, limits: Limits) -> ImageError {
-    ImageError::TooMuch {
-        at: at.clone(),
-        what: "its longer side in pixels",
-        found: u64::from(longest),
-        limit: u64::from(limits.side),
-    }
+    ImageError::too_much(at, "its longer side in pixels", longest.into(), limits.side.into())
 }
 
 fn describe(bytes: &[u8]) -> String {

@@ -5,7 +5,8 @@ use super::content::Shelf;
 use super::limits::Limits;
 use super::store::Entry;
 use crate::Collection;
-use crate::error::{FileLocation, ImageError};
+use crate::error::ImageError;
+use bcl_files::archive::FileLocation;
 use bcl_files::input;
 use std::path::Path;
 
@@ -30,7 +31,7 @@ pub fn read_files(paths: &[impl AsRef<Path>]) -> Result<Collection, ImageError> 
     for (index, path) in paths.iter().enumerate() {
         let path = path.as_ref();
         let at = FileLocation::file(path);
-        let io = |source| ImageError::Io { at: at.clone(), source };
+        let io = |source| ImageError::io(at.clone(), source);
         let mut file = input::open(path).map_err(io)?;
         let size = file.metadata().map_err(io)?.len();
         let mut entry = Entry {

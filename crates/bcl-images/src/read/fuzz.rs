@@ -4,7 +4,7 @@ use super::store::{Entry, Store};
 use super::streamed::CacheBytes;
 use super::{Broken, Limits, cifar, image_folder, stl, tiny_imagenet};
 use crate::Collection;
-use crate::error::FileLocation;
+use bcl_files::archive::FileLocation;
 use std::path::Path;
 
 /// Small limits, so that thousands of cases run per second.

@@ -1,15 +1,16 @@
 //! Folders of images: `train` and `test` (or `val`) with one folder per class. Test, parts and classes are optional.
 
 use super::batch::{Broken, Decoded, Decoder};
+use super::checks::{check_enough, untrained_class};
 use super::content::Shelf;
 use super::layout::{Kind, Layout, Part};
 use super::limits::Limits;
 use super::samples;
 use super::store::{Entry, Store};
 use super::streamed::CacheBytes;
-use crate::error::{FileLocation, ImageError};
-use crate::subset::most_alike;
+use crate::error::{ImageError, excerpt};
 use crate::{Collection, ImageData};
+use bcl_files::archive::{ArchiveError, FileLocation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -119,13 +120,10 @@ impl<'s> Folder<'s> {
         self.is_deep |= name.split('/').count() > 2;
         let key = format!("{}/{name}", part.name());
         if self.seen.insert(key.clone(), entry.name.clone()).is_some() {
-            return Err(ImageError::Twice { at: entry.at.clone() });
+            return Err(ArchiveError::twice(entry.at.clone()).into());
         }
         if kind == Kind::OtherImage {
-            let error = ImageError::NotAnImage {
-                at: entry.at.clone(),
-                found: format!("a .{extension} file"),
-            };
+            let error = ImageError::not_an_image(&entry.at, &format!("a .{extension} file"));
             return self.decoder.reject(key, error);
         }
         match self.stream {
@@ -199,7 +197,11 @@ impl<'s> Folder<'s> {
             (Some(_), Some(_)) => Ok(false),
             (Some(_), None) if !self.holds(held_out) => Ok(false),
             // Evaluation needs classes in both parts, so this is probably a mistake.
-            (Some(at), None) | (None, Some(at)) => Err(ImageError::NoClass { at: at.clone() }),
+            (Some(at), None) | (None, Some(at)) => Err(ImageError::file(
+                at,
+                "the image is in no class folder, but train and test must either both have class folders or neither. Move it into the \
+                 folder of its class: train/CLASS/NAME.jpg. To train without evaluation, leave out test",
+            )),
         }
     }
 
@@ -208,8 +210,7 @@ impl<'s> Folder<'s> {
         let classes = self.classes_of(Part::Train, self.path)?;
         for class in self.classes_of(held_out, self.test_path)? {
             if !classes.contains(&class) {
-                let (path, suggestion) = (self.test_path.to_path_buf(), most_alike(&class, &classes));
-                return Err(ImageError::UntrainedClass { path, class, suggestion });
+                return Err(untrained_class(self.test_path, &class, &classes));
             }
         }
         Ok(classes)
@@ -223,11 +224,13 @@ impl<'s> Folder<'s> {
             .iter()
             .find(|class| !self.has_image(&format!("{}/{class}/", part.name())))
         {
-            Some(class) => Err(ImageError::EmptyClass {
-                path: path.to_path_buf(),
-                part: part.name(),
-                class: class.clone(),
-            }),
+            Some(class) => Err(ImageError::path(
+                path,
+                format!(
+                    "the class folder {}/{class} contains no JPEG, PNG or WebP image. Fill it or remove it",
+                    part.name()
+                ),
+            )),
             None => Ok(classes),
         }
     }
@@ -239,22 +242,10 @@ impl<'s> Folder<'s> {
             Part::Train => (self.path, "train/"),
             _ => (self.test_path, "test/ or val/"),
         };
-        ImageError::NoPart {
-            path: path.to_path_buf(),
-            wanted,
-            found: self.top.clone(),
-            layout: LAYOUT,
-        }
-    }
-}
-
-/// Returns an error if there are fewer than two training images.
-pub(super) fn check_enough(path: &Path, train: &Collection) -> Result<(), ImageError> {
-    match train.len() {
-        found @ 0..=1 => Err(ImageError::TooFewImages {
-            path: path.to_path_buf(),
-            found,
-        }),
-        _ => Ok(()),
+        let found = match self.top.as_slice() {
+            [] => "It is empty".to_owned(),
+            found => format!("It contains {}", excerpt(&found.join(", "))),
+        };
+        ImageError::path(path, format!("no image in {wanted}. {found}. Check the layout: {LAYOUT}"))
     }
 }

@@ -4,6 +4,7 @@
 //! besides the images themselves only a few dozen MiB are in memory at a time.
 
 mod batch;
+mod checks;
 pub(crate) mod cifar;
 mod content;
 mod decode;
@@ -14,20 +15,17 @@ pub(crate) mod image_folder;
 mod jpeg;
 mod layout;
 mod limits;
-mod names;
 mod origin;
 mod samples;
 pub(crate) mod stl;
 pub(crate) mod store;
 mod streamed;
-mod tarred;
 mod text;
 pub(crate) mod tiny_imagenet;
-mod walk;
 mod webp;
-mod zipped;
 
 pub(crate) use batch::Broken;
+pub(crate) use checks::too_few_images;
 pub use files::read_files;
 pub(crate) use limits::Limits;
 pub use streamed::CacheBytes;

@@ -2,7 +2,8 @@
 
 use super::decode::{Outline, Picture};
 use super::limits::Limits;
-use crate::error::{FileLocation, ImageError};
+use crate::error::ImageError;
+use bcl_files::archive::FileLocation;
 use bcl_files::input;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -74,6 +75,9 @@ impl Origin {
     }
 
     fn changed(&self) -> ImageError {
-        ImageError::ChangedImage { at: self.at.clone() }
+        ImageError::file(
+            &self.at,
+            "has changed since it was listed. Leave the images alone while a run reads them, and start again",
+        )
     }
 }

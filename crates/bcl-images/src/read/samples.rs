@@ -1,15 +1,15 @@
 //! Shards in the layout of the `WebDataset` library: files that share a name up to its first dot are one sample, and `.cls` is its label.
 
 use super::batch::{Broken, Decoded, Decoder};
+use super::checks::{check_enough, untrained_class};
 use super::content::Shelf;
-use super::image_folder::check_enough;
 use super::layout::{Kind, LABEL, Layout, Part};
 use super::store::{Entry, Store};
 use super::streamed::CacheBytes;
 use super::text::Text;
-use crate::error::{FileLocation, ImageError};
-use crate::subset::most_alike;
+use crate::error::ImageError;
 use crate::{Collection, ImageData};
+use bcl_files::archive::{ArchiveError, FileLocation};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Reads the shards of a folder, or a single archive with labels beside its images.
@@ -60,7 +60,7 @@ impl Samples {
         if extension == LABEL {
             let label = label(entry)?;
             return match self.labels.insert(sample.to_string(), label) {
-                Some(_) => Err(ImageError::Twice { at: entry.at.clone() }),
+                Some(_) => Err(ArchiveError::twice(entry.at.clone()).into()),
                 None => Ok(()),
             };
         }
@@ -70,15 +70,15 @@ impl Samples {
             return Ok(());
         }
         if self.images.insert(sample.to_string(), (part, entry.at.clone())).is_some() {
-            return Err(ImageError::TwoImages { at: entry.at.clone() });
+            return Err(ImageError::file(
+                &entry.at,
+                "its sample has another image already. Keep one image per name, or give the others a second extension (1.mask.png)",
+            ));
         }
         match (kind, self.stream) {
             (Kind::OtherImage, _) => self.decoder.reject(
                 name.to_string(),
-                ImageError::NotAnImage {
-                    at: entry.at.clone(),
-                    found: format!("a .{extension} file"),
-                },
+                ImageError::not_an_image(&entry.at, &format!("a .{extension} file")),
             ),
             (_, Some(_)) => self.decoder.list(name.to_string(), entry),
             (_, None) => self.decoder.push(name.to_string(), entry),
@@ -135,16 +135,18 @@ impl Samples {
         let [train, test] = [Part::Train, held_out].map(labels);
         match missing {
             Some(_) if train.is_empty() && test.is_empty() => return Ok(Vec::new()),
-            Some((_, (_, at))) => return Err(ImageError::NoLabel { at: at.clone() }),
+            Some((_, (_, at))) => {
+                let remedy = "Add a file of the same name that ends in .cls, or remove all of those";
+                return Err(ImageError::file(
+                    at,
+                    format!("the image has no label, but others have. {remedy}"),
+                ));
+            }
             None => {}
         }
         let mut classes: Vec<String> = train.iter().map(ToString::to_string).collect();
         if let Some(class) = test.difference(&train).next() {
-            return Err(ImageError::UntrainedClass {
-                path: store.path().to_path_buf(),
-                class: (*class).clone(),
-                suggestion: most_alike(class, &classes),
-            });
+            return Err(untrained_class(store.path(), class, &classes));
         }
         if classes.iter().all(|class| class.parse::<u64>().is_ok()) {
             classes.sort_by_key(|class| class.parse::<u64>().ok());
@@ -168,6 +170,9 @@ fn label(entry: &mut Entry) -> Result<String, ImageError> {
     let mut lines = text.lines();
     match (lines.next(), lines.next()) {
         (Some((_, label)), None) => Ok(label.to_string()),
-        _ => Err(ImageError::NotALabel { at: entry.at.clone() }),
+        _ => Err(ImageError::file(
+            &entry.at,
+            "the label must be one line of text, such as a class number. Correct the file",
+        )),
     }
 }

@@ -1,12 +1,11 @@
 //! The binary version of STL-10: 96x96 pixels of red, green and blue planes, column by column; labels from 1 in a separate file.
 
-use super::cifar::once;
-use super::image_folder::check_enough;
-use super::names::shallow;
+use super::checks::{EMPTY, MEMORY, check_enough, cut_short, label_out_of_range, missing_part, once};
 use super::store::{Entry, Store};
 use super::text::Text;
-use crate::error::{FileLocation, ImageError};
+use crate::error::ImageError;
 use crate::{Collection, Image, ImageData};
+use bcl_files::archive::{FileLocation, shallow};
 
 const SIDE: usize = 96;
 const PLANE: usize = SIDE * SIDE;
@@ -54,11 +53,7 @@ pub(crate) fn read(store: &Store, unlabelled: bool) -> Result<ImageData, ImageEr
         once(slot, images, &entry.at)
     })?;
 
-    let missing = |file: &str, remedy| ImageError::MissingPart {
-        path: store.path().to_path_buf(),
-        file: file.to_string(),
-        remedy,
-    };
+    let missing = |file: &str, remedy| missing_part(store.path(), file, remedy);
     let train_x = train_x.ok_or_else(|| missing("train_X.bin", ARCHIVE))?;
     let train_y = train_y.ok_or_else(|| missing("train_y.bin", ARCHIVE))?;
     let test_x = test_x.ok_or_else(|| missing("test_X.bin", ARCHIVE))?;
@@ -93,26 +88,14 @@ impl Images {
         let mut record = vec![0; RECORD];
         loop {
             match entry.fill(&mut record)? {
-                0 if images.len == 0 => return Err(ImageError::EmptyFile { at: images.at }),
+                0 if images.len == 0 => return Err(ImageError::file(&images.at, EMPTY)),
                 0 => return Ok(images),
                 RECORD => images.push(&record),
-                filled => {
-                    return Err(ImageError::WrongSize {
-                        at: images.at,
-                        bytes: (images.len * RECORD + filled) as u64,
-                        record_bytes: RECORD as u32,
-                        record: images.len as u64,
-                    });
-                }
+                filled => return Err(cut_short(&images.at, images.len as u64, RECORD, filled)),
             }
             let found = (images.len * RECORD) as u64;
             if found > limit {
-                return Err(ImageError::TooMuch {
-                    at: images.at,
-                    what: "the memory for its images in bytes",
-                    found,
-                    limit,
-                });
+                return Err(ImageError::too_much(&images.at, MEMORY, found, limit));
             }
         }
     }
@@ -134,11 +117,9 @@ impl Images {
     /// Moves the images to `collection`, freeing memory on the way.
     pub(super) fn pour(self, labels: Option<&Labels>, collection: &mut Collection) -> Result<(), ImageError> {
         if let Some(Labels { at, labels }) = labels.filter(|labels| labels.labels.len() != self.len) {
-            return Err(ImageError::LabelCount {
-                at: at.clone(),
-                labels: labels.len(),
-                images: self.len,
-            });
+            let (labels, images) = (labels.len(), self.len);
+            let remedy = "Both files must be of the same release: fetch or unpack them again";
+            return Err(ImageError::file(at, format!("{labels} labels for {images} images. {remedy}")));
         }
         let mut labels = labels.map(|labels| labels.labels.iter());
         let file = self.at.file_name();
@@ -170,14 +151,7 @@ impl Labels {
         let labels = entry.bytes(1 << 20)?;
         let in_range = |label: &u8| (1..=CLASSES).contains(&usize::from(*label));
         match labels.iter().position(|label| !in_range(label)) {
-            Some(record) => Err(ImageError::LabelOutOfRange {
-                at,
-                record,
-                byte: record,
-                label: labels[record],
-                low: 1,
-                high: CLASSES,
-            }),
+            Some(record) => Err(label_out_of_range(&at, record, record, labels[record], [1, CLASSES])),
             None => Ok(Self {
                 at,
                 labels: labels.into_iter().map(|label| label - 1).collect(),

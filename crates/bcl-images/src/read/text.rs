@@ -1,7 +1,8 @@
 //! Small text files that come with images: class names and annotations.
 
 use super::store::Entry;
-use crate::error::{FileLocation, ImageError};
+use crate::error::ImageError;
+use bcl_files::archive::FileLocation;
 use std::collections::HashSet;
 
 /// Size limit in bytes, larger than any such file.
@@ -17,7 +18,10 @@ impl Text {
     pub(super) fn read(entry: &mut Entry) -> Result<Self, ImageError> {
         let bytes = entry.bytes(LARGEST)?;
         let at = entry.at.clone();
-        let text = String::from_utf8(bytes).map_err(|_| ImageError::NotText { at: at.clone() })?;
+        let text = String::from_utf8(bytes).map_err(|_| {
+            let remedy = "Fetch or unpack it again, or convert it, for example with `iconv -f LATIN1 -t UTF-8`";
+            ImageError::file(&at, format!("is not UTF-8 text. {remedy}"))
+        })?;
         Ok(Self { at, text })
     }
 
@@ -35,10 +39,7 @@ impl Text {
         if found == expected && names.len() == expected {
             return Ok(names);
         }
-        Err(ImageError::ClassNames {
-            at: self.at.clone(),
-            expected,
-            found,
-        })
+        let problem = format!("names {found} different classes, but the data set has {expected}. Fetch or unpack it again");
+        Err(ImageError::file(&self.at, problem))
     }
 }

@@ -2,13 +2,13 @@
 //! were never published, so val serves as test.
 
 use super::batch::{Broken, Decoder};
-use super::cifar::once;
+use super::checks::{check_enough, missing_part, once};
 use super::content::Shelf;
-use super::image_folder::check_enough;
 use super::store::Store;
 use super::text::Text;
 use crate::error::{ImageError, excerpt};
 use crate::{Collection, ImageData};
+use bcl_files::archive::ArchiveError;
 use std::collections::{BTreeMap, HashMap};
 
 const ARCHIVE: &str = "tinyImageNet is read from `tiny-imagenet-200.zip`, packed or fully unpacked";
@@ -30,7 +30,7 @@ pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
             ["val", "val_annotations.txt"] => once(&mut annotations, Text::read(entry)?, &entry.at),
             ["train", _, "images", file] | ["val", "images", file] if is_image(file) => {
                 if images.insert(known.to_string(), entry.at.clone()).is_some() {
-                    return Err(ImageError::Twice { at: entry.at.clone() });
+                    return Err(ArchiveError::twice(entry.at.clone()).into());
                 }
                 decoder.push(known.to_string(), entry)
             }
@@ -38,11 +38,7 @@ pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
         }
     })?;
 
-    let missing = |file: &str| ImageError::MissingPart {
-        path: store.path().to_path_buf(),
-        file: file.to_string(),
-        remedy: ARCHIVE,
-    };
+    let missing = |file: &str| missing_part(store.path(), file, ARCHIVE);
     let ids = sorted_ids(&ids.ok_or_else(|| missing("wnids.txt"))?)?;
     let words = words.ok_or_else(|| missing("words.txt"))?;
     let annotations = annotations.ok_or_else(|| missing("val/val_annotations.txt"))?;
@@ -62,18 +58,24 @@ pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
     };
     let mut shelf = Shelf::default();
     for (name, content) in decoder.finish(store.path(), Broken::Refuse { may_skip: false })?.images {
-        let at = || images[&name].clone();
+        let at = &images[&name];
         match name.split('/').collect::<Vec<_>>().as_slice() {
             ["train", id, ..] => {
                 let label = ids.binary_search_by(|known| known.as_str().cmp(id));
-                let label = label.map_err(|_| ImageError::NotListed {
-                    at: at(),
-                    class: excerpt(id),
+                let label = label.map_err(|_| {
+                    let what = format!("its class `{}` is not in wnids.txt", excerpt(id));
+                    ImageError::file(
+                        at,
+                        format!("{what}. Fetch or unpack the data set again, or remove the folder"),
+                    )
                 })?;
                 shelf.put(&mut data.train, &name, content, Some(label as u32));
             }
             [.., file] => {
-                let label = of_val.get(*file).ok_or_else(|| ImageError::NotAnnotated { at: at() })?;
+                let label = of_val.get(*file).ok_or_else(|| {
+                    let what = "val_annotations.txt does not list its class";
+                    ImageError::file(at, format!("{what}. Fetch or unpack the data set again, or remove the image"))
+                })?;
                 shelf.put(&mut data.test, &name, content, Some(*label));
             }
             [] => {}
@@ -108,11 +110,12 @@ fn sorted_ids(text: &Text) -> Result<Vec<String>, ImageError> {
 fn classes_of_val<T>(text: &Text, ids: &[String], images: &BTreeMap<String, T>) -> Result<HashMap<String, u32>, ImageError> {
     let mut classes = HashMap::new();
     for (line, row) in text.lines() {
-        let bad = |problem: String| ImageError::BadLine {
-            at: text.at.clone(),
-            line,
-            text: excerpt(row),
-            problem,
+        let bad = |problem: String| {
+            let at = format!("{}:{line}", text.at);
+            ImageError::Invalid(format!(
+                "{at}: `{}` {problem}. Correct the line, or fetch the file again",
+                excerpt(row)
+            ))
         };
         let mut fields = row.split('\t');
         let (Some(file), Some(id)) = (fields.next(), fields.next()) else {

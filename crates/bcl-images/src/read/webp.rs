@@ -59,9 +59,9 @@ pub(super) fn header(bytes: &[u8]) -> Option<Header> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::FileLocation;
     use crate::read::decode::Outline;
     use crate::read::limits::Limits;
+    use bcl_files::archive::FileLocation;
     use image::{ExtendedColorType, Rgb, RgbImage, codecs::webp::WebPEncoder};
 
     /// Three red columns and two blue ones, in three rows; written by Pillow 12 with quality 90.

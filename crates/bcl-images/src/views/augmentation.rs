@@ -1,13 +1,28 @@
 //! The distribution of a single view.
 
+use super::blur::Blurrer;
 use super::error::is_probability;
 use super::flip::flip;
 use super::grayscale::grayscale;
+use super::resize::Resizer;
 use super::solarise::solarise;
-use super::view::Scratch;
-use super::{BlurConfig, CropConfig, Draw, JitterConfig, SolariseConfig, ViewsConfig, ViewsError, happens};
+use super::{BlurConfig, CropConfig, Draw, JitterConfig, SolariseConfig, ViewsError, happens};
 use crate::Image;
 use rand::Rng;
+use std::cell::RefCell;
+
+/// Buffers reused from one view to the next.
+#[derive(Default)]
+pub(super) struct Scratch {
+    pub(super) resizer: Resizer,
+    pub(super) blurrer: Blurrer,
+    pub(super) planes: Vec<u8>,
+}
+
+thread_local! {
+    /// One per thread, so that a view needs no allocation.
+    pub(super) static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
 
 /// Size and random steps of one of the views of an image.
 #[derive(Debug, Clone)]
@@ -22,32 +37,6 @@ pub(super) struct Augmentation {
 }
 
 impl Augmentation {
-    /// The augmentation of the first global view.
-    pub(super) fn first(config: &ViewsConfig) -> Self {
-        Self {
-            side: config.side,
-            crop: config.crop.clone(),
-            flip: config.flip,
-            jitter: config.jitter.clone(),
-            grayscale: config.grayscale,
-            blur: config.blur.clone(),
-            solarise: config.solarise.clone(),
-        }
-    }
-
-    /// The augmentation of each view of an image, in order.
-    pub(super) fn of_all_views(config: &ViewsConfig) -> Vec<Self> {
-        let first = Self::first(config);
-        let mut views = vec![first.clone(); config.count];
-        if let Some(second) = views.get_mut(1) {
-            *second = config.second.augmentation(&first);
-        }
-        if let Some(local) = &config.local {
-            views.resize(config.count + local.count, local.augmentation(&first));
-        }
-        views
-    }
-
     /// Checks the random steps.
     pub(super) fn check(&self) -> Result<(), ViewsError> {
         self.crop.check()?;

@@ -3,13 +3,10 @@
 use super::augmentation::Augmentation;
 use super::error::{holds, is_between_one_and};
 use super::{
-    BlurConfig, ColourSpace, CropConfig, JitterConfig, LocalCropsConfig, SecondViewConfig, SolariseConfig, Views, ViewsError,
-    is_default,
+    BlurConfig, ColourSpace, CropConfig, JitterConfig, LARGEST_SIDE, LocalCropsConfig, SecondViewConfig, SolariseConfig,
+    ViewsError, is_default,
 };
 use serde::{Deserialize, Serialize};
-
-/// The maximum side of a view; one such view takes 192 MiB.
-pub const LARGEST_SIDE: usize = 4096;
 
 /// The number of global views in most methods.
 const PAIR: usize = 2;
@@ -114,7 +111,7 @@ impl ViewsConfig {
     pub fn check(&self) -> Result<(), ViewsError> {
         is_between_one_and("count", self.count, MOST_VIEWS)?;
         is_between_one_and("side", self.side, LARGEST_SIDE)?;
-        let first = Augmentation::first(self);
+        let first = self.first_view();
         first.check()?;
         self.second.check(&first)?;
         if self.count == 1 && !is_default(&self.second) {
@@ -168,15 +165,30 @@ impl ViewsConfig {
         sides
     }
 
-    /// Creates the [`Views`].
-    ///
-    /// # Panics
-    /// Panics if [`check`](Self::check) fails.
-    pub fn init(&self) -> Views {
-        if let Err(error) = self.check() {
-            panic!("{error}");
+    /// The augmentation of the first global view.
+    fn first_view(&self) -> Augmentation {
+        Augmentation {
+            side: self.side,
+            crop: self.crop.clone(),
+            flip: self.flip,
+            jitter: self.jitter.clone(),
+            grayscale: self.grayscale,
+            blur: self.blur.clone(),
+            solarise: self.solarise.clone(),
         }
-        Views::new(self.clone())
+    }
+
+    /// The augmentation of each view of an image, in order.
+    pub(super) fn augmentations(&self) -> Vec<Augmentation> {
+        let first = self.first_view();
+        let mut views = vec![first.clone(); self.count];
+        if let Some(second) = views.get_mut(1) {
+            *second = self.second.augmentation(&first);
+        }
+        if let Some(local) = &self.local {
+            views.resize(self.count + local.count, local.augmentation(&first));
+        }
+        views
     }
 }
 

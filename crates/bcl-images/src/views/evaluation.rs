@@ -1,6 +1,6 @@
 //! Deterministic views for evaluation.
 
-use super::view::{SCRATCH, Scratch};
+use super::augmentation::{SCRATCH, Scratch};
 use super::{Region, Views, ViewsError};
 use crate::{Collection, Image};
 use rayon::prelude::*;

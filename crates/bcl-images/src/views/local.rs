@@ -1,7 +1,7 @@
 //! Local crops: small views of small regions.
 
+use super::LARGEST_SIDE;
 use super::augmentation::Augmentation;
-use super::config::LARGEST_SIDE;
 use super::error::{ViewsError, is_between_one_and, is_positive_range};
 use serde::{Deserialize, Serialize};
 

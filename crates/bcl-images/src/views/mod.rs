@@ -53,7 +53,7 @@ mod view;
 pub use batch::view_seed;
 pub use blur::BlurConfig;
 pub use colour::{ColourSpace, Conversion};
-pub use config::{LARGEST_SIDE, ViewsConfig};
+pub use config::ViewsConfig;
 pub use crop::{CropConfig, Region};
 pub use draw::Draw;
 pub use error::ViewsError;
@@ -64,6 +64,9 @@ pub use solarise::SolariseConfig;
 pub use view::Views;
 
 use rand::{Rng, RngExt};
+
+/// The maximum side of a view; one such view takes 192 MiB.
+pub const LARGEST_SIDE: usize = 4096;
 
 /// Splits `[3, height, width]` into its red, green and blue planes.
 fn channels(planes: &[u8]) -> [&[u8]; 3] {

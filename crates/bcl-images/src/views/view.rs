@@ -1,14 +1,11 @@
 //! Draws and makes a single view.
 
-use super::augmentation::Augmentation;
-use super::blur::Blurrer;
+use super::augmentation::{Augmentation, SCRATCH};
 use super::normalise::Normalisation;
-use super::resize::Resizer;
 use super::{Draw, ViewsConfig};
 use crate::Image;
 use bcl_data::Seed;
 use rand::Rng;
-use std::cell::RefCell;
 
 /// Makes views. Create it with [`ViewsConfig::init`].
 ///
@@ -21,24 +18,24 @@ pub struct Views {
     augmentations: Vec<Augmentation>,
 }
 
-/// Buffers reused from one view to the next.
-#[derive(Default)]
-pub(super) struct Scratch {
-    pub(super) resizer: Resizer,
-    pub(super) blurrer: Blurrer,
-    pub(super) planes: Vec<u8>,
-}
-
-thread_local! {
-    /// One per thread, so that a view needs no allocation.
-    pub(super) static SCRATCH: RefCell<Scratch> = RefCell::default();
+impl ViewsConfig {
+    /// Creates the [`Views`].
+    ///
+    /// # Panics
+    /// Panics if [`check`](Self::check) fails.
+    pub fn init(&self) -> Views {
+        if let Err(error) = self.check() {
+            panic!("{error}");
+        }
+        Views::new(self.clone())
+    }
 }
 
 impl Views {
-    pub(super) fn new(config: ViewsConfig) -> Self {
+    fn new(config: ViewsConfig) -> Self {
         Self {
             normalisation: Normalisation::new(&config),
-            augmentations: Augmentation::of_all_views(&config),
+            augmentations: config.augmentations(),
             config,
         }
     }

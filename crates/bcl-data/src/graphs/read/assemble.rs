@@ -2,7 +2,8 @@
 
 use super::GraphReport;
 use super::tables::{Table, Tables};
-use crate::error::GraphError;
+use crate::DataError;
+use crate::error::LineLocation;
 use crate::graphs::GraphData;
 use crate::graphs::data::Parts;
 use crate::graphs::features::{MOST_COLUMNS, label_range};
@@ -14,7 +15,7 @@ use std::path::Path;
 type Edge = (u32, u32, u32);
 
 /// Builds the graphs.
-pub(super) fn assemble(name: &str, tables: Tables, symmetrise: bool) -> Result<(GraphData, GraphReport), GraphError> {
+pub(super) fn assemble(name: &str, tables: Tables, symmetrise: bool) -> Result<(GraphData, GraphReport), DataError> {
     let node_offsets = node_offsets(&tables.indicator, &tables.graph_labels)?;
     let nodes = tables.indicator.len();
     let per_node = |at: &Path, found| same_count(at, found, "node", nodes, &tables.indicator.at);
@@ -60,26 +61,27 @@ pub(super) fn assemble(name: &str, tables: Tables, symmetrise: bool) -> Result<(
 }
 
 /// The first node of each graph, from the graph of each node.
-fn node_offsets(indicator: &Table<i64>, graph_labels: &Table<i64>) -> Result<Vec<usize>, GraphError> {
+fn node_offsets(indicator: &Table<i64>, graph_labels: &Table<i64>) -> Result<Vec<usize>, DataError> {
     let graphs = graph_labels.len();
     let mut offsets = Vec::with_capacity(graphs + 1);
     let mut before = 0;
     for (index, &id) in indicator.values.iter().enumerate() {
         let at = || indicator.location(index);
         if id < 1 || id > graphs as i64 {
-            return Err(GraphError::GraphOutOfRange {
-                at: at(),
-                id,
-                graphs,
-                labels: graph_labels.at.clone(),
-            });
+            let labels = graph_labels.at.display();
+            let what =
+                format!("graph id {id} is out of range: graphs are numbered from 1 to {graphs}, the number of lines in {labels}");
+            return Err(DataError::at(
+                at(),
+                format!("{what}. Correct the id, or fetch both files again"),
+            ));
         }
         if id < before {
-            return Err(GraphError::UnsortedGraphs { at: at(), id, before });
+            let remedy = "Sort the nodes by graph, and number them in that order in all files";
+            return Err(DataError::at(at(), format!("graph id {id} comes after {before}. {remedy}")));
         }
         if id > before + 1 {
-            let graph = before + 1;
-            return Err(GraphError::GraphWithoutNodes { at: at(), graph });
+            return Err(without_nodes(at(), before + 1));
         }
         if id > before {
             offsets.push(index);
@@ -87,67 +89,63 @@ fn node_offsets(indicator: &Table<i64>, graph_labels: &Table<i64>) -> Result<Vec
         before = id;
     }
     if before < graphs as i64 {
-        return Err(GraphError::GraphWithoutNodes {
-            at: indicator.location(indicator.len() - 1),
-            graph: before + 1,
-        });
+        return Err(without_nodes(indicator.location(indicator.len() - 1), before + 1));
     }
     offsets.push(indicator.len());
     Ok(offsets)
 }
 
-fn same_count(at: &Path, found: usize, row: &'static str, expected: usize, other: &Path) -> Result<(), GraphError> {
+fn without_nodes(at: LineLocation, graph: i64) -> DataError {
+    let what = format!("graph {graph} has no nodes: no line contains its id");
+    DataError::at(
+        at,
+        format!("{what}. Remove the graph and its label, and number the others from 1 without a gap"),
+    )
+}
+
+fn same_count(at: &Path, found: usize, row: &'static str, expected: usize, other: &Path) -> Result<(), DataError> {
     if found == expected {
         return Ok(());
     }
-    Err(GraphError::LineCount {
-        at: at.to_path_buf(),
-        found,
-        expected,
-        row,
-        other: other.to_path_buf(),
-    })
+    let what = format!(
+        "has {found} lines, but must have {expected}, one per {row} as in {}",
+        other.display()
+    );
+    Err(DataError::file(at, format!("{what}. Fetch both files again")))
 }
 
-fn check_label_range(labels: &Table<i64>) -> Result<(), GraphError> {
+fn check_label_range(labels: &Table<i64>) -> Result<(), DataError> {
     let (least, largest, width) = label_range(&labels.values);
     if width <= MOST_COLUMNS as u64 {
         return Ok(());
     }
-    Err(GraphError::LabelRange {
-        at: labels.at.clone(),
-        least,
-        largest,
-        width,
-        limit: MOST_COLUMNS,
-    })
+    let what =
+        format!("node labels go from {least} to {largest}, which makes {width} columns; at most {MOST_COLUMNS} are supported");
+    let remedy = "Renumber the labels without large gaps, or move real numbers to `_node_attributes.txt`";
+    Err(DataError::file(&labels.at, format!("{what}. {remedy}")))
 }
 
 /// Checks that both nodes of each edge exist and are of the same graph.
-fn check_edges(edges: &Table<[i64; 2]>, indicator: &Table<i64>) -> Result<(), GraphError> {
+fn check_edges(edges: &Table<[i64; 2]>, indicator: &Table<i64>) -> Result<(), DataError> {
     let nodes = indicator.len();
     for (index, &[row, column]) in edges.values.iter().enumerate() {
         let at = || edges.location(index);
         for (field, id) in [("row", row), ("column", column)] {
             if id < 1 || id > nodes as i64 {
-                return Err(GraphError::NodeOutOfRange {
-                    at: at(),
-                    field,
-                    id,
-                    nodes,
-                    indicator: indicator.at.clone(),
-                });
+                let indicator = indicator.at.display();
+                let what =
+                    format!("{field} is node {id}, but nodes are numbered from 1 to {nodes}, the number of lines in {indicator}");
+                return Err(DataError::at(
+                    at(),
+                    format!("{what}. Correct the id, or fetch both files again"),
+                ));
             }
         }
         let [row_graph, column_graph] = [row, column].map(|id| indicator.values[id as usize - 1]);
         if row_graph != column_graph {
-            return Err(GraphError::EdgeBetweenGraphs {
-                at: at(),
-                row,
-                row_graph,
-                column,
-                column_graph,
-            });
+            let what = format!("the edge joins node {row} of graph {row_graph} with node {column} of graph {column_graph}");
+            let remedy = "Remove the edge, or correct the graph ids of the nodes";
+            return Err(DataError::at(at(), format!("{what}. {remedy}")));
         }
     }
     Ok(())
@@ -159,7 +157,7 @@ fn directed_edges(
     nodes: usize,
     symmetrise: bool,
     report: &mut GraphReport,
-) -> Result<Vec<Edge>, GraphError> {
+) -> Result<Vec<Edge>, DataError> {
     let mut edges: Vec<Edge> = (0..)
         .zip(&table.values)
         .filter(|(_, [row, column])| row != column)
@@ -185,12 +183,12 @@ fn directed_edges(
         return Ok(edges);
     };
     if !symmetrise {
-        return Err(GraphError::MissingReverse {
-            at: table.location(line as usize),
-            row: row + 1,
-            column: column + 1,
-            count: missing.len(),
-        });
+        let (row, column, count) = (row + 1, column + 1, missing.len());
+        let problem = format!(
+            "the edge `{row}, {column}` has no line `{column}, {row}`; {count} edge(s) of the file lack their reverse. Add the missing \
+             lines, or set `symmetrise = true` to have them added"
+        );
+        return Err(DataError::at(table.location(line as usize), problem));
     }
     report.added_reverses = missing.len();
     edges.extend(missing);
@@ -211,14 +209,12 @@ fn row_offsets(edges: &[Edge], nodes: usize) -> Vec<usize> {
 }
 
 /// The different labels in ascending order, and the index of each graph's label among them.
-fn classes(table: &Table<i64>) -> Result<(Vec<String>, Vec<u32>), GraphError> {
+fn classes(table: &Table<i64>) -> Result<(Vec<String>, Vec<u32>), DataError> {
     let distinct: Vec<i64> = table.values.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     if let [label] = distinct[..] {
-        return Err(GraphError::OneClass {
-            at: table.at.clone(),
-            label,
-            graphs: table.len(),
-        });
+        let what = format!("all {} graphs have the label {label}", table.len());
+        let remedy = "At least two classes are needed; check that it is the right file";
+        return Err(DataError::file(&table.at, format!("{what}. {remedy}")));
     }
     let index = |label: &i64| distinct.partition_point(|other| other < label) as u32;
     let labels = table.values.iter().map(index).collect();

@@ -1,13 +1,14 @@
 //! Reads data sets of graphs in the text format of the TU collection (Morris et al. 2020), from a folder or an archive.
 
 mod assemble;
+mod files;
 mod rows;
 mod tables;
 
 use super::{GraphData, NodeFeatures};
 use crate::DataError;
-use crate::archive::Files;
 use assemble::assemble;
+use files::Files;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use tables::Tables;

@@ -1,11 +1,11 @@
 //! Finds the files of a data set and reads each of them.
 
-use super::rows::Rows;
-use crate::archive::{Files, PackedFile};
-use crate::error::{GraphError, LineLocation, ValueProblem};
+use super::files::{Files, PackedFile};
+use super::rows::{NOT_A_CLASS, NOT_AN_INTEGER, Rows};
+use crate::error::LineLocation;
 use crate::graphs::features::{Attributes, MOST_COLUMNS};
 use crate::{DataError, memory};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Maximum number of lines per file.
 const MOST_LINES: usize = 500_000_000;
@@ -45,13 +45,13 @@ impl Tables {
             let part = plain(name).strip_prefix(&*prefix)?.strip_prefix('_')?.strip_suffix(".txt")?;
             PARTS.iter().copied().find(|known| *known == part)
         };
-        files.for_each(&|name| part_of(name).is_some(), &mut |name, file| {
+        files.for_each(&mut |name| part_of(name).is_some(), &mut |name, file| {
             match part_of(name).unwrap_or_default() {
                 "A" => edges = Some(edge_table(file)?),
-                "graph_indicator" => indicator = Some(table(file, "nodes", "graph id", ValueProblem::NotAnInteger)?),
-                "graph_labels" => graph_labels = Some(table(file, "graphs", "class", ValueProblem::NotAClass)?),
-                "node_labels" => node_labels = Some(table(file, "nodes", "node label", ValueProblem::NotAnInteger)?),
-                "edge_labels" => edge_labels = Some(table(file, "edges", "edge label", ValueProblem::NotAnInteger)?),
+                "graph_indicator" => indicator = Some(table(file, "nodes", "graph id", NOT_AN_INTEGER)?),
+                "graph_labels" => graph_labels = Some(table(file, "graphs", "class", NOT_A_CLASS)?),
+                "node_labels" => node_labels = Some(table(file, "nodes", "node label", NOT_AN_INTEGER)?),
+                "edge_labels" => edge_labels = Some(table(file, "edges", "edge label", NOT_AN_INTEGER)?),
                 _ => node_attributes = Some(attributes(file)?),
             }
             Ok(())
@@ -92,18 +92,22 @@ const PARTS: [&str; 6] = [
 ];
 
 /// What the names of all files begin with.
-fn prefix(files: &Files, names: &[String]) -> Result<String, GraphError> {
+fn prefix(files: &Files, names: &[String]) -> Result<String, DataError> {
     let mut prefixes: Vec<&str> = names.iter().filter_map(|name| plain(name).strip_suffix("_A.txt")).collect();
     prefixes.dedup();
-    let path = files.path().to_path_buf();
-    match prefixes.as_slice() {
-        [] => Err(GraphError::NoGraphs { path }),
-        [prefix] => Ok((*prefix).to_string()),
-        _ => Err(GraphError::SeveralDataSets {
-            path,
-            names: prefixes.join(", "),
-        }),
-    }
+    let problem = match prefixes.as_slice() {
+        [prefix] => return Ok((*prefix).to_string()),
+        [] => {
+            "contains no file that ends in `_A.txt`. Name the folder or archive that contains NAME_A.txt, NAME_graph_indicator.txt and \
+             NAME_graph_labels.txt"
+                .to_owned()
+        }
+        _ => {
+            let names = prefixes.join(", ");
+            format!("contains several data sets: {names}. Keep each in a folder or archive of its own")
+        }
+    };
+    Err(DataError::file(files.path(), problem))
 }
 
 /// The name of a file without `.gz`.
@@ -111,50 +115,48 @@ fn plain(name: &str) -> &str {
     name.strip_suffix(".gz").unwrap_or(name)
 }
 
-fn refuse_twice(files: &Files, names: &[String], prefix: &str) -> Result<(), GraphError> {
+fn refuse_twice(files: &Files, names: &[String], prefix: &str) -> Result<(), DataError> {
     for part in PARTS {
         let name = format!("{prefix}_{part}.txt");
         if names.iter().filter(|other| plain(other) == name).count() > 1 {
-            return Err(GraphError::Twice {
-                at: files.location(&name),
-            });
+            let problem = "exists twice, perhaps plain and gzipped or in two folders of an archive. Remove one of the two";
+            return Err(DataError::file(&files.location(&name), problem));
         }
     }
     Ok(())
 }
 
-fn required<T>(table: Option<Table<T>>, at: PathBuf, content: &'static str) -> Result<Table<T>, GraphError> {
-    let table = table.ok_or(GraphError::MissingFile { at, content })?;
+fn required<T>(table: Option<Table<T>>, at: PathBuf, content: &'static str) -> Result<Table<T>, DataError> {
+    let table = table.ok_or_else(|| {
+        let problem = format!("no such file, but it must contain {content}. Add it, or fetch the data set again");
+        DataError::file(&at, problem)
+    })?;
     if table.values.is_empty() {
-        return Err(GraphError::EmptyFile { at: table.at, content });
+        let problem = format!("is empty, but must contain {content}. Fetch the data set again");
+        return Err(DataError::file(&table.at, problem));
     }
     Ok(table)
 }
 
 fn edge_table(file: PackedFile) -> Result<Table<[i64; 2]>, DataError> {
     collect(Rows::open(file, "edges")?, |row| {
-        row.integers(["row", "column"], ValueProblem::NotAnInteger)
+        row.integers(["row", "column"], NOT_AN_INTEGER)
     })
 }
 
-fn table(file: PackedFile, rows: &'static str, field: &'static str, problem: ValueProblem) -> Result<Table<i64>, DataError> {
+fn table(file: PackedFile, rows: &'static str, field: &'static str, problem: &str) -> Result<Table<i64>, DataError> {
     collect(Rows::open(file, rows)?, |row| {
         row.integers([field], problem).map(|[value]| value)
     })
 }
 
-fn collect<T>(mut rows: Rows, parse: impl Fn(&super::rows::Row) -> Result<T, GraphError>) -> Result<Table<T>, DataError> {
+fn collect<T>(mut rows: Rows, parse: impl Fn(&super::rows::Row) -> Result<T, DataError>) -> Result<Table<T>, DataError> {
     let limit = most_lines(1);
     let at = rows.path().to_path_buf();
     let mut values = Vec::new();
     while let Some(row) = rows.next()? {
         if values.len() == limit {
-            return Err(GraphError::TooLarge {
-                at,
-                what: "lines",
-                limit,
-            }
-            .into());
+            return Err(too_large(&at, limit, "lines"));
         }
         values.push(parse(&row)?);
     }
@@ -177,23 +179,22 @@ fn attributes(file: PackedFile) -> Result<(PathBuf, Attributes), DataError> {
             (width, limit) = (found, most_lines(found));
         }
         if found > MOST_COLUMNS {
-            let (what, limit) = ("attributes per node", MOST_COLUMNS);
-            return Err(GraphError::TooLarge { at, what, limit }.into());
+            return Err(too_large(&at, MOST_COLUMNS, "attributes per node"));
         }
         if found != width {
-            return Err(row.value_count(format!("{width}, as in the first line"), found).into());
+            return Err(row.value_count(&format!("{width}, as in the first line"), found));
         }
         if lines == limit {
-            return Err(GraphError::TooLarge {
-                at,
-                what: "lines",
-                limit,
-            }
-            .into());
+            return Err(too_large(&at, limit, "lines"));
         }
         lines += 1;
     }
     Ok((at, Attributes { width, values }))
+}
+
+fn too_large(at: &Path, limit: usize, what: &str) -> DataError {
+    let problem = format!("has more than {limit} {what}. Use a part of the data, or a machine with more memory");
+    DataError::file(at, problem)
 }
 
 /// The number of lines with `values` values that fit into free memory.

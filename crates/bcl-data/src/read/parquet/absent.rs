@@ -9,9 +9,11 @@ pub(in crate::read) enum Table {}
 
 impl Table {
     pub(in crate::read) fn open(path: &Path) -> Result<Self, DataError> {
-        Err(DataError::WithoutParquet {
-            path: path.to_path_buf(),
-        })
+        Err(DataError::file(
+            path,
+            "is a Parquet file, and this program was built without Parquet. Run `cargo run -p bcl-train --features parquet -- …`, or \
+             convert the file with pandas: `pd.read_parquet(\"…\").to_csv(\"…\", index=False)`",
+        ))
     }
 
     pub(in crate::read) fn read<const N: usize>(

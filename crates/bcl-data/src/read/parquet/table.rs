@@ -27,7 +27,7 @@ pub(in crate::read) struct Table {
 
 impl Table {
     pub(in crate::read) fn open(path: &Path) -> Result<Self, DataError> {
-        let file = input::open(path).map_err(|source| DataError::opening(path, source))?;
+        let file = input::open(path).map_err(|source| DataError::opening(path, &source))?;
         Ok(Self {
             path: path.to_path_buf(),
             reader: SerializedFileReader::new(file).map_err(|source| damaged(path, source))?,
@@ -95,10 +95,10 @@ impl Table {
 }
 
 fn damaged(path: &Path, source: ParquetError) -> DataError {
-    DataError::DamagedParquet {
-        path: path.to_path_buf(),
-        source: Box::new(source),
-    }
+    DataError::file(
+        path,
+        format!("cannot be read as Parquet: {source}. Fetch, copy or write it again"),
+    )
 }
 
 /// Where the values of a wanted column are.

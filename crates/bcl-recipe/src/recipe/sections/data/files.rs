@@ -39,7 +39,7 @@ fn all(search: &SearchPath, files: &[PathBuf]) -> Result<Vec<PathBuf>, DataError
             _ => vec![search.find("data.files", file)?],
         };
         if let Some(path) = matching.iter().find(|path| found.contains(path)) {
-            return Err(DataError::RepeatedFile { path: path.clone() });
+            return Err(DataError::file(path, "data.files names this file twice. Remove it once"));
         }
         found.extend(matching);
     }
@@ -49,10 +49,7 @@ fn all(search: &SearchPath, files: &[PathBuf]) -> Result<Vec<PathBuf>, DataError
 fn matching(search: &SearchPath, file: &Path, pattern: &str) -> Result<Vec<PathBuf>, DataError> {
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = search.find("data.files", parent.unwrap_or(Path::new(".")))?;
-    let failed = |source| DataError::Io {
-        path: folder.clone(),
-        source,
-    };
+    let failed = |error| DataError::unreadable(&folder, &error);
     let mut found = Vec::new();
     for entry in fs::read_dir(&folder).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
@@ -62,10 +59,11 @@ fn matching(search: &SearchPath, file: &Path, pattern: &str) -> Result<Vec<PathB
     }
     found.sort();
     if found.is_empty() {
-        return Err(DataError::NoMatchingFile {
-            folder,
-            pattern: pattern.to_owned(),
-        });
+        let remedy = "Correct data.files, or name the folder that has it with --data DIR";
+        return Err(DataError::file(
+            &folder,
+            format!("no file `{pattern}` in this folder. {remedy}"),
+        ));
     }
     Ok(found)
 }

@@ -215,8 +215,7 @@ impl DataConfig {
 
 fn refusal(error: DataError) -> Refusal {
     match error {
-        DataError::OutOfRange { name, value, range } => Refusal::new(name, format!("is {value}, but must be in {range}")),
-        DataError::Meaningless { name, problem } => Refusal::new(name, problem),
+        DataError::Setting { name, problem, .. } => Refusal::new(name, problem),
         error => Refusal::new("data", format!("cannot be used: {error}")),
     }
 }

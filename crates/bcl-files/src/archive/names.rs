@@ -5,7 +5,7 @@
 /// Nothing is written to disk, so a name that points outside the archive is harmless here; but it shows that the archive was made to do
 /// harm.
 pub(super) fn plain(name: &[u8]) -> Result<String, &'static str> {
-    let name = std::str::from_utf8(name).map_err(|_| "is not UTF-8")?;
+    let name = utf8(name)?;
     if name.contains(['\\', '\0']) {
         return Err("contains a backslash or a NUL character");
     }
@@ -20,13 +20,18 @@ pub(super) fn plain(name: &[u8]) -> Result<String, &'static str> {
     Ok(parts.join("/"))
 }
 
+/// The name as text.
+pub(super) fn utf8(name: &[u8]) -> Result<&str, &'static str> {
+    std::str::from_utf8(name).map_err(|_| "is not UTF-8")
+}
+
 /// Whether a file belongs to the system: hidden files, and those that macOS adds to archives.
-pub(super) fn is_hidden(name: &str) -> bool {
+pub fn is_hidden(name: &str) -> bool {
     name.split('/').any(|part| part.starts_with('.') || part == "__MACOSX")
 }
 
 /// The file name, if the file is in at most one folder: archives contain their files directly or in one folder.
-pub(super) fn shallow(name: &str) -> Option<&str> {
+pub fn shallow(name: &str) -> Option<&str> {
     let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
     (!folder.contains('/')).then_some(file)
 }
