@@ -29,7 +29,7 @@
 //! | work with the result and the epochs of a run | [`result::RunResult`], [`result::EpochRecord`] |
 //! | average over seeds, with 95 % confidence intervals | [`Interval`] |
 //! | compare recipes, paired by seed | [`Comparison`], and its text, JSON and CSV forms |
-//! | say what a recommender left out of its data | [`LeftOut`] |
+//! | say what a recommender left out of its data | [`left_out`] |
 //! | see whether an image encoder has collapsed | [`collapse::collapse`] |
 //! | make an HTML report of runs | [`render_html`], [`write_html`] |
 //! | build another page in the same style | [`page`] |
@@ -52,10 +52,10 @@ mod find;
 pub mod histogram;
 mod html;
 mod interval;
-mod left_out;
+pub mod left_out;
 pub mod live;
 mod markup;
-mod metric_names;
+pub mod metric_names;
 pub mod npy;
 pub mod page;
 mod page_path;
@@ -74,7 +74,6 @@ pub use few_labels::few_labels_probe;
 pub use find::{FoundRuns, Skipped, find_runs};
 pub use html::{render_html, write_html};
 pub use interval::{CONFIDENCE, Interval, t_bound};
-pub use left_out::LeftOut;
 pub use metric_names::{all_metrics, default_metrics};
 pub use read::read_run;
 pub use showcase::{MAP_FILE, MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};

@@ -1,28 +1,36 @@
-//! Which metrics a table shows, and in which order.
+//! The names of metrics, in results and in the order of a table.
 
 use crate::few_labels;
 use crate::result::{ALIGNMENT, CALIBRATION_ERROR, EFFECTIVE_RANK, FEATURE_STD, LAST_LOSS, ONLINE_PROBE, RunResult, UNIFORMITY};
 use std::borrow::Cow;
 
-/// Ranking metrics without their cutoff, in the order of a table.
-const KINDS: [&str; 9] = [
-    "precision",
-    "recall",
-    "ndcg",
-    "hit_rate",
-    "mrr",
-    "map",
-    "coverage",
-    "gini",
-    "mean_popularity",
-];
+/// Metrics of one user's list, without their cutoff, in the order of a table.
+pub const OF_LISTS: [&str; 6] = ["precision", "recall", "ndcg", "hit_rate", "mrr", "map"];
+/// Metrics of the lists of all users, without their cutoff, in the order of a table: how many items are recommended, how evenly, and how
+/// popular they are.
+pub const OF_ALL_LISTS: [&str; 3] = ["coverage", "gini", "mean_popularity"];
+
+/// RBF support vector machine on z-scores.
+pub const RBF_SVM: &str = "rbf_svm";
+/// RBF support vector machine on vectors as they are.
+pub const RBF_SVM_RAW: &str = "rbf_svm_raw";
+/// Linear support vector machine.
+pub const LINEAR_SVM: &str = "linear_svm";
+/// Logistic regression.
+pub const LOGISTIC_REGRESSION: &str = "logistic_regression";
+/// Linear probe; its metrics have `_top1` and `_top5` behind it.
+pub const PROBE: &str = "probe";
+/// Linear probe by the protocol of the papers' released code; its metrics have `_top1` and `_top5` behind it.
+pub const OFFICIAL_PROBE: &str = "official";
+/// Vote of the nearest neighbours; its metrics have `_top1` and `_top5` behind it.
+pub const KNN: &str = "knn";
 
 /// Metrics of encoders of images and graphs, in the order of a table.
 const OF_ENCODERS: [&str; 17] = [
-    "rbf_svm",
-    "rbf_svm_raw",
-    "linear_svm",
-    "logistic_regression",
+    RBF_SVM,
+    RBF_SVM_RAW,
+    LINEAR_SVM,
+    LOGISTIC_REGRESSION,
     "probe_top1",
     "probe_top5",
     "official_top1",
@@ -39,8 +47,8 @@ const OF_ENCODERS: [&str; 17] = [
 ];
 /// The metrics of encoders of images and graphs that a table shows by default.
 const SHOWN_OF_ENCODERS: [&str; 6] = [
-    "rbf_svm",
-    "rbf_svm_raw",
+    RBF_SVM,
+    RBF_SVM_RAW,
     "probe_top1",
     "official_top1",
     "knn_top1",
@@ -71,20 +79,20 @@ pub(super) fn evaluation(metric: &str) -> Evaluation {
             "the protocol of the papers' released code: a linear classifier trained on augmented views, with the encoder's batch \
              normalisation in training mode.",
         ),
-        "rbf_svm" => (
+        RBF_SVM => (
             "RBF SVM",
             "a support vector machine with an RBF kernel, on z-scores of the training folds.",
         ),
-        "rbf_svm_raw" => (
+        RBF_SVM_RAW => (
             "RBF SVM, raw",
             "the same on vectors as they are, as in the papers' released code. Sums over nodes grow with the graph, so the kernel sees \
              little but the scale of the largest graphs.",
         ),
-        "linear_svm" => (
+        LINEAR_SVM => (
             "linear SVM",
             "a linear support vector machine, on z-scores of the training folds.",
         ),
-        "logistic_regression" => ("logistic regression", "on z-scores of the training folds."),
+        LOGISTIC_REGRESSION => ("logistic regression", "on z-scores of the training folds."),
         "knn_top1" | "knn_top5" => (
             "nearest neighbours",
             "weighted k-nearest-neighbour vote among training images, by cosine similarity.",
@@ -135,8 +143,8 @@ fn place(metric: &str) -> (usize, usize, u64) {
         let place = OF_ENCODERS.iter().position(|known| *known == known_as);
         return (usize::MAX, place.unwrap_or(usize::MAX), fraction);
     };
-    let kind = KINDS.iter().position(|known| *known == kind);
-    (cutoff, kind.unwrap_or(KINDS.len()), 0)
+    let mut known = OF_LISTS.iter().chain(&OF_ALL_LISTS);
+    (cutoff, known.position(|known| *known == kind).unwrap_or(usize::MAX), 0)
 }
 
 /// All metrics that occur in any of the runs, sorted by cutoff and then precision, recall, NDCG and so on.

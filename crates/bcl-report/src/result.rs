@@ -1,6 +1,7 @@
 //! The files of a run: one record per epoch (`metrics.jsonl`) and one result (`result.json`).
 
-use crate::{LeftOut, Showcase, UserMetrics};
+use crate::{Showcase, UserMetrics};
+use bcl_data::LoadReport;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
@@ -303,7 +304,7 @@ pub struct RunResult {
     pub data: DataSummary,
     /// What was left out of the files of interactions, and what test data have that training data lack.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub left_out: Option<LeftOut>,
+    pub left_out: Option<LoadReport>,
     /// Encoder, as in the recipe (`mf`, `light_gcn`, `resnet`, `gin`).
     pub encoder: String,
     /// Estimator, as in the recipe (`info_nce`, `bayesian`, …).

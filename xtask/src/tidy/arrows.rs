@@ -39,7 +39,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bcl-optim",
         ],
     ),
-    ("bcl-report", &["bcl-files"]),
+    ("bcl-report", &["bcl-data", "bcl-files"]),
     ("bcl-backend", &[]),
     ("bcl-explorer", &["bcl-posterior"]),
     (

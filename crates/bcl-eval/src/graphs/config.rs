@@ -5,6 +5,7 @@ use bcl_core::{
     ParameterError,
     parameter::{MOST_EPOCHS, count_in},
 };
+use bcl_report::metric_names::{LINEAR_SVM, LOGISTIC_REGRESSION, RBF_SVM, RBF_SVM_RAW};
 use serde::{Deserialize, Serialize};
 
 /// How graph vectors are evaluated.
@@ -48,10 +49,10 @@ impl GraphClassifier {
     /// The name in recipes, and of the metric.
     pub fn name(self) -> &'static str {
         match self {
-            Self::RbfSvm => "rbf_svm",
-            Self::RbfSvmRaw => "rbf_svm_raw",
-            Self::LinearSvm => "linear_svm",
-            Self::LogisticRegression => "logistic_regression",
+            Self::RbfSvm => RBF_SVM,
+            Self::RbfSvmRaw => RBF_SVM_RAW,
+            Self::LinearSvm => LINEAR_SVM,
+            Self::LogisticRegression => LOGISTIC_REGRESSION,
         }
     }
 

@@ -14,6 +14,7 @@ use bcl_data::Seed;
 use bcl_images::{Collection, ImageData, ViewsError};
 use bcl_models::vision::{ImageEncoder, Mode};
 use bcl_report::few_labels_probe;
+use bcl_report::metric_names::{KNN, OFFICIAL_PROBE, PROBE};
 use bcl_report::result::{ALIGNMENT, EFFECTIVE_RANK, FEATURE_STD, Metrics, ONLINE_PROBE, UNIFORMITY};
 use burn::tensor::{Tensor, TensorData};
 use rand::seq::SliceRandom;
@@ -202,7 +203,7 @@ impl ImageEvaluator {
         if self.has_probes {
             metrics = self.accuracies(train, test)?;
             if self.config.protocols.contains(&Protocol::Official) {
-                insert(&mut metrics, "official", self.official(encoder)?);
+                insert(&mut metrics, OFFICIAL_PROBE, self.official(encoder)?);
             }
         }
         metrics.extend(of_two_views(views)?);
@@ -280,7 +281,7 @@ impl ImageEvaluator {
 
     fn online_with(&self, train: &Labelled, test: &Labelled) -> Result<Metrics, EvaluationError> {
         let mut metrics = Metrics::new();
-        insert(&mut metrics, "knn", knn(train, test, self.num_classes(), &self.config.knn)?);
+        insert(&mut metrics, KNN, knn(train, test, self.num_classes(), &self.config.knn)?);
         let online = ridge_accuracy(train, test, self.num_classes())?;
         metrics.extend(online.map(|accuracy| (ONLINE_PROBE.to_owned(), accuracy)));
         metrics.extend(self.of_spread(&test.features)?);
@@ -289,10 +290,10 @@ impl ImageEvaluator {
 
     fn accuracies(&self, train: &Labelled, test: &Labelled) -> Result<Metrics, EvaluationError> {
         let mut metrics = Metrics::new();
-        insert(&mut metrics, "knn", knn(train, test, self.num_classes(), &self.config.knn)?);
+        insert(&mut metrics, KNN, knn(train, test, self.num_classes(), &self.config.knn)?);
         if self.config.protocols.contains(&Protocol::Clean) {
             let found = probe_fixed(train, test, self.num_classes(), &self.config.probe, self.seed)?;
-            insert(&mut metrics, "probe", found);
+            insert(&mut metrics, PROBE, found);
         }
         for &fraction in &self.config.label_fractions {
             let found = self.few_labels_probe(train, test, fraction)?;

@@ -1,6 +1,7 @@
 //! How recommenders are evaluated: the `[evaluation]` table of a recipe.
 
 use bcl_core::parameter::in_closed;
+use bcl_report::metric_names::OF_LISTS;
 use serde::{Deserialize, Serialize};
 
 /// Largest cutoff.
@@ -70,7 +71,7 @@ impl Default for RankingEvaluationConfig {
 
 impl RankingEvaluationConfig {
     /// Metrics at a cutoff, averaged over users, that can select an epoch.
-    pub const METRICS: [&str; 6] = ["precision", "recall", "ndcg", "hit_rate", "mrr", "map"];
+    pub const METRICS: [&str; 6] = OF_LISTS;
 
     /// Checks that all parameters are in range.
     ///

@@ -1,6 +1,6 @@
 //! Metrics over all recommended lists: coverage, Gini coefficient and mean popularity.
 
-use bcl_report::result::Metrics;
+use bcl_report::{metric_names::OF_ALL_LISTS, result::Metrics};
 
 /// Counts how often each item is recommended within one cutoff.
 #[derive(Debug)]
@@ -25,9 +25,13 @@ impl RecommendationCounts {
 
     /// Adds coverage, Gini coefficient and mean popularity at `cutoff` to `metrics`.
     pub(super) fn insert(&self, metrics: &mut Metrics, cutoff: usize, train_counts: &[u32]) {
-        metrics.insert(format!("coverage@{cutoff}"), self.coverage());
-        metrics.insert(format!("gini@{cutoff}"), self.gini());
-        metrics.insert(format!("mean_popularity@{cutoff}"), self.mean_popularity(train_counts));
+        let values = [self.coverage(), self.gini(), self.mean_popularity(train_counts)];
+        metrics.extend(
+            OF_ALL_LISTS
+                .iter()
+                .zip(values)
+                .map(|(name, value)| (format!("{name}@{cutoff}"), value)),
+        );
     }
 
     /// Fraction of all items that are recommended to at least one user.

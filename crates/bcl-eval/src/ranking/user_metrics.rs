@@ -1,12 +1,9 @@
 //! Metrics of one user's list, and their mean over users.
 
-use bcl_report::result::Metrics;
-
-/// Names of the metrics of a list, in the order of [`UserMetrics`].
-const NAMES: [&str; 6] = ["precision", "recall", "ndcg", "hit_rate", "mrr", "map"];
+use bcl_report::{metric_names::OF_LISTS, result::Metrics};
 
 /// Precision, recall, NDCG, hit rate, MRR and MAP of one list at one cutoff.
-pub(super) type UserMetrics = [f64; NAMES.len()];
+pub(super) type UserMetrics = [f64; OF_LISTS.len()];
 
 /// DCG discounts `1 / log2(rank + 1)` and their cumulative sums.
 #[derive(Debug)]
@@ -75,5 +72,5 @@ pub(super) fn insert_means(metrics: &mut Metrics, cutoff: usize, sums: &UserMetr
 
 /// Names of the metrics of a list at `cutoff`, in the order of [`UserMetrics`].
 pub(super) fn names(cutoff: usize) -> impl Iterator<Item = String> {
-    NAMES.iter().map(move |name| format!("{name}@{cutoff}"))
+    OF_LISTS.iter().map(move |name| format!("{name}@{cutoff}"))
 }

@@ -1,6 +1,7 @@
 //! Groups runs by data set, recipe and baseline.
 
 use super::{Choice, Interval, Intervals, Row, RowKind};
+use crate::left_out;
 use crate::result::{DataSize, DataSummary, Metrics, RunResult};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -114,7 +115,7 @@ impl DataGroup<'_> {
             return None;
         };
         let run = self.recipes.first()?.first();
-        let untrained = run.left_out?.untrained(test)?;
+        let untrained = left_out::untrained(run.left_out.as_ref()?, test)?;
         Some(format!("{}: {untrained}.", self.data.name))
     }
 

@@ -9,6 +9,7 @@ pub(super) mod forest;
 pub(super) mod gallery;
 mod headline;
 mod probes;
+mod result_cells;
 mod results;
 mod runs;
 mod settings;
@@ -23,6 +24,7 @@ use super::chart::{PALETTE, STYLE};
 use super::markup::{each, escape};
 use super::page_path::identity;
 use super::units::{classes_in_words, count, duration, numbers};
+use crate::left_out;
 use crate::result::{DataSize, EpochRecord, RunResult};
 use bcl_files::{FileError, sha256, write_whole};
 use std::path::Path;
@@ -127,9 +129,9 @@ fn facts(page: &Page) -> String {
                     format!("{}, {} users, {} items", data.name, count(users), count(items)),
                 ));
                 facts.push(("interactions", parts(train, test)));
-                let left_out = view.recipes[0].result().left_out.unwrap_or_default();
-                facts.extend(left_out.left_out().map(|text| ("left out", text)));
-                facts.extend(left_out.untrained(test).map(|text| ("not in train", text)));
+                let report = &view.recipes[0].result().left_out.unwrap_or_default();
+                facts.extend(left_out::left_out(report).map(|text| ("left out", text)));
+                facts.extend(left_out::untrained(report, test).map(|text| ("not in train", text)));
             }
             DataSize::Images {
                 classes,

@@ -1,6 +1,6 @@
 //! The table of probes: all metrics of image encoders, next to untrained baselines.
 
-use super::results::{cell, row_header};
+use super::result_cells::{cell, row_header};
 use super::table::{Cells, head, row, table};
 use super::view::Page;
 use crate::Choice;

@@ -1,15 +1,14 @@
 //! Tables of results.
 
-use super::figure::swatch;
 use super::folds;
 use super::probes;
+use super::result_cells::{cell, row_header, strong_if};
 use super::table::{Cells, head, row, table};
 use super::view::{DataView, Page};
 use crate::comparison::text::figure;
 use crate::markup::{breakable, each, escape};
-use crate::metric_names::decimals;
 use crate::result::DataSize;
-use crate::{Choice, Comparison, DataTable, Row, RowKind};
+use crate::{Choice, Comparison, DataTable, RowKind};
 
 /// The selected metrics, the differences, the legend, and a collapsed table of all metrics.
 pub(super) fn section(page: &Page, index: usize) -> String {
@@ -61,42 +60,6 @@ fn rows(comparison: &Comparison, results: &DataTable, view: &DataView) -> String
         row(&row_header(of, view), std::iter::once(seeds).chain(figures))
     });
     table("Results", Cells::Numbers, &grouped_head(results, &columns), &body)
-}
-
-/// The name of a row, with the colour of its recipe if there are several.
-pub(super) fn row_header(of: &Row, view: &DataView) -> String {
-    let recipe = view
-        .recipes
-        .iter()
-        .find(|recipe| recipe.name == of.name && of.kind == RowKind::Recipe);
-    match recipe {
-        Some(recipe) if view.recipes.len() > 1 => swatch(recipe.colour) + &breakable(&of.name),
-        Some(_) => breakable(&of.name),
-        None => format!("<span class=\"baseline\">{}</span>", escape(&of.name)),
-    }
-}
-
-/// A cell of the table. In a column with intervals, a value without one is aligned with the means.
-pub(super) fn cell(results: &DataTable, of: &Row, choice: Choice, metric: &str) -> String {
-    let has_interval = |row: &Row| {
-        row.figures(choice)
-            .get(metric)
-            .is_some_and(|interval| interval.half_width.is_some())
-    };
-    let text = strong_if(results.is_best(of, choice, metric), figure(of.figures(choice), metric, false));
-    if !has_interval(of) && results.rows.iter().any(has_interval) {
-        format!(
-            "{text}<span class=\"room\" aria-hidden=\"true\"> ± {:.*}</span>",
-            decimals(metric),
-            0.0
-        )
-    } else {
-        text
-    }
-}
-
-fn strong_if(best: bool, text: String) -> String {
-    if best { format!("<strong>{text}</strong>") } else { text }
 }
 
 fn differences(comparison: &Comparison, results: &DataTable) -> String {

@@ -29,12 +29,9 @@ use crate::{
 };
 use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
-use bcl_data::{KnownIds, SearchPath};
+use bcl_data::{KnownIds, LoadReport, SearchPath};
 use bcl_recipe::RunRecipe;
-use bcl_report::{
-    LeftOut,
-    result::{DataSize, Metrics},
-};
+use bcl_report::result::{DataSize, Metrics};
 use std::{collections::BTreeMap, fmt::Debug, path::Path};
 
 /// Metrics of the baselines, by name.
@@ -85,7 +82,7 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     fn size(data: &Self::Data) -> DataSize;
 
     /// What loading left out, and what test data have that training data lack; for interactions.
-    fn left_out(_: &Self::Data) -> Option<LeftOut> {
+    fn left_out(_: &Self::Data) -> Option<LoadReport> {
         None
     }
 

@@ -26,14 +26,14 @@ use crate::{
 use baselines::baselines;
 use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
-use bcl_data::{InteractionData, Interactions, KnownIds, SearchPath, Seed, negatives::NegativeSampler};
+use bcl_data::{InteractionData, Interactions, KnownIds, LoadReport, SearchPath, Seed, negatives::NegativeSampler};
 use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
 use bcl_files::notice;
 use bcl_methods::Recommendation;
 use bcl_models::{Graph, Recommender};
 use bcl_recipe::RecommenderRecipe;
 use bcl_report::{
-    LeftOut, UserMetrics,
+    UserMetrics,
     result::{Chosen, DataSize, EpochRecord, Metrics},
 };
 pub(crate) use bulk::ListFormat;
@@ -81,9 +81,8 @@ impl Kind for RecommenderRecipe {
         }
     }
 
-    fn left_out(data: &InteractionData) -> Option<LeftOut> {
-        let counts = left_out(data);
-        (counts != LeftOut::default()).then_some(counts)
+    fn left_out(data: &InteractionData) -> Option<LoadReport> {
+        (data.report != LoadReport::default()).then_some(data.report)
     }
 
     fn data_record(data: &InteractionData) -> DataRecord {
@@ -211,23 +210,6 @@ impl Kind for RecommenderRecipe {
 
     fn recommend(saved: SavedRun<Self>, backend: &Backend, args: &cli::Recommend, stop: Stop) -> Result<(), Error> {
         recommend::recommend(&Saved::open(saved, backend)?, args, &stop)
-    }
-}
-
-/// What loading left out, as reports write it.
-fn left_out(data: &InteractionData) -> LeftOut {
-    let report = &data.report;
-    LeftOut {
-        rows: report.rows,
-        below_min_rating: report.below_min_rating,
-        repeats: report.repeats,
-        rare_users: report.rare_users,
-        rare_items: report.rare_items,
-        of_rare: report.of_rare,
-        untrained_users: report.untrained_users,
-        of_untrained_users: report.of_untrained_users,
-        untrained_items: report.untrained_items,
-        of_untrained_items: report.of_untrained_items,
     }
 }
 

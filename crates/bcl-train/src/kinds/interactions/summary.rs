@@ -1,10 +1,10 @@
 //! What a run on interactions prints when it starts.
 
-use super::left_out;
 use crate::training::run_summary::{RunSummary, grouped};
 use bcl_backend::Backend;
 use bcl_data::{HoldOut, InteractionData, Source, SplitKind};
 use bcl_recipe::{DataSource, RecommenderRecipe};
+use bcl_report::left_out::{left_out, untrained};
 use std::path::Path;
 
 /// Summarises a run.
@@ -40,10 +40,9 @@ pub(super) fn summary(recipe: &RecommenderRecipe, data: &InteractionData, backen
 
 /// How files were split, and what is missing from train or test.
 fn of_files(recipe: &RecommenderRecipe, data: &InteractionData) -> Vec<(&'static str, String)> {
-    let counts = left_out(data);
     let split = is_split_here(recipe).then(|| ("split", split_in_words(&data.hold_out).to_owned()));
-    let left_out = counts.left_out().map(|text| ("dropped", text));
-    let untrained = counts.untrained(data.test.len()).map(|text| ("unseen", text));
+    let left_out = left_out(&data.report).map(|text| ("dropped", text));
+    let untrained = untrained(&data.report, data.test.len()).map(|text| ("unseen", text));
     split.into_iter().chain(left_out).chain(untrained).collect()
 }
 
