@@ -1,4 +1,7 @@
-//! The modules of a crate form no circles.
+//! The modules of a crate form no circles, at any depth.
+//!
+//! Modules beside each other are compared: what a file uses counts for all folders that contain it. A module and those below it may use
+//! each other, because a parent lists its children and holds what they share.
 
 use super::finding::Finding;
 use super::purity::lines_outside_tests;
@@ -6,11 +9,17 @@ use super::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Which top-level modules of a crate use which, and the first line where they do.
-#[derive(Default)]
-struct Uses(BTreeMap<String, BTreeMap<String, (PathBuf, usize)>>);
+/// Crates that are being taken apart: only their top-level modules are checked until that is done.
+const BEING_SPLIT: [&str; 2] = ["crates/bcl-bench/src", "crates/bcl-train/src"];
 
-/// Checks the top-level modules of each crate, tests aside. Modules below the same top-level module may use each other.
+/// The path of a module below the root of its crate.
+type Module = Vec<String>;
+
+/// Which modules use which, with the first place where they do; both are in the same parent.
+#[derive(Default)]
+struct Uses(BTreeMap<Module, BTreeMap<Module, (PathBuf, usize)>>);
+
+/// Checks the modules of each crate, tests aside.
 pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     let mut crates: BTreeMap<PathBuf, Vec<(PathBuf, String)>> = BTreeMap::new();
     for file in tree.with_extension("rs") {
@@ -25,47 +34,94 @@ pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     }
     Ok(crates
         .iter()
-        .flat_map(|(source, files)| Uses::of_crate(source, files).circles())
+        .flat_map(|(source, files)| {
+            let uses = Sources::of_crate(source, files).uses();
+            uses.circles(BEING_SPLIT.iter().any(|split| source.ends_with(split)))
+        })
         .collect())
 }
 
-impl Uses {
-    fn of_crate(source: &Path, files: &[(PathBuf, String)]) -> Self {
-        let module_of = |file: &Path| {
-            let below = file.strip_prefix(source).ok()?.with_extension("");
-            let module = below.iter().next()?.to_str()?.to_owned();
-            (!matches!(&*module, "lib" | "main" | "tests")).then_some(module)
+/// The code of a crate.
+struct Sources<'a> {
+    /// The code of each module, by numbered lines, with its file.
+    code: BTreeMap<Module, (&'a Path, Vec<(usize, &'a str)>)>,
+    /// The names that each module imports, with their paths.
+    imports: BTreeMap<Module, BTreeMap<String, Module>>,
+}
+
+impl<'a> Sources<'a> {
+    fn of_crate(source: &Path, files: &'a [(PathBuf, String)]) -> Self {
+        let mut sources = Self {
+            code: BTreeMap::new(),
+            imports: BTreeMap::new(),
         };
-        let modules: BTreeSet<String> = files.iter().filter_map(|(file, _)| module_of(file)).collect();
-        let root = files.iter().find(|(file, _)| file == &source.join("lib.rs"));
-        let exports = root.map(|(_, text)| exports(text)).unwrap_or_default();
-        let mut uses = Self::default();
         for (file, text) in files {
-            let Some(module) = module_of(file).filter(|_| !file.ends_with("tests.rs")) else {
+            let below = file.strip_prefix(source).unwrap_or(file).with_extension("");
+            let mut module: Module = below.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+            module.retain(|part| !matches!(part.as_str(), "mod" | "lib"));
+            // Programs use their library, which cannot use them.
+            if module.iter().any(|part| part == "tests") || module == ["main"] {
                 continue;
-            };
+            }
             let code: Vec<(usize, &str)> = lines_outside_tests(text).collect();
-            for (name, line) in names_below_root(&code, depth(source, file)) {
-                let used = if modules.contains(&name) {
-                    Some(&name)
-                } else {
-                    exports.get(&name)
-                };
-                if let Some(used) = used.filter(|used| **used != module) {
-                    let of_module = uses.0.entry(module.clone()).or_default();
-                    of_module.entry(used.clone()).or_insert_with(|| (file.clone(), line));
+            sources.imports.insert(module.clone(), imports(&code));
+            sources.code.insert(module, (file, code));
+        }
+        sources
+    }
+
+    fn uses(&self) -> Uses {
+        let mut uses = Uses::default();
+        for (module, (file, code)) in &self.code {
+            for (path, line) in paths(code) {
+                let used = self.module_of(module, &path, 0);
+                let shared = module.iter().zip(&used).take_while(|(one, other)| one == other).count();
+                if shared == module.len() || shared == used.len() {
+                    continue;
                 }
+                let of_module = uses.0.entry(module[..=shared].to_vec()).or_default();
+                let place = || (file.to_path_buf(), line);
+                of_module.entry(used[..=shared].to_vec()).or_insert_with(place);
             }
         }
         uses
     }
 
-    /// A finding per use that closes a circle.
-    fn circles(&self) -> Vec<Finding> {
+    /// The module that defines what `path` names in the code of `module`.
+    fn module_of(&self, module: &[String], path: &[String], hops: usize) -> Module {
+        let mut found = module.to_vec();
+        for name in path {
+            match name.as_str() {
+                "crate" => found.clear(),
+                "self" => {}
+                "super" => drop(found.pop()),
+                name => {
+                    found.push(name.to_owned());
+                    if self.code.contains_key(&found) {
+                        continue;
+                    }
+                    found.pop();
+                    let import = self.imports.get(&found).and_then(|imports| imports.get(name));
+                    // Imports may lead to each other.
+                    return match import.filter(|_| hops < 8) {
+                        Some(import) => self.module_of(&found, import, hops + 1),
+                        None => found,
+                    };
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Uses {
+    /// A finding per use that closes a circle, only at the top level if asked.
+    fn circles(&self, only_top: bool) -> Vec<Finding> {
         let mut findings = Vec::new();
-        for (module, used) in &self.0 {
+        for (module, used) in self.0.iter().filter(|(module, _)| !only_top || module.len() == 1) {
             for (other, (file, line)) in used {
                 if self.leads(other, module) {
+                    let [module, other] = [module, other].map(|path| path.join("::"));
                     let what = format!("{module} uses {other}, which leads back to {module}");
                     let remedy = "move what both need into a module below both, or turn one of the uses round";
                     findings.push(Finding::new(file, *line, what, remedy));
@@ -76,7 +132,7 @@ impl Uses {
     }
 
     /// Whether one module uses the other, directly or through others.
-    fn leads(&self, from: &str, to: &str) -> bool {
+    fn leads(&self, from: &Module, to: &Module) -> bool {
         let mut seen = BTreeSet::new();
         let mut open = vec![from];
         while let Some(module) = open.pop() {
@@ -84,79 +140,94 @@ impl Uses {
                 return true;
             }
             if seen.insert(module) {
-                open.extend(self.0.get(module).into_iter().flat_map(BTreeMap::keys).map(String::as_str));
+                open.extend(self.0.get(module).into_iter().flat_map(BTreeMap::keys));
             }
         }
         false
     }
 }
 
-/// How many modules a file is below the root of its crate.
-fn depth(source: &Path, file: &Path) -> usize {
-    let below = file.strip_prefix(source).unwrap_or(file);
-    below.iter().count() - usize::from(file.ends_with("mod.rs"))
-}
-
-/// The items that `lib.rs` exports from its modules, with the module of each.
-fn exports(text: &str) -> BTreeMap<String, String> {
-    let mut exports = BTreeMap::new();
-    let code: String = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
-    for statement in code.split("pub use ").skip(1) {
-        let statement = statement.split(';').next().unwrap_or_default();
-        let mut names = words(statement).map(str::to_owned);
-        let module = names.next().unwrap_or_default();
-        exports.extend(names.map(|name| (name, module.clone())));
-    }
-    exports
-}
-
-/// The names right below `crate::`, or below as many `super::` as lead there, with their lines.
-fn names_below_root(code: &[(usize, &str)], depth: usize) -> Vec<(String, usize)> {
+/// The names that `use` brings into a module, with the path of each.
+fn imports(code: &[(usize, &str)]) -> BTreeMap<String, Module> {
     let text: String = code.iter().flat_map(|(_, line)| [*line, "\n"]).collect();
-    let roots = ["crate::".to_owned(), "super::".repeat(depth)];
-    let mut names = Vec::new();
-    for (start, root) in roots.iter().flat_map(|root| text.match_indices(root.as_str())) {
+    let mut found = BTreeMap::new();
+    for (start, word) in text.match_indices("use ") {
+        let line_start = text[..start].rfind('\n').map_or(0, |end| end + 1);
+        // Imports of functions and of inline modules are their own.
+        if text[line_start..].starts_with(|c: char| c.is_alphabetic()) {
+            leaves(&text[start + word.len()..], &mut Vec::new(), &mut |path, alias| {
+                let name = alias.or(path.last().map(String::as_str)).unwrap_or_default().to_owned();
+                found.insert(name, path.to_vec());
+            });
+        }
+    }
+    found
+}
+
+/// The paths that begin with `crate::` or `super::`, with their lines.
+fn paths(code: &[(usize, &str)]) -> Vec<(Module, usize)> {
+    let text: String = code.iter().flat_map(|(_, line)| [*line, "\n"]).collect();
+    let mut found = Vec::new();
+    for (start, _) in ["crate::", "super::"].iter().flat_map(|root| text.match_indices(root)) {
         let before = text[..start].chars().next_back();
-        let is_whole = !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':');
-        let rest = &text[start + root.len()..];
-        if !is_whole || rest.starts_with("super::") {
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
             continue;
         }
         let line = code[text[..start].matches('\n').count()].0;
-        let firsts = match rest.strip_prefix('{') {
-            Some(group) => firsts_of_group(group),
-            None => words(rest).take(1).collect(),
-        };
-        names.extend(firsts.into_iter().map(|name| (name.to_owned(), line)));
+        leaves(&text[start..], &mut Vec::new(), &mut |path, _| {
+            found.push((path.to_vec(), line))
+        });
     }
-    names
+    found
 }
 
-/// The first word of each path of `a::b, c::{d, e}}…`, up to the brace that closes the group.
-fn firsts_of_group(group: &str) -> Vec<&str> {
-    let mut firsts = Vec::new();
-    let (mut open, mut start) = (0, 0);
-    for (index, c) in group.char_indices() {
-        match c {
-            '{' => open += 1,
-            '}' if open == 0 => {
-                firsts.extend(words(&group[start..index]).next());
-                break;
-            }
-            '}' => open -= 1,
-            ',' if open == 0 => {
-                firsts.extend(words(&group[start..index]).next());
-                start = index + 1;
-            }
-            _ => {}
-        }
-    }
-    firsts
+/// Whether the line behind these is in a `mod name {` of the same file, by rustfmt's layout.
+fn is_in_inline_module(before: &[(usize, &str)]) -> bool {
+    let is_mod = |line: &str| line.ends_with('{') && words(line).any(|word| word == "mod");
+    let mut top_level = before.iter().rev().map(|(_, line)| *line);
+    let last = top_level.find(|line| line.starts_with('}') || line.starts_with(|c: char| c.is_alphabetic()) && is_mod(line));
+    last.is_some_and(is_mod)
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     text.split(move |c| !is_word(c)).filter(|word| !word.is_empty())
+}
+
+/// Calls `each` with every path of `a::b`, or `a::{b::c, d as e}`, and the name that it gets. Returns the text behind them.
+fn leaves<'t>(text: &'t str, path: &mut Module, each: &mut impl FnMut(&[String], Option<&str>)) -> &'t str {
+    let text = text.trim_start();
+    if let Some(mut rest) = text.strip_prefix('{') {
+        loop {
+            let depth = path.len();
+            rest = leaves(rest, path, each).trim_start();
+            path.truncate(depth);
+            match rest.strip_prefix(',') {
+                Some(more) if !more.trim_start().starts_with('}') => rest = more,
+                other => return other.unwrap_or(rest).trim_start().trim_start_matches('}'),
+            }
+        }
+    }
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    if !name.is_empty() {
+        path.push(name.to_owned());
+    }
+    if let Some(rest) = rest
+        .strip_prefix("::")
+        .filter(|rest| rest.starts_with(|c: char| c == '{' || c == '_' || c.is_alphabetic()))
+    {
+        return leaves(rest, path, each);
+    }
+    if let Some(rest) = rest.strip_prefix(" as ") {
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        each(path, Some(&rest[..end]));
+        return &rest[end..];
+    }
+    if !path.is_empty() {
+        each(path, None);
+    }
+    rest
 }
 
 #[cfg(test)]
@@ -206,11 +277,32 @@ mod tests {
     }
 
     #[test]
-    fn sibling_modules_tests_and_comments_are_not_checked() {
+    fn a_circle_below_the_top_level_is_found_through_what_the_parent_exports() {
         let found = found(&[
-            ("crates/x/src/a/mod.rs", "//! A, see [`crate::b`].\nuse super::b::B;\n"),
-            ("crates/x/src/a/one.rs", "//! One.\nuse super::two::Two;\n"),
-            ("crates/x/src/a/two.rs", "//! Two.\nuse super::one::One;\n"),
+            (
+                "crates/x/src/a/mod.rs",
+                "//! A.\nmod one;\nmod two;\npub use two::{Other, Two as Second};\n",
+            ),
+            ("crates/x/src/a/one.rs", "//! One.\nuse super::Second;\n"),
+            ("crates/x/src/a/two/mod.rs", "//! Two.\nmod deep;\n"),
+            ("crates/x/src/a/two/deep.rs", "//! Deep.\nuse crate::{a::one::One, b};\n"),
+            ("crates/x/src/b.rs", "//! B.\n"),
+        ]);
+        let expected = [
+            "crates/x/src/a/one.rs:2: a::one uses a::two, which leads back to a::one",
+            "crates/x/src/a/two/deep.rs:2: a::two uses a::one, which leads back to a::two",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_parent_with_its_children_tests_and_comments_are_not_checked() {
+        let found = found(&[
+            (
+                "crates/x/src/a/mod.rs",
+                "//! A, see [`crate::b`].\nmod one;\nuse super::b::B;\nuse one::One;\npub struct A;\n",
+            ),
+            ("crates/x/src/a/one.rs", "//! One.\nuse super::A;\nuse crate::a::A as Same;\n"),
             (
                 "crates/x/src/b.rs",
                 "//! B.\n// crate::a\n#[cfg(test)]\nmod tests {\n    use crate::a::A;\n}\n",

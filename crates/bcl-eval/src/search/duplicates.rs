@@ -2,7 +2,7 @@
 
 use super::{
     UnitRows,
-    groups::Groups,
+    groups::{Duplicate, Groups},
     pivots::{Pivots, Scratch},
 };
 use rayon::prelude::*;
@@ -19,17 +19,6 @@ const FEW: usize = 8192;
 
 /// Rounding errors of a cosine in `f32`, so that a threshold of 1 finds equal vectors.
 const ROUNDING: f32 = 1e-6;
-
-/// A member of a group of near-duplicates.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Duplicate {
-    /// Index of the row.
-    pub row: usize,
-    /// The most similar other row, which is in the same group; the lowest one if several are equally similar.
-    pub nearest: usize,
-    /// Its cosine with that row.
-    pub similarity: f32,
-}
 
 /// Groups rows by the pairs whose cosine is at least `threshold`: two rows are in one group if a chain of such pairs connects them.
 ///

@@ -1,7 +1,17 @@
 //! Groups of rows that are connected by pairs, in any order of the pairs.
 
-use super::Duplicate;
 use std::{cmp::Reverse, collections::BTreeMap};
+
+/// A member of a group of near-duplicates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Duplicate {
+    /// Index of the row.
+    pub row: usize,
+    /// The most similar other row, which is in the same group; the lowest one if several are equally similar.
+    pub nearest: usize,
+    /// Its cosine with that row.
+    pub similarity: f32,
+}
 
 /// A forest of rows, whose trees are the groups so far.
 pub(super) struct Groups {

@@ -28,8 +28,9 @@ mod pivots;
 mod quotas;
 mod unit_rows;
 
-pub use duplicates::{Duplicate, near_duplicates, near_duplicates_of_all_pairs};
+pub use duplicates::{near_duplicates, near_duplicates_of_all_pairs};
 pub use farthest::{Cover, farthest_first, medoid};
+pub use groups::Duplicate;
 pub use nearest::{Near, nearest};
 pub use quotas::quotas;
 pub use unit_rows::{NotFiniteRow, UnitRows};

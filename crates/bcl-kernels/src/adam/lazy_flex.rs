@@ -8,7 +8,7 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use super::AdamStep;
-use super::flex::{Numbers, PART, new_like, reusable};
+use super::numbers::{Numbers, PART, new_like, reusable};
 use crate::cpu::{self, Kernel, Value, row_numbers};
 use crate::touched;
 

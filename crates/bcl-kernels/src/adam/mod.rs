@@ -9,6 +9,7 @@ mod cube;
 mod flex;
 mod lazy;
 mod lazy_flex;
+mod numbers;
 pub(crate) mod portable;
 
 pub use lazy::{LazyMemory, LazyUpdated, lazy_adam};

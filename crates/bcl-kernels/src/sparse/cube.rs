@@ -1,14 +1,12 @@
 //! The sparse product on GPUs: one thread per output element walks its row in order. Without atomics, the order of additions is fixed.
 
-use std::sync::{Mutex, PoisonError};
-
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Cube, TensorMetadata, ops::FloatTensorOps, ops::IntTensorOps};
-use burn::tensor::{DType, FloatDType, TensorData};
-use burn_cubecl::CubeDevice;
+use burn::backend::{Cube, TensorMetadata, ops::FloatTensorOps};
+use burn::tensor::{DType, FloatDType};
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 
+use super::uploads::Upload;
 use super::{SparseMatrix, SparseOps, portable};
 use crate::cube::{THREADS, addresses, empty, rows, single, threads};
 
@@ -33,37 +31,6 @@ impl SparseOps for Cube {
     }
 }
 
-/// Copies of the compressed rows on the devices that have used them.
-#[derive(Debug, Default)]
-pub(super) struct Uploads(Mutex<Vec<Upload>>);
-
-/// Compressed rows on one device.
-#[derive(Debug, Clone)]
-struct Upload {
-    device: CubeDevice,
-    indptr: CubeTensor,
-    indices: CubeTensor,
-    values: CubeTensor,
-}
-
-impl Uploads {
-    fn on(&self, device: &CubeDevice, matrix: &SparseMatrix) -> Upload {
-        let mut uploads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(upload) = uploads.iter().find(|upload| upload.device == *device) {
-            return upload.clone();
-        }
-        let numbers = |values: Vec<u32>| Cube::int_from_data(TensorData::from(values.as_slice()), device);
-        let upload = Upload {
-            device: device.clone(),
-            indptr: numbers(matrix.indptr().iter().map(|&start| start as u32).collect()),
-            indices: numbers(matrix.indices().to_vec()),
-            values: Cube::float_from_data(TensorData::from(matrix.values()), device),
-        };
-        uploads.push(upload.clone());
-        upload
-    }
-}
-
 /// `scale · (addend + matrix · dense)`, computed in 32 bits.
 fn product(matrix: &SparseMatrix, dense: CubeTensor, addend: Option<CubeTensor>, scale: f64) -> CubeTensor {
     let dtype: FloatDType = dense.dtype().into();
@@ -82,7 +49,9 @@ fn product(matrix: &SparseMatrix, dense: CubeTensor, addend: Option<CubeTensor>,
     let addend = addend.map_or_else(|| dense.clone(), |addend| rows(single(addend)));
     let Upload {
         indptr, indices, values, ..
-    } = matrix.uploads().on(&device, matrix);
+    } = matrix
+        .uploads()
+        .on(&device, matrix.indptr(), matrix.indices(), matrix.values());
     let out = empty(&dense, [num_rows, num_columns], DType::F32);
     let client = dense.client.clone();
     sparse_rows::launch(

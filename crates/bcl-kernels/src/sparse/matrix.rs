@@ -45,7 +45,7 @@ struct Rows {
     indices: Vec<u32>,
     values: Vec<f32>,
     #[cfg(feature = "cube")]
-    uploads: super::cube::Uploads,
+    uploads: super::uploads::Uploads,
 }
 
 impl SparseMatrix {
@@ -169,7 +169,7 @@ impl SparseMatrix {
 
     /// The copies of these rows on GPUs.
     #[cfg(feature = "cube")]
-    pub(super) fn uploads(&self) -> &super::cube::Uploads {
+    pub(super) fn uploads(&self) -> &super::uploads::Uploads {
         &self.rows().uploads
     }
 
@@ -191,7 +191,7 @@ impl Rows {
             indices,
             values,
             #[cfg(feature = "cube")]
-            uploads: super::cube::Uploads::default(),
+            uploads: super::uploads::Uploads::default(),
         }
     }
 

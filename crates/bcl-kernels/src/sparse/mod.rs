@@ -15,6 +15,8 @@ mod flex;
 mod matrix;
 pub(crate) mod portable;
 mod propagate;
+#[cfg(feature = "cube")]
+mod uploads;
 
 pub use add::sparse_matmul_add;
 pub use matrix::SparseMatrix;

@@ -1,11 +1,6 @@
 //! Parameters of a graph encoder: the `[encoder]` table of a recipe.
 
-use super::{Gin, GinLayer};
-use crate::{
-    check::{count_in, panic_if_bad},
-    draws::Draws,
-};
-use burn::tensor::Device;
+use crate::check::count_in;
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of layers.
@@ -73,27 +68,6 @@ impl GinConfig {
         self.layers * self.hidden
     }
 
-    /// Builds the encoder for features of the given number. Weights are Xavier uniform and determined by the seed, biases are 0.
-    ///
-    /// Source: Glorot and Bengio, [Understanding the difficulty of training deep feedforward neural
-    /// networks](https://proceedings.mlr.press/v9/glorot10a.html), Eq. 16.
-    ///
-    /// # Panics
-    /// Panics if a parameter is out of range; use [`check`](Self::check) to test. Panics if there are no features.
-    pub fn init(&self, num_features: usize, seed: u64, device: &Device) -> Gin {
-        panic_if_bad(self.check());
-        assert!(
-            num_features > 0,
-            "nodes without features cannot be encoded: give them a constant"
-        );
-        let mut draws = Draws::new(seed, "gin");
-        let layers = self.sizes_in(num_features);
-        let layers = layers.map(|size_in| GinLayer::new([size_in, self.hidden], self, &mut draws, device));
-        Gin {
-            layers: layers.collect(),
-        }
-    }
-
     /// Number of trained parameters.
     ///
     /// ```
@@ -131,7 +105,7 @@ impl GinConfig {
     }
 
     /// The size of the input of each layer.
-    fn sizes_in(&self, num_features: usize) -> impl Iterator<Item = usize> + use<> {
+    pub(super) fn sizes_in(&self, num_features: usize) -> impl Iterator<Item = usize> + use<> {
         let hidden = self.hidden;
         (0..self.layers).map(move |layer| if layer == 0 { num_features } else { hidden })
     }

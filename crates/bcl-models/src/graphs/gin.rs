@@ -2,7 +2,7 @@
 
 use super::{GinConfig, GinOrder, GraphInput, Mode};
 use crate::vision::precision::linear;
-use crate::{draws::Draws, vision::BatchNorm};
+use crate::{check::panic_if_bad, draws::Draws, vision::BatchNorm};
 use bcl_kernels::{SparseMatrix, sparse_matmul, sparse_matmul_add};
 use burn::{
     module::{Module, Param},
@@ -49,6 +49,29 @@ pub struct GraphEmbeddings {
     pub nodes: Tensor<2>,
     /// Embeddings of graphs, `[num_graphs, num_layers · hidden]`.
     pub graphs: Tensor<2>,
+}
+
+impl GinConfig {
+    /// Builds the encoder for features of the given number. Weights are Xavier uniform and determined by the seed, biases are 0.
+    ///
+    /// Source: Glorot and Bengio, [Understanding the difficulty of training deep feedforward neural
+    /// networks](https://proceedings.mlr.press/v9/glorot10a.html), Eq. 16.
+    ///
+    /// # Panics
+    /// Panics if a parameter is out of range; use [`check`](Self::check) to test. Panics if there are no features.
+    pub fn init(&self, num_features: usize, seed: u64, device: &Device) -> Gin {
+        panic_if_bad(self.check());
+        assert!(
+            num_features > 0,
+            "nodes without features cannot be encoded: give them a constant"
+        );
+        let mut draws = Draws::new(seed, "gin");
+        let layers = self.sizes_in(num_features);
+        let layers = layers.map(|size_in| GinLayer::new([size_in, self.hidden], self, &mut draws, device));
+        Gin {
+            layers: layers.collect(),
+        }
+    }
 }
 
 impl Gin {

@@ -1,17 +1,13 @@
 //! Parameters of an image encoder: the `[encoder]` table of a recipe.
 
-use super::{ChannelEncoder, ImageEncoder, ProjectionHead, ProjectionHeadConfig, ResNet};
-use crate::{
-    check::{count_in, panic_if_bad},
-    draws::Draws,
-};
-use burn::tensor::Device;
+use super::ProjectionHeadConfig;
+use crate::check::count_in;
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of channels of the first stage: 64 times as many as in the published network.
 const MOST_WIDTH: usize = 4096;
 /// Channels of an image.
-const CHANNELS: usize = 3;
+pub(super) const CHANNELS: usize = 3;
 
 /// Number of layers with weights; recipes give the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,15 +114,6 @@ impl ResNetConfig {
     pub fn num_features(&self) -> usize {
         8 * self.width * self.depth.expansion()
     }
-
-    /// Builds the network with initial values determined by the seed.
-    ///
-    /// # Panics
-    /// Panics if a parameter is out of range; use [`check`](Self::check) to test.
-    pub fn init(&self, seed: u64, device: &Device) -> ResNet {
-        panic_if_bad(self.check());
-        ResNet::new(self, CHANNELS, &mut Draws::new(seed, "trunk"), device)
-    }
 }
 
 /// Configuration of [`ImageEncoder`].
@@ -182,34 +169,5 @@ impl ImageEncoderConfig {
     /// Size of a projection: the head's number of outputs, twice if channels are split.
     pub fn dim(&self) -> usize {
         self.head.out * self.channels().len()
-    }
-
-    /// Builds the encoder with initial values determined by the seed. The trunk's values do not depend on the head. With split channels,
-    /// the two networks have different values.
-    ///
-    /// # Panics
-    /// Panics if a parameter is out of range; use [`check`](Self::check) to test.
-    pub fn init(&self, seed: u64, device: &Device) -> ImageEncoder {
-        panic_if_bad(self.check());
-        let network = |prefix: &str, channels| ChannelEncoder {
-            trunk: ResNet::new(
-                &self.trunk,
-                channels,
-                &mut Draws::new(seed, &format!("{prefix}trunk")),
-                device,
-            ),
-            head: ProjectionHead::new(
-                &self.head,
-                self.trunk.num_features(),
-                &mut Draws::new(seed, &format!("{prefix}head")),
-                device,
-            ),
-        };
-        let ChannelEncoder { trunk, head } = network("", self.split_channels.unwrap_or(CHANNELS));
-        ImageEncoder {
-            trunk,
-            head,
-            rest: self.split_channels.map(|first| network("rest.", CHANNELS - first)),
-        }
     }
 }

@@ -1,9 +1,13 @@
 //! ResNets with their projection heads.
 
-use super::{Mode, Pass, ProjectionHead, ResNet, precision::precision};
+use super::{ImageEncoderConfig, Mode, Pass, ProjectionHead, ResNet, config::CHANNELS, precision::precision};
+use crate::{check::panic_if_bad, draws::Draws};
 use bcl_collective::Collective;
 use bcl_kernels::{large_batches_are_faster, unit_rows};
-use burn::{module::Module, tensor::Tensor};
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor},
+};
 use std::sync::Arc;
 
 /// A residual network with a projection head; or, if channels are split, two such networks without shared weights, each for a part of
@@ -39,6 +43,37 @@ pub struct ImageEmbeddings {
 
 /// A trunk, its head, and the channels that it reads.
 type Stream<'a> = (&'a ResNet, &'a ProjectionHead, Tensor<4>);
+
+impl ImageEncoderConfig {
+    /// Builds the encoder with initial values determined by the seed. The trunk's values do not depend on the head. With split channels,
+    /// the two networks have different values.
+    ///
+    /// # Panics
+    /// Panics if a parameter is out of range; use [`check`](Self::check) to test.
+    pub fn init(&self, seed: u64, device: &Device) -> ImageEncoder {
+        panic_if_bad(self.check());
+        let network = |prefix: &str, channels| ChannelEncoder {
+            trunk: ResNet::new(
+                &self.trunk,
+                channels,
+                &mut Draws::new(seed, &format!("{prefix}trunk")),
+                device,
+            ),
+            head: ProjectionHead::new(
+                &self.head,
+                self.trunk.num_features(),
+                &mut Draws::new(seed, &format!("{prefix}head")),
+                device,
+            ),
+        };
+        let ChannelEncoder { trunk, head } = network("", self.split_channels.unwrap_or(CHANNELS));
+        ImageEncoder {
+            trunk,
+            head,
+            rest: self.split_channels.map(|first| network("rest.", CHANNELS - first)),
+        }
+    }
+}
 
 impl ImageEncoder {
     /// Computes features and projections, both L2-normalised. The head reads the features before normalisation.

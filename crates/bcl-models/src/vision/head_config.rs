@@ -1,11 +1,7 @@
 //! Parameters of a projection head: the `[encoder.head]` table of a recipe.
 
-use super::{HeadActivation, ProjectionHead};
-use crate::{
-    check::{count_in, panic_if_bad},
-    draws::Draws,
-};
-use burn::tensor::Device;
+use super::HeadActivation;
+use crate::check::count_in;
 use serde::{Deserialize, Serialize};
 
 /// The maximum size of a layer.
@@ -102,15 +98,6 @@ impl ProjectionHeadConfig {
         count_in("hidden", self.hidden, MOST_HEAD)?;
         count_in("out", self.out, MOST_HEAD)?;
         count_in("layers", self.layers, MOST_LAYERS)
-    }
-
-    /// Builds the head for features of the given size, with initial values determined by the seed.
-    ///
-    /// # Panics
-    /// Panics if a parameter is out of range; use [`check`](Self::check) to test.
-    pub fn init(&self, num_features: usize, seed: u64, device: &Device) -> ProjectionHead {
-        panic_if_bad(self.check());
-        ProjectionHead::new(self, num_features, &mut Draws::new(seed, "head"), device)
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     head_config::{HeadNorm, ProjectionHeadConfig},
     precision::linear,
 };
-use crate::draws::Draws;
+use crate::{check::panic_if_bad, draws::Draws};
 use bcl_collective::Collective;
 use burn::{
     module::Module,
@@ -50,6 +50,17 @@ pub struct HiddenLayer {
     pub linear: Linear,
     /// Batch normalisation of the layer.
     pub norm: Option<BatchNorm>,
+}
+
+impl ProjectionHeadConfig {
+    /// Builds the head for features of the given size, with initial values determined by the seed.
+    ///
+    /// # Panics
+    /// Panics if a parameter is out of range; use [`check`](Self::check) to test.
+    pub fn init(&self, num_features: usize, seed: u64, device: &Device) -> ProjectionHead {
+        panic_if_bad(self.check());
+        ProjectionHead::new(self, num_features, &mut Draws::new(seed, "head"), device)
+    }
 }
 
 impl ProjectionHead {

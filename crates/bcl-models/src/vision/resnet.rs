@@ -2,9 +2,9 @@
 
 use super::{
     BatchNorm, Block, Convolution, Pass,
-    config::{ResNetConfig, Stem},
+    config::{CHANNELS, ResNetConfig, Stem},
 };
-use crate::draws::Draws;
+use crate::{check::panic_if_bad, draws::Draws};
 use burn::{
     module::Module,
     tensor::{Device, Tensor, module::max_pool2d, ops::MaxPoolOptions},
@@ -33,6 +33,17 @@ pub struct ResNet {
     /// The configuration the network was built from.
     #[module(skip)]
     config: ResNetConfig,
+}
+
+impl ResNetConfig {
+    /// Builds the network with initial values determined by the seed.
+    ///
+    /// # Panics
+    /// Panics if a parameter is out of range; use [`check`](Self::check) to test.
+    pub fn init(&self, seed: u64, device: &Device) -> ResNet {
+        panic_if_bad(self.check());
+        ResNet::new(self, CHANNELS, &mut Draws::new(seed, "trunk"), device)
+    }
 }
 
 impl ResNet {

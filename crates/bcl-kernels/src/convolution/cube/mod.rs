@@ -24,6 +24,7 @@ mod algorithm;
 mod columns;
 mod frame;
 mod implicit;
+mod instruction;
 mod layout;
 mod passes;
 mod pipeline;
@@ -45,7 +46,7 @@ pub struct Refused(pub String);
 pub fn chosen(pass: Pass, input: &CubeTensor, weight: &CubeTensor, stride: usize, padding: usize) -> Algorithm {
     let element = tiling::element(input.dtype)
         .ok()
-        .filter(|element| tiling::instruction(&input.client, AcceleratedTileKind::Mma, *element).is_some());
+        .filter(|element| instruction::instruction(&input.client, AcceleratedTileKind::Mma, *element).is_some());
     let Some(element) = element.filter(|_| input.dtype == weight.dtype) else {
         return Algorithm::Portable;
     };

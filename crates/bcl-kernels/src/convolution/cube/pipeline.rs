@@ -8,7 +8,7 @@ use cubecl::prelude::*;
 use cubek::convolution::AcceleratedTileKind;
 
 use super::Refused;
-use super::tiling::instruction;
+use super::instruction::instruction;
 use crate::convolution::geometry::Geometry;
 
 /// The block of a workgroup, and how far it loads ahead.

@@ -15,6 +15,7 @@ use cubek::std::MatrixLayout;
 
 use super::Refused;
 use super::algorithm::{Block, Tiles};
+use super::instruction::instruction;
 
 /// The element type in cubek's terms; `None` for types without tensor cores in any of our programs.
 pub(super) fn element(dtype: DType) -> Result<ElemType, Refused> {
@@ -24,20 +25,6 @@ pub(super) fn element(dtype: DType) -> Result<ElemType, Refused> {
         DType::BF16 => FloatKind::BF16,
         other => return Err(Refused(format!("{other:?} is not a type of these kernels"))),
     }))
-}
-
-/// The instruction of tensor cores for two operands of this type and a sum in single precision: `[rows, columns, depth]`.
-pub(super) fn instruction(client: &Client, kind: AcceleratedTileKind, element: ElemType) -> Option<[u32; 3]> {
-    let features = &client.properties().features.matmul;
-    let configs = match kind {
-        AcceleratedTileKind::Mma => &features.mma,
-        AcceleratedTileKind::Cmma => &features.cmma,
-    };
-    let single = ElemType::Float(FloatKind::F32);
-    configs
-        .iter()
-        .find(|config| config.a_type == element && config.b_type == element && config.cd_type == single)
-        .map(|config| [config.m, config.n, config.k])
 }
 
 /// A matrix product, or the one behind a convolution.
