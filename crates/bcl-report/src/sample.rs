@@ -305,7 +305,6 @@ fn showcase(seed: u64) -> Showcase {
         of_train: false,
         of_graphs: false,
         map: (0..600).map(|i| point(i, 1.0)).collect(),
-        umap: (0..600).map(|i| point(i, 0.4)).collect(),
         neighbours: (0..8).map(row).collect(),
     }
 }

@@ -1,4 +1,4 @@
-//! Pictures of a run on images or graphs: maps of their vectors and nearest images, stored as `showcase.json`, `map.svg` and `umap.svg` in its folder.
+//! Pictures of a run on images or graphs: a map of their vectors and nearest images, stored as `showcase.json` and `map.svg` in its folder.
 
 use super::ReportError;
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -11,8 +11,6 @@ const FILE: &str = "showcase.json";
 
 /// File name of the drawn t-SNE map, which is the last picture to be written.
 pub const MAP_FILE: &str = "map.svg";
-/// File name of the drawn UMAP.
-pub(super) const UMAP_FILE: &str = "umap.svg";
 
 /// Pictures of what an encoder has learned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,9 +25,6 @@ pub struct Showcase {
     pub of_graphs: bool,
     /// A sample of test images, or of graphs, as points in the plane, by t-SNE; empty if there are too few.
     pub map: Vec<MapPoint>,
-    /// The same images by UMAP; empty if there are too few, and in runs of earlier versions.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub umap: Vec<MapPoint>,
     /// A few test images, each with its nearest training images; empty for graphs.
     pub neighbours: Vec<NeighbourRow>,
 }

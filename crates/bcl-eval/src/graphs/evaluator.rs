@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Interrupt,
-    map::{Cosines, points, tsne, umap},
+    map::{Cosines, points, tsne},
 };
 use bcl_data::{
     Seed,
@@ -139,10 +139,6 @@ impl GraphEvaluator {
             of_train: false,
             of_graphs: true,
             map: points(cosines.as_ref().and_then(tsne), &classes),
-            umap: points(
-                cosines.as_ref().and_then(|cosines| umap(cosines, seed.named("umap"))),
-                &classes,
-            ),
             neighbours: Vec::new(),
         }
     }
@@ -232,7 +228,7 @@ mod tests {
         let values: Vec<f64> = (0..90 * 4).map(|i| (f64::from(i) * 0.37).sin()).collect();
         let vectors = Vectors::new(values, 4);
         let showcase = evaluator.showcase(&vectors, Seed(2));
-        assert_eq!((showcase.map.len(), showcase.umap.len()), (90, 90));
+        assert_eq!(showcase.map.len(), 90);
         assert_eq!(showcase.classes.len(), 3);
         assert_eq!(showcase.map[4].class, 1);
         assert_eq!(evaluator.showcase(&vectors, Seed(2)), showcase);

@@ -3,7 +3,7 @@
 
 use super::{ImageEvaluator, features::rows};
 use crate::EvaluationError;
-use crate::map::{Cosines, points, tsne, umap};
+use crate::map::{Cosines, points, tsne};
 use crate::probe::Labelled;
 use bcl_core::{Similarity, matmul};
 use bcl_data::Seed;
@@ -67,10 +67,6 @@ pub fn showcase(evaluator: &ImageEvaluator, [train, test]: &[Labelled; 2], seed:
         of_train: evaluator.uses_train_as_test(),
         of_graphs: false,
         map: points(cosines.as_ref().and_then(tsne), &classes),
-        umap: points(
-            cosines.as_ref().and_then(|cosines| umap(cosines, seed.named("umap"))),
-            &classes,
-        ),
         neighbours: queries.iter().zip(found).map(row).collect::<Result<_, EvaluationError>>()?,
     })
 }
@@ -138,7 +134,6 @@ mod tests {
     };
     use base64::{Engine, engine::general_purpose::STANDARD};
     use bcl_images::{ImageData, ViewsConfig};
-    use bcl_report::MapPoint;
     use burn::tensor::{Device, Int};
     use image::RgbImage;
     use std::sync::Arc;
@@ -197,8 +192,6 @@ mod tests {
         let (evaluator, features) = evaluated();
         let shown = showcase(&evaluator, &features, Seed(1)).unwrap();
         assert_eq!((shown.map.len(), shown.neighbours.len()), (20, QUERIES));
-        let classes = |map: &[MapPoint]| -> Vec<u32> { map.iter().map(|point| point.class).collect() };
-        assert_eq!(classes(&shown.umap), classes(&shown.map));
         let right = |row: &NeighbourRow| row.nearest.iter().all(|near| near.image.class == row.query.class);
         assert!(shown.neighbours.iter().all(right), "features are equal within a class");
         let [(images, labelled), _] = evaluator.images();

@@ -1,19 +1,19 @@
-//! Maps of vectors in the plane, with samples of similar vectors next to each other: images or graphs.
-
-mod tsne;
-mod umap;
-
-pub(crate) use tsne::tsne;
-pub(crate) use umap::umap;
+//! Maps of vectors in the plane by t-SNE, with samples of similar vectors next to each other: images or graphs.
 
 use bcl_core::{Similarity, matmul};
 use bcl_report::MapPoint;
-use bhtsne::Neighbor;
+use bhtsne::{Neighbor, tSNE};
 use burn::tensor::Tensor;
 use rayon::ThreadPoolBuilder;
 
 /// Minimum number of samples for a map.
 const LEAST: usize = 10;
+
+/// Effective number of neighbours per sample.
+const PERPLEXITY: f32 = 30.0;
+
+/// Barnes-Hut parameter: a group of points whose size is below this share of its distance counts as one point.
+const THETA: f32 = 0.5;
 
 /// The cosine similarity of the features of each pair of samples.
 #[derive(Debug)]
@@ -59,6 +59,30 @@ impl Cosines {
     }
 }
 
+/// Maps samples to the plane by t-SNE on unit features; `None` if the result is not finite.
+///
+/// The same features always give the same map: the initialisation is spectral, not random.
+///
+/// Source: van der Maaten, Accelerating t-SNE using Tree-Based Algorithms (JMLR 2014).
+pub(crate) fn tsne(cosines: &Cosines) -> Option<Vec<[f64; 2]>> {
+    let perplexity = PERPLEXITY.min((cosines.num_samples - 1) as f32 / 3.0);
+    let neighbours = cosines.neighbours((3.0 * perplexity) as usize);
+    let samples: Vec<usize> = (0..cosines.num_samples).collect();
+    // A single thread adds in a fixed order.
+    let points = ThreadPoolBuilder::new().num_threads(1).build().ok()?.install(|| {
+        let mut layout = tSNE::<f32, usize, 2>::new(&samples);
+        layout.perplexity(perplexity).spectral_init();
+        layout.barnes_hut_with_neighbors(THETA, &neighbours).embedding()
+    });
+    let finite = points.iter().all(|value| value.is_finite());
+    finite.then(|| {
+        points
+            .chunks(2)
+            .map(|point| [0, 1].map(|axis| f64::from(point[axis])))
+            .collect()
+    })
+}
+
 /// The points of a map, with the class of each; none if there is no map.
 pub(crate) fn points(positions: Option<Vec<[f64; 2]>>, classes: &[u32]) -> Vec<MapPoint> {
     let point = |([x, y], &class): ([f64; 2], &u32)| MapPoint {
@@ -68,11 +92,6 @@ pub(crate) fn points(positions: Option<Vec<[f64; 2]>>, classes: &[u32]) -> Vec<M
         class,
     };
     positions.unwrap_or_default().into_iter().zip(classes).map(point).collect()
-}
-
-/// Runs `work` on a single thread, which adds in a fixed order; `None` if the thread cannot be started.
-fn on_one_thread<R: Send>(work: impl FnOnce() -> R + Send) -> Option<R> {
-    Some(ThreadPoolBuilder::new().num_threads(1).build().ok()?.install(work))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::NUM_COLOURS;
 use super::picture::Picture;
 use crate::markup::{each, escape};
-use crate::showcase::{MAP_FILE, MapPoint, Showcase, UMAP_FILE};
+use crate::showcase::{MAP_FILE, MapPoint, Showcase};
 use crate::units::count;
 use bcl_files::{FileError, write_whole};
 use std::path::Path;
@@ -31,10 +31,9 @@ pub(crate) struct FeatureMap<'a> {
 }
 
 impl<'a> FeatureMap<'a> {
-    /// The map of `points`, which come from one of the maps in `showcase`.
-    pub(crate) fn of(showcase: &'a Showcase, points: &[MapPoint], title: &'a str) -> Self {
+    pub(crate) fn of(showcase: &'a Showcase, title: &'a str) -> Self {
         let finite = |point: &&MapPoint| point.x.is_finite() && point.y.is_finite();
-        let points = points.iter().filter(finite).copied().collect();
+        let points = showcase.map.iter().filter(finite).copied().collect();
         Self { title, showcase, points }
     }
 
@@ -192,18 +191,16 @@ fn path(class: &str, d: &str, inside: &str) -> String {
 }
 
 impl Showcase {
-    /// Writes `umap.svg` and `map.svg`, in this order, into a run folder; a map without points is left out.
+    /// Writes `map.svg` into a run folder, if there are points.
     ///
     /// # Errors
     /// Returns an error that names the file if it cannot be written.
-    pub fn write_maps(&self, dir: &Path) -> Result<(), FileError> {
-        for (points, method, file) in [(&self.umap, "UMAP", UMAP_FILE), (&self.map, "t-SNE", MAP_FILE)] {
-            let title = format!("{method} of {}", self.samples());
-            if let Some(svg) = FeatureMap::of(self, points, &title).to_file() {
-                write_whole(&dir.join(file), svg.as_bytes())?;
-            }
+    pub fn write_map(&self, dir: &Path) -> Result<(), FileError> {
+        let title = format!("t-SNE of {}", self.samples());
+        match FeatureMap::of(self, &title).to_file() {
+            Some(svg) => write_whole(&dir.join(MAP_FILE), svg.as_bytes()),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -222,7 +219,6 @@ mod tests {
             of_train: false,
             of_graphs: false,
             map: points.iter().enumerate().map(point).collect(),
-            umap: Vec::new(),
             neighbours: Vec::new(),
         }
     }
@@ -230,7 +226,7 @@ mod tests {
     #[test]
     fn outermost_points_touch_the_margin_and_non_finite_ones_are_left_out() {
         let showcase = showcase(1, &[(-5.0, 0.0), (5.0, 2.0), (f64::NAN, 0.0)]);
-        let svg = FeatureMap::of(&showcase, &showcase.map, "T").to_svg("x").unwrap();
+        let svg = FeatureMap::of(&showcase, "T").to_svg("x").unwrap();
         assert!(
             svg.contains("cx=\"10.0\" cy=\"226.0\"") && svg.contains("cx=\"370.0\" cy=\"154.0\""),
             "{svg}"
@@ -242,13 +238,13 @@ mod tests {
     fn every_class_has_its_own_mark_as_long_as_there_are_enough() {
         let line: Vec<(f64, f64)> = (0..40).map(|i| (f64::from(i), 0.0)).collect();
         let ten = showcase(10, &line);
-        let map = FeatureMap::of(&ten, &ten.map, "T");
+        let map = FeatureMap::of(&ten, "T");
         assert_eq!(map.to_file().unwrap().matches("<text").count(), 10);
         let legend = map.legend();
         assert_eq!(legend.matches("<li>").count(), 10);
         assert!(legend.contains("class &lt;9&gt;") && !legend.contains("<9>"));
         let many = showcase(40, &line);
-        let map = FeatureMap::of(&many, &many.map, "T");
+        let map = FeatureMap::of(&many, "T");
         assert_eq!(map.legend(), "");
         assert!(map.to_svg("x").unwrap().contains("<title>class &lt;39&gt;</title>"));
         let marks: std::collections::BTreeSet<String> = (0..MOST_NAMED).map(|number| mark(number, 0.0, 0.0, "")).collect();
@@ -259,7 +255,7 @@ mod tests {
     fn a_file_of_its_own_brings_its_colours_and_one_point_is_enough() {
         let file = |points: &[(f64, f64)]| {
             let showcase = showcase(1, points);
-            FeatureMap::of(&showcase, &showcase.map, "T").to_file()
+            FeatureMap::of(&showcase, "T").to_file()
         };
         assert_eq!(file(&[]), None);
         let file = file(&[(3.0, 3.0)]).unwrap();
@@ -268,19 +264,14 @@ mod tests {
     }
 
     #[test]
-    fn each_map_is_a_file_and_one_without_points_is_not_written() {
-        let mut showcase = showcase(1, &[(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)]);
+    fn a_map_is_a_file_and_one_without_points_is_not_written() {
         let dir = tempfile::tempdir().unwrap();
-        showcase.write_maps(dir.path()).unwrap();
-        assert!(dir.path().join(MAP_FILE).exists() && !dir.path().join(UMAP_FILE).exists());
-        showcase.umap = showcase.map[1..].to_vec();
-        showcase.write_maps(dir.path()).unwrap();
-        for (file, title, images) in [
-            (MAP_FILE, "t-SNE of test images", "3 test images"),
-            (UMAP_FILE, "UMAP of test images", "2 test images"),
-        ] {
-            let svg = std::fs::read_to_string(dir.path().join(file)).unwrap();
-            assert!(svg.contains(title) && svg.contains(images), "{svg}");
-        }
+        showcase(1, &[]).write_map(dir.path()).unwrap();
+        assert!(!dir.path().join(MAP_FILE).exists());
+        showcase(1, &[(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)])
+            .write_map(dir.path())
+            .unwrap();
+        let svg = std::fs::read_to_string(dir.path().join(MAP_FILE)).unwrap();
+        assert!(svg.contains("t-SNE of test images") && svg.contains("3 test images"), "{svg}");
     }
 }

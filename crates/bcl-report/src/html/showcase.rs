@@ -1,21 +1,18 @@
-//! Pictures of what an encoder of images or graphs has learned: maps of their features, and the nearest training images of some test images.
+//! Pictures of what an encoder of images or graphs has learned: a map of their features, and the nearest training images of some test images.
 
 use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView};
 use crate::chart::FeatureMap;
 use crate::markup::{each, escape};
 use crate::result::DataSize;
-use crate::showcase::{MapPoint, NeighbourRow, Showcase, Thumbnail};
+use crate::showcase::{NeighbourRow, Showcase, Thumbnail};
 use crate::units::count;
 
-/// Up to three figures per recipe with a showcase.
+/// Up to two figures per recipe with a showcase.
 pub(super) fn section(view: &DataView, id: &str) -> String {
     let figures = view.recipes.iter().flat_map(|recipe| {
         let (result, _) = recipe.runs[0];
-        let of = |showcase: &Showcase| {
-            let [tsne, umap] = [("t-SNE", &*showcase.map), ("UMAP", &*showcase.umap)].map(|of| map(recipe, showcase, of, id));
-            [tsne, umap, neighbours(recipe, showcase)]
-        };
+        let of = |showcase: &Showcase| [map(recipe, showcase, id), neighbours(recipe, showcase)];
         result.showcase.as_ref().map(of).into_iter().flatten().flatten()
     });
     let samples = match view.data.size {
@@ -26,14 +23,14 @@ pub(super) fn section(view: &DataView, id: &str) -> String {
     figure::section("Features", &about, "", figures)
 }
 
-fn map(recipe: &RecipeView, showcase: &Showcase, (method, points): (&str, &[MapPoint]), id: &str) -> Option<Figure> {
-    let title = format!("{method} of {}", recipe.name);
-    let map = FeatureMap::of(showcase, points, &title);
-    let svg = map.to_svg(&format!("{id}-{}-{}", method.to_lowercase(), recipe.colour))?;
+fn map(recipe: &RecipeView, showcase: &Showcase, id: &str) -> Option<Figure> {
+    let title = format!("t-SNE of {}", recipe.name);
+    let map = FeatureMap::of(showcase, &title);
+    let svg = map.to_svg(&format!("{id}-t-sne-{}", recipe.colour))?;
     let caption = format!(
-        "{method} of the features of {} {}: nearby points have similar features; sizes of groups and distances between them mean \
+        "t-SNE of the features of {} {}: nearby points have similar features; sizes of groups and distances between them mean \
          little. Seed {}.",
-        count(points.len()),
+        count(showcase.map.len()),
         showcase.samples(),
         recipe.result().seed
     );

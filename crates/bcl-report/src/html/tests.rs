@@ -115,7 +115,6 @@ fn the_page_of_an_image_run_holds_its_parts_and_that_of_a_recommender_none_of_th
         "<h4>Probes</h4>",
         "<h3>Features</h3>",
         "<h4>t-SNE of planted/bayesian</h4>",
-        "<h4>UMAP of planted/bayesian</h4>",
         "<h4>Nearest neighbours of planted/bayesian</h4>",
         "<h4>knn_top1 on the test set</h4>",
         "probe_top1 <strong class=\"figure\">0.5500</strong> on the test set, after the last epoch.",
@@ -173,18 +172,6 @@ fn pictures_are_embedded_and_text_in_their_files_is_escaped() {
     for forbidden in ["http:", "https:", "href=", "url(", "@import", "<script", "<link", "<iframe"] {
         assert!(!page.contains(forbidden), "{forbidden}");
     }
-}
-
-#[test]
-fn a_run_of_an_earlier_version_has_no_umap() {
-    let mut runs = one_image_run();
-    let showcase = runs[0].0.showcase.as_mut().unwrap();
-    showcase.umap.clear();
-    let text = serde_json::to_string(showcase).unwrap();
-    assert!(!text.contains("umap"));
-    assert_eq!(&serde_json::from_str::<crate::Showcase>(&text).unwrap(), showcase);
-    let page = render_html(&runs);
-    assert!(page.contains("<h4>t-SNE of planted/bayesian</h4>") && !page.contains("<h4>UMAP of"));
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn complete(folder: &RunFolder, run: &Finished) -> Result<(), Error> {
     if let Some(showcase) = &run.0.showcase
         && !folder.path().join(MAP_FILE).exists()
     {
-        showcase.write_maps(folder.path())?;
+        showcase.write_map(folder.path())?;
     }
     if !folder.report_file().exists() {
         write_html(&folder.report_file(), std::slice::from_ref(run))?;

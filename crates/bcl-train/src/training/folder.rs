@@ -355,7 +355,7 @@ impl RunFolder {
     pub fn finish(&self, result: &RunResult, records: Vec<EpochRecord>) -> Result<(), Error> {
         checksums::write(&self.path, METRICS, &lines(&records))?;
         if let Some(showcase) = &result.showcase {
-            showcase.write_maps(&self.path)?;
+            showcase.write_map(&self.path)?;
             showcase.write(&self.path)?;
         }
         if let Some(users) = &result.users {
